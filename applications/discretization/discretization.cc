@@ -1,0 +1,544 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "discretization.h"
+
+#include <applications/run/collective.h>
+#include <solvers/base/errors.h>
+
+#include <deal.II/base/parameter_handler.h>
+#include <deal.II/base/quadrature_lib.h>
+#include <deal.II/distributed/grid_refinement.h>
+#include <deal.II/distributed/solution_transfer.h>
+#include <deal.II/dofs/dof_tools.h>
+#include <deal.II/fe/fe_q.h>
+#include <deal.II/fe/mapping_q.h>
+#include <deal.II/grid/grid_tools.h>
+#include <deal.II/lac/dynamic_sparsity_pattern.h>
+#include <deal.II/lac/sparsity_tools.h>
+#include <deal.II/numerics/error_estimator.h>
+
+#include <limits>
+
+namespace leopard
+{
+  using namespace dealii;
+
+  void DiscretizationParameters::declare(ParameterHandler &prm)
+  {
+    using namespace Patterns;
+    prm.enter_subsection("Discretization");
+    prm.declare_entry("Method",
+                      "finite elements",
+                      Selection("finite differences|finite elements"),
+                      "finite differences: the five- or seven-point stencil on uniform meshes, with lumped mass; finite elements: Q_p with Gauss quadrature.");
+    prm.declare_entry("Degree", "1", Integer(1, 8), "Polynomial degree p of the finite elements. Dimensionless.");
+    prm.leave_subsection();
+  }
+
+  void DiscretizationParameters::read(ParameterHandler &prm, const MeshParameters &mesh)
+  {
+    prm.enter_subsection("Discretization");
+    finite_differences = prm.get("Method") == "finite differences";
+    degree             = prm.get_integer("Degree");
+    prm.leave_subsection();
+    if (!finite_differences)
+      return;
+    if (degree != 1)
+      throw Error("'Discretization/Method' is finite differences, but 'Discretization/Degree' is " + std::to_string(degree) +
+                  "\n  expected: degree 1, or finite elements");
+    if (!mesh.is_uniform() || mesh.adaptive)
+      throw Error("'Discretization/Method' is finite differences, but the mesh is not uniform ('Mesh/" +
+                  (mesh.adaptive ? std::string("Adaptive' is true)") : "Domain' is " + mesh.domain + ")") +
+                  "\n  expected: a hypercube, box or L-shape without adaptive refinement, or finite elements");
+  }
+
+  template <int dim>
+  Discretization<dim>::Discretization(const MeshParameters           &mesh,
+                                      const DiscretizationParameters &parameters_,
+                                      const Problem                  &problem_,
+                                      MPI_Comm                        comm_)
+    : comm(comm_)
+    , triangulation(comm_,
+                    typename Triangulation<dim>::MeshSmoothing(Triangulation<dim>::smoothing_on_refinement |
+                                                               Triangulation<dim>::smoothing_on_coarsening))
+    , mapping(std::make_unique<MappingQ<dim>>(mesh.is_uniform() ? 1 : parameters_.degree))
+    , dof_handler(triangulation)
+    , mesh_parameters(mesh)
+    , parameters(parameters_)
+    , problem(problem_)
+    , components(problem_.fields().size())
+  {
+    if (parameters.finite_differences)
+      {
+        quadrature      = QTrapezoid<dim>();
+        face_quadrature = QTrapezoid<dim - 1>();
+      }
+    else
+      {
+        quadrature      = QGauss<dim>(parameters.degree + 1);
+        face_quadrature = QGauss<dim - 1>(parameters.degree + 1);
+      }
+    make_coarse_mesh(triangulation, mesh);
+    check_boundary_ids();
+    check_singularity();
+  }
+
+  template <int dim>
+  void Discretization<dim>::check_boundary_ids() const
+  {
+    const auto  ids = boundary_ids(triangulation);
+    std::string present;
+    for (const auto id : ids)
+      present += (present.empty() ? "" : ", ") + std::to_string(id);
+    for (const BoundaryExpressions *condition : {&problem.boundary_values, &problem.boundary_fluxes})
+      for (const unsigned int id : condition->named_ids())
+        if (ids.count(id) == 0)
+          throw Error("'" + condition->entry_name() + "' names the boundary id " + std::to_string(id) + ", which the mesh does not have" +
+                      "\n  expected: one of " + present + ", or * for all others");
+  }
+
+  template <int dim>
+  void Discretization<dim>::check_singularity() const
+  {
+    if (problem.time_dependent() || problem.has_reaction() || problem.absorption(0) > 0.)
+      return;
+    for (const auto id : boundary_ids(triangulation))
+      if (problem.boundary_values.find(id) != nullptr && problem.boundary_fluxes.find(id) == nullptr)
+        return;
+    throw Error("section '" + problem.name() + "' prescribes boundary values nowhere, so the solution is determined up to a constant only" +
+                "\n  expected: 'Boundary values' for at least one boundary id, or a Helmholtz problem with delta > 0");
+  }
+
+  template <int dim>
+  void Discretization<dim>::distribute_unknowns()
+  {
+    if (components * (triangulation.n_global_active_cells() + 1) * std::pow(parameters.degree, dim) >
+        static_cast<double>(std::numeric_limits<types::global_dof_index>::max() / 2))
+      throw Error("the mesh needs more unknowns than this build of deal.II can count (" +
+                  std::to_string(std::numeric_limits<types::global_dof_index>::max() / 2) + ")\n  expected: fewer refinements or a lower degree");
+    dof_handler.distribute_dofs(FE_Q<dim>(parameters.degree));
+    owned = dof_handler.locally_owned_dofs();
+    DoFTools::extract_locally_relevant_dofs(dof_handler, relevant);
+
+    const auto interleaved = [&](const IndexSet &scalar) {
+      IndexSet set(components * scalar.size());
+      for (auto interval = scalar.begin_intervals(); interval != scalar.end_intervals(); ++interval)
+        set.add_range(components * *interval->begin(), components * (interval->last() + 1));
+      set.compress();
+      return set;
+    };
+    owned_unknowns    = interleaved(owned);
+    relevant_unknowns = interleaved(relevant);
+
+    double shortest = std::numeric_limits<double>::max();
+    for (const auto &cell : dof_handler.active_cell_iterators())
+      if (cell->is_locally_owned())
+        for (const auto line : cell->line_indices())
+          shortest = std::min(shortest, cell->line(line)->vertex(0).distance(cell->line(line)->vertex(1)));
+    h = Utilities::MPI::min(shortest, comm);
+
+    make_constraints();
+    make_sparsity_pattern();
+  }
+
+  namespace
+  {
+    /** What deal.II asks for to prescribe boundary values: an Expression as a Function. */
+    template <int dim>
+    class ExpressionFunction : public Function<dim>
+    {
+    public:
+      explicit ExpressionFunction(const Expression &expression_, double t_ = 0.)
+        : expression(expression_)
+        , t(t_)
+      {}
+      double value(const Point<dim> &p, const unsigned int /*component*/ = 0) const override
+      {
+        return expression.value(to_3d(p), t);
+      }
+
+    private:
+      const Expression &expression;
+      const double      t;
+    };
+
+    template <int dim>
+    std::string not_finite(const Expression &expression, const Point<dim> &p, double value)
+    {
+      std::ostringstream text;
+      text << "the expression '" << expression.expression() << "' of the entry '" << expression.entry_name() << "' is " << value
+           << " at the point (" << p << ") of the mesh\n  expected: a finite number everywhere";
+      return text.str();
+    }
+  } // namespace
+
+  template <int dim>
+  void Discretization<dim>::make_constraints()
+  {
+    AffineConstraints<double> scalar(relevant);
+    DoFTools::make_hanging_node_constraints(dof_handler, scalar);
+    std::string error;
+    for (const auto id : boundary_ids(triangulation))
+      if (const Expression *g = problem.boundary_values.find(id))
+        if (problem.boundary_fluxes.find(id) == nullptr && !problem.time_dependent())
+          {
+            std::map<types::global_dof_index, double> values;
+            VectorTools::interpolate_boundary_values(*mapping, dof_handler, id, ExpressionFunction<dim>(*g), values);
+            for (const auto &[dof, value] : values)
+              {
+                if (!std::isfinite(value) && error.empty())
+                  error = "the expression '" + g->expression() + "' of the entry '" + g->entry_name() + "' is " + std::to_string(value) +
+                          " at a node of boundary " + std::to_string(id) + "\n  expected: a finite number everywhere";
+                if (relevant.is_element(dof) && !scalar.is_constrained(dof))
+                  {
+                    scalar.add_line(dof);
+                    scalar.set_inhomogeneity(dof, value);
+                  }
+              }
+          }
+    throw_if_any_failed(error, comm);
+    scalar.close();
+
+    constraints.clear();
+    constraints.reinit(relevant_unknowns);
+    for (const auto &line : scalar.get_lines())
+      for (unsigned int c = 0; c < components; ++c)
+        {
+          const auto row = components * line.index + c;
+          constraints.add_line(row);
+          for (const auto &[column, weight] : line.entries)
+            constraints.add_entry(row, components * column + c, weight);
+          constraints.set_inhomogeneity(row, line.inhomogeneity);
+        }
+    constraints.close();
+  }
+
+  namespace
+  {
+    /** The unknowns of component c from the scalar degrees of freedom of a cell. */
+    void select_component(const std::vector<types::global_dof_index> &scalar,
+                          unsigned int                                n_components,
+                          unsigned int                                c,
+                          std::vector<types::global_dof_index>       &unknowns)
+    {
+      for (unsigned int i = 0; i < scalar.size(); ++i)
+        unknowns[i] = n_components * scalar[i] + c;
+    }
+  } // namespace
+
+  template <int dim>
+  void Discretization<dim>::make_sparsity_pattern()
+  {
+    DynamicSparsityPattern               pattern(relevant_unknowns);
+    std::vector<types::global_dof_index> dofs(dof_handler.get_fe().dofs_per_cell), unknowns(dofs.size());
+    for (const auto &cell : dof_handler.active_cell_iterators())
+      if (cell->is_locally_owned())
+        {
+          cell->get_dof_indices(dofs);
+          for (unsigned int c = 0; c < components; ++c)
+            {
+              select_component(dofs, components, c, unknowns);
+              constraints.add_entries_local_to_global(unknowns, pattern, false);
+              for (const auto dof : dofs)
+                for (unsigned int d = 0; d < components; ++d)
+                  pattern.add(components * dof + c, components * dof + d); // the reaction couples the fields of a node
+            }
+        }
+    SparsityTools::distribute_sparsity_pattern(pattern, owned_unknowns, comm, relevant_unknowns);
+    sparsity_pattern.reinit(owned_unknowns, owned_unknowns, pattern, comm);
+  }
+
+  template <int dim>
+  void Discretization<dim>::assemble_boundary(const Cell &cell, unsigned int c, double t, Vector<double> &rhs) const
+  {
+    if (problem.boundary_fluxes.empty() || problem.time_dependent())
+      return;
+    for (const auto face : cell->face_iterators())
+      {
+        if (!face->at_boundary())
+          continue;
+        const Expression *flux = problem.boundary_fluxes.find(face->boundary_id());
+        if (flux == nullptr || flux->is_zero())
+          continue;
+        FEFaceValues<dim> values(*mapping,
+                                 dof_handler.get_fe(),
+                                 face_quadrature,
+                                 update_values | update_quadrature_points | update_JxW_values);
+        values.reinit(cell, cell->face_iterator_to_index(face));
+        for (const auto q : values.quadrature_point_indices())
+          {
+            const double value = flux->value(to_3d(values.quadrature_point(q)), t);
+            for (const auto i : values.dof_indices())
+              rhs(i) += value * values.shape_value(i, q) * values.JxW(q);
+          }
+      }
+    (void)c;
+  }
+
+  template <int dim>
+  void Discretization<dim>::assemble(SemiDiscreteSystem &system, double t) const
+  {
+    system.stiffness.reinit(sparsity_pattern);
+    if (problem.time_dependent())
+      system.mass.reinit(sparsity_pattern);
+    system.lumped_mass.reinit(owned_unknowns, comm);
+    system.load.reinit(owned_unknowns, comm);
+
+    FEValues<dim> values(*mapping,
+                         dof_handler.get_fe(),
+                         quadrature,
+                         update_values | update_gradients | update_quadrature_points | update_JxW_values);
+    const unsigned int                   n = values.dofs_per_cell;
+    FullMatrix<double>                   stiffness(n, n), mass(n, n);
+    Vector<double>                       lumped(n), load(n);
+    std::vector<types::global_dof_index> dofs(n), unknowns(n);
+    std::string                          error;
+
+    for (const auto &cell : dof_handler.active_cell_iterators())
+      {
+        if (!cell->is_locally_owned())
+          continue;
+        values.reinit(cell);
+        cell->get_dof_indices(dofs);
+        for (unsigned int c = 0; c < components; ++c)
+          {
+            stiffness = 0.;
+            mass      = 0.;
+            lumped    = 0.;
+            load      = 0.;
+            for (const auto q : values.quadrature_point_indices())
+              {
+                const auto   point     = to_3d(values.quadrature_point(q));
+                const double diffusion = problem.diffusion(c, point);
+                const double source    = problem.source[c].value(point, t);
+                if (!(diffusion > 0. && std::isfinite(diffusion)) && error.empty())
+                  {
+                    std::ostringstream text;
+                    text << "the diffusion coefficient of section '" << problem.name() << "' is " << diffusion << " at the point ("
+                         << values.quadrature_point(q) << ") of the mesh\n  expected: a finite positive number everywhere";
+                    error = text.str();
+                  }
+                if (!std::isfinite(source) && error.empty())
+                  error = not_finite(problem.source[c], values.quadrature_point(q), source);
+                for (unsigned int i = 0; i < n; ++i)
+                  {
+                    const double weighted = values.shape_value(i, q) * values.JxW(q);
+                    for (unsigned int j = 0; j < n; ++j)
+                      {
+                        stiffness(i, j) += diffusion * (values.shape_grad(i, q) * values.shape_grad(j, q)) * values.JxW(q);
+                        mass(i, j) += weighted * values.shape_value(j, q);
+                      }
+                    lumped(i) += weighted;
+                    load(i) += source * weighted;
+                  }
+              }
+            assemble_boundary(cell, c, t, load);
+            stiffness.add(problem.absorption(c), mass);
+            select_component(dofs, components, c, unknowns);
+            constraints.distribute_local_to_global(stiffness, load, unknowns, system.stiffness, system.load);
+            constraints.distribute_local_to_global(lumped, unknowns, system.lumped_mass);
+            if (problem.time_dependent())
+              constraints.distribute_local_to_global(mass, unknowns, system.mass);
+          }
+      }
+    throw_if_any_failed(error, comm);
+    system.stiffness.compress(VectorOperation::add);
+    if (problem.time_dependent())
+      system.mass.compress(VectorOperation::add);
+    system.lumped_mass.compress(VectorOperation::add);
+    system.load.compress(VectorOperation::add);
+    // distribute_local_to_global leaves the boundary values' own rows empty of meaning; their unknowns are set afterwards
+    constraints.set_zero(system.lumped_mass);
+    constraints.set_zero(system.load);
+  }
+
+  template <int dim>
+  void Discretization<dim>::assemble_load(HostVector &load, double t) const
+  {
+    load = 0.;
+    FEValues<dim> values(*mapping, dof_handler.get_fe(), quadrature, update_values | update_quadrature_points | update_JxW_values);
+    Vector<double>                       local(values.dofs_per_cell);
+    std::vector<types::global_dof_index> dofs(values.dofs_per_cell), unknowns(values.dofs_per_cell);
+    std::string                          error;
+    for (const auto &cell : dof_handler.active_cell_iterators())
+      {
+        if (!cell->is_locally_owned())
+          continue;
+        values.reinit(cell);
+        cell->get_dof_indices(dofs);
+        for (unsigned int c = 0; c < components; ++c)
+          {
+            local = 0.;
+            for (const auto q : values.quadrature_point_indices())
+              {
+                const double source = problem.source[c].value(to_3d(values.quadrature_point(q)), t);
+                if (!std::isfinite(source) && error.empty())
+                  error = not_finite(problem.source[c], values.quadrature_point(q), source);
+                for (const auto i : values.dof_indices())
+                  local(i) += source * values.shape_value(i, q) * values.JxW(q);
+              }
+            select_component(dofs, components, c, unknowns);
+            constraints.distribute_local_to_global(local, unknowns, load);
+          }
+      }
+    throw_if_any_failed(error, comm);
+    load.compress(VectorOperation::add);
+  }
+
+  template <int dim>
+  HostVector Discretization<dim>::make_vector() const
+  {
+    return HostVector(owned_unknowns, comm);
+  }
+
+  template <int dim>
+  void Discretization<dim>::interpolate_initial_values(HostVector &u) const
+  {
+    u.reinit(owned_unknowns, comm);
+    std::map<types::global_dof_index, Point<dim>> nodes;
+    DoFTools::map_dofs_to_support_points(*mapping, dof_handler, nodes);
+    std::string error;
+    for (const auto &[dof, point] : nodes)
+      if (owned.is_element(dof))
+        for (unsigned int c = 0; c < components; ++c)
+          {
+            const double value = problem.initial_value(c, to_3d(point));
+            if (!std::isfinite(value) && error.empty())
+              error = not_finite(problem.initial[c], point, value);
+            u(components * dof + c) = value;
+          }
+    throw_if_any_failed(error, comm);
+    u.compress(VectorOperation::insert);
+    constraints.set_zero(u);
+  }
+
+  template <int dim>
+  void Discretization<dim>::distribute_constraints(HostVector &u) const
+  {
+    constraints.distribute(u);
+  }
+
+  template <int dim>
+  void Discretization<dim>::extract_component(const HostVector &u, unsigned int c, HostVector &scalar) const
+  {
+    HostVector own(owned, comm);
+    for (unsigned int i = 0; i < own.locally_owned_size(); ++i)
+      own.begin()[i] = u.begin()[components * i + c];
+    scalar.reinit(owned, relevant, comm);
+    scalar = own;
+  }
+
+  template <int dim>
+  void Discretization<dim>::insert_component(const HostVector &scalar, unsigned int c, HostVector &u) const
+  {
+    for (unsigned int i = 0; i < owned.n_elements(); ++i)
+      u.begin()[components * i + c] = scalar(owned.nth_index_in_set(i));
+  }
+
+  template <int dim>
+  void Discretization<dim>::solution_after_refinement(HostVector &u, const std::function<void()> &mark)
+  {
+    std::vector<HostVector>         old(components);
+    std::vector<const HostVector *> pointers;
+    for (unsigned int c = 0; c < components; ++c)
+      {
+        extract_component(u, c, old[c]);
+        pointers.push_back(&old[c]);
+      }
+    mark();
+    triangulation.prepare_coarsening_and_refinement();
+    parallel::distributed::SolutionTransfer<dim, HostVector> transfer(dof_handler);
+    transfer.prepare_for_coarsening_and_refinement(pointers);
+    triangulation.execute_coarsening_and_refinement();
+    distribute_unknowns();
+
+    std::vector<HostVector>   fresh(components, HostVector(owned, comm));
+    std::vector<HostVector *> fresh_pointers;
+    for (HostVector &vector : fresh)
+      fresh_pointers.push_back(&vector);
+    transfer.interpolate(fresh_pointers);
+    u.reinit(owned_unknowns, comm);
+    for (unsigned int c = 0; c < components; ++c)
+      insert_component(fresh[c], c, u);
+    constraints.set_zero(u);
+  }
+
+  template <int dim>
+  void Discretization<dim>::refine_adaptively(HostVector &u)
+  {
+    solution_after_refinement(u, [&] {
+      HostVector scalar;
+      extract_component(u, 0, scalar);
+      Vector<float> indicators(triangulation.n_active_cells());
+      KellyErrorEstimator<dim>::estimate(
+        *mapping, dof_handler, QGauss<dim - 1>(parameters.degree + 1), {}, scalar, indicators, {}, nullptr, numbers::invalid_unsigned_int, triangulation.locally_owned_subdomain());
+      parallel::distributed::GridRefinement::refine_and_coarsen_fixed_number(triangulation,
+                                                                             indicators,
+                                                                             mesh_parameters.refine_fraction,
+                                                                             mesh_parameters.coarsen_fraction);
+    });
+  }
+
+  template <int dim>
+  void Discretization<dim>::refine_globally(HostVector &u)
+  {
+    solution_after_refinement(u, [&] {
+      for (const auto &cell : triangulation.active_cell_iterators())
+        if (cell->is_locally_owned())
+          cell->set_refine_flag();
+    });
+  }
+
+  template <int dim>
+  typename Discretization<dim>::Errors Discretization<dim>::errors(const HostVector &u, double t) const
+  {
+    Errors        result;
+    FEValues<dim> values(*mapping,
+                         dof_handler.get_fe(),
+                         QGauss<dim>(parameters.degree + 2),
+                         update_values | update_gradients | update_quadrature_points | update_JxW_values);
+    const Quadrature<dim> nodes(dof_handler.get_fe().get_unit_support_points());
+    FEValues<dim>         at_nodes(*mapping, dof_handler.get_fe(), nodes, update_values | update_quadrature_points);
+    std::vector<double>   u_values(values.n_quadrature_points), node_values(nodes.size());
+    std::vector<Tensor<1, dim>> gradients(values.n_quadrature_points);
+    for (unsigned int c = 0; c < components; ++c)
+      {
+        HostVector scalar;
+        extract_component(u, c, scalar);
+        const ExpressionFunction<dim> exact(problem.exact_solution[c], t);
+        for (const auto &cell : dof_handler.active_cell_iterators())
+          {
+            if (!cell->is_locally_owned())
+              continue;
+            values.reinit(cell);
+            at_nodes.reinit(cell);
+            values.get_function_values(scalar, u_values);
+            values.get_function_gradients(scalar, gradients);
+            at_nodes.get_function_values(scalar, node_values);
+            for (const auto q : values.quadrature_point_indices())
+              {
+                const Point<dim> point = values.quadrature_point(q);
+                Tensor<1, dim>   exact_gradient; // central differences of the expression, good to 1e-9 or so
+                constexpr double step = 1e-5;
+                for (unsigned int d = 0; d < dim; ++d)
+                  {
+                    const Point<dim> shift = step * Point<dim>::unit_vector(d);
+                    exact_gradient[d]      = (exact.value(point + shift) - exact.value(point - static_cast<Tensor<1, dim>>(shift))) / (2. * step);
+                  }
+                const double difference = u_values[q] - exact.value(point);
+                result.l2 += difference * difference * values.JxW(q);
+                result.h1_seminorm += (gradients[q] - exact_gradient).norm_square() * values.JxW(q);
+              }
+            for (const auto q : at_nodes.quadrature_point_indices())
+              result.nodal_maximum =
+                std::max(result.nodal_maximum, std::abs(node_values[q] - exact.value(at_nodes.quadrature_point(q))));
+          }
+      }
+    result.l2            = std::sqrt(Utilities::MPI::sum(result.l2, comm));
+    result.h1_seminorm   = std::sqrt(Utilities::MPI::sum(result.h1_seminorm, comm));
+    result.nodal_maximum = Utilities::MPI::max(result.nodal_maximum, comm);
+    return result;
+  }
+
+  template class Discretization<2>;
+  template class Discretization<3>;
+} // namespace leopard

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "mesh.h"
+#include "semi_discrete_system.h"
+
+#include <applications/problems/problem.h>
+
+#include <deal.II/base/quadrature.h>
+#include <deal.II/distributed/tria.h>
+#include <deal.II/dofs/dof_handler.h>
+#include <deal.II/fe/mapping.h>
+#include <deal.II/lac/affine_constraints.h>
+
+#include <functional>
+#include <memory>
+
+namespace leopard
+{
+  /** Section "Discretization" of the parameter file. */
+  struct DiscretizationParameters
+  {
+    bool         finite_differences = false; ///< Q1 with vertex quadrature: the 5- or 7-point stencil with lumped mass
+    unsigned int degree             = 1;     ///< of the finite elements
+
+    void declare(dealii::ParameterHandler &prm);
+    /** @throws Error for choices that contradict each other or the mesh. */
+    void read(dealii::ParameterHandler &prm, const MeshParameters &mesh);
+  };
+
+  /** Mesh, elements, constraints and assembly. One weak form serves finite differences and finite elements. */
+  template <int dim>
+  class Discretization
+  {
+  public:
+    /** Makes the coarse mesh and checks the boundary ids that the problem names. Collective. @throws Error. */
+    Discretization(const MeshParameters           &mesh,
+                   const DiscretizationParameters &parameters,
+                   const Problem                  &problem,
+                   MPI_Comm                        comm);
+
+    /** Numbers the unknowns on the present mesh and makes constraints and the sparsity pattern. Call after every change of the mesh. */
+    void distribute_unknowns();
+
+    /** Assembles all of the system; the load at time t. @throws Error naming the entry if a coefficient is not finite or not positive. */
+    void assemble(SemiDiscreteSystem &system, double t) const;
+    /** Assembles the load only, for sources that depend on time. Problems without constraints only. */
+    void assemble_load(HostVector &load, double t) const;
+
+    /** Initial values at the nodes, zero in constrained unknowns. @throws Error naming the entry if one is not finite. */
+    void interpolate_initial_values(HostVector &u) const;
+
+    /** Sets constrained unknowns (boundary values, hanging nodes) from the others. */
+    void distribute_constraints(HostVector &u) const;
+
+    /** One component as a vector of the scalar DoFHandler with ghost values. */
+    void extract_component(const HostVector &u, unsigned int c, HostVector &scalar) const;
+    /** The other way: writes a scalar vector (with or without ghosts) into component c. */
+    void insert_component(const HostVector &scalar, unsigned int c, HostVector &u) const;
+
+    /** Refines and coarsens by the Kelly estimator of component 0 and keeps u as far as the new mesh allows. */
+    void refine_adaptively(HostVector &u);
+    /** Splits every cell; u is interpolated to the finer mesh. Calls distribute_unknowns(). */
+    void refine_globally(HostVector &u);
+
+    /** Writes mesh and vectors into a folder, for any number of ranks to read. Collective. */
+    void save(const std::string &folder, const std::vector<const HostVector *> &vectors) const;
+    /** Reads them back onto the coarse mesh of the same parameters; calls distribute_unknowns(). Collective. */
+    std::vector<HostVector> load(const std::string &folder, unsigned int n_vectors);
+
+    /** ||u - u_exact||_L2 and the H1 seminorm of that, all components together; the largest nodal error. */
+    struct Errors
+    {
+      double l2 = 0., h1_seminorm = 0., nodal_maximum = 0.;
+    };
+    Errors errors(const HostVector &u, double t) const;
+
+    HostVector             make_vector() const;          ///< zero, own entries only
+    double                 mesh_size() const { return h; } ///< shortest cell edge, dimensionless
+    unsigned int           n_components() const { return components; }
+    dealii::types::global_dof_index n_unknowns() const { return components * dof_handler.n_dofs(); }
+
+    MPI_Comm                                        comm;
+    dealii::parallel::distributed::Triangulation<dim> triangulation;
+    std::unique_ptr<dealii::Mapping<dim>>           mapping;
+    dealii::DoFHandler<dim>                         dof_handler; ///< scalar
+    dealii::IndexSet                                owned, relevant; ///< scalar degrees of freedom
+
+  private:
+    using Cell = typename dealii::DoFHandler<dim>::active_cell_iterator;
+
+    void check_boundary_ids() const;
+    void check_singularity() const;
+    void make_constraints();
+    void make_sparsity_pattern();
+    void solution_after_refinement(HostVector &u, const std::function<void()> &mark);
+    void assemble_boundary(const Cell &cell, unsigned int c, double t, dealii::Vector<double> &rhs) const;
+
+    const MeshParameters                       &mesh_parameters;
+    const DiscretizationParameters             &parameters;
+    const Problem                              &problem;
+    const unsigned int                          components;
+    dealii::Quadrature<dim>                     quadrature;
+    dealii::Quadrature<dim - 1>                 face_quadrature;
+    dealii::IndexSet                            owned_unknowns, relevant_unknowns;
+    dealii::AffineConstraints<double>           constraints; ///< of the interleaved unknowns
+    dealii::TrilinosWrappers::SparsityPattern   sparsity_pattern;
+    double                                      h = 0.;
+  };
+} // namespace leopard

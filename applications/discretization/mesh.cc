@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mesh.h"
+
+#include <applications/run/collective.h>
+#include <solvers/base/errors.h>
+
+#include <deal.II/base/parameter_handler.h>
+#include <deal.II/distributed/tria.h>
+#include <deal.II/grid/grid_generator.h>
+#include <deal.II/grid/grid_in.h>
+
+#include <sstream>
+
+namespace leopard
+{
+  using namespace dealii;
+
+  void MeshParameters::declare(ParameterHandler &prm)
+  {
+    using namespace Patterns;
+    prm.enter_subsection("Mesh");
+    prm.declare_entry("Domain",
+                      "hypercube",
+                      Selection("hypercube|box|L-shape|ball|cylinder|file"),
+                      "hypercube and box: from the lower to the upper corner; L-shape: that square or cube without its upper quarter "
+                      "or eighth; ball: radius around the origin; cylinder: along the x axis (3D; a disc in 2D); file: a Gmsh mesh.");
+    prm.declare_entry("Lower corner", "0", List(Double(), 1, 3, ","), "One number for all directions or one each. Dimensionless length.");
+    prm.declare_entry("Upper corner", "1", List(Double(), 1, 3, ","), "One number for all directions or one each. Dimensionless length.");
+    prm.declare_entry("Cells",
+                      "1",
+                      List(Integer(1), 1, 3, ","),
+                      "Cells of the coarse mesh in each direction (hypercube, box), one number for all or one each. Dimensionless.");
+    prm.declare_entry("Radius", "1", Double(0.), "Radius of the ball or cylinder. Dimensionless length.");
+    prm.declare_entry("Half length", "1", Double(0.), "Half the length of the cylinder. Dimensionless length.");
+    prm.declare_entry("File",
+                      "",
+                      Anything(),
+                      "Gmsh mesh (MSH format 2.2) of quadrilaterals or hexahedra; relative to the folder of the parameter file.");
+    prm.declare_entry("Global refinements", "0", Integer(0, 20), "How often each cell is split in 2^dim. Dimensionless.");
+    prm.declare_entry("Adaptive", "false", Bool(), "Refine where the Kelly error estimator is large (stationary problems only).");
+    prm.declare_entry("Adaptive cycles", "5", Integer(1, 100), "Solutions of an adaptive run, the first on the globally refined mesh. Dimensionless.");
+    prm.declare_entry("Refine fraction", "0.3", Double(0., 1.), "Fraction of the cells that a cycle refines. Dimensionless.");
+    prm.declare_entry("Coarsen fraction", "0.03", Double(0., 1.), "Fraction of the cells that a cycle coarsens. Dimensionless.");
+    prm.leave_subsection();
+  }
+
+  namespace
+  {
+    /** One number for all directions, or one a direction. */
+    template <typename Number>
+    std::vector<Number> per_direction(const std::string &entry, const std::vector<Number> &given, int dimension)
+    {
+      if (given.size() == 1)
+        return std::vector<Number>(dimension, given[0]);
+      if (static_cast<int>(given.size()) != dimension)
+        throw Error("'Mesh/" + entry + "' has " + std::to_string(given.size()) + " numbers\n  expected: 1 or " + std::to_string(dimension) +
+                    ", as 'Dimension' is " + std::to_string(dimension));
+      return given;
+    }
+  } // namespace
+
+  void MeshParameters::read(ParameterHandler &prm, int dimension)
+  {
+    prm.enter_subsection("Mesh");
+    domain = prm.get("Domain");
+    lower  = per_direction("Lower corner", Utilities::string_to_double(Utilities::split_string_list(prm.get("Lower corner"))), dimension);
+    upper  = per_direction("Upper corner", Utilities::string_to_double(Utilities::split_string_list(prm.get("Upper corner"))), dimension);
+    std::vector<unsigned int> numbers;
+    for (const int n : Utilities::string_to_int(Utilities::split_string_list(prm.get("Cells"))))
+      numbers.push_back(n);
+    cells              = per_direction("Cells", numbers, dimension);
+    radius             = prm.get_double("Radius");
+    half_length        = prm.get_double("Half length");
+    file               = prm.get("File");
+    global_refinements = prm.get_integer("Global refinements");
+    adaptive           = prm.get_bool("Adaptive");
+    adaptive_cycles    = prm.get_integer("Adaptive cycles");
+    refine_fraction    = prm.get_double("Refine fraction");
+    coarsen_fraction   = prm.get_double("Coarsen fraction");
+    prm.leave_subsection();
+
+    for (int d = 0; d < dimension; ++d)
+      if (!(lower[d] < upper[d]))
+        throw Error("'Mesh/Lower corner' is not below 'Mesh/Upper corner' in direction " + std::to_string(d) + ": " +
+                    std::to_string(lower[d]) + " and " + std::to_string(upper[d]));
+    if ((domain == "file") == file.empty())
+      throw Error(file.empty() ? "'Mesh/Domain' is file, but 'Mesh/File' is empty\n  expected: the path of a Gmsh mesh" :
+                                 "'Mesh/File' is " + file + ", but 'Mesh/Domain' is " + domain + "\n  expected: set Domain = file, or no file");
+    if ((domain == "ball" || domain == "cylinder") && radius <= 0.)
+      throw Error("'Mesh/Radius' is " + std::to_string(radius) + "\n  expected: a positive length");
+    if (refine_fraction + coarsen_fraction > 1.)
+      throw Error("'Mesh/Refine fraction' and 'Mesh/Coarsen fraction' add up to more than 1");
+  }
+
+  namespace
+  {
+    template <int dim>
+    Point<dim> corner(const std::vector<double> &coordinates)
+    {
+      Point<dim> p;
+      for (int d = 0; d < dim; ++d)
+        p[d] = coordinates[d];
+      return p;
+    }
+
+    /** Every rank reads the same text, which only rank 0 took from the disk. */
+    template <int dim>
+    void read_gmsh(Triangulation<dim> &triangulation, const std::string &file, MPI_Comm comm)
+    {
+      std::istringstream stream(read_file(file, comm));
+      std::string        reason;
+      try
+        {
+          GridIn<dim> grid_in(triangulation);
+          grid_in.read_msh(stream);
+        }
+      catch (const ExceptionBase &exception)
+        {
+          std::ostringstream info;
+          exception.print_info(info);
+          reason = Utilities::trim(info.str());
+          reason = exception.get_exc_name() + std::string(reason.empty() ? "" : ": ") + reason.substr(0, 400);
+        }
+      catch (const std::exception &exception)
+        {
+          reason = exception.what();
+        }
+      if (!reason.empty())
+        throw Error("the mesh file '" + file + "' cannot be used: " + reason + "\n  expected: a Gmsh mesh in format 2.2 (gmsh -format msh22) with " +
+                    (dim == 2 ? "quadrilaterals only (Mesh.RecombineAll = 1; Mesh.SubdivisionAlgorithm = 1)" : "hexahedra only") +
+                    " for 'Dimension = " + std::to_string(dim) + "'");
+    }
+  } // namespace
+
+  template <int dim>
+  void make_coarse_mesh(parallel::distributed::Triangulation<dim, dim> &triangulation, const MeshParameters &parameters)
+  {
+    const Point<dim> lower = corner<dim>(parameters.lower), upper = corner<dim>(parameters.upper);
+    if (parameters.domain == "hypercube" || parameters.domain == "box")
+      GridGenerator::subdivided_hyper_rectangle(triangulation, parameters.cells, lower, upper, true);
+    else if (parameters.domain == "L-shape")
+      {
+        std::vector<unsigned int> cells(dim, 2);
+        std::vector<int>          remove(dim, 1);
+        GridGenerator::subdivided_hyper_L(triangulation, cells, lower, upper, remove);
+      }
+    else if (parameters.domain == "ball")
+      GridGenerator::hyper_ball_balanced(triangulation, Point<dim>(), parameters.radius);
+    else if (parameters.domain == "cylinder")
+      {
+        if constexpr (dim == 3)
+          GridGenerator::cylinder(triangulation, parameters.radius, parameters.half_length);
+        else
+          GridGenerator::hyper_ball(triangulation, Point<dim>(), parameters.radius);
+      }
+    else
+      read_gmsh<dim>(triangulation, parameters.file, triangulation.get_communicator());
+  }
+
+  template <int dim>
+  std::set<types::boundary_id> boundary_ids(const parallel::distributed::Triangulation<dim, dim> &triangulation)
+  {
+    // the coarse mesh is whole on every rank
+    std::set<types::boundary_id> ids;
+    for (const auto &cell : triangulation.cell_iterators_on_level(0))
+      for (const auto f : cell->face_indices())
+        if (cell->face(f)->at_boundary())
+          ids.insert(cell->face(f)->boundary_id());
+    return ids;
+  }
+
+  template void make_coarse_mesh(parallel::distributed::Triangulation<2, 2> &, const MeshParameters &);
+  template void make_coarse_mesh(parallel::distributed::Triangulation<3, 3> &, const MeshParameters &);
+  template std::set<types::boundary_id> boundary_ids(const parallel::distributed::Triangulation<2, 2> &);
+  template std::set<types::boundary_id> boundary_ids(const parallel::distributed::Triangulation<3, 3> &);
+} // namespace leopard

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <deal.II/base/types.h>
+
+#include <set>
+#include <string>
+#include <vector>
+
+namespace dealii
+{
+  class ParameterHandler;
+  namespace parallel::distributed
+  {
+    template <int dim, int spacedim>
+    class Triangulation;
+  }
+} // namespace dealii
+
+namespace leopard
+{
+  /** Section "Mesh" of the parameter file. Lengths are dimensionless. */
+  struct MeshParameters
+  {
+    std::string         domain = "hypercube";
+    std::vector<double> lower  = {0., 0., 0.}; ///< lower corner (hypercube, box)
+    std::vector<double> upper  = {1., 1., 1.};
+    std::vector<unsigned int> cells = {1}; ///< cells a direction of the coarse mesh
+    double              radius             = 1.; ///< ball, cylinder
+    double              half_length        = 1.; ///< cylinder in 3D
+    std::string         file;              ///< Gmsh file, MSH 2.2
+    unsigned int        global_refinements = 0;
+
+    bool         adaptive         = false;
+    unsigned int adaptive_cycles  = 5;   ///< solutions of an adaptive run, the first on the globally refined mesh
+    double       refine_fraction  = 0.3; ///< fraction of the cells to refine
+    double       coarsen_fraction = 0.03;
+
+    void declare(dealii::ParameterHandler &prm);
+    /** @param dimension 2 or 3. @throws Error for contradictory or impossible entries. */
+    void read(dealii::ParameterHandler &prm, int dimension);
+
+    /** Whether all cells are equal rectangles or boxes, as finite differences need it. */
+    bool is_uniform() const { return domain == "hypercube" || domain == "box" || domain == "L-shape"; }
+  };
+
+  /**
+   * Makes the coarse mesh, without global refinement. Collective.
+   * @throws Error for a mesh file that is missing, broken, of the other dimension or has cells that are no quadrilaterals or hexahedra.
+   */
+  template <int dim>
+  void make_coarse_mesh(dealii::parallel::distributed::Triangulation<dim, dim> &triangulation, const MeshParameters &parameters);
+
+  /** Boundary ids of the mesh, the same on every rank. Collective. */
+  template <int dim>
+  std::set<dealii::types::boundary_id> boundary_ids(const dealii::parallel::distributed::Triangulation<dim, dim> &triangulation);
+} // namespace leopard

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "linear_solver.h"
+
+#include <solvers/distributed/ghost_exchange.h>
+
+namespace leopard
+{
+  class LinearSolver::Implementation
+  {
+  public:
+    virtual ~Implementation()                                                                                   = default;
+    virtual void              update_values()                                                                   = 0;
+    virtual LinearSolveResult solve(HostVector &x, const HostVector &b, const LinearTarget &target)             = 0;
+    virtual std::string       description() const                                                               = 0;
+  };
+
+  /** The rank's rows, the exchange of their ghosts, and a relaxation for them. */
+  struct LocalRelaxation
+  {
+    LocalRelaxation(const LinearSolverParameters &parameters, const std::string &method, const HostMatrix &A, MPI_Comm comm);
+
+    /** Hands A's values of now to the relaxation and to local.matrix. */
+    void update_values();
+
+    const HostMatrix           &A;
+    LocalMatrix                 local;
+    GhostExchange               exchange;
+    std::unique_ptr<Relaxation> relaxation; ///< null for the method "none"
+  };
+
+  /** "diverged" and why, with an estimate of rho(|I - D^-1 A|). Collective. @throws ConvergenceFailure, always. */
+  [[noreturn]] void report_divergence(const std::string &method, const CrsMatrix &A, double first, double last, int iterations, MPI_Comm comm);
+
+  std::unique_ptr<LinearSolver::Implementation>
+  make_relaxation_solver(const LinearSolverParameters &parameters, const HostMatrix &A, MPI_Comm comm);
+  std::unique_ptr<LinearSolver::Implementation>
+  make_host_krylov_solver(const LinearSolverParameters &parameters, const HostMatrix &A, unsigned int n_components, MPI_Comm comm);
+  std::unique_ptr<LinearSolver::Implementation>
+  make_device_krylov_solver(const LinearSolverParameters &parameters, const HostMatrix &A, MPI_Comm comm);
+  std::unique_ptr<LinearSolver::Implementation>
+  make_direct_solver(const HostMatrix &A);
+} // namespace leopard

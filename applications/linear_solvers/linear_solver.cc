@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "implementation.h"
+
+#include <solvers/base/errors.h>
+#include <solvers/device/device.h>
+
+#include <deal.II/base/mpi.h>
+#include <deal.II/base/parameter_handler.h>
+
+#include <thread>
+
+namespace leopard
+{
+  using namespace dealii;
+
+  void LinearSolverParameters::declare(ParameterHandler &prm)
+  {
+    using namespace Patterns;
+    prm.enter_subsection("Linear solver");
+    prm.declare_entry("Method",
+                      "async",
+                      Selection("async|jacobi|gauss-seidel|sor|ssor|cg|gmres|direct"),
+                      "async: block-asynchronous iteration async-(k); the relaxations jacobi, gauss-seidel, sor, ssor; Krylov methods; a "
+                      "sparse direct solver.");
+    prm.declare_entry("Preconditioner",
+                      "none",
+                      Selection("none|jacobi|ssor|amg|async"),
+                      "Preconditioner of cg and gmres; amg is Trilinos ML. With async their flexible variants are used.");
+    prm.declare_entry("Backend",
+                      "automatic",
+                      Selection("automatic|reference|host|cuda"),
+                      "Who computes: one thread with a seeded schedule (reference), host threads, or a GPU. automatic: cuda where there is a GPU "
+                      "and the method runs there, host otherwise.");
+    prm.declare_entry("Max iterations", "10000", Integer(1), "Limit of linear iterations (global iterations of relaxations). Dimensionless.");
+    prm.declare_entry("Relative tolerance",
+                      "1e-8",
+                      Double(0., 1.),
+                      "Residual at which to stop, against the right-hand side, in linear problems; in Newton's method see its forcing. Dimensionless.");
+    prm.declare_entry("Test every", "10", Integer(1), "Global iterations between two residual tests of a relaxation. Dimensionless.");
+    prm.declare_entry("Omega", "1", Double(), "Relaxation factor of async, jacobi, sor and ssor, between 0 and 2. Dimensionless.");
+    prm.declare_entry("Local iterations", "5", Integer(1, 1000), "async: k, the Jacobi sweeps inside a block. Dimensionless.");
+    prm.declare_entry("Block size", "256", Integer(1), "async: rows a block (at most 1024 on a GPU). Dimensionless.");
+    prm.declare_entry("Schedule",
+                      "chaotic",
+                      Selection("synchronous|chaotic|replay"),
+                      "async: order of block updates: synchronous (block Jacobi), chaotic (what the hardware does; results vary within the "
+                      "tolerance), replay (seeded, reproducible; reference and host).");
+    prm.declare_entry("Seed", "0", Integer(0), "async: seed of the replay schedule.");
+    prm.declare_entry("Threads", "0", Integer(0, 4096), "Host backend: threads a rank; 0: the machine's threads shared among its ranks. Dimensionless.");
+    prm.declare_entry("Restart", "50", Integer(2), "gmres: basis vectors before a restart. Dimensionless.");
+    prm.declare_entry("Preconditioner iterations", "2", Integer(1), "async as preconditioner: global iterations. Dimensionless.");
+    prm.declare_entry("Device", "-1", Integer(-1), "Backend cuda: number of the GPU; -1: the ranks of a machine share its GPUs in turn.");
+    prm.leave_subsection();
+  }
+
+  void LinearSolverParameters::read(ParameterHandler &prm)
+  {
+    prm.enter_subsection("Linear solver");
+    method                       = prm.get("Method");
+    preconditioner               = prm.get("Preconditioner");
+    backend                      = prm.get("Backend");
+    max_iterations               = prm.get_integer("Max iterations");
+    relative_tolerance           = prm.get_double("Relative tolerance");
+    test_every                   = prm.get_integer("Test every");
+    omega                        = prm.get_double("Omega");
+    restart                      = prm.get_integer("Restart");
+    preconditioner_iterations    = prm.get_integer("Preconditioner iterations");
+    device                       = prm.get_integer("Device");
+    block_async.local_iterations = prm.get_integer("Local iterations");
+    block_async.block_size       = prm.get_integer("Block size");
+    block_async.omega            = omega;
+    block_async.seed             = prm.get_integer("Seed");
+    block_async.n_threads        = prm.get_integer("Threads");
+    const std::string schedule   = prm.get("Schedule");
+    block_async.schedule         = schedule == "synchronous" ? Schedule::synchronous :
+                                   schedule == "replay"      ? Schedule::replay :
+                                                               Schedule::chaotic;
+    prm.leave_subsection();
+
+    if ((is_relaxation() || method == "direct") && preconditioner != "none")
+      throw Error("'Linear solver/Preconditioner' is " + preconditioner + ", but 'Linear solver/Method' is " + method +
+                  "\n  expected: a preconditioner only with cg or gmres");
+    if (!(omega > 0. && omega < 2.))
+      throw Error("'Linear solver/Omega' is " + std::to_string(omega) + "\n  expected: a number between 0 and 2");
+    if (omega != 1. && method == "gauss-seidel")
+      throw Error("'Linear solver/Method' is gauss-seidel, but 'Linear solver/Omega' is " + std::to_string(omega) +
+                  "\n  expected: omega = 1, or the method sor");
+    if (backend == "cuda")
+      {
+        const std::string reason = why_not_on_device();
+        if (!reason.empty())
+          throw Error("'Linear solver/Backend' is cuda, but " + reason);
+      }
+  }
+
+  std::string LinearSolverParameters::why_not_on_device() const
+  {
+    if (method == "gauss-seidel" || method == "sor" || method == "ssor")
+      return method + " is sequential by nature and runs on the host\n  expected: the method async or jacobi, or the backend host";
+    if (method == "direct")
+      return "the direct solver runs on the host\n  expected: another method, or the backend host";
+    if (!is_relaxation() && (preconditioner == "amg" || preconditioner == "ssor"))
+      return "the preconditioner " + preconditioner + " runs on the host\n  expected: the preconditioner none, jacobi or async, or the backend host";
+    if (uses_block_async() && block_async.schedule == Schedule::replay)
+      return "the schedule replay runs on the host\n  expected: the schedule chaotic or synchronous, or the backend reference or host";
+    if (uses_block_async() && block_async.block_size > 1024)
+      return "'Linear solver/Block size' is " + std::to_string(block_async.block_size) +
+             "\n  expected: at most 1024 rows a block on a GPU, or the backend host";
+    return "";
+  }
+
+  std::string LinearSolverParameters::choose_backend(MPI_Comm comm)
+  {
+    MPI_Comm node;
+    MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
+    const int ranks_of_node = Utilities::MPI::n_mpi_processes(node), rank_of_node = Utilities::MPI::this_mpi_process(node);
+    MPI_Comm_free(&node);
+    if (block_async.n_threads == 0)
+      block_async.n_threads = std::max(1, static_cast<int>(std::thread::hardware_concurrency()) / ranks_of_node);
+
+    std::string reason;
+    const int   n_devices = Utilities::MPI::min(device::n_devices(), comm);
+    if (backend == "automatic")
+      {
+        const std::string on_host = why_not_on_device();
+        if (n_devices > 0 && on_host.empty())
+          backend = "cuda";
+        else
+          {
+            backend = "host";
+            reason  = !device::built_with_cuda() ? " (automatic: built without CUDA)" :
+                      n_devices == 0             ? " (automatic: no GPU answers here)" :
+                                                   " (automatic: " + on_host.substr(0, on_host.find('\n')) + ")";
+          }
+      }
+    block_async.backend = backend == "cuda" ? Backend::cuda : backend == "host" ? Backend::host : Backend::reference;
+    if (backend == "reference")
+      return "backend reference: one thread, sequential";
+    if (backend == "host")
+      return "backend host, " + std::to_string(block_async.n_threads) + (block_async.n_threads == 1 ? " thread" : " threads") + " a rank" + reason;
+
+    if (!device::built_with_cuda() || n_devices == 0)
+      throw DeviceError(std::string("'Linear solver/Backend' is cuda, but ") +
+                        (device::built_with_cuda() ? "no GPU answers on this machine\n  expected: a GPU and its driver, or the backend host" :
+                                                     "this program was built without CUDA: configure with -D LEOPARD_CUDA=ON\n  or choose the backend host"));
+    if (device >= n_devices)
+      throw DeviceError("'Linear solver/Device' is " + std::to_string(device) + ", but this machine has " + std::to_string(n_devices) +
+                        " GPU(s), numbered from 0");
+    const int chosen = device >= 0 ? device : rank_of_node % n_devices;
+    device::select(chosen);
+    return "backend cuda: " + device::info(chosen).name + (reason.empty() ? "" : reason);
+  }
+
+  LinearSolver::LinearSolver(const LinearSolverParameters &parameters_, const HostMatrix &A, unsigned int n_components, MPI_Comm comm)
+    : parameters(parameters_)
+  {
+    if (parameters.is_relaxation())
+      implementation = make_relaxation_solver(parameters, A, comm);
+    else if (parameters.method == "direct")
+      implementation = make_direct_solver(A);
+    else if (parameters.backend == "cuda")
+      implementation = make_device_krylov_solver(parameters, A, comm);
+    else
+      implementation = make_host_krylov_solver(parameters, A, n_components, comm);
+  }
+
+  LinearSolver::~LinearSolver() = default;
+
+  void LinearSolver::update_values()
+  {
+    implementation->update_values();
+  }
+
+  LinearSolveResult LinearSolver::solve(HostVector &x, const HostVector &b, const LinearTarget &target)
+  {
+    return implementation->solve(x, b, target);
+  }
+
+  std::string LinearSolver::description() const
+  {
+    return implementation->description();
+  }
+} // namespace leopard

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <solvers/block_async/block_async.h>
+#include <solvers/dealii/trilinos_matrix.h>
+
+#include <memory>
+#include <string>
+
+namespace dealii
+{
+  class ParameterHandler;
+}
+
+namespace leopard
+{
+  class Log;
+
+  /** Section "Linear solver" of the parameter file. */
+  struct LinearSolverParameters
+  {
+    std::string method             = "async"; ///< async, jacobi, gauss-seidel, sor, ssor, cg, gmres, direct
+    std::string preconditioner     = "none";  ///< for cg and gmres: none, jacobi, ssor, amg, async
+    std::string backend            = "automatic";
+    int         max_iterations     = 10000;
+    double      relative_tolerance = 1e-8; ///< of the residual against the right-hand side, dimensionless
+    int         test_every         = 10;   ///< iterations between two residual tests of a relaxation
+    double      omega              = 1.;   ///< relaxation factor, dimensionless
+    int         restart            = 50;   ///< GMRES basis vectors
+    int         preconditioner_iterations = 2; ///< global iterations of async as preconditioner
+    int         device             = -1;   ///< GPU number; -1: ranks of a node share them in turn
+    BlockAsyncOptions block_async;
+
+    void declare(dealii::ParameterHandler &prm);
+    /** @throws Error for choices that contradict each other. */
+    void read(dealii::ParameterHandler &prm);
+
+    bool is_relaxation() const { return method != "cg" && method != "gmres" && method != "direct"; }
+    bool uses_block_async() const { return method == "async" || (!is_relaxation() && method != "direct" && preconditioner == "async"); }
+
+    /**
+     * Replaces the backend "automatic" by cuda where a GPU answers and the method runs there, by host otherwise, and selects the
+     * GPU. Collective. @return one line that says what was chosen and why. @throws Error if cuda was asked for and cannot be had.
+     */
+    std::string choose_backend(MPI_Comm comm);
+
+  private:
+    std::string why_not_on_device() const;
+  };
+
+  /** What a solve is asked for, beside A and b. */
+  struct LinearTarget
+  {
+    double relative_tolerance = 0.; ///< of ||b||; 0: exactly max_iterations of a relaxation, no test
+    int    max_iterations     = 10000;
+  };
+
+  struct LinearSolveResult
+  {
+    int    n_iterations   = 0;  ///< global iterations, Krylov iterations, or 1
+    double final_residual = 0.; ///< ||b - A x||_2; not a number where the method did not compute it
+    bool   converged      = true;
+  };
+
+  /**
+   * Solves A x = b by the method, preconditioner and backend of the parameter file. The values of A may change between
+   * solves, its sparsity pattern may not. Everything is allocated in the constructor, not in solve().
+   */
+  class LinearSolver
+  {
+  public:
+    /** Keeps a reference to A. Collective. @param n_components fields interleaved in A, for AMG. @throws Error. */
+    LinearSolver(const LinearSolverParameters &parameters, const HostMatrix &A, unsigned int n_components, MPI_Comm comm);
+    ~LinearSolver();
+
+    /** Says that the values of A have changed. */
+    void update_values();
+
+    /**
+     * Solves from the given x. A relaxation that misses its tolerance returns converged = false.
+     * @throws ConvergenceFailure if the iteration diverges, with an estimate of rho(|B|) and what to try.
+     */
+    LinearSolveResult solve(HostVector &x, const HostVector &b, const LinearTarget &target);
+
+    /** "async-(5), blocks of 256, host threads", for the log. */
+    std::string description() const;
+
+    class Implementation; ///< a family of methods: relaxations, Krylov solvers on host or device, direct solvers
+
+  private:
+    const LinearSolverParameters   &parameters;
+    std::unique_ptr<Implementation> implementation;
+  };
+} // namespace leopard

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "implementation.h"
+
+#include <applications/run/log.h>
+#include <solvers/base/errors.h>
+#include <solvers/device/device_vector.h>
+#include <solvers/matrix/analysis.h>
+#include <solvers/relaxation/point_relaxation.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace leopard
+{
+  using namespace dealii;
+
+  namespace
+  {
+    std::unique_ptr<Relaxation>
+    make_relaxation(const LinearSolverParameters &parameters, const std::string &method, const CrsMatrix &A)
+    {
+      if (method == "none")
+        return nullptr;
+      if (method == "async")
+        return std::make_unique<BlockAsync>(A, parameters.block_async);
+      PointRelaxationOptions options;
+      options.backend = parameters.block_async.backend;
+      options.omega   = parameters.omega;
+      options.method  = method == "jacobi"       ? PointMethod::jacobi :
+                        method == "gauss-seidel" ? PointMethod::gauss_seidel :
+                        method == "sor"          ? PointMethod::sor :
+                                                   PointMethod::ssor;
+      return make_point_relaxation(A, options);
+    }
+  } // namespace
+
+  LocalRelaxation::LocalRelaxation(const LinearSolverParameters &parameters,
+                                   const std::string            &method,
+                                   const HostMatrix             &A_,
+                                   MPI_Comm                      comm)
+    : A(A_)
+    , local(local_matrix(A_))
+    , exchange(local.owned, local.ghosts, comm)
+    , relaxation(make_relaxation(parameters, method, local.matrix))
+  {}
+
+  void LocalRelaxation::update_values()
+  {
+    std::copy_n(local_values(A), local.matrix.values.size(), local.matrix.values.begin());
+    if (relaxation != nullptr)
+      relaxation->update_values(local.matrix.values.data());
+  }
+
+  void report_divergence(const std::string &method, const CrsMatrix &A, double first, double last, int iterations, MPI_Comm comm)
+  {
+    const double rho = Utilities::MPI::max(estimate_spectral_radius_abs(A), comm);
+    throw ConvergenceFailure(
+      "the linear solver " + method + " diverges: the residual went from " + format("%.3e", first) + " to " + format("%.3e", last) + " in " +
+      std::to_string(iterations) + " iterations\n  estimate: rho(|I - D^-1 A|) = " + format("%.4f", rho) +
+      (rho < 1. ? ", below 1, so that the relaxation should converge with omega = 1; 'Linear solver/Omega' may be too large" :
+                  "; below 1 every schedule converges, above it need not") +
+      "\n  to try: a smaller time step or 'Linear solver/Omega'; or 'Linear solver/Method' = gmres with 'Preconditioner' = async or amg");
+  }
+
+  namespace
+  {
+    class RelaxationSolver : public LinearSolver::Implementation
+    {
+    public:
+      RelaxationSolver(const LinearSolverParameters &parameters_, const HostMatrix &A, MPI_Comm comm_)
+        : parameters(parameters_)
+        , comm(comm_)
+        , local(parameters_, parameters_.method, A, comm_)
+        , on_device(local.relaxation->memory_space() == MemorySpace::device)
+      {
+        if (on_device)
+          {
+            device_x.reinit(local.relaxation->n_columns());
+            device_b.reinit(local.relaxation->n_rows());
+          }
+        host_x.resize(local.relaxation->n_columns(), 0.);
+      }
+
+      void update_values() override { local.update_values(); }
+
+      LinearSolveResult solve(HostVector &x, const HostVector &b, const LinearTarget &target) override
+      {
+        StoppingCriteria criteria;
+        criteria.max_iterations     = target.max_iterations;
+        criteria.relative_tolerance = target.relative_tolerance;
+        criteria.test_every         = parameters.test_every;
+
+        std::copy(x.begin(), x.end(), host_x.begin());
+        double       *x_data = host_x.data();
+        const double *b_data = b.begin();
+        if (on_device)
+          {
+            device_x.copy_from_host(host_x.data());
+            device_b.copy_from_host(b.begin());
+            x_data = device_x.data();
+            b_data = device_b.data();
+          }
+        const SolveResult result = leopard::solve(*local.relaxation, x_data, b_data, criteria, local.exchange);
+        if (result.status == SolveStatus::diverged || !std::isfinite(result.final_residual))
+          report_divergence(local.relaxation->name(), local.local.matrix, result.initial_residual, result.final_residual, result.n_iterations, comm);
+        if (on_device)
+          device_x.copy_to_host(host_x.data());
+        std::copy_n(host_x.begin(), x.locally_owned_size(), x.begin());
+
+        LinearSolveResult summary;
+        summary.n_iterations   = result.n_iterations;
+        summary.final_residual = result.final_residual;
+        summary.converged      = target.relative_tolerance == 0. || result.status == SolveStatus::converged;
+        return summary;
+      }
+
+      std::string description() const override
+      {
+        std::string text = local.relaxation->name();
+        if (parameters.method == "async")
+          text += ", blocks of " + std::to_string(parameters.block_async.block_size);
+        if (parameters.omega != 1.)
+          text += ", omega = " + format("%g", parameters.omega);
+        return text;
+      }
+
+    private:
+      const LinearSolverParameters &parameters;
+      MPI_Comm                      comm;
+      LocalRelaxation               local;
+      const bool                    on_device;
+      std::vector<double>           host_x; ///< own entries and ghosts
+      DeviceVector<double>          device_x, device_b;
+    };
+  } // namespace
+
+  std::unique_ptr<LinearSolver::Implementation>
+  make_relaxation_solver(const LinearSolverParameters &parameters, const HostMatrix &A, MPI_Comm comm)
+  {
+    return std::make_unique<RelaxationSolver>(parameters, A, comm);
+  }
+} // namespace leopard

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "newton.h"
+
+#include "implicit_system.h"
+
+#include <applications/run/log.h>
+#include <solvers/base/errors.h>
+
+#include <deal.II/base/parameter_handler.h>
+
+#include <chrono>
+#include <cmath>
+
+namespace leopard
+{
+  using namespace dealii;
+
+  void NewtonParameters::declare(ParameterHandler &prm)
+  {
+    using namespace Patterns;
+    prm.enter_subsection("Newton");
+    prm.declare_entry("Max steps", "20", Integer(1), "Newton steps after which the method has failed. Dimensionless.");
+    prm.declare_entry("Relative tolerance", "1e-8", Double(0., 1.), "Residual at which to stop, against that of the first guess. Dimensionless.");
+    prm.declare_entry("Absolute tolerance",
+                      "1e-12",
+                      Double(0.),
+                      "Residual at which to stop, against the norm of the right-hand side (sources and, in a time step, old values): the level of rounding errors. Dimensionless.");
+    prm.declare_entry("Forcing",
+                      "relative tolerance",
+                      Selection("fixed iterations|relative tolerance|Eisenstat-Walker"),
+                      "How exactly the linear systems are solved: a fixed number of linear iterations, a fixed relative tolerance, or one that "
+                      "follows Newton's convergence.");
+    prm.declare_entry("Linear iterations", "100", Integer(1), "Forcing 'fixed iterations': linear iterations a Newton step. Dimensionless.");
+    prm.declare_entry("Linear tolerance",
+                      "1e-3",
+                      Double(1e-15, 1.),
+                      "Forcing 'relative tolerance': linear residual against the Newton residual; 'Eisenstat-Walker': the first and largest one. Dimensionless.");
+    prm.declare_entry("Line search", "true", Bool(), "Halve a step until the residual decreases.");
+    prm.leave_subsection();
+  }
+
+  void NewtonParameters::read(ParameterHandler &prm, const LinearSolverParameters &linear)
+  {
+    prm.enter_subsection("Newton");
+    max_steps          = prm.get_integer("Max steps");
+    relative_tolerance = prm.get_double("Relative tolerance");
+    absolute_tolerance = prm.get_double("Absolute tolerance");
+    forcing            = prm.get("Forcing");
+    linear_iterations  = prm.get_integer("Linear iterations");
+    linear_tolerance   = prm.get_double("Linear tolerance");
+    line_search        = prm.get_bool("Line search");
+    prm.leave_subsection();
+    if (linear.method == "direct" && forcing == "fixed iterations")
+      throw Error("'Newton/Forcing' is fixed iterations, but 'Linear solver/Method' is direct, which does not iterate\n  expected: another forcing or method");
+    if (relative_tolerance == 0. && absolute_tolerance == 0.)
+      throw Error("'Newton/Relative tolerance' and 'Newton/Absolute tolerance' are both 0\n  expected: at least one positive number");
+  }
+
+  std::string NewtonResult::table() const
+  {
+    std::string text = "  step      residual  linear iterations   asked for  damping   seconds\n";
+    for (unsigned int i = 0; i < history.size(); ++i)
+      text += format("  %4u  %12.4e  %17d  %10.1e  %7.4f  %8.4f\n",
+                     i,
+                     history[i].residual,
+                     history[i].linear_iterations,
+                     history[i].linear_tolerance,
+                     history[i].damping,
+                     history[i].seconds);
+    return text;
+  }
+
+  Newton::Newton(const NewtonParameters       &parameters_,
+                 const LinearSolverParameters &linear_parameters_,
+                 ImplicitSystem               &system_,
+                 unsigned int                  n_components,
+                 MPI_Comm                      comm)
+    : parameters(parameters_)
+    , linear_parameters(linear_parameters_)
+    , system(system_)
+    , solver(linear_parameters_, system_.jacobian(), n_components, comm)
+  {
+    residual.reinit(system.jacobian().locally_owned_range_indices(), comm);
+    update.reinit(residual);
+    trial.reinit(residual);
+    result.history.reserve(parameters.max_steps + 1);
+  }
+
+  LinearTarget Newton::target_for(double norm, double previous_norm, double previous_tolerance) const
+  {
+    LinearTarget target;
+    target.max_iterations = linear_parameters.max_iterations;
+    if (parameters.forcing == "fixed iterations")
+      target.max_iterations = parameters.linear_iterations;
+    else if (parameters.forcing == "relative tolerance" || previous_norm == 0.)
+      target.relative_tolerance = parameters.linear_tolerance;
+    else
+      {
+        // choice 2 with its safeguard against a tolerance that falls too fast
+        constexpr double gamma     = 0.9;
+        const double     ratio     = norm / previous_norm;
+        const double     safeguard = gamma * previous_tolerance * previous_tolerance;
+        double           eta       = gamma * ratio * ratio;
+        if (safeguard > 0.1)
+          eta = std::max(eta, safeguard);
+        target.relative_tolerance = std::min(parameters.linear_tolerance, std::max(eta, 1e-12));
+      }
+    return target;
+  }
+
+  double Newton::update_with_line_search(HostVector &u, const HostVector *history, double norm, double &damping)
+  {
+    constexpr double smallest = 1. / 256.;
+    for (damping = 1.; damping >= smallest; damping /= 2.)
+      {
+        trial = u;
+        trial.add(damping, update);
+        system.residual(trial, history, residual);
+        const double trial_norm = residual.l2_norm();
+        if (!parameters.line_search || trial_norm <= (1. - 1e-4 * damping) * norm)
+          {
+            u = trial;
+            return trial_norm;
+          }
+      }
+    damping = 0.;
+    return norm;
+  }
+
+  const NewtonResult &Newton::solve(HostVector &u, const HostVector *history)
+  {
+    using Clock = std::chrono::steady_clock;
+    result.history.clear();
+    result.converged         = false;
+    result.n_steps           = 0;
+    result.linear_iterations = 0;
+
+    const double floor = parameters.absolute_tolerance * system.scale(history, trial);
+    system.residual(u, history, residual);
+    double norm = residual.l2_norm(), previous_norm = 0., tolerance = 0.;
+    result.history.push_back({norm, 0, 0., 1., 0.});
+    const double goal = std::max(parameters.relative_tolerance * norm, floor);
+
+    while (!(result.converged = norm <= goal) && result.n_steps < parameters.max_steps && std::isfinite(norm))
+      {
+        const auto start = Clock::now();
+        system.linearize(u);
+        solver.update_values();
+        const LinearTarget target = target_for(norm, previous_norm, tolerance);
+        tolerance                 = target.relative_tolerance;
+        update                    = 0.;
+        const LinearSolveResult linear = solver.solve(update, residual, target);
+
+        double damping = 1.;
+        previous_norm  = norm;
+        norm           = update_with_line_search(u, history, norm, damping);
+        ++result.n_steps;
+        result.linear_iterations += linear.n_iterations;
+        result.history.push_back(
+          {norm, linear.n_iterations, tolerance, damping, std::chrono::duration<double>(Clock::now() - start).count()});
+        if (damping == 0.)
+          break;
+      }
+    result.residual = norm;
+    return result;
+  }
+} // namespace leopard

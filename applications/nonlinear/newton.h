@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <applications/linear_solvers/linear_solver.h>
+#include <solvers/dealii/trilinos_matrix.h>
+
+#include <vector>
+
+namespace leopard
+{
+  class ImplicitSystem;
+
+  /** Section "Newton" of the parameter file. */
+  struct NewtonParameters
+  {
+    int         max_steps          = 20;
+    double      relative_tolerance = 1e-8;  ///< of the residual norm against that of the first guess, dimensionless
+    double      absolute_tolerance = 1e-12; ///< of the residual norm against that of load and history, dimensionless
+    std::string forcing            = "relative tolerance";
+    int         linear_iterations  = 100;  ///< forcing "fixed iterations"
+    double      linear_tolerance   = 1e-3; ///< forcing "relative tolerance"; first and largest one of Eisenstat-Walker
+    bool        line_search        = true;
+
+    void declare(dealii::ParameterHandler &prm);
+    void read(dealii::ParameterHandler &prm, const LinearSolverParameters &linear);
+  };
+
+  struct NewtonStep
+  {
+    double residual          = 0.; ///< ||G||_2 after the step; entry 0 of a history: before the first step
+    int    linear_iterations = 0;
+    double linear_tolerance  = 0.; ///< what the linear solver was asked for; 0: a fixed number of iterations
+    double damping           = 1.; ///< the line search's factor
+    double seconds           = 0.;
+  };
+
+  struct NewtonResult
+  {
+    bool                    converged         = false;
+    int                     n_steps           = 0;
+    int                     linear_iterations = 0; ///< of all steps
+    double                  residual          = 0.;
+    std::vector<NewtonStep> history;
+
+    /** The history as a table for the log. */
+    std::string table() const;
+  };
+
+  /**
+   * Newton's method for G(u) = 0 with an inexact linear solve J(u) du = G(u) a step and, if asked for, backtracking until
+   * ||G(u + l du)|| <= (1 - 1e-4 l) ||G(u)||. The forcing decides how exact: a fixed number of linear iterations (thesis, section
+   * 4.14.1), a fixed relative tolerance, or Eisenstat and Walker 1996, choice 2: eta = 0.9 (||G_k|| / ||G_k-1||)^2.
+   */
+  class Newton
+  {
+  public:
+    /** Keeps references. Allocates all it needs. Collective. */
+    Newton(const NewtonParameters       &parameters,
+           const LinearSolverParameters &linear_parameters,
+           ImplicitSystem               &system,
+           unsigned int                  n_components,
+           MPI_Comm                      comm);
+
+    /**
+     * Solves from the given u. Returns converged = false after max_steps or when the line search finds no decrease; whoever
+     * calls decides whether that is the end. @throws ConvergenceFailure if the linear solver diverges.
+     */
+    const NewtonResult &solve(HostVector &u, const HostVector *history);
+
+    const LinearSolver &linear_solver() const { return solver; }
+
+  private:
+    LinearTarget target_for(double residual, double previous_residual, double previous_tolerance) const;
+    double       update_with_line_search(HostVector &u, const HostVector *history, double residual_norm, double &damping);
+
+    const NewtonParameters       &parameters;
+    const LinearSolverParameters &linear_parameters;
+    ImplicitSystem               &system;
+    LinearSolver                  solver;
+    HostVector                    residual, update, trial;
+    NewtonResult                  result;
+  };
+} // namespace leopard

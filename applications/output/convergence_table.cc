@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "convergence_table.h"
+
+#include <applications/run/log.h>
+
+#include <cmath>
+
+namespace leopard
+{
+  ConvergenceTable::ConvergenceTable(const std::string &refined)
+    : refined_name(refined)
+  {}
+
+  void ConvergenceTable::add(unsigned long long n_unknowns, double refined, double l2, double h1_seminorm, double nodal_maximum)
+  {
+    rows.push_back({n_unknowns, refined, {l2, h1_seminorm, nodal_maximum}});
+  }
+
+  double ConvergenceTable::rate(std::size_t row, unsigned int error) const
+  {
+    if (row == 0 || row >= rows.size())
+      return 0.;
+    return std::log(rows[row - 1].errors[error] / rows[row].errors[error]) / std::log(rows[row - 1].refined / rows[row].refined);
+  }
+
+  double ConvergenceTable::last_l2_rate() const
+  {
+    return rows.empty() ? 0. : rate(rows.size() - 1, 0);
+  }
+
+  std::string ConvergenceTable::text() const
+  {
+    std::string result =
+      format("  %5s %11s %12s %12s %6s %12s %6s %12s %6s\n", "cycle", "unknowns", refined_name.c_str(), "L2 error", "rate", "H1 seminorm", "rate", "at nodes", "rate");
+    for (std::size_t i = 0; i < rows.size(); ++i)
+      {
+        result += format("  %5zu %11llu %12.5e", i, rows[i].n_unknowns, rows[i].refined);
+        for (unsigned int e = 0; e < 3; ++e)
+          result += format(" %12.5e %6s", rows[i].errors[e], i == 0 ? "-" : format("%.2f", rate(i, e)).c_str());
+        result += "\n";
+      }
+    return result;
+  }
+
+  std::string ConvergenceTable::csv() const
+  {
+    std::string result = "cycle,unknowns," + refined_name + ",l2_error,l2_rate,h1_seminorm_error,h1_seminorm_rate,nodal_maximum_error,nodal_maximum_rate\n";
+    for (std::size_t i = 0; i < rows.size(); ++i)
+      {
+        result += format("%zu,%llu,%.12e", i, rows[i].n_unknowns, rows[i].refined);
+        for (unsigned int e = 0; e < 3; ++e)
+          result += format(",%.12e,%s", rows[i].errors[e], i == 0 ? "" : format("%.6f", rate(i, e)).c_str());
+        result += "\n";
+      }
+    return result;
+  }
+} // namespace leopard

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace leopard
+{
+  /**
+   * Errors over refinements with their rates, log(e_i-1/e_i) / log(s_i-1/s_i), where s is the quantity that is
+   * refined: mesh size, time step, or (number of unknowns)^(-1/dim) in adaptive runs.
+   */
+  class ConvergenceTable
+  {
+  public:
+    /** @param refined name of the column s. */
+    explicit ConvergenceTable(const std::string &refined);
+
+    void add(unsigned long long n_unknowns, double refined, double l2, double h1_seminorm, double nodal_maximum);
+
+    /** Rate of the L2 error between the last two rows, 0 if there are fewer. */
+    double last_l2_rate() const;
+
+    std::string text() const; ///< aligned columns with a header
+    std::string csv() const;
+
+  private:
+    struct Row
+    {
+      unsigned long long n_unknowns;
+      double             refined;
+      double             errors[3];
+    };
+    double rate(std::size_t row, unsigned int error) const;
+
+    std::string      refined_name;
+    std::vector<Row> rows;
+  };
+} // namespace leopard

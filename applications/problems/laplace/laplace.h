@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <applications/problems/problem.h>
+
+namespace leopard
+{
+  /** -div(a(x) grad u) = f with boundary values or fluxes. The coefficient a must be positive. */
+  class Laplace : public Problem
+  {
+  public:
+    std::string name() const override { return "Laplace"; }
+    std::string description() const override;
+    void        declare_parameters(dealii::ParameterHandler &prm) override;
+    void        read_parameters(dealii::ParameterHandler &prm) override;
+    double      diffusion(unsigned int c, const dealii::Point<3> &x) const override;
+
+  private:
+    Expression coefficient;
+  };
+} // namespace leopard

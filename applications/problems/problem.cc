@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "problem.h"
+
+#include "helmholtz/helmholtz.h"
+#include "laplace/laplace.h"
+#include "reaction_diffusion/reaction_diffusion.h"
+#include "turing/turing.h"
+
+#include <solvers/base/errors.h>
+
+#include <deal.II/base/parameter_handler.h>
+
+#include <algorithm>
+
+namespace leopard
+{
+  void Problem::reaction(const double * /*u*/, double *r, double *jacobian) const
+  {
+    const std::size_t n = fields().size();
+    std::fill_n(r, n, 0.);
+    if (jacobian != nullptr)
+      std::fill_n(jacobian, n * n, 0.);
+  }
+
+  double Problem::initial_value(unsigned int c, const dealii::Point<3> &x) const
+  {
+    return initial[c].value(x);
+  }
+
+  std::string Problem::entry_for(const std::string &what, const std::string &field) const
+  {
+    return fields().size() == 1 ? what : what + " " + field;
+  }
+
+  void Problem::declare_common_parameters(dealii::ParameterHandler &prm)
+  {
+    using dealii::Patterns::Anything;
+    for (const std::string &field : fields())
+      {
+        prm.declare_entry(entry_for("Source", field),
+                          "0",
+                          Anything(),
+                          "Source term s of the equation for " + field + ", an expression in x, y, z, t. Dimensionless.");
+        prm.declare_entry(entry_for("Initial value", field),
+                          "0",
+                          Anything(),
+                          "Value of " + field +
+                            " at time zero (first guess in a nonlinear stationary problem), an expression in x, y, z. Dimensionless.");
+        prm.declare_entry(entry_for("Exact solution", field),
+                          "",
+                          Anything(),
+                          "Exact solution for " + field +
+                            ", an expression in x, y, z, t; needed for a convergence table. Empty: none. Dimensionless.");
+      }
+    if (!time_dependent())
+      {
+        prm.declare_entry("Boundary values",
+                          "*: 0",
+                          Anything(),
+                          "Prescribed values by boundary id: 'ID: EXPRESSION; ...' in x, y, z; * stands for all ids that neither this "
+                          "entry nor 'Boundary fluxes' names. Dimensionless.");
+        prm.declare_entry("Boundary fluxes",
+                          "",
+                          Anything(),
+                          "Prescribed fluxes a du/dn (outward normal) by boundary id, in the same form. Dimensionless.");
+      }
+  }
+
+  void Problem::read_common_parameters(dealii::ParameterHandler &prm)
+  {
+    const std::string section = name() + "/";
+    source.clear();
+    initial.clear();
+    exact_solution.clear();
+    for (const std::string &field : fields())
+      {
+        const auto expression = [&](const std::string &what) {
+          const std::string entry = entry_for(what, field);
+          return Expression(section + entry, prm.get(entry));
+        };
+        source.push_back(expression("Source"));
+        initial.push_back(expression("Initial value"));
+        if (!prm.get(entry_for("Exact solution", field)).empty())
+          exact_solution.push_back(expression("Exact solution"));
+      }
+    if (!exact_solution.empty() && exact_solution.size() != fields().size())
+      throw Error("section '" + name() + "' gives an exact solution for some fields only\n  expected: one for each field, or none");
+    if (!time_dependent())
+      {
+        boundary_values = BoundaryExpressions(section + "Boundary values", prm.get("Boundary values"));
+        boundary_fluxes = BoundaryExpressions(section + "Boundary fluxes", prm.get("Boundary fluxes"));
+        for (const unsigned int id : boundary_fluxes.named_ids())
+          {
+            const auto ids = boundary_values.named_ids();
+            if (std::find(ids.begin(), ids.end(), id) != ids.end())
+              throw Error("boundary id " + std::to_string(id) + " stands in both '" + section + "Boundary values' and '" + section +
+                          "Boundary fluxes'\n  expected: one condition for each boundary; remove one of the two");
+          }
+      }
+  }
+
+  std::string problem_names()
+  {
+    return "laplace|helmholtz|reaction-diffusion|turing";
+  }
+
+  std::unique_ptr<Problem> make_problem(const std::string &name)
+  {
+    if (name == "laplace")
+      return std::make_unique<Laplace>();
+    if (name == "helmholtz")
+      return std::make_unique<Helmholtz>();
+    if (name == "reaction-diffusion")
+      return std::make_unique<ReactionDiffusion>();
+    if (name == "turing")
+      return std::make_unique<Turing>();
+    throw Error("there is no problem '" + name + "'\n  expected: one of " + problem_names());
+  }
+} // namespace leopard

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "parameters.h"
+
+#include "collective.h"
+#include "parameter_file.h"
+
+#include <solvers/base/errors.h>
+
+#include <deal.II/base/parameter_handler.h>
+
+#include <filesystem>
+
+namespace leopard
+{
+  using namespace dealii;
+
+  void VerificationParameters::declare(ParameterHandler &prm)
+  {
+    using namespace Patterns;
+    prm.enter_subsection("Verification");
+    prm.declare_entry("Refinements", "0", Integer(0, 20), "Repeat the run so many times on finer meshes or with smaller steps and print errors and rates; 0: one run. Dimensionless.");
+    prm.declare_entry("Refine", "space", Selection("space|time"), "What a refinement halves: the mesh size or the time step.");
+    prm.leave_subsection();
+  }
+
+  void VerificationParameters::read(ParameterHandler &prm)
+  {
+    prm.enter_subsection("Verification");
+    refinements = prm.get_integer("Refinements");
+    in_time     = prm.get("Refine") == "time";
+    prm.leave_subsection();
+  }
+
+  namespace
+  {
+    void declare_run(ParameterHandler &prm)
+    {
+      using namespace Patterns;
+      prm.declare_entry("Problem", "turing", Selection(problem_names()), "What is solved; its coefficients stand in the section of its name.");
+      prm.declare_entry("Dimension", "2", Integer(2, 3), "Dimension of space.");
+      prm.enter_subsection("Run");
+      prm.declare_entry("Directory", "", Anything(), "Where results go; empty: output/NAME for the file NAME.prm, in the folder where the program is started.");
+      prm.declare_entry("Wall time", "0", Double(0.), "Wall-clock time after which a run stops with a checkpoint, in minutes; 0: none.");
+      prm.declare_entry("Checkpoint interval", "10", Double(0.), "Wall-clock time between two checkpoints, in minutes.");
+      prm.declare_entry("Checkpoint steps", "0", Integer(0), "Time steps between two checkpoints, beside the interval; 0: none. Dimensionless.");
+      prm.leave_subsection();
+      prm.enter_subsection("Output");
+      prm.declare_entry("Times", "", List(Double(0.), 0, 10000, ","), "Times at which fields are written, beside the first and the last. Dimensionless time.");
+      prm.declare_entry("Interval", "0", Double(0.), "Fields are also written every so much time; 0: not. Dimensionless time.");
+      prm.declare_entry("Log every", "1", Integer(1), "Time steps between two lines of the log and of statistics. Dimensionless.");
+      prm.leave_subsection();
+    }
+  } // namespace
+
+  void Parameters::declare(ParameterHandler &prm, std::vector<std::unique_ptr<Problem>> &problems)
+  {
+    declare_run(prm);
+    for (const std::string &name : Utilities::split_string_list(problem_names(), '|'))
+      {
+        problems.push_back(make_problem(name));
+        prm.enter_subsection(problems.back()->name());
+        problems.back()->declare_parameters(prm);
+        prm.leave_subsection();
+      }
+    mesh.declare(prm);
+    discretization.declare(prm);
+    linear_solver.declare(prm);
+    newton.declare(prm);
+    time.declare(prm);
+    verification.declare(prm);
+  }
+
+  void Parameters::read(ParameterHandler &prm, std::vector<std::unique_ptr<Problem>> &problems)
+  {
+    dimension = prm.get_integer("Dimension");
+    prm.enter_subsection("Run");
+    directory                    = prm.get("Directory");
+    time_loop.wall_time_minutes  = prm.get_double("Wall time");
+    time_loop.checkpoint_minutes = prm.get_double("Checkpoint interval");
+    time_loop.checkpoint_steps   = prm.get_integer("Checkpoint steps");
+    prm.leave_subsection();
+    prm.enter_subsection("Output");
+    time_loop.output_times    = Utilities::string_to_double(Utilities::split_string_list(prm.get("Times")));
+    time_loop.output_interval = prm.get_double("Interval");
+    time_loop.log_every       = prm.get_integer("Log every");
+    prm.leave_subsection();
+
+    const auto names = Utilities::split_string_list(problem_names(), '|');
+    for (unsigned int i = 0; i < problems.size(); ++i)
+      if (names[i] == prm.get("Problem"))
+        {
+          problem = std::move(problems[i]);
+          prm.enter_subsection(problem->name());
+          problem->read_parameters(prm);
+          prm.leave_subsection();
+          break;
+        }
+    mesh.read(prm, dimension);
+    discretization.read(prm, mesh);
+    linear_solver.read(prm);
+    newton.read(prm, linear_solver);
+    time.read(prm);
+    verification.read(prm);
+  }
+
+  void Parameters::check_contradictions() const
+  {
+    if (mesh.adaptive && problem->time_dependent())
+      throw Error("'Mesh/Adaptive' is true, but the problem " + problem->name() + " depends on time\n  expected: a stationary problem, or a globally refined mesh");
+    if (verification.refinements > 0 && problem->exact_solution.empty())
+      throw Error("'Verification/Refinements' is " + std::to_string(verification.refinements) + ", but '" + problem->name() +
+                  "/Exact solution' is not given\n  expected: an exact solution, or no refinements");
+    if (verification.in_time && !problem->time_dependent())
+      throw Error("'Verification/Refine' is time, but the problem " + problem->name() + " is stationary\n  expected: space");
+    if (verification.in_time && time.adaptive())
+      throw Error("'Verification/Refine' is time, but 'Time stepping/Step control' is error-controlled\n  expected: a fixed step");
+    if (linear_solver.method == "cg" && problem->time_dependent())
+      throw Error("'Linear solver/Method' is cg, but the Jacobian of the problem " + problem->name() +
+                  " is not symmetric\n  expected: gmres, async, another relaxation or direct");
+    for (const double t : time_loop.output_times)
+      if (problem->time_dependent() && t > time.end_time)
+        throw Error("'Output/Times' has the time " + std::to_string(t) + " beyond 'Time stepping/End time' = " + std::to_string(time.end_time));
+  }
+
+  Parameters::Parameters(const std::string &file, const std::vector<std::string> &overrides, MPI_Comm comm)
+  {
+    text = read_file(file, comm);
+    ParameterHandler                      prm;
+    std::vector<std::unique_ptr<Problem>> problems;
+    declare(prm, problems);
+    parse_parameters(prm, text, file, overrides);
+    all_entries = all_parameters(prm);
+    try
+      {
+        read(prm, problems);
+        check_contradictions();
+      }
+    catch (const Error &error)
+      {
+        throw Error(file + ": " + error.what());
+      }
+    const std::filesystem::path path(file);
+    if (directory.empty())
+      directory = "output/" + path.stem().string();
+    if (!mesh.file.empty() && std::filesystem::path(mesh.file).is_relative())
+      mesh.file = (path.parent_path() / mesh.file).lexically_normal().string();
+  }
+
+  std::string Parameters::documentation()
+  {
+    Parameters                            parameters;
+    ParameterHandler                      prm;
+    std::vector<std::unique_ptr<Problem>> problems;
+    parameters.declare(prm, problems);
+    return all_parameters(prm);
+  }
+} // namespace leopard

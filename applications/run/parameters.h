@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <applications/discretization/discretization.h>
+#include <applications/linear_solvers/linear_solver.h>
+#include <applications/nonlinear/newton.h>
+#include <applications/problems/problem.h>
+#include <applications/time_stepping/time_loop.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace leopard
+{
+  /** Section "Verification": convergence studies against an exact solution. */
+  struct VerificationParameters
+  {
+    unsigned int refinements = 0; ///< how often to refine; 0: no study
+    bool         in_time     = false; ///< halve the time step instead of the mesh
+
+    void declare(dealii::ParameterHandler &prm);
+    void read(dealii::ParameterHandler &prm);
+  };
+
+  /** The whole parameter file, read and checked. */
+  struct Parameters
+  {
+    int                      dimension = 2;
+    std::string              directory;   ///< run directory
+    std::unique_ptr<Problem> problem;
+    MeshParameters           mesh;
+    DiscretizationParameters discretization;
+    LinearSolverParameters   linear_solver;
+    NewtonParameters         newton;
+    TimeParameters           time;
+    TimeLoopParameters       time_loop;
+    VerificationParameters   verification;
+    std::string              all_entries; ///< the file with all defaults, in parseable form
+    std::string              text;        ///< the file as it was read
+
+    /**
+     * Reads a file and then the overrides "Section/Entry=value". Collective. @throws Error with file, line and entry for whatever is
+     * wrong, contradictory choices included.
+     */
+    Parameters(const std::string &file, const std::vector<std::string> &overrides, MPI_Comm comm);
+
+    /** The documentation of all entries: a parameter file with the defaults. */
+    static std::string documentation();
+
+  private:
+    void declare(dealii::ParameterHandler &prm, std::vector<std::unique_ptr<Problem>> &problems);
+    void read(dealii::ParameterHandler &prm, std::vector<std::unique_ptr<Problem>> &problems);
+    void check_contradictions() const;
+    Parameters() = default;
+  };
+} // namespace leopard

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "parameters.h"
+#include "run_directory.h"
+
+#include <mpi.h>
+
+namespace leopard
+{
+  class Log;
+  class Provenance;
+
+  /** What a run has around it. */
+  struct RunContext
+  {
+    MPI_Comm            comm;
+    const Parameters   &parameters;
+    const RunDirectory &directory;
+    OpenMode            mode;
+    Log                &log;
+    Provenance         &provenance;
+  };
+
+  /**
+   * Runs what the parameter file asks for: a stationary problem (once, on a sequence of adaptively refined meshes, or as a
+   * convergence study), or a time-dependent one. Returns the status for the log and run.json, for example "finished" or
+   * "stopped: wall time". Collective. @throws Error.
+   */
+  std::string run_simulation(const RunContext &context);
+
+  /** The two kinds of runs, for dim 2 and 3; use run_simulation(). */
+  template <int dim>
+  std::string run_stationary(const RunContext &context);
+  template <int dim>
+  std::string run_time_dependent(const RunContext &context);
+} // namespace leopard

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "checkpoint.h"
+#include "files.h"
+#include "log.h"
+#include "provenance.h"
+#include "simulation.h"
+
+#include <applications/nonlinear/implicit_system.h>
+#include <applications/output/convergence_table.h>
+#include <applications/output/field_output.h>
+#include <applications/run/collective.h>
+#include <solvers/base/errors.h>
+
+#include <deal.II/base/mpi.h>
+
+#include <nlohmann/json.hpp>
+
+#include <chrono>
+#include <cmath>
+
+namespace leopard
+{
+  using namespace dealii;
+
+  namespace
+  {
+    using Clock = std::chrono::steady_clock;
+
+    /** One linear solve; the Jacobian of a problem without reaction is its matrix. */
+    void solve_linear_problem(const RunContext &context, ImplicitSystem &implicit, HostVector &u, nlohmann::json &report)
+    {
+      const LinearSolverParameters &parameters = context.parameters.linear_solver;
+      LinearSolver                  solver(parameters, implicit.jacobian(), context.parameters.problem->fields().size(), context.comm);
+      HostVector                    residual(u), update(u);
+      implicit.residual(u, nullptr, residual);
+      // the right-hand side of the update shrinks with a good first guess; the tolerance is against the load all the same
+      const double scale = implicit.scale(nullptr, update), first = residual.l2_norm();
+      update = 0.;
+      LinearTarget target;
+      target.relative_tolerance = first > 0. ? std::min(1., parameters.relative_tolerance * std::max(scale, first) / first) : 1.;
+      target.max_iterations     = parameters.max_iterations;
+      const LinearSolveResult result = first > 0. ? solver.solve(update, residual, target) : LinearSolveResult();
+      if (!result.converged)
+        throw ConvergenceFailure("the linear solver " + solver.description() + " has not reached the tolerance " +
+                                 format("%g", parameters.relative_tolerance) + " in " + std::to_string(result.n_iterations) +
+                                 " iterations: the residual went from " + format("%.3e", first) + " to " + format("%.3e", result.final_residual) +
+                                 "\n  to try: a larger 'Linear solver/Max iterations'; cg with the preconditioner amg or async");
+      u.add(1., update);
+      implicit.residual(u, nullptr, residual);
+      context.log.line(format("  %s: %d iterations, residual %.3e -> %.3e",
+                              solver.description().c_str(),
+                              result.n_iterations,
+                              first,
+                              residual.l2_norm()));
+      report["linear_iterations"] = result.n_iterations;
+      report["residual"]          = residual.l2_norm();
+    }
+
+    void solve_nonlinear_problem(const RunContext &context, ImplicitSystem &implicit, HostVector &u, nlohmann::json &report)
+    {
+      Newton newton(context.parameters.newton, context.parameters.linear_solver, implicit, context.parameters.problem->fields().size(), context.comm);
+      const NewtonResult &result = newton.solve(u, nullptr);
+      context.log.line("  Newton's method with " + newton.linear_solver().description() + ":\n" + result.table());
+      if (!result.converged)
+        throw ConvergenceFailure("Newton's method does not converge: the residual is " + format("%.3e", result.residual) + " after " +
+                                 std::to_string(result.n_steps) + " steps\n" + result.table() +
+                                 "  to try: another 'Initial value', more linear iterations or a smaller 'Newton/Linear tolerance', more 'Newton/Max steps'");
+      report["newton_steps"]      = result.n_steps;
+      report["linear_iterations"] = result.linear_iterations;
+      report["residual"]          = result.residual;
+      for (const NewtonStep &step : result.history)
+        report["newton"].push_back({{"residual", step.residual}, {"linear_iterations", step.linear_iterations}, {"damping", step.damping}, {"seconds", step.seconds}});
+    }
+
+    void write_table(const RunContext &context, const ConvergenceTable &table)
+    {
+      context.log.line("\n" + table.text());
+      std::string error;
+      if (Utilities::MPI::this_mpi_process(context.comm) == 0)
+        try
+          {
+            write_file_atomically(context.directory.path("convergence.txt"), table.text());
+            write_file_atomically(context.directory.path("convergence.csv"), table.csv());
+          }
+        catch (const std::exception &exception)
+          {
+            error = exception.what();
+          }
+      throw_if_any_failed(error, context.comm);
+    }
+  } // namespace
+
+  template <int dim>
+  std::string run_stationary(const RunContext &context)
+  {
+    const Parameters   &parameters = context.parameters;
+    const Problem      &problem    = *parameters.problem;
+    const bool          adaptive   = parameters.mesh.adaptive;
+    const unsigned int  n_cycles   = adaptive ? parameters.mesh.adaptive_cycles : parameters.verification.refinements + 1;
+    const bool          study      = !problem.exact_solution.empty();
+    Discretization<dim> discretization(parameters.mesh, parameters.discretization, problem, context.comm);
+    FieldOutput<dim>    output(context.directory.path(), problem.fields(), context.comm);
+    Checkpoints         checkpoints(context.directory.path("checkpoints"), context.comm);
+    ConvergenceTable    table(adaptive ? "N^(-1/dim)" : "h");
+    nlohmann::json      cycles = nlohmann::json::array();
+    HostVector          u;
+    unsigned int        first_cycle = 0;
+
+    const auto found = context.mode == OpenMode::resume ? checkpoints.newest(&context.log) : std::nullopt;
+    if (found)
+      {
+        u           = discretization.load(found->directory, 1)[0];
+        first_cycle = found->step + 1;
+        cycles      = found->metadata.at("cycles");
+        output.resume(found->step);
+        for (const auto &row : cycles)
+          if (study)
+            table.add(row.at("unknowns"), row.at("refined"), row.at("l2_error"), row.at("h1_seminorm_error"), row.at("nodal_maximum_error"));
+        context.log.line("resumed after cycle " + std::to_string(found->step));
+      }
+    else
+      {
+        discretization.triangulation.refine_global(parameters.mesh.global_refinements);
+        discretization.distribute_unknowns();
+        discretization.interpolate_initial_values(u);
+      }
+
+    for (unsigned int cycle = first_cycle; cycle < n_cycles; ++cycle)
+      {
+        const auto start = Clock::now();
+        if (cycle > 0)
+          {
+            if (adaptive)
+              {
+                discretization.distribute_constraints(u);
+                discretization.refine_adaptively(u);
+              }
+            else
+              discretization.refine_globally(u);
+          }
+        context.log.line(format("cycle %u: %llu cells, %llu unknowns, h = %.4g",
+                                cycle,
+                                static_cast<unsigned long long>(discretization.triangulation.n_global_active_cells()),
+                                static_cast<unsigned long long>(discretization.n_unknowns()),
+                                discretization.mesh_size()));
+        SemiDiscreteSystem system;
+        discretization.assemble(system, 0.);
+        ImplicitSystem implicit(system, problem);
+        nlohmann::json report;
+        report["unknowns"] = discretization.n_unknowns();
+        report["cells"]    = discretization.triangulation.n_global_active_cells();
+        report["h"]        = discretization.mesh_size();
+        if (problem.has_reaction())
+          solve_nonlinear_problem(context, implicit, u, report);
+        else
+          solve_linear_problem(context, implicit, u, report);
+        discretization.distribute_constraints(u);
+        if (study)
+          {
+            const auto   errors  = discretization.errors(u, 0.);
+            const double refined = adaptive ? std::pow(discretization.n_unknowns(), -1. / dim) : discretization.mesh_size();
+            table.add(discretization.n_unknowns(), refined, errors.l2, errors.h1_seminorm, errors.nodal_maximum);
+            report["refined"]             = refined;
+            report["l2_error"]            = errors.l2;
+            report["h1_seminorm_error"]   = errors.h1_seminorm;
+            report["nodal_maximum_error"] = errors.nodal_maximum;
+          }
+        output.write(discretization, u, cycle, cycle);
+        report["seconds"] = std::chrono::duration<double>(Clock::now() - start).count();
+        cycles.push_back(report);
+        checkpoints.write(cycle, {{"cycles", cycles}, {"parameters", parameters.all_entries}}, [&](const std::string &folder) {
+          discretization.save(folder, {&u});
+        });
+        context.provenance.json()["cycles"] = cycles;
+        context.provenance.write();
+      }
+    if (study)
+      write_table(context, table);
+    return "finished";
+  }
+
+  template std::string run_stationary<2>(const RunContext &);
+  template std::string run_stationary<3>(const RunContext &);
+} // namespace leopard

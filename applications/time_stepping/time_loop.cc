@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "time_loop.h"
+
+#include <applications/run/log.h>
+#include <applications/run/stop_signal.h>
+
+#include <deal.II/base/mpi.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <limits>
+
+namespace leopard
+{
+  namespace
+  {
+    using Clock = std::chrono::steady_clock;
+
+    double seconds_since(Clock::time_point start)
+    {
+      return std::chrono::duration<double>(Clock::now() - start).count();
+    }
+
+    /** The next time after t at which fields are wanted; the end time at the latest. */
+    class OutputTimes
+    {
+    public:
+      OutputTimes(const TimeLoopParameters &parameters_, double end_time_)
+        : parameters(parameters_)
+        , end_time(end_time_)
+        , times(parameters_.output_times)
+      {
+        std::sort(times.begin(), times.end());
+      }
+
+      /** @param slack times up to t + slack count as reached. */
+      double after(double t, double slack) const
+      {
+        double     next  = end_time;
+        const auto found = std::upper_bound(times.begin(), times.end(), t + slack);
+        if (found != times.end())
+          next = std::min(next, *found);
+        if (parameters.output_interval > 0.)
+          {
+            const double interval = parameters.output_interval;
+            double       multiple = std::floor((t + slack) / interval + 1.) * interval;
+            if (multiple <= t + slack)
+              multiple += interval;
+            next = std::min(next, multiple);
+          }
+        return next;
+      }
+
+    private:
+      const TimeLoopParameters &parameters;
+      const double              end_time;
+      std::vector<double>       times;
+    };
+
+    std::string step_line(const StepReport &report, const TimeIntegrator &integrator, double end_time, double seconds_left)
+    {
+      return format("step %7u  t = %-12.6g dt = %-10.3e Newton %2d  linear %5d  residual %9.2e  %5.1f %%  left %s",
+                    integrator.step_number(),
+                    integrator.time(),
+                    report.step_size,
+                    report.newton_steps,
+                    report.linear_iterations,
+                    report.residual,
+                    100. * std::min(1., integrator.time() / end_time),
+                    duration(seconds_left).c_str()) +
+             (report.rejected > 0 ? format("  (%d rejected)", report.rejected) : "");
+    }
+  } // namespace
+
+  TimeLoopResult run_time_loop(TimeIntegrator           &integrator,
+                               const TimeParameters     &time_parameters,
+                               const TimeLoopParameters &parameters,
+                               const TimeLoopActions    &actions,
+                               Log                      &log,
+                               MPI_Comm                  comm)
+  {
+    const auto        start           = Clock::now();
+    auto              last_checkpoint = start;
+    const double      end_time = time_parameters.end_time, t_start = integrator.time();
+    const bool        adaptive = time_parameters.adaptive();
+    const OutputTimes output_times(parameters, end_time);
+    TimeLoopResult    result;
+
+    // half a fixed step: the nearest step counts; error-controlled steps hit the time up to rounding
+    const auto slack = [&] { return adaptive ? 1e-12 * end_time : 0.5 * integrator.next_step_size() * (1. - 1e-9); };
+    double     next_output = output_times.after(integrator.time(), slack());
+
+    while (integrator.time() < end_time - slack())
+      {
+        double limit = std::numeric_limits<double>::max();
+        if (adaptive)
+          {
+            limit = next_output - integrator.time();
+            if (limit > integrator.next_step_size() && limit < 2. * integrator.next_step_size())
+              limit /= 2.; // two equal steps instead of a long and a tiny one
+          }
+        const StepReport report = integrator.step(limit);
+        ++result.n_steps;
+        result.newton_steps += report.newton_steps;
+        result.linear_iterations += report.linear_iterations;
+        result.rejected += report.rejected;
+
+        const double t      = integrator.time();
+        const bool   at_end = t >= end_time - slack();
+        const bool   steady = time_parameters.steady_tolerance > 0. && report.rate_of_change < time_parameters.steady_tolerance;
+        double       wall   = dealii::Utilities::MPI::max(seconds_since(start), comm);
+        const bool   wall_time_over = parameters.wall_time_minutes > 0. && wall >= 60. * parameters.wall_time_minutes;
+        const bool   stop           = stop_requested(comm);
+        const bool   last           = at_end || steady || wall_time_over || stop;
+
+        if (last || integrator.step_number() % parameters.log_every == 0 || result.n_steps == 1)
+          {
+            log.line(step_line(report, integrator, end_time, wall * (end_time - t) / std::max(t - t_start, 1e-300)));
+            actions.write_statistics(report, t, integrator.step_number());
+          }
+        if (t >= next_output - slack() || at_end || steady)
+          {
+            actions.write_fields();
+            next_output = output_times.after(t, slack());
+          }
+        const bool checkpoint_due =
+          dealii::Utilities::MPI::max(seconds_since(last_checkpoint), comm) >= 60. * parameters.checkpoint_minutes ||
+          (parameters.checkpoint_steps > 0 && integrator.step_number() % parameters.checkpoint_steps == 0);
+        if (last || checkpoint_due)
+          {
+            actions.write_checkpoint();
+            last_checkpoint = Clock::now();
+          }
+        if (last)
+          {
+            result.status = at_end         ? "finished" :
+                            steady         ? "steady state" :
+                            wall_time_over ? "stopped: wall time" :
+                                             "stopped: " + stop_signal_name();
+            return result;
+          }
+      }
+    result.status = "finished";
+    return result;
+  }
+} // namespace leopard

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "precondition_relaxation.h"
+
+#include <algorithm>
+
+namespace leopard
+{
+  PreconditionRelaxation::PreconditionRelaxation(Relaxation          &relaxation_,
+                                                 int                  n_iterations_,
+                                                 const Communication &communication_)
+    : relaxation(relaxation_)
+    , n_iterations(n_iterations_)
+    , communication(communication_)
+  {
+    if (relaxation.memory_space() == MemorySpace::host)
+      host_x.resize(relaxation.n_columns());
+    else
+      device_x.reinit(relaxation.n_columns());
+  }
+
+  PreconditionRelaxation::~PreconditionRelaxation() = default;
+
+  void PreconditionRelaxation::iterate_from_zero(double *x, const double *b) const
+  {
+    if (!communication.has_ghosts())
+      {
+        relaxation.iterate(x, b, n_iterations);
+        return;
+      }
+    for (int i = 0; i < n_iterations; ++i)
+      {
+        if (i > 0)
+          communication.update_ghosts(x, relaxation.memory_space());
+        relaxation.iterate(x, b, 1);
+      }
+  }
+
+  void PreconditionRelaxation::vmult(HostVector &dst, const HostVector &src) const
+  {
+    std::fill(host_x.begin(), host_x.end(), 0.);
+    iterate_from_zero(host_x.data(), src.begin());
+    std::copy_n(host_x.begin(), relaxation.n_rows(), dst.begin());
+  }
+
+  void PreconditionRelaxation::vmult(DeviceVector<double> &dst, const DeviceVector<double> &src) const
+  {
+    device_x = 0.;
+    iterate_from_zero(device_x.data(), src.data());
+    device::copy_on_device(dst.data(), device_x.data(), dst.size() * sizeof(double));
+  }
+
+  DeviceOperator::DeviceOperator(const CrsMatrix &A, const Communication &communication_)
+    : matrix(A)
+    , communication(communication_)
+  {
+    if (communication.has_ghosts())
+      x_with_ghosts.reinit(A.n_columns);
+  }
+
+  void DeviceOperator::vmult(DeviceVector<double> &dst, const DeviceVector<double> &src) const
+  {
+    if (!communication.has_ghosts())
+      {
+        matrix.multiply(dst.data(), src.data());
+        return;
+      }
+    device::copy_on_device(x_with_ghosts.data(), src.data(), src.size() * sizeof(double));
+    communication.update_ghosts(x_with_ghosts.data(), MemorySpace::device);
+    matrix.multiply(dst.data(), x_with_ghosts.data());
+  }
+
+  void DeviceOperator::update_values(const double *values)
+  {
+    matrix.update_values(values);
+  }
+} // namespace leopard

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "../relaxation/relaxation.h"
+
+#include <cstddef>
+#include <memory>
+#include <type_traits>
+
+namespace leopard
+{
+  /**
+   * A dense vector in device memory that satisfies the vector concept of deal.II's solver templates, so that
+   * dealii::SolverCG, SolverGMRES, SolverFGMRES and Multigrid run on the GPU as they stand. BLAS-1 operations are
+   * cuBLAS. In a distributed program it holds the rank's own entries, and inner products and norms sum over ranks with the
+   * Communication it was given, which must outlive it. Built without CUDA, everything but an empty vector throws DeviceError.
+   */
+  template <typename Number>
+  class DeviceVector
+  {
+  public:
+    using value_type = Number;
+    using real_type  = Number;
+    using size_type  = std::size_t;
+
+    DeviceVector() = default;
+    explicit DeviceVector(size_type n, const Communication *communication = nullptr);
+    DeviceVector(const DeviceVector &v);
+    DeviceVector(DeviceVector &&v) noexcept;
+    ~DeviceVector();
+    DeviceVector &operator=(const DeviceVector &v);
+    DeviceVector &operator=(DeviceVector &&v) noexcept;
+    /** Sets all entries to s. */
+    DeviceVector &operator=(Number s);
+
+    /** Own entries; set to zero unless omit_zeroing. Allocates only if the length changes. */
+    void reinit(size_type n, bool omit_zeroing = false);
+    /** Same length and communication as v. */
+    void reinit(const DeviceVector &v, bool omit_zeroing = false);
+    void swap(DeviceVector &v) noexcept;
+
+    size_type            size() const;       ///< own entries
+    size_type            local_size() const; ///< the same
+    Number              *data();             ///< device memory
+    const Number        *data() const;       ///< device memory
+    const Communication *communication() const;
+    void                 set_communication(const Communication *communication);
+
+    void copy_from_host(const Number *values); ///< size() values from host memory
+    void copy_to_host(Number *values) const;   ///< size() values to host memory
+
+    Number operator*(const DeviceVector &v) const; ///< inner product
+    Number l2_norm() const;
+    Number norm_sqr() const;
+    Number linfty_norm() const;
+    bool   all_zero() const;
+
+    DeviceVector &operator*=(Number a);                                                 ///< this = a this
+    DeviceVector &operator/=(Number a);                                                 ///< this = this / a
+    DeviceVector &operator+=(const DeviceVector &v);                                    ///< this += v
+    DeviceVector &operator-=(const DeviceVector &v);                                    ///< this -= v
+    void          add(Number a, const DeviceVector &v);                                 ///< this += a v
+    void          add(Number a, const DeviceVector &v, Number b, const DeviceVector &w); ///< this += a v + b w
+    void          sadd(Number s, Number a, const DeviceVector &v);                      ///< this = s this + a v
+    void          equ(Number a, const DeviceVector &v);                                 ///< this = a v
+    void          scale(const DeviceVector &factors);                                   ///< this_i *= factors_i
+    Number        add_and_dot(Number a, const DeviceVector &v, const DeviceVector &w);  ///< this += a v; returns this * w
+
+  private:
+    size_type            n    = 0;
+    Number              *values = nullptr;
+    const Communication *comm = nullptr;
+  };
+} // namespace leopard

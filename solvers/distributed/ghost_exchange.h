@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "../relaxation/relaxation.h"
+
+#include <deal.II/base/index_set.h>
+#include <deal.II/base/mpi.h>
+
+#include <memory>
+#include <vector>
+
+namespace leopard
+{
+  /**
+   * Brings the ghost values of a distributed vector up to date and sums over ranks (MPI). Vectors have the rank's own
+   * entries first and then one entry for each element of `ghosts`, in its order, in host or device memory; from
+   * the device only the values that travel are copied to the host.
+   */
+  class GhostExchange : public Communication
+  {
+  public:
+    /** Collective. @param owned the rank's entries, contiguous; @param ghosts what it reads of other ranks. */
+    GhostExchange(const dealii::IndexSet &owned, const dealii::IndexSet &ghosts, MPI_Comm comm);
+    ~GhostExchange() override;
+
+    void   update_ghosts(double *x, MemorySpace space) const override;
+    double sum(double value) const override;
+    bool   has_ghosts() const override;
+
+  private:
+    struct Neighbour
+    {
+      unsigned int rank;
+      int          offset; ///< into the packed (sending) or the ghost (receiving) values
+      int          count;
+    };
+
+    MPI_Comm                         comm;
+    bool                             ghosts_anywhere;
+    int                              n_owned  = 0;
+    int                              n_ghosts = 0;
+    std::vector<Neighbour>           send, receive;
+    std::vector<int>                 packed_indices; ///< own entries to send, neighbour after neighbour
+    mutable std::vector<double>      packed, received;
+    mutable std::vector<MPI_Request> requests;
+
+    struct DeviceBuffers;
+    mutable std::unique_ptr<DeviceBuffers> device_buffers;
+  };
+} // namespace leopard

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace leopard
+{
+  /**
+   * A sparse matrix in compressed row storage, in host memory: row i holds the entries
+   * row_offsets[i] <= p < row_offsets[i+1], entry p stands in column columns[p] and has the value values[p].
+   *
+   * A matrix is square (n_columns == n_rows), or it is what one rank holds of a distributed square matrix: then the
+   * columns 0 .. n_rows-1 are the rank's own unknowns and n_rows .. n_columns-1 are *ghosts*, whose values
+   * other ranks own and no relaxation changes. Indices are 32 bits wide; at most 2^31 - 1 entries.
+   */
+  struct CrsMatrix
+  {
+    int                 n_rows    = 0;
+    int                 n_columns = 0;
+    std::vector<int>    row_offsets = {0}; ///< n_rows + 1 entries, not decreasing
+    std::vector<int>    columns;           ///< one an entry, any order within a row, no column twice
+    std::vector<double> values;            ///< one an entry
+
+    /** Number of stored entries. */
+    int n_entries() const { return static_cast<int>(values.size()); }
+
+    /**
+     * Checks what every relaxation relies on: consistent array lengths, columns in range, no column twice in a row, no
+     * empty row, finite values, and a diagonal entry that is stored and not zero.
+     * @throws InvalidInput naming the row and column, what was found there and what is expected.
+     */
+    void validate() const;
+  };
+
+  /** y = A x on the host, in sequence. @param x n_columns values, @param y n_rows values. */
+  void multiply(const CrsMatrix &A, const double *x, double *y);
+
+  /** ||b - A x||_2 on the host, in sequence, own rows only. @param x n_columns values, @param b n_rows values. */
+  double residual_norm(const CrsMatrix &A, const double *x, const double *b);
+} // namespace leopard

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace leopard
+{
+  struct CrsMatrix;
+
+  /** Where an array lives, and so who may touch it. */
+  enum class MemorySpace
+  {
+    host,
+    device
+  };
+
+  /** Who computes: one thread with a seeded schedule, the host's threads, or a GPU. */
+  enum class Backend
+  {
+    reference,
+    host,
+    cuda
+  };
+
+  /** "reference", "host" or "cuda". */
+  std::string to_string(Backend backend);
+
+  /**
+   * What a distributed program adds to an iteration that only knows its own rows. The default is one process: nothing
+   * to exchange, and a sum over ranks is the number itself. All functions are collective.
+   */
+  class Communication
+  {
+  public:
+    virtual ~Communication() = default;
+    /** Fetches the ghost entries (from entry n_rows on) of x from the ranks that own them. */
+    virtual void update_ghosts(double * /*x*/, MemorySpace /*space*/) const {}
+    /** Sum of one number a rank, the same on every rank. */
+    virtual double sum(double value) const { return value; }
+    /** Whether x has ghost entries anywhere, so that update_ghosts() must be called between global iterations. */
+    virtual bool has_ghosts() const { return false; }
+  };
+
+  /**
+   * A stationary iteration x <- x + C (b - A x) for a matrix A with nonzero diagonal: block-asynchronous iteration,
+   * Jacobi, Gauss-Seidel, SOR, SSOR. Ghost columns of A are read and never written.
+   *
+   * All arrays live in memory_space(); x has n_columns() values, b has n_rows().
+   */
+  class Relaxation
+  {
+  public:
+    virtual ~Relaxation() = default;
+
+    /** "async-(5)", "Jacobi", ... */
+    virtual std::string name() const = 0;
+
+    virtual int         n_rows() const       = 0;
+    virtual int         n_columns() const    = 0;
+    virtual MemorySpace memory_space() const = 0;
+
+    /** Whether the result of iterate() from x = 0 is the same linear function of b in every call. False for chaotic schedules. */
+    virtual bool is_fixed_linear_map() const = 0;
+
+    /** Does n global iterations and returns when they are done. */
+    virtual void iterate(double *x, const double *b, int n_iterations) = 0;
+
+    /** ||b - A x||_2^2 over the own rows. */
+    virtual double residual_norm_squared(const double *x, const double *b) = 0;
+
+    /**
+     * Takes new values for the sparsity pattern that the object was made with: one value an entry, host memory, in the
+     * order of that CrsMatrix. Allocates nothing.
+     * @throws InvalidInput if a diagonal entry has become zero or not finite.
+     */
+    virtual void update_values(const double *values) = 0;
+  };
+
+  /** When solve() stops. Without tolerances it does max_iterations global iterations and tests nothing on the way. */
+  struct StoppingCriteria
+  {
+    int    max_iterations     = 10000; ///< global iterations
+    double relative_tolerance = 0.;    ///< stop when ||r||_2 <= relative_tolerance * ||b||_2 (dimensionless); 0: no test
+    double absolute_tolerance = 0.;    ///< stop when ||r||_2 <= absolute_tolerance (units of b); 0: no test
+    int    test_every         = 10;    ///< global iterations between two residual tests
+    double divergence_factor  = 1e6;   ///< ||r|| above this multiple of the first residual norm is called divergence
+
+    /** @throws InvalidInput if a number is out of range. */
+    void validate() const;
+  };
+
+  enum class SolveStatus
+  {
+    converged,       ///< a tolerance was met
+    iteration_limit, ///< max_iterations were done; with no tolerance given this is what was asked for
+    diverged         ///< the residual grew beyond divergence_factor or is not finite
+  };
+
+  struct SolveResult
+  {
+    SolveStatus         status           = SolveStatus::iteration_limit;
+    int                 n_iterations     = 0;  ///< global iterations done
+    double              initial_residual = 0.; ///< ||b - A x_0||_2
+    double              final_residual   = 0.; ///< ||b - A x||_2 at the end
+    std::vector<int>    history_iterations;    ///< the iterations at which the residual was tested
+    std::vector<double> history_residuals;     ///< and its norm there
+  };
+
+  /**
+   * Relaxes A x = b from the x that is given until one of the criteria holds. Between two tests nothing synchronizes but
+   * the exchange of ghosts, once a global iteration, where communication has any. Collective.
+   * @param x n_columns values, @param b n_rows values, both in relaxation.memory_space().
+   */
+  SolveResult solve(Relaxation             &relaxation,
+                    double                 *x,
+                    const double           *b,
+                    const StoppingCriteria &criteria,
+                    const Communication    &communication = Communication());
+
+  enum class PointMethod
+  {
+    jacobi,
+    gauss_seidel,
+    sor,
+    ssor
+  };
+
+  /**
+   * The textbook point relaxations, which block-asynchronous iteration is compared with:
+   * Jacobi x <- x + omega D^-1 (b - A x); SOR: the same row by row with the newest values, in the order of the rows;
+   * Gauss-Seidel: SOR with omega = 1; SSOR: an SOR sweep forward and one backward. Sequential on the host; on the
+   * backend cuda only Jacobi (synchronous async-(1)), the others are sequential by nature and say so.
+   * @param omega relaxation factor, dimensionless, in (0, 2); must be 1 for Gauss-Seidel.
+   * @throws InvalidInput, DeviceError. Source: thesis, section 2.4.
+   */
+  class PointRelaxation;
+} // namespace leopard
