@@ -3,7 +3,7 @@
 //   gmsh -2 -format msh22 leopard_pelt.geo
 // Quadrilaterals only. Boundary id 1: the outline.
 
-h = 0.03; // cell size
+h = 0.025; // cell size; less where the outline is curved
 
 // right half of the outline, clockwise from the nose to the tip of the tail
 x[] = {0,     0.040, 0.068, 0.082, 0.100, 0.130, 0.138, 0.118, 0.102, 0.112, 0.155, // muzzle, ear, neck
@@ -38,6 +38,8 @@ Plane Surface(1) = {1};
 Physical Curve("outline", 1) = {1};
 Physical Surface("pelt", 1) = {1};
 
+Mesh.MeshSizeMin = h / 2;
+Mesh.MeshSizeFromCurvature = 20; // cells on a full turn
 Mesh.Algorithm = 6;              // frontal Delaunay (8, for quadrilaterals, crashes in Gmsh 4.8.4)
 Mesh.RecombineAll = 1;
 Mesh.RecombinationAlgorithm = 2; // quadrilaterals only

@@ -58,12 +58,14 @@ namespace leopard
     bool        is_fixed_linear_map() const override;
     void        iterate(double *x, const double *b, int n_iterations) override;
     double      residual_norm_squared(const double *x, const double *b) override;
+    double      norm_squared(const double *b) override;
     void        update_values(const double *values) override;
 
     class Engine; ///< what a backend implements (block_async_engine.h)
 
   private:
     BlockAsyncOptions       options;
+    int                     rows, columns;
     std::unique_ptr<Engine> engine;
   };
 } // namespace leopard

@@ -4,8 +4,7 @@
 #include "../relaxation/relaxation.h"
 
 #include <cstddef>
-#include <memory>
-#include <type_traits>
+#include <utility>
 
 namespace leopard
 {
@@ -37,14 +36,17 @@ namespace leopard
     void reinit(size_type n, bool omit_zeroing = false);
     /** Same length and communication as v. */
     void reinit(const DeviceVector &v, bool omit_zeroing = false);
-    void swap(DeviceVector &v) noexcept;
+    void swap(DeviceVector &v) noexcept
+    {
+      std::swap(n, v.n);
+      std::swap(values, v.values);
+      std::swap(comm, v.comm);
+    }
 
-    size_type            size() const;       ///< own entries
-    size_type            local_size() const; ///< the same
-    Number              *data();             ///< device memory
-    const Number        *data() const;       ///< device memory
-    const Communication *communication() const;
-    void                 set_communication(const Communication *communication);
+    size_type     size() const { return n; }       ///< own entries
+    size_type     local_size() const { return n; } ///< the same
+    Number       *data() { return values; }        ///< device memory
+    const Number *data() const { return values; }  ///< device memory
 
     void copy_from_host(const Number *values); ///< size() values from host memory
     void copy_to_host(Number *values) const;   ///< size() values to host memory
@@ -55,20 +57,41 @@ namespace leopard
     Number linfty_norm() const;
     bool   all_zero() const;
 
-    DeviceVector &operator*=(Number a);                                                 ///< this = a this
-    DeviceVector &operator/=(Number a);                                                 ///< this = this / a
-    DeviceVector &operator+=(const DeviceVector &v);                                    ///< this += v
-    DeviceVector &operator-=(const DeviceVector &v);                                    ///< this -= v
-    void          add(Number a, const DeviceVector &v);                                 ///< this += a v
-    void          add(Number a, const DeviceVector &v, Number b, const DeviceVector &w); ///< this += a v + b w
-    void          sadd(Number s, Number a, const DeviceVector &v);                      ///< this = s this + a v
-    void          equ(Number a, const DeviceVector &v);                                 ///< this = a v
-    void          scale(const DeviceVector &factors);                                   ///< this_i *= factors_i
-    Number        add_and_dot(Number a, const DeviceVector &v, const DeviceVector &w);  ///< this += a v; returns this * w
+    DeviceVector &operator*=(Number a); ///< this = a this
+    /** this = this / a */
+    DeviceVector &operator/=(Number a) { return *this *= Number(1) / a; }
+    /** this += v */
+    DeviceVector &operator+=(const DeviceVector &v)
+    {
+      add(Number(1), v);
+      return *this;
+    }
+    /** this -= v */
+    DeviceVector &operator-=(const DeviceVector &v)
+    {
+      add(Number(-1), v);
+      return *this;
+    }
+    void add(Number a, const DeviceVector &v); ///< this += a v
+    /** this += a v + b w */
+    void add(Number a, const DeviceVector &v, Number b, const DeviceVector &w) { combine(Number(1), a, v, b, w); }
+    /** this = s this + a v */
+    void sadd(Number s, Number a, const DeviceVector &v) { combine(s, a, v, Number(0), v); }
+    /** this = a v */
+    void equ(Number a, const DeviceVector &v) { combine(Number(0), a, v, Number(0), v); }
+    void scale(const DeviceVector &factors); ///< this_i *= factors_i
+    /** this += a v; returns this * w */
+    Number add_and_dot(Number a, const DeviceVector &v, const DeviceVector &w)
+    {
+      add(a, v);
+      return *this * w;
+    }
 
   private:
-    size_type            n    = 0;
+    void combine(Number s, Number a, const DeviceVector &v, Number b, const DeviceVector &w); ///< this = s this + a v + b w
+
+    size_type            n      = 0;
     Number              *values = nullptr;
-    const Communication *comm = nullptr;
+    const Communication *comm   = nullptr;
   };
 } // namespace leopard

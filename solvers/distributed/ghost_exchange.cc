@@ -97,6 +97,11 @@ namespace leopard
     return dealii::Utilities::MPI::sum(value, comm);
   }
 
+  double GhostExchange::max(double value) const
+  {
+    return dealii::Utilities::MPI::max(value, comm);
+  }
+
   bool GhostExchange::has_ghosts() const
   {
     return ghosts_anywhere;

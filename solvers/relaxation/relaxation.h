@@ -38,6 +38,8 @@ namespace leopard
     virtual void update_ghosts(double * /*x*/, MemorySpace /*space*/) const {}
     /** Sum of one number a rank, the same on every rank. */
     virtual double sum(double value) const { return value; }
+    /** The largest of one number a rank, the same on every rank. */
+    virtual double max(double value) const { return value; }
     /** Whether x has ghost entries anywhere, so that update_ghosts() must be called between global iterations. */
     virtual bool has_ghosts() const { return false; }
   };
@@ -68,6 +70,9 @@ namespace leopard
 
     /** ||b - A x||_2^2 over the own rows. */
     virtual double residual_norm_squared(const double *x, const double *b) = 0;
+
+    /** ||b||_2^2 over the own rows. */
+    virtual double norm_squared(const double *b) = 0;
 
     /**
      * Takes new values for the sparsity pattern that the object was made with: one value an entry, host memory, in the
@@ -117,22 +122,4 @@ namespace leopard
                     const double           *b,
                     const StoppingCriteria &criteria,
                     const Communication    &communication = Communication());
-
-  enum class PointMethod
-  {
-    jacobi,
-    gauss_seidel,
-    sor,
-    ssor
-  };
-
-  /**
-   * The textbook point relaxations, which block-asynchronous iteration is compared with:
-   * Jacobi x <- x + omega D^-1 (b - A x); SOR: the same row by row with the newest values, in the order of the rows;
-   * Gauss-Seidel: SOR with omega = 1; SSOR: an SOR sweep forward and one backward. Sequential on the host; on the
-   * backend cuda only Jacobi (synchronous async-(1)), the others are sequential by nature and say so.
-   * @param omega relaxation factor, dimensionless, in (0, 2); must be 1 for Gauss-Seidel.
-   * @throws InvalidInput, DeviceError. Source: thesis, section 2.4.
-   */
-  class PointRelaxation;
 } // namespace leopard

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "thread_pool.h"
+
+namespace leopard
+{
+  namespace
+  {
+    /** Waits until the atomic is no longer `value`: spinning at first, then asleep. */
+    template <typename T>
+    void wait_while_equal(const std::atomic<T> &atomic, T value)
+    {
+      for (int spin = 0; spin < 2000; ++spin)
+        {
+          if (atomic.load(std::memory_order_acquire) != value)
+            return;
+#if defined(__x86_64__)
+          __builtin_ia32_pause();
+#endif
+        }
+      while (atomic.load(std::memory_order_acquire) == value)
+        atomic.wait(value, std::memory_order_acquire);
+    }
+  } // namespace
+
+  ThreadPool::ThreadPool(int n_threads)
+  {
+    for (int thread = 1; thread < n_threads; ++thread)
+      workers.emplace_back([this, thread] { work(thread); });
+  }
+
+  ThreadPool::~ThreadPool()
+  {
+    stop.store(true);
+    generation.fetch_add(1, std::memory_order_release);
+    generation.notify_all();
+    for (std::thread &worker : workers)
+      worker.join();
+  }
+
+  void ThreadPool::work(int thread)
+  {
+    for (unsigned int seen = 0;; ++seen)
+      {
+        wait_while_equal(generation, seen);
+        if (stop.load())
+          return;
+        (*task)(thread);
+        if (running.fetch_sub(1, std::memory_order_acq_rel) == 1)
+          running.notify_one();
+      }
+  }
+
+  void ThreadPool::run(const std::function<void(int)> &task_)
+  {
+    if (workers.empty())
+      {
+        task_(0);
+        return;
+      }
+    task = &task_;
+    running.store(static_cast<int>(workers.size()), std::memory_order_relaxed);
+    generation.fetch_add(1, std::memory_order_release);
+    generation.notify_all();
+    task_(0);
+    for (int left = running.load(std::memory_order_acquire); left != 0; left = running.load(std::memory_order_acquire))
+      wait_while_equal(running, left);
+  }
+} // namespace leopard

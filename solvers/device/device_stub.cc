@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+// What stands in for the device in a build without CUDA: everything links, and whatever is asked of a GPU says so.
+#include "../base/errors.h"
+#include "../block_async/block_async_engine.h"
+#include "device.h"
+#include "device_vector.h"
+
+namespace leopard
+{
+  namespace
+  {
+    [[noreturn]] void no_cuda()
+    {
+      throw DeviceError("built without CUDA: configure with -D LEOPARD_CUDA=ON, or choose the backend host");
+    }
+  } // namespace
+
+  namespace device
+  {
+    bool built_with_cuda()
+    {
+      return false;
+    }
+    int n_devices()
+    {
+      return 0;
+    }
+    DeviceInfo info(int /*device*/)
+    {
+      no_cuda();
+    }
+    void select(int /*device*/)
+    {
+      no_cuda();
+    }
+    void *allocate(std::size_t /*n_bytes*/)
+    {
+      no_cuda();
+    }
+    void release(void * /*pointer*/) noexcept {}
+    void copy_to_device(void * /*destination*/, const void * /*host_source*/, std::size_t /*n_bytes*/)
+    {
+      no_cuda();
+    }
+    void copy_to_host(void * /*host_destination*/, const void * /*source*/, std::size_t /*n_bytes*/)
+    {
+      no_cuda();
+    }
+    void copy_on_device(void * /*destination*/, const void * /*source*/, std::size_t /*n_bytes*/)
+    {
+      no_cuda();
+    }
+    void gather(double * /*packed*/, const double * /*x*/, const int * /*indices*/, int /*n*/)
+    {
+      no_cuda();
+    }
+
+    struct DeviceMatrix::Data
+    {};
+    DeviceMatrix::DeviceMatrix(const CrsMatrix & /*A*/)
+    {
+      no_cuda();
+    }
+    DeviceMatrix::~DeviceMatrix() = default;
+    void DeviceMatrix::multiply(double * /*y*/, const double * /*x*/) const
+    {
+      no_cuda();
+    }
+    void DeviceMatrix::update_values(const double * /*values*/)
+    {
+      no_cuda();
+    }
+    int DeviceMatrix::n_rows() const
+    {
+      return 0;
+    }
+    int DeviceMatrix::n_columns() const
+    {
+      return 0;
+    }
+  } // namespace device
+
+  std::unique_ptr<BlockAsync::Engine> make_cuda_engine(const CrsMatrix & /*A*/, const BlockAsyncOptions & /*options*/)
+  {
+    no_cuda();
+  }
+
+  template <typename Number>
+  DeviceVector<Number>::DeviceVector(size_type n_, const Communication *communication)
+    : comm(communication)
+  {
+    reinit(n_);
+  }
+  template <typename Number>
+  DeviceVector<Number>::DeviceVector(const DeviceVector &v)
+    : comm(v.comm)
+  {}
+  template <typename Number>
+  DeviceVector<Number>::DeviceVector(DeviceVector &&v) noexcept
+  {
+    swap(v);
+  }
+  template <typename Number>
+  DeviceVector<Number>::~DeviceVector() = default;
+  template <typename Number>
+  DeviceVector<Number> &DeviceVector<Number>::operator=(const DeviceVector & /*v*/) = default;
+  template <typename Number>
+  DeviceVector<Number> &DeviceVector<Number>::operator=(DeviceVector &&v) noexcept
+  {
+    swap(v);
+    return *this;
+  }
+  template <typename Number>
+  DeviceVector<Number> &DeviceVector<Number>::operator=(Number /*s*/)
+  {
+    return *this;
+  }
+  template <typename Number>
+  void DeviceVector<Number>::reinit(size_type new_n, bool /*omit_zeroing*/)
+  {
+    if (new_n > 0)
+      no_cuda();
+  }
+  template <typename Number>
+  void DeviceVector<Number>::reinit(const DeviceVector &v, bool /*omit_zeroing*/)
+  {
+    comm = v.comm;
+  }
+  template <typename Number>
+  void DeviceVector<Number>::copy_from_host(const Number * /*host*/)
+  {}
+  template <typename Number>
+  void DeviceVector<Number>::copy_to_host(Number * /*host*/) const
+  {}
+  template <typename Number>
+  Number DeviceVector<Number>::operator*(const DeviceVector & /*v*/) const
+  {
+    return 0;
+  }
+  template <typename Number>
+  Number DeviceVector<Number>::norm_sqr() const
+  {
+    return 0;
+  }
+  template <typename Number>
+  Number DeviceVector<Number>::l2_norm() const
+  {
+    return 0;
+  }
+  template <typename Number>
+  Number DeviceVector<Number>::linfty_norm() const
+  {
+    return 0;
+  }
+  template <typename Number>
+  bool DeviceVector<Number>::all_zero() const
+  {
+    return true;
+  }
+  template <typename Number>
+  DeviceVector<Number> &DeviceVector<Number>::operator*=(Number /*a*/)
+  {
+    return *this;
+  }
+  template <typename Number>
+  void DeviceVector<Number>::add(Number /*a*/, const DeviceVector & /*v*/)
+  {}
+  template <typename Number>
+  void DeviceVector<Number>::combine(Number /*s*/, Number /*a*/, const DeviceVector & /*v*/, Number /*b*/, const DeviceVector & /*w*/)
+  {}
+  template <typename Number>
+  void DeviceVector<Number>::scale(const DeviceVector & /*factors*/)
+  {}
+
+  template class DeviceVector<double>;
+  template class DeviceVector<float>;
+} // namespace leopard

@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cuda_error.cuh"
+#include "device.h"
+#include "device_vector.h"
+
+#include <cmath>
+#include <utility>
+
+namespace leopard
+{
+  namespace
+  {
+    constexpr int threads_per_block = 256;
+
+    int blocks_for(std::size_t n)
+    {
+      return static_cast<int>((n + threads_per_block - 1) / threads_per_block);
+    }
+
+    template <typename Number>
+    __global__ void fill_kernel(Number *x, Number s, std::size_t n)
+    {
+      const std::size_t i = static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+      if (i < n)
+        x[i] = s;
+    }
+
+    /** x = s x + a v + b w; a factor of zero leaves its vector unread, so that not-a-number does not spread from old values. */
+    template <typename Number>
+    __global__ void combine_kernel(Number *x, Number s, Number a, const Number *v, Number b, const Number *w, std::size_t n)
+    {
+      const std::size_t i = static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+      if (i >= n)
+        return;
+      Number sum = a * v[i];
+      if (s != Number(0))
+        sum += s * x[i];
+      if (b != Number(0))
+        sum += b * w[i];
+      x[i] = sum;
+    }
+
+    template <typename Number>
+    __global__ void scale_kernel(Number *x, const Number *factors, std::size_t n)
+    {
+      const std::size_t i = static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+      if (i < n)
+        x[i] *= factors[i];
+    }
+
+    /** One cuBLAS handle a thread and device. */
+    cublasHandle_t handle()
+    {
+      struct Handles
+      {
+        cublasHandle_t of_device[64] = {};
+        ~Handles()
+        {
+          for (cublasHandle_t h : of_device)
+            if (h != nullptr)
+              cublasDestroy(h);
+        }
+      };
+      thread_local Handles handles;
+      int                  device = 0;
+      LEOPARD_CHECK(cudaGetDevice(&device));
+      if (device >= 64)
+        throw DeviceError("GPU " + std::to_string(device) + " is beyond the 64 GPUs that one process can use");
+      cublasHandle_t &h = handles.of_device[device];
+      if (h == nullptr)
+        LEOPARD_CHECK(cublasCreate(&h));
+      return h;
+    }
+
+    cublasStatus_t dot(cublasHandle_t h, std::int64_t n, const double *x, const double *y, double *result)
+    {
+      return cublasDdot_64(h, n, x, 1, y, 1, result);
+    }
+    cublasStatus_t dot(cublasHandle_t h, std::int64_t n, const float *x, const float *y, float *result)
+    {
+      return cublasSdot_64(h, n, x, 1, y, 1, result);
+    }
+    cublasStatus_t axpy(cublasHandle_t h, std::int64_t n, double a, const double *x, double *y)
+    {
+      return cublasDaxpy_64(h, n, &a, x, 1, y, 1);
+    }
+    cublasStatus_t axpy(cublasHandle_t h, std::int64_t n, float a, const float *x, float *y)
+    {
+      return cublasSaxpy_64(h, n, &a, x, 1, y, 1);
+    }
+    cublasStatus_t scal(cublasHandle_t h, std::int64_t n, double a, double *x)
+    {
+      return cublasDscal_64(h, n, &a, x, 1);
+    }
+    cublasStatus_t scal(cublasHandle_t h, std::int64_t n, float a, float *x)
+    {
+      return cublasSscal_64(h, n, &a, x, 1);
+    }
+    cublasStatus_t amax(cublasHandle_t h, std::int64_t n, const double *x, std::int64_t *index)
+    {
+      return cublasIdamax_64(h, n, x, 1, index);
+    }
+    cublasStatus_t amax(cublasHandle_t h, std::int64_t n, const float *x, std::int64_t *index)
+    {
+      return cublasIsamax_64(h, n, x, 1, index);
+    }
+  } // namespace
+
+  template <typename Number>
+  DeviceVector<Number>::DeviceVector(size_type n_, const Communication *communication)
+    : comm(communication)
+  {
+    reinit(n_);
+  }
+
+  template <typename Number>
+  DeviceVector<Number>::DeviceVector(const DeviceVector &v)
+  {
+    *this = v;
+  }
+
+  template <typename Number>
+  DeviceVector<Number>::DeviceVector(DeviceVector &&v) noexcept
+  {
+    swap(v);
+  }
+
+  template <typename Number>
+  DeviceVector<Number>::~DeviceVector()
+  {
+    device::release(values);
+  }
+
+  template <typename Number>
+  DeviceVector<Number> &DeviceVector<Number>::operator=(const DeviceVector &v)
+  {
+    if (this == &v)
+      return *this;
+    reinit(v, true);
+    if (n > 0)
+      device::copy_on_device(values, v.values, n * sizeof(Number));
+    return *this;
+  }
+
+  template <typename Number>
+  DeviceVector<Number> &DeviceVector<Number>::operator=(DeviceVector &&v) noexcept
+  {
+    swap(v);
+    return *this;
+  }
+
+  template <typename Number>
+  DeviceVector<Number> &DeviceVector<Number>::operator=(Number s)
+  {
+    if (n > 0)
+      {
+        fill_kernel<<<blocks_for(n), threads_per_block>>>(values, s, n);
+        LEOPARD_CHECK(cudaGetLastError());
+      }
+    return *this;
+  }
+
+  template <typename Number>
+  void DeviceVector<Number>::reinit(size_type new_n, bool omit_zeroing)
+  {
+    if (new_n != n)
+      {
+        device::release(values);
+        values = nullptr;
+        n      = 0;
+        if (new_n > 0)
+          values = static_cast<Number *>(device::allocate(new_n * sizeof(Number)));
+        n = new_n;
+      }
+    if (!omit_zeroing)
+      *this = Number(0);
+  }
+
+  template <typename Number>
+  void DeviceVector<Number>::reinit(const DeviceVector &v, bool omit_zeroing)
+  {
+    comm = v.comm;
+    reinit(v.n, omit_zeroing);
+  }
+
+  template <typename Number>
+  void DeviceVector<Number>::copy_from_host(const Number *host)
+  {
+    if (n > 0)
+      device::copy_to_device(values, host, n * sizeof(Number));
+  }
+
+  template <typename Number>
+  void DeviceVector<Number>::copy_to_host(Number *host) const
+  {
+    if (n > 0)
+      device::copy_to_host(host, values, n * sizeof(Number));
+  }
+
+  template <typename Number>
+  Number DeviceVector<Number>::operator*(const DeviceVector &v) const
+  {
+    Number local = 0;
+    if (n > 0)
+      LEOPARD_CHECK(dot(handle(), static_cast<std::int64_t>(n), values, v.values, &local));
+    return comm == nullptr ? local : static_cast<Number>(comm->sum(local));
+  }
+
+  template <typename Number>
+  Number DeviceVector<Number>::norm_sqr() const
+  {
+    return *this * *this;
+  }
+
+  template <typename Number>
+  Number DeviceVector<Number>::l2_norm() const
+  {
+    return std::sqrt(norm_sqr());
+  }
+
+  template <typename Number>
+  Number DeviceVector<Number>::linfty_norm() const
+  {
+    Number largest = 0;
+    if (n > 0)
+      {
+        std::int64_t index = 1; // cuBLAS counts from one
+        LEOPARD_CHECK(amax(handle(), static_cast<std::int64_t>(n), values, &index));
+        device::copy_to_host(&largest, values + index - 1, sizeof(Number));
+      }
+    return comm == nullptr ? std::abs(largest) : static_cast<Number>(comm->max(std::abs(largest)));
+  }
+
+  template <typename Number>
+  bool DeviceVector<Number>::all_zero() const
+  {
+    return linfty_norm() == Number(0);
+  }
+
+  template <typename Number>
+  DeviceVector<Number> &DeviceVector<Number>::operator*=(Number a)
+  {
+    if (n > 0)
+      LEOPARD_CHECK(scal(handle(), static_cast<std::int64_t>(n), a, values));
+    return *this;
+  }
+
+  template <typename Number>
+  void DeviceVector<Number>::add(Number a, const DeviceVector &v)
+  {
+    if (n > 0)
+      LEOPARD_CHECK(axpy(handle(), static_cast<std::int64_t>(n), a, v.values, values));
+  }
+
+  template <typename Number>
+  void DeviceVector<Number>::combine(Number s, Number a, const DeviceVector &v, Number b, const DeviceVector &w)
+  {
+    if (n == 0)
+      return;
+    combine_kernel<<<blocks_for(n), threads_per_block>>>(values, s, a, v.values, b, w.values, n);
+    LEOPARD_CHECK(cudaGetLastError());
+  }
+
+  template <typename Number>
+  void DeviceVector<Number>::scale(const DeviceVector &factors)
+  {
+    if (n == 0)
+      return;
+    scale_kernel<<<blocks_for(n), threads_per_block>>>(values, factors.values, n);
+    LEOPARD_CHECK(cudaGetLastError());
+  }
+
+  template class DeviceVector<double>;
+  template class DeviceVector<float>;
+} // namespace leopard

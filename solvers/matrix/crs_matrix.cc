@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "crs_matrix.h"
+
+#include "../base/errors.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace leopard
+{
+  namespace
+  {
+    [[noreturn]] void fail(const std::string &what, const std::string &expected)
+    {
+      throw InvalidInput("sparse matrix: " + what + "\n  expected: " + expected);
+    }
+
+    void check_arrays(const CrsMatrix &A)
+    {
+      if (A.n_rows < 0 || A.n_columns < A.n_rows)
+        fail("it has " + std::to_string(A.n_rows) + " rows and " + std::to_string(A.n_columns) + " columns",
+             "a square matrix, or further columns for ghosts");
+      if (A.row_offsets.size() != static_cast<std::size_t>(A.n_rows) + 1)
+        fail("row_offsets has " + std::to_string(A.row_offsets.size()) + " entries", std::to_string(A.n_rows + 1) + ", one more than rows");
+      if (A.columns.size() != A.values.size())
+        fail("it has " + std::to_string(A.columns.size()) + " column indices and " + std::to_string(A.values.size()) + " values",
+             "as many of one as of the other");
+      if (A.row_offsets.front() != 0 || A.row_offsets.back() != A.n_entries())
+        fail("row_offsets runs from " + std::to_string(A.row_offsets.front()) + " to " + std::to_string(A.row_offsets.back()),
+             "from 0 to the number of entries, " + std::to_string(A.n_entries()));
+    }
+  } // namespace
+
+  void CrsMatrix::validate() const
+  {
+    check_arrays(*this);
+    std::vector<int> last_row_with(n_columns, -1);
+    for (int i = 0; i < n_rows; ++i)
+      {
+        const std::string row = "row " + std::to_string(i);
+        if (row_offsets[i] > row_offsets[i + 1])
+          fail("row_offsets decreases after " + row, "offsets that do not decrease");
+        if (row_offsets[i] == row_offsets[i + 1])
+          fail(row + " is empty", "at least a diagonal entry in each row");
+        bool diagonal_found = false;
+        for (int p = row_offsets[i]; p < row_offsets[i + 1]; ++p)
+          {
+            const std::string at = row + ", column " + std::to_string(columns[p]);
+            if (columns[p] < 0 || columns[p] >= n_columns)
+              fail("the column index at " + at + " is out of range", "0 to " + std::to_string(n_columns - 1));
+            if (last_row_with[columns[p]] == i)
+              fail("the entry at " + at + " is stored twice", "each entry once");
+            last_row_with[columns[p]] = i;
+            if (!std::isfinite(values[p]))
+              fail("the entry at " + at + " is " + std::to_string(values[p]), "finite numbers");
+            if (columns[p] == i)
+              {
+                diagonal_found = true;
+                if (values[p] == 0.)
+                  fail("the diagonal entry of " + row + " is zero", "a nonzero diagonal; relaxation divides by it");
+              }
+          }
+        if (!diagonal_found)
+          fail("the diagonal entry of " + row + " is missing", "a stored nonzero diagonal; relaxation divides by it");
+      }
+  }
+
+  void multiply(const CrsMatrix &A, const double *x, double *y)
+  {
+    for (int i = 0; i < A.n_rows; ++i)
+      {
+        double sum = 0.;
+        for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
+          sum += A.values[p] * x[A.columns[p]];
+        y[i] = sum;
+      }
+  }
+
+  double residual_norm(const CrsMatrix &A, const double *x, const double *b)
+  {
+    double norm_squared = 0.;
+    for (int i = 0; i < A.n_rows; ++i)
+      {
+        double r = b[i];
+        for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
+          r -= A.values[p] * x[A.columns[p]];
+        norm_squared += r * r;
+      }
+    return std::sqrt(norm_squared);
+  }
+} // namespace leopard

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "generators.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <random>
+
+namespace leopard
+{
+  namespace
+  {
+    void add_entry(CrsMatrix &A, int column, double value)
+    {
+      A.columns.push_back(column);
+      A.values.push_back(value);
+    }
+
+    void end_row(CrsMatrix &A)
+    {
+      A.row_offsets.push_back(A.n_entries());
+      ++A.n_rows;
+      A.n_columns = A.n_rows;
+    }
+  } // namespace
+
+  CrsMatrix seven_point_matrix(int n_x, int n_y, int n_z, double delta)
+  {
+    CrsMatrix  A;
+    const int  stride[3] = {1, n_x, n_x * n_y}, n[3] = {n_x, n_y, n_z};
+    const bool flat = n_z == 1;
+    for (int z = 0; z < n_z; ++z)
+      for (int y = 0; y < n_y; ++y)
+        for (int x = 0; x < n_x; ++x)
+          {
+            const int at[3] = {x, y, z}, row = A.n_rows;
+            for (int d = 2; d >= 0; --d)
+              if (at[d] > 0)
+                add_entry(A, row - stride[d], -1.);
+            add_entry(A, row, (flat ? 4. : 6.) + delta);
+            for (int d = 0; d < 3; ++d)
+              if (at[d] < n[d] - 1)
+                add_entry(A, row + stride[d], -1.);
+            end_row(A);
+          }
+    return A;
+  }
+
+  CrsMatrix five_point_matrix(int n_x, int n_y, double delta)
+  {
+    return seven_point_matrix(n_x, n_y, 1, delta);
+  }
+
+  CrsMatrix trefethen_matrix(int n)
+  {
+    std::vector<int> primes;
+    for (int candidate = 2; static_cast<int>(primes.size()) < n; ++candidate)
+      {
+        bool is_prime = true;
+        for (const int p : primes)
+          {
+            if (p * p > candidate)
+              break;
+            if (candidate % p == 0)
+              {
+                is_prime = false;
+                break;
+              }
+          }
+        if (is_prime)
+          primes.push_back(candidate);
+      }
+    CrsMatrix A;
+    for (int i = 0; i < n; ++i)
+      {
+        std::map<int, double> row = {{i, static_cast<double>(primes[i])}};
+        for (int distance = 1; distance < n; distance *= 2)
+          for (const int j : {i - distance, i + distance})
+            if (j >= 0 && j < n)
+              row[j] = 1.;
+        for (const auto &[column, value] : row)
+          add_entry(A, column, value);
+        end_row(A);
+      }
+    return A;
+  }
+
+  CrsMatrix random_dominant_matrix(int n, int entries_per_row, double dominance, std::uint64_t seed)
+  {
+    std::mt19937_64                        random(seed);
+    std::uniform_real_distribution<double> value(-1., 1.);
+    std::uniform_int_distribution<int>     column(0, n - 1);
+    CrsMatrix                              A;
+    for (int i = 0; i < n; ++i)
+      {
+        std::map<int, double> row;
+        double                sum = 0.;
+        for (int e = 0; e < entries_per_row; ++e)
+          if (const int j = column(random); j != i)
+            row[j] = value(random);
+        for (const auto &[j, a] : row)
+          sum += std::abs(a);
+        row[i] = sum > 0. ? sum / dominance : 1.;
+        for (const auto &[j, a] : row)
+          add_entry(A, j, a);
+        end_row(A);
+      }
+    return A;
+  }
+} // namespace leopard

@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <solvers/base/errors.h>
+#include <solvers/block_async/block_async.h>
+#include <solvers/device/device.h>
+#include <solvers/device/device_vector.h>
+#include <solvers/matrix/generators.h>
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+
+namespace leopard
+{
+  namespace
+  {
+    using Vector = std::vector<double>;
+
+    Vector random_vector(int n, unsigned int seed)
+    {
+      std::mt19937_64                        random(seed);
+      std::uniform_real_distribution<double> value(-1., 1.);
+      Vector                                 v(n);
+      for (double &x : v)
+        x = value(random);
+      return v;
+    }
+
+    double largest_difference(const Vector &a, const Vector &b)
+    {
+      double difference = 0.;
+      for (std::size_t i = 0; i < a.size(); ++i)
+        difference = std::max(difference, std::abs(a[i] - b[i]));
+      return difference;
+    }
+
+    /** iterate() with host vectors, wherever the relaxation computes. */
+    void iterate(Relaxation &relaxation, Vector &x, const Vector &b, int n)
+    {
+      if (relaxation.memory_space() == MemorySpace::host)
+        {
+          relaxation.iterate(x.data(), b.data(), n);
+          return;
+        }
+      DeviceVector<double> device_x(x.size()), device_b(b.size());
+      device_x.copy_from_host(x.data());
+      device_b.copy_from_host(b.data());
+      relaxation.iterate(device_x.data(), device_b.data(), n);
+      device_x.copy_to_host(x.data());
+    }
+
+    double residual_norm_squared(Relaxation &relaxation, const Vector &x, const Vector &b)
+    {
+      if (relaxation.memory_space() == MemorySpace::host)
+        return relaxation.residual_norm_squared(x.data(), b.data());
+      DeviceVector<double> device_x(x.size()), device_b(b.size());
+      device_x.copy_from_host(x.data());
+      device_b.copy_from_host(b.data());
+      return relaxation.residual_norm_squared(device_x.data(), device_b.data());
+    }
+
+    /** k Jacobi sweeps inside each block with everything else at x_old, straight from the formula: the textbook block Jacobi. */
+    Vector block_jacobi(const CrsMatrix &A, Vector x, const Vector &b, int block_size, int k, double omega)
+    {
+      const Vector x_old = x;
+      for (int sweep = 0; sweep < k; ++sweep)
+        {
+          const Vector current = x;
+          for (int i = 0; i < A.n_rows; ++i)
+            {
+              double r = b[i], diagonal = 0.;
+              for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
+                {
+                  const int  j         = A.columns[p];
+                  const bool same_block = j < A.n_rows && j / block_size == i / block_size;
+                  r -= A.values[p] * (same_block ? current[j] : x_old[j]);
+                  if (j == i)
+                    diagonal = A.values[p];
+                }
+              x[i] = current[i] + omega * r / diagonal;
+            }
+        }
+      return x;
+    }
+
+    class Backends : public testing::TestWithParam<Backend>
+    {
+    protected:
+      void SetUp() override
+      {
+        if (GetParam() == Backend::cuda && device::n_devices() == 0)
+          GTEST_SKIP() << "no GPU here";
+      }
+
+      BlockAsyncOptions options(Schedule schedule, int block_size, int k) const
+      {
+        BlockAsyncOptions result;
+        result.backend          = GetParam();
+        result.schedule         = schedule;
+        result.block_size       = block_size;
+        result.local_iterations = k;
+        result.n_threads        = 4; // more than cores: preemption is part of the test
+        return result;
+      }
+    };
+
+    std::string backend_name(const testing::TestParamInfo<Backend> &info)
+    {
+      return to_string(info.param);
+    }
+
+    TEST_P(Backends, OneBlockIsJacobiOnTheWholeSystem)
+    {
+      const CrsMatrix A = random_dominant_matrix(1000, 7, 0.9, 1);
+      const Vector    b = random_vector(1000, 2), x0 = random_vector(1000, 3);
+      for (const auto schedule : {Schedule::chaotic, Schedule::synchronous})
+        {
+          BlockAsync method(A, options(schedule, 1024, 3));
+          Vector     x = x0;
+          iterate(method, x, b, 2);
+          EXPECT_LT(largest_difference(x, block_jacobi(A, x0, b, 1000, 6, 1.)), 1e-13);
+        }
+    }
+
+    TEST_P(Backends, SynchronousScheduleIsBlockJacobi)
+    {
+      for (const int block_size : {1, 7, 64, 256})
+        for (const int k : {1, 5})
+          for (const double omega : {1., 0.7})
+            {
+              const CrsMatrix A = block_size == 7 ? random_dominant_matrix(10000, 9, 0.95, 4) : five_point_matrix(100, 100, 0.1);
+              const Vector    b = random_vector(10000, 5), x0 = random_vector(10000, 6);
+              auto            o = options(Schedule::synchronous, block_size, k);
+              o.omega           = omega;
+              BlockAsync method(A, o);
+              Vector     x = x0, expected = x0;
+              iterate(method, x, b, 3);
+              for (int n = 0; n < 3; ++n)
+                expected = block_jacobi(A, expected, b, block_size, k, omega);
+              EXPECT_LT(largest_difference(x, expected), 1e-13) << "block size " << block_size << ", k " << k << ", omega " << omega;
+            }
+    }
+
+    TEST_P(Backends, EveryScheduleContractsTheMaximumNorm)
+    {
+      // ||B||_inf <= 0.9, so that any order and staleness of one iteration gives at least the factor 0.9 over two global iterations
+      const CrsMatrix A       = random_dominant_matrix(20000, 8, 0.9, 7);
+      const Vector    x_exact = random_vector(20000, 8);
+      Vector          b(20000);
+      multiply(A, x_exact.data(), b.data());
+      for (const auto schedule : {Schedule::synchronous, Schedule::chaotic, Schedule::replay})
+        for (const int k : {1, 5})
+          {
+            if (schedule == Schedule::replay && GetParam() == Backend::cuda)
+              continue;
+            BlockAsync method(A, options(schedule, 128, k));
+            Vector     x(20000, 0.);
+            for (double bound = largest_difference(x, x_exact); bound > 1e-8; bound *= 0.9)
+              {
+                ASSERT_LE(largest_difference(x, x_exact), bound * (1. + 1e-12));
+                iterate(method, x, b, 4);
+              }
+          }
+    }
+
+    TEST_P(Backends, GhostsAreReadAndNeverWritten)
+    {
+      CrsMatrix A = five_point_matrix(40, 40, 0.);
+      A.n_columns = 1601; // every row also reads one ghost
+      CrsMatrix with_ghost;
+      with_ghost.n_rows    = 1600;
+      with_ghost.n_columns = 1601;
+      for (int i = 0; i < 1600; ++i)
+        {
+          for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
+            {
+              with_ghost.columns.push_back(A.columns[p]);
+              with_ghost.values.push_back(A.values[p] + (A.columns[p] == i ? 1. : 0.));
+            }
+          with_ghost.columns.push_back(1600);
+          with_ghost.values.push_back(-0.5);
+          with_ghost.row_offsets.push_back(with_ghost.n_entries());
+        }
+      BlockAsync method(with_ghost, options(Schedule::chaotic, 64, 2));
+      Vector     x(1601, 0.), b(1600, 0.);
+      x[1600] = 2.; // as if b were 1 everywhere
+      iterate(method, x, b, 200);
+      EXPECT_EQ(x[1600], 2.);
+      EXPECT_LT(residual_norm(with_ghost, x.data(), b.data()), 1e-10);
+      EXPECT_GT(x[800], 0.1);
+      EXPECT_NEAR(std::sqrt(residual_norm_squared(method, Vector(1601, 1.), b)),
+                  residual_norm(with_ghost, Vector(1601, 1.).data(), b.data()),
+                  1e-10);
+    }
+
+    TEST_P(Backends, UpdatedValuesEqualAFreshObject)
+    {
+      const CrsMatrix first = random_dominant_matrix(3000, 6, 0.8, 9);
+      CrsMatrix       second = first;
+      for (std::size_t p = 0; p < second.values.size(); ++p)
+        second.values[p] *= 1. + 0.1 * std::sin(static_cast<double>(p));
+      const Vector b = random_vector(3000, 10);
+      BlockAsync   updated(first, options(Schedule::synchronous, 100, 3)), fresh(second, options(Schedule::synchronous, 100, 3));
+      updated.update_values(second.values.data());
+      Vector x(3000, 0.), y(3000, 0.);
+      iterate(updated, x, b, 5);
+      iterate(fresh, y, b, 5);
+      EXPECT_EQ(x, y);
+      EXPECT_EQ(residual_norm_squared(updated, x, b), residual_norm_squared(fresh, x, b));
+    }
+
+    TEST_P(Backends, ChaoticRunsAllConverge)
+    {
+      const CrsMatrix A = five_point_matrix(64, 64, 0.1);
+      const Vector    b(64 * 64, 1.);
+      BlockAsync      method(A, options(Schedule::chaotic, 128, 5));
+      for (int run = 0; run < 200; ++run)
+        {
+          Vector x(b.size(), 0.);
+          iterate(method, x, b, 400);
+          ASSERT_LT(residual_norm(A, x.data(), b.data()), 1e-4 * std::sqrt(static_cast<double>(b.size()))) << "run " << run;
+        }
+    }
+
+    TEST_P(Backends, RefusesBadOptionsAndMatrices)
+    {
+      const CrsMatrix A        = five_point_matrix(4, 4, 0.);
+      const auto      rejected = [&](const CrsMatrix &matrix, const BlockAsyncOptions &o, const std::string &text) {
+        try
+          {
+            BlockAsync method(matrix, o);
+            ADD_FAILURE() << "accepted: " << text;
+          }
+        catch (const InvalidInput &error)
+          {
+            EXPECT_NE(std::string(error.what()).find(text), std::string::npos) << error.what();
+            EXPECT_NE(std::string(error.what()).find("expected"), std::string::npos) << error.what();
+          }
+      };
+      auto o       = options(Schedule::chaotic, 0, 1);
+      rejected(A, o, "block_size is 0");
+      o            = options(Schedule::chaotic, GetParam() == Backend::cuda ? 1025 : 65537, 1);
+      rejected(A, o, "block_size is");
+      o            = options(Schedule::chaotic, 4, 0);
+      rejected(A, o, "local_iterations is 0");
+      o            = options(Schedule::chaotic, 4, 1);
+      o.omega      = 2.;
+      rejected(A, o, "omega is 2");
+      o            = options(Schedule::chaotic, 4, 1);
+      CrsMatrix bad = A;
+      bad.values[0] = 0.;
+      rejected(bad, o, "the diagonal entry of row 0 is zero");
+      bad.values[0] = NAN;
+      rejected(bad, o, "row 0, column 0 is nan");
+    }
+
+    INSTANTIATE_TEST_SUITE_P(BlockAsync,
+                             Backends,
+                             testing::Values(Backend::reference, Backend::host, Backend::cuda),
+                             backend_name);
+
+    TEST(BlockAsync, ReplayIsReproducibleAndDependsOnTheSeed)
+    {
+      const CrsMatrix A = five_point_matrix(50, 50, 0.1);
+      const Vector    b = random_vector(2500, 11);
+      for (const Backend backend : {Backend::reference, Backend::host})
+        {
+          const auto run = [&](std::uint64_t seed) {
+            BlockAsyncOptions o;
+            o.backend    = backend;
+            o.schedule   = Schedule::replay;
+            o.block_size = 50;
+            o.seed       = seed;
+            BlockAsync method(A, o);
+            Vector     x(2500, 0.);
+            method.iterate(x.data(), b.data(), 10);
+            return x;
+          };
+          EXPECT_EQ(run(1), run(1));
+          EXPECT_NE(run(1), run(2));
+        }
+    }
+
+    TEST(BlockAsync, OneThreadEqualsTheReference)
+    {
+      const CrsMatrix   A = five_point_matrix(60, 60, 0.1);
+      const Vector      b = random_vector(3600, 12);
+      BlockAsyncOptions o;
+      o.block_size = 77;
+      o.n_threads  = 1;
+      BlockAsync host(A, o);
+      o.backend = Backend::reference;
+      BlockAsync reference(A, o);
+      Vector     x(3600, 0.), y(3600, 0.);
+      host.iterate(x.data(), b.data(), 20);
+      reference.iterate(y.data(), b.data(), 20);
+      EXPECT_LT(largest_difference(x, y), 1e-13);
+    }
+
+    TEST(BlockAsync, SaysThatItWasBuiltWithoutCuda)
+    {
+      if (device::built_with_cuda())
+        GTEST_SKIP() << "built with CUDA";
+      BlockAsyncOptions o;
+      o.backend = Backend::cuda;
+      try
+        {
+          BlockAsync method(five_point_matrix(4, 4, 0.), o);
+          ADD_FAILURE();
+        }
+      catch (const DeviceError &error)
+        {
+          EXPECT_NE(std::string(error.what()).find("built without CUDA: configure with -D LEOPARD_CUDA=ON"), std::string::npos);
+        }
+    }
+  } // namespace
+} // namespace leopard

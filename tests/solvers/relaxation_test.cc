@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <solvers/base/errors.h>
+#include <solvers/block_async/block_async.h>
+#include <solvers/device/device.h>
+#include <solvers/device/device_vector.h>
+#include <solvers/matrix/analysis.h>
+#include <solvers/matrix/generators.h>
+#include <solvers/relaxation/point_relaxation.h>
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace leopard
+{
+  namespace
+  {
+    using Vector = std::vector<double>;
+
+    std::unique_ptr<Relaxation> make(const CrsMatrix &A, PointMethod method, double omega = 1.)
+    {
+      PointRelaxationOptions options;
+      options.method = method;
+      options.omega  = omega;
+      return make_point_relaxation(A, options);
+    }
+
+    /** Row i of A as a dense row. */
+    double entry(const CrsMatrix &A, int i, int j)
+    {
+      for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
+        if (A.columns[p] == j)
+          return A.values[p];
+      return 0.;
+    }
+
+    TEST(PointRelaxation, SorFollowsItsDenseFormula)
+    {
+      // (D/omega + L) x_new = b - (U + (1 - 1/omega) D) x, solved forwards
+      const int       n     = 30;
+      const double    omega = 1.3;
+      const CrsMatrix A     = random_dominant_matrix(n, 5, 0.7, 1);
+      Vector          x(n), b(n), expected(n);
+      for (int i = 0; i < n; ++i)
+        {
+          x[i] = std::sin(i);
+          b[i] = std::cos(i);
+        }
+      for (int i = 0; i < n; ++i)
+        {
+          double right = b[i] - (1. - 1. / omega) * entry(A, i, i) * x[i];
+          for (int j = 0; j < i; ++j)
+            right -= entry(A, i, j) * expected[j];
+          for (int j = i + 1; j < n; ++j)
+            right -= entry(A, i, j) * x[j];
+          expected[i] = right / (entry(A, i, i) / omega);
+        }
+      make(A, PointMethod::sor, omega)->iterate(x.data(), b.data(), 1);
+      for (int i = 0; i < n; ++i)
+        EXPECT_NEAR(x[i], expected[i], 1e-13);
+    }
+
+    TEST(PointRelaxation, SsorIsSymmetric)
+    {
+      // from x = 0 SSOR is b -> C b with C symmetric for symmetric A
+      const CrsMatrix A    = five_point_matrix(6, 6, 0.1);
+      const auto      ssor = make(A, PointMethod::ssor, 1.2);
+      for (const auto &[i, j] : {std::pair(3, 17), std::pair(0, 7), std::pair(20, 35)})
+        {
+          Vector x(36, 0.), y(36, 0.), e_i(36, 0.), e_j(36, 0.);
+          e_i[i] = e_j[j] = 1.;
+          ssor->iterate(x.data(), e_i.data(), 1);
+          ssor->iterate(y.data(), e_j.data(), 1);
+          EXPECT_NEAR(x[j], y[i], 1e-14);
+          EXPECT_NE(x[i], 0.);
+        }
+    }
+
+    TEST(PointRelaxation, GaussSeidelNeedsHalfTheIterationsOfJacobi)
+    {
+      // rho(GS) = rho(J)^2 for consistently ordered matrices (Young)
+      const CrsMatrix  A = five_point_matrix(30, 30, 0.);
+      const Vector     b(900, 1.);
+      StoppingCriteria criteria;
+      criteria.relative_tolerance = 1e-8;
+      criteria.test_every         = 1;
+      const auto count            = [&](PointMethod method) {
+        Vector     x(900, 0.);
+        const auto result = solve(*make(A, method), x.data(), b.data(), criteria);
+        EXPECT_EQ(result.status, SolveStatus::converged);
+        return result.n_iterations;
+      };
+      EXPECT_NEAR(static_cast<double>(count(PointMethod::jacobi)) / count(PointMethod::gauss_seidel), 2., 0.1);
+    }
+
+    TEST(PointRelaxation, RefusesBadOptions)
+    {
+      const CrsMatrix A = five_point_matrix(3, 3, 0.);
+      EXPECT_THROW(make(A, PointMethod::sor, 2.5), InvalidInput);
+      EXPECT_THROW(make(A, PointMethod::gauss_seidel, 1.5), InvalidInput);
+      PointRelaxationOptions options;
+      options.method  = PointMethod::ssor;
+      options.backend = Backend::cuda;
+      EXPECT_THROW(make_point_relaxation(A, options), InvalidInput);
+    }
+
+    TEST(Solve, DoesWhatItIsAskedWithoutTolerance)
+    {
+      const CrsMatrix  A = five_point_matrix(20, 20, 1.);
+      const Vector     b(400, 1.);
+      Vector           x(400, 0.);
+      StoppingCriteria criteria;
+      criteria.max_iterations = 7;
+      const auto result       = solve(*make(A, PointMethod::jacobi), x.data(), b.data(), criteria);
+      EXPECT_EQ(result.n_iterations, 7);
+      EXPECT_EQ(result.status, SolveStatus::iteration_limit);
+      EXPECT_NEAR(result.final_residual, residual_norm(A, x.data(), b.data()), 1e-14);
+    }
+
+    TEST(Solve, RecognizesDivergence)
+    {
+      CrsMatrix A = five_point_matrix(20, 20, 0.);
+      for (double &value : A.values)
+        if (value > 0.)
+          value = 2.; // half of what dominance needs
+      const Vector     b(400, 1.);
+      Vector           x(400, 0.);
+      StoppingCriteria criteria;
+      criteria.relative_tolerance = 1e-8;
+      EXPECT_EQ(solve(*make(A, PointMethod::jacobi), x.data(), b.data(), criteria).status, SolveStatus::diverged);
+      EXPECT_GT(estimate_spectral_radius_abs(A), 1.9);
+    }
+
+    TEST(Solve, ZeroRightHandSideConvergesAgainstTheFirstResidual)
+    {
+      const CrsMatrix  A = five_point_matrix(20, 20, 1.);
+      const Vector     b(400, 0.);
+      Vector           x(400, 1.);
+      StoppingCriteria criteria;
+      criteria.relative_tolerance = 1e-6;
+      const auto result           = solve(*make(A, PointMethod::gauss_seidel), x.data(), b.data(), criteria);
+      EXPECT_EQ(result.status, SolveStatus::converged);
+      EXPECT_LE(result.final_residual, 1e-6 * result.initial_residual);
+      EXPECT_EQ(result.history_iterations.size(), result.history_residuals.size());
+    }
+
+    TEST(Solve, RefusesBadCriteria)
+    {
+      const CrsMatrix  A = five_point_matrix(3, 3, 0.);
+      Vector           x(9), b(9);
+      StoppingCriteria criteria;
+      criteria.test_every = 0;
+      EXPECT_THROW(solve(*make(A, PointMethod::jacobi), x.data(), b.data(), criteria), InvalidInput);
+    }
+
+    TEST(Analysis, SpectralRadiiOfKnownMatrices)
+    {
+      // five-point: rho(B) = cos(pi/(n+1)); B is not negative, so rho(|B|) is the same
+      const double expected = std::cos(M_PI / 41.);
+      EXPECT_NEAR(estimate_spectral_radius(five_point_matrix(40, 40, 0.)), expected, 1e-4);
+      EXPECT_NEAR(estimate_spectral_radius_abs(five_point_matrix(40, 40, 0.)), expected, 1e-4);
+      // published for Trefethen_2000 (SuiteSparse; thesis, appendix B)
+      const CrsMatrix trefethen = trefethen_matrix(2000);
+      EXPECT_EQ(trefethen.n_entries(), 41906);
+      EXPECT_NEAR(estimate_spectral_radius(trefethen), 0.8601, 0.0086);
+    }
+
+    TEST(CrsMatrix, ValidateNamesWhatIsWrong)
+    {
+      const auto message = [](const CrsMatrix &A) -> std::string {
+        try
+          {
+            A.validate();
+          }
+        catch (const InvalidInput &error)
+          {
+            return error.what();
+          }
+        return "accepted";
+      };
+      const CrsMatrix good = five_point_matrix(3, 3, 0.);
+      EXPECT_EQ(message(good), "accepted");
+      CrsMatrix bad = good;
+      bad.columns[1] = 9;
+      EXPECT_NE(message(bad).find("column 9 is out of range"), std::string::npos);
+      bad            = good;
+      bad.columns[1] = 0;
+      EXPECT_NE(message(bad).find("row 0, column 0 is stored twice"), std::string::npos);
+      bad           = good;
+      bad.values[2] = INFINITY;
+      EXPECT_NE(message(bad).find("is inf"), std::string::npos);
+      bad                = good;
+      bad.row_offsets[1] = 0;
+      EXPECT_NE(message(bad).find("row 0 is empty"), std::string::npos);
+      bad            = good;
+      bad.columns[0] = 4;
+      EXPECT_NE(message(bad).find("the diagonal entry of row 0 is missing"), std::string::npos);
+      bad           = good;
+      bad.n_columns = 8;
+      EXPECT_NE(message(bad).find("9 rows and 8 columns"), std::string::npos);
+      bad = good;
+      bad.values.pop_back();
+      EXPECT_NE(message(bad).find("column indices"), std::string::npos);
+    }
+
+    TEST(Device, VectorAndMatrixAgreeWithTheHost)
+    {
+      if (device::n_devices() == 0)
+        GTEST_SKIP() << "no GPU here";
+      const CrsMatrix      A = random_dominant_matrix(5000, 9, 0.9, 3);
+      Vector               x(5000), y(5000), ax(5000), back(5000);
+      DeviceVector<double> dx(5000), dy(5000);
+      for (int i = 0; i < 5000; ++i)
+        {
+          x[i] = std::sin(i);
+          y[i] = std::cos(3 * i);
+        }
+      dx.copy_from_host(x.data());
+      dy.copy_from_host(y.data());
+      double dot = 0., norm = 0.;
+      for (int i = 0; i < 5000; ++i)
+        {
+          dot += x[i] * y[i];
+          norm += x[i] * x[i];
+        }
+      EXPECT_NEAR(dx * dy, dot, 1e-10);
+      EXPECT_NEAR(dx.l2_norm(), std::sqrt(norm), 1e-10);
+      EXPECT_FALSE(dx.all_zero());
+
+      multiply(A, x.data(), ax.data());
+      const device::DeviceMatrix dA(A);
+      DeviceVector<double>       result(5000);
+      dA.multiply(result.data(), dx.data());
+      result.sadd(2., 3., dy);
+      result.add(0.5, dx);
+      result.copy_to_host(back.data());
+      for (int i = 0; i < 5000; ++i)
+        ASSERT_NEAR(back[i], 2. * ax[i] + 3. * y[i] + 0.5 * x[i], 1e-12);
+      DeviceVector<double> copy(result);
+      copy.equ(-1., dx);
+      copy += dx;
+      EXPECT_TRUE(copy.all_zero());
+      EXPECT_THROW(device::select(1000), DeviceError);
+    }
+  } // namespace
+} // namespace leopard
