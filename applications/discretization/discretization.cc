@@ -15,6 +15,7 @@
 #include <deal.II/lac/dynamic_sparsity_pattern.h>
 #include <deal.II/lac/sparsity_tools.h>
 #include <deal.II/numerics/error_estimator.h>
+#include <deal.II/numerics/vector_tools_boundary.h>
 
 #include <limits>
 
@@ -252,7 +253,7 @@ namespace leopard
   {
     if (problem.boundary_fluxes.empty() || problem.time_dependent())
       return;
-    for (const auto face : cell->face_iterators())
+    for (const auto &face : cell->face_iterators())
       {
         if (!face->at_boundary())
           continue;

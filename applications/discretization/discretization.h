@@ -11,6 +11,7 @@
 #include <deal.II/dofs/dof_handler.h>
 #include <deal.II/fe/mapping.h>
 #include <deal.II/lac/affine_constraints.h>
+#include <deal.II/lac/trilinos_sparsity_pattern.h>
 
 #include <functional>
 #include <memory>

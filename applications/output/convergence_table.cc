@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "convergence_table.h"
 
+#include <applications/run/files.h>
 #include <applications/run/log.h>
 
 #include <cmath>
@@ -53,5 +54,11 @@ namespace leopard
         result += "\n";
       }
     return result;
+  }
+
+  void ConvergenceTable::write(const std::string &base) const
+  {
+    write_file_atomically(base + ".txt", text());
+    write_file_atomically(base + ".csv", csv());
   }
 } // namespace leopard

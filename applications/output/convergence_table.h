@@ -23,6 +23,8 @@ namespace leopard
 
     std::string text() const; ///< aligned columns with a header
     std::string csv() const;
+    /** Writes BASE.txt and BASE.csv. Local. @throws std::runtime_error. */
+    void write(const std::string &base) const;
 
   private:
     struct Row

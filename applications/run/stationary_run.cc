@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "checkpoint.h"
-#include "files.h"
+#include "collective.h"
 #include "log.h"
 #include "provenance.h"
 #include "simulation.h"
@@ -8,7 +8,6 @@
 #include <applications/nonlinear/implicit_system.h>
 #include <applications/output/convergence_table.h>
 #include <applications/output/field_output.h>
-#include <applications/run/collective.h>
 #include <solvers/base/errors.h>
 
 #include <deal.II/base/mpi.h>
@@ -71,23 +70,6 @@ namespace leopard
       for (const NewtonStep &step : result.history)
         report["newton"].push_back({{"residual", step.residual}, {"linear_iterations", step.linear_iterations}, {"damping", step.damping}, {"seconds", step.seconds}});
     }
-
-    void write_table(const RunContext &context, const ConvergenceTable &table)
-    {
-      context.log.line("\n" + table.text());
-      std::string error;
-      if (Utilities::MPI::this_mpi_process(context.comm) == 0)
-        try
-          {
-            write_file_atomically(context.directory.path("convergence.txt"), table.text());
-            write_file_atomically(context.directory.path("convergence.csv"), table.csv());
-          }
-        catch (const std::exception &exception)
-          {
-            error = exception.what();
-          }
-      throw_if_any_failed(error, context.comm);
-    }
   } // namespace
 
   template <int dim>
@@ -106,12 +88,12 @@ namespace leopard
     HostVector          u;
     unsigned int        first_cycle = 0;
 
-    const auto found = context.mode == OpenMode::resume ? checkpoints.newest(&context.log) : std::nullopt;
+    const auto found = context.mode == OpenMode::resume ? checkpoints.newest(context.log) : std::nullopt;
     if (found)
       {
         u           = discretization.load(found->directory, 1)[0];
         first_cycle = found->step + 1;
-        cycles      = found->metadata.at("cycles");
+        cycles      = found->metadata->at("cycles");
         output.resume(found->step);
         for (const auto &row : cycles)
           if (study)
@@ -175,7 +157,10 @@ namespace leopard
         context.provenance.write();
       }
     if (study)
-      write_table(context, table);
+      {
+        context.log.line("\n" + table.text());
+        on_rank_zero(context.comm, [&] { table.write(context.directory.path("convergence")); });
+      }
     return "finished";
   }
 

@@ -176,8 +176,7 @@ namespace leopard
     report.residual = result.residual;
     if (!result.converged && !parameters.adaptive())
       throw ConvergenceFailure("Newton's method does not converge in the step from time " + format("%.8g", t) + " with step size " +
-                               format("%.4g", step_size) + ":
-" + result.table() +
+                               format("%.4g", step_size) + ":\n" + result.table() +
                                "  to try: a smaller step ('Time stepping/Step size' or 'Step factor'), more linear iterations or a smaller "
                                "'Newton/Linear tolerance', or 'Step control = error-controlled'");
     return result.converged;
@@ -242,10 +241,8 @@ namespace leopard
         dt = step_size * growth;
         if (dt < parameters.smallest_step)
           throw ConvergenceFailure("the step size underflows at time " + format("%.8g", t) + ": " + format("%.3e", dt) +
-                                   " is below 'Time stepping/Smallest step' = " + format("%g", parameters.smallest_step) + "
-  last reason: " + failure +
-                                   "
-  to try: a larger 'Time stepping/Error tolerance', a stronger linear solver, or a look at the fields: a solution may blow up in finite time");
+                                   " is below 'Time stepping/Smallest step' = " + format("%g", parameters.smallest_step) + "\n  last reason: " + failure +
+                                   "\n  to try: a larger 'Time stepping/Error tolerance', a stronger linear solver, or a look at the fields: a solution may blow up in finite time");
       }
   }
 } // namespace leopard

@@ -71,6 +71,7 @@ namespace leopard
   void Turing::declare_parameters(dealii::ParameterHandler &prm)
   {
     using namespace dealii::Patterns;
+    using dealii::Patterns::Tools::to_string;
     std::string names;
     for (const auto &[kinetics_name, unused] : all_kinetics)
       names += (names.empty() ? "" : "|") + kinetics_name;

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <mpi.h>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace leopard
+{
+  class Log;
+
+  /**
+   * Checkpoints are folders step_0000123, written as step_0000123.tmp and renamed when complete; the last two are kept. Each holds
+   * metadata.json, which lists the other files with size and checksum, so that a damaged one is recognized.
+   */
+  class Checkpoints
+  {
+  public:
+    /** @param directory where the folders go. Collective. @throws Error. */
+    Checkpoints(const std::string &directory, MPI_Comm comm);
+
+    /** Collective. @param write_content writes files into the folder it is given; called on every rank. @throws Error. */
+    void write(unsigned int step, const nlohmann::json &metadata, const std::function<void(const std::string &)> &write_content) const;
+
+    struct Found
+    {
+      std::string                           directory;
+      unsigned int                          step = 0;
+      std::shared_ptr<const nlohmann::json> metadata;
+    };
+
+    /** The newest that is complete; damaged ones are passed over with a warning. Collective. */
+    std::optional<Found> newest(Log &log) const;
+
+  private:
+    const std::string directory;
+    MPI_Comm          comm;
+  };
+} // namespace leopard

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "collective.h"
+
+#include <solvers/base/errors.h>
+
+#include <deal.II/base/mpi.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+namespace leopard
+{
+  void throw_if_any_failed(const std::string &local_error, MPI_Comm comm)
+  {
+    const int n_ranks = static_cast<int>(dealii::Utilities::MPI::n_mpi_processes(comm));
+    const int rank    = static_cast<int>(dealii::Utilities::MPI::this_mpi_process(comm));
+    const int first   = dealii::Utilities::MPI::min(local_error.empty() ? n_ranks : rank, comm);
+    if (first < n_ranks)
+      throw Error(dealii::Utilities::MPI::broadcast(comm, local_error, first));
+  }
+
+  std::string read_file(const std::string &path, MPI_Comm comm)
+  {
+    std::string content;
+    on_rank_zero(comm, [&] {
+      if (std::filesystem::is_directory(path))
+        throw std::runtime_error("'" + path + "' is a folder\n  expected: a file");
+      std::ifstream stream(path, std::ios::binary);
+      if (!stream)
+        throw std::runtime_error("the file '" + path + "' cannot be read: " + std::strerror(errno));
+      std::ostringstream text;
+      text << stream.rdbuf();
+      content = text.str();
+    });
+    return dealii::Utilities::MPI::broadcast(comm, content);
+  }
+} // namespace leopard

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "log.h"
+
+#include "collective.h"
+
+#include <cerrno>
+#include <cmath>
+#include <cstdarg>
+#include <cstdio>
+#include <cstring>
+#include <iostream>
+#include <stdexcept>
+#include <vector>
+
+namespace leopard
+{
+  std::string format(const char *text, ...)
+  {
+    va_list arguments, again;
+    va_start(arguments, text);
+    va_copy(again, arguments);
+    const int         n = std::vsnprintf(nullptr, 0, text, arguments);
+    std::vector<char> buffer(n + 1);
+    std::vsnprintf(buffer.data(), buffer.size(), text, again);
+    va_end(again);
+    va_end(arguments);
+    return {buffer.data(), static_cast<std::size_t>(n)};
+  }
+
+  std::string duration(double seconds)
+  {
+    if (!std::isfinite(seconds) || seconds < 0.)
+      return "?";
+    if (seconds < 9.95)
+      return format("%.1f s", seconds);
+    if (seconds < 60.)
+      return format("%.0f s", seconds);
+    const long s = std::lround(seconds);
+    if (s < 3600)
+      return format("%ld min %02ld s", s / 60, s % 60);
+    return format("%ld h %02ld min", s / 3600, s / 60 % 60);
+  }
+
+  Log::Log(MPI_Comm comm_)
+    : comm(comm_)
+  {
+    int rank = 0;
+    MPI_Comm_rank(comm, &rank);
+    speaks = rank == 0;
+  }
+
+  void Log::open(const std::string &path, bool append)
+  {
+    on_rank_zero(comm, [&] {
+      file.open(path, append ? std::ios::app : std::ios::trunc);
+      if (!file)
+        throw std::runtime_error("the log '" + path + "' cannot be written: " + std::strerror(errno));
+    });
+  }
+
+  void Log::line(const std::string &text)
+  {
+    if (!speaks)
+      return;
+    std::cout << text << std::endl;
+    if (file.is_open())
+      file << text << std::endl;
+  }
+
+  void Log::warning(const std::string &text)
+  {
+    line("warning: " + text);
+  }
+} // namespace leopard

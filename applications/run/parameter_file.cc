@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "parameter_file.h"
+
+#include <solvers/base/errors.h>
+
+#include <deal.II/base/parameter_handler.h>
+#include <deal.II/base/utilities.h>
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <numeric>
+#include <sstream>
+
+namespace leopard
+{
+  using dealii::ParameterHandler;
+  using dealii::Utilities::trim;
+  using Path = std::vector<std::string>;
+
+  namespace
+  {
+    struct Assignment
+    {
+      Path        path; ///< sections, then the entry
+      std::string value;
+      std::string where; ///< "file.prm:12"
+    };
+
+    std::string join(const Path &path)
+    {
+      std::string text;
+      for (const std::string &part : path)
+        text += (text.empty() ? "" : "/") + part;
+      return text;
+    }
+
+    using Report = std::function<void(const std::string &where, const std::string &what)>;
+
+    /** Splits the text in assignments and reports lines that are none. */
+    std::vector<Assignment> scan(const std::string &text, const std::string &file_name, const Report &report)
+    {
+      std::vector<Assignment>  assignments;
+      Path                     sections;
+      std::vector<std::string> opened; // where each open section began
+      std::istringstream       stream(text);
+      unsigned int             number = 0;
+      std::string              where;
+      for (std::string raw; std::getline(stream, raw);)
+        {
+          ++number;
+          where = file_name + ":" + std::to_string(number);
+          std::string line;
+          const auto  without_comment = [](const std::string &s) { return trim(s.substr(0, s.find('#'))); };
+          line                        = without_comment(raw);
+          while (!line.empty() && line.back() == '\\' && std::getline(stream, raw))
+            {
+              ++number;
+              line = line.substr(0, line.size() - 1) + without_comment(raw);
+            }
+          if (line.empty())
+            continue;
+          const std::string word = line.substr(0, line.find_first_of(" \t"));
+          const std::string rest = trim(line.substr(word.size()));
+          if (word == "subsection" && !rest.empty())
+            {
+              sections.push_back(rest);
+              opened.push_back(where);
+            }
+          else if (word == "end" && rest.empty())
+            {
+              if (sections.empty())
+                report(where, "'end' without a section to end");
+              else
+                {
+                  sections.pop_back();
+                  opened.pop_back();
+                }
+            }
+          else if (word == "set" && rest.find('=') != std::string::npos)
+            {
+              Assignment assignment;
+              assignment.path = sections;
+              assignment.path.push_back(trim(rest.substr(0, rest.find('='))));
+              assignment.value = trim(rest.substr(rest.find('=') + 1));
+              assignment.where = where;
+              assignments.push_back(assignment);
+            }
+          else
+            report(where, "the line '" + line + "' is not understood\n  expected: subsection NAME, set NAME = VALUE, or end");
+        }
+      for (std::size_t i = 0; i < sections.size(); ++i)
+        report(opened[i], "the section '" + sections[i] + "' has no 'end'");
+      return assignments;
+    }
+
+    /** Levenshtein's distance, letters of either case being the same. */
+    unsigned int edit_distance(const std::string &a, const std::string &b)
+    {
+      std::vector<unsigned int> row(b.size() + 1);
+      std::iota(row.begin(), row.end(), 0);
+      for (std::size_t i = 1; i <= a.size(); ++i)
+        {
+          unsigned int diagonal = row[0];
+          row[0]                = static_cast<unsigned int>(i);
+          for (std::size_t j = 1; j <= b.size(); ++j)
+            {
+              const unsigned int change = diagonal + (std::tolower(a[i - 1]) == std::tolower(b[j - 1]) ? 0 : 1);
+              diagonal                  = row[j];
+              row[j]                    = std::min({change, row[j] + 1, row[j - 1] + 1});
+            }
+        }
+      return row[b.size()];
+    }
+
+    std::string suggestion(const Path &path, const std::vector<Path> &declared)
+    {
+      // the same name in another section first, then the most similar path
+      for (const Path &candidate : declared)
+        if (candidate.back() == path.back())
+          return "it is known in " + (candidate.size() > 1 ? "section '" + candidate[0] + "'" : std::string("no section")) + ": did you mean '" + join(candidate) +
+                 "'?";
+      const Path  *best          = nullptr;
+      unsigned int best_distance = 0;
+      for (const Path &candidate : declared)
+        {
+          const unsigned int distance = edit_distance(join(path), join(candidate));
+          if (best == nullptr || distance < best_distance)
+            {
+              best          = &candidate;
+              best_distance = distance;
+            }
+        }
+      if (best != nullptr && best_distance <= 3 + join(path).size() / 4)
+        return "did you mean '" + join(*best) + "'?";
+      return "--print-parameters shows all entries";
+    }
+
+    /** deal.II's pattern descriptions in plain words. */
+    std::string in_words(const std::string &pattern)
+    {
+      std::istringstream stream(pattern.substr(pattern.find('[') == std::string::npos ? 0 : pattern.find('[') + 1));
+      std::string        kind;
+      stream >> kind;
+      if (kind == "Selection")
+        {
+          std::string choices = trim(pattern.substr(pattern.find("Selection") + 9));
+          choices             = trim(choices.substr(0, choices.rfind(']')));
+          return "one of: " + dealii::Utilities::replace_in_string(choices, "|", " | ");
+        }
+      if (kind == "Bool]" || kind == "Bool")
+        return "true or false";
+      if (kind == "Integer" || kind == "Double")
+        {
+          const bool        integer = kind == "Integer";
+          std::string       text    = integer ? "an integer" : "a number";
+          const std::string range   = pattern.find("range") == std::string::npos ? "" : trim(pattern.substr(pattern.find("range") + 5));
+          const auto        middle  = range.find("...");
+          if (middle != std::string::npos)
+            {
+              const std::string low = range.substr(0, middle), high = range.substr(middle + 3, range.find(' ') - middle - 3);
+              if (low.find("MAX") == std::string::npos && low.size() < 11 && low.find("-2147483648") == std::string::npos)
+                text += " >= " + low;
+              if (high.find("MAX") == std::string::npos && high.find("2147483647") == std::string::npos)
+                text += (text.find(">=") != std::string::npos ? " and" : "") + std::string(" <= ") + high;
+            }
+          return text;
+        }
+      if (kind == "List")
+        return "a list separated by commas of " + (pattern.find("Integer") != std::string::npos ? std::string("integers") : "numbers") + " (" + pattern + ")";
+      return pattern;
+    }
+
+    std::vector<Path> declared_entries(ParameterHandler &prm)
+    {
+      std::vector<Path> paths;
+      for (const Assignment &assignment : scan(all_parameters(prm), "", [](const std::string &, const std::string &) {}))
+        paths.push_back(assignment.path);
+      return paths;
+    }
+
+    void set(ParameterHandler &prm, const Assignment &assignment, const std::vector<Path> &declared, const Report &report)
+    {
+      const Path &path = assignment.path;
+      if (std::find(declared.begin(), declared.end(), path) == declared.end())
+        {
+          report(assignment.where, "there is no entry '" + join(path) + "'; " + suggestion(path, declared));
+          return;
+        }
+      for (std::size_t i = 0; i + 1 < path.size(); ++i)
+        prm.enter_subsection(path[i]);
+      try
+        {
+          prm.set(path.back(), assignment.value);
+        }
+      catch (const ParameterHandler::ExcValueDoesNotMatchPattern &exception)
+        {
+          std::ostringstream info;
+          exception.print_info(info);
+          const std::string text    = info.str();
+          const auto        bracket = text.rfind("\n[") != std::string::npos ? text.rfind("\n[") + 1 : text.rfind('[');
+          report(assignment.where,
+                 "'" + join(path) + "' is '" + assignment.value + "'\n  expected: " + in_words(bracket == std::string::npos ? text : trim(text.substr(bracket))));
+        }
+      for (std::size_t i = 0; i + 1 < path.size(); ++i)
+        prm.leave_subsection();
+    }
+  } // namespace
+
+  void parse_parameters(ParameterHandler               &prm,
+                        const std::string              &text,
+                        const std::string              &file_name,
+                        const std::vector<std::string> &overrides)
+  {
+    std::vector<std::string> mistakes;
+    const Report             report = [&](const std::string &where, const std::string &what) { mistakes.push_back(where + ": " + what); };
+    const auto               declared    = declared_entries(prm);
+    const auto               assignments = scan(text, file_name, report);
+
+    std::map<std::string, std::string> set_at;
+    for (const Assignment &assignment : assignments)
+      {
+        const auto [first, is_new] = set_at.emplace(join(assignment.path), assignment.where);
+        if (is_new)
+          set(prm, assignment, declared, report);
+        else
+          report(assignment.where, "'" + first->first + "' is set again; it was set at " + first->second);
+      }
+    for (const std::string &item : overrides)
+      {
+        const auto equals = item.find('=');
+        if (equals == std::string::npos || trim(item.substr(0, equals)).empty())
+          {
+            report("--set \"" + item + "\"", "the form is not understood\n  expected: --set \"Section/Entry=value\"");
+            continue;
+          }
+        Assignment assignment;
+        for (const std::string &part : dealii::Utilities::split_string_list(item.substr(0, equals), '/'))
+          assignment.path.push_back(part);
+        assignment.value = trim(item.substr(equals + 1));
+        assignment.where = "--set \"" + item + "\"";
+        set(prm, assignment, declared, report);
+      }
+
+    if (mistakes.empty())
+      return;
+    std::string all;
+    for (std::size_t i = 0; i < std::min<std::size_t>(mistakes.size(), 10); ++i)
+      all += (i == 0 ? "" : "\n") + mistakes[i];
+    if (mistakes.size() > 10)
+      all += "\n... and " + std::to_string(mistakes.size() - 10) + " more";
+    throw Error(all);
+  }
+
+  std::string all_parameters(ParameterHandler &prm)
+  {
+    std::ostringstream stream;
+    prm.print_parameters(stream, ParameterHandler::PRM | ParameterHandler::KeepDeclarationOrder);
+    return stream.str();
+  }
+} // namespace leopard

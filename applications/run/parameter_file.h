@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace dealii
+{
+  class ParameterHandler;
+}
+
+namespace leopard
+{
+  /**
+   * Reads a parameter file in deal.II's format (subsection/set/end, # comments, \ continues a line) into prm, whose entries are
+   * declared, and then the overrides "Section/Entry=value" ("Entry=value" for entries outside of sections).
+   * @throws Error with all mistakes at once (ten at most), each with file, line, entry, what was found and what is expected, and for
+   * an unknown name the one that it resembles.
+   */
+  void parse_parameters(dealii::ParameterHandler       &prm,
+                        const std::string              &text,
+                        const std::string              &file_name,
+                        const std::vector<std::string> &overrides);
+
+  /** All entries with their values and documentation, in parseable form. */
+  std::string all_parameters(dealii::ParameterHandler &prm);
+} // namespace leopard

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "provenance.h"
+
+#include "collective.h"
+#include "files.h"
+
+#include <leopard/version.h>
+
+#include <deal.II/base/config.h>
+
+#include <Trilinos_version.h>
+#include <nlohmann/json.hpp>
+
+#include <ctime>
+#include <fstream>
+#include <thread>
+
+#include <unistd.h>
+
+namespace leopard
+{
+  namespace
+  {
+    std::string utc_now()
+    {
+      const std::time_t now = std::time(nullptr);
+      std::tm           parts{};
+      gmtime_r(&now, &parts);
+      char text[32];
+      std::strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &parts);
+      return text;
+    }
+
+    std::string processor()
+    {
+      std::ifstream stream("/proc/cpuinfo");
+      for (std::string line; std::getline(stream, line);)
+        if (line.rfind("model name", 0) == 0 && line.find(':') != std::string::npos)
+          return line.substr(line.find(':') + 2);
+      return "unknown";
+    }
+  } // namespace
+
+  Provenance::Provenance(const std::string &path_, MPI_Comm comm_, int argc, char **argv)
+    : path(path_)
+    , comm(comm_)
+    , content(std::make_unique<nlohmann::json>())
+    , start(MPI_Wtime())
+  {
+    int n_ranks = 1;
+    MPI_Comm_size(comm, &n_ranks);
+    char host[256] = "", mpi[MPI_MAX_LIBRARY_VERSION_STRING];
+    ::gethostname(host, sizeof(host) - 1);
+    int length = 0;
+    MPI_Get_library_version(mpi, &length);
+    std::string command;
+    for (int i = 0; i < argc; ++i)
+      command += (i > 0 ? " " : "") + std::string(argv[i]);
+
+    *content = {{"leopard", {{"version", version()}, {"commit", git_commit()}}},
+                {"versions", {{"deal.II", DEAL_II_PACKAGE_VERSION}, {"Trilinos", TRILINOS_VERSION_STRING}, {"MPI", mpi}, {"compiler", __VERSION__}}},
+                {"host", host},
+                {"processor", processor()},
+                {"hardware_threads", std::thread::hardware_concurrency()},
+                {"ranks", n_ranks},
+                {"command", command},
+                {"started", utc_now()},
+                {"status", "running"}};
+  }
+
+  Provenance::~Provenance() = default;
+
+  nlohmann::json &Provenance::json()
+  {
+    return *content;
+  }
+
+  void Provenance::write()
+  {
+    (*content)["written"]      = utc_now();
+    (*content)["wall_seconds"] = MPI_Wtime() - start;
+    on_rank_zero(comm, [&] { write_file_atomically(path, content->dump(2) + "\n"); });
+  }
+} // namespace leopard

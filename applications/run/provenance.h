@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <mpi.h>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include <memory>
+#include <string>
+
+namespace leopard
+{
+  /** Collects what a reader of the results must know of how they came about, and writes it as run.json from rank 0. */
+  class Provenance
+  {
+  public:
+    /** Fills in versions, commit, host, processor, ranks, command and starting time. Collective. */
+    Provenance(const std::string &path, MPI_Comm comm, int argc, char **argv);
+    ~Provenance();
+
+    nlohmann::json &json();
+
+    /** Writes the file, atomically, with the time of now. Collective. @throws Error. */
+    void write();
+
+  private:
+    const std::string               path;
+    MPI_Comm                        comm;
+    std::unique_ptr<nlohmann::json> content;
+    double                          start = 0.;
+  };
+} // namespace leopard

@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "checkpoint.h"
+#include "collective.h"
+#include "log.h"
+#include "provenance.h"
+#include "simulation.h"
+#include "statistics.h"
+
+#include <applications/nonlinear/implicit_system.h>
+#include <applications/output/convergence_table.h>
+#include <applications/output/field_output.h>
+#include <applications/time_stepping/time_loop.h>
+#include <solvers/base/errors.h>
+
+#include <deal.II/base/mpi.h>
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <limits>
+
+namespace leopard
+{
+  using namespace dealii;
+  using nlohmann::json;
+
+  namespace
+  {
+    /** Minimum, maximum and mean of each field; the mean by the lumped mass. Allocates nothing. */
+    void append_field_measures(const HostVector &u, const HostVector &mass, unsigned int n_fields, std::vector<double> &row)
+    {
+      for (unsigned int c = 0; c < n_fields; ++c)
+        {
+          double low = std::numeric_limits<double>::max(), high = -low, sums[2] = {0., 0.};
+          for (unsigned int i = c; i < u.locally_owned_size(); i += n_fields)
+            {
+              const double value = u.begin()[i], weight = mass.begin()[i];
+              low  = std::min(low, value);
+              high = std::max(high, value);
+              sums[0] += weight * value;
+              sums[1] += weight;
+            }
+          const MPI_Comm comm = u.get_mpi_communicator();
+          row.push_back(Utilities::MPI::min(low, comm));
+          row.push_back(Utilities::MPI::max(high, comm));
+          row.push_back(Utilities::MPI::sum(sums[0], comm) / Utilities::MPI::sum(sums[1], comm));
+        }
+    }
+
+    std::vector<std::string> statistics_columns(const std::vector<std::string> &fields)
+    {
+      std::vector<std::string> columns = {"step",
+                                          "time (dimensionless)",
+                                          "step size (dimensionless)",
+                                          "Newton steps",
+                                          "linear iterations",
+                                          "rejected steps",
+                                          "Newton residual (l2 norm)",
+                                          "local error over tolerance (0: not estimated)",
+                                          "rate of change, RMS of du/dt (dimensionless)",
+                                          "wall-clock time since the start of the program (s)"};
+      for (const std::string &field : fields)
+        for (const char *measure : {"minimum of ", "maximum of ", "mean of "})
+          columns.push_back(measure + field + " (dimensionless)");
+      return columns;
+    }
+
+    /** One run from time zero, or from a checkpoint, to its end. */
+    template <int dim>
+    class TimeDependentRun
+    {
+    public:
+      TimeDependentRun(const RunContext &context_, const TimeParameters &time_)
+        : context(context_)
+        , time(time_)
+        , problem(*context_.parameters.problem)
+        , discretization(context_.parameters.mesh, context_.parameters.discretization, problem, context_.comm)
+        , checkpoints(context_.directory.path("checkpoints"), context_.comm)
+      {}
+
+      /** @param extra_refinements beyond the file's, for convergence studies; @param may_resume and write checkpoints. */
+      TimeLoopResult run(unsigned int extra_refinements, bool study)
+      {
+        const auto start = std::chrono::steady_clock::now();
+        const auto found = !study && context.mode == OpenMode::resume ? checkpoints.newest(context.log) : std::nullopt;
+        HostVector u;
+        std::vector<HostVector> solutions;
+        if (found)
+          solutions = discretization.load(found->directory, found->metadata->at("step_sizes").size() + 1);
+        else
+          {
+            discretization.triangulation.refine_global(context.parameters.mesh.global_refinements + extra_refinements);
+            discretization.distribute_unknowns();
+            discretization.interpolate_initial_values(u);
+          }
+        discretization.assemble(system, 0.);
+        implicit = std::make_unique<ImplicitSystem>(system, problem);
+        newton   = std::make_unique<Newton>(context.parameters.newton, context.parameters.linear_solver, *implicit, discretization.n_components(), context.comm);
+        std::function<void(double)> update_load;
+        if (std::any_of(problem.source.begin(), problem.source.end(), [](const Expression &s) { return s.depends_on_time(); }))
+          update_load = [this](double t) { discretization.assemble_load(system.load, t); };
+        integrator = std::make_unique<TimeIntegrator>(time, system, *implicit, *newton, discretization.mesh_size(), update_load);
+        context.log.line(format("%llu cells, %llu unknowns, h = %.4g; %s, %s; Newton with %s",
+                                static_cast<unsigned long long>(discretization.triangulation.n_global_active_cells()),
+                                static_cast<unsigned long long>(discretization.n_unknowns()),
+                                discretization.mesh_size(),
+                                time.scheme.c_str(),
+                                time.adaptive() ? "error-controlled steps" : format("dt = %.6g", integrator->next_step_size()).c_str(),
+                                newton->linear_solver().description().c_str()));
+        if (found)
+          resume(*found, solutions);
+        else
+          integrator->start(u);
+
+        if (study)
+          {
+            TimeLoopParameters no_lines;
+            no_lines.log_every = std::numeric_limits<unsigned int>::max();
+            return run_time_loop(*integrator, time, no_lines, {[] {}, [] {}, [](const StepReport &, double, unsigned int) {}}, context.log, context.comm);
+          }
+        return run_with_output(found.has_value(), start);
+      }
+
+      /** Errors against the exact solution at the time reached. */
+      typename Discretization<dim>::Errors errors() const { return discretization.errors(integrator->solution(), integrator->time()); }
+
+      unsigned long long n_unknowns() const { return discretization.n_unknowns(); }
+      double             mesh_size() const { return discretization.mesh_size(); }
+
+    private:
+      void resume(const Checkpoints::Found &found, const std::vector<HostVector> &solutions)
+      {
+        const json &metadata = *found.metadata;
+        integrator->resume({metadata.at("step"), metadata.at("time"), metadata.at("next_step_size"), metadata.at("step_sizes").get<std::vector<double>>()},
+                           solutions);
+        if (metadata.at("unknowns") != discretization.n_unknowns() || metadata.at("problem") != problem.description())
+          throw Error("the checkpoint '" + found.directory + "' is of another run: " + metadata.at("problem").get<std::string>() + ", " +
+                      std::to_string(metadata.at("unknowns").get<unsigned long long>()) +
+                      " unknowns\n  expected: the problem and mesh of the parameter file; --overwrite to start anew");
+        context.log.line(format("resumed at step %u, time %.8g", integrator->step_number(), integrator->time()));
+      }
+
+      void write_checkpoint() const
+      {
+        const TimeIntegrator::State     state = integrator->state();
+        std::vector<const HostVector *> solutions;
+        for (unsigned int l = 0; l < integrator->n_solutions(); ++l)
+          solutions.push_back(&integrator->solutions()[l]);
+        const json metadata = {{"time", state.time},
+                               {"next_step_size", state.next_step_size},
+                               {"step_sizes", state.step_sizes},
+                               {"unknowns", discretization.n_unknowns()},
+                               {"problem", problem.description()},
+                               {"parameters", context.parameters.all_entries}};
+        checkpoints.write(state.step, metadata, [&](const std::string &folder) { discretization.save(folder, solutions); });
+      }
+
+      TimeLoopResult run_with_output(bool resumed, std::chrono::steady_clock::time_point start)
+      {
+        FieldOutput<dim> output(context.directory.path(), problem.fields(), context.comm);
+        Statistics       statistics(context.directory.path("statistics"),
+                              statistics_columns(problem.fields()),
+                              context.comm,
+                              resumed ? static_cast<double>(integrator->step_number()) : -1.);
+        std::vector<double> row;
+        row.reserve(32);
+        TimeLoopActions actions;
+        actions.write_fields     = [&] { output.write(discretization, integrator->solution(), integrator->time(), integrator->step_number()); };
+        actions.write_checkpoint = [&] { write_checkpoint(); };
+        actions.write_statistics = [&](const StepReport &report, double t, unsigned int step) {
+          row = {static_cast<double>(step),
+                 t,
+                 report.step_size,
+                 static_cast<double>(report.newton_steps),
+                 static_cast<double>(report.linear_iterations),
+                 static_cast<double>(report.rejected),
+                 report.residual,
+                 report.error_estimate,
+                 report.rate_of_change,
+                 std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count()};
+          append_field_measures(integrator->solution(), system.lumped_mass, discretization.n_components(), row);
+          statistics.row(row);
+        };
+        if (resumed)
+          output.resume(integrator->time());
+        else
+          {
+            actions.write_fields();
+            write_checkpoint(); // so that --resume works from the first moment on
+          }
+        return run_time_loop(*integrator, time, context.parameters.time_loop, actions, context.log, context.comm);
+      }
+
+      const RunContext               &context;
+      const TimeParameters            time;
+      const Problem                  &problem;
+      Discretization<dim>             discretization;
+      Checkpoints                     checkpoints;
+      SemiDiscreteSystem              system;
+      std::unique_ptr<ImplicitSystem> implicit;
+      std::unique_ptr<Newton>         newton;
+      std::unique_ptr<TimeIntegrator> integrator;
+    };
+
+    template <int dim>
+    std::string run_study(const RunContext &context)
+    {
+      const VerificationParameters &verification = context.parameters.verification;
+      ConvergenceTable              table(verification.in_time ? "dt" : "h");
+      for (unsigned int cycle = 0; cycle <= verification.refinements; ++cycle)
+        {
+          TimeParameters time = context.parameters.time;
+          if (verification.in_time)
+            {
+              time.step_size /= 1u << cycle;
+              time.step_factor /= 1u << cycle;
+            }
+          TimeDependentRun<dim> run(context, time);
+          const TimeLoopResult  result = run.run(verification.in_time ? 0 : cycle, true);
+          if (result.status != "finished")
+            return result.status;
+          const auto errors = run.errors();
+          table.add(run.n_unknowns(), verification.in_time ? 1. / (1u << cycle) : run.mesh_size(), errors.l2, errors.h1_seminorm, errors.nodal_maximum);
+          context.log.line(format("cycle %u: %u steps, L2 error %.5e", cycle, result.n_steps, errors.l2));
+        }
+      context.log.line("\n" + table.text());
+      on_rank_zero(context.comm, [&] { table.write(context.directory.path("convergence")); });
+      return "finished";
+    }
+  } // namespace
+
+  template <int dim>
+  std::string run_time_dependent(const RunContext &context)
+  {
+    if (context.parameters.verification.refinements > 0)
+      return run_study<dim>(context);
+    TimeDependentRun<dim> run(context, context.parameters.time);
+    const TimeLoopResult  result = run.run(0, false);
+    json                 &report = context.provenance.json()["time_loop"];
+    report["steps"]              = result.n_steps;
+    report["newton_steps"]       = result.newton_steps;
+    report["linear_iterations"]  = result.linear_iterations;
+    report["rejected_steps"]     = result.rejected;
+    context.log.line(format("%u steps, %ld Newton steps, %ld linear iterations, %ld steps rejected",
+                            result.n_steps,
+                            result.newton_steps,
+                            result.linear_iterations,
+                            result.rejected));
+    if (!context.parameters.problem->exact_solution.empty())
+      context.log.line(format("L2 error against the exact solution: %.5e", run.errors().l2));
+    return result.status;
+  }
+
+  template std::string run_time_dependent<2>(const RunContext &);
+  template std::string run_time_dependent<3>(const RunContext &);
+
+  std::string run_simulation(const RunContext &context)
+  {
+    const bool time_dependent = context.parameters.problem->time_dependent();
+    if (context.parameters.dimension == 2)
+      return time_dependent ? run_time_dependent<2>(context) : run_stationary<2>(context);
+    return time_dependent ? run_time_dependent<3>(context) : run_stationary<3>(context);
+  }
+} // namespace leopard

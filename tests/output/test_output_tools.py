@@ -1,0 +1,168 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""Tests read_back.py and scripts/render on small runs that are written here. Exit code 77 if there is no VTK."""
+import math
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+try:
+    import vtk
+    import synthetic_run as synthetic
+except ImportError as error:
+    print(f"skipped: {error}")
+    sys.exit(77)
+
+HERE = pathlib.Path(__file__).resolve().parent
+RENDER = HERE.parents[1] / "scripts" / "render"
+
+
+def variance(path):
+    """Variance of the gray values of a PNG."""
+    reader = vtk.vtkPNGReader()
+    reader.SetFileName(str(path))
+    reader.Update()
+    pixels = memoryview(reader.GetOutput().GetPointData().GetScalars()).cast("B")
+    mean = sum(pixels) / len(pixels)
+    return sum((p - mean) ** 2 for p in pixels) / len(pixels)
+
+
+class WithRun(unittest.TestCase):
+    """Each test has a good run with the times 0 and 0.1."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.run_directory = pathlib.Path(folder.name) / "run"
+        synthetic.write_run(self.run_directory)
+
+    def call(self, program, *arguments, code=0):
+        """Calls a program on the run; returns what it says. An expected failure must not be a Python traceback."""
+        result = subprocess.run([sys.executable, str(program), str(self.run_directory), *arguments], capture_output=True, text=True)
+        said = result.stdout + result.stderr
+        self.assertEqual(result.returncode, code, said)
+        self.assertNotIn("Traceback", said)
+        return said
+
+
+class ReadBack(WithRun):
+    def check(self, *arguments, code=0):
+        return self.call(HERE / "read_back.py", *arguments, code=code)
+
+    def test_good(self):
+        self.assertIn("2 steps", self.check("--fields", "u,v", "--times", "0,0.1", "--pieces", "2"))
+
+    def test_rank_without_cells(self):
+        synthetic.write_run(self.run_directory, cells=synthetic.grid_cells(1), n_pieces=3)
+        self.check("--fields", "u,v", "--times", "0,0.1")
+
+    def test_three_dimensions(self):
+        synthetic.write_run(self.run_directory, cells=synthetic.grid_cells(2, dim=3))
+        self.assertIn("8 cells", self.check("--fields", "u,v"))
+
+    def test_not_finite(self):
+        for value in (math.nan, math.inf):
+            synthetic.write_step(self.run_directory, "solution_0000001", synthetic.grid_cells(2),
+                                 {"u": lambda x, y, z: value if x + y > 1.9 else 1., "v": lambda x, y, z: 1.})
+            self.assertIn("1 of 8 values are not finite", self.check(code=1))
+
+    def test_missing_files(self):
+        (self.run_directory / "solution" / "solution_0000001.0001.vtu").unlink()
+        self.assertIn("solution_0000001.0001.vtu", self.check(code=1))
+        (self.run_directory / "solution" / "solution_0000001.pvtu").unlink()
+        self.assertIn("no such file", self.check(code=1))
+        (self.run_directory / "solution.pvd").unlink()
+        self.assertIn("solution.pvd", self.check(code=1))
+
+    def test_cut_off_piece(self):
+        piece = self.run_directory / "solution" / "solution_0000001.0000.vtu"
+        piece.write_bytes(piece.read_bytes()[:700])
+        self.assertIn("cannot be read", self.check(code=1))
+
+    def test_missing_field(self):
+        self.assertIn("no field 'w'; there: u, v", self.check("--fields", "u,w", code=1))
+
+    def test_times(self):
+        self.assertIn("times are", self.check("--times", "0,0.2", code=1))
+        self.assertIn("times are", self.check("--times", "0", code=1))
+        file = "solution/solution_0000000.pvtu"
+        synthetic.write_pvd(self.run_directory, [(0.1, file), (0.1, file)])
+        self.assertIn("do not increase", self.check(code=1))
+        synthetic.write_pvd(self.run_directory, [])
+        self.assertIn("names no data", self.check(code=1))
+
+    def test_no_cells(self):
+        synthetic.write_step(self.run_directory, "solution_0000001", [], {"u": None, "v": None})
+        self.assertIn("no cells", self.check(code=1))
+
+
+class Render(WithRun):
+    def check(self, *arguments, code=0):
+        return self.call(RENDER, "--size", "300", *arguments, code=code)
+
+    def setUp(self):
+        super().setUp()
+        if not shutil.which("Xvfb") and vtk.vtkRenderWindow().GetClassName() == "vtkXOpenGLRenderWindow":
+            self.skipTest("no Xvfb")
+        try:
+            import PIL
+        except ImportError:
+            self.skipTest("no Pillow")
+
+    def picture(self, name):
+        path = self.run_directory / "pictures" / name
+        self.assertTrue(path.exists(), path)
+        return path
+
+    def test_all_times(self):
+        said = self.check()
+        for name in ("u_t0.000000.png", "u_t0.100000.png"):
+            self.assertIn(str(self.picture(name)), said)
+            self.assertGreater(variance(self.picture(name)), 500.)
+        gif = self.picture("u.gif").read_bytes()
+        self.assertTrue(gif.startswith(b"GIF89a"))
+        # the same colours for both times: the stronger pattern has more contrast
+        self.assertNotEqual(self.picture("u_t0.000000.png").read_bytes(), self.picture("u_t0.100000.png").read_bytes())
+
+    def test_choices(self):
+        said = self.check("--field", "v", "--times", "0.09", "--colors", "viridis", "--range=-1,3", "--output",
+                          str(self.run_directory / "elsewhere"))
+        self.assertIn("time 0.09 is not there: the nearest, 0.1, is used", said)
+        self.assertEqual([path.name for path in (self.run_directory / "elsewhere").iterdir()], ["v_t0.100000.png"])
+
+    def test_three_dimensions_and_wide(self):
+        for cells in (synthetic.grid_cells(3, dim=3), synthetic.grid_cells(8, stretch=6.)):
+            synthetic.write_run(self.run_directory, cells=cells, n_pieces=3)
+            self.check("--no-animation")
+            self.assertGreater(variance(self.picture("u_t0.100000.png")), 500.)
+            self.assertFalse((self.run_directory / "pictures" / "u.gif").exists())
+
+    def test_close_times(self):
+        synthetic.write_run(self.run_directory, times=(1e-8, 2e-8))
+        self.check("--no-animation")
+        self.picture("u_t0.00000001.png")
+        self.picture("u_t0.00000002.png")
+
+    def test_constant_field_and_first_field(self):
+        file = synthetic.write_step(self.run_directory, "solution_0000000", synthetic.grid_cells(2), {"phi": lambda x, y, z: 0.})
+        synthetic.write_pvd(self.run_directory, [(0., file)])
+        self.check()
+        self.picture("phi_t0.000000.png")
+
+    def test_errors(self):
+        self.assertIn("there: u, v", self.check("--field", "w", code=1))
+        self.assertIn("is no number", self.check("--times", "0,x", code=1))
+        self.assertIn("--range", self.check("--range=2,1", code=1))
+        (self.run_directory / "solution" / "solution_0000001.0001.vtu").unlink()
+        self.assertIn("solution_0000001.0001.vtu", self.check(code=1))
+        (self.run_directory / "solution.pvd").unlink()
+        self.assertIn("no solution.pvd", self.check(code=1))
+        self.run_directory = self.run_directory / "nowhere"
+        self.assertIn("no such directory", self.check(code=1))
+
+
+if __name__ == "__main__":
+    unittest.main()
