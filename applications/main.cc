@@ -33,12 +33,17 @@ namespace
   {
     CLI::App app("Leopard solves Laplace, Helmholtz, reaction-diffusion and Turing pattern problems with block-asynchronous iteration.");
     app.add_option("FILE", arguments.file, "parameter file (.prm)");
-    app.add_option("--set", arguments.overrides, "override an entry: --set \"Section/Entry=value\"; may be repeated")->expected(1)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)->take_all();
+    app.add_option("--set", arguments.overrides, "override an entry: --set \"Section/Entry=value\"; may be repeated")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+      ->take_all();
     app.add_flag("--validate", arguments.validate, "read and check the parameter file and run nothing");
-    app.add_flag("--print-parameters", arguments.print_parameters, "print all entries with their values (the file's, if one is given) and documentation");
+    app.add_flag(
+      "--print-parameters", arguments.print_parameters, "print all entries with their values (the file's, if one is given) and documentation");
     auto *overwrite = app.add_flag("--overwrite", arguments.overwrite, "delete the run in the run directory first");
     app.add_flag("--resume", arguments.resume, "go on with the run in the run directory from its newest checkpoint")->excludes(overwrite);
-    app.set_version_flag("--version", std::string("leopard ") + version() + " (" + git_commit() + ")" + (device::built_with_cuda() ? ", with CUDA" : ", without CUDA"));
+    app.set_version_flag(
+      "--version", std::string("leopard ") + version() + " (" + git_commit() + ")" + (device::built_with_cuda() ? ", with CUDA" : ", without CUDA"));
     try
       {
         app.parse(argc, argv);
@@ -55,11 +60,11 @@ namespace
 
   void run(const Arguments &arguments, Parameters &parameters, int argc, char **argv, MPI_Comm comm)
   {
-    const auto     start = std::chrono::steady_clock::now();
-    Log            log(comm);
+    const auto        start = std::chrono::steady_clock::now();
+    Log               log(comm);
     const std::string backend = parameters.linear_solver.choose_backend(comm);
-    const OpenMode mode = arguments.overwrite ? OpenMode::overwrite : arguments.resume ? OpenMode::resume : OpenMode::fresh;
-    RunDirectory   directory(parameters.directory, mode, comm);
+    const OpenMode    mode    = arguments.overwrite ? OpenMode::overwrite : arguments.resume ? OpenMode::resume : OpenMode::fresh;
+    RunDirectory      directory(parameters.directory, mode, comm);
     log.open(directory.path("log.txt"), mode == OpenMode::resume);
     on_rank_zero(comm, [&] {
       write_file_atomically(directory.path("parameters.prm"), parameters.text);
@@ -71,16 +76,18 @@ namespace
     provenance.json()["backend"]        = backend;
     if (parameters.linear_solver.backend == "cuda")
       {
-        const auto gpu            = device::info(parameters.linear_solver.device);
-        provenance.json()["gpu"]  = {{"name", gpu.name}, {"driver", gpu.driver}, {"memory_bytes", gpu.total_memory}};
+        const auto gpu           = device::info(parameters.linear_solver.device);
+        provenance.json()["gpu"] = {{"name", gpu.name}, {"driver", gpu.driver}, {"memory_bytes", gpu.total_memory}};
       }
     provenance.write();
 
-    log.line(std::string("Leopard ") + version() + " (" + git_commit() + "), " + std::to_string(dealii::Utilities::MPI::n_mpi_processes(comm)) + " rank(s), " + backend);
+    log.line(std::string("Leopard ") + version() + " (" + git_commit() + "), " + std::to_string(dealii::Utilities::MPI::n_mpi_processes(comm)) +
+             " rank(s), " + backend);
     log.line(parameters.problem->description());
     if (parameters.linear_solver.uses_block_async() && parameters.linear_solver.block_async.schedule == Schedule::chaotic &&
         parameters.linear_solver.backend != "reference")
-      log.line("the linear solver is asynchronous: results of two runs differ within its tolerance; 'Linear solver/Schedule = replay' makes them equal");
+      log.line(
+        "the linear solver is asynchronous: results of two runs differ within its tolerance; 'Linear solver/Schedule = replay' makes them equal");
     std::string status;
     try
       {
@@ -94,7 +101,8 @@ namespace
       }
     provenance.json()["status"] = status;
     provenance.write();
-    log.line(status + " after " + duration(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count()) + "; results in " + directory.path() +
+    log.line(status + " after " + duration(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count()) + "; results in " +
+             directory.path() +
              (status.rfind("stopped", 0) == 0 ? "; go on with --resume" : "; open " + directory.path("solution.pvd") + " in ParaView"));
   }
 } // namespace

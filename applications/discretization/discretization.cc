@@ -27,10 +27,11 @@ namespace leopard
   {
     using namespace Patterns;
     prm.enter_subsection("Discretization");
-    prm.declare_entry("Method",
-                      "finite elements",
-                      Selection("finite differences|finite elements"),
-                      "finite differences: the five- or seven-point stencil on uniform meshes, with lumped mass; finite elements: Q_p with Gauss quadrature.");
+    prm.declare_entry(
+      "Method",
+      "finite elements",
+      Selection("finite differences|finite elements"),
+      "finite differences: the five- or seven-point stencil on uniform meshes, with lumped mass; finite elements: Q_p with Gauss quadrature.");
     prm.declare_entry("Degree", "1", Integer(1, 8), "Polynomial degree p of the finite elements. Dimensionless.");
     prm.leave_subsection();
   }
@@ -58,9 +59,8 @@ namespace leopard
                                       const Problem                  &problem_,
                                       MPI_Comm                        comm_)
     : comm(comm_)
-    , triangulation(comm_,
-                    typename Triangulation<dim>::MeshSmoothing(Triangulation<dim>::smoothing_on_refinement |
-                                                               Triangulation<dim>::smoothing_on_coarsening))
+    , triangulation(
+        comm_, typename Triangulation<dim>::MeshSmoothing(Triangulation<dim>::smoothing_on_refinement | Triangulation<dim>::smoothing_on_coarsening))
     , mapping(std::make_unique<MappingQ<dim>>(mesh.is_uniform() ? 1 : parameters_.degree))
     , dof_handler(triangulation)
     , mesh_parameters(mesh)
@@ -151,11 +151,9 @@ namespace leopard
       explicit ExpressionFunction(const Expression &expression_, double t_ = 0.)
         : expression(expression_)
         , t(t_)
-      {}
-      double value(const Point<dim> &p, const unsigned int /*component*/ = 0) const override
       {
-        return expression.value(to_3d(p), t);
       }
+      double value(const Point<dim> &p, const unsigned int /*component*/ = 0) const override { return expression.value(to_3d(p), t); }
 
     private:
       const Expression &expression;
@@ -166,8 +164,8 @@ namespace leopard
     std::string not_finite(const Expression &expression, const Point<dim> &p, double value)
     {
       std::ostringstream text;
-      text << "the expression '" << expression.expression() << "' of the entry '" << expression.entry_name() << "' is " << value
-           << " at the point (" << p << ") of the mesh\n  expected: a finite number everywhere";
+      text << "the expression '" << expression.expression() << "' of the entry '" << expression.entry_name() << "' is " << value << " at the point ("
+           << p << ") of the mesh\n  expected: a finite number everywhere";
       return text.str();
     }
   } // namespace
@@ -260,10 +258,7 @@ namespace leopard
         const Expression *flux = problem.boundary_fluxes.find(face->boundary_id());
         if (flux == nullptr || flux->is_zero())
           continue;
-        FEFaceValues<dim> values(*mapping,
-                                 dof_handler.get_fe(),
-                                 face_quadrature,
-                                 update_values | update_quadrature_points | update_JxW_values);
+        FEFaceValues<dim> values(*mapping, dof_handler.get_fe(), face_quadrature, update_values | update_quadrature_points | update_JxW_values);
         values.reinit(cell, cell->face_iterator_to_index(face));
         for (const auto q : values.quadrature_point_indices())
           {
@@ -284,10 +279,7 @@ namespace leopard
     system.lumped_mass.reinit(owned_unknowns, comm);
     system.load.reinit(owned_unknowns, comm);
 
-    FEValues<dim> values(*mapping,
-                         dof_handler.get_fe(),
-                         quadrature,
-                         update_values | update_gradients | update_quadrature_points | update_JxW_values);
+    FEValues<dim> values(*mapping, dof_handler.get_fe(), quadrature, update_values | update_gradients | update_quadrature_points | update_JxW_values);
     const unsigned int                   n = values.dofs_per_cell;
     FullMatrix<double>                   stiffness(n, n), mass(n, n);
     Vector<double>                       lumped(n), load(n);
@@ -356,8 +348,8 @@ namespace leopard
   void Discretization<dim>::assemble_load(HostVector &load, double t) const
   {
     load = 0.;
-    FEValues<dim> values(*mapping, dof_handler.get_fe(), quadrature, update_values | update_quadrature_points | update_JxW_values);
-    Vector<double>                       local(values.dofs_per_cell);
+    FEValues<dim>  values(*mapping, dof_handler.get_fe(), quadrature, update_values | update_quadrature_points | update_JxW_values);
+    Vector<double> local(values.dofs_per_cell);
     std::vector<types::global_dof_index> dofs(values.dofs_per_cell), unknowns(values.dofs_per_cell);
     std::string                          error;
     for (const auto &cell : dof_handler.active_cell_iterators())
@@ -470,12 +462,18 @@ namespace leopard
       HostVector scalar;
       extract_component(u, 0, scalar);
       Vector<float> indicators(triangulation.n_active_cells());
-      KellyErrorEstimator<dim>::estimate(
-        *mapping, dof_handler, QGauss<dim - 1>(parameters.degree + 1), {}, scalar, indicators, {}, nullptr, numbers::invalid_unsigned_int, triangulation.locally_owned_subdomain());
-      parallel::distributed::GridRefinement::refine_and_coarsen_fixed_number(triangulation,
-                                                                             indicators,
-                                                                             mesh_parameters.refine_fraction,
-                                                                             mesh_parameters.coarsen_fraction);
+      KellyErrorEstimator<dim>::estimate(*mapping,
+                                         dof_handler,
+                                         QGauss<dim - 1>(parameters.degree + 1),
+                                         {},
+                                         scalar,
+                                         indicators,
+                                         {},
+                                         nullptr,
+                                         numbers::invalid_unsigned_int,
+                                         triangulation.locally_owned_subdomain());
+      parallel::distributed::GridRefinement::refine_and_coarsen_fixed_number(
+        triangulation, indicators, mesh_parameters.refine_fraction, mesh_parameters.coarsen_fraction);
     });
   }
 
@@ -492,14 +490,14 @@ namespace leopard
   template <int dim>
   typename Discretization<dim>::Errors Discretization<dim>::errors(const HostVector &u, double t) const
   {
-    Errors        result;
-    FEValues<dim> values(*mapping,
+    Errors                      result;
+    FEValues<dim>               values(*mapping,
                          dof_handler.get_fe(),
                          QGauss<dim>(parameters.degree + 2),
                          update_values | update_gradients | update_quadrature_points | update_JxW_values);
-    const Quadrature<dim> nodes(dof_handler.get_fe().get_unit_support_points());
-    FEValues<dim>         at_nodes(*mapping, dof_handler.get_fe(), nodes, update_values | update_quadrature_points);
-    std::vector<double>   u_values(values.n_quadrature_points), node_values(nodes.size());
+    const Quadrature<dim>       nodes(dof_handler.get_fe().get_unit_support_points());
+    FEValues<dim>               at_nodes(*mapping, dof_handler.get_fe(), nodes, update_values | update_quadrature_points);
+    std::vector<double>         u_values(values.n_quadrature_points), node_values(nodes.size());
     std::vector<Tensor<1, dim>> gradients(values.n_quadrature_points);
     for (unsigned int c = 0; c < components; ++c)
       {
@@ -530,8 +528,7 @@ namespace leopard
                 result.h1_seminorm += (gradients[q] - exact_gradient).norm_square() * values.JxW(q);
               }
             for (const auto q : at_nodes.quadrature_point_indices())
-              result.nodal_maximum =
-                std::max(result.nodal_maximum, std::abs(node_values[q] - exact.value(at_nodes.quadrature_point(q))));
+              result.nodal_maximum = std::max(result.nodal_maximum, std::abs(node_values[q] - exact.value(at_nodes.quadrature_point(q))));
           }
       }
     result.l2            = std::sqrt(Utilities::MPI::sum(result.l2, comm));

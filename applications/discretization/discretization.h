@@ -35,10 +35,7 @@ namespace leopard
   {
   public:
     /** Makes the coarse mesh and checks the boundary ids that the problem names. Collective. @throws Error. */
-    Discretization(const MeshParameters           &mesh,
-                   const DiscretizationParameters &parameters,
-                   const Problem                  &problem,
-                   MPI_Comm                        comm);
+    Discretization(const MeshParameters &mesh, const DiscretizationParameters &parameters, const Problem &problem, MPI_Comm comm);
 
     /** Numbers the unknowns on the present mesh and makes constraints and the sparsity pattern. Call after every change of the mesh. */
     void distribute_unknowns();
@@ -76,16 +73,16 @@ namespace leopard
     };
     Errors errors(const HostVector &u, double t) const;
 
-    HostVector             make_vector() const;          ///< zero, own entries only
-    double                 mesh_size() const { return h; } ///< shortest cell edge, dimensionless
-    unsigned int           n_components() const { return components; }
+    HostVector                      make_vector() const;            ///< zero, own entries only
+    double                          mesh_size() const { return h; } ///< shortest cell edge, dimensionless
+    unsigned int                    n_components() const { return components; }
     dealii::types::global_dof_index n_unknowns() const { return components * dof_handler.n_dofs(); }
 
-    MPI_Comm                                        comm;
+    MPI_Comm                                          comm;
     dealii::parallel::distributed::Triangulation<dim> triangulation;
-    std::unique_ptr<dealii::Mapping<dim>>           mapping;
-    dealii::DoFHandler<dim>                         dof_handler; ///< scalar
-    dealii::IndexSet                                owned, relevant; ///< scalar degrees of freedom
+    std::unique_ptr<dealii::Mapping<dim>>             mapping;
+    dealii::DoFHandler<dim>                           dof_handler;     ///< scalar
+    dealii::IndexSet                                  owned, relevant; ///< scalar degrees of freedom
 
   private:
     using Cell = typename dealii::DoFHandler<dim>::active_cell_iterator;
@@ -97,15 +94,15 @@ namespace leopard
     void solution_after_refinement(HostVector &u, const std::function<void()> &mark);
     void assemble_boundary(const Cell &cell, unsigned int c, double t, dealii::Vector<double> &rhs) const;
 
-    const MeshParameters                       &mesh_parameters;
-    const DiscretizationParameters             &parameters;
-    const Problem                              &problem;
-    const unsigned int                          components;
-    dealii::Quadrature<dim>                     quadrature;
-    dealii::Quadrature<dim - 1>                 face_quadrature;
-    dealii::IndexSet                            owned_unknowns, relevant_unknowns;
-    dealii::AffineConstraints<double>           constraints; ///< of the interleaved unknowns
-    dealii::TrilinosWrappers::SparsityPattern   sparsity_pattern;
-    double                                      h = 0.;
+    const MeshParameters                     &mesh_parameters;
+    const DiscretizationParameters           &parameters;
+    const Problem                            &problem;
+    const unsigned int                        components;
+    dealii::Quadrature<dim>                   quadrature;
+    dealii::Quadrature<dim - 1>               face_quadrature;
+    dealii::IndexSet                          owned_unknowns, relevant_unknowns;
+    dealii::AffineConstraints<double>         constraints; ///< of the interleaved unknowns
+    dealii::TrilinosWrappers::SparsityPattern sparsity_pattern;
+    double                                    h = 0.;
   };
 } // namespace leopard

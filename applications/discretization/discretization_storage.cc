@@ -47,8 +47,8 @@ namespace leopard
     return vectors;
   }
 
-  template void Discretization<2>::save(const std::string &, const std::vector<const HostVector *> &) const;
-  template void Discretization<3>::save(const std::string &, const std::vector<const HostVector *> &) const;
+  template void                    Discretization<2>::save(const std::string &, const std::vector<const HostVector *> &) const;
+  template void                    Discretization<3>::save(const std::string &, const std::vector<const HostVector *> &) const;
   template std::vector<HostVector> Discretization<2>::load(const std::string &, unsigned int);
   template std::vector<HostVector> Discretization<3>::load(const std::string &, unsigned int);
 } // namespace leopard

@@ -32,13 +32,12 @@ namespace leopard
                       "Cells of the coarse mesh in each direction (hypercube, box), one number for all or one each. Dimensionless.");
     prm.declare_entry("Radius", "1", Double(0.), "Radius of the ball or cylinder. Dimensionless length.");
     prm.declare_entry("Half length", "1", Double(0.), "Half the length of the cylinder. Dimensionless length.");
-    prm.declare_entry("File",
-                      "",
-                      Anything(),
-                      "Gmsh mesh (MSH format 2.2) of quadrilaterals or hexahedra; relative to the folder of the parameter file.");
+    prm.declare_entry(
+      "File", "", Anything(), "Gmsh mesh (MSH format 2.2) of quadrilaterals or hexahedra; relative to the folder of the parameter file.");
     prm.declare_entry("Global refinements", "0", Integer(0, 20), "How often each cell is split in 2^dim. Dimensionless.");
     prm.declare_entry("Adaptive", "false", Bool(), "Refine where the Kelly error estimator is large (stationary problems only).");
-    prm.declare_entry("Adaptive cycles", "5", Integer(1, 100), "Solutions of an adaptive run, the first on the globally refined mesh. Dimensionless.");
+    prm.declare_entry(
+      "Adaptive cycles", "5", Integer(1, 100), "Solutions of an adaptive run, the first on the globally refined mesh. Dimensionless.");
     prm.declare_entry("Refine fraction", "0.3", Double(0., 1.), "Fraction of the cells that a cycle refines. Dimensionless.");
     prm.declare_entry("Coarsen fraction", "0.03", Double(0., 1.), "Fraction of the cells that a cycle coarsens. Dimensionless.");
     prm.leave_subsection();
@@ -81,11 +80,11 @@ namespace leopard
 
     for (int d = 0; d < dimension; ++d)
       if (!(lower[d] < upper[d]))
-        throw Error("'Mesh/Lower corner' is not below 'Mesh/Upper corner' in direction " + std::to_string(d) + ": " +
-                    std::to_string(lower[d]) + " and " + std::to_string(upper[d]));
+        throw Error("'Mesh/Lower corner' is not below 'Mesh/Upper corner' in direction " + std::to_string(d) + ": " + std::to_string(lower[d]) +
+                    " and " + std::to_string(upper[d]));
     if ((domain == "file") == file.empty())
-      throw Error(file.empty() ? "'Mesh/Domain' is file, but 'Mesh/File' is empty\n  expected: the path of a Gmsh mesh" :
-                                 "'Mesh/File' is " + file + ", but 'Mesh/Domain' is " + domain + "\n  expected: set Domain = file, or no file");
+      throw Error(file.empty() ? "'Mesh/Domain' is file, but 'Mesh/File' is empty\n  expected: the path of a Gmsh mesh"
+                               : "'Mesh/File' is " + file + ", but 'Mesh/Domain' is " + domain + "\n  expected: set Domain = file, or no file");
     if ((domain == "ball" || domain == "cylinder") && radius <= 0.)
       throw Error("'Mesh/Radius' is " + std::to_string(radius) + "\n  expected: a positive length");
     if (refine_fraction + coarsen_fraction > 1.)
@@ -169,8 +168,8 @@ namespace leopard
     return ids;
   }
 
-  template void make_coarse_mesh(parallel::distributed::Triangulation<2, 2> &, const MeshParameters &);
-  template void make_coarse_mesh(parallel::distributed::Triangulation<3, 3> &, const MeshParameters &);
+  template void                         make_coarse_mesh(parallel::distributed::Triangulation<2, 2> &, const MeshParameters &);
+  template void                         make_coarse_mesh(parallel::distributed::Triangulation<3, 3> &, const MeshParameters &);
   template std::set<types::boundary_id> boundary_ids(const parallel::distributed::Triangulation<2, 2> &);
   template std::set<types::boundary_id> boundary_ids(const parallel::distributed::Triangulation<3, 3> &);
 } // namespace leopard

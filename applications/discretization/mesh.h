@@ -22,14 +22,14 @@ namespace leopard
   /** Section "Mesh" of the parameter file. Lengths are dimensionless. */
   struct MeshParameters
   {
-    std::string         domain = "hypercube";
-    std::vector<double> lower  = {0., 0., 0.}; ///< lower corner (hypercube, box)
-    std::vector<double> upper  = {1., 1., 1.};
-    std::vector<unsigned int> cells = {1}; ///< cells a direction of the coarse mesh
-    double              radius             = 1.; ///< ball, cylinder
-    double              half_length        = 1.; ///< cylinder in 3D
-    std::string         file;              ///< Gmsh file, MSH 2.2
-    unsigned int        global_refinements = 0;
+    std::string               domain      = "hypercube";
+    std::vector<double>       lower       = {0., 0., 0.}; ///< lower corner (hypercube, box)
+    std::vector<double>       upper       = {1., 1., 1.};
+    std::vector<unsigned int> cells       = {1}; ///< cells a direction of the coarse mesh
+    double                    radius      = 1.;  ///< ball, cylinder
+    double                    half_length = 1.;  ///< cylinder in 3D
+    std::string               file;              ///< Gmsh file, MSH 2.2
+    unsigned int              global_refinements = 0;
 
     bool         adaptive         = false;
     unsigned int adaptive_cycles  = 5;   ///< solutions of an adaptive run, the first on the globally refined mesh

@@ -10,10 +10,10 @@ namespace leopard
   class LinearSolver::Implementation
   {
   public:
-    virtual ~Implementation()                                                                                   = default;
-    virtual void              update_values()                                                                   = 0;
-    virtual LinearSolveResult solve(HostVector &x, const HostVector &b, const LinearTarget &target)             = 0;
-    virtual std::string       description() const                                                               = 0;
+    virtual ~Implementation()                                                                       = default;
+    virtual void              update_values()                                                       = 0;
+    virtual LinearSolveResult solve(HostVector &x, const HostVector &b, const LinearTarget &target) = 0;
+    virtual std::string       description() const                                                   = 0;
   };
 
   /** The rank's rows, the exchange of their ghosts, and a relaxation for them. */
@@ -33,12 +33,10 @@ namespace leopard
   /** "diverged" and why, with an estimate of rho(|I - D^-1 A|). Collective. @throws ConvergenceFailure, always. */
   [[noreturn]] void report_divergence(const std::string &method, const CrsMatrix &A, double first, double last, int iterations, MPI_Comm comm);
 
-  std::unique_ptr<LinearSolver::Implementation>
-  make_relaxation_solver(const LinearSolverParameters &parameters, const HostMatrix &A, MPI_Comm comm);
+  std::unique_ptr<LinearSolver::Implementation> make_relaxation_solver(const LinearSolverParameters &parameters, const HostMatrix &A, MPI_Comm comm);
   std::unique_ptr<LinearSolver::Implementation>
   make_host_krylov_solver(const LinearSolverParameters &parameters, const HostMatrix &A, unsigned int n_components, MPI_Comm comm);
   std::unique_ptr<LinearSolver::Implementation>
   make_device_krylov_solver(const LinearSolverParameters &parameters, const HostMatrix &A, MPI_Comm comm);
-  std::unique_ptr<LinearSolver::Implementation>
-  make_direct_solver(const HostMatrix &A);
+  std::unique_ptr<LinearSolver::Implementation> make_direct_solver(const HostMatrix &A);
 } // namespace leopard

@@ -34,8 +34,8 @@ namespace leopard
                                  bool                          flexible)
     {
       // a Krylov method always tests; without a tolerance it does the iterations it was given
-      const double  tolerance = std::max(target.relative_tolerance * b.l2_norm(), std::numeric_limits<double>::min());
-      SolverControl control(target.max_iterations, tolerance, false, false);
+      const double      tolerance = std::max(target.relative_tolerance * b.l2_norm(), std::numeric_limits<double>::min());
+      SolverControl     control(target.max_iterations, tolerance, false, false);
       LinearSolveResult result;
       try
         {
@@ -44,8 +44,7 @@ namespace leopard
           else if (parameters.method == "cg")
             SolverCG<Vector>(control, memory).solve(A, x, b, preconditioner);
           else if (flexible)
-            SolverFGMRES<Vector>(control, memory, typename SolverFGMRES<Vector>::AdditionalData(parameters.restart))
-              .solve(A, x, b, preconditioner);
+            SolverFGMRES<Vector>(control, memory, typename SolverFGMRES<Vector>::AdditionalData(parameters.restart)).solve(A, x, b, preconditioner);
           else
             SolverGMRES<Vector>(control, memory, typename SolverGMRES<Vector>::AdditionalData(parameters.restart + 2, true))
               .solve(A, x, b, preconditioner);
@@ -63,8 +62,9 @@ namespace leopard
     {
       throw ConvergenceFailure("the linear solver " + parameters.method + " with the preconditioner " + parameters.preconditioner +
                                " broke down: its residual is not finite" +
-                               (parameters.method == "cg" ? "\n  to try: gmres (cg needs a symmetric positive definite matrix); another preconditioner" :
-                                                            "\n  to try: another preconditioner; a smaller time step"));
+                               (parameters.method == "cg"
+                                  ? "\n  to try: gmres (cg needs a symmetric positive definite matrix); another preconditioner"
+                                  : "\n  to try: another preconditioner; a smaller time step"));
     }
 
     std::string krylov_description(const LinearSolverParameters &parameters, const LocalRelaxation &local, bool flexible)
@@ -141,7 +141,8 @@ namespace leopard
       {
         if (local != nullptr)
           return krylov_description(parameters, *local, is_flexible());
-        return parameters.method + (parameters.preconditioner == "none" ? " without preconditioner" : " with preconditioner " + parameters.preconditioner);
+        return parameters.method +
+               (parameters.preconditioner == "none" ? " without preconditioner" : " with preconditioner " + parameters.preconditioner);
       }
 
     private:
@@ -167,9 +168,8 @@ namespace leopard
         , b_device(local.local.matrix.n_rows, &local.exchange)
       {
         if (local.relaxation != nullptr)
-          preconditioner = std::make_unique<PreconditionRelaxation>(*local.relaxation,
-                                                                    parameters.preconditioner == "async" ? parameters.preconditioner_iterations : 1,
-                                                                    local.exchange);
+          preconditioner = std::make_unique<PreconditionRelaxation>(
+            *local.relaxation, parameters.preconditioner == "async" ? parameters.preconditioner_iterations : 1, local.exchange);
       }
 
       void update_values() override
@@ -183,9 +183,9 @@ namespace leopard
         x_device.copy_from_host(x.begin());
         b_device.copy_from_host(b.begin());
         const LinearSolveResult result =
-          preconditioner != nullptr ?
-            run_krylov(parameters, target, memory, matrix, x_device, b_device, *preconditioner, !local.relaxation->is_fixed_linear_map()) :
-            run_krylov(parameters, target, memory, matrix, x_device, b_device, PreconditionIdentity(), false);
+          preconditioner != nullptr
+            ? run_krylov(parameters, target, memory, matrix, x_device, b_device, *preconditioner, !local.relaxation->is_fixed_linear_map())
+            : run_krylov(parameters, target, memory, matrix, x_device, b_device, PreconditionIdentity(), false);
         if (!std::isfinite(result.final_residual))
           throw_breakdown(parameters);
         x_device.copy_to_host(x.begin());
@@ -212,7 +212,8 @@ namespace leopard
       explicit DirectSolver(const HostMatrix &A_)
         : A(A_)
         , solver(control, TrilinosWrappers::SolverDirect::AdditionalData(false, "Amesos_Klu"))
-      {}
+      {
+      }
 
       void update_values() override { factorized = false; }
 
@@ -242,10 +243,8 @@ namespace leopard
     };
   } // namespace
 
-  std::unique_ptr<LinearSolver::Implementation> make_host_krylov_solver(const LinearSolverParameters &parameters,
-                                                                        const HostMatrix             &A,
-                                                                        unsigned int                  n_components,
-                                                                        MPI_Comm                      comm)
+  std::unique_ptr<LinearSolver::Implementation>
+  make_host_krylov_solver(const LinearSolverParameters &parameters, const HostMatrix &A, unsigned int n_components, MPI_Comm comm)
   {
     return std::make_unique<HostKrylovSolver>(parameters, A, n_components, comm);
   }

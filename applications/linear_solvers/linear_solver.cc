@@ -32,10 +32,11 @@ namespace leopard
                       "Who computes: one thread with a seeded schedule (reference), host threads, or a GPU. automatic: cuda where there is a GPU "
                       "and the method runs there, host otherwise.");
     prm.declare_entry("Max iterations", "10000", Integer(1), "Limit of linear iterations (global iterations of relaxations). Dimensionless.");
-    prm.declare_entry("Relative tolerance",
-                      "1e-8",
-                      Double(0., 1.),
-                      "Residual at which to stop, against the right-hand side, in linear problems; in Newton's method see its forcing. Dimensionless.");
+    prm.declare_entry(
+      "Relative tolerance",
+      "1e-8",
+      Double(0., 1.),
+      "Residual at which to stop, against the right-hand side, in linear problems; in Newton's method see its forcing. Dimensionless.");
     prm.declare_entry("Test every", "10", Integer(1), "Global iterations between two residual tests of a relaxation. Dimensionless.");
     prm.declare_entry("Omega", "1", Double(), "Relaxation factor of async, jacobi, sor and ssor, between 0 and 2. Dimensionless.");
     prm.declare_entry("Local iterations", "5", Integer(1, 1000), "async: k, the Jacobi sweeps inside a block. Dimensionless.");
@@ -46,7 +47,8 @@ namespace leopard
                       "async: order of block updates: synchronous (block Jacobi), chaotic (what the hardware does; results vary within the "
                       "tolerance), replay (seeded, reproducible; reference and host).");
     prm.declare_entry("Seed", "0", Integer(0), "async: seed of the replay schedule.");
-    prm.declare_entry("Threads", "0", Integer(0, 4096), "Host backend: threads a rank; 0: the machine's threads shared among its ranks. Dimensionless.");
+    prm.declare_entry(
+      "Threads", "0", Integer(0, 4096), "Host backend: threads a rank; 0: the machine's threads shared among its ranks. Dimensionless.");
     prm.declare_entry("Restart", "50", Integer(2), "gmres: basis vectors before a restart. Dimensionless.");
     prm.declare_entry("Preconditioner iterations", "2", Integer(1), "async as preconditioner: global iterations. Dimensionless.");
     prm.declare_entry("Device", "-1", Integer(-1), "Backend cuda: number of the GPU; -1: the ranks of a machine share its GPUs in turn.");
@@ -72,9 +74,7 @@ namespace leopard
     block_async.seed             = prm.get_integer("Seed");
     block_async.n_threads        = prm.get_integer("Threads");
     const std::string schedule   = prm.get("Schedule");
-    block_async.schedule         = schedule == "synchronous" ? Schedule::synchronous :
-                                   schedule == "replay"      ? Schedule::replay :
-                                                               Schedule::chaotic;
+    block_async.schedule         = schedule == "synchronous" ? Schedule::synchronous : schedule == "replay" ? Schedule::replay : Schedule::chaotic;
     prm.leave_subsection();
 
     if ((is_relaxation() || method == "direct") && preconditioner != "none")
@@ -128,9 +128,9 @@ namespace leopard
         else
           {
             backend = "host";
-            reason  = !device::built_with_cuda() ? " (automatic: built without CUDA)" :
-                      n_devices == 0             ? " (automatic: no GPU answers here)" :
-                                                   " (automatic: " + on_host.substr(0, on_host.find('\n')) + ")";
+            reason  = !device::built_with_cuda() ? " (automatic: built without CUDA)"
+                      : n_devices == 0           ? " (automatic: no GPU answers here)"
+                                                 : " (automatic: " + on_host.substr(0, on_host.find('\n')) + ")";
           }
       }
     block_async.backend = backend == "cuda" ? Backend::cuda : backend == "host" ? Backend::host : Backend::reference;
@@ -141,8 +141,9 @@ namespace leopard
 
     if (!device::built_with_cuda() || n_devices == 0)
       throw DeviceError(std::string("'Linear solver/Backend' is cuda, but ") +
-                        (device::built_with_cuda() ? "no GPU answers on this machine\n  expected: a GPU and its driver, or the backend host" :
-                                                     "this program was built without CUDA: configure with -D LEOPARD_CUDA=ON\n  or choose the backend host"));
+                        (device::built_with_cuda()
+                           ? "no GPU answers on this machine\n  expected: a GPU and its driver, or the backend host"
+                           : "this program was built without CUDA: configure with -D LEOPARD_CUDA=ON\n  or choose the backend host"));
     if (device >= n_devices)
       throw DeviceError("'Linear solver/Device' is " + std::to_string(device) + ", but this machine has " + std::to_string(n_devices) +
                         " GPU(s), numbered from 0");

@@ -19,16 +19,16 @@ namespace leopard
   /** Section "Linear solver" of the parameter file. */
   struct LinearSolverParameters
   {
-    std::string method             = "async"; ///< async, jacobi, gauss-seidel, sor, ssor, cg, gmres, direct
-    std::string preconditioner     = "none";  ///< for cg and gmres: none, jacobi, ssor, amg, async
-    std::string backend            = "automatic";
-    int         max_iterations     = 10000;
-    double      relative_tolerance = 1e-8; ///< of the residual against the right-hand side, dimensionless
-    int         test_every         = 10;   ///< iterations between two residual tests of a relaxation
-    double      omega              = 1.;   ///< relaxation factor, dimensionless
-    int         restart            = 50;   ///< GMRES basis vectors
-    int         preconditioner_iterations = 2; ///< global iterations of async as preconditioner
-    int         device             = -1;   ///< GPU number; -1: ranks of a node share them in turn
+    std::string       method                    = "async"; ///< async, jacobi, gauss-seidel, sor, ssor, cg, gmres, direct
+    std::string       preconditioner            = "none";  ///< for cg and gmres: none, jacobi, ssor, amg, async
+    std::string       backend                   = "automatic";
+    int               max_iterations            = 10000;
+    double            relative_tolerance        = 1e-8; ///< of the residual against the right-hand side, dimensionless
+    int               test_every                = 10;   ///< iterations between two residual tests of a relaxation
+    double            omega                     = 1.;   ///< relaxation factor, dimensionless
+    int               restart                   = 50;   ///< GMRES basis vectors
+    int               preconditioner_iterations = 2;    ///< global iterations of async as preconditioner
+    int               device                    = -1;   ///< GPU number; -1: ranks of a node share them in turn
     BlockAsyncOptions block_async;
 
     void declare(dealii::ParameterHandler &prm);

@@ -16,8 +16,7 @@ namespace leopard
 
   namespace
   {
-    std::unique_ptr<Relaxation>
-    make_relaxation(const LinearSolverParameters &parameters, const std::string &method, const CrsMatrix &A)
+    std::unique_ptr<Relaxation> make_relaxation(const LinearSolverParameters &parameters, const std::string &method, const CrsMatrix &A)
     {
       if (method == "none")
         return nullptr;
@@ -26,23 +25,21 @@ namespace leopard
       PointRelaxationOptions options;
       options.backend = parameters.block_async.backend;
       options.omega   = parameters.omega;
-      options.method  = method == "jacobi"       ? PointMethod::jacobi :
-                        method == "gauss-seidel" ? PointMethod::gauss_seidel :
-                        method == "sor"          ? PointMethod::sor :
-                                                   PointMethod::ssor;
+      options.method  = method == "jacobi"         ? PointMethod::jacobi
+                        : method == "gauss-seidel" ? PointMethod::gauss_seidel
+                        : method == "sor"          ? PointMethod::sor
+                                                   : PointMethod::ssor;
       return make_point_relaxation(A, options);
     }
   } // namespace
 
-  LocalRelaxation::LocalRelaxation(const LinearSolverParameters &parameters,
-                                   const std::string            &method,
-                                   const HostMatrix             &A_,
-                                   MPI_Comm                      comm)
+  LocalRelaxation::LocalRelaxation(const LinearSolverParameters &parameters, const std::string &method, const HostMatrix &A_, MPI_Comm comm)
     : A(A_)
     , local(local_matrix(A_))
     , exchange(local.owned, local.ghosts, comm)
     , relaxation(make_relaxation(parameters, method, local.matrix))
-  {}
+  {
+  }
 
   void LocalRelaxation::update_values()
   {
@@ -57,8 +54,8 @@ namespace leopard
     throw ConvergenceFailure(
       "the linear solver " + method + " diverges: the residual went from " + format("%.3e", first) + " to " + format("%.3e", last) + " in " +
       std::to_string(iterations) + " iterations\n  estimate: rho(|I - D^-1 A|) = " + format("%.4f", rho) +
-      (rho < 1. ? ", below 1, so that the relaxation should converge with omega = 1; 'Linear solver/Omega' may be too large" :
-                  "; below 1 every schedule converges, above it need not") +
+      (rho < 1. ? ", below 1, so that the relaxation should converge with omega = 1; 'Linear solver/Omega' may be too large"
+                : "; below 1 every schedule converges, above it need not") +
       "\n  to try: a smaller time step or 'Linear solver/Omega'; or 'Linear solver/Method' = gmres with 'Preconditioner' = async or amg");
   }
 
@@ -134,8 +131,7 @@ namespace leopard
     };
   } // namespace
 
-  std::unique_ptr<LinearSolver::Implementation>
-  make_relaxation_solver(const LinearSolverParameters &parameters, const HostMatrix &A, MPI_Comm comm)
+  std::unique_ptr<LinearSolver::Implementation> make_relaxation_solver(const LinearSolverParameters &parameters, const HostMatrix &A, MPI_Comm comm)
   {
     return std::make_unique<RelaxationSolver>(parameters, A, comm);
   }

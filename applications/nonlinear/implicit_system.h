@@ -42,7 +42,7 @@ namespace leopard
   private:
     const SemiDiscreteSystem &system;
     const Problem            &problem;
-    const unsigned int        n;            ///< fields
+    const unsigned int        n; ///< fields
     double                    mass_factor = -1.;
     HostMatrix                linear_part;  ///< L
     HostMatrix                matrix;       ///< J

@@ -24,17 +24,19 @@ namespace leopard
     prm.declare_entry("Absolute tolerance",
                       "1e-12",
                       Double(0.),
-                      "Residual at which to stop, against the norm of the right-hand side (sources and, in a time step, old values): the level of rounding errors. Dimensionless.");
+                      "Residual at which to stop, against the norm of the right-hand side (sources and, in a time step, old values): the level of "
+                      "rounding errors. Dimensionless.");
     prm.declare_entry("Forcing",
                       "relative tolerance",
                       Selection("fixed iterations|relative tolerance|Eisenstat-Walker"),
                       "How exactly the linear systems are solved: a fixed number of linear iterations, a fixed relative tolerance, or one that "
                       "follows Newton's convergence.");
     prm.declare_entry("Linear iterations", "100", Integer(1), "Forcing 'fixed iterations': linear iterations a Newton step. Dimensionless.");
-    prm.declare_entry("Linear tolerance",
-                      "1e-3",
-                      Double(1e-15, 1.),
-                      "Forcing 'relative tolerance': linear residual against the Newton residual; 'Eisenstat-Walker': the first and largest one. Dimensionless.");
+    prm.declare_entry(
+      "Linear tolerance",
+      "1e-3",
+      Double(1e-15, 1.),
+      "Forcing 'relative tolerance': linear residual against the Newton residual; 'Eisenstat-Walker': the first and largest one. Dimensionless.");
     prm.declare_entry("Line search", "true", Bool(), "Halve a step until the residual decreases.");
     prm.leave_subsection();
   }
@@ -51,7 +53,8 @@ namespace leopard
     line_search        = prm.get_bool("Line search");
     prm.leave_subsection();
     if (linear.method == "direct" && forcing == "fixed iterations")
-      throw Error("'Newton/Forcing' is fixed iterations, but 'Linear solver/Method' is direct, which does not iterate\n  expected: another forcing or method");
+      throw Error(
+        "'Newton/Forcing' is fixed iterations, but 'Linear solver/Method' is direct, which does not iterate\n  expected: another forcing or method");
     if (relative_tolerance == 0. && absolute_tolerance == 0.)
       throw Error("'Newton/Relative tolerance' and 'Newton/Absolute tolerance' are both 0\n  expected: at least one positive number");
   }
@@ -146,9 +149,9 @@ namespace leopard
         const auto start = Clock::now();
         system.linearize(u);
         solver.update_values();
-        const LinearTarget target = target_for(norm, previous_norm, tolerance);
-        tolerance                 = target.relative_tolerance;
-        update                    = 0.;
+        const LinearTarget target      = target_for(norm, previous_norm, tolerance);
+        tolerance                      = target.relative_tolerance;
+        update                         = 0.;
         const LinearSolveResult linear = solver.solve(update, residual, target);
 
         double damping = 1.;
@@ -156,8 +159,7 @@ namespace leopard
         norm           = update_with_line_search(u, history, norm, damping);
         ++result.n_steps;
         result.linear_iterations += linear.n_iterations;
-        result.history.push_back(
-          {norm, linear.n_iterations, tolerance, damping, std::chrono::duration<double>(Clock::now() - start).count()});
+        result.history.push_back({norm, linear.n_iterations, tolerance, damping, std::chrono::duration<double>(Clock::now() - start).count()});
         if (damping == 0.)
           break;
       }

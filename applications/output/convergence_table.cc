@@ -10,7 +10,8 @@ namespace leopard
 {
   ConvergenceTable::ConvergenceTable(const std::string &refined)
     : refined_name(refined)
-  {}
+  {
+  }
 
   void ConvergenceTable::add(unsigned long long n_unknowns, double refined, double l2, double h1_seminorm, double nodal_maximum)
   {
@@ -31,8 +32,16 @@ namespace leopard
 
   std::string ConvergenceTable::text() const
   {
-    std::string result =
-      format("  %5s %11s %12s %12s %6s %12s %6s %12s %6s\n", "cycle", "unknowns", refined_name.c_str(), "L2 error", "rate", "H1 seminorm", "rate", "at nodes", "rate");
+    std::string result = format("  %5s %11s %12s %12s %6s %12s %6s %12s %6s\n",
+                                "cycle",
+                                "unknowns",
+                                refined_name.c_str(),
+                                "L2 error",
+                                "rate",
+                                "H1 seminorm",
+                                "rate",
+                                "at nodes",
+                                "rate");
     for (std::size_t i = 0; i < rows.size(); ++i)
       {
         result += format("  %5zu %11llu %12.5e", i, rows[i].n_unknowns, rows[i].refined);
@@ -45,7 +54,8 @@ namespace leopard
 
   std::string ConvergenceTable::csv() const
   {
-    std::string result = "cycle,unknowns," + refined_name + ",l2_error,l2_rate,h1_seminorm_error,h1_seminorm_rate,nodal_maximum_error,nodal_maximum_rate\n";
+    std::string result =
+      "cycle,unknowns," + refined_name + ",l2_error,l2_rate,h1_seminorm_error,h1_seminorm_rate,nodal_maximum_error,nodal_maximum_rate\n";
     for (std::size_t i = 0; i < rows.size(); ++i)
       {
         result += format("%zu,%llu,%.12e", i, rows[i].n_unknowns, rows[i].refined);

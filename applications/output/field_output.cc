@@ -64,7 +64,7 @@ namespace leopard
     data_out.set_flags(flags);
 
     const unsigned int rank = Utilities::MPI::this_mpi_process(comm), n_ranks = Utilities::MPI::n_mpi_processes(comm);
-    const std::string  base = format("solution_%07u", step);
+    const std::string  base  = format("solution_%07u", step);
     const auto         piece = [&](unsigned int r) { return base + format(".%04u.vtu", r); };
     std::string        error;
     try

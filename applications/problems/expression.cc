@@ -31,8 +31,8 @@ namespace leopard
         std::string       reason;
         if (std::regex_search(what, match, std::regex("The parser said: ([^\\n]*)")))
           reason = ": " + match[1].str();
-        throw Error("the expression '" + text + "' of the entry '" + entry + "' cannot be evaluated" + reason +
-                    "\n  expected: an expression in " + variables + ",t with muParser's functions (sin, exp, sqrt, if(a,b,c), ...) and pi");
+        throw Error("the expression '" + text + "' of the entry '" + entry + "' cannot be evaluated" + reason + "\n  expected: an expression in " +
+                    variables + ",t with muParser's functions (sin, exp, sqrt, if(a,b,c), ...) and pi");
       }
   }
 

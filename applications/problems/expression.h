@@ -45,8 +45,8 @@ namespace leopard
     const std::string &expression() const { return text; }
 
   private:
-    std::string                                        entry, text;
-    std::shared_ptr<dealii::FunctionParser<3>>         parser;
+    std::string                                entry, text;
+    std::shared_ptr<dealii::FunctionParser<3>> parser;
   };
 
   /** p with zeros for the coordinates that dim lacks. */

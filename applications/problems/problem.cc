@@ -59,10 +59,8 @@ namespace leopard
                           Anything(),
                           "Prescribed values by boundary id: 'ID: EXPRESSION; ...' in x, y, z; * stands for all ids that neither this "
                           "entry nor 'Boundary fluxes' names. Dimensionless.");
-        prm.declare_entry("Boundary fluxes",
-                          "",
-                          Anything(),
-                          "Prescribed fluxes a du/dn (outward normal) by boundary id, in the same form. Dimensionless.");
+        prm.declare_entry(
+          "Boundary fluxes", "", Anything(), "Prescribed fluxes a du/dn (outward normal) by boundary id, in the same form. Dimensionless.");
       }
   }
 

@@ -59,9 +59,9 @@ namespace leopard
     virtual double initial_value(unsigned int c, const dealii::Point<3> &x) const;
 
     // What every problem reads from its section, one expression a field
-    std::vector<Expression> source;         ///< s_c(x,t)
-    std::vector<Expression> initial;        ///< initial values
-    std::vector<Expression> exact_solution; ///< empty if the file has none
+    std::vector<Expression> source;          ///< s_c(x,t)
+    std::vector<Expression> initial;         ///< initial values
+    std::vector<Expression> exact_solution;  ///< empty if the file has none
     BoundaryExpressions     boundary_values; ///< Dirichlet; stationary problems only
     BoundaryExpressions     boundary_fluxes; ///< Neumann; stationary problems only
 

@@ -22,7 +22,7 @@ namespace leopard
         {
           std::error_code ignored;
           const auto      folder = std::filesystem::absolute(path).parent_path();
-          text = "no room on the disk for the file '" + path + "': it needs " + std::to_string(n_bytes) + " bytes, " +
+          text                   = "no room on the disk for the file '" + path + "': it needs " + std::to_string(n_bytes) + " bytes, " +
                  std::to_string(std::filesystem::space(folder, ignored).available) + " are free (" + std::strerror(code) + ")" +
                  "\n  expected: more room, or another 'Run/Directory'; nothing is half written, and a run can go on with --resume";
         }

@@ -118,8 +118,8 @@ namespace leopard
       // the same name in another section first, then the most similar path
       for (const Path &candidate : declared)
         if (candidate.back() == path.back())
-          return "it is known in " + (candidate.size() > 1 ? "section '" + candidate[0] + "'" : std::string("no section")) + ": did you mean '" + join(candidate) +
-                 "'?";
+          return "it is known in " + (candidate.size() > 1 ? "section '" + candidate[0] + "'" : std::string("no section")) + ": did you mean '" +
+                 join(candidate) + "'?";
       const Path  *best          = nullptr;
       unsigned int best_distance = 0;
       for (const Path &candidate : declared)
@@ -167,7 +167,8 @@ namespace leopard
           return text;
         }
       if (kind == "List")
-        return "a list separated by commas of " + (pattern.find("Integer") != std::string::npos ? std::string("integers") : "numbers") + " (" + pattern + ")";
+        return "a list separated by commas of " + (pattern.find("Integer") != std::string::npos ? std::string("integers") : "numbers") + " (" +
+               pattern + ")";
       return pattern;
     }
 
@@ -200,20 +201,18 @@ namespace leopard
           const std::string text    = info.str();
           const auto        bracket = text.rfind("\n[") != std::string::npos ? text.rfind("\n[") + 1 : text.rfind('[');
           report(assignment.where,
-                 "'" + join(path) + "' is '" + assignment.value + "'\n  expected: " + in_words(bracket == std::string::npos ? text : trim(text.substr(bracket))));
+                 "'" + join(path) + "' is '" + assignment.value +
+                   "'\n  expected: " + in_words(bracket == std::string::npos ? text : trim(text.substr(bracket))));
         }
       for (std::size_t i = 0; i + 1 < path.size(); ++i)
         prm.leave_subsection();
     }
   } // namespace
 
-  void parse_parameters(ParameterHandler               &prm,
-                        const std::string              &text,
-                        const std::string              &file_name,
-                        const std::vector<std::string> &overrides)
+  void parse_parameters(ParameterHandler &prm, const std::string &text, const std::string &file_name, const std::vector<std::string> &overrides)
   {
     std::vector<std::string> mistakes;
-    const Report             report = [&](const std::string &where, const std::string &what) { mistakes.push_back(where + ": " + what); };
+    const Report             report      = [&](const std::string &where, const std::string &what) { mistakes.push_back(where + ": " + what); };
     const auto               declared    = declared_entries(prm);
     const auto               assignments = scan(text, file_name, report);
 

@@ -17,10 +17,8 @@ namespace leopard
    * @throws Error with all mistakes at once (ten at most), each with file, line, entry, what was found and what is expected, and for
    * an unknown name the one that it resembles.
    */
-  void parse_parameters(dealii::ParameterHandler       &prm,
-                        const std::string              &text,
-                        const std::string              &file_name,
-                        const std::vector<std::string> &overrides);
+  void
+  parse_parameters(dealii::ParameterHandler &prm, const std::string &text, const std::string &file_name, const std::vector<std::string> &overrides);
 
   /** All entries with their values and documentation, in parseable form. */
   std::string all_parameters(dealii::ParameterHandler &prm);

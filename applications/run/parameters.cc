@@ -18,7 +18,10 @@ namespace leopard
   {
     using namespace Patterns;
     prm.enter_subsection("Verification");
-    prm.declare_entry("Refinements", "0", Integer(0, 20), "Repeat the run so many times on finer meshes or with smaller steps and print errors and rates; 0: one run. Dimensionless.");
+    prm.declare_entry("Refinements",
+                      "0",
+                      Integer(0, 20),
+                      "Repeat the run so many times on finer meshes or with smaller steps and print errors and rates; 0: one run. Dimensionless.");
     prm.declare_entry("Refine", "space", Selection("space|time"), "What a refinement halves: the mesh size or the time step.");
     prm.leave_subsection();
   }
@@ -39,13 +42,15 @@ namespace leopard
       prm.declare_entry("Problem", "turing", Selection(problem_names()), "What is solved; its coefficients stand in the section of its name.");
       prm.declare_entry("Dimension", "2", Integer(2, 3), "Dimension of space.");
       prm.enter_subsection("Run");
-      prm.declare_entry("Directory", "", Anything(), "Where results go; empty: output/NAME for the file NAME.prm, in the folder where the program is started.");
+      prm.declare_entry(
+        "Directory", "", Anything(), "Where results go; empty: output/NAME for the file NAME.prm, in the folder where the program is started.");
       prm.declare_entry("Wall time", "0", Double(0.), "Wall-clock time after which a run stops with a checkpoint, in minutes; 0: none.");
       prm.declare_entry("Checkpoint interval", "10", Double(0.), "Wall-clock time between two checkpoints, in minutes.");
       prm.declare_entry("Checkpoint steps", "0", Integer(0), "Time steps between two checkpoints, beside the interval; 0: none. Dimensionless.");
       prm.leave_subsection();
       prm.enter_subsection("Output");
-      prm.declare_entry("Times", "", List(Double(0.), 0, 10000, ","), "Times at which fields are written, beside the first and the last. Dimensionless time.");
+      prm.declare_entry(
+        "Times", "", List(Double(0.), 0, 10000, ","), "Times at which fields are written, beside the first and the last. Dimensionless time.");
       prm.declare_entry("Interval", "0", Double(0.), "Fields are also written every so much time; 0: not. Dimensionless time.");
       prm.declare_entry("Log every", "1", Integer(1), "Time steps between two lines of the log and of statistics. Dimensionless.");
       prm.leave_subsection();
@@ -106,7 +111,8 @@ namespace leopard
   void Parameters::check_contradictions() const
   {
     if (mesh.adaptive && problem->time_dependent())
-      throw Error("'Mesh/Adaptive' is true, but the problem " + problem->name() + " depends on time\n  expected: a stationary problem, or a globally refined mesh");
+      throw Error("'Mesh/Adaptive' is true, but the problem " + problem->name() +
+                  " depends on time\n  expected: a stationary problem, or a globally refined mesh");
     if (verification.refinements > 0 && problem->exact_solution.empty())
       throw Error("'Verification/Refinements' is " + std::to_string(verification.refinements) + ", but '" + problem->name() +
                   "/Exact solution' is not given\n  expected: an exact solution, or no refinements");

@@ -16,7 +16,7 @@ namespace leopard
   /** Section "Verification": convergence studies against an exact solution. */
   struct VerificationParameters
   {
-    unsigned int refinements = 0; ///< how often to refine; 0: no study
+    unsigned int refinements = 0;     ///< how often to refine; 0: no study
     bool         in_time     = false; ///< halve the time step instead of the mesh
 
     void declare(dealii::ParameterHandler &prm);
@@ -27,7 +27,7 @@ namespace leopard
   struct Parameters
   {
     int                      dimension = 2;
-    std::string              directory;   ///< run directory
+    std::string              directory; ///< run directory
     std::unique_ptr<Problem> problem;
     MeshParameters           mesh;
     DiscretizationParameters discretization;

@@ -8,8 +8,8 @@
 
 #include <deal.II/base/config.h>
 
-#include <Trilinos_version.h>
 #include <nlohmann/json.hpp>
+#include <Trilinos_version.h>
 
 #include <ctime>
 #include <fstream>

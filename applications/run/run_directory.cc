@@ -43,12 +43,15 @@ namespace leopard
         for (const auto &entry : fs::directory_iterator(directory))
           empty = empty && entry.path().filename() == "lock";
       if (mode == OpenMode::resume && !holds_run)
-        throw std::runtime_error("there is no run to resume in '" + directory + "'\n  expected: a folder that a run of Leopard has written; start without --resume");
+        throw std::runtime_error("there is no run to resume in '" + directory +
+                                 "'\n  expected: a folder that a run of Leopard has written; start without --resume");
       if (mode == OpenMode::fresh && !empty)
         throw std::runtime_error("the run directory '" + directory +
-                                 "' is not empty\n  expected: a new or empty folder; --overwrite to delete the run there, --resume to go on with it, or another 'Run/Directory'");
+                                 "' is not empty\n  expected: a new or empty folder; --overwrite to delete the run there, --resume to go on with it, "
+                                 "or another 'Run/Directory'");
       if (mode == OpenMode::overwrite && !empty && !holds_run)
-        throw std::runtime_error("the folder '" + directory + "' is not empty and holds no run of Leopard, so nothing in it is overwritten\n  expected: another 'Run/Directory'");
+        throw std::runtime_error("the folder '" + directory +
+                                 "' is not empty and holds no run of Leopard, so nothing in it is overwritten\n  expected: another 'Run/Directory'");
     }
 
     int take_lock(const std::string &directory)

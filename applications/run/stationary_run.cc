@@ -36,8 +36,8 @@ namespace leopard
       const double scale = implicit.scale(nullptr, update), first = residual.l2_norm();
       update = 0.;
       LinearTarget target;
-      target.relative_tolerance = first > 0. ? std::min(1., parameters.relative_tolerance * std::max(scale, first) / first) : 1.;
-      target.max_iterations     = parameters.max_iterations;
+      target.relative_tolerance      = first > 0. ? std::min(1., parameters.relative_tolerance * std::max(scale, first) / first) : 1.;
+      target.max_iterations          = parameters.max_iterations;
       const LinearSolveResult result = first > 0. ? solver.solve(update, residual, target) : LinearSolveResult();
       if (!result.converged)
         throw ConvergenceFailure("the linear solver " + solver.description() + " has not reached the tolerance " +
@@ -46,11 +46,8 @@ namespace leopard
                                  "\n  to try: a larger 'Linear solver/Max iterations'; cg with the preconditioner amg or async");
       u.add(1., update);
       implicit.residual(u, nullptr, residual);
-      context.log.line(format("  %s: %d iterations, residual %.3e -> %.3e",
-                              solver.description().c_str(),
-                              result.n_iterations,
-                              first,
-                              residual.l2_norm()));
+      context.log.line(
+        format("  %s: %d iterations, residual %.3e -> %.3e", solver.description().c_str(), result.n_iterations, first, residual.l2_norm()));
       report["linear_iterations"] = result.n_iterations;
       report["residual"]          = residual.l2_norm();
     }
@@ -61,14 +58,16 @@ namespace leopard
       const NewtonResult &result = newton.solve(u, nullptr);
       context.log.line("  Newton's method with " + newton.linear_solver().description() + ":\n" + result.table());
       if (!result.converged)
-        throw ConvergenceFailure("Newton's method does not converge: the residual is " + format("%.3e", result.residual) + " after " +
-                                 std::to_string(result.n_steps) + " steps\n" + result.table() +
-                                 "  to try: another 'Initial value', more linear iterations or a smaller 'Newton/Linear tolerance', more 'Newton/Max steps'");
+        throw ConvergenceFailure(
+          "Newton's method does not converge: the residual is " + format("%.3e", result.residual) + " after " + std::to_string(result.n_steps) +
+          " steps\n" + result.table() +
+          "  to try: another 'Initial value', more linear iterations or a smaller 'Newton/Linear tolerance', more 'Newton/Max steps'");
       report["newton_steps"]      = result.n_steps;
       report["linear_iterations"] = result.linear_iterations;
       report["residual"]          = result.residual;
       for (const NewtonStep &step : result.history)
-        report["newton"].push_back({{"residual", step.residual}, {"linear_iterations", step.linear_iterations}, {"damping", step.damping}, {"seconds", step.seconds}});
+        report["newton"].push_back(
+          {{"residual", step.residual}, {"linear_iterations", step.linear_iterations}, {"damping", step.damping}, {"seconds", step.seconds}});
     }
   } // namespace
 
@@ -150,9 +149,8 @@ namespace leopard
         output.write(discretization, u, cycle, cycle);
         report["seconds"] = std::chrono::duration<double>(Clock::now() - start).count();
         cycles.push_back(report);
-        checkpoints.write(cycle, {{"cycles", cycles}, {"parameters", parameters.all_entries}}, [&](const std::string &folder) {
-          discretization.save(folder, {&u});
-        });
+        checkpoints.write(
+          cycle, {{"cycles", cycles}, {"parameters", parameters.all_entries}}, [&](const std::string &folder) { discretization.save(folder, {&u}); });
         context.provenance.json()["cycles"] = cycles;
         context.provenance.write();
       }

@@ -77,14 +77,15 @@ namespace leopard
         , problem(*context_.parameters.problem)
         , discretization(context_.parameters.mesh, context_.parameters.discretization, problem, context_.comm)
         , checkpoints(context_.directory.path("checkpoints"), context_.comm)
-      {}
+      {
+      }
 
       /** @param extra_refinements beyond the file's, for convergence studies; @param may_resume and write checkpoints. */
       TimeLoopResult run(unsigned int extra_refinements, bool study)
       {
-        const auto start = std::chrono::steady_clock::now();
-        const auto found = !study && context.mode == OpenMode::resume ? checkpoints.newest(context.log) : std::nullopt;
-        HostVector u;
+        const auto              start = std::chrono::steady_clock::now();
+        const auto              found = !study && context.mode == OpenMode::resume ? checkpoints.newest(context.log) : std::nullopt;
+        HostVector              u;
         std::vector<HostVector> solutions;
         if (found)
           solutions = discretization.load(found->directory, found->metadata->at("step_sizes").size() + 1);
@@ -96,7 +97,8 @@ namespace leopard
           }
         discretization.assemble(system, 0.);
         implicit = std::make_unique<ImplicitSystem>(system, problem);
-        newton   = std::make_unique<Newton>(context.parameters.newton, context.parameters.linear_solver, *implicit, discretization.n_components(), context.comm);
+        newton   = std::make_unique<Newton>(
+          context.parameters.newton, context.parameters.linear_solver, *implicit, discretization.n_components(), context.comm);
         std::function<void(double)> update_load;
         if (std::any_of(problem.source.begin(), problem.source.end(), [](const Expression &s) { return s.depends_on_time(); }))
           update_load = [this](double t) { discretization.assemble_load(system.load, t); };
@@ -117,7 +119,8 @@ namespace leopard
           {
             TimeLoopParameters no_lines;
             no_lines.log_every = std::numeric_limits<unsigned int>::max();
-            return run_time_loop(*integrator, time, no_lines, {[] {}, [] {}, [](const StepReport &, double, unsigned int) {}}, context.log, context.comm);
+            return run_time_loop(
+              *integrator, time, no_lines, {[] {}, [] {}, [](const StepReport &, double, unsigned int) {}}, context.log, context.comm);
           }
         return run_with_output(found.has_value(), start);
       }
@@ -132,8 +135,8 @@ namespace leopard
       void resume(const Checkpoints::Found &found, const std::vector<HostVector> &solutions)
       {
         const json &metadata = *found.metadata;
-        integrator->resume({metadata.at("step"), metadata.at("time"), metadata.at("next_step_size"), metadata.at("step_sizes").get<std::vector<double>>()},
-                           solutions);
+        integrator->resume(
+          {metadata.at("step"), metadata.at("time"), metadata.at("next_step_size"), metadata.at("step_sizes").get<std::vector<double>>()}, solutions);
         if (metadata.at("unknowns") != discretization.n_unknowns() || metadata.at("problem") != problem.description())
           throw Error("the checkpoint '" + found.directory + "' is of another run: " + metadata.at("problem").get<std::string>() + ", " +
                       std::to_string(metadata.at("unknowns").get<unsigned long long>()) +
@@ -158,8 +161,8 @@ namespace leopard
 
       TimeLoopResult run_with_output(bool resumed, std::chrono::steady_clock::time_point start)
       {
-        FieldOutput<dim> output(context.directory.path(), problem.fields(), context.comm);
-        Statistics       statistics(context.directory.path("statistics"),
+        FieldOutput<dim>    output(context.directory.path(), problem.fields(), context.comm);
+        Statistics          statistics(context.directory.path("statistics"),
                               statistics_columns(problem.fields()),
                               context.comm,
                               resumed ? static_cast<double>(integrator->step_number()) : -1.);
@@ -221,7 +224,8 @@ namespace leopard
           if (result.status != "finished")
             return result.status;
           const auto errors = run.errors();
-          table.add(run.n_unknowns(), verification.in_time ? 1. / (1u << cycle) : run.mesh_size(), errors.l2, errors.h1_seminorm, errors.nodal_maximum);
+          table.add(
+            run.n_unknowns(), verification.in_time ? 1. / (1u << cycle) : run.mesh_size(), errors.l2, errors.h1_seminorm, errors.nodal_maximum);
           context.log.line(format("cycle %u: %u steps, L2 error %.5e", cycle, result.n_steps, errors.l2));
         }
       context.log.line("\n" + table.text());

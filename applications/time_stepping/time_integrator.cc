@@ -28,14 +28,13 @@ namespace leopard
                       "from an estimate of the local error.");
     prm.declare_entry("Step size", "1e-4", Double(1e-300), "The step (fixed), or the first one (error-controlled). Dimensionless time.");
     prm.declare_entry("Step factor", "0.1", Double(1e-300), "Step over h^2. Dimensionless.");
-    prm.declare_entry("Error tolerance", "1e-3", Double(1e-14, 1.), "Local error that a step may have, relative to the size of the fields. Dimensionless.");
+    prm.declare_entry(
+      "Error tolerance", "1e-3", Double(1e-14, 1.), "Local error that a step may have, relative to the size of the fields. Dimensionless.");
     prm.declare_entry("Smallest step", "1e-12", Double(0.), "Error-controlled: step size below which the run is given up. Dimensionless time.");
     prm.declare_entry("Largest step", "1e30", Double(1e-300), "Error-controlled: limit of the step size. Dimensionless time.");
     prm.declare_entry("End time", "1", Double(1e-300), "Where the run ends. Dimensionless time.");
-    prm.declare_entry("Steady tolerance",
-                      "0",
-                      Double(0.),
-                      "The run ends when the root mean square of du/dt falls below this; 0: never. Dimensionless.");
+    prm.declare_entry(
+      "Steady tolerance", "0", Double(0.), "The run ends when the root mean square of du/dt falls below this; 0: never. Dimensionless.");
     prm.leave_subsection();
   }
 
@@ -75,7 +74,8 @@ namespace leopard
     , prediction(system_.load)
     , history(system_.load)
     , combination(system_.load)
-  {}
+  {
+  }
 
   void TimeIntegrator::start(const HostVector &u)
   {
@@ -107,7 +107,7 @@ namespace leopard
     double distance[3] = {step_size, step_size + steps[0], step_size + steps[0] + steps[1]};
     // as many points as the error estimate of the scheme needs: order + 1
     const unsigned int points = std::min(n_levels, static_cast<unsigned int>(parameters.order()) + 1);
-    result = 0.;
+    result                    = 0.;
     for (unsigned int l = 0; l < points; ++l)
       {
         double weight = 1.;
@@ -151,7 +151,7 @@ namespace leopard
 
   bool TimeIntegrator::attempt(double step_size, int order, StepReport &report)
   {
-    double a = 1. / step_size;
+    double a    = 1. / step_size;
     combination = levels[0];
     if (order == 2)
       {
@@ -241,8 +241,10 @@ namespace leopard
         dt = step_size * growth;
         if (dt < parameters.smallest_step)
           throw ConvergenceFailure("the step size underflows at time " + format("%.8g", t) + ": " + format("%.3e", dt) +
-                                   " is below 'Time stepping/Smallest step' = " + format("%g", parameters.smallest_step) + "\n  last reason: " + failure +
-                                   "\n  to try: a larger 'Time stepping/Error tolerance', a stronger linear solver, or a look at the fields: a solution may blow up in finite time");
+                                   " is below 'Time stepping/Smallest step' = " + format("%g", parameters.smallest_step) +
+                                   "\n  last reason: " + failure +
+                                   "\n  to try: a larger 'Time stepping/Error tolerance', a stronger linear solver, or a look at the fields: a "
+                                   "solution may blow up in finite time");
       }
   }
 } // namespace leopard

@@ -15,15 +15,15 @@ namespace leopard
   /** Section "Time stepping" of the parameter file. Times are dimensionless. */
   struct TimeParameters
   {
-    std::string scheme              = "BDF2";
-    std::string step_control        = "error-controlled";
-    double      step_size           = 1e-4; ///< fixed: the step; error-controlled: the first one
-    double      step_factor         = 0.1;  ///< "multiple of h^2": the step is this times h^2
-    double      error_tolerance     = 1e-3; ///< of the estimated local error, relative to the fields
-    double      smallest_step       = 1e-12;
-    double      largest_step        = 1e30;
-    double      end_time            = 1.;
-    double      steady_tolerance    = 0.; ///< stop when the RMS of du/dt falls below; 0: never
+    std::string scheme           = "BDF2";
+    std::string step_control     = "error-controlled";
+    double      step_size        = 1e-4; ///< fixed: the step; error-controlled: the first one
+    double      step_factor      = 0.1;  ///< "multiple of h^2": the step is this times h^2
+    double      error_tolerance  = 1e-3; ///< of the estimated local error, relative to the fields
+    double      smallest_step    = 1e-12;
+    double      largest_step     = 1e30;
+    double      end_time         = 1.;
+    double      steady_tolerance = 0.; ///< stop when the RMS of du/dt falls below; 0: never
 
     void declare(dealii::ParameterHandler &prm);
     void read(dealii::ParameterHandler &prm);
@@ -34,13 +34,13 @@ namespace leopard
   /** What one accepted step has cost and found. */
   struct StepReport
   {
-    double step_size          = 0.;
-    int    newton_steps       = 0;
-    int    linear_iterations  = 0;
-    int    rejected           = 0;  ///< attempts that were thrown away
-    double residual           = 0.; ///< Newton's last ||G||_2
-    double error_estimate     = 0.; ///< of the local error against the tolerance; 0 where there is none
-    double rate_of_change     = 0.; ///< RMS of (u_n+1 - u_n) / dt
+    double step_size         = 0.;
+    int    newton_steps      = 0;
+    int    linear_iterations = 0;
+    int    rejected          = 0;  ///< attempts that were thrown away
+    double residual          = 0.; ///< Newton's last ||G||_2
+    double error_estimate    = 0.; ///< of the local error against the tolerance; 0 where there is none
+    double rate_of_change    = 0.; ///< RMS of (u_n+1 - u_n) / dt
   };
 
   /**
@@ -52,12 +52,12 @@ namespace leopard
   {
   public:
     /** @param update_load recomputes system.load at a time, or empty if the load is constant. Keeps references. */
-    TimeIntegrator(const TimeParameters              &parameters,
-                   SemiDiscreteSystem                &system,
-                   ImplicitSystem                    &implicit_system,
-                   Newton                            &newton,
-                   double                             mesh_size,
-                   std::function<void(double)>        update_load);
+    TimeIntegrator(const TimeParameters       &parameters,
+                   SemiDiscreteSystem         &system,
+                   ImplicitSystem             &implicit_system,
+                   Newton                     &newton,
+                   double                      mesh_size,
+                   std::function<void(double)> update_load);
 
     /** Starts at time zero with these values. */
     void start(const HostVector &u);
@@ -80,9 +80,9 @@ namespace leopard
       double              time = 0., next_step_size = 0.;
       std::vector<double> step_sizes; ///< of the last steps, newest first; one fewer than there are solutions
     };
-    State                            state() const;
-    const std::vector<HostVector>   &solutions() const { return levels; }
-    unsigned int                     n_solutions() const { return n_levels; }
+    State                          state() const;
+    const std::vector<HostVector> &solutions() const { return levels; }
+    unsigned int                   n_solutions() const { return n_levels; }
     /** Continues from a state; `solutions` are state.step_sizes.size() + 1 vectors. */
     void resume(const State &state, const std::vector<HostVector> &solutions);
 
@@ -102,8 +102,8 @@ namespace leopard
     unsigned int            n_steps  = 0;
     unsigned int            n_levels = 0; ///< solutions that are known, at most levels.size()
     double                  t = 0., dt = 0.;
-    std::vector<HostVector> levels;  ///< u_n, u_n-1, u_n-2
-    std::vector<double>     steps;   ///< t_n - t_n-1, t_n-1 - t_n-2
+    std::vector<HostVector> levels; ///< u_n, u_n-1, u_n-2
+    std::vector<double>     steps;  ///< t_n - t_n-1, t_n-1 - t_n-2
     HostVector              u_new, prediction, history, combination;
   };
 } // namespace leopard

@@ -88,7 +88,7 @@ namespace leopard
     TimeLoopResult    result;
 
     // half a fixed step: the nearest step counts; error-controlled steps hit the time up to rounding
-    const auto slack = [&] { return adaptive ? 1e-12 * end_time : 0.5 * integrator.next_step_size() * (1. - 1e-9); };
+    const auto slack       = [&] { return adaptive ? 1e-12 * end_time : 0.5 * integrator.next_step_size() * (1. - 1e-9); };
     double     next_output = output_times.after(integrator.time(), slack());
 
     while (integrator.time() < end_time - slack())
@@ -106,10 +106,10 @@ namespace leopard
         result.linear_iterations += report.linear_iterations;
         result.rejected += report.rejected;
 
-        const double t      = integrator.time();
-        const bool   at_end = t >= end_time - slack();
-        const bool   steady = time_parameters.steady_tolerance > 0. && report.rate_of_change < time_parameters.steady_tolerance;
-        double       wall   = dealii::Utilities::MPI::max(seconds_since(start), comm);
+        const double t              = integrator.time();
+        const bool   at_end         = t >= end_time - slack();
+        const bool   steady         = time_parameters.steady_tolerance > 0. && report.rate_of_change < time_parameters.steady_tolerance;
+        double       wall           = dealii::Utilities::MPI::max(seconds_since(start), comm);
         const bool   wall_time_over = parameters.wall_time_minutes > 0. && wall >= 60. * parameters.wall_time_minutes;
         const bool   stop           = stop_requested(comm);
         const bool   last           = at_end || steady || wall_time_over || stop;
@@ -124,9 +124,8 @@ namespace leopard
             actions.write_fields();
             next_output = output_times.after(t, slack());
           }
-        const bool checkpoint_due =
-          dealii::Utilities::MPI::max(seconds_since(last_checkpoint), comm) >= 60. * parameters.checkpoint_minutes ||
-          (parameters.checkpoint_steps > 0 && integrator.step_number() % parameters.checkpoint_steps == 0);
+        const bool checkpoint_due = dealii::Utilities::MPI::max(seconds_since(last_checkpoint), comm) >= 60. * parameters.checkpoint_minutes ||
+                                    (parameters.checkpoint_steps > 0 && integrator.step_number() % parameters.checkpoint_steps == 0);
         if (last || checkpoint_due)
           {
             actions.write_checkpoint();
@@ -134,10 +133,7 @@ namespace leopard
           }
         if (last)
           {
-            result.status = at_end         ? "finished" :
-                            steady         ? "steady state" :
-                            wall_time_over ? "stopped: wall time" :
-                                             "stopped: " + stop_signal_name();
+            result.status = at_end ? "finished" : steady ? "steady state" : wall_time_over ? "stopped: wall time" : "stopped: " + stop_signal_name();
             return result;
           }
       }

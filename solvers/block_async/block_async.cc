@@ -53,9 +53,9 @@ namespace leopard
   std::string BlockAsync::name() const
   {
     return "async-(" + std::to_string(options.local_iterations) + ")" +
-           (options.schedule == Schedule::synchronous ? " synchronous" :
-            options.schedule == Schedule::replay      ? " replayed" :
-                                                        "");
+           (options.schedule == Schedule::synchronous ? " synchronous"
+            : options.schedule == Schedule::replay    ? " replayed"
+                                                      : "");
   }
 
   int BlockAsync::n_rows() const

@@ -94,10 +94,10 @@ namespace leopard
                                  double                  omega)
     {
       extern __shared__ double shared[];
-      const int  first = blockIdx.x * blockDim.x, i = threadIdx.x, row = first + i;
-      const int  rows   = min(static_cast<int>(blockDim.x), n_rows - first);
-      const bool active = i < rows;
-      double    *y = shared, *next = shared + blockDim.x;
+      const int                first = blockIdx.x * blockDim.x, i = threadIdx.x, row = first + i;
+      const int                rows   = min(static_cast<int>(blockDim.x), n_rows - first);
+      const bool               active = i < rows;
+      double                  *y = shared, *next = shared + blockDim.x;
 
       double frozen = 0., inverse = 0., value = 0.;
       if (active)
@@ -200,18 +200,19 @@ namespace leopard
     public:
       CudaEngine(const CrsMatrix &A, const BlockAsyncOptions &options_)
         : CudaEngine(BlockCrs(A, options_.block_size), A, options_)
-      {}
+      {
+      }
 
       MemorySpace memory_space() const override { return MemorySpace::device; }
-      bool is_fixed_linear_map() const override { return options.schedule == Schedule::synchronous || n_blocks <= 1; }
+      bool        is_fixed_linear_map() const override { return options.schedule == Schedule::synchronous || n_blocks <= 1; }
 
       /** Returns when the work is queued on the default stream; whatever else that stream does comes after it. */
       void iterate(double *x, const double *b, int n_iterations) override
       {
         if (n_blocks == 0)
           return;
-        const bool   synchronous = options.schedule == Schedule::synchronous;
-        const double *off_block  = synchronous ? old_x.data() : x;
+        const bool    synchronous = options.schedule == Schedule::synchronous;
+        const double *off_block   = synchronous ? old_x.data() : x;
         for (int n = 0; n < n_iterations; ++n)
           {
             if (synchronous)
@@ -261,7 +262,8 @@ namespace leopard
         , diagonal_source(matrix.diagonal_source)
         , host_diagonal(A.n_rows)
         , host_inverse_diagonal(A.n_rows)
-      {}
+      {
+      }
 
       template <typename Index>
       void pick(DevicePart<Index> &part)
@@ -276,8 +278,7 @@ namespace leopard
       {
         if (n_blocks == 0)
           return 0.;
-        norm_kernel<<<n_blocks, reduction_threads>>>(
-          inner.view(), outer.view(), diagonal.data(), x, b, n_rows, options.block_size, partial.data());
+        norm_kernel<<<n_blocks, reduction_threads>>>(inner.view(), outer.view(), diagonal.data(), x, b, n_rows, options.block_size, partial.data());
         sum_kernel<<<1, reduction_threads>>>(partial.data(), n_blocks, sum.data());
         LEOPARD_CHECK(cudaGetLastError());
         double result = 0.;

@@ -61,7 +61,7 @@ namespace leopard
       }
 
       MemorySpace memory_space() const override { return MemorySpace::host; }
-      bool is_fixed_linear_map() const override { return options.schedule == Schedule::synchronous || pool.size() == 1; }
+      bool        is_fixed_linear_map() const override { return options.schedule == Schedule::synchronous || pool.size() == 1; }
 
       void iterate(double *x, const double *b, int n_iterations) override
       {
@@ -103,10 +103,7 @@ namespace leopard
         return std::max(1, std::min({wanted, n_blocks / 4, n_rows / 2000}));
       }
 
-      int chunk_begin(int chunk) const
-      {
-        return static_cast<int>(static_cast<long>(matrix.n_blocks) * chunk / n_chunks);
-      }
+      int chunk_begin(int chunk) const { return static_cast<int>(static_cast<long>(matrix.n_blocks) * chunk / n_chunks); }
 
       void relax_all(double *x, const double *off_block, const double *b, int n_iterations)
       {
@@ -156,14 +153,7 @@ namespace leopard
       }
 
       /** One Jacobi sweep inside a block: next_i = keep y_i + omega / a_ii (frozen_i - sum of a_ij y_j, j != i). */
-      void local_sweep(int           begin,
-                       int           n,
-                       const double *y,
-                       const double *frozen,
-                       const double *inverse,
-                       double        keep,
-                       double        omega,
-                       double       *next) const
+      void local_sweep(int begin, int n, const double *y, const double *frozen, const double *inverse, double keep, double omega, double *next) const
       {
         const int           *offsets = matrix.inner.offsets.data() + begin;
         const double        *values  = matrix.inner.values.data();

@@ -5,9 +5,7 @@
 
 namespace leopard
 {
-  PreconditionRelaxation::PreconditionRelaxation(Relaxation          &relaxation_,
-                                                 int                  n_iterations_,
-                                                 const Communication &communication_)
+  PreconditionRelaxation::PreconditionRelaxation(Relaxation &relaxation_, int n_iterations_, const Communication &communication_)
     : relaxation(relaxation_)
     , n_iterations(n_iterations_)
     , communication(communication_)

@@ -20,8 +20,7 @@ namespace leopard
     EpetraArrays arrays_of(const HostMatrix &A)
     {
       EpetraArrays arrays;
-      const int    error =
-        A.trilinos_matrix().ExtractCrsDataPointers(arrays.row_offsets, arrays.columns, arrays.values);
+      const int    error = A.trilinos_matrix().ExtractCrsDataPointers(arrays.row_offsets, arrays.columns, arrays.values);
       if (error != 0)
         throw InvalidInput("a Trilinos matrix is handed to the solvers before its storage is contiguous: call compress() first");
       return arrays;
@@ -57,9 +56,8 @@ namespace leopard
     for (int c = 0; c < columns.NumMyElements(); ++c)
       {
         const auto global = static_cast<dealii::types::global_dof_index>(columns.GID(c));
-        local_column[c]   = result.owned.is_element(global) ?
-                              static_cast<int>(global - first) :
-                              matrix.n_rows + static_cast<int>(result.ghosts.index_within_set(global));
+        local_column[c]   = result.owned.is_element(global) ? static_cast<int>(global - first)
+                                                            : matrix.n_rows + static_cast<int>(result.ghosts.index_within_set(global));
       }
 
     const int n_entries = epetra.NumMyNonzeros();

@@ -28,8 +28,7 @@ namespace leopard::device
   inline void check(cusparseStatus_t code, const char *what, const char *file, int line)
   {
     if (code != CUSPARSE_STATUS_SUCCESS)
-      throw DeviceError(std::string("cuSPARSE: ") + what + " failed at " + file + ":" + std::to_string(line) + ": " +
-                        cusparseGetErrorString(code));
+      throw DeviceError(std::string("cuSPARSE: ") + what + " failed at " + file + ":" + std::to_string(line) + ": " + cusparseGetErrorString(code));
   }
 } // namespace leopard::device
 

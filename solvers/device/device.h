@@ -17,10 +17,10 @@ namespace leopard::device
 
   struct DeviceInfo
   {
-    std::string name;            ///< "NVIDIA H200"
-    std::string driver;          ///< version of the driver, "580.159.04", empty if NVML does not tell
-    std::size_t total_memory = 0; ///< bytes
-    std::size_t free_memory  = 0; ///< bytes
+    std::string name;                  ///< "NVIDIA H200"
+    std::string driver;                ///< version of the driver, "580.159.04", empty if NVML does not tell
+    std::size_t total_memory      = 0; ///< bytes
+    std::size_t free_memory       = 0; ///< bytes
     int         n_multiprocessors = 0;
   };
 

@@ -16,7 +16,8 @@ namespace leopard::device
     explicit Array(std::size_t n_)
       : n(n_)
       , pointer(n_ > 0 ? static_cast<T *>(allocate(n_ * sizeof(T))) : nullptr)
-    {}
+    {
+    }
     explicit Array(const std::vector<T> &host)
       : Array(host.size())
     {

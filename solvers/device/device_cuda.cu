@@ -31,10 +31,10 @@ namespace leopard::device
       void *library = dlopen("libnvidia-ml.so.1", RTLD_NOW);
       if (library == nullptr)
         return "";
-      using Init         = int (*)();
-      using Version      = int (*)(char *, unsigned int);
-      const auto init    = reinterpret_cast<Init>(dlsym(library, "nvmlInit_v2"));
-      const auto version = reinterpret_cast<Version>(dlsym(library, "nvmlSystemGetDriverVersion"));
+      using Init          = int (*)();
+      using Version       = int (*)(char *, unsigned int);
+      const auto init     = reinterpret_cast<Init>(dlsym(library, "nvmlInit_v2"));
+      const auto version  = reinterpret_cast<Version>(dlsym(library, "nvmlSystemGetDriverVersion"));
       char       text[96] = "";
       if (init == nullptr || version == nullptr || init() != 0 || version(text, sizeof(text)) != 0)
         text[0] = '\0';
@@ -94,7 +94,8 @@ namespace leopard::device
         std::size_t free_memory = 0, total = 0;
         cudaMemGetInfo(&free_memory, &total);
         throw DeviceError("the GPU has no room for an array of " + std::to_string(n_bytes) + " bytes: " + std::to_string(free_memory) + " of " +
-                          std::to_string(total) + " bytes are free\n  expected: a smaller problem, a larger GPU, more ranks on more GPUs, or the backend host");
+                          std::to_string(total) +
+                          " bytes are free\n  expected: a smaller problem, a larger GPU, more ranks on more GPUs, or the backend host");
       }
     LEOPARD_CHECK(code);
     return pointer;
@@ -133,9 +134,9 @@ namespace leopard::device
     int                  n_rows, n_columns;
     Array<int>           offsets, columns;
     Array<double>        values;
-    cusparseHandle_t     handle  = nullptr;
-    cusparseSpMatDescr_t matrix  = nullptr;
-    cusparseDnVecDescr_t x       = nullptr, y = nullptr;
+    cusparseHandle_t     handle = nullptr;
+    cusparseSpMatDescr_t matrix = nullptr;
+    cusparseDnVecDescr_t x = nullptr, y = nullptr;
     Array<char>          buffer;
 
     explicit Data(const CrsMatrix &A)
@@ -185,7 +186,8 @@ namespace leopard::device
 
   DeviceMatrix::DeviceMatrix(const CrsMatrix &A)
     : data(std::make_unique<Data>(A))
-  {}
+  {
+  }
 
   DeviceMatrix::~DeviceMatrix() = default;
 

@@ -56,7 +56,8 @@ namespace leopard
     }
 
     struct DeviceMatrix::Data
-    {};
+    {
+    };
     DeviceMatrix::DeviceMatrix(const CrsMatrix & /*A*/)
     {
       no_cuda();
@@ -94,7 +95,8 @@ namespace leopard
   template <typename Number>
   DeviceVector<Number>::DeviceVector(const DeviceVector &v)
     : comm(v.comm)
-  {}
+  {
+  }
   template <typename Number>
   DeviceVector<Number>::DeviceVector(DeviceVector &&v) noexcept
   {
@@ -128,10 +130,12 @@ namespace leopard
   }
   template <typename Number>
   void DeviceVector<Number>::copy_from_host(const Number * /*host*/)
-  {}
+  {
+  }
   template <typename Number>
   void DeviceVector<Number>::copy_to_host(Number * /*host*/) const
-  {}
+  {
+  }
   template <typename Number>
   Number DeviceVector<Number>::operator*(const DeviceVector & /*v*/) const
   {
@@ -164,13 +168,16 @@ namespace leopard
   }
   template <typename Number>
   void DeviceVector<Number>::add(Number /*a*/, const DeviceVector & /*v*/)
-  {}
+  {
+  }
   template <typename Number>
   void DeviceVector<Number>::combine(Number /*s*/, Number /*a*/, const DeviceVector & /*v*/, Number /*b*/, const DeviceVector & /*w*/)
-  {}
+  {
+  }
   template <typename Number>
   void DeviceVector<Number>::scale(const DeviceVector & /*factors*/)
-  {}
+  {
+  }
 
   template class DeviceVector<double>;
   template class DeviceVector<float>;

@@ -16,8 +16,8 @@ namespace leopard
    */
   struct CrsMatrix
   {
-    int                 n_rows    = 0;
-    int                 n_columns = 0;
+    int                 n_rows      = 0;
+    int                 n_columns   = 0;
     std::vector<int>    row_offsets = {0}; ///< n_rows + 1 entries, not decreasing
     std::vector<int>    columns;           ///< one an entry, any order within a row, no column twice
     std::vector<double> values;            ///< one an entry

@@ -127,7 +127,9 @@ namespace leopard
     if (method == PointMethod::gauss_seidel && omega != 1.)
       throw InvalidInput("omega is " + std::to_string(omega) + " for Gauss-Seidel\n  expected: 1, or the method SOR");
     if (backend == Backend::cuda && method != PointMethod::jacobi)
-      throw InvalidInput(method_name(method) + " is sequential by nature and runs on the host\n  expected: the backend host, or Jacobi or block-asynchronous iteration on a GPU");
+      throw InvalidInput(
+        method_name(method) +
+        " is sequential by nature and runs on the host\n  expected: the backend host, or Jacobi or block-asynchronous iteration on a GPU");
   }
 
   std::unique_ptr<Relaxation> make_point_relaxation(const CrsMatrix &A, const PointRelaxationOptions &options)

@@ -44,7 +44,8 @@ namespace leopard
       Residual(Relaxation &relaxation_, const Communication &communication_)
         : relaxation(relaxation_)
         , communication(communication_)
-      {}
+      {
+      }
 
       double norm(double *x, const double *b) const
       {
@@ -75,11 +76,7 @@ namespace leopard
     }
   } // namespace
 
-  SolveResult solve(Relaxation             &relaxation,
-                    double                 *x,
-                    const double           *b,
-                    const StoppingCriteria &criteria,
-                    const Communication    &communication)
+  SolveResult solve(Relaxation &relaxation, double *x, const double *b, const StoppingCriteria &criteria, const Communication &communication)
   {
     criteria.validate();
     const Residual residual(relaxation, communication);
@@ -101,8 +98,7 @@ namespace leopard
     else
       {
         const double norm_b = residual.norm_of(b);
-        const double goal   = std::max(criteria.absolute_tolerance,
-                                     criteria.relative_tolerance * (norm_b > 0. ? norm_b : result.initial_residual));
+        const double goal   = std::max(criteria.absolute_tolerance, criteria.relative_tolerance * (norm_b > 0. ? norm_b : result.initial_residual));
         const double limit  = criteria.divergence_factor * std::max(result.initial_residual, goal);
         while (true)
           {

@@ -117,9 +117,6 @@ namespace leopard
    * the exchange of ghosts, once a global iteration, where communication has any. Collective.
    * @param x n_columns values, @param b n_rows values, both in relaxation.memory_space().
    */
-  SolveResult solve(Relaxation             &relaxation,
-                    double                 *x,
-                    const double           *b,
-                    const StoppingCriteria &criteria,
-                    const Communication    &communication = Communication());
+  SolveResult
+  solve(Relaxation &relaxation, double *x, const double *b, const StoppingCriteria &criteria, const Communication &communication = Communication());
 } // namespace leopard

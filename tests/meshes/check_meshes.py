@@ -45,10 +45,13 @@ def read(path):
             raise Bad(f"has no whole section ${name}") from None
         return rows
 
-    nodes = {int(row[0]): tuple(map(float, row[1:4])) for row in section("Nodes")}
     elements = []
-    for row in section("Elements"):
-        number, kind, n_tags, *rest = map(int, row)
+    try:
+        nodes = {int(number): (float(x), float(y), float(z)) for number, x, y, z in section("Nodes")}
+        rows = [list(map(int, row)) for row in section("Elements")]
+    except ValueError as error:
+        raise Bad(f"has a line that is not understood: {error}") from None
+    for number, kind, n_tags, *rest in rows:
         if len(rest) - n_tags != N_NODES.get(kind) or not n_tags:
             raise Bad(f"element {number} is of type {kind} with {len(rest) - n_tags} nodes and {n_tags} tags")
         if any(node not in nodes for node in rest[n_tags:]):

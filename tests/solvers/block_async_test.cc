@@ -71,7 +71,7 @@ namespace leopard
               double r = b[i], diagonal = 0.;
               for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
                 {
-                  const int  j         = A.columns[p];
+                  const int  j          = A.columns[p];
                   const bool same_block = j < A.n_rows && j / block_size == i / block_size;
                   r -= A.values[p] * (same_block ? current[j] : x_old[j]);
                   if (j == i)
@@ -188,14 +188,12 @@ namespace leopard
       EXPECT_EQ(x[1600], 2.);
       EXPECT_LT(residual_norm(with_ghost, x.data(), b.data()), 1e-10);
       EXPECT_GT(x[800], 0.1);
-      EXPECT_NEAR(std::sqrt(residual_norm_squared(method, Vector(1601, 1.), b)),
-                  residual_norm(with_ghost, Vector(1601, 1.).data(), b.data()),
-                  1e-10);
+      EXPECT_NEAR(std::sqrt(residual_norm_squared(method, Vector(1601, 1.), b)), residual_norm(with_ghost, Vector(1601, 1.).data(), b.data()), 1e-10);
     }
 
     TEST_P(Backends, UpdatedValuesEqualAFreshObject)
     {
-      const CrsMatrix first = random_dominant_matrix(3000, 6, 0.8, 9);
+      const CrsMatrix first  = random_dominant_matrix(3000, 6, 0.8, 9);
       CrsMatrix       second = first;
       for (std::size_t p = 0; p < second.values.size(); ++p)
         second.values[p] *= 1. + 0.1 * std::sin(static_cast<double>(p));
@@ -237,16 +235,16 @@ namespace leopard
             EXPECT_NE(std::string(error.what()).find("expected"), std::string::npos) << error.what();
           }
       };
-      auto o       = options(Schedule::chaotic, 0, 1);
+      auto o = options(Schedule::chaotic, 0, 1);
       rejected(A, o, "block_size is 0");
-      o            = options(Schedule::chaotic, GetParam() == Backend::cuda ? 1025 : 65537, 1);
+      o = options(Schedule::chaotic, GetParam() == Backend::cuda ? 1025 : 65537, 1);
       rejected(A, o, "block_size is");
-      o            = options(Schedule::chaotic, 4, 0);
+      o = options(Schedule::chaotic, 4, 0);
       rejected(A, o, "local_iterations is 0");
-      o            = options(Schedule::chaotic, 4, 1);
-      o.omega      = 2.;
+      o       = options(Schedule::chaotic, 4, 1);
+      o.omega = 2.;
       rejected(A, o, "omega is 2");
-      o            = options(Schedule::chaotic, 4, 1);
+      o             = options(Schedule::chaotic, 4, 1);
       CrsMatrix bad = A;
       bad.values[0] = 0.;
       rejected(bad, o, "the diagonal entry of row 0 is zero");
@@ -254,10 +252,7 @@ namespace leopard
       rejected(bad, o, "row 0, column 0 is nan");
     }
 
-    INSTANTIATE_TEST_SUITE_P(BlockAsync,
-                             Backends,
-                             testing::Values(Backend::reference, Backend::host, Backend::cuda),
-                             backend_name);
+    INSTANTIATE_TEST_SUITE_P(BlockAsync, Backends, testing::Values(Backend::reference, Backend::host, Backend::cuda), backend_name);
 
     TEST(BlockAsync, ReplayIsReproducibleAndDependsOnTheSeed)
     {

@@ -180,7 +180,7 @@ namespace leopard
       };
       const CrsMatrix good = five_point_matrix(3, 3, 0.);
       EXPECT_EQ(message(good), "accepted");
-      CrsMatrix bad = good;
+      CrsMatrix bad  = good;
       bad.columns[1] = 9;
       EXPECT_NE(message(bad).find("column 9 is out of range"), std::string::npos);
       bad            = good;

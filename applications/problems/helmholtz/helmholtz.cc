@@ -7,8 +7,7 @@ namespace leopard
 {
   std::string Helmholtz::description() const
   {
-    return "Helmholtz: -laplace u + delta u = b with delta = " + dealii::Patterns::Tools::to_string(delta) +
-           ", b = " + source[0].expression();
+    return "Helmholtz: -laplace u + delta u = b with delta = " + dealii::Patterns::Tools::to_string(delta) + ", b = " + source[0].expression();
   }
 
   void Helmholtz::declare_parameters(dealii::ParameterHandler &prm)

@@ -14,10 +14,7 @@ namespace leopard
 
   void Laplace::declare_parameters(dealii::ParameterHandler &prm)
   {
-    prm.declare_entry("Coefficient",
-                      "1",
-                      dealii::Patterns::Anything(),
-                      "Diffusion coefficient a, a positive expression in x, y, z. Dimensionless.");
+    prm.declare_entry("Coefficient", "1", dealii::Patterns::Anything(), "Diffusion coefficient a, a positive expression in x, y, z. Dimensionless.");
     declare_common_parameters(prm);
   }
 

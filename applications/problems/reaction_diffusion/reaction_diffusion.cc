@@ -37,9 +37,9 @@ namespace leopard
     beta     = prm.get_double("beta");
     built_in = prm.get("Reaction") == "quadratic";
     if (built_in == !prm.get("f").empty())
-      throw Error(built_in ?
-                    "'Reaction-diffusion/f' is given, but 'Reaction-diffusion/Reaction' is quadratic\n  expected: set Reaction = expression, or no f" :
-                    "'Reaction-diffusion/Reaction' is expression, but 'Reaction-diffusion/f' is empty\n  expected: an expression in u");
+      throw Error(
+        built_in ? "'Reaction-diffusion/f' is given, but 'Reaction-diffusion/Reaction' is quadratic\n  expected: set Reaction = expression, or no f"
+                 : "'Reaction-diffusion/Reaction' is expression, but 'Reaction-diffusion/f' is empty\n  expected: an expression in u");
     if (!built_in)
       {
         f          = Expression("Reaction-diffusion/f", prm.get("f"), "u,v,w");
@@ -57,8 +57,8 @@ namespace leopard
         const double     quotient = (f.value(u + h) - f.value(u - h)) / (2. * h);
         const double     given    = derivative.value(u);
         if (std::isfinite(quotient) && !(std::abs(quotient - given) <= 1e-4 * (1. + std::abs(quotient))))
-          throw Error("'Reaction-diffusion/Derivative of f' = " + derivative.expression() + " is " + to_string(given) + " at u = " +
-                      to_string(u) + ", but the difference quotient of f = " + f.expression() + " is " + to_string(quotient) +
+          throw Error("'Reaction-diffusion/Derivative of f' = " + derivative.expression() + " is " + to_string(given) + " at u = " + to_string(u) +
+                      ", but the difference quotient of f = " + f.expression() + " is " + to_string(quotient) +
                       "\n  expected: the derivative of f; Newton's method would not converge");
       }
   }

@@ -49,9 +49,10 @@ namespace leopard
           s[0] -= (j[3] * r[0] - j[1] * r[1]) / determinant;
           s[1] -= (j[0] * r[1] - j[2] * r[0]) / determinant;
         }
-      throw Error("no homogeneous steady state of the " + name + " kinetics was found near u = " +
-                  std::to_string(kinetics.steady_state()[0]) + ", v = " + std::to_string(kinetics.steady_state()[1]) +
-                  "\n  expected: constants for which f = g = 0 has a solution; or set 'Turing/Start from steady state = false' and give initial values");
+      throw Error(
+        "no homogeneous steady state of the " + name + " kinetics was found near u = " + std::to_string(kinetics.steady_state()[0]) +
+        ", v = " + std::to_string(kinetics.steady_state()[1]) +
+        "\n  expected: constants for which f = g = 0 has a solution; or set 'Turing/Start from steady state = false' and give initial values");
     }
   } // namespace
 
@@ -64,8 +65,8 @@ namespace leopard
   std::string Turing::description() const
   {
     using dealii::Patterns::Tools::to_string;
-    return "Turing system: u_t = gamma f + laplace u, v_t = gamma g + kappa laplace v, " + kinetics->formula() +
-           ", gamma = " + to_string(gamma) + ", kappa = " + to_string(kappa);
+    return "Turing system: u_t = gamma f + laplace u, v_t = gamma g + kappa laplace v, " + kinetics->formula() + ", gamma = " + to_string(gamma) +
+           ", kappa = " + to_string(kappa);
   }
 
   void Turing::declare_parameters(dealii::ParameterHandler &prm)
@@ -84,14 +85,8 @@ namespace leopard
                           to_string(*parameter.value),
                           Double(parameter.minimum),
                           kinetics_name + ", " + kinetics_object->formula() + ": " + parameter.documentation + ". Dimensionless.");
-    prm.declare_entry("Start from steady state",
-                      "false",
-                      Bool(),
-                      "Adds the homogeneous steady state of the kinetics to the initial values.");
-    prm.declare_entry("Perturbation",
-                      "0",
-                      Double(0.),
-                      "Amplitude of a random perturbation of the initial values, relative to them. Dimensionless.");
+    prm.declare_entry("Start from steady state", "false", Bool(), "Adds the homogeneous steady state of the kinetics to the initial values.");
+    prm.declare_entry("Perturbation", "0", Double(0.), "Amplitude of a random perturbation of the initial values, relative to them. Dimensionless.");
     prm.declare_entry("Seed", "1", Integer(0), "Seed of the random perturbation.");
     declare_common_parameters(prm);
   }

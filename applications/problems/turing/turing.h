@@ -38,7 +38,7 @@ namespace leopard
     std::map<std::string, std::unique_ptr<Kinetics>> all_kinetics;
     const Kinetics                                  *kinetics = nullptr;
     double                                           gamma = 1000., kappa = 10.;
-    double                                           perturbation            = 0.;
+    double                                           perturbation             = 0.;
     bool                                             starts_from_steady_state = false;
     std::array<double, 2>                            steady_state             = {};
     std::uint64_t                                    seed                     = 0;

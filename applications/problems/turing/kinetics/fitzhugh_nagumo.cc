@@ -22,15 +22,9 @@ namespace leopard
                 {"epsilon", "rate of the recovery against the excitation", &epsilon}};
       }
 
-      std::array<double, 2> rates(double u, double v) const override
-      {
-        return {u - u * u * u - v, epsilon * (u - b * v + a)};
-      }
+      std::array<double, 2> rates(double u, double v) const override { return {u - u * u * u - v, epsilon * (u - b * v + a)}; }
 
-      std::array<double, 4> jacobian(double u, double /*v*/) const override
-      {
-        return {1. - 3. * u * u, -1., epsilon, -epsilon * b};
-      }
+      std::array<double, 4> jacobian(double u, double /*v*/) const override { return {1. - 3. * u * u, -1., epsilon, -epsilon * b}; }
 
       std::array<double, 2> steady_state() const override { return {0., b > 0. ? a / b : 0.}; }
     };

@@ -24,10 +24,7 @@ namespace leopard
                 {"K", "saturation of the activator's production", &saturation}};
       }
 
-      std::array<double, 2> rates(double u, double v) const override
-      {
-        return {a - b * u + u * u / (v * (1. + saturation * u * u)), u * u - v};
-      }
+      std::array<double, 2> rates(double u, double v) const override { return {a - b * u + u * u / (v * (1. + saturation * u * u)), u * u - v}; }
 
       std::array<double, 4> jacobian(double u, double v) const override
       {

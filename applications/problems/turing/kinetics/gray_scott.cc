@@ -17,15 +17,9 @@ namespace leopard
 
       std::vector<Parameter> parameters() override { return {{"F", "feed rate", &feed}, {"k", "kill rate", &kill}}; }
 
-      std::array<double, 2> rates(double u, double v) const override
-      {
-        return {u * u * v - (feed + kill) * u, -u * u * v + feed * (1. - v)};
-      }
+      std::array<double, 2> rates(double u, double v) const override { return {u * u * v - (feed + kill) * u, -u * u * v + feed * (1. - v)}; }
 
-      std::array<double, 4> jacobian(double u, double v) const override
-      {
-        return {2. * u * v - (feed + kill), u * u, -2. * u * v, -u * u - feed};
-      }
+      std::array<double, 4> jacobian(double u, double v) const override { return {2. * u * v - (feed + kill), u * u, -2. * u * v, -u * u - feed}; }
 
       std::array<double, 2> steady_state() const override { return {0., 1.}; }
     };

@@ -12,17 +12,11 @@ namespace leopard
 
       std::string formula() const override { return "f = a - u + u^2 v, g = b - u^2 v"; }
 
-      std::vector<Parameter> parameters() override
-      {
-        return {{"a", "production of the activator", &a}, {"b", "production of the substrate", &b}};
-      }
+      std::vector<Parameter> parameters() override { return {{"a", "production of the activator", &a}, {"b", "production of the substrate", &b}}; }
 
       std::array<double, 2> rates(double u, double v) const override { return {a - u + u * u * v, b - u * u * v}; }
 
-      std::array<double, 4> jacobian(double u, double v) const override
-      {
-        return {-1. + 2. * u * v, u * u, -2. * u * v, -u * u};
-      }
+      std::array<double, 4> jacobian(double u, double v) const override { return {-1. + 2. * u * v, u * u, -2. * u * v, -u * u}; }
 
       std::array<double, 2> steady_state() const override { return {a + b, b / ((a + b) * (a + b))}; }
     };
