@@ -1,0 +1,105 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""rules.py ROOT dependencies | files | format CLANG_FORMAT | tidy CLANG_TIDY BUILD_DIRECTORY
+
+Checks the rules of this project's sources: what may include what, how a file begins and how long it is, its format, clang-tidy.
+"""
+import pathlib
+import re
+import subprocess
+import sys
+
+FOLDERS = ("applications", "solvers", "tests", "benchmarks", "cmake")
+ENDINGS = (".h", ".cc", ".cu", ".cuh")
+FOREIGN = re.compile(r"^(deal\.II/|mpi\.h$|Epetra|Trilinos|ml_|Ifpack|Amesos|Teuchos)")
+CUDA_CONDITION = re.compile(r"^\s*#\s*(if|ifdef|ifndef|elif)\b.*(CUDA|NVCC)")
+MAX_LINES = 600
+
+
+def sources(root):
+    for folder in FOLDERS:
+        for path in sorted((root / folder).rglob("*")) if (root / folder).is_dir() else []:
+            if path.suffix in ENDINGS:
+                yield path, path.relative_to(root).as_posix()
+
+
+def includes(root, path):
+    """The included names; quoted ones that exist beside the file become paths from the root."""
+    for number, line in enumerate(path.read_text().splitlines(), 1):
+        match = re.match(r'\s*#\s*include\s*([<"])([^>"]+)[>"]', line)
+        if match:
+            name = match[2]
+            beside = (path.parent / name).resolve()
+            if match[1] == '"' and beside.exists() and root.resolve() in beside.parents:
+                name = beside.relative_to(root.resolve()).as_posix()
+            yield number, name
+
+
+def dependencies(root):
+    """The rules of "what may depend on what", one message a violation."""
+    for path, name in sources(root):
+        adaptor = name.startswith(("solvers/dealii/", "solvers/distributed/"))
+        for number, included in includes(root, path):
+            where = f"{name}:{number}: includes {included}"
+            if name.startswith("solvers/") and not adaptor:
+                if FOREIGN.match(included):
+                    yield f"{where}: the solver library knows no deal.II, MPI or Trilinos outside dealii/ and distributed/"
+                if included.startswith(("applications/", "solvers/dealii/", "solvers/distributed/")):
+                    yield f"{where}: the solver library does not depend on the application or on its adaptors"
+            if adaptor and included.startswith("applications/"):
+                yield f"{where}: the adaptors do not depend on the application"
+            if path.suffix in (".cu", ".cuh") and FOREIGN.match(included):
+                yield f"{where}: CUDA sources never include deal.II or MPI"
+            if name.startswith("applications/") and included.startswith("solvers/") and re.search(r"\.cuh$|_engine\.h$|device_array\.h$", included):
+                yield f"{where}: applications use the solvers' public headers only"
+            problem = re.match(r"applications/problems/([^/]+)/", name)
+            other = re.match(r"applications/problems/([^/]+)/", included)
+            if problem and other and problem[1] != other[1]:
+                yield f"{where}: problems do not know each other"
+            if name.startswith("applications/problems/") and re.match(r"applications/(output|run|time_stepping|nonlinear|discretization)/", included):
+                yield f"{where}: problems know neither the output nor the solution process"
+            if name.startswith(("applications/time_stepping/", "applications/nonlinear/")) and (
+                    other or included.startswith(("applications/output/", "deal.II/dofs/", "deal.II/grid/", "deal.II/distributed/"))):
+                yield f"{where}: time stepping and Newton know the problem's interface only, no mesh and no output"
+        if not name.startswith("solvers/"):
+            for number, line in enumerate(path.read_text().splitlines(), 1):
+                if CUDA_CONDITION.match(line):
+                    yield f"{name}:{number}: a condition on CUDA outside solvers/: {line.strip()}"
+
+
+def files(root):
+    for path, name in sources(root):
+        lines = path.read_text().splitlines()
+        if not lines or not lines[0].startswith("// SPDX-License-Identifier: Apache-2.0"):
+            yield f"{name}:1: the first line is not the SPDX line"
+        if path.suffix in (".h", ".cuh") and "precompiled" not in name and "#pragma once" not in lines[:4]:
+            yield f"{name}:2: #pragma once is missing"
+        if len(lines) > MAX_LINES:
+            yield f"{name}: {len(lines)} lines; at most {MAX_LINES}, it wants splitting"
+
+
+def format_violations(root, clang_format):
+    for path, name in sources(root):
+        if subprocess.run([clang_format, "--dry-run", "--Werror", path], capture_output=True, cwd=root).returncode:
+            yield f"{name}: not formatted; run clang-format -i {name}"
+
+
+def tidy(root, clang_tidy, build):
+    names = [name for _, name in sources(root) if name.endswith(".cc") and name.startswith("solvers/") and not re.match("solvers/(dealii|distributed)/", name)
+             and name != "solvers/device/device_stub.cc"]
+    for name in names:
+        result = subprocess.run([clang_tidy, "-p", build, "--quiet", "--warnings-as-errors=*", root / name], capture_output=True, text=True)
+        if result.returncode:
+            yield result.stdout + result.stderr[-500:]
+
+
+def main():
+    root, rule, rest = pathlib.Path(sys.argv[1]), sys.argv[2], sys.argv[3:]
+    check = {"dependencies": dependencies, "files": files, "format": format_violations, "tidy": tidy}[rule]
+    violations = list(check(root, *rest))
+    print("\n".join(violations) or f"{rule}: {sum(1 for _ in sources(root))} files, no violation")
+    return bool(violations)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,57 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""Plants a violation of each rule in a temporary tree and expects it to be found, and nothing in a clean tree."""
+import pathlib
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent))
+import rules  # noqa: E402
+
+SPDX = "// SPDX-License-Identifier: Apache-2.0\n"
+
+
+class Rules(unittest.TestCase):
+    def violations(self, check, name, text):
+        with tempfile.TemporaryDirectory() as folder:
+            root = pathlib.Path(folder)
+            for path, content in {"applications/problems/problem.h": SPDX + "#pragma once\n", "applications/problems/b/b.h": SPDX, name: text}.items():
+                (root / path).parent.mkdir(parents=True, exist_ok=True)
+                (root / path).write_text(content)
+            return [v for v in check(root) if v.startswith(name)]
+
+    def test_dependencies(self):
+        for name, line in (
+                ("solvers/matrix/a.cc", "#include <deal.II/base/mpi.h>"),
+                ("solvers/block_async/a.h", "#include <mpi.h>"),
+                ("solvers/base/a.cc", "#include <Epetra_Map.h>"),
+                ("solvers/base/a.cc", "#include <applications/run/log.h>"),
+                ("solvers/dealii/a.cc", "#include <applications/run/log.h>"),
+                ("solvers/dealii/a.cu", "#include <deal.II/base/mpi.h>"),
+                ("applications/run/a.cc", "#ifdef LEOPARD_WITH_CUDA"),
+                ("applications/run/a.cc", "#if defined(__CUDACC__)"),
+                ("applications/run/a.cc", "#include <solvers/device/cuda_error.cuh>"),
+                ("applications/problems/a/a.cc", '#include "../b/b.h"'),
+                ("applications/problems/a/a.cc", "#include <applications/output/field_output.h>"),
+                ("applications/time_stepping/a.cc", "#include <applications/problems/b/b.h>"),
+                ("applications/time_stepping/a.cc", "#include <applications/output/field_output.h>")):
+            self.assertEqual(len(self.violations(rules.dependencies, name, SPDX + line + "\n")), 1, (name, line))
+
+    def test_allowed(self):
+        for name, line in (
+                ("solvers/dealii/a.cc", "#include <deal.II/base/mpi.h>"),
+                ("solvers/device/a.cu", "#ifdef __CUDA_ARCH__"),
+                ("applications/problems/a/a.cc", "#include <applications/problems/problem.h>"),
+                ("applications/time_stepping/a.cc", "#include <applications/problems/problem.h>")):
+            self.assertEqual(self.violations(rules.dependencies, name, SPDX + line + "\n"), [], (name, line))
+
+    def test_files(self):
+        self.assertEqual(len(self.violations(rules.files, "solvers/a.cc", "int i;\n")), 1)
+        self.assertEqual(len(self.violations(rules.files, "solvers/a.h", SPDX)), 1)
+        self.assertEqual(len(self.violations(rules.files, "solvers/a.cc", SPDX + "\n" * 700)), 1)
+        self.assertEqual(self.violations(rules.files, "solvers/a.cc", SPDX), [])
+
+
+if __name__ == "__main__":
+    unittest.main()
