@@ -140,7 +140,7 @@ namespace leopard
     else if (parameters.domain == "L-shape")
       {
         std::vector<unsigned int> cells(dim, 2);
-        std::vector<int>          remove(dim, 1);
+        std::vector<int>          remove(dim, -1); // negative: from the upper corner
         GridGenerator::subdivided_hyper_L(triangulation, cells, lower, upper, remove);
       }
     else if (parameters.domain == "ball")

@@ -7,6 +7,7 @@
 
 #include <applications/nonlinear/implicit_system.h>
 #include <applications/output/convergence_table.h>
+#include <applications/output/field_measures.h>
 #include <applications/output/field_output.h>
 #include <solvers/base/errors.h>
 
@@ -135,6 +136,10 @@ namespace leopard
           solve_nonlinear_problem(context, implicit, u, report);
         else
           solve_linear_problem(context, implicit, u, report);
+        std::vector<double> measures;
+        append_field_measures(u, system.lumped_mass, problem.fields().size(), measures);
+        for (unsigned int c = 0; c < problem.fields().size(); ++c)
+          report[problem.fields()[c]] = {{"minimum", measures[3 * c]}, {"maximum", measures[3 * c + 1]}, {"mean", measures[3 * c + 2]}};
         discretization.distribute_constraints(u);
         if (study)
           {

@@ -8,6 +8,7 @@
 
 #include <applications/nonlinear/implicit_system.h>
 #include <applications/output/convergence_table.h>
+#include <applications/output/field_measures.h>
 #include <applications/output/field_output.h>
 #include <applications/time_stepping/time_loop.h>
 #include <solvers/base/errors.h>
@@ -27,27 +28,6 @@ namespace leopard
 
   namespace
   {
-    /** Minimum, maximum and mean of each field; the mean by the lumped mass. Allocates nothing. */
-    void append_field_measures(const HostVector &u, const HostVector &mass, unsigned int n_fields, std::vector<double> &row)
-    {
-      for (unsigned int c = 0; c < n_fields; ++c)
-        {
-          double low = std::numeric_limits<double>::max(), high = -low, sums[2] = {0., 0.};
-          for (unsigned int i = c; i < u.locally_owned_size(); i += n_fields)
-            {
-              const double value = u.begin()[i], weight = mass.begin()[i];
-              low  = std::min(low, value);
-              high = std::max(high, value);
-              sums[0] += weight * value;
-              sums[1] += weight;
-            }
-          const MPI_Comm comm = u.get_mpi_communicator();
-          row.push_back(Utilities::MPI::min(low, comm));
-          row.push_back(Utilities::MPI::max(high, comm));
-          row.push_back(Utilities::MPI::sum(sums[0], comm) / Utilities::MPI::sum(sums[1], comm));
-        }
-    }
-
     std::vector<std::string> statistics_columns(const std::vector<std::string> &fields)
     {
       std::vector<std::string> columns = {"step",

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "field_measures.h"
+
+#include <deal.II/base/mpi.h>
+
+#include <algorithm>
+#include <limits>
+
+namespace leopard
+{
+  using namespace dealii;
+
+  void append_field_measures(const HostVector &u, const HostVector &lumped_mass, unsigned int n_fields, std::vector<double> &row)
+  {
+    const MPI_Comm comm = u.get_mpi_communicator();
+    for (unsigned int c = 0; c < n_fields; ++c)
+      {
+        double low = std::numeric_limits<double>::max(), high = -low, sum = 0., total_weight = 0.;
+        for (unsigned int i = c; i < u.locally_owned_size(); i += n_fields)
+          {
+            const double value = u.begin()[i], weight = lumped_mass.begin()[i];
+            if (weight == 0.)
+              continue;
+            low  = std::min(low, value);
+            high = std::max(high, value);
+            sum += weight * value;
+            total_weight += weight;
+          }
+        row.push_back(Utilities::MPI::min(low, comm));
+        row.push_back(Utilities::MPI::max(high, comm));
+        row.push_back(Utilities::MPI::sum(sum, comm) / Utilities::MPI::sum(total_weight, comm));
+      }
+  }
+} // namespace leopard

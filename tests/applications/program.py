@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the tests of the whole program share: running it in a temporary folder and reading what it wrote."""
+import csv
+import json
+import os
+import pathlib
+import subprocess
+import tempfile
+import unittest
+
+LEOPARD = os.environ.get("LEOPARD", "leopard")
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+FILES = ROOT / "parameter_files"
+
+
+class Program(unittest.TestCase):
+    def setUp(self):
+        self._folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self._folder.cleanup)
+        self.folder = pathlib.Path(self._folder.name)
+
+    def command(self, file, *settings, options=(), ranks=1):
+        command = [LEOPARD, str(file), *options]
+        for setting in settings:
+            command += ["--set", setting]
+        return (["mpirun", "-n", str(ranks)] if ranks > 1 else []) + command
+
+    def leopard(self, file, *settings, options=("--overwrite",), ranks=1, fails=False, timeout=300):
+        """Runs the program; returns what it said. Settings are "Section/Entry=value"."""
+        result = subprocess.run(self.command(file, *settings, options=options, ranks=ranks), cwd=self.folder, capture_output=True, text=True, timeout=timeout)
+        if fails:
+            self.assertNotEqual(result.returncode, 0, result.stdout)
+            self.assertGreater(result.returncode, 0, "killed by a signal: " + result.stderr)
+        else:
+            self.assertEqual(result.returncode, 0, result.stdout[-2000:] + result.stderr)
+        return result.stderr if fails else result.stdout
+
+    def write(self, name, text):
+        path = self.folder / name
+        path.write_text(text)
+        return path
+
+    def run_json(self, name):
+        return json.loads((self.folder / "output" / name / "run.json").read_text())
+
+    def convergence(self, name):
+        with open(self.folder / "output" / name / "convergence.csv", encoding="utf-8") as stream:
+            return list(csv.DictReader(stream))
+
+    def statistics(self, name):
+        """Column names, and the rows as numbers."""
+        lines = (self.folder / "output" / name / "statistics").read_text().splitlines()
+        columns = [line.split(": ", 1)[1] for line in lines if line.startswith("#")]
+        rows = [[float(word) for word in line.split()] for line in lines if not line.startswith("#")]
+        for row in rows:
+            self.assertEqual(len(row), len(columns))
+        return columns, rows
