@@ -148,22 +148,23 @@ namespace leopard
           choices             = trim(choices.substr(0, choices.rfind(']')));
           return "one of: " + dealii::Utilities::replace_in_string(choices, "|", " | ");
         }
-      if (kind == "Bool]" || kind == "Bool")
+      if (kind.rfind("Bool", 0) == 0)
         return "true or false";
       if (kind == "Integer" || kind == "Double")
         {
-          const bool        integer = kind == "Integer";
-          std::string       text    = integer ? "an integer" : "a number";
-          const std::string range   = pattern.find("range") == std::string::npos ? "" : trim(pattern.substr(pattern.find("range") + 5));
-          const auto        middle  = range.find("...");
-          if (middle != std::string::npos)
-            {
-              const std::string low = range.substr(0, middle), high = range.substr(middle + 3, range.find(' ') - middle - 3);
-              if (low.find("MAX") == std::string::npos && low.size() < 11 && low.find("-2147483648") == std::string::npos)
-                text += " >= " + low;
-              if (high.find("MAX") == std::string::npos && high.find("2147483647") == std::string::npos)
-                text += (text.find(">=") != std::string::npos ? " and" : "") + std::string(" <= ") + high;
-            }
+          // "[Integer range 2...3 (inclusive)]", "[Double 0...MAX_DOUBLE (inclusive)]"
+          std::string text   = kind == "Integer" ? "an integer" : "a number";
+          const auto  middle = pattern.find("...");
+          if (middle == std::string::npos)
+            return text;
+          const auto        begin = pattern.find_last_of(" ", middle) + 1, end = pattern.find(' ', middle);
+          const std::string low = pattern.substr(begin, middle - begin), high = pattern.substr(middle + 3, end - middle - 3);
+          const bool        has_low  = low.find("MAX") == std::string::npos && low != "-2147483648";
+          const bool        has_high = high.find("MAX") == std::string::npos && high != "2147483647";
+          if (has_low)
+            text += " >= " + low;
+          if (has_high)
+            text += std::string(has_low ? " and" : "") + " <= " + high;
           return text;
         }
       if (kind == "List")

@@ -116,9 +116,9 @@ namespace leopard
     if (verification.refinements > 0 && problem->exact_solution.empty())
       throw Error("'Verification/Refinements' is " + std::to_string(verification.refinements) + ", but '" + problem->name() +
                   "/Exact solution' is not given\n  expected: an exact solution, or no refinements");
-    if (verification.in_time && !problem->time_dependent())
+    if (verification.refinements > 0 && verification.in_time && !problem->time_dependent())
       throw Error("'Verification/Refine' is time, but the problem " + problem->name() + " is stationary\n  expected: space");
-    if (verification.in_time && time.adaptive())
+    if (verification.refinements > 0 && verification.in_time && time.adaptive())
       throw Error("'Verification/Refine' is time, but 'Time stepping/Step control' is error-controlled\n  expected: a fixed step");
     if (linear_solver.method == "cg" && problem->time_dependent())
       throw Error("'Linear solver/Method' is cg, but the Jacobian of the problem " + problem->name() +

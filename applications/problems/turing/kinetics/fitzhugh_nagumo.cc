@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "../kinetics.h"
 
+#include <cmath>
 #include <limits>
 
 namespace leopard
@@ -26,7 +27,13 @@ namespace leopard
 
       std::array<double, 4> jacobian(double u, double /*v*/) const override { return {1. - 3. * u * u, -1., epsilon, -epsilon * b}; }
 
-      std::array<double, 2> steady_state() const override { return {0., b > 0. ? a / b : 0.}; }
+      std::array<double, 2> steady_state() const override
+      {
+        if (b == 0.)
+          return {-a, a * a * a - a};
+        const double u = -std::cbrt(a / b); // exact for b = 1
+        return {u, (u + a) / b};
+      }
     };
 
     const RegisterKinetics<FitzHughNagumo> entry("FitzHugh-Nagumo");

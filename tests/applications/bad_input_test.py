@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whatever a user can get wrong: one message that says what was found, what is expected and where; exit code not 0; nothing half written."""
+import subprocess
+
+from program import FILES, ROOT, Program
+
+TINY = ROOT / "tests/output/tiny_turing.prm"
+LAPLACE = FILES / "verification/laplace.prm"
+HELMHOLTZ = FILES / "verification/helmholtz.prm"
+
+
+class BadInput(Program):
+    def rejected(self, file, *settings, says, options=("--overwrite",), ranks=1, leaves_nothing=True):
+        """The program fails with one message that contains all of `says`."""
+        error = self.leopard(file, *settings, options=options, ranks=ranks, fails=True, timeout=120)
+        for text in [says] if isinstance(says, str) else says:
+            self.assertIn(text, error)
+        self.assertEqual(error.count("leopard: "), 1, error)
+        self.assertNotIn("An error occurred in line", error, "deal.II's own message")
+        if leaves_nothing:
+            self.assertFalse((self.folder / "output").exists(), "something was written")
+        return error
+
+    def test_parameter_file(self):
+        for text, says in (
+                ("set Dimenson = 2\n", ["bad.prm:1:", "there is no entry 'Dimenson'", "did you mean 'Dimension'?"]),
+                ("\nsubsection Mesh\n set Gama = 2\nend\n", ["bad.prm:3:", "'Mesh/Gama'"]),
+                ("subsection Mesh\n set kappa = 2\nend\n", ["bad.prm:2:", "did you mean 'Turing/kappa'?"]),
+                ("set Dimension = two\n", ["bad.prm:1:", "'Dimension' is 'two'", "expected: an integer >= 2 and <= 3"]),
+                ("set Dimension = 4\n", ["'Dimension' is '4'", "an integer >= 2 and <= 3"]),
+                ("set Problem = heat\n", ["'Problem' is 'heat'", "one of: laplace | helmholtz | reaction-diffusion | turing"]),
+                ("subsection Turing\n set kappa = -1\nend\n", ["'Turing/kappa' is '-1'", "a number >= 0"]),
+                ("subsection Mesh\n set Adaptive = maybe\nend\n", ["'Mesh/Adaptive' is 'maybe'", "true or false"]),
+                ("subsection Mesh\n", ["bad.prm:1:", "the section 'Mesh' has no 'end'"]),
+                ("end\n", ["bad.prm:1:", "'end' without a section"]),
+                ("Dimension = 2\n", ["bad.prm:1:", "the line 'Dimension = 2' is not understood"]),
+                ("set Dimension = 2\nset Dimension = 3\n", ["bad.prm:2:", "'Dimension' is set again", "bad.prm:1"])):
+            self.rejected(self.write("bad.prm", text), says=says)
+        error = self.rejected(self.write("bad.prm", "set Dimenson = 2\nset Dimension = x\n"), says=["bad.prm:1:", "bad.prm:2:"])
+        self.assertEqual(error.count("expected"), 1)
+
+    def test_files_and_overrides(self):
+        self.rejected("missing.prm", says=["'missing.prm' cannot be read", "No such file"])
+        self.rejected(self.folder, says="is a folder")
+        self.rejected(TINY, "Turing/gama=3", says=['--set "Turing/gama=3"', "did you mean 'Turing/gamma'?"])
+        self.rejected(TINY, "nonsense", says='expected: --set "Section/Entry=value"')
+
+    def test_expressions(self):
+        self.rejected(LAPLACE, "Laplace/Source=sin(x", says=["'sin(x'", "'Laplace/Source'", "cannot be evaluated"])
+        self.rejected(LAPLACE, "Laplace/Source=x+w", says=["'x+w'", "'Laplace/Source'"])
+        self.rejected(TINY, "Turing/Initial value u=u0", says=["'u0'", "'Turing/Initial value u'"])
+        self.rejected(LAPLACE, "Laplace/Source=1/(x-x)", says=["'1/(x-x)'", "Laplace/Source", "of the mesh", "finite"], leaves_nothing=False)
+        self.rejected(LAPLACE, "Laplace/Coefficient=x-0.5", says=["diffusion coefficient", "expected: a finite positive number"], leaves_nothing=False)
+        self.rejected(TINY, "Turing/Initial value v=log(x)", says=["'log(x)'", "Turing/Initial value v", "of the mesh"], leaves_nothing=False)
+        self.rejected(LAPLACE, "Laplace/Boundary values=0: 1/x", "Mesh/Lower corner=0", says=["'1/x'", "boundary 0"], leaves_nothing=False)
+        self.rejected(FILES / "benchmarks/newton_thesis.prm", "Reaction-diffusion/Reaction=expression", "Reaction-diffusion/f=u^3",
+                      "Reaction-diffusion/Derivative of f=2*u^2", says=["Derivative of f", "difference quotient"], leaves_nothing=False)
+
+    def test_meshes(self):
+        self.rejected(LAPLACE, "Mesh/Domain=file", "Mesh/File=no.msh", says=["no.msh", "cannot be read"], leaves_nothing=False)
+        for content in ("", "hello\n", "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Nodes\n3\n1 0 0 0\n"):
+            broken = self.write("broken.msh", content)
+            self.rejected(LAPLACE, "Mesh/Domain=file", f"Mesh/File={broken}", says=["broken.msh", "cannot be used", "expected: a Gmsh mesh"], leaves_nothing=False)
+        self.rejected(FILES / "verification/laplace_3d.prm", "Mesh/Domain=file", f"Mesh/File={ROOT}/meshes/leopard_pelt.msh", says="cannot be used", leaves_nothing=False)
+        self.rejected(LAPLACE, "Laplace/Boundary values=0: 0; 7: 1", says=["boundary id 7", "expected: one of 0, 1, 2, 3"], leaves_nothing=False)
+        self.rejected(LAPLACE, "Laplace/Boundary values=zero: 0", says=["'zero: 0'", "ID: EXPRESSION"], leaves_nothing=False)
+
+    def test_contradictions(self):
+        for file, settings, says in (
+                (LAPLACE, ["Discretization/Method=finite differences", "Discretization/Degree=2"], "degree 1"),
+                (LAPLACE, ["Discretization/Method=finite differences", "Mesh/Domain=ball"], "not uniform"),
+                (LAPLACE, ["Linear solver/Method=async"], "a preconditioner only with cg or gmres"),
+                (LAPLACE, ["Linear solver/Omega=2.5"], "between 0 and 2"),
+                (LAPLACE, ["Mesh/Domain=file"], "'Mesh/File' is empty"),
+                (LAPLACE, ["Mesh/Lower corner=2"], "not below"),
+                (LAPLACE, ["Verification/Refine=time"], "stationary"),
+                (LAPLACE, ["Laplace/Exact solution="], "an exact solution, or no refinements"),
+                (LAPLACE, ["Laplace/Boundary fluxes=0: 1", "Laplace/Boundary values=0: 1"], "both"),
+                (LAPLACE, ["Linear solver/Method=sor", "Linear solver/Preconditioner=none", "Linear solver/Backend=cuda"], "sequential by nature"),
+                (LAPLACE, ["Linear solver/Backend=cuda"], "amg runs on the host"),
+                (TINY, ["Mesh/Adaptive=true", "Discretization/Method=finite elements"], "depends on time"),
+                (TINY, ["Linear solver/Method=cg"], "not symmetric"),
+                (TINY, ["Output/Times=0.5"], "beyond 'Time stepping/End time'"),
+                (TINY, ["Time stepping/Step control=error-controlled", "Time stepping/Step size=1e-20"], "expected: a number between"),
+                (TINY, ["Linear solver/Method=direct", "Newton/Forcing=fixed iterations"], "does not iterate")):
+            self.rejected(file, *settings, says=says)
+        self.rejected(LAPLACE, "Laplace/Boundary values=", says=["up to a constant"], leaves_nothing=False)
+
+    def test_device_that_is_not_there(self):
+        environment_has_gpu = subprocess.run(["sh", "-c", "command -v nvidia-smi && nvidia-smi -L"], capture_output=True, check=False).returncode == 0
+        settings = ["Linear solver/Backend=cuda"] + (["Linear solver/Device=99"] if environment_has_gpu else [])
+        self.rejected(TINY, *settings, says="'Linear solver/")
+
+    def test_run_directory(self):
+        self.leopard(TINY)
+        self.rejected(TINY, options=(), says=["is not empty", "--overwrite", "--resume"], leaves_nothing=False)
+        self.rejected(TINY, "Run/Directory=elsewhere", options=["--resume"], says="no run to resume", leaves_nothing=False)
+        foreign = self.folder / "thesis"
+        foreign.mkdir()
+        (foreign / "chapter1.tex").write_text("precious")
+        self.rejected(TINY, "Run/Directory=thesis", says="holds no run of Leopard", leaves_nothing=False)
+        self.assertTrue((foreign / "chapter1.tex").exists())
+        first = subprocess.Popen(self.command(TINY, "Time stepping/End time=1000", options=["--overwrite"]), cwd=self.folder, stdout=subprocess.PIPE, text=True)
+        for line in first.stdout:
+            if line.startswith("step"):
+                break
+        self.rejected(TINY, says=["in use by another run", "process"], leaves_nothing=False)
+        first.kill()
+        first.communicate()
+        self.leopard(TINY)  # the lock of a killed run does not last
+
+    def test_no_room_on_disk(self):
+        disk = self.folder / "disk"
+        disk.mkdir()
+        if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=160k", "tmpfs", str(disk)], capture_output=True, check=False).returncode:
+            self.skipTest("mounting a small disk is not permitted here")
+        self.addCleanup(subprocess.run, ["umount", str(disk)], check=True)
+        result = subprocess.run(self.command(TINY, "Mesh/Global refinements=6", f"Run/Directory={disk}/run"), cwd=self.folder, capture_output=True, text=True, timeout=120, check=False)
+        self.assertGreater(result.returncode, 0)
+        self.assertIn("no room on the disk", result.stderr)
+        self.assertEqual(result.stderr.count("leopard: "), 1)
+        for file in disk.rglob("*.tmp"):
+            self.assertTrue(file.is_dir(), f"{file} was left")
+        self.assertFalse((disk / "run/solution.pvd").exists())
+
+    def test_diverging_linear_solver(self):
+        settings = ["Linear solver/Method=jacobi", "Time stepping/Step size=0.5", "Time stepping/End time=1", "Output/Interval=0", "Turing/gamma=10000"]
+        self.rejected(TINY, *settings, says=["diverges", "rho(|I - D^-1 A|)", "to try:"], leaves_nothing=False)
+
+    def test_missed_tolerance(self):
+        self.rejected(HELMHOLTZ, "Linear solver/Max iterations=3", says=["has not reached the tolerance", "to try:"], leaves_nothing=False)
+
+    def test_failing_newton(self):
+        self.rejected(TINY, "Linear solver/Method=direct", "Newton/Max steps=1", "Newton/Relative tolerance=1e-14", "Newton/Absolute tolerance=0", "Turing/Perturbation=0.5",
+                      says=["Newton's method does not converge in the step from time 0", "residual", "to try:"], leaves_nothing=False)
+        self.rejected(FILES / "benchmarks/newton_thesis.prm", "Mesh/Cells=11", "Newton/Max steps=2", "Newton/Linear iterations=5",
+                      says=["Newton's method does not converge", "to try:"], leaves_nothing=False)
+
+    def test_step_size_underflow(self):
+        self.rejected(TINY, "Time stepping/Step control=error-controlled", "Time stepping/Smallest step=9e-4", "Newton/Max steps=1", "Newton/Relative tolerance=1e-14",
+                      "Newton/Absolute tolerance=0", says=["the step size underflows", "to try:"], leaves_nothing=False)
+
+    def test_two_ranks_say_it_once_and_do_not_hang(self):
+        for file, settings, says in ((TINY, ["Turing/gama=3"], "did you mean"), ("missing.prm", [], "cannot be read"),
+                                     (TINY, ["Turing/Initial value v=if(x > 0.7, 1/(x-x), 1)"], "of the mesh"),
+                                     (TINY, ["Newton/Max steps=1", "Newton/Relative tolerance=1e-14", "Newton/Absolute tolerance=0"], "does not converge")):
+            self.rejected(file, *settings, says=says, ranks=2, leaves_nothing=False)
+
+
+if __name__ == "__main__":
+    import unittest
+    unittest.main()
