@@ -33,6 +33,11 @@ namespace leopard
       Selection("finite differences|finite elements"),
       "finite differences: the five- or seven-point stencil on uniform meshes, with lumped mass; finite elements: Q_p with Gauss quadrature.");
     prm.declare_entry("Degree", "1", Integer(1, 8), "Polynomial degree p of the finite elements. Dimensionless.");
+    prm.declare_entry("Mass matrix",
+                      "lumped",
+                      Selection("lumped|consistent"),
+                      "Of the time derivative, with finite elements: lumped (row sums; diagonal, so that relaxation converges for small time steps, too) "
+                      "or consistent (for Q1 in 2D its off-diagonal entries sum up to 1.25 times the diagonal, and plain relaxation diverges).");
     prm.leave_subsection();
   }
 
@@ -41,6 +46,7 @@ namespace leopard
     prm.enter_subsection("Discretization");
     finite_differences = prm.get("Method") == "finite differences";
     degree             = prm.get_integer("Degree");
+    lumped_mass        = prm.get("Mass matrix") == "lumped";
     prm.leave_subsection();
     if (!finite_differences)
       return;
@@ -326,6 +332,12 @@ namespace leopard
               }
             assemble_boundary(cell, c, t, load);
             stiffness.add(problem.absorption(c), mass);
+            if (parameters.lumped_mass)
+              {
+                mass = 0.;
+                for (unsigned int i = 0; i < n; ++i)
+                  mass(i, i) = lumped(i);
+              }
             select_component(dofs, components, c, unknowns);
             constraints.distribute_local_to_global(stiffness, load, unknowns, system.stiffness, system.load);
             constraints.distribute_local_to_global(lumped, unknowns, system.lumped_mass);

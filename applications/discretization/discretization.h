@@ -23,6 +23,7 @@ namespace leopard
   {
     bool         finite_differences = false; ///< Q1 with vertex quadrature: the 5- or 7-point stencil with lumped mass
     unsigned int degree             = 1;     ///< of the finite elements
+    bool         lumped_mass        = true;  ///< of the time derivative; of finite differences always
 
     void declare(dealii::ParameterHandler &prm);
     /** @throws Error for choices that contradict each other or the mesh. */

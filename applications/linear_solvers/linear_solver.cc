@@ -118,7 +118,7 @@ namespace leopard
     if (block_async.n_threads == 0)
       block_async.n_threads = std::max(1, static_cast<int>(std::thread::hardware_concurrency()) / ranks_of_node);
 
-    std::string reason;
+    std::string why_host;
     const int   n_devices = Utilities::MPI::min(device::n_devices(), comm);
     if (backend == "automatic")
       {
@@ -127,17 +127,17 @@ namespace leopard
           backend = "cuda";
         else
           {
-            backend = "host";
-            reason  = !device::built_with_cuda() ? " (automatic: built without CUDA)"
-                      : n_devices == 0           ? " (automatic: no GPU answers here)"
-                                                 : " (automatic: " + on_host.substr(0, on_host.find('\n')) + ")";
+            backend  = "host";
+            why_host = !device::built_with_cuda() ? " (automatic: built without CUDA)"
+                       : n_devices == 0           ? " (automatic: no GPU answers here)"
+                                                  : " (automatic: " + on_host.substr(0, on_host.find('\n')) + ")";
           }
       }
     block_async.backend = backend == "cuda" ? Backend::cuda : backend == "host" ? Backend::host : Backend::reference;
     if (backend == "reference")
       return "backend reference: one thread, sequential";
     if (backend == "host")
-      return "backend host, " + std::to_string(block_async.n_threads) + (block_async.n_threads == 1 ? " thread" : " threads") + " a rank" + reason;
+      return "backend host, " + std::to_string(block_async.n_threads) + (block_async.n_threads == 1 ? " thread" : " threads") + " a rank" + why_host;
 
     if (!device::built_with_cuda() || n_devices == 0)
       throw DeviceError(std::string("'Linear solver/Backend' is cuda, but ") +
@@ -147,9 +147,10 @@ namespace leopard
     if (device >= n_devices)
       throw DeviceError("'Linear solver/Device' is " + std::to_string(device) + ", but this machine has " + std::to_string(n_devices) +
                         " GPU(s), numbered from 0");
-    const int chosen = device >= 0 ? device : rank_of_node % n_devices;
-    device::select(chosen);
-    return "backend cuda: " + device::info(chosen).name + (reason.empty() ? "" : reason);
+    if (device < 0)
+      device = rank_of_node % n_devices;
+    device::select(device);
+    return "backend cuda: " + device::info(device).name;
   }
 
   LinearSolver::LinearSolver(const LinearSolverParameters &parameters_, const HostMatrix &A, unsigned int n_components, MPI_Comm comm)

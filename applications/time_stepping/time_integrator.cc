@@ -226,15 +226,16 @@ namespace leopard
                 report.rate_of_change = rate_of_change(step_size, u_new);
                 if (parameters.adaptive() && can_estimate)
                   {
-                    growth = std::min(2., 0.9 * std::pow(std::max(report.error_estimate, 1e-8), -1. / (order + 1)));
-                    // a new step size costs a new matrix; a step cut short to hit a time says little about the next one
-                    if (growth < 1. || (growth > 1.2 && step_size == dt))
+                    growth = std::min(1.6, 0.85 * std::pow(std::max(report.error_estimate, 1e-8), -1. / (order + 1)));
+                    // a new step size costs a new matrix; a step cut short to hit a time says little about the next one, and one
+                    // that was just rejected is no time to grow
+                    if (growth < 1. || (growth > 1.2 && step_size == dt && report.rejected == 0))
                       dt = std::min(step_size * growth, parameters.largest_step);
                   }
                 accept(step_size);
                 return report;
               }
-            growth  = std::max(0.2, 0.9 * std::pow(report.error_estimate, -1. / (order + 1)));
+            growth  = std::max(0.2, 0.85 * std::pow(report.error_estimate, -1. / (order + 1)));
             failure = "the estimated local error is " + format("%.3g", report.error_estimate) + " times the tolerance";
           }
         ++report.rejected;
