@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <applications/output/convergence_table.h>
+#include <applications/problems/problem.h>
+#include <applications/problems/turing/kinetics.h>
+#include <applications/run/files.h>
+#include <applications/run/log.h>
+#include <applications/run/parameter_file.h>
+#include <solvers/base/errors.h>
+
+#include <deal.II/base/parameter_handler.h>
+
+#include <gtest/gtest.h>
+
+#include <unistd.h>
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+
+namespace leopard
+{
+  namespace
+  {
+    TEST(Expression, EvaluatesAndKnowsTime)
+    {
+      const Expression f("Test/f", "x + 2*y + 4*z + 8*t + cos(pi)");
+      EXPECT_DOUBLE_EQ(f.value(dealii::Point<3>(1., 1., 1.), 1.), 14.);
+      EXPECT_TRUE(f.depends_on_time());
+      EXPECT_FALSE(Expression("Test/f", "sqrt(x) + tan(y)").depends_on_time());
+      EXPECT_TRUE(Expression("Test/f", "exp(-t)*x").depends_on_time());
+      EXPECT_TRUE(Expression().is_zero());
+      EXPECT_DOUBLE_EQ(Expression("Test/f", "u^2", "u,v,w").value(3.), 9.);
+      EXPECT_THROW(Expression("Test/f", "x +* y"), Error);
+    }
+
+    TEST(BoundaryExpressions, FindsIdsAndTheRest)
+    {
+      const BoundaryExpressions g("Test/g", "0: 1; 3: x; *: 7");
+      EXPECT_DOUBLE_EQ(g.find(0)->value(dealii::Point<3>()), 1.);
+      EXPECT_DOUBLE_EQ(g.find(3)->value(dealii::Point<3>(5., 0., 0.)), 5.);
+      EXPECT_DOUBLE_EQ(g.find(2)->value(dealii::Point<3>()), 7.);
+      EXPECT_EQ(BoundaryExpressions("Test/g", "0: 1").find(1), nullptr);
+      EXPECT_THROW(BoundaryExpressions("Test/g", "0: 1; 0: 2"), Error);
+    }
+
+    TEST(Kinetics, JacobiansAreDerivatives)
+    {
+      EXPECT_EQ(kinetics_registry().size(), 5u);
+      for (const auto &[name, make] : kinetics_registry())
+        {
+          const auto       kinetics = make();
+          constexpr double u = 0.7, v = 0.4, h = 1e-6;
+          const auto       j = kinetics->jacobian(u, v);
+          for (unsigned int c = 0; c < 2; ++c)
+            {
+              EXPECT_NEAR(j[2 * c], (kinetics->rates(u + h, v)[c] - kinetics->rates(u - h, v)[c]) / (2 * h), 1e-7) << name;
+              EXPECT_NEAR(j[2 * c + 1], (kinetics->rates(u, v + h)[c] - kinetics->rates(u, v - h)[c]) / (2 * h), 1e-7) << name;
+            }
+        }
+    }
+
+    TEST(Files, AreWrittenWholeOrNotAtAll)
+    {
+      const auto folder = std::filesystem::temp_directory_path() / ("leopard_test_" + std::to_string(::getpid()));
+      std::filesystem::create_directories(folder);
+      const std::string file = (folder / "a").string();
+      write_file_atomically(file, "old");
+      write_file_atomically(file, "new");
+      std::ifstream stream(file);
+      std::string   content;
+      stream >> content;
+      EXPECT_EQ(content, "new");
+      EXPECT_FALSE(std::filesystem::exists(file + ".tmp"));
+      EXPECT_THROW(write_file_atomically((folder / "no/such/folder").string(), "x"), std::runtime_error);
+      std::filesystem::create_directories(folder / "b/c");
+      EXPECT_THROW(write_file_atomically((folder / "b").string(), "x"), std::runtime_error); // a folder cannot be replaced
+      EXPECT_FALSE(std::filesystem::exists((folder / "b").string() + ".tmp"));
+      std::filesystem::remove_all(folder);
+    }
+
+    TEST(ConvergenceTable, ComputesRates)
+    {
+      ConvergenceTable table("h");
+      table.add(10, 0.5, 4., 2., 1.);
+      table.add(40, 0.25, 1., 1., 1.);
+      EXPECT_NEAR(table.last_l2_rate(), 2., 1e-12);
+      EXPECT_NE(table.csv().find("2.000000"), std::string::npos);
+    }
+
+    TEST(ParameterFile, ContinuesLinesAndIgnoresComments)
+    {
+      dealii::ParameterHandler prm;
+      prm.enter_subsection("A");
+      prm.declare_entry("b", "0", dealii::Patterns::Anything(), "");
+      prm.leave_subsection();
+      parse_parameters(prm, "# comment\nsubsection A # here\n  set b = 1 \\\n 2 # there\nend\n", "f.prm", {});
+      prm.enter_subsection("A");
+      EXPECT_EQ(prm.get("b"), "1 2");
+      prm.leave_subsection();
+      parse_parameters(prm, "", "f.prm", {"A/b = 3"});
+      prm.enter_subsection("A");
+      EXPECT_EQ(prm.get("b"), "3");
+    }
+
+    TEST(Log, Durations)
+    {
+      EXPECT_EQ(duration(0.84), "0.8 s");
+      EXPECT_EQ(duration(42.), "42 s");
+      EXPECT_EQ(duration(185.), "3 min 05 s");
+      EXPECT_EQ(duration(7800.), "2 h 10 min");
+      EXPECT_EQ(duration(NAN), "?");
+    }
+  } // namespace
+} // namespace leopard
