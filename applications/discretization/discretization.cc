@@ -33,11 +33,12 @@ namespace leopard
       Selection("finite differences|finite elements"),
       "finite differences: the five- or seven-point stencil on uniform meshes, with lumped mass; finite elements: Q_p with Gauss quadrature.");
     prm.declare_entry("Degree", "1", Integer(1, 8), "Polynomial degree p of the finite elements. Dimensionless.");
-    prm.declare_entry("Mass matrix",
-                      "lumped",
-                      Selection("lumped|consistent"),
-                      "Of the time derivative, with finite elements: lumped (row sums; diagonal, so that relaxation converges for small time steps, too) "
-                      "or consistent (for Q1 in 2D its off-diagonal entries sum up to 1.25 times the diagonal, and plain relaxation diverges).");
+    prm.declare_entry(
+      "Mass matrix",
+      "lumped",
+      Selection("lumped|consistent"),
+      "Of the time derivative, with finite elements: lumped (row sums; diagonal, so that relaxation converges for small time steps, too) "
+      "or consistent (for Q1 in 2D its off-diagonal entries sum up to 1.25 times the diagonal, and plain relaxation diverges).");
     prm.leave_subsection();
   }
 
