@@ -116,6 +116,7 @@ int main(int argc, char **argv)
   if (const int code = parse_command_line(argc, argv, speaks, arguments); code >= 0)
     return code;
   install_stop_signal_handlers();
+  const ErrorReporter reporter(comm);
   try
     {
       if (arguments.print_parameters && arguments.file.empty())
@@ -135,16 +136,10 @@ int main(int argc, char **argv)
     }
   catch (const Error &error)
     {
-      // on every rank alike: rank 0 says it, and all end in order
-      if (speaks)
-        std::cerr << "leopard: " << error.what() << std::endl;
-      return 1;
+      return reporter.report(error.what());
     }
   catch (const std::exception &exception)
     {
-      // this rank only, as far as is known: the others must not wait for it
-      std::cerr << "leopard: unexpected error on rank " << dealii::Utilities::MPI::this_mpi_process(comm) << ": " << exception.what() << std::endl;
-      MPI_Abort(comm, 2);
+      return reporter.report(std::string("unexpected error: ") + exception.what());
     }
-  return 2;
 }

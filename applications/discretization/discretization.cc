@@ -166,15 +166,6 @@ namespace leopard
       const Expression &expression;
       const double      t;
     };
-
-    template <int dim>
-    std::string not_finite(const Expression &expression, const Point<dim> &p, double value)
-    {
-      std::ostringstream text;
-      text << "the expression '" << expression.expression() << "' of the entry '" << expression.entry_name() << "' is " << value << " at the point ("
-           << p << ") of the mesh\n  expected: a finite number everywhere";
-      return text.str();
-    }
   } // namespace
 
   template <int dim>
@@ -218,19 +209,6 @@ namespace leopard
     constraints.close();
   }
 
-  namespace
-  {
-    /** The unknowns of component c from the scalar degrees of freedom of a cell. */
-    void select_component(const std::vector<types::global_dof_index> &scalar,
-                          unsigned int                                n_components,
-                          unsigned int                                c,
-                          std::vector<types::global_dof_index>       &unknowns)
-    {
-      for (unsigned int i = 0; i < scalar.size(); ++i)
-        unknowns[i] = n_components * scalar[i] + c;
-    }
-  } // namespace
-
   template <int dim>
   void Discretization<dim>::make_sparsity_pattern()
   {
@@ -254,143 +232,6 @@ namespace leopard
   }
 
   template <int dim>
-  void Discretization<dim>::assemble_boundary(const Cell &cell, unsigned int c, double t, Vector<double> &rhs) const
-  {
-    if (problem.boundary_fluxes.empty() || problem.time_dependent())
-      return;
-    for (const auto &face : cell->face_iterators())
-      {
-        if (!face->at_boundary())
-          continue;
-        const Expression *flux = problem.boundary_fluxes.find(face->boundary_id());
-        if (flux == nullptr || flux->is_zero())
-          continue;
-        FEFaceValues<dim> values(*mapping, dof_handler.get_fe(), face_quadrature, update_values | update_quadrature_points | update_JxW_values);
-        values.reinit(cell, cell->face_iterator_to_index(face));
-        for (const auto q : values.quadrature_point_indices())
-          {
-            const double value = flux->value(to_3d(values.quadrature_point(q)), t);
-            for (const auto i : values.dof_indices())
-              rhs(i) += value * values.shape_value(i, q) * values.JxW(q);
-          }
-      }
-    (void)c;
-  }
-
-  template <int dim>
-  void Discretization<dim>::assemble(SemiDiscreteSystem &system, double t) const
-  {
-    system.stiffness.reinit(sparsity_pattern);
-    if (problem.time_dependent())
-      system.mass.reinit(sparsity_pattern);
-    system.lumped_mass.reinit(owned_unknowns, comm);
-    system.load.reinit(owned_unknowns, comm);
-
-    FEValues<dim> values(*mapping, dof_handler.get_fe(), quadrature, update_values | update_gradients | update_quadrature_points | update_JxW_values);
-    const unsigned int                   n = values.dofs_per_cell;
-    FullMatrix<double>                   stiffness(n, n), mass(n, n);
-    Vector<double>                       lumped(n), load(n);
-    std::vector<types::global_dof_index> dofs(n), unknowns(n);
-    std::string                          error;
-
-    for (const auto &cell : dof_handler.active_cell_iterators())
-      {
-        if (!cell->is_locally_owned())
-          continue;
-        values.reinit(cell);
-        cell->get_dof_indices(dofs);
-        for (unsigned int c = 0; c < components; ++c)
-          {
-            stiffness = 0.;
-            mass      = 0.;
-            lumped    = 0.;
-            load      = 0.;
-            for (const auto q : values.quadrature_point_indices())
-              {
-                const auto   point     = to_3d(values.quadrature_point(q));
-                const double diffusion = problem.diffusion(c, point);
-                const double source    = problem.source[c].value(point, t);
-                if (!(diffusion > 0. && std::isfinite(diffusion)) && error.empty())
-                  {
-                    std::ostringstream text;
-                    text << "the diffusion coefficient of section '" << problem.name() << "' is " << diffusion << " at the point ("
-                         << values.quadrature_point(q) << ") of the mesh\n  expected: a finite positive number everywhere";
-                    error = text.str();
-                  }
-                if (!std::isfinite(source) && error.empty())
-                  error = not_finite(problem.source[c], values.quadrature_point(q), source);
-                for (unsigned int i = 0; i < n; ++i)
-                  {
-                    const double weighted = values.shape_value(i, q) * values.JxW(q);
-                    for (unsigned int j = 0; j < n; ++j)
-                      {
-                        stiffness(i, j) += diffusion * (values.shape_grad(i, q) * values.shape_grad(j, q)) * values.JxW(q);
-                        mass(i, j) += weighted * values.shape_value(j, q);
-                      }
-                    lumped(i) += weighted;
-                    load(i) += source * weighted;
-                  }
-              }
-            assemble_boundary(cell, c, t, load);
-            stiffness.add(problem.absorption(c), mass);
-            if (parameters.lumped_mass)
-              {
-                mass = 0.;
-                for (unsigned int i = 0; i < n; ++i)
-                  mass(i, i) = lumped(i);
-              }
-            select_component(dofs, components, c, unknowns);
-            constraints.distribute_local_to_global(stiffness, load, unknowns, system.stiffness, system.load);
-            constraints.distribute_local_to_global(lumped, unknowns, system.lumped_mass);
-            if (problem.time_dependent())
-              constraints.distribute_local_to_global(mass, unknowns, system.mass);
-          }
-      }
-    throw_if_any_failed(error, comm);
-    system.stiffness.compress(VectorOperation::add);
-    if (problem.time_dependent())
-      system.mass.compress(VectorOperation::add);
-    system.lumped_mass.compress(VectorOperation::add);
-    system.load.compress(VectorOperation::add);
-    // distribute_local_to_global leaves the boundary values' own rows empty of meaning; their unknowns are set afterwards
-    constraints.set_zero(system.lumped_mass);
-    constraints.set_zero(system.load);
-  }
-
-  template <int dim>
-  void Discretization<dim>::assemble_load(HostVector &load, double t) const
-  {
-    load = 0.;
-    FEValues<dim>  values(*mapping, dof_handler.get_fe(), quadrature, update_values | update_quadrature_points | update_JxW_values);
-    Vector<double> local(values.dofs_per_cell);
-    std::vector<types::global_dof_index> dofs(values.dofs_per_cell), unknowns(values.dofs_per_cell);
-    std::string                          error;
-    for (const auto &cell : dof_handler.active_cell_iterators())
-      {
-        if (!cell->is_locally_owned())
-          continue;
-        values.reinit(cell);
-        cell->get_dof_indices(dofs);
-        for (unsigned int c = 0; c < components; ++c)
-          {
-            local = 0.;
-            for (const auto q : values.quadrature_point_indices())
-              {
-                const double source = problem.source[c].value(to_3d(values.quadrature_point(q)), t);
-                if (!std::isfinite(source) && error.empty())
-                  error = not_finite(problem.source[c], values.quadrature_point(q), source);
-                for (const auto i : values.dof_indices())
-                  local(i) += source * values.shape_value(i, q) * values.JxW(q);
-              }
-            select_component(dofs, components, c, unknowns);
-            constraints.distribute_local_to_global(local, unknowns, load);
-          }
-      }
-    throw_if_any_failed(error, comm);
-    load.compress(VectorOperation::add);
-  }
-
-  template <int dim>
   HostVector Discretization<dim>::make_vector() const
   {
     return HostVector(owned_unknowns, comm);
@@ -409,7 +250,7 @@ namespace leopard
           {
             const double value = problem.initial_value(c, to_3d(point));
             if (!std::isfinite(value) && error.empty())
-              error = not_finite(problem.initial[c], point, value);
+              error = not_finite_message(problem.initial[c], to_3d(point), value);
             u(components * dof + c) = value;
           }
     throw_if_any_failed(error, comm);

@@ -30,6 +30,15 @@ namespace leopard
     void read(dealii::ParameterHandler &prm, const MeshParameters &mesh);
   };
 
+  /** The interleaved unknowns n_components * i + c of scalar degrees of freedom i; both arrays have the same length. */
+  void select_component(const std::vector<dealii::types::global_dof_index> &scalar,
+                        unsigned int                                        n_components,
+                        unsigned int                                        c,
+                        std::vector<dealii::types::global_dof_index>       &unknowns);
+
+  /** The message for an expression that is not finite at a point of the mesh. */
+  std::string not_finite_message(const Expression &expression, const dealii::Point<3> &p, double value);
+
   /** Mesh, elements, constraints and assembly. One weak form serves finite differences and finite elements. */
   template <int dim>
   class Discretization
@@ -93,7 +102,7 @@ namespace leopard
     void make_constraints();
     void make_sparsity_pattern();
     void solution_after_refinement(HostVector &u, const std::function<void()> &mark);
-    void assemble_boundary(const Cell &cell, unsigned int c, double t, dealii::Vector<double> &rhs) const;
+    void assemble_boundary(const Cell &cell, double t, dealii::Vector<double> &rhs) const;
 
     const MeshParameters                     &mesh_parameters;
     const DiscretizationParameters           &parameters;

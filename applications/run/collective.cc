@@ -9,6 +9,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <iostream>
 #include <sstream>
 
 namespace leopard
@@ -36,5 +37,30 @@ namespace leopard
       content = text.str();
     });
     return dealii::Utilities::MPI::broadcast(comm, content);
+  }
+
+  ErrorReporter::ErrorReporter(MPI_Comm comm_)
+    : comm(comm_)
+  {
+    MPI_Comm_dup(comm, &comm_of_errors);
+  }
+
+  int ErrorReporter::report(const std::string &message) const
+  {
+    constexpr double seconds_to_wait = 10.;
+    MPI_Request      arrival;
+    int              all_are_here = 0;
+    MPI_Ibarrier(comm_of_errors, &arrival);
+    for (const double start = MPI_Wtime(); all_are_here == 0 && MPI_Wtime() - start < seconds_to_wait;)
+      MPI_Test(&arrival, &all_are_here, MPI_STATUS_IGNORE);
+    const unsigned int rank = dealii::Utilities::MPI::this_mpi_process(comm);
+    if (all_are_here == 0)
+      {
+        std::cerr << "leopard: on rank " << rank << ": " << message << std::endl;
+        MPI_Abort(comm, 1);
+      }
+    else if (rank == 0)
+      std::cerr << "leopard: " << message << std::endl;
+    return 1;
   }
 } // namespace leopard

@@ -31,4 +31,22 @@ namespace leopard
 
   /** Collective: rank 0 reads the file and every rank gets the content. @throws Error with path and reason if it cannot be read. */
   std::string read_file(const std::string &path, MPI_Comm comm);
+
+  /**
+   * Reports the error that ends the program. Most errors strike all ranks alike: then rank 0 speaks for all. An error of some ranks only (a
+   * full GPU, say) is reported by these, and they end the others, who would wait for them forever.
+   */
+  class ErrorReporter
+  {
+  public:
+    /** Collective; call it before anything can fail. */
+    explicit ErrorReporter(MPI_Comm comm);
+
+    /** Says "leopard: MESSAGE" on standard error, once. @return the exit code, 1. */
+    int report(const std::string &message) const;
+
+  private:
+    MPI_Comm comm;
+    MPI_Comm comm_of_errors; ///< so that no message of the computation is in the way
+  };
 } // namespace leopard

@@ -2,11 +2,13 @@
 #include <applications/output/convergence_table.h>
 #include <applications/problems/problem.h>
 #include <applications/problems/turing/kinetics.h>
+#include <applications/run/collective.h>
 #include <applications/run/files.h>
 #include <applications/run/log.h>
 #include <applications/run/parameter_file.h>
 #include <solvers/base/errors.h>
 
+#include <deal.II/base/mpi.h>
 #include <deal.II/base/parameter_handler.h>
 
 #include <gtest/gtest.h>
@@ -100,6 +102,16 @@ namespace leopard
       parse_parameters(prm, "", "f.prm", {"A/b = 3"});
       prm.enter_subsection("A");
       EXPECT_EQ(prm.get("b"), "3");
+    }
+
+    TEST(ErrorReporter, OneRankEndsTheOthers)
+    {
+      if (dealii::Utilities::MPI::n_mpi_processes(MPI_COMM_WORLD) == 1)
+        GTEST_SKIP() << "for two ranks: see CMakeLists.txt";
+      const ErrorReporter reporter(MPI_COMM_WORLD);
+      if (dealii::Utilities::MPI::this_mpi_process(MPI_COMM_WORLD) == 1)
+        reporter.report("struck alone");
+      MPI_Barrier(MPI_COMM_WORLD); // where rank 0 would wait forever
     }
 
     TEST(Log, Durations)

@@ -12,6 +12,12 @@
 
 namespace leopard
 {
+  /** How GoogleTest shows a backend. */
+  void PrintTo(Backend backend, std::ostream *stream) // NOLINT(readability-identifier-naming): GoogleTest's name
+  {
+    *stream << to_string(backend);
+  }
+
   namespace
   {
     using Vector = std::vector<double>;

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "discretization.h"
+
+#include <applications/run/collective.h>
+
+#include <deal.II/base/quadrature_lib.h>
+#include <deal.II/fe/fe_values.h>
+#include <deal.II/lac/full_matrix.h>
+
+#include <cmath>
+#include <sstream>
+
+namespace leopard
+{
+  using namespace dealii;
+
+  namespace
+  {
+    /** What one component contributes on one cell. */
+    struct CellSystem
+    {
+      explicit CellSystem(unsigned int n)
+        : stiffness(n, n)
+        , mass(n, n)
+        , lumped_mass(n)
+        , load(n)
+      {
+      }
+      FullMatrix<double> stiffness, mass;
+      Vector<double>     lumped_mass, load;
+    };
+
+    /** load_i = integral of s phi_i; the first value that is not finite goes to error. */
+    template <int dim>
+    void integrate_source(const FEValues<dim> &values, const Expression &source, double t, Vector<double> &load, std::string &error)
+    {
+      load = 0.;
+      for (const auto q : values.quadrature_point_indices())
+        {
+          const Point<dim> point = values.quadrature_point(q);
+          const double     s     = source.value(to_3d(point), t);
+          if (!std::isfinite(s) && error.empty())
+            error = not_finite_message(source, to_3d(point), s);
+          for (const auto i : values.dof_indices())
+            load(i) += s * values.shape_value(i, q) * values.JxW(q);
+        }
+    }
+
+    /** Stiffness (diffusion and absorption), mass and lumped mass of component c. */
+    template <int dim>
+    void integrate_matrices(const FEValues<dim> &values, const Problem &problem, unsigned int c, bool lump, CellSystem &cell, std::string &error)
+    {
+      cell.stiffness   = 0.;
+      cell.mass        = 0.;
+      cell.lumped_mass = 0.;
+      for (const auto q : values.quadrature_point_indices())
+        {
+          const Point<dim> point     = values.quadrature_point(q);
+          const double     diffusion = problem.diffusion(c, to_3d(point));
+          if (!(diffusion > 0. && std::isfinite(diffusion)) && error.empty())
+            {
+              std::ostringstream text;
+              text << "the diffusion coefficient of section '" << problem.name() << "' is " << diffusion << " at the point (" << point
+                   << ") of the mesh\n  expected: a finite positive number everywhere";
+              error = text.str();
+            }
+          for (const auto i : values.dof_indices())
+            {
+              const double weighted = values.shape_value(i, q) * values.JxW(q);
+              for (const auto j : values.dof_indices())
+                {
+                  cell.stiffness(i, j) += diffusion * (values.shape_grad(i, q) * values.shape_grad(j, q)) * values.JxW(q);
+                  cell.mass(i, j) += weighted * values.shape_value(j, q);
+                }
+              cell.lumped_mass(i) += weighted;
+            }
+        }
+      cell.stiffness.add(problem.absorption(c), cell.mass);
+      if (lump)
+        {
+          cell.mass = 0.;
+          for (const auto i : values.dof_indices())
+            cell.mass(i, i) = cell.lumped_mass(i);
+        }
+    }
+  } // namespace
+
+  std::string not_finite_message(const Expression &expression, const Point<3> &p, double value)
+  {
+    std::ostringstream text;
+    text << "the expression '" << expression.expression() << "' of the entry '" << expression.entry_name() << "' is " << value << " at the point ("
+         << p << ") of the mesh\n  expected: a finite number everywhere";
+    return text.str();
+  }
+
+  void select_component(const std::vector<types::global_dof_index> &scalar,
+                        unsigned int                                n_components,
+                        unsigned int                                c,
+                        std::vector<types::global_dof_index>       &unknowns)
+  {
+    for (unsigned int i = 0; i < scalar.size(); ++i)
+      unknowns[i] = n_components * scalar[i] + c;
+  }
+
+  template <int dim>
+  void Discretization<dim>::assemble_boundary(const Cell &cell, double t, Vector<double> &rhs) const
+  {
+    if (problem.boundary_fluxes.empty() || problem.time_dependent())
+      return;
+    for (const auto &face : cell->face_iterators())
+      {
+        if (!face->at_boundary())
+          continue;
+        const Expression *flux = problem.boundary_fluxes.find(face->boundary_id());
+        if (flux == nullptr || flux->is_zero())
+          continue;
+        FEFaceValues<dim> values(*mapping, dof_handler.get_fe(), face_quadrature, update_values | update_quadrature_points | update_JxW_values);
+        values.reinit(cell, cell->face_iterator_to_index(face));
+        for (const auto q : values.quadrature_point_indices())
+          {
+            const double value = flux->value(to_3d(values.quadrature_point(q)), t);
+            for (const auto i : values.dof_indices())
+              rhs(i) += value * values.shape_value(i, q) * values.JxW(q);
+          }
+      }
+  }
+
+  template <int dim>
+  void Discretization<dim>::assemble(SemiDiscreteSystem &system, double t) const
+  {
+    const bool time_dependent = problem.time_dependent();
+    system.stiffness.reinit(sparsity_pattern);
+    if (time_dependent)
+      system.mass.reinit(sparsity_pattern);
+    system.lumped_mass.reinit(owned_unknowns, comm);
+    system.load.reinit(owned_unknowns, comm);
+
+    FEValues<dim> values(*mapping, dof_handler.get_fe(), quadrature, update_values | update_gradients | update_quadrature_points | update_JxW_values);
+    CellSystem    local(values.dofs_per_cell);
+    std::vector<types::global_dof_index> dofs(values.dofs_per_cell), unknowns(values.dofs_per_cell);
+    std::string                          error;
+    for (const auto &cell : dof_handler.active_cell_iterators())
+      {
+        if (!cell->is_locally_owned())
+          continue;
+        values.reinit(cell);
+        cell->get_dof_indices(dofs);
+        for (unsigned int c = 0; c < components; ++c)
+          {
+            integrate_matrices(values, problem, c, parameters.lumped_mass, local, error);
+            integrate_source(values, problem.source[c], t, local.load, error);
+            assemble_boundary(cell, t, local.load);
+            select_component(dofs, components, c, unknowns);
+            constraints.distribute_local_to_global(local.stiffness, local.load, unknowns, system.stiffness, system.load);
+            constraints.distribute_local_to_global(local.lumped_mass, unknowns, system.lumped_mass);
+            if (time_dependent)
+              constraints.distribute_local_to_global(local.mass, unknowns, system.mass);
+          }
+      }
+    throw_if_any_failed(error, comm);
+    system.stiffness.compress(VectorOperation::add);
+    if (time_dependent)
+      system.mass.compress(VectorOperation::add);
+    system.lumped_mass.compress(VectorOperation::add);
+    system.load.compress(VectorOperation::add);
+    // the rows of constrained unknowns say nothing; distribute_constraints() sets these unknowns from the others
+    constraints.set_zero(system.lumped_mass);
+    constraints.set_zero(system.load);
+  }
+
+  template <int dim>
+  void Discretization<dim>::assemble_load(HostVector &load, double t) const
+  {
+    load = 0.;
+    FEValues<dim>  values(*mapping, dof_handler.get_fe(), quadrature, update_values | update_quadrature_points | update_JxW_values);
+    Vector<double> local(values.dofs_per_cell);
+    std::vector<types::global_dof_index> dofs(values.dofs_per_cell), unknowns(values.dofs_per_cell);
+    std::string                          error;
+    for (const auto &cell : dof_handler.active_cell_iterators())
+      {
+        if (!cell->is_locally_owned())
+          continue;
+        values.reinit(cell);
+        cell->get_dof_indices(dofs);
+        for (unsigned int c = 0; c < components; ++c)
+          {
+            integrate_source(values, problem.source[c], t, local, error);
+            select_component(dofs, components, c, unknowns);
+            constraints.distribute_local_to_global(local, unknowns, load);
+          }
+      }
+    throw_if_any_failed(error, comm);
+    load.compress(VectorOperation::add);
+  }
+
+  template void Discretization<2>::assemble(SemiDiscreteSystem &, double) const;
+  template void Discretization<3>::assemble(SemiDiscreteSystem &, double) const;
+  template void Discretization<2>::assemble_load(HostVector &, double) const;
+  template void Discretization<3>::assemble_load(HostVector &, double) const;
+} // namespace leopard
