@@ -29,7 +29,7 @@ namespace leopard
     int               restart                   = 50;   ///< GMRES basis vectors
     int               preconditioner_iterations = 2;    ///< global iterations of async as preconditioner
     int               device                    = -1;   ///< GPU number; -1: ranks of a node share them in turn
-    BlockAsyncOptions block_async;
+    BlockAsyncOptions block_async               = for_changing_values();
 
     void declare(dealii::ParameterHandler &prm);
     /** @throws Error for choices that contradict each other. */
@@ -46,6 +46,14 @@ namespace leopard
 
   private:
     std::string why_not_on_device() const;
+
+    /** Newton and time stepping change the values of the matrix, which storages smaller than doubles do not allow. */
+    static BlockAsyncOptions for_changing_values()
+    {
+      BlockAsyncOptions options;
+      options.storage = Storage::double_precision;
+      return options;
+    }
   };
 
   /** What a solve is asked for, beside A and b. */

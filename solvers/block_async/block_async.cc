@@ -6,24 +6,56 @@
 
 namespace leopard
 {
+  std::string to_string(Execution execution)
+  {
+    switch (execution)
+      {
+        case Execution::automatic:
+          return "automatic";
+        case Execution::launch:
+          return "launch";
+        case Execution::persistent:
+          return "persistent";
+      }
+    return "unknown";
+  }
+
   void BlockAsyncOptions::validate() const
   {
     const auto require = [](bool holds, const std::string &option, const std::string &found, const std::string &expected) {
       if (!holds)
         throw InvalidInput("block-asynchronous iteration: " + option + " is " + found + "\n  expected: " + expected);
     };
-    const int largest = backend == Backend::cuda ? 1024 : 65536;
-    require(block_size >= 1 && block_size <= largest,
-            "block_size",
-            std::to_string(block_size),
-            "1 to " + std::to_string(largest) + " rows a block on the backend " + to_string(backend));
+    require(block_size >= 1 && block_size <= 65536, "block_size", std::to_string(block_size), "1 to 65536 rows a block");
+    require(overlap_percent >= 0. && overlap_percent <= 90., "overlap_percent", std::to_string(overlap_percent), "0 to 90 percent of a block");
+    require(block_offsets.empty() || overlap == Overlap::none, "overlap", "given together with block_offsets", "overlap with blocks of block_size rows");
     require(local_iterations >= 1, "local_iterations", std::to_string(local_iterations), "a number >= 1");
+    for (const int k : local_iterations_per_block)
+      require(k >= 1, "local_iterations_per_block", std::to_string(k), "numbers >= 1");
+    require(block_omega > 0. && block_omega < 2., "block_omega", std::to_string(block_omega), "a number between 0 and 2");
+    require(momentum >= 0. && momentum < 1., "momentum", std::to_string(momentum), "a number from 0 to below 1");
+    require(!(backend == Backend::cuda && execution == Execution::persistent && schedule == Schedule::synchronous),
+            "execution",
+            "persistent",
+            "launch or automatic with the synchronous schedule, which waits for all blocks after each global iteration");
     require(omega > 0. && omega < 2., "omega", std::to_string(omega), "a number between 0 and 2");
     require(n_threads >= 0, "n_threads", std::to_string(n_threads), "a number >= 0, where 0 stands for all of the machine's");
     require(!(backend == Backend::cuda && schedule == Schedule::replay),
             "schedule",
             "replay",
             "chaotic or synchronous on the backend cuda; replay runs on the backends reference and host");
+  }
+
+  Blocks BlockAsyncOptions::blocks(int n_rows) const
+  {
+    Blocks result = block_offsets.empty() ? contiguous_blocks(n_rows, block_size, overlap, overlap_percent) : blocks_between(block_offsets);
+    if (result.n_rows() != n_rows)
+      throw InvalidInput("block-asynchronous iteration: block_offsets end at " + std::to_string(result.n_rows()) + "\n  expected: at the number of rows, " +
+                         std::to_string(n_rows));
+    if (!local_iterations_per_block.empty() && static_cast<int>(local_iterations_per_block.size()) != result.n_blocks())
+      throw InvalidInput("block-asynchronous iteration: local_iterations_per_block has " + std::to_string(local_iterations_per_block.size()) +
+                         " numbers\n  expected: one for each of the " + std::to_string(result.n_blocks()) + " blocks");
+    return result;
   }
 
   BlockAsync::BlockAsync(const CrsMatrix &A, const BlockAsyncOptions &options_)
@@ -52,10 +84,15 @@ namespace leopard
 
   std::string BlockAsync::name() const
   {
-    return "async-(" + std::to_string(options.local_iterations) + ")" +
+    return "async-(" + std::to_string(options.local_iterations) + ")" + (options.momentum > 0. ? " with momentum" : "") +
            (options.schedule == Schedule::synchronous ? " synchronous"
             : options.schedule == Schedule::replay    ? " replayed"
                                                       : "");
+  }
+
+  std::string BlockAsync::description() const
+  {
+    return engine->description();
   }
 
   int BlockAsync::n_rows() const
@@ -81,6 +118,16 @@ namespace leopard
   void BlockAsync::iterate(double *x, const double *b, int n_iterations)
   {
     engine->iterate(x, b, n_iterations);
+  }
+
+  IterationReport BlockAsync::iterate_until(double *x, const double *b, int n_iterations, const ResidualTest &test)
+  {
+    return engine->iterate_until(x, b, n_iterations, test);
+  }
+
+  void BlockAsync::restart()
+  {
+    engine->restart();
   }
 
   double BlockAsync::residual_norm_squared(const double *x, const double *b)

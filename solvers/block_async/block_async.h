@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "../matrix/blocks.h"
 #include "../matrix/crs_matrix.h"
+#include "../matrix/storage.h"
 #include "../relaxation/relaxation.h"
 
 #include <cstdint>
@@ -17,32 +19,62 @@ namespace leopard
     replay       ///< seeded order and staleness, bit-reproducible (backends reference and host)
   };
 
+  /** How global iterations are executed on a GPU. Host threads always iterate as in the persistent form. */
+  enum class Execution
+  {
+    automatic, ///< persistent where all blocks are on the chip at once, else launch
+    launch,    ///< one kernel launch a global iteration
+    persistent ///< one launch for all of them: each block iterates by itself, and only off-block values cross memory
+  };
+
+  std::string to_string(Execution execution);
+
+  /** Options of BlockAsync. Numbers are dimensionless. */
   struct BlockAsyncOptions
   {
-    Backend       backend          = Backend::host;
-    Schedule      schedule         = Schedule::chaotic;
-    int           block_size       = 256; ///< rows a block; the last block may have fewer
-    int           local_iterations = 5;   ///< k: Jacobi sweeps inside a block with off-block values frozen
-    double        omega            = 1.;  ///< relaxation factor of each local sweep, dimensionless, in (0, 2)
-    int           n_threads        = 0;   ///< host backend: threads; 0: as many as the machine has
-    std::uint64_t seed             = 0;   ///< replay schedule: the seed
+    Backend   backend   = Backend::host;
+    Schedule  schedule  = Schedule::chaotic;
+    Execution execution = Execution::automatic; ///< backend cuda
+    Storage   storage   = Storage::automatic;   ///< of the matrix on the GPU; the other backends store doubles
+
+    int              block_size      = 256;           ///< rows a block; the last block may have fewer
+    std::vector<int> block_offsets   = {};            ///< if not empty: where blocks begin, instead of block_size (see blocks_between())
+    Overlap          overlap         = Overlap::none; ///< of neighbouring blocks; a block writes its own rows only (restricted)
+    double           overlap_percent = 0.;            ///< percent of the block_size rows that are overlap, 0 to 90
+
+    int              local_iterations           = 5;  ///< k: Jacobi sweeps inside a block with off-block values frozen
+    std::vector<int> local_iterations_per_block = {}; ///< if not empty: k for each block (see theta_dependent_local_iterations())
+
+    double omega       = 1.;    ///< relaxation factor of each local sweep, in (0, 2); tau scaling is omega = 2 / (lambda_1 + lambda_n)
+    double block_omega = 1.;    ///< omega weight of a block's update, in (0, 2): x <- block_omega x_local + (1 - block_omega) x (Algorithm 19)
+    bool   l1_weights  = false; ///< D + D_l1 in the place of D (Algorithm 20)
+    double momentum    = 0.;    ///< beta in [0, 1) of the second-order Richardson iteration (see momentum_parameters())
+
+    int           n_threads = 0; ///< host backend: threads; 0: as many as the machine has
+    std::uint64_t seed      = 0; ///< replay schedule: the seed
 
     /** @throws InvalidInput naming the option, what was found and what is expected. */
     void validate() const;
+
+    /** The blocks that these options mean for a matrix of n_rows rows. @throws InvalidInput. */
+    Blocks blocks(int n_rows) const;
   };
 
   /**
    * Block-asynchronous iteration async-(k) for A x = b.
    *
-   * Rows are split in blocks J of block_size consecutive rows. A global iteration relaxes each block once:
+   * Rows are split in blocks J. A global iteration relaxes each block once:
    *   s_i = b_i - sum_{j not in J} a_ij x_j            (off-block values frozen at what they are when the block begins),
-   *   k times: x_i <- x_i + omega/a_ii (s_i - sum_{j in J} a_ij x_j)   for all i in J at once (Jacobi),
-   * then the block's values are written for the others to see. Nothing orders the blocks in the chaotic schedule.
-   * rho(|I - D^-1 A|) < 1 makes every schedule converge (omega = 1).
-   * Source: Anzt, Tomov, Dongarra, Heuveline 2013, Algorithm 1; thesis, Algorithm 9 and section 4.8 (block-CRS).
+   *   k times, for all i in J at once (Jacobi):
+   *     y_i <- y_i + omega / d_i (s_i - sum_{j in J} a_ij y_j) + momentum * v_i,   v_i: the change of y_i in the sweep before,
+   *   x_i <- x_i + block_omega (y_i - x_i)  for the rows that the block owns,
+   * with d_i = a_ii, or with l1 weights a_ii + sign(a_ii) sum_{j not in J} |a_ij|. Nothing orders the blocks in the chaotic schedule.
+   * rho(|I - D^-1 A|) < 1 makes every schedule converge (omega = 1, no momentum).
+   * Source: Anzt, Tomov, Dongarra, Heuveline 2013, Algorithm 1; thesis, Algorithm 9, sections 4.8 (block-CRS) and 4.10 (weights);
+   * overlap: Anzt, Chow, Szyld, Dongarra 2016, section 4.
    *
    * With one block it is k Jacobi sweeps on the whole system; with the synchronous schedule it is block Jacobi with k inner
-   * sweeps.
+   * sweeps. With momentum the velocities v live from one iterate() to the next, until restart().
    */
   class BlockAsync : public Relaxation
   {
@@ -51,15 +83,19 @@ namespace leopard
     BlockAsync(const CrsMatrix &A, const BlockAsyncOptions &options);
     ~BlockAsync() override;
 
-    std::string name() const override;
-    int         n_rows() const override;
-    int         n_columns() const override;
-    MemorySpace memory_space() const override;
-    bool        is_fixed_linear_map() const override;
-    void        iterate(double *x, const double *b, int n_iterations) override;
-    double      residual_norm_squared(const double *x, const double *b) override;
-    double      norm_squared(const double *b) override;
-    void        update_values(const double *values) override;
+    std::string     name() const override;
+    std::string     description() const override;
+    int             n_rows() const override;
+    int             n_columns() const override;
+    MemorySpace     memory_space() const override;
+    bool            is_fixed_linear_map() const override;
+    void            iterate(double *x, const double *b, int n_iterations) override;
+    IterationReport iterate_until(double *x, const double *b, int n_iterations, const ResidualTest &test) override;
+    void            restart() override;
+    double          residual_norm_squared(const double *x, const double *b) override;
+    double          norm_squared(const double *b) override;
+    /** On the backend cuda for Storage::double_precision only. */
+    void update_values(const double *values) override;
 
     class Engine; ///< what a backend implements (block_async_engine.h)
 

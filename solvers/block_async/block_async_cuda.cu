@@ -1,191 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "../device/cuda_error.cuh"
-#include "../device/device_array.h"
-#include "../matrix/block_crs.h"
+#include "../device/device.h"
 #include "block_async_engine.h"
+#include "relax_kernels.cuh"
 
-#include <cuda/atomic>
-
-#include <algorithm>
-#include <vector>
+#include <cmath>
+#include <cstddef>
 
 namespace leopard
 {
   namespace
   {
-    // Off-block values are read while other blocks write them. That race is the method; relaxed atomic accesses of device scope
-    // make it well defined: a read gives some value that was written, never a torn one.
-    __device__ double load(const double *x)
-    {
-      return cuda::atomic_ref<double, cuda::thread_scope_device>(*const_cast<double *>(x)).load(cuda::std::memory_order_relaxed);
-    }
-
-    __device__ void store(double *x, double value)
-    {
-      cuda::atomic_ref<double, cuda::thread_scope_device>(*x).store(value, cuda::std::memory_order_relaxed);
-    }
-
-    /**
-     * One of the two parts of a block-CRS matrix on the device. Within a block the rows are padded to the longest one and stored
-     * column-wise, entry e of the block's row i at block_begin[block] + e * rows_of_block + i, so that neighbouring threads read neighbouring
-     * values. Padding has the value zero and a column that exists.
-     */
-    template <typename Index>
-    struct PartView
-    {
-      const int    *block_begin; ///< n_blocks + 1
-      const Index  *columns;
-      const double *values;
-    };
-
-    template <typename Index>
-    struct DevicePart
-    {
-      device::Array<int>    block_begin, slot_source; ///< which entry of the CrsMatrix a slot holds, or -1
-      device::Array<Index>  columns;
-      device::Array<double> values;
-
-      PartView<Index> view() const { return {block_begin.data(), columns.data(), values.data()}; }
-
-      DevicePart(const BlockCrs &matrix, const BlockCrs::Part<Index> &part)
-      {
-        std::vector<int>    begin = {0}, source;
-        std::vector<Index>  all_columns;
-        std::vector<double> all_values;
-        for (int block = 0; block < matrix.n_blocks; ++block)
-          {
-            const int first = matrix.block_begin(block), rows = matrix.block_end(block) - first;
-            int       width = 0;
-            for (int i = first; i < first + rows; ++i)
-              width = std::max(width, part.offsets[i + 1] - part.offsets[i]);
-            const std::size_t n_slots = static_cast<std::size_t>(begin.back()) + static_cast<std::size_t>(width) * rows;
-            if (n_slots > 2147483647u)
-              throw InvalidInput("the matrix needs more than 2^31 - 1 entries when its rows are padded for the GPU\n  expected: a smaller matrix, or "
-                                 "smaller blocks if few rows are much longer than the others");
-            source.resize(n_slots, -1);
-            all_columns.resize(n_slots, 0);
-            all_values.resize(n_slots, 0.);
-            for (int i = 0; i < rows; ++i)
-              for (int e = 0, p = part.offsets[first + i]; p < part.offsets[first + i + 1]; ++e, ++p)
-                {
-                  const std::size_t slot = static_cast<std::size_t>(begin.back()) + static_cast<std::size_t>(e) * rows + i;
-                  source[slot]           = part.source[p];
-                  all_columns[slot]      = part.columns[p];
-                  all_values[slot]       = part.values[p];
-                }
-            begin.push_back(static_cast<int>(n_slots));
-          }
-        block_begin = device::Array<int>(begin);
-        slot_source = device::Array<int>(source);
-        columns     = device::Array<Index>(all_columns);
-        values      = device::Array<double>(all_values);
-      }
-    };
-
-    /** One global iteration: thread block J relaxes matrix block J with k local Jacobi sweeps. Shared memory: two blocks of values. */
-    __global__ void relax_kernel(PartView<std::uint16_t> inner,
-                                 PartView<int>           outer,
-                                 const double           *inverse_diagonal,
-                                 double                 *x,
-                                 const double           *off_block,
-                                 const double           *b,
-                                 int                     n_rows,
-                                 int                     local_iterations,
-                                 double                  omega)
-    {
-      extern __shared__ double shared[];
-      const int                first = blockIdx.x * blockDim.x, i = threadIdx.x, row = first + i;
-      const int                rows   = min(static_cast<int>(blockDim.x), n_rows - first);
-      const bool               active = i < rows;
-      double                  *y = shared, *next = shared + blockDim.x;
-
-      double frozen = 0., inverse = 0., value = 0.;
-      if (active)
-        {
-          frozen = b[row];
-          for (int p = outer.block_begin[blockIdx.x] + i; p < outer.block_begin[blockIdx.x + 1]; p += rows)
-            frozen -= outer.values[p] * load(off_block + outer.columns[p]);
-          inverse = inverse_diagonal[row];
-          value   = x[row];
-          y[i]    = value;
-        }
-      __syncthreads();
-      const int begin = inner.block_begin[blockIdx.x] + i, end = inner.block_begin[blockIdx.x + 1];
-      for (int k = 0; k < local_iterations; ++k)
-        {
-          if (active)
-            {
-              double sum = frozen;
-              for (int p = begin; p < end; p += rows)
-                sum -= inner.values[p] * y[inner.columns[p]];
-              value   = (1. - omega) * value + omega * inverse * sum;
-              next[i] = value;
-            }
-          __syncthreads(); // all have read y and written next
-          double *swap = y;
-          y            = next;
-          next         = swap;
-        }
-      if (active)
-        store(x + row, value);
-    }
-
-    /** Sums one value a thread over a block of a power of two of threads; thread 0 gets the sum. */
-    __device__ double sum_over_block(double value, double *shared)
-    {
-      shared[threadIdx.x] = value;
-      __syncthreads();
-      for (int stride = blockDim.x / 2; stride > 0; stride /= 2)
-        {
-          if (static_cast<int>(threadIdx.x) < stride)
-            shared[threadIdx.x] += shared[threadIdx.x + stride];
-          __syncthreads();
-        }
-      return shared[0];
-    }
-
     constexpr int reduction_threads = 256;
-
-    /** partial[J] = sum over the rows of matrix block J of (b - A x)^2, or of b^2 if x is null. */
-    __global__ void norm_kernel(PartView<std::uint16_t> inner,
-                                PartView<int>           outer,
-                                const double           *diagonal,
-                                const double           *x,
-                                const double           *b,
-                                int                     n_rows,
-                                int                     block_size,
-                                double                 *partial)
-    {
-      __shared__ double shared[reduction_threads];
-      const int         first = blockIdx.x * block_size, rows = min(block_size, n_rows - first);
-      double            sum = 0.;
-      for (int i = threadIdx.x; i < rows; i += blockDim.x)
-        {
-          double r = b[first + i];
-          if (x != nullptr)
-            {
-              r -= diagonal[first + i] * x[first + i];
-              for (int p = inner.block_begin[blockIdx.x] + i; p < inner.block_begin[blockIdx.x + 1]; p += rows)
-                r -= inner.values[p] * x[first + inner.columns[p]];
-              for (int p = outer.block_begin[blockIdx.x] + i; p < outer.block_begin[blockIdx.x + 1]; p += rows)
-                r -= outer.values[p] * x[outer.columns[p]];
-            }
-          sum += r * r;
-        }
-      sum = sum_over_block(sum, shared);
-      if (threadIdx.x == 0)
-        partial[blockIdx.x] = sum;
-    }
 
     __global__ void sum_kernel(const double *partial, int n, double *result)
     {
-      __shared__ double shared[reduction_threads];
+      __shared__ double shared[32];
       double            sum = 0.;
       for (int i = threadIdx.x; i < n; i += blockDim.x)
         sum += partial[i];
       sum = sum_over_block(sum, shared);
       if (threadIdx.x == 0)
         *result = sum;
+    }
+
+    __global__ void squares_kernel(const double *b, int n, double *partial)
+    {
+      __shared__ double shared[32];
+      double            sum = 0.;
+      for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x)
+        sum += b[i] * b[i];
+      sum = sum_over_block(sum, shared);
+      if (threadIdx.x == 0)
+        partial[blockIdx.x] = sum;
     }
 
     __global__ void pick_kernel(double *values, const int *source, const double *new_values, int n)
@@ -195,110 +42,410 @@ namespace leopard
         values[slot] = new_values[source[slot]];
     }
 
+    /** Values as they are stored: converted, or as numbers in the dictionary. */
+    template <typename Value>
+    std::vector<Value> encode(const std::vector<double> &values, const Dictionary &dictionary)
+    {
+      std::vector<Value> result(values.size());
+      for (std::size_t i = 0; i < values.size(); ++i)
+        if constexpr (std::is_same_v<Value, std::uint8_t>)
+          result[i] = dictionary.index_of(values[i]);
+        else
+          result[i] = static_cast<Value>(values[i]);
+      return result;
+    }
+
+    /** Columns as they are stored: indices into the block, or numbers in the table of distances. */
+    template <typename Column>
+    std::vector<Column> encode_columns(const SlicedBlockCrs &A)
+    {
+      if constexpr (std::is_same_v<Column, std::uint16_t>)
+        return A.inner_columns;
+      else
+        {
+          std::vector<Column> result(A.inner_columns.size());
+          std::vector<Column> number(2 * 65536 + 1);
+          for (std::size_t d = 0; d < A.distances.size(); ++d)
+            number[65536 + A.distances[d]] = static_cast<Column>(d);
+          for (const DeviceBlock &info : A.blocks)
+            for (int slice = info.first_slice; slice < info.first_slice + (info.rows + 31) / 32; ++slice)
+              for (int slot = A.slice_offsets[slice]; slot < A.slice_offsets[slice + 1]; ++slot)
+                result[slot] = number[65536 + A.inner_columns[slot] - (slot % 32 + 32 * (slice - info.first_slice))];
+          return result;
+        }
+    }
+
+    /** The matrix in device memory. */
+    template <typename Column, typename Value>
+    struct DeviceBlockCrs
+    {
+      device::Array<DeviceBlock>   blocks;
+      device::Array<int>           slice_offsets, distances, outer_columns, jags;
+      device::Array<Column>        inner_columns;
+      device::Array<Value>         inner_values, outer_values, diagonal;
+      device::Array<double>        table;
+      device::Array<std::uint16_t> boundary_rows;
+
+      DeviceBlockCrs(const SlicedBlockCrs &A, const BlockCrs &matrix, const Dictionary &dictionary)
+        : blocks(A.blocks)
+        , slice_offsets(A.slice_offsets)
+        , distances(A.distances)
+        , outer_columns(A.outer_columns)
+        , jags(A.jags)
+        , inner_columns(encode_columns<Column>(A))
+        , inner_values(encode<Value>(A.inner_values, dictionary))
+        , outer_values(encode<Value>(A.outer_values, dictionary))
+        , diagonal(encode<Value>(matrix.diagonal, dictionary))
+        , table(dictionary.values())
+        , boundary_rows(A.boundary_rows)
+      {
+      }
+
+      static std::size_t bytes_needed(const SlicedBlockCrs &A, const BlockCrs &matrix)
+      {
+        return A.blocks.size() * sizeof(DeviceBlock) + (A.slice_offsets.size() + A.outer_columns.size() + A.jags.size()) * sizeof(int) +
+               A.inner_columns.size() * sizeof(Column) +
+               (A.inner_values.size() + A.outer_values.size() + matrix.diagonal.size()) * sizeof(Value) + A.boundary_rows.size() * 2;
+      }
+
+      MatrixView<Column, Value> view() const
+      {
+        const auto values = [&](const device::Array<Value> &array) { return ValueView<Value>{array.data(), table.data()}; };
+        return {blocks.data(),
+                slice_offsets.data(),
+                {inner_columns.data(), distances.data()},
+                values(inner_values),
+                values(outer_values),
+                values(diagonal),
+                outer_columns.data(),
+                jags.data(),
+                boundary_rows.data()};
+      }
+    };
+
+    /** Where the values of a matrix come from, for update_values(). */
+    struct Sources
+    {
+      device::Array<int>    inner, outer, diagonal;
+      device::Array<double> new_values;
+    };
+
+    template <typename Column, typename Value>
     class CudaEngine : public BlockAsync::Engine
     {
     public:
-      CudaEngine(const CrsMatrix &A, const BlockAsyncOptions &options_)
-        : CudaEngine(BlockCrs(A, options_.block_size), A, options_)
+      CudaEngine(BlockCrs &&matrix_, const SlicedBlockCrs &A, const Dictionary &dictionary_, Storage storage_, int n_entries_, const BlockAsyncOptions &options_)
+        : options(options_)
+        , storage(storage_)
+        , n_rows(matrix_.n_rows)
+        , n_blocks(matrix_.n_blocks())
+        , n_entries(n_entries_)
+        , largest_block(A.largest_block)
+        , n_distinct(static_cast<int>(dictionary_.values().size()))
+        , n_bytes(check_memory(A, matrix_))
+        , matrix(A, matrix_, dictionary_)
+        , inner_source(A.inner_source)
+        , outer_source(A.outer_source)
+        , diagonal_source(matrix_.diagonal_source)
+        , l1(options_.l1_weights ? matrix_.l1_weights() : std::vector<double>())
+        , local_iterations_per_block(options_.local_iterations_per_block)
+        , velocity(options_.momentum > 0. ? matrix_.n_local_rows() : 0)
+        , partial(std::max(n_blocks, reduction_threads))
+        , sum(1)
+        , old_x(options_.schedule == Schedule::synchronous ? matrix_.n_columns : 0)
+        , iterations_done(n_blocks)
+        , monitor(1)
+        , host_iterations_done(n_blocks)
+        , host_matrix(options_.l1_weights && storage_ == Storage::double_precision ? std::make_unique<BlockCrs>(std::move(matrix_)) : nullptr)
       {
+        choose_form(A);
+        restart();
       }
 
       MemorySpace memory_space() const override { return MemorySpace::device; }
       bool        is_fixed_linear_map() const override { return options.schedule == Schedule::synchronous || n_blocks <= 1; }
 
+      std::string description() const override
+      {
+        return std::to_string(n_blocks) + " blocks of up to " + std::to_string(largest_block) + " rows, " + to_string(execution) + " form, values stored as " +
+               to_string(storage) + (storage == Storage::dictionary ? " of " + std::to_string(n_distinct) : "") + ", columns of " +
+               std::to_string(8 * sizeof(Column)) + " bits, " + std::to_string(n_bytes / 1000000) + " MB";
+      }
+
+      void restart() override
+      {
+        if (velocity.size() > 0)
+          LEOPARD_CHECK(cudaMemsetAsync(velocity.data(), 0, velocity.size() * sizeof(double)));
+      }
+
       /** Returns when the work is queued on the default stream; whatever else that stream does comes after it. */
       void iterate(double *x, const double *b, int n_iterations) override
       {
-        if (n_blocks == 0)
+        if (n_blocks == 0 || n_iterations == 0)
           return;
-        const bool    synchronous = options.schedule == Schedule::synchronous;
-        const double *off_block   = synchronous ? old_x.data() : x;
+        if (execution == Execution::persistent)
+          {
+            launch(vectors(x, x, b), parameters(n_iterations));
+            return;
+          }
+        const bool synchronous = options.schedule == Schedule::synchronous;
         for (int n = 0; n < n_iterations; ++n)
           {
             if (synchronous)
               device::copy_on_device(old_x.data(), x, old_x.size() * sizeof(double));
-            relax_kernel<<<n_blocks, options.block_size, 2 * options.block_size * sizeof(double)>>>(
-              inner.view(), outer.view(), inverse_diagonal.data(), x, off_block, b, n_rows, options.local_iterations, options.omega);
+            launch(vectors(x, synchronous ? old_x.data() : x, b), parameters(1));
           }
-        LEOPARD_CHECK(cudaGetLastError());
       }
 
-      double residual_norm_squared(const double *x, const double *b) override { return sum_of_squares(x, b); }
-      double norm_squared(const double *b) override { return sum_of_squares(nullptr, b); }
-
-      void update_values(const double *values) override
+      IterationReport iterate_until(double *x, const double *b, int n_iterations, const ResidualTest &test) override
       {
-        if (n_rows == 0)
-          return;
-        for (int i = 0; i < n_rows; ++i)
-          {
-            const double d = values[diagonal_source[i]];
-            if (!(std::isfinite(d) && d != 0.))
-              throw InvalidInput("the diagonal entry of row " + std::to_string(i) + " is " + std::to_string(d) +
-                                 "\n  expected: a finite number that is not zero");
-            host_diagonal[i]         = d;
-            host_inverse_diagonal[i] = 1. / d;
-          }
-        device::copy_to_device(diagonal.data(), host_diagonal.data(), n_rows * sizeof(double));
-        device::copy_to_device(inverse_diagonal.data(), host_inverse_diagonal.data(), n_rows * sizeof(double));
-        device::copy_to_device(new_values.data(), values, new_values.size() * sizeof(double));
-        pick(inner);
-        pick(outer);
+        if (n_blocks == 0 || execution != Execution::persistent || test.goal < 0.)
+          return iterate_between_tests(*this, x, b, n_iterations, test);
+        // now and then the host looks too: at the time, and at whether there is progress
+        const long      n         = std::min<long>(n_iterations, 100l * test.every);
+        RelaxParameters p         = parameters(static_cast<int>(n));
+        RelaxVectors    v         = vectors(x, x, b);
+        p.test_every              = test.every;
+        v.monitor                 = monitor.data();
+        const double goal_squared = test.goal * test.goal, limit_squared = test.limit * test.limit;
+        reset_monitor_kernel<<<1, 512>>>(monitor.data(), partial.data(), n_blocks, goal_squared, limit_squared);
+        launch(v, p);
+        return report();
       }
 
-    private:
-      CudaEngine(const BlockCrs &matrix, const CrsMatrix &A, const BlockAsyncOptions &options_)
-        : options(options_)
-        , n_rows(A.n_rows)
-        , n_blocks(matrix.n_blocks)
-        , inner(matrix, matrix.inner)
-        , outer(matrix, matrix.outer)
-        , diagonal(matrix.diagonal)
-        , inverse_diagonal(matrix.inverse_diagonal)
-        , new_values(A.values.size())
-        , partial(matrix.n_blocks)
-        , sum(1)
-        , old_x(options_.schedule == Schedule::synchronous ? A.n_columns : 0)
-        , diagonal_source(matrix.diagonal_source)
-        , host_diagonal(A.n_rows)
-        , host_inverse_diagonal(A.n_rows)
-      {
-      }
-
-      template <typename Index>
-      void pick(DevicePart<Index> &part)
-      {
-        const int n = static_cast<int>(part.values.size());
-        if (n > 0)
-          pick_kernel<<<(n + 255) / 256, 256>>>(part.values.data(), part.slot_source.data(), new_values.data(), n);
-        LEOPARD_CHECK(cudaGetLastError());
-      }
-
-      double sum_of_squares(const double *x, const double *b)
+      double residual_norm_squared(const double *x, const double *b) override
       {
         if (n_blocks == 0)
           return 0.;
-        norm_kernel<<<n_blocks, reduction_threads>>>(inner.view(), outer.view(), diagonal.data(), x, b, n_rows, options.block_size, partial.data());
-        sum_kernel<<<1, reduction_threads>>>(partial.data(), n_blocks, sum.data());
+        RelaxParameters p            = parameters(1);
+        p.local_iterations           = 0;
+        p.test_every                 = 1;
+        p.momentum                   = 0.;
+        launch(vectors(const_cast<double *>(x), x, b), p); // no local iterations: x is only read
+        return sum_of(n_blocks);
+      }
+
+      double norm_squared(const double *b) override
+      {
+        if (n_rows == 0)
+          return 0.;
+        squares_kernel<<<reduction_threads, reduction_threads>>>(b, n_rows, partial.data());
+        return sum_of(reduction_threads);
+      }
+
+      void update_values(const double *values) override
+      {
+        if constexpr (!std::is_same_v<Value, double>)
+          throw InvalidInput("the values of a matrix that is stored as " + to_string(storage) +
+                             " on the GPU are to be changed\n  expected: storage double for a matrix whose values change");
+        else
+          replace_values(values);
+      }
+
+    private:
+      std::size_t check_memory(const SlicedBlockCrs &A, const BlockCrs &host) const
+      {
+        const std::size_t vectors = (options.l1_weights + (options.momentum > 0.)) * static_cast<std::size_t>(host.n_local_rows()) +
+                                    (options.schedule == Schedule::synchronous ? host.n_columns : 0);
+        const std::size_t needed = DeviceBlockCrs<Column, Value>::bytes_needed(A, host) + vectors * sizeof(double);
+        std::size_t       free_memory = 0, total = 0;
+        LEOPARD_CHECK(cudaMemGetInfo(&free_memory, &total));
+        if (needed > free_memory)
+          throw DeviceError("the matrix needs " + std::to_string(needed) + " bytes on the GPU, of whose " + std::to_string(total) + " bytes " +
+                            std::to_string(free_memory) + " are free\n  expected: a smaller problem, a larger GPU, or the backend host");
+        return needed;
+      }
+
+      using Kernel = void (*)(MatrixView<Column, Value>, RelaxVectors, RelaxParameters);
+
+      template <int width>
+      static Kernel kernel_for(bool cached)
+      {
+        return cached ? relax_rows_kernel<Column, Value, width, 8> : relax_rows_kernel<Column, Value, width, 0>;
+      }
+
+      static Kernel kernel_for(int width, bool cached)
+      {
+        return width <= 4 ? kernel_for<4>(cached) : width <= 8 ? kernel_for<8>(cached) : width <= 16 ? kernel_for<16>(cached) : nullptr;
+      }
+
+      /** Which kernel, how many threads, how much shared memory, and whether all blocks are on the chip at once. */
+      void choose_form(const SlicedBlockCrs &A)
+      {
+        cudaDeviceProp properties;
+        int            device = 0;
+        LEOPARD_CHECK(cudaGetDevice(&device));
+        LEOPARD_CHECK(cudaGetDeviceProperties(&properties, device));
+        const bool a_thread_a_row = largest_block <= 512;
+        const bool may_persist    = options.schedule == Schedule::chaotic && options.execution != Execution::launch;
+        execution                 = Execution::launch;
+        for (const bool persistent : {true, false})
+          {
+            if (persistent && !may_persist)
+              continue;
+            rows_kernel = a_thread_a_row ? kernel_for(A.inner_width, persistent && A.outer_width <= 8) : nullptr;
+            n_threads   = std::min(1024, std::max(32, (largest_block + 31) / 32 * 32));
+            stride      = rows_kernel != nullptr ? n_threads : largest_block;
+            n_shared    = sizeof(double) * (32 + static_cast<std::size_t>(stride) * (rows_kernel == nullptr && options.momentum > 0. ? 4 : 3));
+            if (n_shared > properties.sharedMemPerBlockOptin - 64)
+              throw InvalidInput("block-asynchronous iteration: a block of " + std::to_string(largest_block) + " rows needs " + std::to_string(n_shared) +
+                                 " bytes of shared memory, and a thread block of this GPU has " + std::to_string(properties.sharedMemPerBlockOptin - 64) +
+                                 "\n  expected: a block_size of at most " +
+                                 std::to_string((properties.sharedMemPerBlockOptin - 64 - 256) / (n_shared / largest_block + 1)));
+            const void *kernel = rows_kernel != nullptr ? reinterpret_cast<const void *>(rows_kernel) :
+                                                          reinterpret_cast<const void *>(relax_any_kernel<Column, Value>);
+            LEOPARD_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(n_shared)));
+            if (!persistent)
+              break;
+            int blocks_a_multiprocessor = 0;
+            LEOPARD_CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks_a_multiprocessor, kernel, n_threads, n_shared));
+            const int at_once = blocks_a_multiprocessor * properties.multiProcessorCount;
+            if (n_blocks <= at_once)
+              {
+                execution = Execution::persistent;
+                break;
+              }
+            if (options.execution == Execution::persistent)
+              throw InvalidInput("block-asynchronous iteration: execution is persistent, but the matrix has " + std::to_string(n_blocks) + " blocks of " +
+                                 std::to_string(largest_block) + " rows and only " + std::to_string(at_once) +
+                                 " are on this GPU at once\n  expected: execution automatic or launch, or a smaller matrix");
+          }
+      }
+
+      RelaxVectors vectors(double *x, const double *off_block, const double *b) const
+      {
+        return {x, off_block, b, velocity.data(), l1.data(), partial.data(), iterations_done.data(), nullptr};
+      }
+
+      RelaxParameters parameters(int n_iterations) const
+      {
+        return {n_iterations,
+                options.local_iterations,
+                local_iterations_per_block.data(),
+                options.omega,
+                options.block_omega,
+                options.momentum,
+                0};
+      }
+
+      void launch(const RelaxVectors &v, const RelaxParameters &p) const
+      {
+        if (rows_kernel != nullptr)
+          rows_kernel<<<n_blocks, n_threads, n_shared>>>(matrix.view(), v, p);
+        else
+          relax_any_kernel<Column, Value><<<n_blocks, n_threads, n_shared>>>(matrix.view(), v, p, stride);
+        LEOPARD_CHECK(cudaGetLastError());
+      }
+
+      IterationReport report()
+      {
+        // what comes before the lists is enough to know how much of them to fetch
+        int head[2] = {0, 0};
+        device::copy_to_host(host_iterations_done.data(), iterations_done.data(), n_blocks * sizeof(int));
+        device::copy_to_host(head, monitor.data(), sizeof(head));
+        IterationReport result;
+        result.minimum = *std::min_element(host_iterations_done.begin(), host_iterations_done.end());
+        result.maximum = *std::max_element(host_iterations_done.begin(), host_iterations_done.end());
+        result.mean    = std::accumulate(host_iterations_done.begin(), host_iterations_done.end(), 0.) / n_blocks;
+        result.estimate_iterations.resize(head[1]);
+        result.estimates.resize(head[1]);
+        const char *device_monitor = reinterpret_cast<const char *>(monitor.data());
+        if (head[1] > 0)
+          {
+            device::copy_to_host(result.estimate_iterations.data(), device_monitor + offsetof(Monitor, estimate_iterations), head[1] * sizeof(int));
+            device::copy_to_host(result.estimates.data(), device_monitor + offsetof(Monitor, estimates_squared), head[1] * sizeof(double));
+          }
+        for (double &estimate : result.estimates)
+          estimate = std::sqrt(estimate);
+        return result;
+      }
+
+      double sum_of(int n)
+      {
+        sum_kernel<<<1, reduction_threads>>>(partial.data(), n, sum.data());
         LEOPARD_CHECK(cudaGetLastError());
         double result = 0.;
         device::copy_to_host(&result, sum.data(), sizeof(double));
         return result;
       }
 
-      const BlockAsyncOptions   options;
-      const int                 n_rows, n_blocks;
-      DevicePart<std::uint16_t> inner;
-      DevicePart<int>           outer;
-      device::Array<double>     diagonal, inverse_diagonal, new_values, partial, sum;
-      device::Array<double>     old_x; ///< synchronous schedule only
-      std::vector<int>          diagonal_source;
-      std::vector<double>       host_diagonal, host_inverse_diagonal;
+      void replace_values(const double *values)
+      {
+        if (n_rows == 0)
+          return;
+        for (std::size_t l = 0; l < diagonal_source.size(); ++l)
+          if (const double d = values[diagonal_source[l]]; !(std::isfinite(d) && d != 0.))
+            throw InvalidInput("a diagonal entry, number " + std::to_string(l) + " in the order of the blocks, is " + std::to_string(d) +
+                               "\n  expected: a finite number that is not zero");
+        if (sources == nullptr)
+          sources = std::make_unique<Sources>(Sources{device::Array<int>(inner_source),
+                                                      device::Array<int>(outer_source),
+                                                      device::Array<int>(diagonal_source),
+                                                      device::Array<double>(static_cast<std::size_t>(n_entries))});
+        device::copy_to_device(sources->new_values.data(), values, sources->new_values.size() * sizeof(double));
+        if constexpr (std::is_same_v<Value, double>)
+          {
+            pick(matrix.inner_values, sources->inner);
+            pick(matrix.outer_values, sources->outer);
+            pick(matrix.diagonal, sources->diagonal);
+          }
+        if (host_matrix != nullptr)
+          {
+            host_matrix->update_values(values);
+            const std::vector<double> weights = host_matrix->l1_weights();
+            device::copy_to_device(l1.data(), weights.data(), weights.size() * sizeof(double));
+          }
+      }
+
+      void pick(const device::Array<double> &values, const device::Array<int> &source)
+      {
+        const int n = static_cast<int>(values.size());
+        if (n > 0)
+          pick_kernel<<<(n + 255) / 256, 256>>>(values.data(), source.data(), sources->new_values.data(), n);
+        LEOPARD_CHECK(cudaGetLastError());
+      }
+
+      const BlockAsyncOptions       options;
+      const Storage                 storage;
+      const int                     n_rows, n_blocks, n_entries, largest_block, n_distinct;
+      const std::size_t             n_bytes;
+      DeviceBlockCrs<Column, Value> matrix;
+      std::vector<int>              inner_source, outer_source, diagonal_source;
+      device::Array<double>         l1;
+      device::Array<int>            local_iterations_per_block;
+      device::Array<double>         velocity, partial, sum;
+      device::Array<double>         old_x; ///< synchronous schedule only
+      device::Array<int>            iterations_done;
+      device::Array<Monitor>        monitor;
+      std::vector<int>              host_iterations_done;
+      std::unique_ptr<BlockCrs>     host_matrix; ///< for l1 weights of values that change
+      std::unique_ptr<Sources>      sources;     ///< from the first update_values() on
+      Execution                     execution   = Execution::launch;
+      Kernel                        rows_kernel = nullptr; ///< null: relax_any_kernel
+      int                           n_threads = 0, stride = 0;
+      std::size_t                   n_shared = 0;
     };
+
+    template <typename Column>
+    std::unique_ptr<BlockAsync::Engine>
+    make_engine(BlockCrs &&matrix, const SlicedBlockCrs &A, const Dictionary &dictionary, Storage storage, int n_entries, const BlockAsyncOptions &options)
+    {
+      if (storage == Storage::dictionary)
+        return std::make_unique<CudaEngine<Column, std::uint8_t>>(std::move(matrix), A, dictionary, storage, n_entries, options);
+      if (storage == Storage::single_precision)
+        return std::make_unique<CudaEngine<Column, float>>(std::move(matrix), A, dictionary, storage, n_entries, options);
+      return std::make_unique<CudaEngine<Column, double>>(std::move(matrix), A, dictionary, storage, n_entries, options);
+    }
   } // namespace
 
   std::unique_ptr<BlockAsync::Engine> make_cuda_engine(const CrsMatrix &A, const BlockAsyncOptions &options)
   {
-    return std::make_unique<CudaEngine>(A, options);
+    BlockCrs                  matrix(A, options.blocks(A.n_rows));
+    const SlicedBlockCrs      sliced(matrix);
+    Dictionary                dictionary;
+    const std::vector<double> padding(1, 0.);
+    const Storage storage = choose_storage({&padding, &sliced.inner_values, &sliced.outer_values, &matrix.diagonal}, options.storage, dictionary);
+    return sliced.distances.empty() ? make_engine<std::uint16_t>(std::move(matrix), sliced, dictionary, storage, A.n_entries(), options) :
+                                      make_engine<std::uint8_t>(std::move(matrix), sliced, dictionary, storage, A.n_entries(), options);
   }
 } // namespace leopard

@@ -44,9 +44,11 @@ namespace leopard
     public:
       HostEngine(const CrsMatrix &A, const BlockAsyncOptions &options_)
         : options(options_)
-        , matrix(A, options_.block_size)
-        , pool(threads_to_use(A.n_rows, options_))
-        , n_chunks(std::max(1, std::min(matrix.n_blocks, pool.size() == 1 ? 1 : 16 * pool.size())))
+        , matrix(A, options_.blocks(A.n_rows))
+        , weights(make_weights(matrix, options_))
+        , velocity(options_.momentum > 0. ? matrix.n_local_rows() : 0)
+        , pool(threads_to_use(A.n_rows, matrix.n_blocks(), options_))
+        , n_chunks(std::max(1, std::min(matrix.n_blocks(), pool.size() == 1 ? 1 : 16 * pool.size())))
         , counters(n_chunks)
         , partial_sums(n_chunks)
         , scratch(pool.size())
@@ -54,14 +56,22 @@ namespace leopard
       {
         for (Scratch &s : scratch)
           {
-            s.frozen.resize(options.block_size);
-            s.current.resize(options.block_size);
-            s.next.resize(options.block_size);
+            s.frozen.resize(matrix.blocks.largest());
+            s.current.resize(matrix.blocks.largest());
+            s.next.resize(matrix.blocks.largest());
           }
       }
 
       MemorySpace memory_space() const override { return MemorySpace::host; }
       bool        is_fixed_linear_map() const override { return options.schedule == Schedule::synchronous || pool.size() == 1; }
+
+      std::string description() const override
+      {
+        return std::to_string(matrix.n_blocks()) + " blocks of up to " + std::to_string(matrix.blocks.largest()) + " rows on " + std::to_string(pool.size()) +
+               " threads, values stored as double";
+      }
+
+      void restart() override { std::fill(velocity.begin(), velocity.end(), 0.); }
 
       void iterate(double *x, const double *b, int n_iterations) override
       {
@@ -77,11 +87,11 @@ namespace leopard
 
       double residual_norm_squared(const double *x, const double *b) override
       {
-        return sum_over_rows([&](int i, int first) {
-          double r = b[i] - matrix.diagonal[i] * x[i];
-          for (int p = matrix.inner.offsets[i]; p < matrix.inner.offsets[i + 1]; ++p)
+        return sum_over_rows([&](int i, int l, int first) {
+          double r = b[i] - matrix.diagonal[l] * x[i];
+          for (int p = matrix.inner.offsets[l]; p < matrix.inner.offsets[l + 1]; ++p)
             r -= matrix.inner.values[p] * x[first + matrix.inner.columns[p]];
-          for (int p = matrix.outer.offsets[i]; p < matrix.outer.offsets[i + 1]; ++p)
+          for (int p = matrix.outer.offsets[l]; p < matrix.outer.offsets[l + 1]; ++p)
             r -= matrix.outer.values[p] * x[matrix.outer.columns[p]];
           return r * r;
         });
@@ -89,21 +99,39 @@ namespace leopard
 
       double norm_squared(const double *b) override
       {
-        return sum_over_rows([&](int i, int /*first*/) { return b[i] * b[i]; });
+        return sum_over_rows([&](int i, int /*l*/, int /*first*/) { return b[i] * b[i]; });
       }
 
-      void update_values(const double *values) override { matrix.update_values(values); }
+      void update_values(const double *values) override
+      {
+        matrix.update_values(values);
+        weights = make_weights(matrix, options);
+      }
 
     private:
       /** Waking a thread costs microseconds: it needs some thousand rows to be worth it. */
-      static int threads_to_use(int n_rows, const BlockAsyncOptions &options)
+      static int threads_to_use(int n_rows, int n_blocks, const BlockAsyncOptions &options)
       {
-        const int wanted   = options.n_threads > 0 ? options.n_threads : std::max(1u, std::thread::hardware_concurrency());
-        const int n_blocks = (n_rows + options.block_size - 1) / options.block_size;
+        const int wanted = options.n_threads > 0 ? options.n_threads : std::max(1u, std::thread::hardware_concurrency());
         return std::max(1, std::min({wanted, n_blocks / 4, n_rows / 2000}));
       }
 
-      int chunk_begin(int chunk) const { return static_cast<int>(static_cast<long>(matrix.n_blocks) * chunk / n_chunks); }
+      /** What a sweep multiplies the residual with, one a local row: omega / d_i. */
+      static std::vector<double> make_weights(const BlockCrs &matrix, const BlockAsyncOptions &options)
+      {
+        std::vector<double> result = matrix.diagonal;
+        if (options.l1_weights)
+          {
+            const std::vector<double> l1 = matrix.l1_weights();
+            for (std::size_t l = 0; l < result.size(); ++l)
+              result[l] += l1[l];
+          }
+        for (double &d : result)
+          d = options.omega / d;
+        return result;
+      }
+
+      int chunk_begin(int chunk) const { return static_cast<int>(static_cast<long>(matrix.n_blocks()) * chunk / n_chunks); }
 
       void relax_all(double *x, const double *off_block, const double *b, int n_iterations)
       {
@@ -125,13 +153,13 @@ namespace leopard
         });
       }
 
-      void relax_block(int block, double *x, const double *off_block, const double *b, Scratch &s) const
+      void relax_block(int block, double *x, const double *off_block, const double *b, Scratch &s)
       {
-        const int     begin = matrix.block_begin(block), n = matrix.block_end(block) - begin;
-        const double *own     = x + begin; // written by nobody else, read by others with load()
-        const double *inverse = matrix.inverse_diagonal.data() + begin;
-        const int    *outer   = matrix.outer.offsets.data() + begin;
-        const double  omega = options.omega, keep = 1. - omega;
+        const Blocks &blocks = matrix.blocks;
+        const int     begin = blocks.begin[block], n = blocks.end[block] - begin, first = matrix.first_local[block];
+        const int     k     = options.local_iterations_per_block.empty() ? options.local_iterations : options.local_iterations_per_block[block];
+        const int    *outer = matrix.outer.offsets.data() + first;
+        const int     owned_begin = blocks.owned_begin[block] - begin, owned_end = blocks.owned_begin[block + 1] - begin;
 
         for (int i = 0; i < n; ++i)
           {
@@ -140,31 +168,44 @@ namespace leopard
               sum -= matrix.outer.values[p] * load(off_block[matrix.outer.columns[p]]);
             s.frozen[i] = sum;
           }
-        double *next = s.next.data();
-        local_sweep(begin, n, own, s.frozen.data(), inverse, keep, omega, next);
-        for (int k = 1; k < options.local_iterations; ++k)
+        const double *own = x + begin; // written by nobody else, read by others with load()
+        if (owned_end - owned_begin < n)
+          {
+            for (int i = 0; i < n; ++i)
+              s.current[i] = i >= owned_begin && i < owned_end ? x[begin + i] : load(off_block[begin + i]);
+            own = s.current.data();
+          }
+        local_sweep(first, n, own, s.frozen.data(), s.next.data());
+        for (int sweep = 1; sweep < k; ++sweep)
           {
             std::swap(s.current, s.next);
-            next = s.next.data();
-            local_sweep(begin, n, s.current.data(), s.frozen.data(), inverse, keep, omega, next);
+            local_sweep(first, n, s.current.data(), s.frozen.data(), s.next.data());
           }
-        for (int i = 0; i < n; ++i)
-          store(x[begin + i], next[i]);
+        for (int i = owned_begin; i < owned_end; ++i)
+          store(x[begin + i], options.block_omega == 1. ? s.next[i] : x[begin + i] + options.block_omega * (s.next[i] - x[begin + i]));
       }
 
-      /** One Jacobi sweep inside a block: next_i = keep y_i + omega / a_ii (frozen_i - sum of a_ij y_j, j != i). */
-      void local_sweep(int begin, int n, const double *y, const double *frozen, const double *inverse, double keep, double omega, double *next) const
+      /** One Jacobi sweep inside a block: next_i = y_i + omega / d_i (frozen_i - sum of a_ij y_j) + momentum v_i. */
+      void local_sweep(int first, int n, const double *y, const double *frozen, double *next)
       {
-        const int           *offsets = matrix.inner.offsets.data() + begin;
-        const double        *values  = matrix.inner.values.data();
-        const std::uint16_t *columns = matrix.inner.columns.data();
+        const int           *offsets  = matrix.inner.offsets.data() + first;
+        const double        *values   = matrix.inner.values.data();
+        const double        *diagonal = matrix.diagonal.data() + first, *weight = weights.data() + first;
+        const std::uint16_t *columns  = matrix.inner.columns.data();
         for (int i = 0; i < n; ++i)
           {
-            double sum = frozen[i];
+            double sum = frozen[i] - diagonal[i] * y[i];
             for (int p = offsets[i]; p < offsets[i + 1]; ++p)
               sum -= values[p] * y[columns[p]];
-            next[i] = keep * y[i] + omega * inverse[i] * sum;
+            next[i] = y[i] + weight[i] * sum;
           }
+        if (options.momentum > 0.)
+          for (int i = 0; i < n; ++i)
+            {
+              double &v = velocity[first + i];
+              next[i] += options.momentum * v;
+              v = next[i] - y[i];
+            }
       }
 
       /** Sums a function of the row in parallel and, within a number of threads, always in the same order. */
@@ -177,8 +218,8 @@ namespace leopard
             {
               double sum = 0.;
               for (int block = chunk_begin(chunk); block < chunk_begin(chunk + 1); ++block)
-                for (int i = matrix.block_begin(block); i < matrix.block_end(block); ++i)
-                  sum += term(i, matrix.block_begin(block));
+                for (int i = matrix.blocks.owned_begin[block]; i < matrix.blocks.owned_begin[block + 1]; ++i)
+                  sum += term(i, matrix.first_local[block] + i - matrix.blocks.begin[block], matrix.blocks.begin[block]);
               partial_sums[chunk] = sum;
             }
         });
@@ -187,6 +228,7 @@ namespace leopard
 
       const BlockAsyncOptions   options;
       BlockCrs                  matrix;
+      std::vector<double>       weights, velocity; ///< one a local row; velocity with momentum only
       ThreadPool                pool;
       const int                 n_chunks;
       std::vector<ChunkCounter> counters;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <numeric>
 #include <random>
 
@@ -21,19 +22,35 @@ namespace leopard
       ReferenceEngine(const CrsMatrix &A_, const BlockAsyncOptions &options_)
         : A(A_)
         , options(options_)
+        , blocks(options_.blocks(A_.n_rows))
         , random(options_.seed)
-        , order((A_.n_rows + options_.block_size - 1) / options_.block_size)
-        , frozen(options_.block_size)
-        , next(options_.block_size)
-        , inverse_diagonal(A_.n_rows)
+        , order(blocks.n_blocks())
+        , frozen(blocks.largest())
+        , y(blocks.largest())
+        , next(blocks.largest())
+        , diagonal(A_.n_rows)
+        , velocity(blocks.n_blocks())
       {
         for (auto &snapshot : snapshots)
           snapshot.resize(A.n_columns);
+        for (int block = 0; block < blocks.n_blocks(); ++block)
+          velocity[block].resize(blocks.end[block] - blocks.begin[block]);
         update_values(A_.values.data());
       }
 
       MemorySpace memory_space() const override { return MemorySpace::host; }
       bool        is_fixed_linear_map() const override { return options.schedule != Schedule::replay; }
+
+      std::string description() const override
+      {
+        return std::to_string(blocks.n_blocks()) + " blocks of up to " + std::to_string(blocks.largest()) + " rows, in sequence";
+      }
+
+      void restart() override
+      {
+        for (std::vector<double> &v : velocity)
+          std::fill(v.begin(), v.end(), 0.);
+      }
 
       void iterate(double *x, const double *b, int n_iterations) override
       {
@@ -67,7 +84,7 @@ namespace leopard
         for (int i = 0; i < A.n_rows; ++i)
           for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
             if (A.columns[p] == i)
-              inverse_diagonal[i] = 1. / A.values[p];
+              diagonal[i] = A.values[p];
       }
 
     private:
@@ -83,35 +100,47 @@ namespace leopard
 
       void relax(int block, double *x, const double *off_block, const double *b)
       {
-        const int  begin = block * options.block_size, end = std::min(begin + options.block_size, A.n_rows);
+        const int  begin = blocks.begin[block], end = blocks.end[block];
+        const int  k      = options.local_iterations_per_block.empty() ? options.local_iterations : options.local_iterations_per_block[block];
         const auto inside = [&](int column) { return column >= begin && column < end; };
+        const auto owned  = [&](int row) { return row >= blocks.owned_begin[block] && row < blocks.owned_begin[block + 1]; };
         for (int i = begin; i < end; ++i)
           {
+            y[i - begin]      = owned(i) ? x[i] : off_block[i];
             frozen[i - begin] = b[i];
             for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
               if (!inside(A.columns[p]))
                 frozen[i - begin] -= A.values[p] * off_block[A.columns[p]];
           }
-        for (int k = 0; k < options.local_iterations; ++k)
+        for (int sweep = 0; sweep < k; ++sweep)
           {
             for (int i = begin; i < end; ++i)
               {
-                double r = frozen[i - begin];
+                double r = frozen[i - begin], l1 = 0.; // the residual, diagonal included
                 for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
                   if (inside(A.columns[p]))
-                    r -= A.values[p] * x[A.columns[p]];
-                next[i - begin] = x[i] + options.omega * inverse_diagonal[i] * r;
+                    r -= A.values[p] * y[A.columns[p] - begin];
+                  else
+                    l1 += std::abs(A.values[p]);
+                const double d = diagonal[i] + (options.l1_weights ? std::copysign(l1, diagonal[i]) : 0.);
+                double      &v = velocity[block][i - begin];
+                v              = options.omega / d * r + options.momentum * v;
+                next[i - begin] = y[i - begin] + v;
               }
-            std::copy_n(next.begin(), end - begin, x + begin);
+            y.swap(next);
           }
+        for (int i = blocks.owned_begin[block]; i < blocks.owned_begin[block + 1]; ++i)
+          x[i] += options.block_omega * (y[i - begin] - x[i]);
       }
 
       CrsMatrix                          A;
       const BlockAsyncOptions            options;
+      const Blocks                       blocks;
       std::mt19937_64                    random;
       std::vector<int>                   order;
       std::array<std::vector<double>, 2> snapshots;
-      std::vector<double>                frozen, next, inverse_diagonal;
+      std::vector<double>                frozen, y, next, diagonal;
+      std::vector<std::vector<double>>   velocity; ///< one vector a block, overlap included
     };
   } // namespace
 

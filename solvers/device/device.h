@@ -30,6 +30,9 @@ namespace leopard::device
   /** Makes a device current for this thread. @throws DeviceError saying how many there are, or "built without CUDA: ...". */
   void select(int device);
 
+  /** Waits until the device has done all that was asked of it. @throws DeviceError for what went wrong there meanwhile. */
+  void synchronize();
+
   /** Device arrays. @throws DeviceError, for allocate() with the bytes asked for and the bytes that are free. */
   void *allocate(std::size_t n_bytes);
   void  release(void *pointer) noexcept;

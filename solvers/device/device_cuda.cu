@@ -84,6 +84,11 @@ namespace leopard::device
     LEOPARD_CHECK(cudaSetDevice(device));
   }
 
+  void synchronize()
+  {
+    LEOPARD_CHECK(cudaDeviceSynchronize());
+  }
+
   void *allocate(std::size_t n_bytes)
   {
     void             *pointer = nullptr;

@@ -33,6 +33,10 @@ namespace leopard
     {
       no_cuda();
     }
+    void synchronize()
+    {
+      no_cuda();
+    }
     void *allocate(std::size_t /*n_bytes*/)
     {
       no_cuda();

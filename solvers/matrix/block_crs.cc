@@ -8,40 +8,45 @@
 
 namespace leopard
 {
-  BlockCrs::BlockCrs(const CrsMatrix &A, int block_size_)
+  BlockCrs::BlockCrs(const CrsMatrix &A, const Blocks &blocks_)
     : n_rows(A.n_rows)
     , n_columns(A.n_columns)
-    , block_size(block_size_)
-    , n_blocks(0)
-    , diagonal(A.n_rows)
-    , inverse_diagonal(A.n_rows)
-    , diagonal_source(A.n_rows)
+    , blocks(blocks_)
   {
-    if (block_size < 1 || block_size > 65536)
-      throw InvalidInput("block_size is " + std::to_string(block_size) + "\n  expected: 1 to 65536 rows a block");
-    n_blocks = (n_rows + block_size - 1) / block_size;
-    for (int i = 0; i < n_rows; ++i)
+    if (blocks.n_rows() != n_rows)
+      throw InvalidInput("the blocks cover " + std::to_string(blocks.n_rows()) + " rows and the matrix has " + std::to_string(n_rows) +
+                         "\n  expected: blocks that cover the matrix");
+    if (blocks.largest() > 65536)
+      throw InvalidInput("a block has " + std::to_string(blocks.largest()) + " rows\n  expected: at most 65536");
+    inner.columns.reserve(A.columns.size());
+    inner.source.reserve(A.columns.size());
+    for (int block = 0; block < n_blocks(); ++block)
       {
-        const int begin = i / block_size * block_size, end = std::min(begin + block_size, n_rows);
-        for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
+        const int begin = blocks.begin[block], end = blocks.end[block];
+        for (int i = begin; i < end; ++i)
           {
-            const int column = A.columns[p];
-            if (column == i)
-              diagonal_source[i] = p;
-            else if (column >= begin && column < end)
+            for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
               {
-                inner.columns.push_back(static_cast<std::uint16_t>(column - begin));
-                inner.source.push_back(p);
+                const int column = A.columns[p];
+                if (column == i)
+                  diagonal_source.push_back(p);
+                else if (column >= begin && column < end)
+                  {
+                    inner.columns.push_back(static_cast<std::uint16_t>(column - begin));
+                    inner.source.push_back(p);
+                  }
+                else
+                  {
+                    outer.columns.push_back(column);
+                    outer.source.push_back(p);
+                  }
               }
-            else
-              {
-                outer.columns.push_back(column);
-                outer.source.push_back(p);
-              }
+            inner.offsets.push_back(static_cast<int>(inner.columns.size()));
+            outer.offsets.push_back(static_cast<int>(outer.columns.size()));
           }
-        inner.offsets.push_back(static_cast<int>(inner.columns.size()));
-        outer.offsets.push_back(static_cast<int>(outer.columns.size()));
+        first_local.push_back(first_local.back() + end - begin);
       }
+    diagonal.resize(n_local_rows());
     inner.values.resize(inner.columns.size());
     outer.values.resize(outer.columns.size());
     update_values(A.values.data());
@@ -49,18 +54,34 @@ namespace leopard
 
   void BlockCrs::update_values(const double *new_values)
   {
-    for (int i = 0; i < n_rows; ++i)
+    for (std::size_t l = 0; l < diagonal.size(); ++l)
       {
-        const double d = new_values[diagonal_source[i]];
+        const double d = new_values[diagonal_source[l]];
         if (!(std::isfinite(d) && d != 0.))
-          throw InvalidInput("the diagonal entry of row " + std::to_string(i) + " is " + std::to_string(d) +
-                             "\n  expected: a finite number that is not zero");
-        diagonal[i]         = d;
-        inverse_diagonal[i] = 1. / d;
+          {
+            const auto block = std::upper_bound(first_local.begin(), first_local.end(), static_cast<int>(l)) - first_local.begin() - 1;
+            const int  row   = blocks.begin[block] + static_cast<int>(l) - first_local[block];
+            throw InvalidInput("the diagonal entry of row " + std::to_string(row) + " is " + std::to_string(d) +
+                               "\n  expected: a finite number that is not zero");
+          }
+        diagonal[l] = d;
       }
     for (std::size_t p = 0; p < inner.values.size(); ++p)
       inner.values[p] = new_values[inner.source[p]];
     for (std::size_t p = 0; p < outer.values.size(); ++p)
       outer.values[p] = new_values[outer.source[p]];
+  }
+
+  std::vector<double> BlockCrs::l1_weights() const
+  {
+    std::vector<double> result(diagonal.size());
+    for (std::size_t l = 0; l < diagonal.size(); ++l)
+      {
+        double sum = 0.;
+        for (int p = outer.offsets[l]; p < outer.offsets[l + 1]; ++p)
+          sum += std::abs(outer.values[p]);
+        result[l] = std::copysign(sum, diagonal[l]);
+      }
+    return result;
   }
 } // namespace leopard

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "blocks.h"
 #include "crs_matrix.h"
 
 #include <cstdint>
@@ -9,13 +10,16 @@
 namespace leopard
 {
   /**
-   * A matrix split for block relaxation with blocks of consecutive rows (thesis, section 4.8.2): the diagonal, the rest of the
-   * diagonal blocks with 16-bit column indices that count from the block's first row, and all entries outside the diagonal blocks
-   * (ghost columns among them) with 32-bit column indices. Host memory.
+   * A matrix split for block relaxation (thesis, section 4.8.2): the diagonal, the rest of the diagonal blocks with 16-bit
+   * column indices that count from the block's first row, and all entries outside the diagonal blocks (ghost columns
+   * among them) with 32-bit column indices. Host memory.
+   *
+   * The rows of the blocks stand one block after the other and are numbered as *local rows*: block J has the local rows
+   * first_local[J] <= l < first_local[J+1], of which the first is row blocks.begin[J]. Without overlap they are the matrix' rows.
    */
   struct BlockCrs
   {
-    /** One of the two parts: row i holds the entries offsets[i] <= p < offsets[i+1]. */
+    /** One of the two parts: local row l holds the entries offsets[l] <= p < offsets[l+1]. */
     template <typename Index>
     struct Part
     {
@@ -25,17 +29,25 @@ namespace leopard
       std::vector<int>    source; ///< which entry of the CrsMatrix a value comes from
     };
 
-    /** Splits A, which must be valid. @throws InvalidInput if block_size is not in 1 ... 65536. */
-    BlockCrs(const CrsMatrix &A, int block_size);
+    /** Splits A, which must be valid. @throws InvalidInput if a block has more than 65536 rows or the blocks do not cover the matrix. */
+    BlockCrs(const CrsMatrix &A, const Blocks &blocks);
 
     /** New values in the order of the CrsMatrix. @throws InvalidInput for a diagonal entry that is zero or not finite. */
     void update_values(const double *new_values);
 
-    int block_begin(int block) const { return block * block_size; }
-    int block_end(int block) const { return block + 1 < n_blocks ? (block + 1) * block_size : n_rows; }
+    /**
+     * sign(a_ii) times the sum of the |a_ij| outside the diagonal block, one a local row: what l1 weights add to the diagonal (thesis,
+     * section 4.10.2.3).
+     */
+    std::vector<double> l1_weights() const;
 
-    int                 n_rows, n_columns, block_size, n_blocks;
-    std::vector<double> diagonal, inverse_diagonal;
+    int n_blocks() const { return blocks.n_blocks(); }
+    int n_local_rows() const { return first_local.back(); }
+
+    int                 n_rows, n_columns;
+    Blocks              blocks;
+    std::vector<int>    first_local = {0}; ///< n_blocks + 1
+    std::vector<double> diagonal;          ///< one a local row
     std::vector<int>    diagonal_source;
     Part<std::uint16_t> inner; ///< within the diagonal blocks, without the diagonal
     Part<int>           outer; ///< everything else

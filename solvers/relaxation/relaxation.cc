@@ -4,6 +4,7 @@
 #include "../base/errors.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 
 namespace leopard
@@ -22,6 +23,33 @@ namespace leopard
     return "unknown";
   }
 
+  std::string to_string(SolveStatus status)
+  {
+    switch (status)
+      {
+        case SolveStatus::converged:
+          return "converged";
+        case SolveStatus::iteration_limit:
+          return "iteration limit";
+        case SolveStatus::diverged:
+          return "diverged";
+        case SolveStatus::stagnated:
+          return "stagnated";
+        case SolveStatus::time_limit:
+          return "time limit";
+      }
+    return "unknown";
+  }
+
+  double SolveResult::convergence_factor() const
+  {
+    const std::size_t n = history_residuals.size();
+    for (std::size_t i = n / 2; i + 1 < n; ++i)
+      if (const int steps = history_iterations.back() - history_iterations[i]; steps > 0 && history_residuals[i] > 0.)
+        return std::pow(history_residuals.back() / history_residuals[i], 1. / steps);
+    return 0.;
+  }
+
   void StoppingCriteria::validate() const
   {
     const auto require = [](bool holds, const std::string &name, double found, const char *expected) {
@@ -33,6 +61,8 @@ namespace leopard
     require(absolute_tolerance >= 0. && absolute_tolerance < INFINITY, "absolute_tolerance", absolute_tolerance, "a number >= 0");
     require(test_every >= 1, "test_every", test_every, "a number >= 1");
     require(divergence_factor > 1., "divergence_factor", divergence_factor, "a number > 1");
+    require(stagnation_tests >= 0, "stagnation_tests", stagnation_tests, "a number >= 0");
+    require(max_seconds >= 0., "max_seconds", max_seconds, "a number of seconds >= 0");
   }
 
   namespace
@@ -61,24 +91,48 @@ namespace leopard
       const Communication &communication;
     };
 
-    void iterate(Relaxation &relaxation, double *x, const double *b, int n, const Communication &communication)
+    /** Global iterations with an exchange of ghosts before each, where there are any; up to the next test. */
+    IterationReport
+    iterate(Relaxation &relaxation, double *x, const double *b, int n, const ResidualTest &test, const Communication &communication)
     {
       if (!communication.has_ghosts())
-        {
-          relaxation.iterate(x, b, n);
-          return;
-        }
-      for (int i = 0; i < n; ++i)
+        return relaxation.iterate_until(x, b, n, test);
+      IterationReport report;
+      report.minimum = report.maximum = std::min(n, test.every);
+      report.mean                     = report.maximum;
+      for (int i = 0; i < report.maximum; ++i)
         {
           communication.update_ghosts(x, relaxation.memory_space());
           relaxation.iterate(x, b, 1);
         }
+      return report;
+    }
+
+    /** What the history says of the iteration's chances. */
+    bool grows_steadily(const std::vector<double> &residuals)
+    {
+      constexpr std::size_t tests = 6;
+      const std::size_t     n     = residuals.size();
+      if (n < tests || residuals.back() < 10. * residuals.front())
+        return false;
+      return std::is_sorted(residuals.end() - tests, residuals.end());
+    }
+
+    /** Whether the smallest residual is older than so many tests. */
+    bool stagnates(const std::vector<double> &residuals, int tests)
+    {
+      if (tests == 0 || residuals.size() <= static_cast<std::size_t>(tests))
+        return false;
+      const double before = *std::min_element(residuals.begin(), residuals.end() - tests);
+      return *std::min_element(residuals.end() - tests, residuals.end()) >= before * (1. - 1e-12);
     }
   } // namespace
 
   SolveResult solve(Relaxation &relaxation, double *x, const double *b, const StoppingCriteria &criteria, const Communication &communication)
   {
     criteria.validate();
+    const auto     start   = std::chrono::steady_clock::now();
+    const auto     seconds = [&] { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(); };
     const Residual residual(relaxation, communication);
     SolveResult    result;
     const auto     record = [&](double norm) {
@@ -86,39 +140,47 @@ namespace leopard
       result.history_iterations.push_back(result.n_iterations);
       result.history_residuals.push_back(norm);
     };
+    const auto add = [&](const IterationReport &report) {
+      for (std::size_t i = 0; i < report.estimates.size(); ++i)
+        {
+          result.history_iterations.push_back(result.n_iterations + report.estimate_iterations[i]);
+          result.history_residuals.push_back(report.estimates[i]);
+        }
+      result.n_iterations += report.maximum;
+      result.min_iterations += report.minimum;
+      result.mean_iterations += report.mean;
+    };
 
+    relaxation.restart();
     record(result.initial_residual = residual.norm(x, b));
-    const bool tests = criteria.relative_tolerance > 0. || criteria.absolute_tolerance > 0.;
+    const bool   tests  = criteria.relative_tolerance > 0. || criteria.absolute_tolerance > 0. || criteria.max_seconds > 0.;
+    const double norm_b = criteria.relative_tolerance > 0. ? residual.norm_of(b) : 0.;
+    ResidualTest test;
+    test.goal  = std::max(criteria.absolute_tolerance, criteria.relative_tolerance * (norm_b > 0. ? norm_b : result.initial_residual));
+    test.limit = criteria.divergence_factor * std::max({result.initial_residual, test.goal, 1e-300});
+    test.every = tests ? criteria.test_every : std::max(1, criteria.max_iterations);
     if (!tests)
+      test.goal = -1.; // nothing is small enough: exactly max_iterations
+
+    while (true)
       {
-        iterate(relaxation, x, b, criteria.max_iterations, communication);
-        result.n_iterations = criteria.max_iterations;
-        record(residual.norm(x, b));
-      }
-    else
-      {
-        const double norm_b = residual.norm_of(b);
-        const double goal   = std::max(criteria.absolute_tolerance, criteria.relative_tolerance * (norm_b > 0. ? norm_b : result.initial_residual));
-        const double limit  = criteria.divergence_factor * std::max(result.initial_residual, goal);
-        while (true)
+        if (tests && result.final_residual <= test.goal)
+          result.status = SolveStatus::converged;
+        else if (!(result.final_residual <= test.limit) || (tests && grows_steadily(result.history_residuals)))
+          result.status = SolveStatus::diverged;
+        else if (tests && communication.max(criteria.max_seconds > 0. ? seconds() : 0.) > criteria.max_seconds)
+          result.status = SolveStatus::time_limit;
+        else if (tests && stagnates(result.history_residuals, criteria.stagnation_tests))
+          result.status = SolveStatus::stagnated;
+        else if (result.n_iterations < criteria.max_iterations)
           {
-            if (result.final_residual <= goal)
-              {
-                result.status = SolveStatus::converged;
-                return result;
-              }
-            if (!(result.final_residual <= limit))
-              break;
-            if (result.n_iterations >= criteria.max_iterations)
-              return result;
-            const int n = std::min(criteria.test_every, criteria.max_iterations - result.n_iterations);
-            iterate(relaxation, x, b, n, communication);
-            result.n_iterations += n;
+            add(iterate(relaxation, x, b, criteria.max_iterations - result.n_iterations, test, communication));
             record(residual.norm(x, b));
+            continue;
           }
+        break;
       }
-    if (!(result.final_residual <= criteria.divergence_factor * std::max(result.initial_residual, 1e-300)))
-      result.status = SolveStatus::diverged;
+    result.seconds = seconds();
     return result;
   }
 } // namespace leopard

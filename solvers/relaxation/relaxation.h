@@ -44,6 +44,35 @@ namespace leopard
     virtual bool has_ghosts() const { return false; }
   };
 
+  /** When a relaxation may stop by itself, and how often it looks. Norms in the units of b. */
+  struct ResidualTest
+  {
+    double goal  = 0.; ///< stop when ||b - A x||_2 is estimated to be at most this
+    double limit = 0.; ///< and when it is estimated to be more than this, or not finite
+    int    every = 10; ///< global iterations between two tests
+  };
+
+  /** What iterate_until() has done. */
+  struct IterationReport
+  {
+    int                 minimum = 0, maximum = 0; ///< global iterations of the block that did the fewest, and the most
+    double              mean = 0.;                ///< and over all blocks
+    std::vector<int>    estimate_iterations;      ///< where the residual was estimated on the way
+    std::vector<double> estimates;                ///< and its norm, of values that were not of one time
+  };
+
+  /** iterate_until() of a relaxation that does not test by itself. */
+  template <typename Iteration>
+  IterationReport iterate_between_tests(Iteration &iteration, double *x, const double *b, int n_iterations, const ResidualTest &test)
+  {
+    const int n = n_iterations < test.every ? n_iterations : test.every;
+    iteration.iterate(x, b, n);
+    IterationReport report;
+    report.minimum = report.maximum = n;
+    report.mean                     = n;
+    return report;
+  }
+
   /**
    * A stationary iteration x <- x + C (b - A x) for a matrix A with nonzero diagonal: block-asynchronous iteration,
    * Jacobi, Gauss-Seidel, SOR, SSOR. Ghost columns of A are read and never written.
@@ -58,6 +87,9 @@ namespace leopard
     /** "async-(5)", "Jacobi", ... */
     virtual std::string name() const = 0;
 
+    /** What a log should say of how it computes, in a line; empty if there is nothing to say. */
+    virtual std::string description() const { return ""; }
+
     virtual int         n_rows() const       = 0;
     virtual int         n_columns() const    = 0;
     virtual MemorySpace memory_space() const = 0;
@@ -67,6 +99,18 @@ namespace leopard
 
     /** Does n global iterations and returns when they are done. */
     virtual void iterate(double *x, const double *b, int n_iterations) = 0;
+
+    /**
+     * At most n global iterations, and fewer if the relaxation itself finds that the test holds. The default does test.every of them
+     * and finds nothing: the caller tests. The persistent form on a GPU tests on the way without stopping its blocks.
+     */
+    virtual IterationReport iterate_until(double *x, const double *b, int n_iterations, const ResidualTest &test)
+    {
+      return iterate_between_tests(*this, x, b, n_iterations, test);
+    }
+
+    /** Forgets what an iteration with momentum or a polynomial remembers of the iterations before. */
+    virtual void restart() {}
 
     /** ||b - A x||_2^2 over the own rows. */
     virtual double residual_norm_squared(const double *x, const double *b) = 0;
@@ -90,6 +134,8 @@ namespace leopard
     double absolute_tolerance = 0.;    ///< stop when ||r||_2 <= absolute_tolerance (units of b); 0: no test
     int    test_every         = 10;    ///< global iterations between two residual tests
     double divergence_factor  = 1e6;   ///< ||r|| above this multiple of the first residual norm is called divergence
+    int    stagnation_tests   = 20;    ///< that many tests in sequence without a smaller residual are called stagnation; 0: never
+    double max_seconds        = 0.;    ///< wall time at which to stop, looked at with each test; 0: no limit
 
     /** @throws InvalidInput if a number is out of range. */
     void validate() const;
@@ -99,17 +145,28 @@ namespace leopard
   {
     converged,       ///< a tolerance was met
     iteration_limit, ///< max_iterations were done; with no tolerance given this is what was asked for
-    diverged         ///< the residual grew beyond divergence_factor or is not finite
+    diverged,        ///< the residual grew beyond divergence_factor, grew tenfold without a pause, or is not finite
+    stagnated,       ///< the residual has not fallen for stagnation_tests tests
+    time_limit       ///< max_seconds have passed
   };
+
+  /** "converged", "iteration limit", "diverged", "stagnated" or "time limit". */
+  std::string to_string(SolveStatus status);
 
   struct SolveResult
   {
     SolveStatus         status           = SolveStatus::iteration_limit;
-    int                 n_iterations     = 0;  ///< global iterations done
+    int                 n_iterations     = 0;  ///< global iterations done, by the block that did the most
+    int                 min_iterations   = 0;  ///< by the block that did the fewest
+    double              mean_iterations  = 0.; ///< over all blocks
+    double              seconds          = 0.; ///< wall time, tests included
     double              initial_residual = 0.; ///< ||b - A x_0||_2
     double              final_residual   = 0.; ///< ||b - A x||_2 at the end
     std::vector<int>    history_iterations;    ///< the iterations at which the residual was tested
-    std::vector<double> history_residuals;     ///< and its norm there
+    std::vector<double> history_residuals;     ///< and its norm there; between the first and the last it may be an estimate of the persistent form
+
+    /** Factor by which an iteration reduced the residual, in the mean over the second half of the history; 0 without one. */
+    double convergence_factor() const;
   };
 
   /**

@@ -1,0 +1,337 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "blocks.h"
+
+#include "../base/errors.h"
+
+#include <metis.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace leopard
+{
+  namespace
+  {
+    void require_block_size(int block_size)
+    {
+      if (block_size < 1)
+        throw InvalidInput("block_size is " + std::to_string(block_size) + "\n  expected: at least one row a block");
+    }
+
+    struct Graph
+    {
+      std::vector<int> offsets = {0}, neighbours;
+    };
+
+    /** The graph of A + A^T without loops and without ghosts. */
+    Graph symmetric_graph(const CrsMatrix &A)
+    {
+      std::vector<std::vector<int>> adjacent(A.n_rows);
+      for (int i = 0; i < A.n_rows; ++i)
+        for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
+          if (const int j = A.columns[p]; j != i && j < A.n_rows)
+            {
+              adjacent[i].push_back(j);
+              adjacent[j].push_back(i);
+            }
+      Graph graph;
+      for (std::vector<int> &row : adjacent)
+        {
+          std::sort(row.begin(), row.end());
+          row.erase(std::unique(row.begin(), row.end()), row.end());
+          graph.neighbours.insert(graph.neighbours.end(), row.begin(), row.end());
+          graph.offsets.push_back(static_cast<int>(graph.neighbours.size()));
+        }
+      return graph;
+    }
+
+    std::vector<int> equal_offsets(int n_rows, int block_size)
+    {
+      std::vector<int> offsets = {0};
+      while (offsets.back() < n_rows)
+        offsets.push_back(std::min(n_rows - offsets.back(), block_size) + offsets.back());
+      return offsets;
+    }
+
+    /** Rows of the same part stand together, parts in their order, rows within a part in theirs. Empty parts vanish. */
+    Partition partition_of(const std::vector<int> &part_of_row, int n_parts)
+    {
+      std::vector<int> count(n_parts, 0);
+      for (const int part : part_of_row)
+        ++count[part];
+      std::vector<int> next(n_parts, 0);
+      Partition        result;
+      result.block_offsets = {0};
+      for (int part = 0; part < n_parts; ++part)
+        {
+          next[part] = result.block_offsets.back();
+          if (count[part] > 0)
+            result.block_offsets.push_back(next[part] + count[part]);
+        }
+      result.old_row.resize(part_of_row.size());
+      for (std::size_t i = 0; i < part_of_row.size(); ++i)
+        result.old_row[next[part_of_row[i]]++] = static_cast<int>(i);
+      return result;
+    }
+
+    /** The last row found by a breadth-first search is far away: begin there (George and Liu's idea, two rounds). */
+    int far_row(const Graph &graph, int start, std::vector<int> &mark, int round)
+    {
+      std::vector<int> queue = {start};
+      mark[start]            = round;
+      for (std::size_t head = 0; head < queue.size(); ++head)
+        for (int p = graph.offsets[queue[head]]; p < graph.offsets[queue[head] + 1]; ++p)
+          if (const int j = graph.neighbours[p]; mark[j] != round)
+            {
+              mark[j] = round;
+              queue.push_back(j);
+            }
+      return queue.back();
+    }
+  } // namespace
+
+  int Blocks::largest() const
+  {
+    int rows = 0;
+    for (int block = 0; block < n_blocks(); ++block)
+      rows = std::max(rows, end[block] - begin[block]);
+    return rows;
+  }
+
+  Blocks contiguous_blocks(int n_rows, int block_size, Overlap overlap, double percent)
+  {
+    require_block_size(block_size);
+    if (!(percent >= 0. && percent <= 90.))
+      throw InvalidInput("the overlap is " + std::to_string(percent) + " percent of a block\n  expected: 0 to 90");
+    const int shared = overlap == Overlap::none ? 0 : std::min(block_size - 1, static_cast<int>(std::lround(block_size * percent / 100.)));
+    const int before = overlap == Overlap::upward ? shared : overlap == Overlap::uniform ? shared / 2 : 0;
+    Blocks    result = blocks_between(equal_offsets(n_rows, block_size - shared));
+    for (int block = 0; block < result.n_blocks(); ++block)
+      {
+        result.begin[block] = std::max(0, result.begin[block] - before);
+        result.end[block]   = std::min(n_rows, result.end[block] + shared - before);
+      }
+    return result;
+  }
+
+  Blocks blocks_between(const std::vector<int> &offsets)
+  {
+    if (offsets.empty() || offsets.front() != 0)
+      throw InvalidInput("the offsets of the blocks do not begin with 0\n  expected: 0, increasing, up to the number of rows");
+    for (std::size_t i = 1; i < offsets.size(); ++i)
+      if (offsets[i] <= offsets[i - 1])
+        throw InvalidInput("block " + std::to_string(i - 1) + " has " + std::to_string(offsets[i] - offsets[i - 1]) +
+                           " rows\n  expected: increasing offsets of blocks");
+    Blocks result;
+    result.owned_begin = offsets;
+    result.begin.assign(offsets.begin(), offsets.end() - 1);
+    result.end.assign(offsets.begin() + 1, offsets.end());
+    return result;
+  }
+
+  Partition contiguous_partition(int n_rows, int block_size)
+  {
+    require_block_size(block_size);
+    Partition result;
+    result.block_offsets = equal_offsets(n_rows, block_size);
+    result.old_row.resize(n_rows);
+    std::iota(result.old_row.begin(), result.old_row.end(), 0);
+    return result;
+  }
+
+  Partition tile_partition(int n_x, int n_y, int n_z, int t_x, int t_y, int t_z)
+  {
+    if (n_x < 1 || n_y < 1 || n_z < 1 || t_x < 1 || t_y < 1 || t_z < 1)
+      throw InvalidInput("a grid of " + std::to_string(n_x) + " x " + std::to_string(n_y) + " x " + std::to_string(n_z) + " nodes in tiles of " +
+                         std::to_string(t_x) + " x " + std::to_string(t_y) + " x " + std::to_string(t_z) + "\n  expected: numbers >= 1");
+    Partition result;
+    result.block_offsets = {0};
+    result.old_row.reserve(static_cast<std::size_t>(n_x) * n_y * n_z);
+    for (int z0 = 0; z0 < n_z; z0 += t_z)
+      for (int y0 = 0; y0 < n_y; y0 += t_y)
+        for (int x0 = 0; x0 < n_x; x0 += t_x)
+          {
+            for (int z = z0; z < std::min(n_z, z0 + t_z); ++z)
+              for (int y = y0; y < std::min(n_y, y0 + t_y); ++y)
+                for (int x = x0; x < std::min(n_x, x0 + t_x); ++x)
+                  result.old_row.push_back((z * n_y + y) * n_x + x);
+            result.block_offsets.push_back(static_cast<int>(result.old_row.size()));
+          }
+    return result;
+  }
+
+  Partition coordinate_partition(const std::vector<double> &coordinates, int dim, int block_size)
+  {
+    require_block_size(block_size);
+    if (dim < 1 || dim > 3 || coordinates.size() % dim != 0)
+      throw InvalidInput(std::to_string(coordinates.size()) + " coordinates in " + std::to_string(dim) +
+                         " dimensions\n  expected: 1, 2 or 3 dimensions and as many numbers for each row");
+    Partition result;
+    result.old_row.resize(coordinates.size() / dim);
+    std::iota(result.old_row.begin(), result.old_row.end(), 0);
+    result.block_offsets = {0};
+    const auto at        = [&](int row, int d) { return coordinates[static_cast<std::size_t>(row) * dim + d]; };
+
+    std::vector<std::pair<int, int>> open = {{0, static_cast<int>(result.old_row.size())}};
+    while (!open.empty())
+      {
+        const auto [begin, end] = open.back();
+        open.pop_back();
+        const auto first = result.old_row.begin() + begin, last = result.old_row.begin() + end;
+        if (end - begin <= block_size)
+          {
+            std::sort(first, last);
+            if (end > begin)
+              result.block_offsets.push_back(end);
+            continue;
+          }
+        int    longest = 0;
+        double extent  = -1.;
+        for (int d = 0; d < dim; ++d)
+          {
+            const auto [low, high] = std::minmax_element(first, last, [&](int i, int j) { return at(i, d) < at(j, d); });
+            if (at(*high, d) - at(*low, d) > extent)
+              {
+                extent  = at(*high, d) - at(*low, d);
+                longest = d;
+              }
+          }
+        // a multiple of the block size on the left, so that blocks are full
+        const int n_blocks = (end - begin + block_size - 1) / block_size;
+        const int middle   = begin + static_cast<int>(static_cast<long>(end - begin) * (n_blocks / 2) / n_blocks);
+        std::nth_element(first, result.old_row.begin() + middle, last, [&](int i, int j) {
+          return at(i, longest) != at(j, longest) ? at(i, longest) < at(j, longest) : i < j;
+        });
+        open.emplace_back(middle, end); // the left half comes first
+        open.emplace_back(begin, middle);
+      }
+    return result;
+  }
+
+  Partition metis_partition(const CrsMatrix &A, int block_size)
+  {
+    require_block_size(block_size);
+    Graph graph = symmetric_graph(A);
+    // METIS keeps the parts' sizes within a tolerance; more parts are asked for until none exceeds the block size
+    for (idx_t n_parts = std::max(1, (A.n_rows + block_size - 1) / block_size);; n_parts += 1 + n_parts / 50)
+      {
+        if (n_parts <= 1)
+          return contiguous_partition(A.n_rows, std::max(1, A.n_rows));
+        if (n_parts >= A.n_rows)
+          return contiguous_partition(A.n_rows, block_size);
+        idx_t              n = A.n_rows, n_constraints = 1, cut = 0;
+        std::vector<idx_t> offsets(graph.offsets.begin(), graph.offsets.end()), neighbours(graph.neighbours.begin(), graph.neighbours.end());
+        std::vector<idx_t> part(A.n_rows);
+        idx_t              metis_options[METIS_NOPTIONS];
+        METIS_SetDefaultOptions(metis_options);
+        metis_options[METIS_OPTION_SEED]    = 1;
+        metis_options[METIS_OPTION_UFACTOR] = 10;
+        const int code                      = METIS_PartGraphKway(&n,
+                                             &n_constraints,
+                                             offsets.data(),
+                                             neighbours.data(),
+                                             nullptr,
+                                             nullptr,
+                                             nullptr,
+                                             &n_parts,
+                                             nullptr,
+                                             nullptr,
+                                             metis_options,
+                                             &cut,
+                                             part.data());
+        if (code != METIS_OK)
+          throw InvalidInput("METIS could not divide the graph of the matrix into " + std::to_string(n_parts) + " parts (code " +
+                             std::to_string(code) + ")\n  expected: contiguous blocks or tiles instead");
+        Partition  result  = partition_of(std::vector<int>(part.begin(), part.end()), static_cast<int>(n_parts));
+        const auto largest = blocks_between(result.block_offsets).largest();
+        if (largest <= block_size)
+          return result;
+      }
+  }
+
+  Partition rcm_partition(const CrsMatrix &A, int block_size)
+  {
+    require_block_size(block_size);
+    const Graph      graph  = symmetric_graph(A);
+    const auto       degree = [&](int i) { return graph.offsets[i + 1] - graph.offsets[i]; };
+    std::vector<int> mark(A.n_rows, -1), order;
+    std::vector<int> rows(A.n_rows);
+    std::iota(rows.begin(), rows.end(), 0);
+    std::stable_sort(rows.begin(), rows.end(), [&](int i, int j) { return degree(i) < degree(j); });
+    std::vector<char> visited(A.n_rows, 0);
+    order.reserve(A.n_rows);
+    int round = 0;
+    for (const int candidate : rows)
+      {
+        if (visited[candidate])
+          continue;
+        const int start = far_row(graph, far_row(graph, candidate, mark, round), mark, round + 1);
+        round += 2;
+        std::size_t head = order.size();
+        order.push_back(start);
+        visited[start] = 1;
+        for (; head < order.size(); ++head)
+          {
+            const std::size_t first = order.size();
+            for (int p = graph.offsets[order[head]]; p < graph.offsets[order[head] + 1]; ++p)
+              if (const int j = graph.neighbours[p]; !visited[j])
+                {
+                  visited[j] = 1;
+                  order.push_back(j);
+                }
+            std::stable_sort(order.begin() + static_cast<std::ptrdiff_t>(first), order.end(), [&](int i, int j) { return degree(i) < degree(j); });
+          }
+      }
+    std::reverse(order.begin(), order.end());
+    Partition result = contiguous_partition(A.n_rows, block_size);
+    result.old_row   = std::move(order);
+    return result;
+  }
+
+  CrsMatrix permute(const CrsMatrix &A, const Partition &partition)
+  {
+    std::vector<int> new_row(A.n_columns);
+    std::iota(new_row.begin(), new_row.end(), 0);
+    for (int i = 0; i < A.n_rows; ++i)
+      new_row[partition.old_row[i]] = i;
+    CrsMatrix result;
+    result.n_rows    = A.n_rows;
+    result.n_columns = A.n_columns;
+    result.row_offsets.reserve(A.row_offsets.size());
+    result.columns.reserve(A.columns.size());
+    result.values.reserve(A.values.size());
+    std::vector<std::pair<int, double>> row;
+    for (int i = 0; i < A.n_rows; ++i)
+      {
+        const int old = partition.old_row[i];
+        row.clear();
+        for (int p = A.row_offsets[old]; p < A.row_offsets[old + 1]; ++p)
+          row.emplace_back(new_row[A.columns[p]], A.values[p]);
+        std::sort(row.begin(), row.end());
+        for (const auto &[column, value] : row)
+          {
+            result.columns.push_back(column);
+            result.values.push_back(value);
+          }
+        result.row_offsets.push_back(static_cast<int>(result.columns.size()));
+      }
+    return result;
+  }
+
+  std::vector<double> permute(const std::vector<double> &v, const Partition &partition)
+  {
+    std::vector<double> result(v.size());
+    for (std::size_t i = 0; i < v.size(); ++i)
+      result[i] = v[partition.old_row[i]];
+    return result;
+  }
+
+  std::vector<double> permute_back(const std::vector<double> &new_v, const Partition &partition)
+  {
+    std::vector<double> result(new_v.size());
+    for (std::size_t i = 0; i < new_v.size(); ++i)
+      result[partition.old_row[i]] = new_v[i];
+    return result;
+  }
+} // namespace leopard

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "crs_matrix.h"
+
+#include <string>
+#include <vector>
+
+namespace leopard
+{
+  /** How the rows that a block relaxes extend into the blocks beside it (Anzt, Chow, Szyld, Dongarra 2016, section 4). */
+  enum class Overlap
+  {
+    none,
+    uniform, ///< half of it before and half of it behind the block's own rows
+    upward,  ///< before them (smaller row numbers; the paper's "bottom-up", for lower triangular matrices)
+    downward ///< behind them (larger row numbers; "top-down", for upper triangular matrices)
+  };
+
+  /**
+   * Blocks of consecutive rows. Block J owns the rows owned_begin[J] <= i < owned_begin[J+1] and is the only one to write them;
+   * it relaxes the rows begin[J] <= i < end[J], which contain its own.
+   */
+  struct Blocks
+  {
+    std::vector<int> owned_begin = {0}; ///< n_blocks + 1
+    std::vector<int> begin, end;        ///< n_blocks
+
+    int n_blocks() const { return static_cast<int>(begin.size()); }
+    int n_rows() const { return owned_begin.back(); }
+    /** Number of rows of the largest block, overlap included. */
+    int largest() const;
+  };
+
+  /**
+   * Blocks of block_size rows, the last one shorter. With overlap a block still has block_size rows: percent of them are
+   * overlap and the rest is its own, so that there are more blocks.
+   * @param percent of the block, 0 <= percent <= 90. @throws InvalidInput.
+   */
+  Blocks contiguous_blocks(int n_rows, int block_size, Overlap overlap = Overlap::none, double percent = 0.);
+
+  /** Blocks between given rows: offsets[0] = 0, increasing, the last is the number of rows. @throws InvalidInput. */
+  Blocks blocks_between(const std::vector<int> &offsets);
+
+  /**
+   * A numbering in which blocks are contiguous: new row i is old row old_row[i]. Applied once, at the entry: matrix and right-hand
+   * side are permuted, the iteration knows nothing of it, and the solution is permuted back.
+   */
+  struct Partition
+  {
+    std::vector<int> old_row;       ///< n_rows
+    std::vector<int> block_offsets; ///< for blocks_between()
+  };
+
+  /** The order as it is. */
+  Partition contiguous_partition(int n_rows, int block_size);
+
+  /** Tiles of t_x x t_y x t_z nodes of an n_x x n_y x n_z grid whose numbering has x fastest; smaller at the far sides. @throws InvalidInput. */
+  Partition tile_partition(int n_x, int n_y, int n_z, int t_x, int t_y, int t_z);
+
+  /**
+   * Tiles from coordinates, by recursive bisection: the rows are halved along the longer side of their bounding box until no
+   * part has more than block_size rows.
+   * @param coordinates dim numbers a row, row after row; any unit. @throws InvalidInput.
+   */
+  Partition coordinate_partition(const std::vector<double> &coordinates, int dim, int block_size);
+
+  /** METIS k-way partition of the graph of A + A^T into parts of at most block_size rows. @throws InvalidInput. */
+  Partition metis_partition(const CrsMatrix &A, int block_size);
+
+  /** Reverse Cuthill-McKee order of the graph of A + A^T (small bandwidth), then blocks of block_size rows. */
+  Partition rcm_partition(const CrsMatrix &A, int block_size);
+
+  /** Rows and own columns in the new order, P A P^T; ghost columns stay. Entries of a row sorted by column. */
+  CrsMatrix permute(const CrsMatrix &A, const Partition &partition);
+
+  /** new_v[i] = v[old_row[i]]. */
+  std::vector<double> permute(const std::vector<double> &v, const Partition &partition);
+
+  /** The inverse: v[old_row[i]] = new_v[i]. */
+  std::vector<double> permute_back(const std::vector<double> &new_v, const Partition &partition);
+} // namespace leopard

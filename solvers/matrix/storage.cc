@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "storage.h"
+
+#include "../base/errors.h"
+
+#include <bit>
+
+namespace leopard
+{
+  std::string to_string(Storage storage)
+  {
+    switch (storage)
+      {
+        case Storage::automatic:
+          return "automatic";
+        case Storage::double_precision:
+          return "double";
+        case Storage::single_precision:
+          return "single";
+        case Storage::dictionary:
+          return "dictionary";
+      }
+    return "unknown";
+  }
+
+  int Dictionary::slot_of(double value) const
+  {
+    const auto bits = std::bit_cast<std::uint64_t>(value);
+    int        slot = static_cast<int>((bits * 0x9e3779b97f4a7c15ull) >> 54); // Fibonacci hashing to 10 bits
+    while (slots[slot] >= 0 && std::bit_cast<std::uint64_t>(table[slots[slot]]) != bits)
+      slot = (slot + 1) % static_cast<int>(slots.size());
+    return slot;
+  }
+
+  bool Dictionary::add(double value)
+  {
+    if (full)
+      return false;
+    const int slot = slot_of(value);
+    if (slots[slot] >= 0)
+      return true;
+    if (table.size() == max_size)
+      {
+        full = true;
+        return false;
+      }
+    slots[slot] = static_cast<int>(table.size());
+    table.push_back(value);
+    return true;
+  }
+
+  std::uint8_t Dictionary::index_of(double value) const
+  {
+    return static_cast<std::uint8_t>(slots[slot_of(value)]);
+  }
+
+  Storage choose_storage(const std::vector<const std::vector<double> *> &values, Storage wanted, Dictionary &dictionary)
+  {
+    if (wanted == Storage::double_precision)
+      return wanted;
+    bool   singles_do = true;
+    double lost       = 0.;
+    dictionary        = Dictionary();
+    for (const std::vector<double> *array : values)
+      for (const double value : *array)
+        {
+          dictionary.add(value);
+          if (singles_do && static_cast<double>(static_cast<float>(value)) != value)
+            {
+              singles_do = false;
+              lost       = value;
+            }
+          if (!singles_do && !dictionary.fits())
+            break;
+        }
+    if (wanted == Storage::dictionary && !dictionary.fits())
+      throw InvalidInput("storage is dictionary, but the matrix has more than " + std::to_string(Dictionary::max_size) +
+                         " distinct values\n  expected: storage automatic, double or single");
+    if (wanted == Storage::single_precision && !singles_do)
+      throw InvalidInput("storage is single, but the matrix has the value " + std::to_string(lost) +
+                         ", which is no single precision number\n  expected: storage automatic or double");
+    if (wanted == Storage::single_precision || wanted == Storage::dictionary)
+      return wanted;
+    return dictionary.fits() ? Storage::dictionary : singles_do ? Storage::single_precision : Storage::double_precision;
+  }
+} // namespace leopard
