@@ -3,6 +3,7 @@
 
 #include "../base/errors.h"
 #include "block_async_engine.h"
+#include "stencil_engine.h"
 
 namespace leopard
 {
@@ -28,7 +29,8 @@ namespace leopard
     };
     require(block_size >= 1 && block_size <= 65536, "block_size", std::to_string(block_size), "1 to 65536 rows a block");
     require(overlap_percent >= 0. && overlap_percent <= 90., "overlap_percent", std::to_string(overlap_percent), "0 to 90 percent of a block");
-    require(block_offsets.empty() || overlap == Overlap::none, "overlap", "given together with block_offsets", "overlap with blocks of block_size rows");
+    require(
+      block_offsets.empty() || overlap == Overlap::none, "overlap", "given together with block_offsets", "overlap with blocks of block_size rows");
     require(local_iterations >= 1, "local_iterations", std::to_string(local_iterations), "a number >= 1");
     for (const int k : local_iterations_per_block)
       require(k >= 1, "local_iterations_per_block", std::to_string(k), "numbers >= 1");
@@ -50,8 +52,8 @@ namespace leopard
   {
     Blocks result = block_offsets.empty() ? contiguous_blocks(n_rows, block_size, overlap, overlap_percent) : blocks_between(block_offsets);
     if (result.n_rows() != n_rows)
-      throw InvalidInput("block-asynchronous iteration: block_offsets end at " + std::to_string(result.n_rows()) + "\n  expected: at the number of rows, " +
-                         std::to_string(n_rows));
+      throw InvalidInput("block-asynchronous iteration: block_offsets end at " + std::to_string(result.n_rows()) +
+                         "\n  expected: at the number of rows, " + std::to_string(n_rows));
     if (!local_iterations_per_block.empty() && static_cast<int>(local_iterations_per_block.size()) != result.n_blocks())
       throw InvalidInput("block-asynchronous iteration: local_iterations_per_block has " + std::to_string(local_iterations_per_block.size()) +
                          " numbers\n  expected: one for each of the " + std::to_string(result.n_blocks()) + " blocks");
@@ -76,6 +78,38 @@ namespace leopard
           break;
         case Backend::cuda:
           engine = make_cuda_engine(A, options);
+          break;
+      }
+  }
+
+  BlockAsync::BlockAsync(const Stencil &stencil, const BlockAsyncOptions &options_)
+    : options(options_)
+    , rows(stencil.n_rows())
+    , columns(stencil.n_rows())
+  {
+    options.validate();
+    stencil.validate();
+    const char *unfit = options.l1_weights                            ? "l1_weights"
+                        : options.block_omega != 1.                   ? "block_omega"
+                        : options.momentum != 0.                      ? "momentum"
+                        : options.overlap != Overlap::none            ? "overlap"
+                        : !options.block_offsets.empty()              ? "block_offsets"
+                        : !options.local_iterations_per_block.empty() ? "local_iterations_per_block"
+                                                                      : nullptr;
+    if (unfit != nullptr)
+      throw InvalidInput(std::string("block-asynchronous iteration: ") + unfit +
+                         " is given for a stencil\n  expected: that option for stored matrices only; Stencil::to_crs() makes one");
+    switch (options.backend)
+      {
+        case Backend::reference:
+          engine = make_stencil_reference_engine(stencil, options);
+          break;
+        case Backend::host:
+          engine =
+            options.schedule == Schedule::replay ? make_stencil_reference_engine(stencil, options) : make_stencil_host_engine(stencil, options);
+          break;
+        case Backend::cuda:
+          engine = make_stencil_cuda_engine(stencil, options);
           break;
       }
   }

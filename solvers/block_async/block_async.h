@@ -3,6 +3,7 @@
 
 #include "../matrix/blocks.h"
 #include "../matrix/crs_matrix.h"
+#include "../matrix/stencil.h"
 #include "../matrix/storage.h"
 #include "../relaxation/relaxation.h"
 
@@ -81,6 +82,12 @@ namespace leopard
   public:
     /** Copies (and for the backend cuda uploads) what it needs of A, after A.validate(). @throws InvalidInput, DeviceError. */
     BlockAsync(const CrsMatrix &A, const BlockAsyncOptions &options);
+
+    /**
+     * For an operator that is not stored. Blocks are tiles of the grid, of a shape that suits the backend; weights, overlap, momentum and local
+     * iterations that vary from block to block are for stored matrices. @throws InvalidInput, DeviceError.
+     */
+    BlockAsync(const Stencil &stencil, const BlockAsyncOptions &options);
     ~BlockAsync() override;
 
     std::string     name() const override;

@@ -2,39 +2,15 @@
 #include "../device/cuda_error.cuh"
 #include "../device/device.h"
 #include "block_async_engine.h"
+#include "cuda_monitor.cuh"
 #include "relax_kernels.cuh"
 
 #include <cmath>
-#include <cstddef>
 
 namespace leopard
 {
   namespace
   {
-    constexpr int reduction_threads = 256;
-
-    __global__ void sum_kernel(const double *partial, int n, double *result)
-    {
-      __shared__ double shared[32];
-      double            sum = 0.;
-      for (int i = threadIdx.x; i < n; i += blockDim.x)
-        sum += partial[i];
-      sum = sum_over_block(sum, shared);
-      if (threadIdx.x == 0)
-        *result = sum;
-    }
-
-    __global__ void squares_kernel(const double *b, int n, double *partial)
-    {
-      __shared__ double shared[32];
-      double            sum = 0.;
-      for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x)
-        sum += b[i] * b[i];
-      sum = sum_over_block(sum, shared);
-      if (threadIdx.x == 0)
-        partial[blockIdx.x] = sum;
-    }
-
     __global__ void pick_kernel(double *values, const int *source, const double *new_values, int n)
     {
       const int slot = blockIdx.x * blockDim.x + threadIdx.x;
@@ -104,8 +80,8 @@ namespace leopard
       static std::size_t bytes_needed(const SlicedBlockCrs &A, const BlockCrs &matrix)
       {
         return A.blocks.size() * sizeof(DeviceBlock) + (A.slice_offsets.size() + A.outer_columns.size() + A.jags.size()) * sizeof(int) +
-               A.inner_columns.size() * sizeof(Column) +
-               (A.inner_values.size() + A.outer_values.size() + matrix.diagonal.size()) * sizeof(Value) + A.boundary_rows.size() * 2;
+               A.inner_columns.size() * sizeof(Column) + (A.inner_values.size() + A.outer_values.size() + matrix.diagonal.size()) * sizeof(Value) +
+               A.boundary_rows.size() * 2;
       }
 
       MatrixView<Column, Value> view() const
@@ -134,7 +110,12 @@ namespace leopard
     class CudaEngine : public BlockAsync::Engine
     {
     public:
-      CudaEngine(BlockCrs &&matrix_, const SlicedBlockCrs &A, const Dictionary &dictionary_, Storage storage_, int n_entries_, const BlockAsyncOptions &options_)
+      CudaEngine(BlockCrs               &&matrix_,
+                 const SlicedBlockCrs    &A,
+                 const Dictionary        &dictionary_,
+                 Storage                  storage_,
+                 int                      n_entries_,
+                 const BlockAsyncOptions &options_)
         : options(options_)
         , storage(storage_)
         , n_rows(matrix_.n_rows)
@@ -150,12 +131,8 @@ namespace leopard
         , l1(options_.l1_weights ? matrix_.l1_weights() : std::vector<double>())
         , local_iterations_per_block(options_.local_iterations_per_block)
         , velocity(options_.momentum > 0. ? matrix_.n_local_rows() : 0)
-        , partial(std::max(n_blocks, reduction_threads))
-        , sum(1)
         , old_x(options_.schedule == Schedule::synchronous ? matrix_.n_columns : 0)
-        , iterations_done(n_blocks)
-        , monitor(1)
-        , host_iterations_done(n_blocks)
+        , monitor(n_blocks)
         , host_matrix(options_.l1_weights && storage_ == Storage::double_precision ? std::make_unique<BlockCrs>(std::move(matrix_)) : nullptr)
       {
         choose_form(A);
@@ -167,9 +144,9 @@ namespace leopard
 
       std::string description() const override
       {
-        return std::to_string(n_blocks) + " blocks of up to " + std::to_string(largest_block) + " rows, " + to_string(execution) + " form, values stored as " +
-               to_string(storage) + (storage == Storage::dictionary ? " of " + std::to_string(n_distinct) : "") + ", columns of " +
-               std::to_string(8 * sizeof(Column)) + " bits, " + std::to_string(n_bytes / 1000000) + " MB";
+        return std::to_string(n_blocks) + " blocks of up to " + std::to_string(largest_block) + " rows, " + to_string(execution) +
+               " form, values stored as " + to_string(storage) + (storage == Storage::dictionary ? " of " + std::to_string(n_distinct) : "") +
+               ", columns of " + std::to_string(8 * sizeof(Column)) + " bits, " + std::to_string(n_bytes / 1000000) + " MB";
       }
 
       void restart() override
@@ -202,36 +179,29 @@ namespace leopard
         if (n_blocks == 0 || execution != Execution::persistent || test.goal < 0.)
           return iterate_between_tests(*this, x, b, n_iterations, test);
         // now and then the host looks too: at the time, and at whether there is progress
-        const long      n         = std::min<long>(n_iterations, 100l * test.every);
-        RelaxParameters p         = parameters(static_cast<int>(n));
-        RelaxVectors    v         = vectors(x, x, b);
-        p.test_every              = test.every;
-        v.monitor                 = monitor.data();
-        const double goal_squared = test.goal * test.goal, limit_squared = test.limit * test.limit;
-        reset_monitor_kernel<<<1, 512>>>(monitor.data(), partial.data(), n_blocks, goal_squared, limit_squared);
+        const long      n = std::min<long>(n_iterations, 100l * test.every);
+        RelaxParameters p = parameters(static_cast<int>(n));
+        RelaxVectors    v = vectors(x, x, b);
+        p.test_every      = test.every;
+        v.monitor         = monitor.data();
+        monitor.reset(test);
         launch(v, p);
-        return report();
+        return monitor.report();
       }
 
       double residual_norm_squared(const double *x, const double *b) override
       {
         if (n_blocks == 0)
           return 0.;
-        RelaxParameters p            = parameters(1);
-        p.local_iterations           = 0;
-        p.test_every                 = 1;
-        p.momentum                   = 0.;
+        RelaxParameters p  = parameters(1);
+        p.local_iterations = 0;
+        p.test_every       = 1;
+        p.momentum         = 0.;
         launch(vectors(const_cast<double *>(x), x, b), p); // no local iterations: x is only read
-        return sum_of(n_blocks);
+        return monitor.sum_of_parts();
       }
 
-      double norm_squared(const double *b) override
-      {
-        if (n_rows == 0)
-          return 0.;
-        squares_kernel<<<reduction_threads, reduction_threads>>>(b, n_rows, partial.data());
-        return sum_of(reduction_threads);
-      }
+      double norm_squared(const double *b) override { return monitor.norm_squared(b, n_rows); }
 
       void update_values(const double *values) override
       {
@@ -247,7 +217,7 @@ namespace leopard
       {
         const std::size_t vectors = (options.l1_weights + (options.momentum > 0.)) * static_cast<std::size_t>(host.n_local_rows()) +
                                     (options.schedule == Schedule::synchronous ? host.n_columns : 0);
-        const std::size_t needed = DeviceBlockCrs<Column, Value>::bytes_needed(A, host) + vectors * sizeof(double);
+        const std::size_t needed      = DeviceBlockCrs<Column, Value>::bytes_needed(A, host) + vectors * sizeof(double);
         std::size_t       free_memory = 0, total = 0;
         LEOPARD_CHECK(cudaMemGetInfo(&free_memory, &total));
         if (needed > free_memory)
@@ -288,12 +258,12 @@ namespace leopard
             stride      = rows_kernel != nullptr ? n_threads : largest_block;
             n_shared    = sizeof(double) * (32 + static_cast<std::size_t>(stride) * (rows_kernel == nullptr && options.momentum > 0. ? 4 : 3));
             if (n_shared > properties.sharedMemPerBlockOptin - 64)
-              throw InvalidInput("block-asynchronous iteration: a block of " + std::to_string(largest_block) + " rows needs " + std::to_string(n_shared) +
-                                 " bytes of shared memory, and a thread block of this GPU has " + std::to_string(properties.sharedMemPerBlockOptin - 64) +
-                                 "\n  expected: a block_size of at most " +
+              throw InvalidInput("block-asynchronous iteration: a block of " + std::to_string(largest_block) + " rows needs " +
+                                 std::to_string(n_shared) + " bytes of shared memory, and a thread block of this GPU has " +
+                                 std::to_string(properties.sharedMemPerBlockOptin - 64) + "\n  expected: a block_size of at most " +
                                  std::to_string((properties.sharedMemPerBlockOptin - 64 - 256) / (n_shared / largest_block + 1)));
-            const void *kernel = rows_kernel != nullptr ? reinterpret_cast<const void *>(rows_kernel) :
-                                                          reinterpret_cast<const void *>(relax_any_kernel<Column, Value>);
+            const void *kernel =
+              rows_kernel != nullptr ? reinterpret_cast<const void *>(rows_kernel) : reinterpret_cast<const void *>(relax_any_kernel<Column, Value>);
             LEOPARD_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(n_shared)));
             if (!persistent)
               break;
@@ -306,26 +276,20 @@ namespace leopard
                 break;
               }
             if (options.execution == Execution::persistent)
-              throw InvalidInput("block-asynchronous iteration: execution is persistent, but the matrix has " + std::to_string(n_blocks) + " blocks of " +
-                                 std::to_string(largest_block) + " rows and only " + std::to_string(at_once) +
+              throw InvalidInput("block-asynchronous iteration: execution is persistent, but the matrix has " + std::to_string(n_blocks) +
+                                 " blocks of " + std::to_string(largest_block) + " rows and only " + std::to_string(at_once) +
                                  " are on this GPU at once\n  expected: execution automatic or launch, or a smaller matrix");
           }
       }
 
       RelaxVectors vectors(double *x, const double *off_block, const double *b) const
       {
-        return {x, off_block, b, velocity.data(), l1.data(), partial.data(), iterations_done.data(), nullptr};
+        return {x, off_block, b, velocity.data(), l1.data(), monitor.parts(), monitor.iterations_done(), nullptr};
       }
 
       RelaxParameters parameters(int n_iterations) const
       {
-        return {n_iterations,
-                options.local_iterations,
-                local_iterations_per_block.data(),
-                options.omega,
-                options.block_omega,
-                options.momentum,
-                0};
+        return {n_iterations, options.local_iterations, local_iterations_per_block.data(), options.omega, options.block_omega, options.momentum, 0};
       }
 
       void launch(const RelaxVectors &v, const RelaxParameters &p) const
@@ -335,38 +299,6 @@ namespace leopard
         else
           relax_any_kernel<Column, Value><<<n_blocks, n_threads, n_shared>>>(matrix.view(), v, p, stride);
         LEOPARD_CHECK(cudaGetLastError());
-      }
-
-      IterationReport report()
-      {
-        // what comes before the lists is enough to know how much of them to fetch
-        int head[2] = {0, 0};
-        device::copy_to_host(host_iterations_done.data(), iterations_done.data(), n_blocks * sizeof(int));
-        device::copy_to_host(head, monitor.data(), sizeof(head));
-        IterationReport result;
-        result.minimum = *std::min_element(host_iterations_done.begin(), host_iterations_done.end());
-        result.maximum = *std::max_element(host_iterations_done.begin(), host_iterations_done.end());
-        result.mean    = std::accumulate(host_iterations_done.begin(), host_iterations_done.end(), 0.) / n_blocks;
-        result.estimate_iterations.resize(head[1]);
-        result.estimates.resize(head[1]);
-        const char *device_monitor = reinterpret_cast<const char *>(monitor.data());
-        if (head[1] > 0)
-          {
-            device::copy_to_host(result.estimate_iterations.data(), device_monitor + offsetof(Monitor, estimate_iterations), head[1] * sizeof(int));
-            device::copy_to_host(result.estimates.data(), device_monitor + offsetof(Monitor, estimates_squared), head[1] * sizeof(double));
-          }
-        for (double &estimate : result.estimates)
-          estimate = std::sqrt(estimate);
-        return result;
-      }
-
-      double sum_of(int n)
-      {
-        sum_kernel<<<1, reduction_threads>>>(partial.data(), n, sum.data());
-        LEOPARD_CHECK(cudaGetLastError());
-        double result = 0.;
-        device::copy_to_host(&result, sum.data(), sizeof(double));
-        return result;
       }
 
       void replace_values(const double *values)
@@ -413,11 +345,9 @@ namespace leopard
       std::vector<int>              inner_source, outer_source, diagonal_source;
       device::Array<double>         l1;
       device::Array<int>            local_iterations_per_block;
-      device::Array<double>         velocity, partial, sum;
+      device::Array<double>         velocity;
       device::Array<double>         old_x; ///< synchronous schedule only
-      device::Array<int>            iterations_done;
-      device::Array<Monitor>        monitor;
-      std::vector<int>              host_iterations_done;
+      CudaMonitor                   monitor;
       std::unique_ptr<BlockCrs>     host_matrix; ///< for l1 weights of values that change
       std::unique_ptr<Sources>      sources;     ///< from the first update_values() on
       Execution                     execution   = Execution::launch;
@@ -427,8 +357,8 @@ namespace leopard
     };
 
     template <typename Column>
-    std::unique_ptr<BlockAsync::Engine>
-    make_engine(BlockCrs &&matrix, const SlicedBlockCrs &A, const Dictionary &dictionary, Storage storage, int n_entries, const BlockAsyncOptions &options)
+    std::unique_ptr<BlockAsync::Engine> make_engine(
+      BlockCrs &&matrix, const SlicedBlockCrs &A, const Dictionary &dictionary, Storage storage, int n_entries, const BlockAsyncOptions &options)
     {
       if (storage == Storage::dictionary)
         return std::make_unique<CudaEngine<Column, std::uint8_t>>(std::move(matrix), A, dictionary, storage, n_entries, options);
@@ -445,7 +375,7 @@ namespace leopard
     Dictionary                dictionary;
     const std::vector<double> padding(1, 0.);
     const Storage storage = choose_storage({&padding, &sliced.inner_values, &sliced.outer_values, &matrix.diagonal}, options.storage, dictionary);
-    return sliced.distances.empty() ? make_engine<std::uint16_t>(std::move(matrix), sliced, dictionary, storage, A.n_entries(), options) :
-                                      make_engine<std::uint8_t>(std::move(matrix), sliced, dictionary, storage, A.n_entries(), options);
+    return sliced.distances.empty() ? make_engine<std::uint16_t>(std::move(matrix), sliced, dictionary, storage, A.n_entries(), options)
+                                    : make_engine<std::uint8_t>(std::move(matrix), sliced, dictionary, storage, A.n_entries(), options);
   }
 } // namespace leopard

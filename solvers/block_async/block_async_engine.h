@@ -15,7 +15,7 @@ namespace leopard
     virtual void        iterate(double *x, const double *b, int n_iterations) = 0;
     virtual void        restart()                                             = 0;
     /** Number and size of blocks, form of execution, storage. */
-    virtual std::string     description() const                                       = 0;
+    virtual std::string     description() const                                     = 0;
     virtual double          residual_norm_squared(const double *x, const double *b) = 0;
     virtual double          norm_squared(const double *b)                           = 0;
     virtual void            update_values(const double *values)                     = 0;

@@ -1,44 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "../base/thread_pool.h"
 #include "../matrix/block_crs.h"
 #include "block_async_engine.h"
-
-#include <algorithm>
-#include <atomic>
-#include <numeric>
-#include <thread>
+#include "host_scheduler.h"
 
 namespace leopard
 {
   namespace
   {
-    // The race between blocks is the method; relaxed atomics make it well defined and cost what plain accesses cost.
-    double load(const double &x)
-    {
-      return std::atomic_ref<double>(const_cast<double &>(x)).load(std::memory_order_relaxed);
-    }
-
-    void store(double &x, double value)
-    {
-      std::atomic_ref<double>(x).store(value, std::memory_order_relaxed);
-    }
-
-    /** Counts the global iterations of a chunk; a cache line of its own. */
-    struct alignas(64) ChunkCounter
-    {
-      std::atomic<int> iterations_done{0};
-    };
-
     struct Scratch
     {
       std::vector<double> frozen, current, next; ///< one block each
     };
 
-    /**
-     * Threads take chunks of consecutive blocks by an atomic ticket: ticket t stands for chunk t mod n_chunks in global iteration
-     * t div n_chunks. A chunk's next iteration begins when its last one is done, so that no block is relaxed twice at once; apart
-     * from that nobody waits, a slow thread delays its own chunk only, and no chunk falls behind by more than an iteration or two.
-     */
+    /** The blocks of a stored matrix on host threads. */
     class HostEngine : public BlockAsync::Engine
     {
     public:
@@ -47,11 +21,8 @@ namespace leopard
         , matrix(A, options_.blocks(A.n_rows))
         , weights(make_weights(matrix, options_))
         , velocity(options_.momentum > 0. ? matrix.n_local_rows() : 0)
-        , pool(threads_to_use(A.n_rows, matrix.n_blocks(), options_))
-        , n_chunks(std::max(1, std::min(matrix.n_blocks(), pool.size() == 1 ? 1 : 16 * pool.size())))
-        , counters(n_chunks)
-        , partial_sums(n_chunks)
-        , scratch(pool.size())
+        , scheduler(matrix.n_blocks(), A.n_rows, options_.n_threads)
+        , scratch(scheduler.n_threads())
         , old_x(options_.schedule == Schedule::synchronous ? A.n_columns : 0)
       {
         for (Scratch &s : scratch)
@@ -63,12 +34,12 @@ namespace leopard
       }
 
       MemorySpace memory_space() const override { return MemorySpace::host; }
-      bool        is_fixed_linear_map() const override { return options.schedule == Schedule::synchronous || pool.size() == 1; }
+      bool        is_fixed_linear_map() const override { return options.schedule == Schedule::synchronous || scheduler.n_threads() == 1; }
 
       std::string description() const override
       {
-        return std::to_string(matrix.n_blocks()) + " blocks of up to " + std::to_string(matrix.blocks.largest()) + " rows on " + std::to_string(pool.size()) +
-               " threads, values stored as double";
+        return std::to_string(matrix.n_blocks()) + " blocks of up to " + std::to_string(matrix.blocks.largest()) + " rows on " +
+               std::to_string(scheduler.n_threads()) + " threads, values stored as double";
       }
 
       void restart() override { std::fill(velocity.begin(), velocity.end(), 0.); }
@@ -109,13 +80,6 @@ namespace leopard
       }
 
     private:
-      /** Waking a thread costs microseconds: it needs some thousand rows to be worth it. */
-      static int threads_to_use(int n_rows, int n_blocks, const BlockAsyncOptions &options)
-      {
-        const int wanted = options.n_threads > 0 ? options.n_threads : std::max(1u, std::thread::hardware_concurrency());
-        return std::max(1, std::min({wanted, n_blocks / 4, n_rows / 2000}));
-      }
-
       /** What a sweep multiplies the residual with, one a local row: omega / d_i. */
       static std::vector<double> make_weights(const BlockCrs &matrix, const BlockAsyncOptions &options)
       {
@@ -131,34 +95,17 @@ namespace leopard
         return result;
       }
 
-      int chunk_begin(int chunk) const { return static_cast<int>(static_cast<long>(matrix.n_blocks()) * chunk / n_chunks); }
-
       void relax_all(double *x, const double *off_block, const double *b, int n_iterations)
       {
-        for (ChunkCounter &counter : counters)
-          counter.iterations_done.store(0, std::memory_order_relaxed);
-        const long        n_tickets = static_cast<long>(n_iterations) * n_chunks;
-        std::atomic<long> next_ticket{0};
-        pool.run([&](int thread) {
-          for (long ticket = next_ticket++; ticket < n_tickets; ticket = next_ticket++)
-            {
-              const int         chunk = static_cast<int>(ticket % n_chunks), iteration = static_cast<int>(ticket / n_chunks);
-              std::atomic<int> &done = counters[chunk].iterations_done;
-              while (done.load(std::memory_order_acquire) != iteration)
-                std::this_thread::yield();
-              for (int block = chunk_begin(chunk); block < chunk_begin(chunk + 1); ++block)
-                relax_block(block, x, off_block, b, scratch[thread]);
-              done.store(iteration + 1, std::memory_order_release);
-            }
-        });
+        scheduler.run(n_iterations, [&](int block, int thread) { relax_block(block, x, off_block, b, scratch[thread]); });
       }
 
       void relax_block(int block, double *x, const double *off_block, const double *b, Scratch &s)
       {
         const Blocks &blocks = matrix.blocks;
         const int     begin = blocks.begin[block], n = blocks.end[block] - begin, first = matrix.first_local[block];
-        const int     k     = options.local_iterations_per_block.empty() ? options.local_iterations : options.local_iterations_per_block[block];
-        const int    *outer = matrix.outer.offsets.data() + first;
+        const int     k           = options.local_iterations_per_block.empty() ? options.local_iterations : options.local_iterations_per_block[block];
+        const int    *outer       = matrix.outer.offsets.data() + first;
         const int     owned_begin = blocks.owned_begin[block] - begin, owned_end = blocks.owned_begin[block + 1] - begin;
 
         for (int i = 0; i < n; ++i)
@@ -191,7 +138,7 @@ namespace leopard
         const int           *offsets  = matrix.inner.offsets.data() + first;
         const double        *values   = matrix.inner.values.data();
         const double        *diagonal = matrix.diagonal.data() + first, *weight = weights.data() + first;
-        const std::uint16_t *columns  = matrix.inner.columns.data();
+        const std::uint16_t *columns = matrix.inner.columns.data();
         for (int i = 0; i < n; ++i)
           {
             double sum = frozen[i] - diagonal[i] * y[i];
@@ -208,33 +155,24 @@ namespace leopard
             }
       }
 
-      /** Sums a function of the row in parallel and, within a number of threads, always in the same order. */
+      /** Sums term(row, local row, the block's first row). */
       template <typename Term>
       double sum_over_rows(const Term &term)
       {
-        std::atomic<int> next_chunk{0};
-        pool.run([&](int /*thread*/) {
-          for (int chunk = next_chunk++; chunk < n_chunks; chunk = next_chunk++)
-            {
-              double sum = 0.;
-              for (int block = chunk_begin(chunk); block < chunk_begin(chunk + 1); ++block)
-                for (int i = matrix.blocks.owned_begin[block]; i < matrix.blocks.owned_begin[block + 1]; ++i)
-                  sum += term(i, matrix.first_local[block] + i - matrix.blocks.begin[block], matrix.blocks.begin[block]);
-              partial_sums[chunk] = sum;
-            }
+        return scheduler.sum([&](int block) {
+          double sum = 0.;
+          for (int i = matrix.blocks.owned_begin[block]; i < matrix.blocks.owned_begin[block + 1]; ++i)
+            sum += term(i, matrix.first_local[block] + i - matrix.blocks.begin[block], matrix.blocks.begin[block]);
+          return sum;
         });
-        return std::accumulate(partial_sums.begin(), partial_sums.end(), 0.);
       }
 
-      const BlockAsyncOptions   options;
-      BlockCrs                  matrix;
-      std::vector<double>       weights, velocity; ///< one a local row; velocity with momentum only
-      ThreadPool                pool;
-      const int                 n_chunks;
-      std::vector<ChunkCounter> counters;
-      std::vector<double>       partial_sums;
-      std::vector<Scratch>      scratch; ///< one a thread
-      std::vector<double>       old_x;   ///< synchronous schedule only
+      const BlockAsyncOptions options;
+      BlockCrs                matrix;
+      std::vector<double>     weights, velocity; ///< one a local row; velocity with momentum only
+      HostScheduler           scheduler;
+      std::vector<Scratch>    scratch; ///< one a thread
+      std::vector<double>     old_x;   ///< synchronous schedule only
     };
   } // namespace
 

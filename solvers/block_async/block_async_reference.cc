@@ -122,9 +122,9 @@ namespace leopard
                     r -= A.values[p] * y[A.columns[p] - begin];
                   else
                     l1 += std::abs(A.values[p]);
-                const double d = diagonal[i] + (options.l1_weights ? std::copysign(l1, diagonal[i]) : 0.);
-                double      &v = velocity[block][i - begin];
-                v              = options.omega / d * r + options.momentum * v;
+                const double d  = diagonal[i] + (options.l1_weights ? std::copysign(l1, diagonal[i]) : 0.);
+                double      &v  = velocity[block][i - begin];
+                v               = options.omega / d * r + options.momentum * v;
                 next[i - begin] = y[i - begin] + v;
               }
             y.swap(next);

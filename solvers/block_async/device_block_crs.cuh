@@ -36,8 +36,8 @@ namespace leopard
   template <typename Value>
   struct ValueView
   {
-    const Value            *values;
-    const double           *table; ///< dictionary only
+    const Value      *values;
+    const double     *table; ///< dictionary only
     __device__ double operator()(int i) const
     {
       if constexpr (std::is_same_v<Value, std::uint8_t>)
@@ -51,8 +51,8 @@ namespace leopard
   template <typename Column>
   struct ColumnView
   {
-    const Column           *columns;
-    const int              *distances; ///< 8-bit columns only
+    const Column  *columns;
+    const int     *distances; ///< 8-bit columns only
     __device__ int operator()(int i, int row) const
     {
       if constexpr (std::is_same_v<Column, std::uint8_t>)

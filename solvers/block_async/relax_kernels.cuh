@@ -99,19 +99,6 @@ namespace leopard
       }
   }
 
-  static __global__ void reset_monitor_kernel(Monitor *monitor, double *partial, int n_blocks, double goal_squared, double limit_squared)
-  {
-    for (int block = threadIdx.x; block < n_blocks; block += blockDim.x)
-      partial[block] = -1.;
-    if (threadIdx.x == 0)
-      {
-        monitor->state         = go_on;
-        monitor->n_estimates   = 0;
-        monitor->goal_squared  = goal_squared;
-        monitor->limit_squared = limit_squared;
-      }
-  }
-
   __device__ inline int monitor_state(Monitor *monitor)
   {
     return cuda::atomic_ref<int, cuda::thread_scope_device>(monitor->state).load(cuda::std::memory_order_relaxed);
@@ -123,9 +110,9 @@ namespace leopard
     double       *x;
     const double *off_block; ///< where off-block values are read: x, or a copy in the synchronous schedule
     const double *b;
-    double       *velocity;  ///< one a local row; with momentum only
-    const double *l1;        ///< one a local row, or null
-    double       *partial;   ///< one a block: its part of ||r||^2 at its last test
+    double       *velocity; ///< one a local row; with momentum only
+    const double *l1;       ///< one a local row, or null
+    double       *partial;  ///< one a block: its part of ||r||^2 at its last test
     int          *iterations_done;
     Monitor      *monitor; ///< persistent form, or null
   };
@@ -232,10 +219,10 @@ namespace leopard
           }
       }
     const OffBlock<n_cached> off_block(A, block);
-    const int    local_iterations = parameters.local_iterations_per_block != nullptr && parameters.local_iterations > 0 ?
-                                      parameters.local_iterations_per_block[blockIdx.x] :
-                                      parameters.local_iterations;
-    const double inverse = parameters.omega / (d + l1), keep = 1. - inverse * d;
+    const int                local_iterations = parameters.local_iterations_per_block != nullptr && parameters.local_iterations > 0
+                                                  ? parameters.local_iterations_per_block[blockIdx.x]
+                                                  : parameters.local_iterations;
+    const double             inverse = parameters.omega / (d + l1), keep = 1. - inverse * d;
     frozen[i] = 0.;
     if (i == 0)
       state = go_on;
@@ -325,9 +312,9 @@ namespace leopard
           velocity[i] = v.velocity[block.first_local + i];
       }
     const OffBlock<0> off_block(A, block);
-    const int         local_iterations = parameters.local_iterations_per_block != nullptr && parameters.local_iterations > 0 ?
-                                           parameters.local_iterations_per_block[blockIdx.x] :
-                                           parameters.local_iterations;
+    const int         local_iterations = parameters.local_iterations_per_block != nullptr && parameters.local_iterations > 0
+                                           ? parameters.local_iterations_per_block[blockIdx.x]
+                                           : parameters.local_iterations;
     if (threadIdx.x == 0)
       state = go_on;
     __syncthreads();

@@ -27,6 +27,9 @@ namespace leopard::device
   /** @throws DeviceError. */
   DeviceInfo info(int device);
 
+  /** Multiprocessors of the current device. @throws DeviceError. */
+  int n_multiprocessors();
+
   /** Makes a device current for this thread. @throws DeviceError saying how many there are, or "built without CUDA: ...". */
   void select(int device);
 

@@ -75,6 +75,14 @@ namespace leopard::device
     return result;
   }
 
+  int n_multiprocessors()
+  {
+    int device = 0, count = 0;
+    LEOPARD_CHECK(cudaGetDevice(&device));
+    LEOPARD_CHECK(cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device));
+    return count;
+  }
+
   void select(int device)
   {
     const int count = n_devices();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What stands in for the device in a build without CUDA: everything links, and whatever is asked of a GPU says so.
 #include "../base/errors.h"
-#include "../block_async/block_async_engine.h"
+#include "../block_async/stencil_engine.h"
 #include "device.h"
 #include "device_vector.h"
 
@@ -26,6 +26,10 @@ namespace leopard
       return 0;
     }
     DeviceInfo info(int /*device*/)
+    {
+      no_cuda();
+    }
+    int n_multiprocessors()
     {
       no_cuda();
     }
@@ -86,6 +90,11 @@ namespace leopard
   } // namespace device
 
   std::unique_ptr<BlockAsync::Engine> make_cuda_engine(const CrsMatrix & /*A*/, const BlockAsyncOptions & /*options*/)
+  {
+    no_cuda();
+  }
+
+  std::unique_ptr<BlockAsync::Engine> make_stencil_cuda_engine(const Stencil & /*stencil*/, const BlockAsyncOptions & /*options*/)
   {
     no_cuda();
   }

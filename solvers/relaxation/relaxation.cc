@@ -92,8 +92,7 @@ namespace leopard
     };
 
     /** Global iterations with an exchange of ghosts before each, where there are any; up to the next test. */
-    IterationReport
-    iterate(Relaxation &relaxation, double *x, const double *b, int n, const ResidualTest &test, const Communication &communication)
+    IterationReport iterate(Relaxation &relaxation, double *x, const double *b, int n, const ResidualTest &test, const Communication &communication)
     {
       if (!communication.has_ghosts())
         return relaxation.iterate_until(x, b, n, test);

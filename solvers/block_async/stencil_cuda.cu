@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "../device/cuda_error.cuh"
+#include "../device/device.h"
+#include "cuda_monitor.cuh"
+#include "stencil_engine.h"
+#include "stencil_kernels.cuh"
+
+namespace leopard
+{
+  namespace
+  {
+    // what fits in registers: 16 values of x and of b a thread
+    template <bool full, bool variable>
+    using FlatShape = StencilShape<32, 1, 1, 8, full, variable, 512>;
+    template <bool full, bool variable>
+    using DeepShape = StencilShape<8, 4, 2, 4, full, variable, full ? 128 : 256>;
+
+    class StencilCudaEngine : public BlockAsync::Engine
+    {
+    public:
+      StencilCudaEngine(const Stencil &stencil, const BlockAsyncOptions &options_)
+        : options(options_)
+        , n_rows(stencil.n_rows())
+        , inverse_diagonals(inverted(stencil, options_))
+        , old_x(options_.schedule == Schedule::synchronous ? n_rows : 0)
+      {
+        const bool flat = stencil.n_z == 1, full = !stencil.is_star(), variable = !stencil.diagonal.empty();
+        view.n_x               = stencil.n_x;
+        view.n_y               = flat ? 1 : stencil.n_y;
+        view.n_z               = flat ? stencil.n_y : stencil.n_z;
+        view.keep              = 1. - options.omega;
+        view.inverse_diagonal  = variable ? 1. : options.omega / stencil.coefficient(0, 0, 0);
+        view.inverse_diagonals = inverse_diagonals.data();
+        for (int dz = -1; dz <= 1; ++dz)
+          for (int dy = -1; dy <= 1; ++dy)
+            for (int dx = -1; dx <= 1; ++dx)
+              view.weights[(dz + 1) * 9 + (dy + 1) * 3 + dx + 1] =
+                -view.inverse_diagonal * (flat ? (dy == 0 ? stencil.coefficient(dx, dz, 0) : 0.) : stencil.coefficient(dx, dy, dz));
+        if (flat)
+          choose_shape<FlatShape>(full, variable);
+        else
+          choose_shape<DeepShape>(full, variable);
+        monitor = std::make_unique<CudaMonitor>(n_tiles());
+      }
+
+      MemorySpace memory_space() const override { return MemorySpace::device; }
+      bool        is_fixed_linear_map() const override { return options.schedule == Schedule::synchronous || n_tiles() <= 1; }
+      void        restart() override {}
+
+      std::string description() const override
+      {
+        return std::to_string(n_tiles()) + " tiles of " + std::to_string(tile_x) + " x " + (tile_y > 1 ? std::to_string(tile_y) + " x " : "") +
+               std::to_string(planes_a_warp * n_warps) + " nodes, stencil form, " + to_string(execution) + ", no stored matrix";
+      }
+
+      void iterate(double *x, const double *b, int n_iterations) override
+      {
+        if (n_iterations == 0)
+          return;
+        if (execution == Execution::persistent)
+          {
+            launch(x, x, b, n_iterations, 0, nullptr, options.local_iterations);
+            return;
+          }
+        const bool synchronous = options.schedule == Schedule::synchronous;
+        for (int n = 0; n < n_iterations; ++n)
+          {
+            if (synchronous)
+              device::copy_on_device(old_x.data(), x, old_x.size() * sizeof(double));
+            launch(x, synchronous ? old_x.data() : x, b, 1, 0, nullptr, options.local_iterations);
+          }
+      }
+
+      IterationReport iterate_until(double *x, const double *b, int n_iterations, const ResidualTest &test) override
+      {
+        if (execution != Execution::persistent || test.goal < 0.)
+          return iterate_between_tests(*this, x, b, n_iterations, test);
+        const int n = static_cast<int>(std::min<long>(n_iterations, 100l * test.every));
+        monitor->reset(test);
+        launch(x, x, b, n, test.every, monitor->data(), options.local_iterations);
+        return monitor->report();
+      }
+
+      double residual_norm_squared(const double *x, const double *b) override
+      {
+        launch(const_cast<double *>(x), x, b, 1, 1, nullptr, 0); // no local iterations: x is only read
+        return monitor->sum_of_parts();
+      }
+
+      double norm_squared(const double *b) override { return monitor->norm_squared(b, n_rows); }
+
+      void update_values(const double * /*values*/) override
+      {
+        throw InvalidInput("a stencil has no stored values to change\n  expected: a new object for a new stencil");
+      }
+
+    private:
+      using Kernel = void (*)(StencilView, RelaxVectors, RelaxParameters);
+
+      static std::vector<double> inverted(const Stencil &stencil, const BlockAsyncOptions &options)
+      {
+        std::vector<double> result = stencil.diagonal;
+        for (double &d : result)
+          d = options.omega / d;
+        return result;
+      }
+
+      int n_tiles() const { return view.tiles_x * view.tiles_y * tiles_z; }
+
+      template <template <bool, bool> class Shape>
+      void choose_shape(bool full, bool variable)
+      {
+        if (full)
+          variable ? choose_form<Shape<true, true>>() : choose_form<Shape<true, false>>();
+        else
+          variable ? choose_form<Shape<false, true>>() : choose_form<Shape<false, false>>();
+      }
+
+      template <typename Shape>
+      std::size_t shared_bytes(int warps, bool persistent) const
+      {
+        return sizeof(double) * (32 + 32 * warps * Shape::n_y * (8 + (persistent ? 2 * Shape::n_z : 0)));
+      }
+
+      /** How many warps stand on one another in a tile, and whether all tiles are on the chip at once. */
+      template <typename Shape>
+      void choose_form()
+      {
+        tile_x               = 2 * Shape::n_lanes_x;
+        tile_y               = Shape::n_lanes_y * Shape::n_y;
+        planes_a_warp        = Shape::n_z;
+        view.tiles_x         = (view.n_x + tile_x - 1) / tile_x;
+        view.tiles_y         = (view.n_y + tile_y - 1) / tile_y;
+        const auto tiles_for = [&](int warps) { return (view.n_z + warps * planes_a_warp - 1) / (warps * planes_a_warp); };
+
+        launch_kernel     = relax_stencil_kernel<Shape, false>;
+        persistent_kernel = relax_stencil_kernel<Shape, true>;
+        n_warps           = 4;
+        tiles_z           = tiles_for(n_warps);
+        n_shared          = shared_bytes<Shape>(n_warps, false);
+        if (options.schedule == Schedule::chaotic && options.execution != Execution::launch)
+          for (int warps = Shape::max_threads / 32; warps >= 2; warps /= 2)
+            {
+              // tall tiles converge better, but leave no multiprocessor without one
+              const int  tiles = view.tiles_x * view.tiles_y * tiles_for(warps), multiprocessors = device::n_multiprocessors();
+              const bool few = 4 * tiles < 3 * multiprocessors && warps > 2;
+              if (few)
+                continue;
+              if (tiles <= at_once(warps, shared_bytes<Shape>(warps, true)) * multiprocessors)
+                {
+                  execution = Execution::persistent;
+                  n_warps   = warps;
+                  tiles_z   = tiles_for(warps);
+                }
+              break;
+            }
+        if (execution == Execution::persistent)
+          n_persistent_shared = shared_bytes<Shape>(n_warps, true);
+        else if (options.execution == Execution::persistent)
+          throw InvalidInput("block-asynchronous iteration: execution is persistent, but the grid of " + std::to_string(n_rows) +
+                             " nodes is too large to be on this GPU at once\n  expected: execution automatic or launch");
+        n_shared = shared_bytes<Shape>(n_warps, false);
+        LEOPARD_CHECK(cudaFuncSetAttribute(
+          reinterpret_cast<const void *>(launch_kernel), cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(n_shared)));
+      }
+
+      int at_once(int warps, std::size_t shared) const
+      {
+        const void *kernel = reinterpret_cast<const void *>(persistent_kernel);
+        int         blocks = 0;
+        if (cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared)) != cudaSuccess)
+          {
+            cudaGetLastError(); // more than a multiprocessor has: then none fits
+            return 0;
+          }
+        LEOPARD_CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, 32 * warps, shared));
+        return blocks;
+      }
+
+      void launch(double *x, const double *off_block, const double *b, int n, int test_every, Monitor *device_monitor, int local_iterations)
+      {
+        const auto aligned               = [](const void *p) { return reinterpret_cast<std::uintptr_t>(p) % 16 == 0; };
+        view.aligned                     = view.n_x % 2 == 0 && aligned(x) && aligned(b) && aligned(off_block);
+        const RelaxVectors    vectors    = {x, off_block, b, nullptr, nullptr, monitor->parts(), monitor->iterations_done(), device_monitor};
+        const RelaxParameters parameters = {n, local_iterations, nullptr, options.omega, 1., 0., test_every};
+        if (execution == Execution::persistent && local_iterations > 0)
+          persistent_kernel<<<n_tiles(), 32 * n_warps, n_persistent_shared>>>(view, vectors, parameters);
+        else
+          launch_kernel<<<n_tiles(), 32 * n_warps, n_shared>>>(view, vectors, parameters);
+        LEOPARD_CHECK(cudaGetLastError());
+      }
+
+      const BlockAsyncOptions      options;
+      const int                    n_rows;
+      StencilView                  view = {};
+      device::Array<double>        inverse_diagonals;
+      device::Array<double>        old_x; ///< synchronous schedule only
+      std::unique_ptr<CudaMonitor> monitor;
+      Execution                    execution     = Execution::launch;
+      Kernel                       launch_kernel = nullptr, persistent_kernel = nullptr;
+      int                          tile_x = 0, tile_y = 0, planes_a_warp = 0, n_warps = 0, tiles_z = 0;
+      std::size_t                  n_shared = 0, n_persistent_shared = 0;
+    };
+  } // namespace
+
+  std::unique_ptr<BlockAsync::Engine> make_stencil_cuda_engine(const Stencil &stencil, const BlockAsyncOptions &options)
+  {
+    return std::make_unique<StencilCudaEngine>(stencil, options);
+  }
+} // namespace leopard

@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "../base/errors.h"
+#include "host_scheduler.h"
+#include "stencil_engine.h"
+
+#include <array>
+
+namespace leopard
+{
+  namespace
+  {
+    /** Nodes of a tile in x, y and z. In two dimensions a tile of x and b stays in a core's first and second cache during its sweeps. */
+    std::array<int, 3> tile_of(const Stencil &stencil)
+    {
+      return stencil.n_z == 1 ? std::array<int, 3>{std::min(stencil.n_x, 512), 16, 1} : std::array<int, 3>{std::min(stencil.n_x, 128), 8, 8};
+    }
+
+    /** The stencil engine's oracle: the stored matrix in the order of the tiles, relaxed by the reference engine. */
+    class StencilReferenceEngine : public BlockAsync::Engine
+    {
+    public:
+      StencilReferenceEngine(const Stencil &stencil, const BlockAsyncOptions &options)
+        : tile(tile_of(stencil))
+        , partition(tile_partition(stencil.n_x, stencil.n_y, stencil.n_z, tile[0], tile[1], tile[2]))
+        , engine(make_reference_engine(permute(stencil.to_crs(), partition), in_tiles(options, partition)))
+      {
+      }
+
+      MemorySpace memory_space() const override { return MemorySpace::host; }
+      bool        is_fixed_linear_map() const override { return engine->is_fixed_linear_map(); }
+      std::string description() const override { return engine->description() + ", tiles of a stencil"; }
+      void        restart() override {}
+
+      void iterate(double *x, const double *b, int n_iterations) override
+      {
+        const std::vector<double> new_b = in_new_order(b);
+        std::vector<double>       new_x = in_new_order(x);
+        engine->iterate(new_x.data(), new_b.data(), n_iterations);
+        for (std::size_t i = 0; i < new_x.size(); ++i)
+          x[partition.old_row[i]] = new_x[i];
+      }
+
+      double residual_norm_squared(const double *x, const double *b) override
+      {
+        return engine->residual_norm_squared(in_new_order(x).data(), in_new_order(b).data());
+      }
+
+      double norm_squared(const double *b) override { return engine->norm_squared(b); }
+
+      void update_values(const double * /*values*/) override
+      {
+        throw InvalidInput("a stencil has no stored values to change\n  expected: a new object for a new stencil");
+      }
+
+    private:
+      static BlockAsyncOptions in_tiles(BlockAsyncOptions options, const Partition &partition)
+      {
+        options.block_offsets = partition.block_offsets;
+        return options;
+      }
+
+      std::vector<double> in_new_order(const double *v) const
+      {
+        std::vector<double> result(partition.old_row.size());
+        for (std::size_t i = 0; i < result.size(); ++i)
+          result[i] = v[partition.old_row[i]];
+        return result;
+      }
+
+      std::array<int, 3>                  tile;
+      Partition                           partition;
+      std::unique_ptr<BlockAsync::Engine> engine;
+    };
+
+    /** A tile with a margin of one node on each side, x fastest. */
+    struct Window
+    {
+      int                 n_x = 0, n_y = 0, n_z = 0; ///< margin included
+      std::vector<double> values;
+      int                 index(int x, int y, int z) const { return ((z + 1) * n_y + y + 1) * n_x + x + 1; }
+    };
+
+    /** The tiles of a stencil on host threads. Each sweep runs over rows of the grid, which the compiler turns into vector instructions. */
+    class StencilHostEngine : public BlockAsync::Engine
+    {
+    public:
+      StencilHostEngine(const Stencil &stencil_, const BlockAsyncOptions &options_)
+        : stencil(stencil_)
+        , options(options_)
+        , tile(tile_of(stencil_))
+        , tiles{(stencil.n_x + tile[0] - 1) / tile[0], (stencil.n_y + tile[1] - 1) / tile[1], (stencil.n_z + tile[2] - 1) / tile[2]}
+        , star(stencil.is_star())
+        , flat(stencil.n_z == 1)
+        , scheduler(tiles[0] * tiles[1] * tiles[2], stencil.n_rows(), options_.n_threads)
+        , scratch(scheduler.n_threads())
+        , old_x(options_.schedule == Schedule::synchronous ? stencil.n_rows() : 0)
+      {
+        for (Scratch &s : scratch)
+          for (Window *window : {&s.current, &s.next})
+            {
+              window->n_x = tile[0] + 2;
+              window->n_y = tile[1] + 2;
+              window->n_z = tile[2] + 2;
+              window->values.resize(static_cast<std::size_t>(window->n_x) * window->n_y * window->n_z);
+            }
+      }
+
+      MemorySpace memory_space() const override { return MemorySpace::host; }
+      bool        is_fixed_linear_map() const override { return options.schedule == Schedule::synchronous || scheduler.n_threads() == 1; }
+      void        restart() override {}
+
+      std::string description() const override
+      {
+        return std::to_string(tiles[0] * tiles[1] * tiles[2]) + " tiles of " + std::to_string(tile[0]) + " x " + std::to_string(tile[1]) +
+               (flat ? "" : " x " + std::to_string(tile[2])) + " nodes on " + std::to_string(scheduler.n_threads()) +
+               " threads, stencil form, no stored matrix";
+      }
+
+      void iterate(double *x, const double *b, int n_iterations) override
+      {
+        if (options.schedule != Schedule::synchronous)
+          {
+            scheduler.run(n_iterations, [&](int t, int thread) { relax_tile(t, x, x, b, scratch[thread]); });
+            return;
+          }
+        for (int n = 0; n < n_iterations; ++n)
+          {
+            std::copy_n(x, old_x.size(), old_x.begin());
+            scheduler.run(1, [&](int t, int thread) { relax_tile(t, x, old_x.data(), b, scratch[thread]); });
+          }
+      }
+
+      double residual_norm_squared(const double *x, const double *b) override
+      {
+        return scheduler.sum([&](int t) { return residual_of_tile(t, x, b); });
+      }
+
+      double norm_squared(const double *b) override { return std::inner_product(b, b + stencil.n_rows(), b, 0.); }
+
+      void update_values(const double * /*values*/) override
+      {
+        throw InvalidInput("a stencil has no stored values to change\n  expected: a new object for a new stencil");
+      }
+
+    private:
+      struct Scratch
+      {
+        Window current, next;
+      };
+
+      struct Place
+      {
+        int x, y, z, n_x, n_y, n_z; ///< first node and number of nodes
+      };
+
+      Place place_of(int t) const
+      {
+        Place p;
+        p.x   = t % tiles[0] * tile[0];
+        p.y   = t / tiles[0] % tiles[1] * tile[1];
+        p.z   = t / (tiles[0] * tiles[1]) * tile[2];
+        p.n_x = std::min(tile[0], stencil.n_x - p.x);
+        p.n_y = std::min(tile[1], stencil.n_y - p.y);
+        p.n_z = std::min(tile[2], stencil.n_z - p.z);
+        return p;
+      }
+
+      long index(int x, int y, int z) const { return (static_cast<long>(z) * stencil.n_y + y) * stencil.n_x + x; }
+
+      /** Copies the tile from own and its margin from v; zero beyond the grid. */
+      void fill(const Place &p, const double *own, const double *v, Window &window) const
+      {
+        for (int z = -1; z <= p.n_z; ++z)
+          for (int y = -1; y <= p.n_y; ++y)
+            {
+              double    *to   = window.values.data() + window.index(-1, y, z);
+              const bool in   = p.y + y >= 0 && p.y + y < stencil.n_y && p.z + z >= 0 && p.z + z < stencil.n_z;
+              const bool mine = in && y >= 0 && y < p.n_y && z >= 0 && z < p.n_z;
+              if (!in)
+                std::fill_n(to, p.n_x + 2, 0.);
+              else if (!(flat && (z < 0 || z == p.n_z)))
+                {
+                  const long from = index(p.x, p.y + y, p.z + z);
+                  to[0]           = p.x > 0 ? load(v[from - 1]) : 0.;
+                  if (mine)
+                    std::copy_n(own + from, p.n_x, to + 1);
+                  else
+                    for (int x = 0; x < p.n_x; ++x)
+                      to[1 + x] = load(v[from + x]);
+                  to[1 + p.n_x] = p.x + p.n_x < stencil.n_x ? load(v[from + p.n_x]) : 0.;
+                }
+            }
+      }
+
+      void relax_tile(int t, double *x, const double *off_tile, const double *b, Scratch &s) const
+      {
+        const Place p = place_of(t);
+        fill(p, x, off_tile, s.current);
+        copy_margin(p, s);
+        for (int sweep = 0; sweep < options.local_iterations; ++sweep)
+          {
+            for (int z = 0; z < p.n_z; ++z)
+              for (int y = 0; y < p.n_y; ++y)
+                sweep_row(p, y, z, b, s.current, s.next.values.data() + s.next.index(0, y, z));
+            std::swap(s.current, s.next);
+          }
+        for (int z = 0; z < p.n_z; ++z)
+          for (int y = 0; y < p.n_y; ++y)
+            {
+              const double *from = s.current.values.data() + s.current.index(0, y, z);
+              double       *to   = x + index(p.x, p.y + y, p.z + z);
+              for (int i = 0; i < p.n_x; ++i)
+                store(to[i], from[i]);
+            }
+      }
+
+      /** The margin is frozen: both windows have the same. */
+      static void copy_margin(const Place &p, Scratch &s)
+      {
+        for (int z = -1; z <= p.n_z; ++z)
+          for (int y = -1; y <= p.n_y; ++y)
+            {
+              const int row = s.current.index(-1, y, z);
+              if (y < 0 || y == p.n_y || z < 0 || z == p.n_z)
+                std::copy_n(s.current.values.begin() + row, p.n_x + 2, s.next.values.begin() + row);
+              else
+                for (const int i : {row, row + 1 + p.n_x})
+                  s.next.values[i] = s.current.values[i];
+            }
+      }
+
+      /** next_i = u_i + omega / d_i (b_i - sum of c_j u_j) for a row of the tile. */
+      void sweep_row(const Place &p, int y, int z, const double *b, const Window &window, double *next) const
+      {
+        const double *here = window.values.data() + window.index(0, y, z);
+        const double *rhs  = b + index(p.x, p.y + y, p.z + z);
+        const double *d    = stencil.diagonal.empty() ? nullptr : stencil.diagonal.data() + index(p.x, p.y + y, p.z + z);
+        off_diagonal_sum(window, here, rhs, p.n_x, next);
+        const double omega = options.omega, keep = 1. - omega;
+        if (d != nullptr)
+          for (int i = 0; i < p.n_x; ++i)
+            next[i] = keep * here[i] + omega / d[i] * next[i];
+        else
+          {
+            const double inverse = omega / stencil.coefficient(0, 0, 0);
+            for (int i = 0; i < p.n_x; ++i)
+              next[i] = keep * here[i] + inverse * next[i];
+          }
+      }
+
+      /** sum_i = b_i minus the off-diagonal coefficients times their values. */
+      void off_diagonal_sum(const Window &window, const double *here, const double *rhs, int n, double *__restrict sum) const
+      {
+        const int stride_y = window.n_x, stride_z = window.n_x * window.n_y;
+        if (star)
+          {
+            const double w = stencil.coefficient(-1, 0, 0), e = stencil.coefficient(1, 0, 0), f = stencil.coefficient(0, -1, 0),
+                         k      = stencil.coefficient(0, 1, 0);
+            const double *front = here - stride_y, *back = here + stride_y;
+            for (int i = 0; i < n; ++i)
+              sum[i] = rhs[i] - w * here[i - 1] - e * here[i + 1] - f * front[i] - k * back[i];
+            if (flat)
+              return;
+            const double  l = stencil.coefficient(0, 0, -1), u = stencil.coefficient(0, 0, 1);
+            const double *below = here - stride_z, *above = here + stride_z;
+            for (int i = 0; i < n; ++i)
+              sum[i] -= l * below[i] + u * above[i];
+            return;
+          }
+        std::copy_n(rhs, n, sum);
+        for (int dz = flat ? 0 : -1; dz <= (flat ? 0 : 1); ++dz)
+          for (int dy = -1; dy <= 1; ++dy)
+            {
+              const double *row = here + dz * stride_z + dy * stride_y;
+              const double  w = stencil.coefficient(-1, dy, dz), c = dz == 0 && dy == 0 ? 0. : stencil.coefficient(0, dy, dz),
+                           e = stencil.coefficient(1, dy, dz);
+              for (int i = 0; i < n; ++i)
+                sum[i] -= w * row[i - 1] + c * row[i] + e * row[i + 1];
+            }
+      }
+
+      double residual_of_tile(int t, const double *x, const double *b) const
+      {
+        const Place p   = place_of(t);
+        double      sum = 0.;
+        const auto  at  = [&](int i, int j, int k) {
+          return i >= 0 && i < stencil.n_x && j >= 0 && j < stencil.n_y && k >= 0 && k < stencil.n_z ? x[index(i, j, k)] : 0.;
+        };
+        for (int k = p.z; k < p.z + p.n_z; ++k)
+          for (int j = p.y; j < p.y + p.n_y; ++j)
+            for (int i = p.x; i < p.x + p.n_x; ++i)
+              {
+                const double d = stencil.diagonal.empty() ? stencil.coefficient(0, 0, 0) : stencil.diagonal[index(i, j, k)];
+                double       r = b[index(i, j, k)] - d * x[index(i, j, k)];
+                for (int dz = flat ? 0 : -1; dz <= (flat ? 0 : 1); ++dz)
+                  for (int dy = -1; dy <= 1; ++dy)
+                    for (int dx = -1; dx <= 1; ++dx)
+                      if (const double c = stencil.coefficient(dx, dy, dz); c != 0. && (dx != 0 || dy != 0 || dz != 0))
+                        r -= c * at(i + dx, j + dy, k + dz);
+                sum += r * r;
+              }
+        return sum;
+      }
+
+      const Stencil            stencil;
+      const BlockAsyncOptions  options;
+      const std::array<int, 3> tile, tiles;
+      const bool               star, flat;
+      HostScheduler            scheduler;
+      std::vector<Scratch>     scratch; ///< one a thread
+      std::vector<double>      old_x;   ///< synchronous schedule only
+    };
+  } // namespace
+
+  std::unique_ptr<BlockAsync::Engine> make_stencil_reference_engine(const Stencil &stencil, const BlockAsyncOptions &options)
+  {
+    return std::make_unique<StencilReferenceEngine>(stencil, options);
+  }
+
+  std::unique_ptr<BlockAsync::Engine> make_stencil_host_engine(const Stencil &stencil, const BlockAsyncOptions &options)
+  {
+    return std::make_unique<StencilHostEngine>(stencil, options);
+  }
+} // namespace leopard

@@ -1,0 +1,546 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "matrix_market.h"
+
+#include "../base/errors.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <cstring>
+#include <filesystem>
+#include <initializer_list>
+#include <limits>
+#include <memory>
+#include <new>
+#include <optional>
+#include <string_view>
+#include <system_error>
+#include <tuple>
+#include <utility>
+
+#include <zlib.h>
+
+namespace leopard
+{
+  namespace
+  {
+    constexpr long long max_int = std::numeric_limits<int>::max();
+
+    /** Up to here a matrix may have any number of rows, beyond only as many as it has entries: a short file must not claim gigabytes. */
+    constexpr int max_rows_without_entries = 1 << 20;
+
+    /** Integers up to here are doubles. */
+    constexpr long long max_exact_integer = 1LL << 53;
+
+    [[noreturn]] void fail_at(const std::string &name, std::size_t line, const std::string &what, const std::string &expected)
+    {
+      throw InvalidInput(name + ":" + std::to_string(line) + ": " + what + "\n  expected: " + expected);
+    }
+
+    bool is_blank(char c)
+    {
+      return c == ' ' || c == '\t';
+    }
+
+    /** At most 40 characters of a text from a file, in quotes, with ? for what is not printable. */
+    std::string quoted(std::string_view text)
+    {
+      constexpr std::size_t max_length = 40;
+      std::string           result(text.substr(0, max_length));
+      for (char &c : result)
+        if (c < ' ' || c > '~')
+          c = '?';
+      return "'" + result + "'" + (text.size() > max_length ? "..." : "");
+    }
+
+    /** Walks through the lines of a text and through what stands on a line; knows for messages where it is. */
+    class LineReader
+    {
+    public:
+      LineReader(const char *begin, const char *end, const std::string &name)
+        : next(begin)
+        , end(end)
+        , name(name)
+      {
+      }
+
+      /** Goes to the next line, or to the next one that is not blank; false at the end of the text. */
+      bool next_line(bool skip_blank_lines = true)
+      {
+        while (next != end)
+          {
+            const auto *newline = static_cast<const char *>(std::memchr(next, '\n', end - next));
+            cursor              = next;
+            line_end            = newline != nullptr ? newline : end;
+            next                = newline != nullptr ? newline + 1 : end;
+            ++line_number;
+            if (line_end != cursor && line_end[-1] == '\r')
+              --line_end;
+            if (!skip_blank_lines || !at_end_of_line())
+              return true;
+          }
+        cursor = line_end = end;
+        return false;
+      }
+
+      /** Skips blanks. */
+      bool at_end_of_line()
+      {
+        while (cursor != line_end && is_blank(*cursor))
+          ++cursor;
+        return cursor == line_end;
+      }
+
+      bool at_comment() const { return cursor != line_end && *cursor == '%'; }
+
+      /** The rest of the line. */
+      std::string_view rest() const { return {cursor, static_cast<std::size_t>(line_end - cursor)}; }
+
+      /** The next word, which remains; empty at the end of the line. */
+      std::string_view word()
+      {
+        at_end_of_line();
+        return {cursor, static_cast<std::size_t>(std::find_if(cursor, line_end, is_blank) - cursor)};
+      }
+
+      /** Whether the next word is this one, of either case; then it is read. */
+      bool accept(std::string_view expected)
+      {
+        const auto lower_case = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
+        const auto found      = word();
+        const bool equal =
+          std::equal(found.begin(), found.end(), expected.begin(), expected.end(), [&](char a, char b) { return lower_case(a) == lower_case(b); });
+        cursor += equal ? found.size() : 0;
+        return equal;
+      }
+
+      /** Reads one of the accepted words, of either case. @return its number among them. */
+      int keyword(const char *what, std::initializer_list<const char *> accepted)
+      {
+        std::string expected;
+        int         i = 0;
+        for (const std::string candidate : accepted)
+          {
+            if (accept(candidate))
+              return i;
+            expected += (i == 0 ? "'" : " or '") + candidate + "'";
+            ++i;
+          }
+        fail_at_word(what, expected + "; nothing else can be read");
+      }
+
+      /** Reads a whole number from lower to upper. */
+      int whole_number(const char *what, int lower, int upper)
+      {
+        int value = 0;
+        if (!number(value, false, lower, upper))
+          fail_at_word(what, "a whole number from " + std::to_string(lower) + " to " + std::to_string(upper));
+        return value;
+      }
+
+      double real_value()
+      {
+        double value = 0.;
+        if (!number(value, true, std::numeric_limits<double>::lowest(), std::numeric_limits<double>::max()))
+          fail_at_word("value", "a finite real number within the range of double, 4.9e-324 to 1.8e308");
+        return value;
+      }
+
+      double integer_value()
+      {
+        long long value = 0;
+        if (!number(value, true, -max_exact_integer, max_exact_integer))
+          fail_at_word("value", "an integer of at most 2^53 = " + std::to_string(max_exact_integer));
+        return static_cast<double>(value);
+      }
+
+      void expect_end_of_line(const char *after)
+      {
+        if (!at_end_of_line())
+          fail(quoted(rest()) + " follows " + after, "nothing more on this line");
+      }
+
+      std::size_t line() const { return line_number; }
+      std::size_t n_bytes_left() const { return end - next; }
+
+      [[noreturn]] void fail(const std::string &what, const std::string &expected) const
+      {
+        fail_at(name, std::max<std::size_t>(line_number, 1), what, expected);
+      }
+
+    private:
+      [[noreturn]] void fail_at_word(const char *what, const std::string &expected)
+      {
+        fail("the " + std::string(what) + " is " + (at_end_of_line() ? "missing" : quoted(word())), expected);
+      }
+
+      /** Reads a number from lower to upper; std::from_chars knows no plus sign. If it is none of these, only blanks before it are skipped. */
+      template <typename Number>
+      bool number(Number &value, bool accept_plus, Number lower, Number upper)
+      {
+        at_end_of_line();
+        const char *start = cursor;
+        if (accept_plus && line_end - start > 1 && start[0] == '+' && start[1] != '-')
+          ++start;
+        const auto [stop, error] = std::from_chars(start, line_end, value);
+        if (error != std::errc() || (stop != line_end && !is_blank(*stop)) || !(value >= lower && value <= upper))
+          return false;
+        cursor = stop;
+        return true;
+      }
+
+      const char        *next;
+      const char        *end;
+      const char        *cursor      = nullptr;
+      const char        *line_end    = nullptr;
+      std::size_t        line_number = 0; ///< of the line that the cursor is in, from 1
+      const std::string &name;
+    };
+
+    /** What stands in the header that a reader of entries has to know. */
+    struct Header
+    {
+      bool        is_array     = false;
+      bool        is_integer   = false;
+      bool        is_pattern   = false;
+      bool        is_symmetric = false;
+      int         n_rows       = 0;
+      int         n_columns    = 0;
+      int         n_entries    = 0; ///< lines that follow
+      std::size_t size_line    = 0;
+    };
+
+    void read_banner_begin(LineReader &reader)
+    {
+      const char *banner = "a banner such as '%%MatrixMarket matrix coordinate real general'";
+      if (!reader.next_line(false))
+        reader.fail("the file is empty", banner);
+      if (!reader.accept("%%MatrixMarket"))
+        reader.fail("the file begins with " + quoted(reader.rest()), banner);
+      reader.keyword("object", {"matrix"});
+    }
+
+    /** The size line, after blank lines and comments. */
+    void read_sizes(LineReader &reader, Header &header)
+    {
+      reader.expect_end_of_line("the banner");
+      do
+        if (!reader.next_line())
+          reader.fail("the file ends before the size line", header.is_array ? "rows and columns" : "rows, columns and number of entries");
+      while (reader.at_comment());
+      header.size_line = reader.line();
+      header.n_rows    = reader.whole_number("number of rows", 0, max_int);
+      header.n_columns = reader.whole_number("number of columns", 0, max_int);
+      if (!header.is_array)
+        header.n_entries = reader.whole_number("number of entries", 0, max_int);
+      reader.expect_end_of_line("the sizes");
+    }
+
+    Header read_matrix_header(LineReader &reader)
+    {
+      read_banner_begin(reader);
+      Header header;
+      reader.keyword("format", {"coordinate"});
+      const int field     = reader.keyword("field", {"real", "integer", "pattern"});
+      header.is_integer   = field == 1;
+      header.is_pattern   = field == 2;
+      header.is_symmetric = reader.keyword("symmetry", {"general", "symmetric"}) == 1;
+      read_sizes(reader, header);
+
+      const long long   n = header.n_rows, n_entries = header.n_entries;
+      const long long   n_places = header.is_symmetric ? n * (n + 1) / 2 : n * n;
+      const std::string has      = "the matrix has " + std::to_string(n) + " rows and " + std::to_string(header.n_columns) + " columns";
+      if (header.n_rows != header.n_columns)
+        reader.fail(has, "a square matrix");
+      if (n_entries > n_places)
+        reader.fail(has + ", but " + std::to_string(n_entries) + " entries", "at most " + std::to_string(n_places) + " entries");
+      if (header.is_symmetric && 2 * n_entries - n > max_int)
+        reader.fail("the matrix has " + std::to_string(n_entries) + " entries in its lower triangle",
+                    "at most 2^31 - 1 entries in both triangles together");
+      if (n > max_rows_without_entries && n > (header.is_symmetric ? 2 : 1) * n_entries)
+        reader.fail("the matrix has " + std::to_string(n) + " rows and only " + std::to_string(n_entries) + " entries, so that there are empty rows",
+                    "an entry in each row");
+      return header;
+    }
+
+    Header read_vector_header(LineReader &reader, int n)
+    {
+      read_banner_begin(reader);
+      Header header;
+      header.is_array   = reader.keyword("format", {"array", "coordinate"}) == 0;
+      header.is_integer = reader.keyword("field", {"real", "integer"}) == 1;
+      reader.keyword("symmetry", {"general"});
+      read_sizes(reader, header);
+      if (header.n_rows != n || header.n_columns != 1)
+        reader.fail("the vector has " + std::to_string(header.n_rows) + " rows and " + std::to_string(header.n_columns) + " columns",
+                    std::to_string(n) + " rows and 1 column");
+      if (header.is_array)
+        header.n_entries = n;
+      if (header.n_entries > n)
+        reader.fail("the vector has " + std::to_string(n) + " rows, but " + std::to_string(header.n_entries) + " entries",
+                    "at most " + std::to_string(n) + " entries");
+      return header;
+    }
+
+    /** Calls read_line for each of the lines that the header announces; fewer and more are errors. */
+    template <typename Function>
+    void for_each_entry(LineReader &reader, const Header &header, const Function &read_line)
+    {
+      const std::string n = std::to_string(header.n_entries), announced = n + " entries, as line " + std::to_string(header.size_line) + " announces";
+      for (int i = 0; i < header.n_entries; ++i)
+        {
+          if (!reader.next_line())
+            reader.fail("the file ends after " + std::to_string(i) + " of " + n + " entries", announced);
+          if (reader.at_comment())
+            reader.fail("a comment among the entries: " + quoted(reader.rest()), "comments before the size line only");
+          read_line();
+          reader.expect_end_of_line("the entry");
+        }
+      if (reader.next_line())
+        reader.fail(quoted(reader.rest()) + " follows the last entry", announced + ", and nothing more");
+    }
+
+    /** An entry of a file, counted from 0. */
+    struct Entry
+    {
+      int    row;
+      int    column;
+      double value;
+    };
+
+    Entry read_entry(LineReader &reader, const Header &header)
+    {
+      Entry entry;
+      entry.row    = reader.whole_number("row", 1, header.n_rows) - 1;
+      entry.column = reader.whole_number("column", 1, header.n_columns) - 1;
+      if (header.is_symmetric && entry.column > entry.row)
+        reader.fail("the entry in row " + std::to_string(entry.row + 1) + ", column " + std::to_string(entry.column + 1) + " is above the diagonal",
+                    "the lower triangle only, as the banner says 'symmetric'");
+      entry.value = header.is_pattern ? 1. : header.is_integer ? reader.integer_value() : reader.real_value();
+      return entry;
+    }
+
+    /** The lines of the first two entries in a place; all of the text has been read before. */
+    std::pair<std::size_t, std::size_t> lines_of_duplicate(LineReader reader, const Header &header, int row, int column)
+    {
+      std::size_t first = 0, second = 0;
+      for (int i = 0; i < header.n_entries && second == 0; ++i)
+        {
+          reader.next_line();
+          const Entry entry = read_entry(reader, header);
+          if (entry.row == row && entry.column == column)
+            (first == 0 ? first : second) = reader.line();
+        }
+      return {first, second};
+    }
+
+    /** Sorts each row by column. @return row and column of an entry that stands twice, if there is one. */
+    std::optional<std::pair<int, int>> sort_rows(CrsMatrix &A)
+    {
+      std::vector<std::pair<int, double>> row;
+      for (int i = 0; i < A.n_rows; ++i)
+        {
+          const int begin = A.row_offsets[i], end = A.row_offsets[i + 1];
+          if (!std::is_sorted(A.columns.begin() + begin, A.columns.begin() + end))
+            {
+              row.clear();
+              for (int p = begin; p < end; ++p)
+                row.emplace_back(A.columns[p], A.values[p]);
+              std::sort(row.begin(), row.end(), [](const auto &a, const auto &b) { return a.first < b.first; });
+              for (int p = begin; p < end; ++p)
+                std::tie(A.columns[p], A.values[p]) = row[p - begin];
+            }
+          const auto twice = std::adjacent_find(A.columns.begin() + begin, A.columns.begin() + end);
+          if (twice != A.columns.begin() + end)
+            return std::pair(i, *twice);
+        }
+      return {};
+    }
+
+    /** Compressed rows by counting; the entries of a row are in the order of the file, a mirrored entry where its original is. */
+    CrsMatrix to_rows(const std::vector<Entry> &entries, const Header &header)
+    {
+      CrsMatrix A;
+      A.n_rows = A.n_columns = header.n_rows;
+      A.row_offsets.assign(static_cast<std::size_t>(A.n_rows) + 1, 0);
+      const auto is_mirrored = [&](const Entry &entry) { return header.is_symmetric && entry.row != entry.column; };
+      for (const Entry &entry : entries)
+        {
+          ++A.row_offsets[entry.row + 1];
+          if (is_mirrored(entry))
+            ++A.row_offsets[entry.column + 1];
+        }
+      for (int i = 0; i < A.n_rows; ++i)
+        A.row_offsets[i + 1] += A.row_offsets[i];
+      A.columns.resize(A.row_offsets[A.n_rows]);
+      A.values.resize(A.row_offsets[A.n_rows]);
+      std::vector<int> next(A.row_offsets.begin(), A.row_offsets.end() - 1);
+      const auto       store = [&](int row, int column, double value) {
+        const int p  = next[row]++;
+        A.columns[p] = column;
+        A.values[p]  = value;
+      };
+      for (const Entry &entry : entries)
+        {
+          store(entry.row, entry.column, entry.value);
+          if (is_mirrored(entry))
+            store(entry.column, entry.row, entry.value);
+        }
+      return A;
+    }
+
+    /** A file in memory. */
+    struct Text
+    {
+      std::unique_ptr<char[]> data;
+      std::size_t             size     = 0;
+      std::size_t             capacity = 0;
+
+      void reserve(std::size_t new_capacity)
+      {
+        auto larger = std::make_unique_for_overwrite<char[]>(new_capacity);
+        if (size != 0)
+          std::memcpy(larger.get(), data.get(), size);
+        data     = std::move(larger);
+        capacity = new_capacity;
+      }
+    };
+
+    struct CloseGz
+    {
+      void operator()(gzFile file) const { gzclose(file); }
+    };
+    using GzFile = std::unique_ptr<gzFile_s, CloseGz>;
+
+    std::string reason(int code)
+    {
+      return std::generic_category().message(code);
+    }
+
+    /** Reads a file, decompressed if it is compressed: zlib decides by the first two bytes. */
+    Text read_file(const std::string &path)
+    {
+      const std::string expected = "a readable file in Matrix Market format";
+      std::error_code   ignored;
+      if (std::filesystem::is_directory(path, ignored))
+        throw InvalidInput(path + ": this is a folder\n  expected: " + expected);
+      errno = 0;
+      const GzFile file(gzopen(path.c_str(), "rbe"));
+      if (file == nullptr)
+        throw InvalidInput(path + ": the file cannot be opened: " + reason(errno) + "\n  expected: " + expected);
+      gzbuffer(file.get(), 1 << 17);
+
+      Text       text;
+      const auto file_size = std::filesystem::file_size(path, ignored);
+      text.reserve(std::max<std::size_t>(ignored ? 0 : file_size + 1, 1 << 16));
+      while (true)
+        {
+          if (text.size == text.capacity)
+            text.reserve(2 * text.capacity);
+          errno = 0;
+          const int n =
+            gzread(file.get(), text.data.get() + text.size, static_cast<unsigned int>(std::min<std::size_t>(text.capacity - text.size, 1 << 30)));
+          const int code   = errno;
+          int       status = Z_OK;
+          gzerror(file.get(), &status);
+          if (n > 0)
+            text.size += n;
+          if (n < 0 || (status != Z_OK && status != Z_STREAM_END))
+            fail_at(path,
+                    1 + std::count(text.data.get(), text.data.get() + text.size, '\n'),
+                    status == Z_BUF_ERROR ? "the compressed file ends too early"
+                    : status == Z_ERRNO   ? "the file cannot be read: " + reason(code)
+                                          : "the compressed file is damaged",
+                    "the whole file, as gzip has written it");
+          if (n == 0)
+            return text;
+        }
+    }
+
+    std::vector<double> parse_vector(const char *begin, const char *end, const std::string &name, int n)
+    {
+      LineReader               reader(begin, end, name);
+      const Header             header = read_vector_header(reader, n);
+      std::vector<double>      x;
+      std::vector<std::size_t> line_of;
+      const auto               value = [&] { return header.is_integer ? reader.integer_value() : reader.real_value(); };
+      if (header.is_array)
+        {
+          x.reserve(std::min<std::size_t>(n, (reader.n_bytes_left() + 1) / 2));
+          for_each_entry(reader, header, [&] { x.push_back(value()); });
+          return x;
+        }
+      x.assign(n, 0.);
+      line_of.assign(n, 0);
+      for_each_entry(reader, header, [&] {
+        const int i = reader.whole_number("row", 1, n) - 1;
+        reader.whole_number("column", 1, 1);
+        if (line_of[i] != 0)
+          reader.fail("the entry in row " + std::to_string(i + 1) + " stands here and in line " + std::to_string(line_of[i]), "each entry once");
+        line_of[i] = reader.line();
+        x[i]       = value();
+      });
+      return x;
+    }
+
+    template <typename Parse>
+    auto read(const std::string &path, const Parse &parse)
+    {
+      try
+        {
+          const Text text = read_file(path);
+          return parse(text.data.get(), text.data.get() + text.size);
+        }
+      catch (const std::bad_alloc &)
+        {
+          throw InvalidInput(path + ": there is not enough memory to read this file\n  expected: a smaller file or more memory");
+        }
+    }
+  } // namespace
+
+  CrsMatrix parse_matrix_market(const char *begin, const char *end, const std::string &name)
+  {
+    LineReader       reader(begin, end, name);
+    const Header     header            = read_matrix_header(reader);
+    const LineReader before_entries    = reader;
+    const int        n_bytes_per_entry = header.is_pattern ? 4 : 6; // at least: "1 1\n" or "1 1 1\n", the last one may have no end
+
+    std::vector<Entry> entries;
+    entries.reserve(std::min<std::size_t>(header.n_entries, (reader.n_bytes_left() + 1) / n_bytes_per_entry));
+    for_each_entry(reader, header, [&] { entries.push_back(read_entry(reader, header)); });
+
+    if (header.is_symmetric)
+      {
+        const long long n_mirrored = std::count_if(entries.begin(), entries.end(), [](const Entry &e) { return e.row != e.column; });
+        if (header.n_entries + n_mirrored > max_int)
+          fail_at(name,
+                  header.size_line,
+                  "the matrix has " + std::to_string(header.n_entries + n_mirrored) + " entries in both triangles together",
+                  "at most 2^31 - 1 entries");
+      }
+    CrsMatrix A = to_rows(entries, header);
+    if (const auto twice = sort_rows(A))
+      {
+        auto [i, j] = *twice;
+        if (header.is_symmetric && i < j)
+          std::swap(i, j);
+        const auto [first, second] = lines_of_duplicate(before_entries, header, i, j);
+        fail_at(name,
+                second,
+                "the entry in row " + std::to_string(i + 1) + ", column " + std::to_string(j + 1) + " stands here and in line " +
+                  std::to_string(first),
+                "each entry once");
+      }
+    return A;
+  }
+
+  CrsMatrix read_matrix_market(const std::string &path)
+  {
+    return read(path, [&](const char *begin, const char *end) { return parse_matrix_market(begin, end, path); });
+  }
+
+  std::vector<double> read_matrix_market_vector(const std::string &path, int n)
+  {
+    return read(path, [&](const char *begin, const char *end) { return parse_vector(begin, end, path, n); });
+  }
+} // namespace leopard

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "../base/errors.h"
+#include "matrix_market.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <cmath>
+#include <cstdio>
+#include <system_error>
+
+#include <fcntl.h>
+#include <unistd.h>
+#include <zlib.h>
+
+namespace leopard
+{
+  namespace
+  {
+    /** Writes numbers to PATH.tmp, compressed if PATH ends in .gz; commit() makes it PATH, without that nothing remains. */
+    class NumberFile
+    {
+    public:
+      explicit NumberFile(const std::string &path)
+        : path(path)
+        , temporary(path + ".tmp")
+      {
+        descriptor = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+        if (descriptor < 0)
+          fail(errno);
+        const int of_zlib = ::fcntl(descriptor, F_DUPFD_CLOEXEC, 0); // zlib closes its own; this one is for fsync
+        if (of_zlib >= 0)
+          file = gzdopen(of_zlib, path.ends_with(".gz") ? "wb" : "wbT");
+        if (file == nullptr)
+          {
+            const int code = of_zlib < 0 ? errno : ENOMEM;
+            if (of_zlib >= 0)
+              ::close(of_zlib);
+            discard();
+            fail(code);
+          }
+        text.reserve(2 * max_text);
+      }
+
+      NumberFile(const NumberFile &)            = delete;
+      NumberFile &operator=(const NumberFile &) = delete;
+
+      ~NumberFile()
+      {
+        if (descriptor >= 0)
+          discard();
+      }
+
+      void write(const std::string &words) { text += words; }
+
+      /** Writes a number and the character that ends it. */
+      template <typename Number>
+      void write(Number value, char after)
+      {
+        char digits[32];
+        text.append(digits, std::to_chars(digits, digits + sizeof(digits), value).ptr);
+        text += after;
+        if (text.size() > max_text)
+          flush();
+      }
+
+      void commit()
+      {
+        flush();
+        errno             = 0;
+        const int closed  = gzclose(file);
+        const int gz_code = errno != 0 ? errno : EIO;
+        file              = nullptr;
+        if (closed != Z_OK)
+          fail(gz_code);
+        if (::fsync(descriptor) != 0)
+          fail(errno);
+        if (std::rename(temporary.c_str(), path.c_str()) != 0)
+          fail(errno);
+        ::close(descriptor);
+        descriptor = -1;
+      }
+
+    private:
+      static constexpr std::size_t max_text = 1 << 18;
+
+      [[noreturn]] void fail(int code) const
+      {
+        throw Error(path + ": the file cannot be written: " + std::generic_category().message(code) +
+                    "\n  expected: a folder that exists, that may be written to, and with room for the file");
+      }
+
+      void flush()
+      {
+        errno = 0;
+        if (!text.empty() && gzwrite(file, text.data(), static_cast<unsigned int>(text.size())) == 0)
+          fail(errno != 0 ? errno : EIO);
+        text.clear();
+      }
+
+      void discard()
+      {
+        if (file != nullptr)
+          gzclose(file);
+        ::close(descriptor);
+        ::unlink(temporary.c_str());
+      }
+
+      const std::string path, temporary;
+      int               descriptor = -1;
+      gzFile            file       = nullptr;
+      std::string       text;
+    };
+
+    std::string place(int row, int column)
+    {
+      return "the entry in row " + std::to_string(row + 1) + ", column " + std::to_string(column + 1);
+    }
+
+    [[noreturn]] void refuse(const std::string &path, const std::string &what, const std::string &expected)
+    {
+      throw InvalidInput(path + ": not written, as " + what + "\n  expected: " + expected);
+    }
+
+    /** Refuses what a reader would refuse. */
+    void check(const CrsMatrix &A, const std::string &path)
+    {
+      if (A.n_rows < 0 || A.n_rows != A.n_columns)
+        refuse(path,
+               "the matrix has " + std::to_string(A.n_rows) + " rows and " + std::to_string(A.n_columns) + " columns",
+               "a square matrix without ghost columns");
+      if (A.row_offsets.size() != static_cast<std::size_t>(A.n_rows) + 1 || A.columns.size() != A.values.size() || A.row_offsets.front() != 0 ||
+          A.row_offsets.back() != A.n_entries())
+        refuse(path, "the arrays of the matrix contradict each other", "row_offsets of n_rows + 1 entries from 0 to the number of entries");
+      std::vector<int> last_row_with(A.n_columns, -1);
+      for (int i = 0; i < A.n_rows; ++i)
+        {
+          if (A.row_offsets[i + 1] < A.row_offsets[i] || A.row_offsets[i + 1] > A.n_entries())
+            refuse(path, "row_offsets decreases after row " + std::to_string(i + 1), "offsets that do not decrease");
+          for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
+            {
+              const int j = A.columns[p];
+              if (j < 0 || j >= A.n_columns)
+                refuse(path, place(i, j) + " is outside of the matrix", "columns from 1 to " + std::to_string(A.n_columns));
+              if (last_row_with[j] == i)
+                refuse(path, place(i, j) + " is stored twice", "each entry once");
+              last_row_with[j] = i;
+              if (!std::isfinite(A.values[p]))
+                refuse(path, place(i, j) + " is " + std::to_string(A.values[p]), "finite numbers");
+            }
+        }
+    }
+
+    /** The transposed matrix, each row sorted by column. */
+    CrsMatrix transpose(const CrsMatrix &A)
+    {
+      CrsMatrix T;
+      T.n_rows = T.n_columns = A.n_rows;
+      T.row_offsets.assign(A.row_offsets.size(), 0);
+      T.columns.resize(A.columns.size());
+      T.values.resize(A.values.size());
+      for (const int j : A.columns)
+        ++T.row_offsets[j + 1];
+      for (int i = 0; i < T.n_rows; ++i)
+        T.row_offsets[i + 1] += T.row_offsets[i];
+      std::vector<int> next(T.row_offsets.begin(), T.row_offsets.end() - 1);
+      for (int i = 0; i < A.n_rows; ++i)
+        for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
+          {
+            const int q  = next[A.columns[p]]++;
+            T.columns[q] = i;
+            T.values[q]  = A.values[p];
+          }
+      return T;
+    }
+
+    void check_symmetry(const CrsMatrix &A, const std::string &path)
+    {
+      const CrsMatrix T = transpose(A), S = transpose(T); // S is A with sorted rows
+      for (int i = 0; i < A.n_rows; ++i)
+        for (int p = S.row_offsets[i], q = T.row_offsets[i]; p < S.row_offsets[i + 1] || q < T.row_offsets[i + 1]; ++p, ++q)
+          {
+            const int in_S = p < S.row_offsets[i + 1] ? S.columns[p] : A.n_columns, in_T = q < T.row_offsets[i + 1] ? T.columns[q] : A.n_columns;
+            const int j = std::min(in_S, in_T);
+            if (in_S != in_T || S.values[p] != T.values[q])
+              refuse(path, place(i, j) + " differs from " + place(j, i), "an exactly symmetric matrix for a symmetric file");
+          }
+    }
+  } // namespace
+
+  void write_matrix_market(const CrsMatrix &A, const std::string &path, bool symmetric)
+  {
+    check(A, path);
+    if (symmetric)
+      check_symmetry(A, path);
+    const auto is_written = [&](int row, int column) { return !symmetric || column <= row; };
+    int        n_written  = 0;
+    for (int i = 0; i < A.n_rows; ++i)
+      for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
+        n_written += is_written(i, A.columns[p]) ? 1 : 0;
+
+    NumberFile file(path);
+    file.write(std::string("%%MatrixMarket matrix coordinate real ") + (symmetric ? "symmetric" : "general") + "\n");
+    file.write(A.n_rows, ' ');
+    file.write(A.n_columns, ' ');
+    file.write(n_written, '\n');
+    for (int i = 0; i < A.n_rows; ++i)
+      for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
+        if (is_written(i, A.columns[p]))
+          {
+            file.write(i + 1, ' ');
+            file.write(A.columns[p] + 1, ' ');
+            file.write(A.values[p], '\n');
+          }
+    file.commit();
+  }
+
+  void write_matrix_market_vector(const std::vector<double> &x, const std::string &path)
+  {
+    for (std::size_t i = 0; i < x.size(); ++i)
+      if (!std::isfinite(x[i]))
+        refuse(path, "value " + std::to_string(i + 1) + " is " + std::to_string(x[i]), "finite numbers");
+    NumberFile file(path);
+    file.write("%%MatrixMarket matrix array real general\n");
+    file.write(x.size(), ' ');
+    file.write(1, '\n');
+    for (const double value : x)
+      file.write(value, '\n');
+    file.commit();
+  }
+} // namespace leopard

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "crs_matrix.h"
+
+#include <array>
+#include <vector>
+
+namespace leopard
+{
+  /**
+   * A matrix that need not be stored: on an n_x x n_y x n_z grid, numbered with x fastest, row (x, y, z) has the entry
+   * coefficient(dx, dy, dz) in the column of (x+dx, y+dy, z+dz), for dx, dy, dz in {-1, 0, 1}, where that node exists; values beyond the grid
+   * are zero (Dirichlet). A diagonal that varies from row to row replaces the central coefficient.
+   * In two dimensions n_z = 1 and the coefficients with dz != 0 mean nothing.
+   */
+  struct Stencil
+  {
+    int                    n_x = 1, n_y = 1, n_z = 1;
+    std::array<double, 27> coefficients = {}; ///< in the order of (dz, dy, dx), dx fastest
+    std::vector<double>    diagonal;          ///< empty, or one a row
+
+    double &coefficient(int dx, int dy, int dz) { return coefficients[((dz + 1) * 3 + dy + 1) * 3 + dx + 1]; }
+    double  coefficient(int dx, int dy, int dz) const { return coefficients[((dz + 1) * 3 + dy + 1) * 3 + dx + 1]; }
+
+    int n_rows() const { return n_x * n_y * n_z; }
+    /** Whether all entries lie on the axes: 5 or 7 points. */
+    bool is_star() const;
+    /** @throws InvalidInput naming the dimension, coefficient or row, what was found and what is expected. */
+    void validate() const;
+    /** The same matrix, stored. Coefficients that are zero are left out. */
+    CrsMatrix to_crs() const;
+  };
+
+  // -laplace u + delta u with zero boundary values, times h^2 (2D) or h^2 again in the finite difference 3D stencil:
+  Stencil five_point_stencil(int n_x, int n_y, double delta);           ///< finite differences: 4 + delta; -1
+  Stencil nine_point_stencil(int n_x, int n_y, double delta);           ///< bilinear elements: 8/3 + delta; -1/3
+  Stencil seven_point_stencil(int n_x, int n_y, int n_z, double delta); ///< finite differences: 6 + delta; -1
+  Stencil twenty_seven_point_stencil(int    n_x,
+                                     int    n_y,
+                                     int    n_z,
+                                     double delta); ///< trilinear elements times 1/h: 8/3 + delta; faces 0, edges -1/6, corners -1/12
+} // namespace leopard
