@@ -1,9 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "blocks.h"
+
+#include <string>
+#include <vector>
+
 namespace leopard
 {
   struct CrsMatrix;
+  struct SolveResult;
 
   /**
    * rho(|I - D^-1 A|), which below 1 makes every schedule of an asynchronous iteration converge (Chazan and Miranker 1969; thesis,
@@ -15,4 +21,78 @@ namespace leopard
 
   /** rho(I - D^-1 A), which below 1 makes Jacobi converge: power iteration with B^2, since B may have eigenvalues of both signs. */
   double estimate_spectral_radius(const CrsMatrix &A, int max_iterations = 2000, double tolerance = 1e-7);
+
+  /** Smallest and largest eigenvalue of D^-1 A, dimensionless. For a symmetric A with positive diagonal they are those of D^-1/2 A D^-1/2. */
+  struct ExtremeEigenvalues
+  {
+    double smallest = 0., largest = 0.;
+  };
+
+  /**
+   * By the Lanczos method (Spectra) on D^-1/2 A D^-1/2.
+   * @throws InvalidInput if A is not symmetric or a diagonal entry is not positive, saying which. @throws ConvergenceFailure.
+   */
+  ExtremeEigenvalues extreme_eigenvalues(const CrsMatrix &A, double tolerance = 1e-6);
+
+  /**
+   * theta_i = sum_{j not in the block of i} |a_ij| / |a_ii|, the off-block entries of a row against its diagonal (thesis, section 4.10.4):
+   * 0 where the block knows all neighbours. Of each block the mean over its rows; and over all rows.
+   */
+  struct Theta
+  {
+    double              minimum = 0., mean = 0., maximum = 0.; ///< over the rows
+    std::vector<double> block_means;
+  };
+
+  Theta theta(const CrsMatrix &A, const Blocks &blocks);
+
+  /** What an analysis finds out about a matrix and relaxation. */
+  struct MatrixAnalysis
+  {
+    int    n_rows = 0, n_entries = 0;
+    bool   symmetric           = false; ///< values, not only the pattern
+    double spectral_radius     = 0.;    ///< rho(B), B = I - D^-1 A
+    double spectral_radius_abs = 0.;    ///< rho(|B|)
+    bool   has_eigenvalues     = false; ///< whether the next two are known: symmetric with positive diagonal
+    double smallest_eigenvalue = 0., largest_eigenvalue = 0.; ///< of D^-1 A
+    Theta  theta;
+
+    /** "converges for every schedule", "Jacobi converges, not every schedule need", or "neither": with the numbers and what to do. */
+    std::string verdict() const;
+    /** All of it, a line each. */
+    std::string text() const;
+  };
+
+  /** rho(B) and rho(|B|) to about 1e-4: by Lanczos where A is symmetric, by Arnoldi (Spectra) where not. @throws InvalidInput. */
+  MatrixAnalysis analyze(const CrsMatrix &A, const Blocks &blocks);
+
+  /** tau = 2 / (lambda_1 + lambda_n): with omega = tau the damped Jacobi iteration converges for every symmetric positive definite matrix, as fast as it can. */
+  double tau_scaling(const ExtremeEigenvalues &eigenvalues);
+
+  /**
+   * Coefficients of the second-order Richardson iteration y <- y + omega D^-1 r + momentum (y - y_before) that converges fastest for spectra in
+   * [lambda_1, lambda_n] (Golub and Varga 1961; asynchronously: Chow, Frommer, Szyld 2021):
+   * omega = (2 / (sqrt(lambda_1) + sqrt(lambda_n)))^2, momentum = ((sqrt(lambda_n) - sqrt(lambda_1)) / (sqrt(lambda_n) + sqrt(lambda_1)))^2.
+   */
+  struct MomentumParameters
+  {
+    double omega = 1., momentum = 0.;
+  };
+
+  /**
+   * @param caution in [0, 1]: asynchronous iterations bear less momentum than synchronous ones; 0 gives the coefficients above, 1 none
+   * (momentum 0 and omega = tau). In between lambda_1 is replaced by lambda_1^(1 - caution) lambda_n^caution in them.
+   */
+  MomentumParameters momentum_parameters(const ExtremeEigenvalues &eigenvalues, double caution = 0.);
+
+  /**
+   * Local iterations for each block (thesis, section 4.10.4): fewer where the off-block entries weigh much (theta of the block above the mean of
+   * the blocks), more where they weigh little, so that the number of all updates, sum of rows times iterations, is at most that of k everywhere; at least one.
+   */
+  std::vector<int> theta_dependent_local_iterations(const Theta &theta, const Blocks &blocks, int k);
+
+  /**
+   * What to tell a user whose iteration has diverged, stagnated or run out of iterations: the observed factor, rho estimates, and what to change.
+   */
+  std::string advice(const CrsMatrix &A, const SolveResult &result);
 } // namespace leopard

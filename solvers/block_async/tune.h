@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "block_async.h"
+
+#include <functional>
+
+namespace leopard
+{
+  /** How the blocks of a tuned method come about. */
+  enum class BlockShape
+  {
+    contiguous, ///< rows as they are numbered
+    rcm,        ///< reverse Cuthill-McKee order, then consecutive rows
+    metis       ///< parts of METIS
+  };
+
+  std::string to_string(BlockShape shape);
+
+  /** What tune() chooses. */
+  struct TunedChoice
+  {
+    BlockShape        shape = BlockShape::contiguous;
+    BlockAsyncOptions options;              ///< without block_offsets, which follow from the shape: see partition()
+    double            seconds_a_digit = 0.; ///< measured: time for a tenfold reduction of the residual
+
+    /** The permutation and the blocks for A; the method is BlockAsync(permute(A, partition), options with its block_offsets). */
+    Partition partition(const CrsMatrix &A) const;
+  };
+
+  struct TuneRequest
+  {
+    Backend                                  backend            = Backend::host;
+    double                                   seconds            = 5.; ///< wall time to spend, roughly
+    int                                      n_threads          = 0;
+    std::function<void(const std::string &)> report             = {}; ///< receives a line for each thing tried
+  };
+
+  /**
+   * Chooses block shape and size, k, omega, momentum and the form of execution for a matrix, by short measured runs from x = 0 with b = A 1: one option after the
+   * other, each candidate timed until the residual has fallen by a factor or a share of the time is spent, best by time a digit.
+   * Asynchronous runs vary, and so may the choice. @throws ConvergenceFailure if nothing that was tried converges.
+   */
+  TunedChoice tune(const CrsMatrix &A, const TuneRequest &request);
+
+  /** A JSON file with the choice and the matrix it was made for (rows, entries); written whole or not at all. @throws Error. */
+  void write_choice(const TunedChoice &choice, const CrsMatrix &A, const std::string &path);
+
+  /** @throws InvalidInput if the file is damaged or was made for a matrix of other size, naming what differs. */
+  TunedChoice read_choice(const std::string &path, const CrsMatrix &A);
+} // namespace leopard
