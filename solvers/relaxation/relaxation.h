@@ -74,7 +74,7 @@ namespace leopard
 
   /**
    * A stationary iteration x <- x + C (b - A x) for a matrix A with nonzero diagonal: block-asynchronous iteration,
-   * Jacobi, Gauss-Seidel, SOR, SSOR. Ghost columns of A are read and never written.
+   * Jacobi, Gauss-Seidel, SOR, SSOR; or one with a memory, Chebyshev iteration. Ghost columns of A are read and never written.
    *
    * All arrays live in memory_space(); x has n_columns() values, b has n_rows().
    */
@@ -93,7 +93,7 @@ namespace leopard
     virtual int         n_columns() const    = 0;
     virtual MemorySpace memory_space() const = 0;
 
-    /** Whether the result of iterate() from x = 0 is the same linear function of b in every call. False for chaotic schedules. */
+    /** Whether the result of iterate() from x = 0 after restart() is the same linear function of b in every call. False for chaotic schedules. */
     virtual bool is_fixed_linear_map() const = 0;
 
     /** Does n global iterations and returns when they are done. */
