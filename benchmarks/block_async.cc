@@ -12,6 +12,7 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
@@ -55,6 +56,7 @@ namespace
     std::string ks         = "1,5,9";
     int         iterations = 0;
     std::string matrices;
+    std::string tile;
   };
 
   std::vector<std::string> split(const std::string &list)
@@ -118,8 +120,11 @@ namespace
         }
     if (!has("double") && !has("lossless"))
       return;
-    const double    start     = now();
-    const Partition partition = tile_partition(stencil.n_x, stencil.n_y, stencil.n_z, tile[0], tile[1], tile[2]);
+    const double       start = now();
+    std::array<int, 3> t     = tile;
+    if (!settings.tile.empty() && std::sscanf(settings.tile.c_str(), "%dx%dx%d", &t[0], &t[1], &t[2]) != 3)
+      throw InvalidInput("--tile is '" + settings.tile + "'\n  expected: for example 32x16x1");
+    const Partition partition = tile_partition(stencil.n_x, stencil.n_y, stencil.n_z, t[0], t[1], t[2]);
     const CrsMatrix A         = permute(stencil.to_crs(), partition);
     std::printf("%-22s matrix made in %.1f s\n", name.c_str(), now() - start);
     time_spmv(name, A, settings);
@@ -172,6 +177,7 @@ namespace
     int         block_size, k;
     double      caution; ///< of the momentum; negative: none
     int         test_every;
+    std::string flags; ///< l: launch form, n: off-block values are not read ahead
   };
 
   void time_to_solution(const std::string &name, const CrsMatrix &A, const std::vector<Candidate> &candidates, const Settings &settings)
@@ -204,6 +210,9 @@ namespace
         options.backend          = Backend::cuda;
         options.block_offsets    = partition.block_offsets;
         options.local_iterations = c.k;
+        options.read_ahead       = c.flags.find('n') == std::string::npos;
+        if (c.flags.find('l') != std::string::npos)
+          options.execution = Execution::launch;
         if (c.caution >= 0.)
           {
             const MomentumParameters m = momentum_parameters(eigenvalues, c.caution);
@@ -241,22 +250,24 @@ namespace
           times = iterations = {0.};
         const int   n = 2000;
         const Times t = measure(7, n, [&] { method.iterate(x.data(), b.data(), n); });
-        std::printf("%-14s %-10s %4d rows async-(%d) caution %4.1f: %8.4f ms (%.4f .. %.4f), %6.0f iterations, %.3f us each, residual %.2e, %s, %d "
-                    "failures; %s\n",
-                    name.c_str(),
-                    c.shape.c_str(),
-                    c.block_size,
-                    c.k,
-                    c.caution,
-                    times[times.size() / 2],
-                    times.front(),
-                    times.back(),
-                    iterations[iterations.size() / 2],
-                    t.median,
-                    result.final_residual / b.l2_norm(),
-                    to_string(result.status).c_str(),
-                    failures,
-                    method.description().c_str());
+        std::printf(
+          "%-14s %-10s %4d rows async-(%d) %2s caution %4.1f: %8.4f ms (%.4f .. %.4f), %6.0f iterations, %.3f us each, residual %.2e, %s, %d "
+          "failures; %s\n",
+          name.c_str(),
+          c.shape.c_str(),
+          c.block_size,
+          c.k,
+          c.flags.c_str(),
+          c.caution,
+          times[times.size() / 2],
+          times.front(),
+          times.back(),
+          iterations[iterations.size() / 2],
+          t.median,
+          result.final_residual / b.l2_norm(),
+          to_string(result.status).c_str(),
+          failures,
+          method.description().c_str());
         std::fflush(stdout);
       }
   }
@@ -272,6 +283,7 @@ int main(int argc, char **argv)
   app.add_option("--k", settings.ks, "comma-separated numbers of local iterations");
   app.add_option("--samples", settings.samples, "repetitions, of which the median is shown");
   app.add_option("--iterations", settings.iterations, "global iterations a sample; 0: by the size");
+  app.add_option("--tile", settings.tile, "nodes of a block of the stored matrices, for example 32x16x1");
   app.add_option("--matrices", settings.matrices, "folder of fv1.mtx.gz and fv3.mtx.gz");
   app.add_option("--candidates", candidates_text, "shape:block_size:k:caution:test_every,... for the time to solution; caution -1: no momentum");
   CLI11_PARSE(app, argc, argv);
@@ -291,10 +303,11 @@ int main(int argc, char **argv)
         for (const std::string &text : split(candidates_text))
           {
             Candidate c;
-            char      shape[32];
-            if (std::sscanf(text.c_str(), "%31[^:]:%d:%d:%lf:%d", shape, &c.block_size, &c.k, &c.caution, &c.test_every) != 5)
-              throw InvalidInput("--candidates has '" + text + "'\n  expected: shape:block_size:k:caution:test_every");
+            char      shape[32], flags[8] = "";
+            if (std::sscanf(text.c_str(), "%31[^:]:%d:%d:%lf:%d:%7s", shape, &c.block_size, &c.k, &c.caution, &c.test_every, flags) < 5)
+              throw InvalidInput("--candidates has '" + text + "'\n  expected: shape:block_size:k:caution:test_every[:flags]");
             c.shape = shape;
+            c.flags = flags;
             candidates.push_back(c);
           }
       for (const std::string &name : split(cases))

@@ -53,19 +53,18 @@ namespace leopard
     {
       device::Array<int>           headers, distances, outer_columns;
       device::Array<Column>        inner_columns;
-      device::Array<Value>         inner_values, outer_values, diagonal;
+      device::Array<Value>         inner_values, outer_values;
       device::Array<double>        table;
       device::Array<std::uint16_t> boundary_rows;
       int                          header_stride, first_jag;
 
-      DeviceBlockCrs(const SlicedBlockCrs &A, const BlockCrs &matrix, const Dictionary &dictionary)
+      DeviceBlockCrs(const SlicedBlockCrs &A, const Dictionary &dictionary)
         : headers(A.headers)
         , distances(A.distances)
         , outer_columns(A.outer_columns)
         , inner_columns(encode_columns<Column>(A))
         , inner_values(encode<Value>(A.inner_values, dictionary))
         , outer_values(encode<Value>(A.outer_values, dictionary))
-        , diagonal(encode<Value>(matrix.diagonal, dictionary))
         , table(dictionary.values())
         , boundary_rows(A.boundary_rows)
         , header_stride(A.header_stride)
@@ -73,31 +72,88 @@ namespace leopard
       {
       }
 
-      static std::size_t bytes_needed(const SlicedBlockCrs &A, const BlockCrs &matrix)
+      static std::size_t bytes_needed(const SlicedBlockCrs &A)
       {
         return (A.headers.size() + A.outer_columns.size()) * sizeof(int) + A.inner_columns.size() * sizeof(Column) +
-               (A.inner_values.size() + A.outer_values.size() + matrix.diagonal.size()) * sizeof(Value) + A.boundary_rows.size() * 2;
+               (A.inner_values.size() + A.outer_values.size()) * sizeof(Value) + A.boundary_rows.size() * 2;
       }
 
-      MatrixView<Column, Value> view() const
+      MatrixView<Column, Value> view(const WeightView &weights, const double *keeps, double keep, int blocks_at_once) const
       {
         const auto values = [&](const device::Array<Value> &array) { return ValueView<Value>{array.data(), table.data()}; };
         return {headers.data(),
                 header_stride,
                 first_jag,
+                blocks_at_once,
                 {inner_columns.data(), distances.data()},
                 values(inner_values),
                 values(outer_values),
-                values(diagonal),
+                weights,
+                keeps,
+                keep,
                 outer_columns.data(),
                 boundary_rows.data()};
       }
     };
 
+    /** omega / d_i for each local row, with l1 weights and then 1 - omega a_ii / d_i too. On the device, in a dictionary if that is small enough. */
+    struct DeviceWeights
+    {
+      device::Array<double>       values, table, keeps;
+      device::Array<std::uint8_t> codes;
+      std::vector<double>         host_values, host_keeps;
+
+      DeviceWeights(const BlockCrs &matrix, const BlockAsyncOptions &options, bool may_be_coded)
+      {
+        compute(matrix, options);
+        Dictionary dictionary;
+        for (const double weight : host_values)
+          if (!may_be_coded || !dictionary.add(weight))
+            break;
+        if (may_be_coded && dictionary.fits())
+          {
+            codes = device::Array<std::uint8_t>(encode<std::uint8_t>(host_values, dictionary));
+            table = device::Array<double>(dictionary.values());
+          }
+        else
+          values = device::Array<double>(host_values);
+        keeps = device::Array<double>(host_keeps);
+      }
+
+      void compute(const BlockCrs &matrix, const BlockAsyncOptions &options)
+      {
+        host_values = matrix.diagonal;
+        if (options.l1_weights)
+          {
+            const std::vector<double> l1 = matrix.l1_weights();
+            host_keeps.resize(l1.size());
+            for (std::size_t l = 0; l < l1.size(); ++l)
+              {
+                host_values[l] += l1[l];
+                host_keeps[l] = 1. - options.omega * matrix.diagonal[l] / host_values[l];
+              }
+          }
+        for (double &d : host_values)
+          d = options.omega / d;
+      }
+
+      /** To where the doubles already are. */
+      void upload() const
+      {
+        if (host_values.empty())
+          return;
+        device::copy_to_device(values.data(), host_values.data(), host_values.size() * sizeof(double));
+        if (!host_keeps.empty())
+          device::copy_to_device(keeps.data(), host_keeps.data(), host_keeps.size() * sizeof(double));
+      }
+
+      WeightView view() const { return {values.data(), codes.data(), table.data()}; }
+    };
+
     /** Where the values of a matrix come from, for update_values(). */
     struct Sources
     {
-      device::Array<int>    inner, outer, diagonal;
+      device::Array<int>    inner, outer;
       device::Array<double> new_values;
     };
 
@@ -119,11 +175,11 @@ namespace leopard
         , largest_block(A.largest_block)
         , n_distinct(static_cast<int>(dictionary_.values().size()))
         , n_bytes(check_memory(A, matrix_))
-        , matrix(A, matrix_, dictionary_)
+        , matrix(A, dictionary_)
+        , weights(matrix_, options_, storage_ == Storage::dictionary)
         , inner_source(A.inner_source)
         , outer_source(A.outer_source)
         , diagonal_source(matrix_.diagonal_source)
-        , l1(options_.l1_weights ? matrix_.l1_weights() : std::vector<double>())
         , local_iterations_per_block(options_.local_iterations_per_block)
         , velocity(options_.momentum > 0. ? matrix_.n_local_rows() : 0)
         , old_x(options_.schedule == Schedule::synchronous ? matrix_.n_columns : 0)
@@ -212,9 +268,9 @@ namespace leopard
     private:
       std::size_t check_memory(const SlicedBlockCrs &A, const BlockCrs &host) const
       {
-        const std::size_t vectors = (options.l1_weights + (options.momentum > 0.)) * static_cast<std::size_t>(host.n_local_rows()) +
+        const std::size_t vectors = (1 + options.l1_weights + (options.momentum > 0.)) * static_cast<std::size_t>(host.n_local_rows()) +
                                     (options.schedule == Schedule::synchronous ? host.n_columns : 0);
-        const std::size_t needed      = DeviceBlockCrs<Column, Value>::bytes_needed(A, host) + vectors * sizeof(double);
+        const std::size_t needed      = DeviceBlockCrs<Column, Value>::bytes_needed(A) + vectors * sizeof(double);
         std::size_t       free_memory = 0, total = 0;
         LEOPARD_CHECK(cudaMemGetInfo(&free_memory, &total));
         if (needed > free_memory)
@@ -225,12 +281,27 @@ namespace leopard
 
       using Kernel = void (*)(MatrixView<Column, Value>, RelaxVectors, RelaxParameters);
 
-      template <bool persistent>
-      static Kernel kernel_for(int width)
+      template <bool plain>
+      static Kernel launch_kernel_for(int width)
       {
-        return width <= 4    ? relax_rows_kernel<Column, Value, 4, persistent>
-               : width <= 8  ? relax_rows_kernel<Column, Value, 8, persistent>
-               : width <= 16 ? relax_rows_kernel<Column, Value, 16, persistent>
+        return width <= 4    ? relax_rows_kernel<Column, Value, 4, plain>
+               : width <= 8  ? relax_rows_kernel<Column, Value, 8, plain>
+               : width <= 16 ? relax_rows_kernel<Column, Value, 16, plain>
+                             : nullptr;
+      }
+
+      template <int width>
+      static Kernel persistent_kernel_for(int outer_width, int threads)
+      {
+        return outer_width > 8 && threads <= 128 ? persistent_rows_kernel<Column, Value, width, 24, 128>
+                                                 : persistent_rows_kernel<Column, Value, width, 8, 512>;
+      }
+
+      static Kernel persistent_kernel_for(int width, int outer_width, int threads)
+      {
+        return width <= 4    ? persistent_kernel_for<4>(outer_width, threads)
+               : width <= 8  ? persistent_kernel_for<8>(outer_width, threads)
+               : width <= 16 ? persistent_kernel_for<16>(outer_width, threads)
                              : nullptr;
       }
 
@@ -241,18 +312,22 @@ namespace leopard
         int            device = 0;
         LEOPARD_CHECK(cudaGetDevice(&device));
         LEOPARD_CHECK(cudaGetDeviceProperties(&properties, device));
-        const bool a_thread_a_row = largest_block <= 512;
-        const bool may_persist    = options.schedule == Schedule::chaotic && options.execution != Execution::launch;
-        execution                 = Execution::launch;
+        const bool a_thread_a_row = largest_block <= max_rows_in_registers;
+        const bool plain          = options.omega == 1. && options.block_omega == 1. && !options.l1_weights && options.momentum == 0. &&
+                           options.local_iterations_per_block.empty();
+        const bool may_persist = options.schedule == Schedule::chaotic && options.execution != Execution::launch;
+        execution              = Execution::launch;
         for (const bool persistent : {true, false})
           {
             if (persistent && !may_persist)
               continue;
-            launch_kernel = a_thread_a_row ? kernel_for<false>(A.inner_width) : nullptr;
-            rows_kernel   = a_thread_a_row && persistent ? kernel_for<true>(A.inner_width) : launch_kernel;
-            n_threads     = std::min(1024, std::max(32, (largest_block + 31) / 32 * 32));
-            stride        = rows_kernel != nullptr ? n_threads : largest_block;
-            n_shared      = sizeof(double) * (32 + static_cast<std::size_t>(stride) * (rows_kernel == nullptr && options.momentum > 0. ? 4 : 3));
+            n_threads       = std::min(1024, std::max(32, (largest_block + 31) / 32 * 32));
+            residual_kernel = a_thread_a_row ? launch_kernel_for<false>(A.inner_width) : nullptr;
+            rows_kernel     = !a_thread_a_row ? nullptr
+                              : persistent    ? persistent_kernel_for(A.inner_width, A.outer_width, n_threads)
+                              : plain         ? launch_kernel_for<true>(A.inner_width)
+                                              : residual_kernel;
+            n_shared = rows_kernel != nullptr ? 0 : sizeof(double) * (32 + static_cast<std::size_t>(largest_block) * (options.momentum > 0. ? 4 : 3));
             if (n_shared > properties.sharedMemPerBlockOptin - 64)
               throw InvalidInput("block-asynchronous iteration: a block of " + std::to_string(largest_block) + " rows needs " +
                                  std::to_string(n_shared) + " bytes of shared memory, and a thread block of this GPU has " +
@@ -260,12 +335,14 @@ namespace leopard
                                  std::to_string((properties.sharedMemPerBlockOptin - 64 - 256) / (n_shared / largest_block + 1)));
             const void *kernel =
               rows_kernel != nullptr ? reinterpret_cast<const void *>(rows_kernel) : reinterpret_cast<const void *>(relax_any_kernel<Column, Value>);
-            LEOPARD_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(n_shared)));
-            if (!persistent)
-              break;
+            if (n_shared > 0)
+              LEOPARD_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(n_shared)));
             int blocks_a_multiprocessor = 0;
             LEOPARD_CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks_a_multiprocessor, kernel, n_threads, n_shared));
             const int at_once = blocks_a_multiprocessor * properties.multiProcessorCount;
+            blocks_at_once    = at_once;
+            if (!persistent)
+              break;
             if (n_blocks <= at_once)
               {
                 execution = Execution::persistent;
@@ -280,21 +357,24 @@ namespace leopard
 
       RelaxVectors vectors(double *x, const double *off_block, const double *b) const
       {
-        return {x, off_block, b, velocity.data(), l1.data(), monitor.parts(), nullptr, nullptr};
+        return {x, off_block, b, velocity.data(), monitor.parts(), nullptr, nullptr};
       }
 
       RelaxParameters parameters(int n_iterations) const
       {
-        return {n_iterations, options.local_iterations, local_iterations_per_block.data(), options.omega, options.block_omega, options.momentum, 0};
+        return {
+          n_iterations, options.local_iterations, local_iterations_per_block.data(), options.block_omega, options.momentum, 0, options.read_ahead};
       }
+
+      MatrixView<Column, Value> view() const { return matrix.view(weights.view(), weights.keeps.data(), 1. - options.omega, blocks_at_once); }
 
       void launch(const RelaxVectors &v, const RelaxParameters &p) const
       {
-        const Kernel kernel = p.local_iterations > 0 ? rows_kernel : launch_kernel;
+        const Kernel kernel = p.local_iterations > 0 ? rows_kernel : residual_kernel;
         if (kernel != nullptr)
-          kernel<<<n_blocks, n_threads, n_shared>>>(matrix.view(), v, p);
+          kernel<<<n_blocks, n_threads>>>(view(), v, p);
         else
-          relax_any_kernel<Column, Value><<<n_blocks, n_threads, n_shared>>>(matrix.view(), v, p, stride);
+          relax_any_kernel<Column, Value><<<n_blocks, n_threads, n_shared>>>(view(), v, p, largest_block);
         LEOPARD_CHECK(cudaGetLastError());
       }
 
@@ -317,23 +397,23 @@ namespace leopard
             throw InvalidInput("a diagonal entry, number " + std::to_string(l) + " in the order of the blocks, is " + std::to_string(d) +
                                "\n  expected: a finite number that is not zero");
         if (sources == nullptr)
-          sources = std::make_unique<Sources>(Sources{device::Array<int>(inner_source),
-                                                      device::Array<int>(outer_source),
-                                                      device::Array<int>(diagonal_source),
-                                                      device::Array<double>(static_cast<std::size_t>(n_entries))});
+          sources = std::make_unique<Sources>(
+            Sources{device::Array<int>(inner_source), device::Array<int>(outer_source), device::Array<double>(static_cast<std::size_t>(n_entries))});
         device::copy_to_device(sources->new_values.data(), values, sources->new_values.size() * sizeof(double));
         if constexpr (std::is_same_v<Value, double>)
           {
             pick(matrix.inner_values, sources->inner);
             pick(matrix.outer_values, sources->outer);
-            pick(matrix.diagonal, sources->diagonal);
           }
         if (host_matrix != nullptr)
           {
             host_matrix->update_values(values);
-            const std::vector<double> weights = host_matrix->l1_weights();
-            device::copy_to_device(l1.data(), weights.data(), weights.size() * sizeof(double));
+            weights.compute(*host_matrix, options);
           }
+        else
+          for (std::size_t l = 0; l < diagonal_source.size(); ++l)
+            weights.host_values[l] = options.omega / values[diagonal_source[l]];
+        weights.upload();
       }
 
       void pick(const device::Array<double> &values, const device::Array<int> &source)
@@ -349,8 +429,8 @@ namespace leopard
       const int                     n_rows, n_blocks, n_entries, largest_block, n_distinct;
       const std::size_t             n_bytes;
       DeviceBlockCrs<Column, Value> matrix;
+      DeviceWeights                 weights;
       std::vector<int>              inner_source, outer_source, diagonal_source;
-      device::Array<double>         l1;
       device::Array<int>            local_iterations_per_block;
       device::Array<double>         velocity;
       device::Array<double>         old_x; ///< synchronous schedule only
@@ -358,8 +438,8 @@ namespace leopard
       std::unique_ptr<BlockCrs>     host_matrix; ///< for l1 weights of values that change
       std::unique_ptr<Sources>      sources;     ///< from the first update_values() on
       Execution                     execution   = Execution::launch;
-      Kernel                        rows_kernel = nullptr, launch_kernel = nullptr; ///< null: relax_any_kernel
-      int                           n_threads = 0, stride = 0;
+      Kernel                        rows_kernel = nullptr, residual_kernel = nullptr; ///< null: relax_any_kernel
+      int                           n_threads = 0, blocks_at_once = 0;
       std::size_t                   n_shared = 0;
     };
 

@@ -22,7 +22,8 @@ namespace leopard
   //   of the distance, 8 bits.
   // - Outer entries: the rows of a block that have any are sorted by their number of entries and stored as jagged diagonals: entry e of
   //   the r-th such row is number jag[e] + r. Nothing is padded.
-  // - Values: doubles, floats, or 8-bit numbers of a dictionary, for the diagonal, the inner and the outer entries alike.
+  // - Values: doubles, floats, or 8-bit numbers of a dictionary, for the inner and the outer entries alike. Of the diagonal only what a
+  //   sweep needs is there: the weights omega / d_i, in a dictionary as well or as doubles.
 
   /** What stands where in a block's header; the slice offsets and then the jags follow. */
   enum HeaderEntry
@@ -37,6 +38,18 @@ namespace leopard
     header_n_jags,         ///< entries of the longest of them
     header_size
   };
+
+  /** A header's fixed part, in the same order. */
+  struct HeaderFields
+  {
+    int begin, rows, owned_begin, owned_rows, first_local, first_boundary, n_boundary, n_jags;
+  };
+
+  __device__ inline HeaderFields read_header(const int *header)
+  {
+    const int4 first = __ldg(reinterpret_cast<const int4 *>(header)), second = __ldg(reinterpret_cast<const int4 *>(header) + 1);
+    return {first.x, first.y, first.z, first.w, second.x, second.y, second.z, second.w};
+  }
 
   template <typename T>
   struct PairOf;
@@ -81,6 +94,15 @@ namespace leopard
     __device__ Pair<Value> pair(int i) const { return __ldg(reinterpret_cast<const Pair<Value> *>(values) + i); }
   };
 
+  /** Doubles, or 8-bit numbers of a table. */
+  struct WeightView
+  {
+    const double       *values; ///< null: codes and table
+    const std::uint8_t *codes;
+    const double       *table;
+    __device__ double   operator()(int i) const { return values != nullptr ? __ldg(values + i) : __ldg(table + __ldg(codes + i)); }
+  };
+
   /** Stored block-local columns; decode() makes indices of those of the block's row `row`. */
   template <typename Column>
   struct ColumnView
@@ -103,8 +125,12 @@ namespace leopard
   {
     const int           *headers;
     int                  header_stride, first_jag; ///< ints a header; where in it the jags begin
+    int                  blocks_at_once;           ///< on the GPU, in the launch form
     ColumnView<Column>   inner_columns;
-    ValueView<Value>     inner_values, outer_values, diagonal;
+    ValueView<Value>     inner_values, outer_values;
+    WeightView           weights; ///< omega / d_i
+    const double        *keeps;   ///< 1 - omega a_ii / d_i, one a local row, or null:
+    double               keep;    ///< then the same for all rows, 1 - omega
     const int           *outer_columns;
     const std::uint16_t *boundary_rows; ///< numbers within the block
 
@@ -219,7 +245,7 @@ namespace leopard
     for (int l = 0; l < A.n_local_rows(); ++l)
       outer_width = std::max(outer_width, A.outer.offsets[l + 1] - A.outer.offsets[l]);
     first_jag     = header_size + (largest_block + 31) / 32 + 1;
-    header_stride = first_jag + outer_width + 1;
+    header_stride = (first_jag + outer_width + 1 + 3) / 4 * 4; // read four at a time
     headers.resize(static_cast<std::size_t>(n_blocks) * header_stride);
     inner_columns.reserve(A.inner.columns.size() + A.inner.columns.size() / 8);
     inner_values.reserve(A.inner.columns.size() + A.inner.columns.size() / 8);

@@ -41,14 +41,15 @@ namespace leopard
     int    estimate_iterations[max_estimates];
   };
 
-  /** One iteration's parameters; dimensionless. */
+  /** One launch's parameters; dimensionless. */
   struct RelaxParameters
   {
     int        n_iterations;     ///< global iterations of this launch
     int        local_iterations; ///< 0: nothing is relaxed, only residuals are computed
     const int *local_iterations_per_block;
-    double     omega, block_omega, momentum;
+    double     block_omega, momentum;
     int        test_every; ///< 0: never
+    bool       read_ahead; ///< persistent form: off-block values are read before the sweeps of the iteration before, which hides the latency
   };
 
   /** Sums one value a thread over the block; the result is valid in thread 0. `partial` has 32 entries. Ends with a barrier. */
@@ -112,13 +113,220 @@ namespace leopard
     const double *off_block; ///< where off-block values are read: x, or a copy in the synchronous schedule
     const double *b;
     double       *velocity; ///< one a local row; with momentum only
-    const double *l1;       ///< one a local row, or null
     double       *parts;    ///< one a block: its part of ||r||^2 at its last test
     int          *iterations_done;
     Monitor      *monitor; ///< persistent form, or null
   };
 
-  /** frozen[row] = sum of a_ij x_j over the off-block entries, for the rows that have any. The first n_cached of a row are kept in registers. */
+  /** A row of a block in registers: at most `width` inner entries, scaled with the row's weight. */
+  template <typename Column, typename Value, int width>
+  struct RowInRegisters
+  {
+    int    columns[width];
+    double values[width];
+
+    /** Reads what is stored; scale() makes numbers of it, so that other reads can be under way meanwhile. */
+    __device__ RowInRegisters(const MatrixView<Column, Value> &A, int slice_begin, int slice_end, int i)
+    {
+#pragma unroll
+      for (int e = 0; e < width / 2; ++e)
+        if (const int pair = slice_begin + 32 * e + i % 32; pair < slice_end)
+          {
+            stored_columns[e] = A.inner_columns.pair(pair);
+            stored_values[e]  = A.inner_values.pair(pair);
+          }
+    }
+
+    __device__ void scale(const MatrixView<Column, Value> &A, int slice_begin, int slice_end, int i, double weight)
+    {
+#pragma unroll
+      for (int e = 0; e < width; ++e)
+        {
+          columns[e] = i;
+          values[e]  = 0.;
+          if (slice_begin + 32 * (e / 2) < slice_end)
+            {
+              columns[e] = A.inner_columns.decode(e % 2 == 0 ? stored_columns[e / 2].x : stored_columns[e / 2].y, i);
+              values[e]  = -weight * A.inner_values.decode(e % 2 == 0 ? stored_values[e / 2].x : stored_values[e / 2].y);
+            }
+        }
+    }
+
+    /** start + sum of the scaled entries times y. */
+    __device__ double apply(double start, const double *y) const
+    {
+      double sums[2] = {start, 0.};
+#pragma unroll
+      for (int e = 0; e < width; ++e)
+        sums[e % 2] += values[e] * y[columns[e]];
+      return sums[0] + sums[1];
+    }
+
+  private:
+    Pair<Column> stored_columns[width / 2];
+    Pair<Value>  stored_values[width / 2];
+  };
+
+  /** sum of a_ij x_j over the off-block entries of the r-th row that has any, from its entry e on. */
+  template <typename Column, typename Value>
+  __device__ double off_block_sum(const MatrixView<Column, Value> &A, const int *jags, int n_jags, const double *x, int r, int e)
+  {
+    double sum   = 0.;
+    int    begin = e < n_jags ? jags[e] : 0;
+    for (; e < n_jags; ++e)
+      {
+        const int end = jags[e + 1];
+        if (r >= end - begin)
+          break;
+        sum += A.outer_values(begin + r) * load(x + __ldg(A.outer_columns + begin + r));
+        begin = end;
+      }
+    return sum;
+  }
+
+  constexpr int max_rows_in_registers = 512; ///< of the kernels with a thread a row
+
+  /** k Jacobi sweeps of a thread's row; the block's values go to and fro between the two halves of y. `plain`: omega = 1 and no momentum. */
+  template <typename Row, bool plain>
+  struct LocalSweeps
+  {
+    const Row &row;
+    double    *y; ///< 2 x max_rows_in_registers
+    int        i;
+    double     keep, momentum;
+
+    template <int from>
+    __device__ void sweep(double s, double &value, double &velocity) const
+    {
+      double sum = row.apply(plain ? s : keep * value + s, y + from * max_rows_in_registers);
+      if (!plain && momentum > 0.)
+        {
+          sum += momentum * velocity;
+          velocity = sum - value;
+        }
+      value                                     = sum;
+      y[(1 - from) * max_rows_in_registers + i] = value;
+      __syncthreads(); // all have read one half and written the other
+    }
+
+    /** Expects the values in the first half, after a barrier. */
+    __device__ void run(int k, double s, double &value, double &velocity) const
+    {
+      for (; k >= 2; k -= 2)
+        {
+          sweep<0>(s, value, velocity);
+          sweep<1>(s, value, velocity);
+        }
+      if (k > 0)
+        sweep<0>(s, value, velocity);
+    }
+  };
+
+  /** Asks the L2 cache for n elements, as far as they are whole 16-byte pieces. */
+  template <typename T>
+  __device__ void prefetch(const T *begin, int n)
+  {
+    const std::uintptr_t from = reinterpret_cast<std::uintptr_t>(begin) & ~std::uintptr_t(15),
+                         to   = reinterpret_cast<std::uintptr_t>(begin + n) & ~std::uintptr_t(15);
+    if (begin != nullptr && to > from)
+      asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(from), "r"(static_cast<unsigned int>(to - from)) : "memory");
+  }
+
+  /** Asks the L2 cache for all that a block will read; the first lanes of a warp share out the arrays. */
+  template <typename Column, typename Value>
+  __device__ void prefetch_block(const MatrixView<Column, Value> &A, const RelaxVectors &v, int block)
+  {
+    const int         *header = A.header(block);
+    const HeaderFields h      = read_header(header);
+    const int          inner = header[header_size], n_inner = header[header_size + (h.rows + 31) / 32] - inner;
+    const int          outer = header[A.first_jag], n_outer = header[A.first_jag + h.n_jags] - outer;
+    switch (threadIdx.x)
+      {
+        case 0:
+          return prefetch(A.inner_columns.columns + 2 * inner, 2 * n_inner);
+        case 1:
+          return prefetch(A.inner_values.values + 2 * inner, 2 * n_inner);
+        case 2:
+          return prefetch(v.x + h.begin, h.rows);
+        case 3:
+          return prefetch(v.b + h.begin, h.rows);
+        case 4:
+          return A.weights.values != nullptr ? prefetch(A.weights.values + h.first_local, h.rows) : prefetch(A.weights.codes + h.first_local, h.rows);
+        case 5:
+          return prefetch(A.outer_columns + outer, n_outer);
+        case 6:
+          return prefetch(A.outer_values.values + outer, n_outer);
+        case 7:
+          return prefetch(A.boundary_rows + h.first_boundary, h.n_boundary);
+        default:
+          return;
+      }
+  }
+
+  /**
+   * One global iteration: thread block J relaxes matrix block J, a thread a row. `plain`: omega = 1, no weights, no momentum, k the same in all blocks, and
+   * no residual is asked for.
+   */
+  template <typename Column, typename Value, int width, bool plain>
+  __global__ void __launch_bounds__(max_rows_in_registers,
+                                    width <= 4 && plain ? 3
+                                    : width <= 8        ? 2
+                                                        : 1)
+    relax_rows_kernel(const MatrixView<Column, Value> A, const RelaxVectors v, const RelaxParameters parameters)
+  {
+    __shared__ double  y[2 * max_rows_in_registers], frozen[max_rows_in_registers], partial[32];
+    const int         *header = A.header(blockIdx.x);
+    const HeaderFields h      = read_header(header);
+    const int          i = threadIdx.x, row = h.begin + i, local = h.first_local + i;
+    const bool         active = i < h.rows, owned = static_cast<unsigned int>(i - h.owned_begin) < static_cast<unsigned int>(h.owned_rows);
+    const int          slice_begin = active ? header[header_size + i / 32] : 0, slice_end = active ? header[header_size + i / 32 + 1] : 0;
+
+    RowInRegisters<Column, Value, width> a(A, slice_begin, slice_end, i);
+    double                               b = 0., value = 0., weight = 0., keep = A.keep, velocity = 0.;
+    frozen[i] = 0.;
+    if (active)
+      {
+        value  = v.x[row];
+        b      = __ldcs(v.b + row);
+        weight = A.weights(local);
+        if (!plain && A.keeps != nullptr)
+          keep = A.keeps[local];
+        if (!plain && parameters.momentum > 0.)
+          velocity = v.velocity[local];
+      }
+    __syncthreads();
+    if (i < h.n_boundary)
+      frozen[A.boundary_rows[h.first_boundary + i]] = off_block_sum(A, header + A.first_jag, h.n_jags, v.off_block, i, 0);
+    a.scale(A, slice_begin, slice_end, i, weight);
+    y[i] = value;
+    __syncthreads();
+
+    const LocalSweeps<decltype(a), plain> sweeps = {a, y, i, keep, parameters.momentum};
+    const double                          s = weight * (b - frozen[i]), start = value;
+    if (!plain && parameters.test_every > 0)
+      {
+        const double residual = owned ? (a.apply(keep * value + s, y) - value) / weight : 0.;
+        const double sum      = sum_over_block(residual * residual, partial);
+        if (i == 0)
+          v.parts[blockIdx.x] = sum;
+      }
+    if (!plain && parameters.local_iterations == 0)
+      return;
+    sweeps.run(!plain && parameters.local_iterations_per_block != nullptr ? parameters.local_iterations_per_block[blockIdx.x]
+                                                                          : parameters.local_iterations,
+               s,
+               value,
+               velocity);
+    if (owned)
+      store(v.x + row, plain || parameters.block_omega == 1. ? value : start + parameters.block_omega * (value - start));
+    if (!plain && active && parameters.momentum > 0.)
+      v.velocity[local] = velocity;
+    // the block that will run here next finds its data in the L2 cache
+    if (i < 32 && blockIdx.x + A.blocks_at_once < gridDim.x)
+      prefetch_block(A, v, blockIdx.x + A.blocks_at_once);
+  }
+
+  /** Off-block entries of a row in registers, for iterations without end. The first n_cached of a row, and the others from memory. */
   template <int n_cached>
   struct OffBlock
   {
@@ -127,185 +335,125 @@ namespace leopard
     double values[n_cached];
 
     template <typename Column, typename Value>
-    __device__ OffBlock(const MatrixView<Column, Value> &A, const int *header)
+    __device__ OffBlock(const MatrixView<Column, Value> &A, const HeaderFields &h, const int *jags)
     {
       const int r = threadIdx.x;
-      if (r >= header[header_n_boundary])
+      if (r >= h.n_boundary)
         return;
-      row = A.boundary_rows[header[header_first_boundary] + r];
+      row = A.boundary_rows[h.first_boundary + r];
 #pragma unroll
       for (int e = 0; e < n_cached; ++e)
-        if (e < header[header_n_jags])
-          if (const int begin = header[A.first_jag + e]; r < header[A.first_jag + e + 1] - begin)
-            {
-              columns[e] = __ldg(A.outer_columns + begin + r);
-              values[e]  = A.outer_values(begin + r);
-              n          = e + 1;
-            }
+        {
+          columns[e] = 0;
+          values[e]  = 0.;
+          if (e < h.n_jags)
+            if (const int begin = jags[e]; r < jags[e + 1] - begin)
+              {
+                columns[e] = __ldg(A.outer_columns + begin + r);
+                values[e]  = A.outer_values(begin + r);
+                n          = e + 1;
+              }
+        }
     }
 
-    template <typename Column, typename Value>
-    __device__ void freeze(const MatrixView<Column, Value> &A, const int *header, const double *x, double *frozen) const
+    /** Asks for the off-block values; freeze() waits for them. */
+    __device__ void fetch(const double *x)
     {
-      if (row < 0)
-        return;
-      double x_j[n_cached];
 #pragma unroll
       for (int e = 0; e < n_cached; ++e)
         if (e < n)
           x_j[e] = load(x + columns[e]);
-      double sum = 0.;
-      if (n == n_cached)
-        sum = sum_of_rest(A, header, x, threadIdx.x, n_cached);
+    }
+
+    template <typename Column, typename Value>
+    __device__ void freeze(const MatrixView<Column, Value> &A, const HeaderFields &h, const int *jags, const double *x, double *frozen) const
+    {
+      if (row < 0)
+        return;
+      double sums[2] = {n == n_cached ? off_block_sum(A, jags, h.n_jags, x, threadIdx.x, n_cached) : 0., 0.};
 #pragma unroll
       for (int e = 0; e < n_cached; ++e)
         if (e < n)
-          sum += values[e] * x_j[e];
-      frozen[row] = sum;
+          sums[e % 2] += values[e] * x_j[e];
+      frozen[row] = sums[0] + sums[1];
     }
 
-    /** The entries from number e on of the r-th row that has any. */
-    template <typename Column, typename Value>
-    static __device__ double sum_of_rest(const MatrixView<Column, Value> &A, const int *header, const double *x, int r, int e)
-    {
-      double sum = 0.;
-      for (int begin; e < header[header_n_jags] && r < header[A.first_jag + e + 1] - (begin = header[A.first_jag + e]); ++e)
-        sum += A.outer_values(begin + r) * load(x + __ldg(A.outer_columns + begin + r));
-      return sum;
-    }
+  private:
+    double x_j[n_cached];
   };
 
   /**
-   * Thread block J relaxes matrix block J: a thread a row, the row's inner entries (at most `width`) in registers, scaled with omega / d_i.
-   * Shared memory: three values a thread, and 32.
+   * The persistent form: each block iterates by itself, its matrix, right-hand side and values in registers and shared memory.
    */
-  template <typename Column, typename Value, int width, bool persistent>
-  __global__ void __launch_bounds__(512,
-                                    persistent   ? 1
-                                    : width <= 4 ? 3
-                                                 : 2)
-    relax_rows_kernel(const MatrixView<Column, Value> A, const RelaxVectors v, const RelaxParameters parameters)
+  template <typename Column, typename Value, int width, int n_cached, int max_threads>
+  __global__ void __launch_bounds__(max_threads)
+    persistent_rows_kernel(const MatrixView<Column, Value> A, const RelaxVectors v, const RelaxParameters parameters)
   {
-    extern __shared__ double shared[];
-    const int               *header = A.header(blockIdx.x);
-    const int                i = threadIdx.x, row = header[header_begin] + i, local = header[header_first_local] + i;
-    const bool               active = i < header[header_rows],
-               owned                = i >= header[header_owned_begin] && i < header[header_owned_begin] + header[header_owned_rows];
-    double        *y = shared, *next = y + blockDim.x, *frozen = next + blockDim.x, *partial = frozen + blockDim.x;
-    __shared__ int state;
+    __shared__ double  y[2 * max_rows_in_registers], frozen[max_rows_in_registers], partial[32];
+    __shared__ int     state;
+    const int         *header = A.header(blockIdx.x), *jags = header + A.first_jag;
+    const HeaderFields h = read_header(header);
+    const int          i = threadIdx.x, row = h.begin + i, local = h.first_local + i;
+    const bool         active = i < h.rows, owned = static_cast<unsigned int>(i - h.owned_begin) < static_cast<unsigned int>(h.owned_rows);
+    const int          slice_begin = active ? header[header_size + i / 32] : 0, slice_end = active ? header[header_size + i / 32 + 1] : 0;
 
-    double       b = 0., value = 0., l1 = 0., velocity = 0., inverse = 0., keep = 1.;
-    Pair<Column> stored_columns[width / 2];
-    Pair<Value>  stored_values[width / 2];
-    int          n_pairs = 0;
+    RowInRegisters<Column, Value, width> a(A, slice_begin, slice_end, i);
+    double                               b = 0., value = 0., weight = 0., keep = A.keep, velocity = 0.;
     if (active)
       {
-        const int begin = header[header_size + i / 32];
-        n_pairs         = (header[header_size + i / 32 + 1] - begin) / 32;
-#pragma unroll
-        for (int e = 0; e < width / 2; ++e)
-          if (e < n_pairs)
-            {
-              stored_columns[e] = A.inner_columns.pair(begin + 32 * e + i % 32);
-              stored_values[e]  = A.inner_values.pair(begin + 32 * e + i % 32);
-            }
-        value = v.x[row];
-        b     = __ldcs(v.b + row);
-        if (v.l1 != nullptr)
-          l1 = v.l1[local];
+        value  = load(v.x + row);
+        b      = v.b[row];
+        weight = A.weights(local);
+        if (A.keeps != nullptr)
+          keep = A.keeps[local];
         if (parameters.momentum > 0.)
           velocity = v.velocity[local];
-        const double d = A.diagonal(local);
-        inverse        = parameters.omega / (d + l1);
-        keep           = 1. - inverse * d;
       }
-    const OffBlock<persistent ? 8 : 2> off_block(A, header);
-    if (!persistent)
-      {
-        frozen[i] = 0.; // each warp its own entries; rows with outer entries follow
-        __syncthreads();
-        off_block.freeze(A, header, v.off_block, frozen);
-      }
-    int    columns[width];
-    double values[width];
-#pragma unroll
-    for (int e = 0; e < width; ++e)
-      {
-        columns[e] = i;
-        values[e]  = 0.;
-        if (e / 2 < n_pairs)
-          {
-            columns[e] = A.inner_columns.decode(e % 2 == 0 ? stored_columns[e / 2].x : stored_columns[e / 2].y, i);
-            values[e]  = inverse * A.inner_values.decode(e % 2 == 0 ? stored_values[e / 2].x : stored_values[e / 2].y);
-          }
-      }
-    const int local_iterations = parameters.local_iterations_per_block != nullptr && parameters.local_iterations > 0
-                                   ? parameters.local_iterations_per_block[blockIdx.x]
-                                   : parameters.local_iterations;
-    if (persistent)
-      {
-        frozen[i] = 0.;
-        if (i == 0)
-          state = go_on;
-        __syncthreads();
-      }
+    a.scale(A, slice_begin, slice_end, i, weight);
+    b *= weight;
+    OffBlock<n_cached>                    off_block(A, h, jags);
+    const LocalSweeps<decltype(a), false> sweeps = {a, y, i, keep, parameters.momentum};
+    const int k = parameters.local_iterations_per_block != nullptr ? parameters.local_iterations_per_block[blockIdx.x] : parameters.local_iterations;
+    frozen[i]   = 0.;
+    if (i == 0)
+      state = go_on;
+    __syncthreads();
 
     int iteration = 0;
-    for (; iteration < (persistent ? parameters.n_iterations : 1); ++iteration)
+    for (; iteration < parameters.n_iterations; ++iteration)
       {
-        if (persistent)
-          {
-            if (v.monitor != nullptr && i == 0)
-              state = monitor_state(v.monitor);
-            off_block.freeze(A, header, v.off_block, frozen);
-            if (iteration > 0 && active && !owned)
-              value = load(v.off_block + row);
-          }
+        if (v.monitor != nullptr && i == 0)
+          state = monitor_state(v.monitor);
+        if (iteration == 0 || !parameters.read_ahead)
+          off_block.fetch(v.off_block);
+        off_block.freeze(A, h, jags, v.off_block, frozen);
+        if (iteration > 0 && active && !owned)
+          value = load(v.off_block + row);
         y[i] = value;
         __syncthreads();
-        if (persistent && state != go_on)
+        if (state != go_on)
           break;
-        const double s = inverse * (b - frozen[i]), start = value;
-        const bool   tests    = parameters.test_every > 0 && iteration % parameters.test_every == 0;
-        double       residual = 0.;
-        for (int k = 0; k < local_iterations || (k == 0 && tests); ++k)
+        const double s = b - weight * frozen[i], start = value;
+        if (parameters.test_every > 0 && iteration % parameters.test_every == 0)
           {
-            double sum = keep * value + s, more = 0.;
-#pragma unroll
-            for (int e = 0; e < width; e += 2)
-              {
-                sum -= values[e] * y[columns[e]];
-                more -= values[e + 1] * y[columns[e + 1]];
-              }
-            sum += more;
-            if (tests && k == 0 && owned)
-              residual = (sum - value) / inverse;
-            if (local_iterations == 0)
-              break;
-            sum += parameters.momentum * velocity;
-            velocity = sum - value;
-            value    = sum;
-            next[i]  = value;
-            __syncthreads(); // all have read y and written next
-            double *swap = y;
-            y            = next;
-            next         = swap;
-          }
-        value = start + parameters.block_omega * (value - start);
-        if (owned && local_iterations > 0)
-          store(v.x + row, value);
-        if (tests)
-          {
-            const double sum = sum_over_block(residual * residual, partial);
+            const double residual = owned ? (a.apply(keep * value + s, y) - value) / weight : 0.;
+            const double sum      = sum_over_block(residual * residual, partial);
             if (i == 0)
               store(v.parts + blockIdx.x, sum);
             if (v.monitor != nullptr)
               look_at_residual(v.monitor, v.parts, iteration);
           }
+        if (parameters.read_ahead)
+          off_block.fetch(v.off_block); // arrive during the sweeps
+        sweeps.run(k, s, value, velocity);
+        if (parameters.block_omega != 1.)
+          value = start + parameters.block_omega * (value - start);
+        if (owned)
+          store(v.x + row, value);
       }
-    if (active && parameters.momentum > 0. && local_iterations > 0)
+    if (active && parameters.momentum > 0.)
       v.velocity[local] = velocity;
-    if (persistent && v.iterations_done != nullptr && i == 0)
+    if (v.iterations_done != nullptr && i == 0)
       v.iterations_done[blockIdx.x] = iteration;
   }
 
@@ -319,10 +467,11 @@ namespace leopard
   {
     extern __shared__ double shared[];
     const int               *header = A.header(blockIdx.x);
-    const int                begin = header[header_begin], rows = header[header_rows], first_local = header[header_first_local];
+    const HeaderFields       h      = read_header(header);
+    const int                begin = h.begin, rows = h.rows, first_local = h.first_local;
     double                  *y = shared, *next = y + stride, *s = next + stride, *partial = s + stride, *velocity = partial + 32;
     __shared__ int           state;
-    const auto owned = [&](int i) { return i >= header[header_owned_begin] && i < header[header_owned_begin] + header[header_owned_rows]; };
+    const auto               owned = [&](int i) { return i >= h.owned_begin && i < h.owned_begin + h.owned_rows; };
 
     for (int i = threadIdx.x; i < rows; i += blockDim.x)
       {
@@ -351,8 +500,8 @@ namespace leopard
         __syncthreads();
         if (state != go_on)
           break;
-        for (int r = threadIdx.x; r < header[header_n_boundary]; r += blockDim.x)
-          s[A.boundary_rows[header[header_first_boundary] + r]] = OffBlock<1>::sum_of_rest(A, header, v.off_block, r, 0);
+        for (int r = threadIdx.x; r < h.n_boundary; r += blockDim.x)
+          s[A.boundary_rows[h.first_boundary + r]] = off_block_sum(A, header + A.first_jag, h.n_jags, v.off_block, r, 0);
         __syncthreads();
         const bool tests = parameters.test_every > 0 && iteration % parameters.test_every == 0;
         double     norm  = 0.;
@@ -361,7 +510,7 @@ namespace leopard
             for (int i = threadIdx.x; i < rows; i += blockDim.x)
               {
                 const int    end = header[header_size + i / 32 + 1], local = first_local + i;
-                const double d = A.diagonal(local), inverse = parameters.omega / (d + (v.l1 != nullptr ? v.l1[local] : 0.));
+                const double weight = A.weights(local), keep = A.keeps != nullptr ? A.keeps[local] : A.keep;
                 double       sum = v.b[begin + i] - s[i];
 #pragma unroll 4
                 for (int pair = header[header_size + i / 32] + i % 32; pair < end; pair += 32)
@@ -371,11 +520,11 @@ namespace leopard
                     sum -= A.inner_values.decode(value.x) * y[A.inner_columns.decode(column.x, i)];
                     sum -= A.inner_values.decode(value.y) * y[A.inner_columns.decode(column.y, i)];
                   }
-                if (k == 0 && owned(i))
-                  norm += (sum - d * y[i]) * (sum - d * y[i]);
+                double relaxed = keep * y[i] + weight * sum;
+                if (tests && k == 0 && owned(i))
+                  norm += (relaxed - y[i]) * (relaxed - y[i]) / (weight * weight);
                 if (local_iterations == 0)
                   continue;
-                double relaxed = (1. - inverse * d) * y[i] + inverse * sum;
                 if (parameters.momentum > 0.)
                   {
                     relaxed += parameters.momentum * velocity[i];

@@ -165,9 +165,10 @@ namespace leopard
                              " nodes is too large to be on this GPU at once\n  expected: execution automatic or launch");
         else
           {
-            n_warps  = 4;
-            tiles_z  = tiles_for(n_warps);
-            n_shared = shared_bytes<Shape>(n_warps, false);
+            n_warps            = 4;
+            tiles_z            = tiles_for(n_warps);
+            n_shared           = shared_bytes<Shape>(n_warps, false);
+            view.tiles_at_once = Shape::at_once * device::n_multiprocessors();
           }
       }
 
@@ -199,8 +200,8 @@ namespace leopard
         const bool whole    = view.n_x % tile_x == 0 && view.n_y % tile_y == 0 && view.n_z % (n_warps * planes_a_warp) == 0 && aligned(x) &&
                            aligned(b) && aligned(off_block);
         const RelaxVectors vectors = {
-          x, off_block, b, nullptr, nullptr, monitor->parts(), device_monitor != nullptr ? monitor->iterations_done() : nullptr, device_monitor};
-        const RelaxParameters parameters = {n, local_iterations, nullptr, options.omega, 1., 0., test_every};
+          x, off_block, b, nullptr, monitor->parts(), device_monitor != nullptr ? monitor->iterations_done() : nullptr, device_monitor};
+        const RelaxParameters parameters = {n, local_iterations, nullptr, 1., 0., test_every, false};
         (persists ? persistent_kernels : launch_kernels)[whole]<<<n_tiles(), 32 * n_warps, n_shared>>>(view, vectors, parameters);
         LEOPARD_CHECK(cudaGetLastError());
       }

@@ -27,6 +27,7 @@ namespace leopard
   {
     int           n_x, n_y, n_z; ///< of the kernel: in two dimensions n_y = 1
     int           tiles_x, tiles_y;
+    int           tiles_at_once;     ///< on the GPU, in the launch form
     double        weights[27];       ///< -c_j, times omega / c_0 if the diagonal is constant; [(dz + 1) * 9 + (dy + 1) * 3 + dx + 1]
     double        keep;              ///< 1 - omega
     double        inverse_diagonal;  ///< omega / c_0
@@ -208,37 +209,6 @@ namespace leopard
     return sum;
   }
 
-  /** Adds the frozen values beside the tile of a full stencil, times their weights, to s. */
-  template <typename Shape, bool whole>
-  __device__ void freeze_full(const StencilView &A, const StencilThread<Shape, whole> &t, const double *v, Patch<Shape> &s)
-  {
-#pragma unroll
-    for (int q = -1; q <= Shape::n_z; ++q)
-      {
-        const bool off_z = (q < 0 && t.bottom_edge) || (q == Shape::n_z && t.top_edge);
-        if (Shape::flat && !off_z && !t.left_edge && !t.right_edge)
-          continue;
-        Plane<Shape> e;
-#pragma unroll
-        for (int j = -1; j <= Shape::n_y; ++j)
-#pragma unroll
-          for (int i = -1; i <= 2; ++i)
-            {
-              const bool off = off_z || (i < 0 && t.left_edge) || (i == 2 && t.right_edge) ||
-                               (!Shape::flat && ((j < 0 && t.front_edge) || (j == Shape::n_y && t.back_edge)));
-              e[j + 1][i + 1] = off ? t.beside(v, i, j, q) : 0.;
-            }
-#pragma unroll
-        for (int dz = -1; dz <= 1; ++dz)
-          if (q - dz >= 0 && q - dz < Shape::n_z)
-#pragma unroll
-            for (int py = 0; py < Shape::n_y; ++py)
-#pragma unroll
-              for (int px = 0; px < 2; ++px)
-                s[q - dz][py][px] += apply_plane<Shape>(A, e, dz, py, px);
-      }
-  }
-
   /** The plane's margin from the lanes beside; zero at the tile's edge, whose values are frozen in s. */
   template <typename Shape, bool whole>
   __device__ void extend(const StencilThread<Shape, whole> &t, const double (&plane)[Shape::n_y][2], Plane<Shape> &e)
@@ -261,6 +231,72 @@ namespace leopard
           e[0][i]              = t.front_edge ? 0. : front;
           e[Shape::n_y + 1][i] = t.back_edge ? 0. : back;
         }
+  }
+
+  /** Adds the frozen values beside the tile of a full stencil in two dimensions, times their weights, to s. */
+  template <typename Shape, bool whole>
+  __device__ void freeze_flat(const StencilView &A, const StencilThread<Shape, whole> &t, const double *v, Patch<Shape> &s)
+  {
+    constexpr int n = Shape::n_z;
+    double        side[n + 2], ends[2][1][2];
+    Plane<Shape>  e;
+    const bool    at_side = t.left_edge || t.right_edge;
+#pragma unroll
+    for (int r = -1; r <= n; ++r)
+      side[r + 1] = at_side ? t.beside(v, t.left_edge ? -1 : 2, 0, r) : 0.;
+#pragma unroll
+    for (int end = 0; end < 2; ++end)
+#pragma unroll
+      for (int px = 0; px < 2; ++px)
+        ends[end][0][px] = (end == 0 ? t.bottom_edge : t.top_edge) ? t.beside(v, px, 0, end == 0 ? -1 : n) : 0.;
+#pragma unroll
+    for (int dz = -1; dz <= 1; ++dz)
+      {
+        const double left = t.left_edge ? A.weights[(dz + 1) * 9 + 3] : 0., right = t.right_edge ? A.weights[(dz + 1) * 9 + 5] : 0.;
+#pragma unroll
+        for (int r = 0; r < n; ++r)
+          {
+            s[r][0][0] += left * side[r + dz + 1];
+            s[r][0][1] += right * side[r + dz + 1];
+          }
+      }
+#pragma unroll
+    for (int end = 0; end < 2; ++end)
+      {
+        extend<Shape>(t, ends[end], e); // beyond the tile's corners: that is in side
+#pragma unroll
+        for (int px = 0; px < 2; ++px)
+          s[end == 0 ? 0 : n - 1][0][px] += apply_plane<Shape>(A, e, end == 0 ? -1 : 1, 0, px);
+      }
+  }
+
+  /** Adds the frozen values beside the tile of a full stencil in three dimensions, times their weights, to s. */
+  template <typename Shape, bool whole>
+  __device__ void freeze_full(const StencilView &A, const StencilThread<Shape, whole> &t, const double *v, Patch<Shape> &s)
+  {
+#pragma unroll
+    for (int q = -1; q <= Shape::n_z; ++q)
+      {
+        const bool   off_z = (q < 0 && t.bottom_edge) || (q == Shape::n_z && t.top_edge);
+        Plane<Shape> e;
+#pragma unroll
+        for (int j = -1; j <= Shape::n_y; ++j)
+#pragma unroll
+          for (int i = -1; i <= 2; ++i)
+            {
+              const bool off = off_z || (i < 0 && t.left_edge) || (i == 2 && t.right_edge) ||
+                               (!Shape::flat && ((j < 0 && t.front_edge) || (j == Shape::n_y && t.back_edge)));
+              e[j + 1][i + 1] = off ? t.beside(v, i, j, q) : 0.;
+            }
+#pragma unroll
+        for (int dz = -1; dz <= 1; ++dz)
+          if (q - dz >= 0 && q - dz < Shape::n_z)
+#pragma unroll
+            for (int py = 0; py < Shape::n_y; ++py)
+#pragma unroll
+              for (int px = 0; px < 2; ++px)
+                s[q - dz][py][px] += apply_plane<Shape>(A, e, dz, py, px);
+      }
   }
 
   /** Planes for the warps above and below: [buffer][warp][bottom, top][n_y][2][32]. */
@@ -429,6 +465,21 @@ namespace leopard
       return sweep_star<Shape, whole, mode>(A, t, y, s, inverse, shared, buffer);
   }
 
+  /** Asks the L2 cache for a tile of four warps: each of the 128 threads for a line of x and one of b. */
+  template <typename Shape>
+  __device__ void prefetch_tile(const StencilView &A, const RelaxVectors &v, int tile)
+  {
+    constexpr int lines = 2 * Shape::n_lanes_x / 16, rows = Shape::n_lanes_y * Shape::n_y; // in x; in y
+    const int     tile_x = tile % A.tiles_x, tile_y = tile / A.tiles_x % A.tiles_y, tile_z = tile / (A.tiles_x * A.tiles_y), line = threadIdx.x;
+    const int     x = tile_x * 2 * Shape::n_lanes_x + line % lines * 16, y = tile_y * rows + line / lines % rows,
+              z = tile_z * 4 * Shape::n_z + line / (lines * rows);
+    if (x >= A.n_x || y >= A.n_y || z >= A.n_z)
+      return;
+    const int at = (z * A.n_y + y) * A.n_x + x;
+    asm volatile("prefetch.global.L2 [%0];" ::"l"(v.x + at));
+    asm volatile("prefetch.global.L2 [%0];" ::"l"(v.b + at));
+  }
+
   /**
    * One thread block relaxes one tile. Shared memory: exchange planes (8 n_y values a thread), 32, and in the persistent form
    * the right-hand side of the tile (2 n_y n_z values a thread).
@@ -449,6 +500,8 @@ namespace leopard
     load_patch(t, v.b, s);
     if constexpr (Shape::variable)
       load_patch(t, A.inverse_diagonals, inverse);
+    if (!persistent && blockIdx.x + A.tiles_at_once < gridDim.x) // the tile that will be relaxed here next
+      prefetch_tile<Shape>(A, v, blockIdx.x + A.tiles_at_once);
 
     int iteration = 0, buffer = 0;
     for (; iteration < (persistent ? parameters.n_iterations : 1); ++iteration)
@@ -471,7 +524,9 @@ namespace leopard
                   b = kept_b[e * blockDim.x + threadIdx.x];
               }
           }
-        if constexpr (Shape::full)
+        if constexpr (Shape::full && Shape::flat)
+          freeze_flat(A, t, v.off_block, s);
+        else if constexpr (Shape::full)
           freeze_full(A, t, v.off_block, s);
         else
           freeze_star(A, t, v.off_block, s);

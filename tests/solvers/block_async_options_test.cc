@@ -152,7 +152,8 @@ namespace leopard
           EXPECT_LT(result.convergence_factor(), 0.95);
 
           criteria.relative_tolerance = 1e-30; // cannot be had
-          const SolveResult stuck     = run(x);
+          x.assign(4096, 0.1);
+          const SolveResult stuck = run(x);
           EXPECT_EQ(stuck.status, SolveStatus::stagnated);
           EXPECT_LT(stuck.n_iterations, 2000);
         }
