@@ -12,6 +12,7 @@
 #include <cmath>
 #include <cstdio>
 #include <optional>
+#include <set>
 
 namespace leopard
 {
@@ -108,11 +109,12 @@ namespace leopard
       TunedChoice search()
       {
         find_eigenvalues();
-        try_blocks(0.45);
-        try_local_iterations(0.6);
-        try_momentum(0.85);
-        try_omega(0.92);
-        try_execution(1.);
+        try_blocks(0.4);
+        try_local_iterations(0.52);
+        try_momentum(0.75);
+        try_omega(0.8);
+        try_execution(0.88);
+        confirm();
         if (!found)
           throw ConvergenceFailure("tuning: none of the " + std::to_string(n_tried) + " candidates converges in " + number(now() - start) +
                                    " s for this matrix\n  expected: a matrix for which a block-asynchronous iteration converges, or more time; "
@@ -155,25 +157,18 @@ namespace leopard
             report("not symmetric with positive diagonal: no momentum, no tau scaling");
             return;
           }
-        try
+        const ExtremeEigenvalues e = spectrum::estimate_extreme(A, 0.01, 0.15 * request.seconds);
+        if (!(e.smallest > 0.))
           {
-            const ExtremeEigenvalues e = spectrum::extreme(A, 1e-3, 0.15 * request.seconds);
-            if (!(e.smallest > 0.))
-              {
-                report("smallest eigenvalue " + number(e.smallest) + ", not positive definite: no momentum, no tau scaling");
-                return;
-              }
-            eigenvalues = e;
-            report("eigenvalues of D^-1 A: " + number(e.smallest, 4) + " to " + number(e.largest, 4));
-            if (e.largest >= 2.)
-              {
-                base.options.omega = tau_scaling(e);
-                report("Jacobi diverges: beginning with omega = tau = " + number(base.options.omega, 4));
-              }
+            report("smallest eigenvalue " + number(e.smallest) + ", not positive definite: no momentum, no tau scaling");
+            return;
           }
-        catch (const ConvergenceFailure &)
+        eigenvalues = e;
+        report("eigenvalues of D^-1 A: " + number(e.smallest, 4) + " to " + number(e.largest, 4));
+        if (e.largest >= 2.)
           {
-            report("eigenvalues of D^-1 A not found in time: no momentum, no tau scaling");
+            base.options.omega = tau_scaling(e);
+            report("Jacobi diverges: beginning with omega = tau = " + number(base.options.omega, 4));
           }
       }
 
@@ -191,17 +186,20 @@ namespace leopard
       }
 
       /** The result of the quickest of a few runs, as one run may be disturbed. */
-      static SolveResult run(BlockAsync &relaxation, const std::vector<double> &b, double max_seconds)
+      static SolveResult run(BlockAsync &relaxation, const std::vector<double> &b, double max_seconds, double longest)
       {
         Vectors          vectors(relaxation, b);
         StoppingCriteria criteria;
         criteria.max_iterations   = 10; // first of all to warm up, and for the time of an iteration
         const SolveResult warm_up = solve(relaxation, vectors.zero_x(), vectors.right_hand_side(), criteria);
 
+        const double digits = std::log10(warm_up.initial_residual / std::max(1e-300, warm_up.final_residual));
+        if (digits > -std::log10(reduction)) // tests in time
+          criteria.test_every = std::max(1, static_cast<int>(-10. * std::log10(reduction) / digits));
         criteria.relative_tolerance = reduction;
-        criteria.max_seconds        = max_seconds;
-        const double n              = max_seconds / std::max(1e-9, warm_up.seconds / criteria.max_iterations);
-        criteria.max_iterations     = static_cast<int>(std::clamp(2. * n, 10., 1e8));
+        const double an_iteration   = std::max(1e-9, warm_up.seconds / criteria.max_iterations);
+        criteria.max_seconds        = std::max(max_seconds, std::min(60. * an_iteration, longest)); // divergence takes a while to be seen
+        criteria.max_iterations     = static_cast<int>(std::clamp(2. * criteria.max_seconds / an_iteration, 10., 1e8));
         SolveResult  quickest;
         const double begin = now();
         for (int repetition = 0; repetition < 5; ++repetition)
@@ -243,7 +241,7 @@ namespace leopard
             BlockAsyncOptions options = choice.options;
             options.block_offsets     = system.block_offsets;
             BlockAsync        relaxation(system.matrix, options);
-            const SolveResult result = run(relaxation, system.b, std::max(1e-3, max_seconds));
+            const SolveResult result = run(relaxation, system.b, std::max(1e-3, max_seconds), 0.05 * request.seconds);
             choice.seconds_a_digit   = seconds_a_digit(result);
             if (!std::isfinite(choice.seconds_a_digit))
               {
@@ -252,10 +250,12 @@ namespace leopard
               }
             report(name + number(choice.seconds_a_digit) + " s a digit (" + std::to_string(result.n_iterations) + " iterations, factor " +
                    number(result.final_residual / result.initial_residual) + ", " + number(result.seconds) + " s)");
+            converging.push_back(choice);
             if (found && choice.seconds_a_digit >= best.seconds_a_digit)
               return;
-            found = true;
-            best  = choice;
+            found                 = true;
+            best_came_to_the_goal = result.status == SolveStatus::converged;
+            best                  = choice;
             if (last_system && &system == &*last_system)
               best_system.swap(last_system);
           }
@@ -269,14 +269,30 @@ namespace leopard
           }
       }
 
+      /**
+       * The best one so far once more, with the share of time that each of the next candidates will have: a longer run sees more of the slow rest of
+       * the error.
+       */
+      void measure_best_again(double until, int n_candidates)
+      {
+        if (!found || best_came_to_the_goal || time_left(until) <= 0.)
+          return;
+        const TunedChoice old = best;
+        found                 = false;
+        measure(old, time_left(until) / (n_candidates + 1));
+        if (!found)
+          best = old;
+        found = true;
+      }
+
       /** Measures candidates, each with its share of the time until a part of all the time is spent; later ones fall away if it is. */
       void measure_all(const std::vector<TunedChoice> &candidates, double until)
       {
         for (std::size_t i = 0; i < candidates.size(); ++i)
           {
             const double left = time_left(until);
-            // METIS cannot be interrupted; about a microsecond or two an entry
-            const bool too_slow = candidates[i].shape == BlockShape::metis && 2e-6 * A.n_entries() > left;
+            // METIS cannot be interrupted; it takes about half a microsecond an entry
+            const bool too_slow = candidates[i].shape == BlockShape::metis && 5e-7 * A.n_entries() > left;
             if (n_tried > 0 && (left <= 0. || (too_slow && candidates[i].shape != best.shape)))
               report(describe(candidates[i]) + ": not tried, no time left");
             else
@@ -288,15 +304,15 @@ namespace leopard
 
       void try_blocks(double until)
       {
-        std::vector<int> sizes = {64, 128, 256, 512};
+        std::vector<int> sizes = {256, 128, 512, 64}; // in this order, for when time runs out
         if (request.backend == Backend::cuda)
           sizes.push_back(1024);
         std::vector<TunedChoice> candidates;
-        for (const BlockShape shape : {BlockShape::contiguous, BlockShape::rcm, BlockShape::metis})
-          for (const int size : sizes)
+        for (const int size : sizes)
+          for (const BlockShape shape : {BlockShape::contiguous, BlockShape::rcm, BlockShape::metis})
             {
               const bool is_one_block = size >= A.n_rows;
-              if (is_one_block && (shape != BlockShape::contiguous || size / 2 >= A.n_rows) && size > sizes.front())
+              if (is_one_block && (shape != BlockShape::contiguous || (size / 2 >= A.n_rows && size > 64)))
                 continue; // no other than one before
               TunedChoice choice        = base;
               choice.shape              = shape;
@@ -308,6 +324,7 @@ namespace leopard
 
       void try_local_iterations(double until)
       {
+        measure_best_again(until, 6);
         std::vector<TunedChoice> candidates;
         for (const int k : {1, 2, 3, 4, 7, 9})
           {
@@ -322,18 +339,29 @@ namespace leopard
       {
         if (!eigenvalues)
           return;
-        std::vector<TunedChoice> candidates;
-        for (const double caution : {0., 0.1, 0.2, 0.3, 0.5})
-          for (const int k : {1, 2, 3})
-            {
-              const MomentumParameters parameters = momentum_parameters(*eigenvalues, caution);
-              TunedChoice              choice     = origin();
-              choice.options.local_iterations     = k;
-              choice.options.omega                = parameters.omega;
-              choice.options.momentum             = parameters.momentum;
-              candidates.push_back(choice);
-            }
-        measure_all(candidates, until);
+        measure_best_again(until, 18);
+        const double      from    = (now() - start) / request.seconds;
+        const TunedChoice without = origin();
+        int               level   = 0;
+        for (const double caution : {0.7, 0.5, 0.3, 0.2, 0.1, 0.})
+          {
+            const MomentumParameters parameters = momentum_parameters(*eigenvalues, caution);
+            const std::size_t        n_before   = converging.size();
+            std::vector<TunedChoice> candidates;
+            for (const int k : {1, 2, 3})
+              {
+                candidates.push_back(without);
+                candidates.back().options.local_iterations = k;
+                candidates.back().options.omega            = parameters.omega;
+                candidates.back().options.momentum         = parameters.momentum;
+              }
+            measure_all(candidates, from + (until - from) * ++level / 6.);
+            if (converging.size() == n_before)
+              {
+                report("with more momentum neither");
+                return;
+              }
+          }
       }
 
       /** With momentum omega belongs to it. */
@@ -341,12 +369,13 @@ namespace leopard
       {
         if (origin().options.momentum > 0.)
           return;
+        measure_best_again(until, 2);
         std::vector<double> omegas = {1., 1.1};
         if (eigenvalues)
           omegas.push_back(tau_scaling(*eigenvalues));
         std::vector<TunedChoice> candidates;
         for (const double omega : omegas)
-          if (omega != origin().options.omega)
+          if (std::abs(omega - origin().options.omega) > 0.01)
             {
               candidates.push_back(origin());
               candidates.back().options.omega = omega;
@@ -358,6 +387,7 @@ namespace leopard
       {
         if (request.backend != Backend::cuda)
           return;
+        measure_best_again(until, 2);
         std::vector<TunedChoice> candidates;
         for (const Execution execution : {Execution::launch, Execution::persistent})
           {
@@ -367,12 +397,31 @@ namespace leopard
         measure_all(candidates, until);
       }
 
+      /** Measures the three best anew, longer and alike; further ones if those were good for a short time only. */
+      void confirm()
+      {
+        std::vector<TunedChoice> candidates = converging;
+        std::stable_sort(
+          candidates.begin(), candidates.end(), [](const TunedChoice &a, const TunedChoice &b) { return a.seconds_a_digit < b.seconds_a_digit; });
+        const double          share = std::max(time_left(1.) / 3., 0.03 * request.seconds);
+        std::set<std::string> names;
+        found = false;
+        for (const TunedChoice &choice : candidates)
+          {
+            if (found && names.size() >= 3)
+              break;
+            if (names.insert(describe(choice)).second)
+              measure(choice, share);
+          }
+      }
+
       const CrsMatrix                  &A;
       const TuneRequest                &request;
       const double                      start;
       TunedChoice                       base, best;
-      bool                              found   = false;
+      bool                              found = false, best_came_to_the_goal = false;
       int                               n_tried = 0;
+      std::vector<TunedChoice>          converging;  ///< all that were measured, with their times
       std::optional<ExtremeEigenvalues> eigenvalues; ///< of D^-1 A, if it is symmetric positive definite
       std::optional<System>             best_system, last_system;
     };

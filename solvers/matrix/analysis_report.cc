@@ -125,7 +125,7 @@ namespace leopard
             text += (text.empty() ? "At this rate " : ", ") + iterations(result.n_iterations + missing);
             if (result.seconds > 0. && result.n_iterations > 0)
               text += " (" + number(result.seconds * (1. + missing / result.n_iterations), 3) + " s)";
-            text += " in all reduce the residual by " + number(goal);
+            text += " in all bring it to " + number(goal) + " of the first";
           }
       return text.empty() ? text : text + ".\n";
     }

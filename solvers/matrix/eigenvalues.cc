@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <random>
 
 namespace leopard::spectrum
 {
@@ -22,6 +23,8 @@ namespace leopard::spectrum
   {
     constexpr int n_dense      = 64;   ///< up to this many rows a dense method is quicker
     constexpr int max_restarts = 2000; ///< of the Krylov space; time is the limit that matters
+
+    constexpr std::size_t max_steps = 4000; ///< of the method without restart
 
     /** Lanczos tests the residual relative to the eigenvalue; the shift keeps a goal for eigenvalues that are zero. */
     constexpr double shift = 1e-4;
@@ -135,6 +138,23 @@ namespace leopard::spectrum
       return eigenvalues<Spectra::SymEigsSolver<Product>>(M, rule, 1, tolerance, max_seconds)[0];
     }
 
+    /** D^-1/2 A D^-1/2 + shift I. */
+    CrsMatrix symmetric_form(const CrsMatrix &A)
+    {
+      const std::vector<double> diagonal = diagonal_of(A);
+      return transformed(A,
+                         [&](int i, int j, double value) { return i == j ? 1. + shift : value / (std::sqrt(diagonal[i]) * std::sqrt(diagonal[j])); });
+    }
+
+    ExtremeEigenvalues of_tridiagonal(const std::vector<double> &diagonal, const std::vector<double> &beside)
+    {
+      const auto                                     n = static_cast<Eigen::Index>(diagonal.size());
+      Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver;
+      solver.computeFromTridiagonal(
+        Eigen::Map<const Eigen::VectorXd>(diagonal.data(), n), Eigen::Map<const Eigen::VectorXd>(beside.data(), n - 1), Eigen::EigenvaluesOnly);
+      return {solver.eigenvalues()[0] - shift, solver.eigenvalues()[n - 1] - shift};
+    }
+
     /** Whether the graph of the entries off the diagonal has no cycle: then I - D^-1 A is nilpotent and all its eigenvalues are 0. */
     bool is_triangular_in_some_order(const CrsMatrix &A)
     {
@@ -213,9 +233,7 @@ namespace leopard::spectrum
   {
     if (A.n_rows == 0)
       return {1., 1.};
-    const std::vector<double> diagonal = diagonal_of(A);
-    const CrsMatrix           M =
-      transformed(A, [&](int i, int j, double value) { return i == j ? 1. + shift : value / (std::sqrt(diagonal[i]) * std::sqrt(diagonal[j])); });
+    const CrsMatrix M = symmetric_form(A);
     if (A.n_rows <= n_dense)
       {
         const Eigen::VectorXd all = Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(dense(M), Eigen::EigenvaluesOnly).eigenvalues();
@@ -223,6 +241,44 @@ namespace leopard::spectrum
       }
     const double smallest = lanczos(M, Spectra::SortRule::SmallestAlge, tolerance, max_seconds);
     return {smallest - shift, lanczos(M, Spectra::SortRule::LargestAlge, tolerance, max_seconds) - shift};
+  }
+
+  ExtremeEigenvalues estimate_extreme(const CrsMatrix &A, double tolerance, double max_seconds)
+  {
+    if (A.n_rows <= n_dense)
+      return extreme(A, tolerance, max_seconds);
+    const auto          start    = std::chrono::steady_clock::now();
+    const auto          time_out = [&] { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() > max_seconds; };
+    const CrsMatrix     M        = symmetric_form(A);
+    Eigen::VectorXd     v = Eigen::VectorXd::Zero(A.n_rows), before = v, image = v;
+    std::vector<double> diagonal, beside;
+    ExtremeEigenvalues  result;
+    std::mt19937_64     random(1);
+    for (double &x : v)
+      x = std::uniform_real_distribution<double>(-1., 1.)(random);
+    v.normalize();
+    for (std::size_t next_look = 20, n = 1;; ++n)
+      {
+        multiply(M, v.data(), image.data());
+        if (n > 1)
+          image -= beside.back() * before;
+        diagonal.push_back(v.dot(image));
+        image -= diagonal.back() * v;
+        const double norm = image.norm();
+        const bool   last = n == max_steps || norm < 1e-12 || time_out();
+        if (n == next_look || last)
+          {
+            const ExtremeEigenvalues old = result;
+            result                       = of_tridiagonal(diagonal, beside);
+            if (last || (std::abs(old.smallest - result.smallest) < tolerance * std::abs(result.smallest) &&
+                         std::abs(old.largest - result.largest) < tolerance * result.largest))
+              return result;
+            next_look += next_look / 2;
+          }
+        beside.push_back(norm);
+        before.swap(v);
+        v = image / norm;
+      }
   }
 
   double radius(const CrsMatrix &A, double tolerance, double max_seconds)

@@ -26,6 +26,12 @@ namespace leopard::spectrum
   /** Of D^-1/2 A D^-1/2 for symmetric A with positive diagonal; relative to them. Of lambda_1 < 1e-4 the error is up to tolerance 1e-4. */
   ExtremeEigenvalues extreme(const CrsMatrix &A, double tolerance, double max_seconds);
 
+  /**
+   * The same roughly: the Lanczos method without restart and without orthogonalization, which costs little more than the products, until the values
+   * change by less than tolerance or max_seconds have passed. They lie within the spectrum, so lambda_1 is rather too large and lambda_n too small.
+   */
+  ExtremeEigenvalues estimate_extreme(const CrsMatrix &A, double tolerance, double max_seconds);
+
   /** rho(I - D^-1 A) of any matrix. */
   double radius(const CrsMatrix &A, double tolerance, double max_seconds);
 
