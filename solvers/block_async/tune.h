@@ -30,16 +30,19 @@ namespace leopard
 
   struct TuneRequest
   {
-    Backend                                  backend            = Backend::host;
-    double                                   seconds            = 5.; ///< wall time to spend, roughly
-    int                                      n_threads          = 0;
-    std::function<void(const std::string &)> report             = {}; ///< receives a line for each thing tried
+    Backend                                  backend   = Backend::host;
+    double                                   seconds   = 5.; ///< wall time to spend, roughly
+    int                                      n_threads = 0;
+    std::function<void(const std::string &)> report    = {}; ///< receives a line for each thing tried
   };
 
   /**
-   * Chooses block shape and size, k, omega, momentum and the form of execution for a matrix, by short measured runs from x = 0 with b = A 1: one option after the
-   * other, each candidate timed until the residual has fallen by a factor or a share of the time is spent, best by time a digit.
-   * Asynchronous runs vary, and so may the choice. @throws ConvergenceFailure if nothing that was tried converges.
+   * Chooses block shape and size, k, omega, momentum and the form of execution for a matrix, by short measured runs from x = 0 with b = A 1: one
+   * option after the other, each candidate timed until the residual has fallen by a factor or a share of the time is spent, best by time a digit.
+   * The three best are measured again for longer; what then does not converge any more is replaced by the next. With ill-conditioned matrices
+   * short runs see little of the smooth part of the error: give them time enough for a few digits. Momentum is tried for symmetric positive
+   * definite matrices. Asynchronous runs vary, and so may the choice.
+   * @throws InvalidInput, DeviceError, and ConvergenceFailure if nothing that was tried converges.
    */
   TunedChoice tune(const CrsMatrix &A, const TuneRequest &request);
 

@@ -64,8 +64,7 @@ namespace leopard
       if (found.has_eigenvalues)
         return "the matrix is not positive definite (lambda_1 = " + number(found.smallest_eigenvalue) +
                "), so that no omega converges: take a Krylov method, GMRES or MINRES";
-      return "an omega below 1 helps if all eigenvalues of D^-1 A have positive real parts, l1_weights if the off-block entries are what is too "
-             "large; "
+      return "an omega below 1 helps if all eigenvalues of D^-1 A have positive real parts, l1_weights if the off-block entries are too large; "
              "otherwise take a Krylov method (GMRES) with this relaxation as its preconditioner";
     }
   } // namespace
@@ -175,7 +174,7 @@ namespace leopard
                ".\n";
       text += "What to do: larger or more compact blocks (METIS), more local iterations";
       if (is_positive_definite(found))
-        text += "; or " + weights_for(found) + ", and asynchronous iterations want momentum parameters with some caution";
+        text += "; or " + weights_for(found) + ", and asynchronous iterations bear less momentum (caution 0.5 in momentum_parameters())";
       if (found.spectral_radius > 0.99)
         text += "; best, use the iteration as a multigrid smoother or as a preconditioner";
       return text + ".\n";

