@@ -40,7 +40,7 @@ namespace leopard
             "execution",
             "persistent",
             "launch or automatic with the synchronous schedule, which waits for all blocks after each global iteration");
-    require(omega > 0. && omega < 2., "omega", std::to_string(omega), "a number between 0 and 2");
+    require(omega > 0. && omega < 2. * (1. + momentum), "omega", std::to_string(omega), "a number between 0 and 2 (1 + momentum)");
     require(n_threads >= 0, "n_threads", std::to_string(n_threads), "a number >= 0, where 0 stands for all of the machine's");
     require(!(backend == Backend::cuda && schedule == Schedule::replay),
             "schedule",

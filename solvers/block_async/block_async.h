@@ -46,7 +46,7 @@ namespace leopard
     int              local_iterations           = 5;  ///< k: Jacobi sweeps inside a block with off-block values frozen
     std::vector<int> local_iterations_per_block = {}; ///< if not empty: k for each block (see theta_dependent_local_iterations())
 
-    double omega       = 1.;    ///< relaxation factor of each local sweep, in (0, 2); tau scaling is omega = 2 / (lambda_1 + lambda_n)
+    double omega       = 1.;    ///< relaxation factor of each local sweep, in (0, 2 (1 + momentum)); tau scaling is omega = 2 / (lambda_1 + lambda_n)
     double block_omega = 1.;    ///< omega weight of a block's update, in (0, 2): x <- block_omega x_local + (1 - block_omega) x (Algorithm 19)
     bool   l1_weights  = false; ///< D + D_l1 in the place of D (Algorithm 20)
     double momentum    = 0.;    ///< beta in [0, 1) of the second-order Richardson iteration (see momentum_parameters())

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis.h"
 
+#include "../base/errors.h"
 #include "crs_matrix.h"
+#include "eigenvalues.h"
 
+#include <algorithm>
 #include <cmath>
 #include <random>
 
@@ -49,6 +52,39 @@ namespace leopard
         }
       return estimate;
     }
+
+    void require_square(const CrsMatrix &A, const std::string &what)
+    {
+      A.validate();
+      if (A.n_rows == 0 || A.n_columns != A.n_rows)
+        throw InvalidInput(what + ": the matrix has " + std::to_string(A.n_rows) + " rows and " + std::to_string(A.n_columns) +
+                           " columns\n  expected: a square matrix with rows and without ghost columns");
+    }
+
+    void require_positive(const ExtremeEigenvalues &eigenvalues, const std::string &what)
+    {
+      if (!(eigenvalues.smallest > 0. && eigenvalues.largest >= eigenvalues.smallest && eigenvalues.largest < INFINITY))
+        throw InvalidInput(what + ": the eigenvalues of D^-1 A reach from " + std::to_string(eigenvalues.smallest) + " to " +
+                           std::to_string(eigenvalues.largest) + "\n  expected: positive ones, of a symmetric positive definite matrix");
+    }
+
+    double entry(const CrsMatrix &A, int i, int j)
+    {
+      for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
+        if (A.columns[p] == j)
+          return A.values[p];
+      return 0.;
+    }
+
+    /** Whether I - D^-1 A has no negative entry, so that it is its own absolute value. */
+    bool is_nonnegative_iteration(const CrsMatrix &A)
+    {
+      for (int i = 0; i < A.n_rows; ++i)
+        for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
+          if (A.columns[p] != i && A.values[p] > 0.)
+            return false;
+      return true;
+    }
   } // namespace
 
   double estimate_spectral_radius_abs(const CrsMatrix &A, int max_iterations, double tolerance)
@@ -93,5 +129,135 @@ namespace leopard
     for (double &x : v)
       x = value(random);
     return std::sqrt(power_iteration(v, step, max_iterations, tolerance));
+  }
+
+  ExtremeEigenvalues extreme_eigenvalues(const CrsMatrix &A, double tolerance)
+  {
+    require_square(A, "extreme eigenvalues");
+    if (const int row = spectrum::row_without_positive_diagonal(A); row >= 0)
+      throw InvalidInput("extreme eigenvalues: the diagonal entry of row " + std::to_string(row) + " is " + std::to_string(entry(A, row, row)) +
+                         "\n  expected: a symmetric matrix with positive diagonal");
+    if (const spectrum::Asymmetry at = spectrum::find_asymmetry(A); at.found)
+      throw InvalidInput("extreme eigenvalues: the entry at row " + std::to_string(at.row) + ", column " + std::to_string(at.column) + " is " +
+                         std::to_string(entry(A, at.row, at.column)) + ", and the one at row " + std::to_string(at.column) + ", column " +
+                         std::to_string(at.row) + " is " + std::to_string(entry(A, at.column, at.row)) +
+                         "\n  expected: a symmetric matrix with positive diagonal");
+    return spectrum::extreme(A, tolerance, INFINITY);
+  }
+
+  Theta theta(const CrsMatrix &A, const Blocks &blocks)
+  {
+    A.validate();
+    if (blocks.n_rows() != A.n_rows)
+      throw InvalidInput("theta: the blocks have " + std::to_string(blocks.n_rows()) + " rows\n  expected: as many as the matrix has, " +
+                         std::to_string(A.n_rows));
+    Theta result;
+    result.block_means.resize(blocks.n_blocks());
+    result.minimum = A.n_rows > 0 ? INFINITY : 0.;
+    for (int block = 0; block < blocks.n_blocks(); ++block)
+      {
+        double sum_over_block = 0.;
+        for (int i = blocks.owned_begin[block]; i < blocks.owned_begin[block + 1]; ++i)
+          {
+            double off_block = 0., diagonal = 1.;
+            for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
+              if (const int j = A.columns[p]; j == i)
+                diagonal = A.values[p];
+              else if (j < blocks.begin[block] || j >= blocks.end[block])
+                off_block += std::abs(A.values[p]);
+            const double of_row = off_block / std::abs(diagonal);
+            result.minimum      = std::min(result.minimum, of_row);
+            result.maximum      = std::max(result.maximum, of_row);
+            sum_over_block += of_row;
+          }
+        result.mean += sum_over_block / A.n_rows;
+        result.block_means[block] = sum_over_block / (blocks.owned_begin[block + 1] - blocks.owned_begin[block]);
+      }
+    return result;
+  }
+
+  MatrixAnalysis spectrum::analyze_within(const CrsMatrix &A, const Blocks &blocks, double max_seconds)
+  {
+    constexpr double tolerance = 1e-4;
+    MatrixAnalysis   result;
+    result.n_rows          = A.n_rows;
+    result.n_entries       = A.n_entries();
+    result.symmetric       = !find_asymmetry(A).found;
+    result.has_eigenvalues = result.symmetric && row_without_positive_diagonal(A) < 0;
+    result.theta           = leopard::theta(A, blocks);
+    if (result.has_eigenvalues)
+      {
+        const ExtremeEigenvalues eigenvalues = extreme(A, tolerance, max_seconds);
+        result.smallest_eigenvalue           = eigenvalues.smallest;
+        result.largest_eigenvalue            = eigenvalues.largest;
+        result.spectral_radius               = std::max(std::abs(1. - eigenvalues.smallest), std::abs(1. - eigenvalues.largest));
+      }
+    else
+      result.spectral_radius = radius(A, tolerance, max_seconds);
+    result.spectral_radius_abs = result.has_eigenvalues && is_nonnegative_iteration(A)
+                                   ? result.spectral_radius
+                                   : std::max(result.spectral_radius, radius_abs(A, result.symmetric, tolerance, max_seconds));
+    return result;
+  }
+
+  MatrixAnalysis analyze(const CrsMatrix &A, const Blocks &blocks)
+  {
+    require_square(A, "analysis of a matrix");
+    return spectrum::analyze_within(A, blocks, INFINITY);
+  }
+
+  double tau_scaling(const ExtremeEigenvalues &eigenvalues)
+  {
+    require_positive(eigenvalues, "tau scaling");
+    return 2. / (eigenvalues.smallest + eigenvalues.largest);
+  }
+
+  MomentumParameters momentum_parameters(const ExtremeEigenvalues &eigenvalues, double caution)
+  {
+    require_positive(eigenvalues, "momentum parameters");
+    if (!(caution >= 0. && caution <= 1.))
+      throw InvalidInput("momentum parameters: the caution is " + std::to_string(caution) + "\n  expected: a number from 0 to 1");
+    if (caution == 1.)
+      return {tau_scaling(eigenvalues), 0.};
+    const double first = std::sqrt(std::pow(eigenvalues.smallest, 1. - caution) * std::pow(eigenvalues.largest, caution));
+    const double last  = std::sqrt(eigenvalues.largest);
+    return {std::pow(2. / (first + last), 2), std::pow((last - first) / (last + first), 2)};
+  }
+
+  std::vector<int> theta_dependent_local_iterations(const Theta &theta, const Blocks &blocks, int k)
+  {
+    const auto n_blocks = static_cast<std::size_t>(blocks.n_blocks());
+    if (k < 1)
+      throw InvalidInput("theta-dependent local iterations: k is " + std::to_string(k) + "\n  expected: a number >= 1");
+    if (theta.block_means.size() != n_blocks)
+      throw InvalidInput("theta-dependent local iterations: theta is of " + std::to_string(theta.block_means.size()) +
+                         " blocks\n  expected: of the same " + std::to_string(n_blocks) + " blocks");
+    const auto n_rows_of = [&](std::size_t block) { return static_cast<long long>(blocks.end[block]) - blocks.begin[block]; };
+    long long  n_rows    = 0;
+    double     mean      = 0.;
+    for (std::size_t block = 0; block < n_blocks; ++block)
+      {
+        n_rows += n_rows_of(block);
+        mean += static_cast<double>(n_rows_of(block)) * theta.block_means[block];
+      }
+    std::vector<int> result(n_blocks, k);
+    if (!(mean > 0.))
+      return result;
+    mean /= static_cast<double>(n_rows);
+    long long too_many = -k * n_rows;
+    for (std::size_t block = 0; block < n_blocks; ++block)
+      {
+        // 1e-9: blocks that are all alike keep their k in spite of rounding
+        result[block] = std::max(1, static_cast<int>(std::floor(k * (2. - theta.block_means[block] / mean) + 1e-9)));
+        too_many += n_rows_of(block) * result[block];
+      }
+    for (int level = 2 * k; too_many > 0 && level > 1; --level)
+      for (std::size_t block = 0; block < n_blocks && too_many > 0; ++block)
+        if (result[block] == level)
+          {
+            --result[block];
+            too_many -= n_rows_of(block);
+          }
+    return result;
   }
 } // namespace leopard

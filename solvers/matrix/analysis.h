@@ -30,7 +30,9 @@ namespace leopard
 
   /**
    * By the Lanczos method (Spectra) on D^-1/2 A D^-1/2.
-   * @throws InvalidInput if A is not symmetric or a diagonal entry is not positive, saying which. @throws ConvergenceFailure.
+   * @param tolerance relative error, and of a smallest eigenvalue below 1e-4 the error divided by 1e-4.
+   * @throws InvalidInput if A is not symmetric (up to 1e-12 sqrt(a_ii a_jj)), has ghost columns, or a diagonal entry is not positive, saying which.
+   * @throws ConvergenceFailure.
    */
   ExtremeEigenvalues extreme_eigenvalues(const CrsMatrix &A, double tolerance = 1e-6);
 
@@ -63,10 +65,13 @@ namespace leopard
     std::string text() const;
   };
 
-  /** rho(B) and rho(|B|) to about 1e-4: by Lanczos where A is symmetric, by Arnoldi (Spectra) where not. @throws InvalidInput. */
+  /** rho(B) and rho(|B|) to about 1e-4: by Lanczos where A is symmetric, by Arnoldi (Spectra) where not. @throws InvalidInput, ConvergenceFailure. */
   MatrixAnalysis analyze(const CrsMatrix &A, const Blocks &blocks);
 
-  /** tau = 2 / (lambda_1 + lambda_n): with omega = tau the damped Jacobi iteration converges for every symmetric positive definite matrix, as fast as it can. */
+  /**
+   * tau = 2 / (lambda_1 + lambda_n): with omega = tau the damped Jacobi iteration converges for every symmetric positive definite matrix, as fast
+   * as it can. @throws InvalidInput if lambda_1 <= 0.
+   */
   double tau_scaling(const ExtremeEigenvalues &eigenvalues);
 
   /**
@@ -82,17 +87,23 @@ namespace leopard
   /**
    * @param caution in [0, 1]: asynchronous iterations bear less momentum than synchronous ones; 0 gives the coefficients above, 1 none
    * (momentum 0 and omega = tau). In between lambda_1 is replaced by lambda_1^(1 - caution) lambda_n^caution in them.
+   * @throws InvalidInput for another caution, or if lambda_1 <= 0.
    */
   MomentumParameters momentum_parameters(const ExtremeEigenvalues &eigenvalues, double caution = 0.);
 
   /**
    * Local iterations for each block (thesis, section 4.10.4): fewer where the off-block entries weigh much (theta of the block above the mean of
-   * the blocks), more where they weigh little, so that the number of all updates, sum of rows times iterations, is at most that of k everywhere; at least one.
+   * the blocks), more where they weigh little, so that the number of all updates, sum of rows times iterations, is at most that of k everywhere;
+   * at least one. Here k_J = floor(k (2 - theta_J / mean)), no more than 2 k, which but for the rounding is as many as k everywhere; where blocks
+   * with theta_J > 2 mean get their one iteration nevertheless, the largest k_J are lowered.
+   * @param theta of these blocks. @throws InvalidInput if k < 1 or theta is of other blocks.
    */
   std::vector<int> theta_dependent_local_iterations(const Theta &theta, const Blocks &blocks, int k);
 
   /**
    * What to tell a user whose iteration has diverged, stagnated or run out of iterations: the observed factor, rho estimates, and what to change.
+   * Looks for eigenvalues for up to 30 seconds. Ghost columns are left out, which the text says.
+   * @throws InvalidInput as A.validate() does.
    */
   std::string advice(const CrsMatrix &A, const SolveResult &result);
 } // namespace leopard

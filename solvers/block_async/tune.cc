@@ -1,0 +1,444 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tune.h"
+
+#include "../base/errors.h"
+#include "../device/device.h"
+#include "../device/device_vector.h"
+#include "../matrix/analysis.h"
+#include "../matrix/eigenvalues.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <optional>
+#include <set>
+
+namespace leopard
+{
+  std::string to_string(BlockShape shape)
+  {
+    switch (shape)
+      {
+        case BlockShape::contiguous:
+          return "contiguous";
+        case BlockShape::rcm:
+          return "rcm";
+        case BlockShape::metis:
+          return "metis";
+      }
+    return "unknown";
+  }
+
+  Partition TunedChoice::partition(const CrsMatrix &A) const
+  {
+    switch (shape)
+      {
+        case BlockShape::rcm:
+          return rcm_partition(A, options.block_size);
+        case BlockShape::metis:
+          return metis_partition(A, options.block_size);
+        case BlockShape::contiguous:
+          break;
+      }
+    return contiguous_partition(A.n_rows, options.block_size);
+  }
+
+  namespace
+  {
+    constexpr double reduction = 1e-4; ///< of the residual, at which a candidate's run ends
+
+    double now()
+    {
+      return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+    }
+
+    std::string number(double value, int digits = 3)
+    {
+      char text[40];
+      std::snprintf(text, sizeof(text), "%.*g", digits, value);
+      return text;
+    }
+
+    /** x and b where the relaxation wants them. */
+    class Vectors
+    {
+    public:
+      Vectors(const Relaxation &relaxation, const std::vector<double> &b_)
+        : x(b_.size(), 0.)
+        , b(b_)
+      {
+        if (relaxation.memory_space() == MemorySpace::host)
+          return;
+        device_x.emplace(b.size());
+        device_b.emplace(b.size());
+        device_b->copy_from_host(b.data());
+      }
+
+      double *zero_x()
+      {
+        std::fill(x.begin(), x.end(), 0.);
+        if (!device_x)
+          return x.data();
+        *device_x = 0.;
+        return device_x->data();
+      }
+
+      const double *right_hand_side() const { return device_b ? device_b->data() : b.data(); }
+
+    private:
+      std::vector<double>                 x;
+      const std::vector<double>          &b;
+      std::optional<DeviceVector<double>> device_x, device_b;
+    };
+
+    /** The search: the best choice so far, and what is tried next. */
+    class Tuner
+    {
+    public:
+      Tuner(const CrsMatrix &A_, const TuneRequest &request_)
+        : A(A_)
+        , request(request_)
+        , start(now())
+      {
+        base.options.backend    = request.backend;
+        base.options.n_threads  = request.n_threads;
+        base.options.block_size = std::max(1, std::min(256, A.n_rows));
+      }
+
+      TunedChoice search()
+      {
+        find_eigenvalues();
+        try_blocks(0.4);
+        try_local_iterations(0.52);
+        try_momentum(0.75);
+        try_omega(0.8);
+        try_execution(0.88);
+        confirm();
+        if (!found)
+          throw ConvergenceFailure("tuning: none of the " + std::to_string(n_tried) + " candidates converges in " + number(now() - start) +
+                                   " s for this matrix\n  expected: a matrix for which a block-asynchronous iteration converges, or more time; "
+                                   "the analysis of the matrix (analyze()) says what may help");
+        report("chosen: " + describe(best) + ": " + number(best.seconds_a_digit) + " s a digit");
+        return best;
+      }
+
+    private:
+      /** What is common to all candidates with the same blocks. */
+      struct System
+      {
+        BlockShape          shape;
+        int                 block_size;
+        std::vector<int>    block_offsets;
+        CrsMatrix           matrix;
+        std::vector<double> b;
+      };
+
+      void report(const std::string &line) const
+      {
+        if (request.report)
+          request.report(line);
+      }
+
+      double time_left(double until) const { return start + until * request.seconds - now(); }
+
+      static std::string describe(const TunedChoice &choice)
+      {
+        const BlockAsyncOptions &o = choice.options;
+        std::string text = to_string(choice.shape) + " blocks of " + std::to_string(o.block_size) + ", k = " + std::to_string(o.local_iterations) +
+                           ", omega = " + number(o.omega, 4) + ", momentum = " + number(o.momentum, 4);
+        return o.backend == Backend::cuda ? text + ", " + to_string(o.execution) : text;
+      }
+
+      void find_eigenvalues()
+      {
+        if (spectrum::row_without_positive_diagonal(A) >= 0 || spectrum::find_asymmetry(A).found)
+          {
+            report("not symmetric with positive diagonal: no momentum, no tau scaling");
+            return;
+          }
+        const ExtremeEigenvalues e = spectrum::estimate_extreme(A, 0.01, 0.15 * request.seconds);
+        if (!(e.smallest > 0.))
+          {
+            report("smallest eigenvalue " + number(e.smallest) + ", not positive definite: no momentum, no tau scaling");
+            return;
+          }
+        eigenvalues = e;
+        report("eigenvalues of D^-1 A: " + number(e.smallest, 4) + " to " + number(e.largest, 4));
+        if (e.largest >= 2.)
+          {
+            base.options.omega = tau_scaling(e);
+            report("Jacobi diverges: beginning with omega = tau = " + number(base.options.omega, 4));
+          }
+      }
+
+      const System &system_of(const TunedChoice &choice)
+      {
+        for (std::optional<System> *system : {&best_system, &last_system})
+          if (*system && (*system)->shape == choice.shape && (*system)->block_size == choice.options.block_size)
+            return **system;
+        Partition partition = choice.partition(A);
+        System    system{choice.shape, choice.options.block_size, {}, permute(A, partition), std::vector<double>(A.n_rows)};
+        system.block_offsets = std::move(partition.block_offsets);
+        multiply(system.matrix, std::vector<double>(A.n_columns, 1.).data(), system.b.data());
+        last_system = std::move(system);
+        return *last_system;
+      }
+
+      /** The result of the quickest of a few runs, as one run may be disturbed. */
+      static SolveResult run(BlockAsync &relaxation, const std::vector<double> &b, double max_seconds, double longest)
+      {
+        Vectors          vectors(relaxation, b);
+        StoppingCriteria criteria;
+        criteria.max_iterations   = 10; // first of all to warm up, and for the time of an iteration
+        const SolveResult warm_up = solve(relaxation, vectors.zero_x(), vectors.right_hand_side(), criteria);
+
+        const double digits = std::log10(warm_up.initial_residual / std::max(1e-300, warm_up.final_residual));
+        if (digits > -std::log10(reduction)) // tests in time
+          criteria.test_every = std::max(1, static_cast<int>(-10. * std::log10(reduction) / digits));
+        criteria.relative_tolerance = reduction;
+        const double an_iteration   = std::max(1e-9, warm_up.seconds / criteria.max_iterations);
+        criteria.max_seconds        = std::max(max_seconds, std::min(60. * an_iteration, longest)); // divergence takes a while to be seen
+        criteria.max_iterations     = static_cast<int>(std::clamp(2. * criteria.max_seconds / an_iteration, 10., 1e8));
+        SolveResult  quickest;
+        const double begin = now();
+        for (int repetition = 0; repetition < 5; ++repetition)
+          {
+            const SolveResult result = solve(relaxation, vectors.zero_x(), vectors.right_hand_side(), criteria);
+            if (repetition == 0 || result.seconds < quickest.seconds)
+              quickest = result;
+            if (result.status != SolveStatus::converged || now() - begin > 0.5 * max_seconds)
+              break;
+          }
+        return quickest;
+      }
+
+      /**
+       * Time for a tenfold reduction; infinite for what does not converge. A run that has not come to its goal is judged by its second half too, as
+       * what is rough in an error goes quickly and what is smooth remains.
+       */
+      static double seconds_a_digit(const SolveResult &result)
+      {
+        const double digits = std::log10(result.initial_residual / result.final_residual);
+        if (result.status == SolveStatus::diverged || !(digits > 1e-6))
+          return result.final_residual == 0. && result.initial_residual > 0. ? result.seconds / 16. : INFINITY;
+        const double on_the_whole = result.seconds / digits;
+        if (result.status == SolveStatus::converged)
+          return on_the_whole;
+        const double digits_an_iteration = -std::log10(result.convergence_factor());
+        if (!(digits_an_iteration > 0.) || result.n_iterations == 0)
+          return INFINITY;
+        return std::max(on_the_whole, result.seconds / result.n_iterations / digits_an_iteration);
+      }
+
+      void measure(TunedChoice choice, double max_seconds)
+      {
+        const std::string name = describe(choice) + ": ";
+        ++n_tried;
+        try
+          {
+            const System     &system  = system_of(choice);
+            BlockAsyncOptions options = choice.options;
+            options.block_offsets     = system.block_offsets;
+            BlockAsync        relaxation(system.matrix, options);
+            const SolveResult result = run(relaxation, system.b, std::max(1e-3, max_seconds), 0.05 * request.seconds);
+            choice.seconds_a_digit   = seconds_a_digit(result);
+            if (!std::isfinite(choice.seconds_a_digit))
+              {
+                report(name + to_string(result.status) + " after " + std::to_string(result.n_iterations) + " iterations, dropped");
+                return;
+              }
+            report(name + number(choice.seconds_a_digit) + " s a digit (" + std::to_string(result.n_iterations) + " iterations, factor " +
+                   number(result.final_residual / result.initial_residual) + ", " + number(result.seconds) + " s)");
+            converging.push_back(choice);
+            if (found && choice.seconds_a_digit >= best.seconds_a_digit)
+              return;
+            found                 = true;
+            best_came_to_the_goal = result.status == SolveStatus::converged;
+            best                  = choice;
+            if (last_system && &system == &*last_system)
+              best_system.swap(last_system);
+          }
+        catch (const InvalidInput &problem)
+          {
+            report(name + "not possible: " + problem.what());
+          }
+        catch (const DeviceError &problem)
+          {
+            report(name + "not possible: " + problem.what());
+          }
+      }
+
+      /**
+       * The best one so far once more, with the share of time that each of the next candidates will have: a longer run sees more of the slow rest of
+       * the error.
+       */
+      void measure_best_again(double until, int n_candidates)
+      {
+        if (!found || best_came_to_the_goal || time_left(until) <= 0.)
+          return;
+        const TunedChoice old = best;
+        found                 = false;
+        measure(old, time_left(until) / (n_candidates + 1));
+        if (!found)
+          best = old;
+        found = true;
+      }
+
+      /** Measures candidates, each with its share of the time until a part of all the time is spent; later ones fall away if it is. */
+      void measure_all(const std::vector<TunedChoice> &candidates, double until)
+      {
+        for (std::size_t i = 0; i < candidates.size(); ++i)
+          {
+            const double left = time_left(until);
+            // METIS cannot be interrupted; it takes about half a microsecond an entry
+            const bool too_slow = candidates[i].shape == BlockShape::metis && 5e-7 * A.n_entries() > left;
+            if (n_tried > 0 && (left <= 0. || (too_slow && candidates[i].shape != best.shape)))
+              report(describe(candidates[i]) + ": not tried, no time left");
+            else
+              measure(candidates[i], left / static_cast<double>(candidates.size() - i));
+          }
+      }
+
+      const TunedChoice &origin() const { return found ? best : base; }
+
+      void try_blocks(double until)
+      {
+        std::vector<int> sizes = {256, 128, 512, 64}; // in this order, for when time runs out
+        if (request.backend == Backend::cuda)
+          sizes.push_back(1024);
+        std::vector<TunedChoice> candidates;
+        for (const int size : sizes)
+          for (const BlockShape shape : {BlockShape::contiguous, BlockShape::rcm, BlockShape::metis})
+            {
+              const bool is_one_block = size >= A.n_rows;
+              if (is_one_block && (shape != BlockShape::contiguous || (size / 2 >= A.n_rows && size > 64)))
+                continue; // no other than one before
+              TunedChoice choice        = base;
+              choice.shape              = shape;
+              choice.options.block_size = size;
+              candidates.push_back(choice);
+            }
+        measure_all(candidates, until);
+      }
+
+      void try_local_iterations(double until)
+      {
+        measure_best_again(until, 6);
+        std::vector<TunedChoice> candidates;
+        for (const int k : {1, 2, 3, 4, 7, 9})
+          {
+            TunedChoice choice              = origin();
+            choice.options.local_iterations = k;
+            candidates.push_back(choice);
+          }
+        measure_all(candidates, until);
+      }
+
+      void try_momentum(double until)
+      {
+        if (!eigenvalues)
+          return;
+        measure_best_again(until, 18);
+        const double      from    = (now() - start) / request.seconds;
+        const TunedChoice without = origin();
+        int               level   = 0;
+        for (const double caution : {0.7, 0.5, 0.3, 0.2, 0.1, 0.})
+          {
+            const MomentumParameters parameters = momentum_parameters(*eigenvalues, caution);
+            const std::size_t        n_before   = converging.size();
+            std::vector<TunedChoice> candidates;
+            for (const int k : {1, 2, 3})
+              {
+                candidates.push_back(without);
+                candidates.back().options.local_iterations = k;
+                candidates.back().options.omega            = parameters.omega;
+                candidates.back().options.momentum         = parameters.momentum;
+              }
+            measure_all(candidates, from + (until - from) * ++level / 6.);
+            if (converging.size() == n_before)
+              {
+                report("with more momentum neither");
+                return;
+              }
+          }
+      }
+
+      /** With momentum omega belongs to it. */
+      void try_omega(double until)
+      {
+        if (origin().options.momentum > 0.)
+          return;
+        measure_best_again(until, 2);
+        std::vector<double> omegas = {1., 1.1};
+        if (eigenvalues)
+          omegas.push_back(tau_scaling(*eigenvalues));
+        std::vector<TunedChoice> candidates;
+        for (const double omega : omegas)
+          if (std::abs(omega - origin().options.omega) > 0.01)
+            {
+              candidates.push_back(origin());
+              candidates.back().options.omega = omega;
+            }
+        measure_all(candidates, until);
+      }
+
+      void try_execution(double until)
+      {
+        if (request.backend != Backend::cuda)
+          return;
+        measure_best_again(until, 2);
+        std::vector<TunedChoice> candidates;
+        for (const Execution execution : {Execution::launch, Execution::persistent})
+          {
+            candidates.push_back(origin());
+            candidates.back().options.execution = execution;
+          }
+        measure_all(candidates, until);
+      }
+
+      /** Measures the three best anew, longer and alike; further ones if those were good for a short time only. */
+      void confirm()
+      {
+        std::vector<TunedChoice> candidates = converging;
+        std::stable_sort(
+          candidates.begin(), candidates.end(), [](const TunedChoice &a, const TunedChoice &b) { return a.seconds_a_digit < b.seconds_a_digit; });
+        const double          share = std::max(time_left(1.) / 3., 0.03 * request.seconds);
+        std::set<std::string> names;
+        found = false;
+        for (const TunedChoice &choice : candidates)
+          {
+            if (found && names.size() >= 3)
+              break;
+            if (names.insert(describe(choice)).second)
+              measure(choice, share);
+          }
+      }
+
+      const CrsMatrix                  &A;
+      const TuneRequest                &request;
+      const double                      start;
+      TunedChoice                       base, best;
+      bool                              found = false, best_came_to_the_goal = false;
+      int                               n_tried = 0;
+      std::vector<TunedChoice>          converging;  ///< all that were measured, with their times
+      std::optional<ExtremeEigenvalues> eigenvalues; ///< of D^-1 A, if it is symmetric positive definite
+      std::optional<System>             best_system, last_system;
+    };
+  } // namespace
+
+  TunedChoice tune(const CrsMatrix &A, const TuneRequest &request)
+  {
+    A.validate();
+    if (A.n_rows == 0 || A.n_columns != A.n_rows)
+      throw InvalidInput("tuning: the matrix has " + std::to_string(A.n_rows) + " rows and " + std::to_string(A.n_columns) +
+                         " columns\n  expected: a square matrix with rows and without ghost columns");
+    if (!(request.seconds > 0. && request.seconds < INFINITY))
+      throw InvalidInput("tuning: the time to spend is " + std::to_string(request.seconds) + " s\n  expected: a positive number of seconds");
+    if (request.n_threads < 0)
+      throw InvalidInput("tuning: n_threads is " + std::to_string(request.n_threads) + "\n  expected: a number >= 0");
+    if (request.backend == Backend::cuda)
+      device::n_multiprocessors(); // says what is wrong if there is no GPU
+    return Tuner(A, request).search();
+  }
+} // namespace leopard

@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "eigenvalues.h"
+
+#include "../base/errors.h"
+#include "crs_matrix.h"
+
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic ignored "-Wuse-after-free" // GCC 12 is wrong about what it inlines of Eigen
+#endif
+
+#include <Eigen/Eigenvalues>
+#include <Spectra/GenEigsSolver.h>
+#include <Spectra/SymEigsSolver.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <random>
+
+namespace leopard::spectrum
+{
+  namespace
+  {
+    constexpr int n_dense      = 64;   ///< up to this many rows a dense method is quicker
+    constexpr int max_restarts = 2000; ///< of the Krylov space; time is the limit that matters
+
+    constexpr std::size_t max_steps = 4000; ///< of the method without restart
+
+    /** Lanczos tests the residual relative to the eigenvalue; the shift keeps a goal for eigenvalues that are zero. */
+    constexpr double shift = 1e-4;
+
+    /** What Spectra asks of an operator: y = M x, until time is up. */
+    class Product
+    {
+    public:
+      using Scalar = double;
+
+      Product(const CrsMatrix &matrix_, double max_seconds_)
+        : matrix(matrix_)
+        , max_seconds(max_seconds_)
+        , start(std::chrono::steady_clock::now())
+      {
+      }
+
+      Eigen::Index rows() const { return matrix.n_rows; }
+      Eigen::Index cols() const { return matrix.n_rows; }
+
+      void perform_op(const double *x, double *y) const
+      {
+        if (std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() > max_seconds)
+          throw ConvergenceFailure("the eigenvalues of the matrix of " + std::to_string(matrix.n_rows) + " rows were not found within " +
+                                   std::to_string(max_seconds) +
+                                   " seconds\n  expected: more time, a larger tolerance, or estimates by power iteration");
+        multiply(matrix, x, y);
+      }
+
+    private:
+      const CrsMatrix                            &matrix;
+      const double                                max_seconds;
+      const std::chrono::steady_clock::time_point start;
+    };
+
+    /** Entries value(row, column, a_ij) in the place of those of A; ghost columns are left out. */
+    template <typename Value>
+    CrsMatrix transformed(const CrsMatrix &A, const Value &value)
+    {
+      CrsMatrix M;
+      M.n_rows = M.n_columns = A.n_rows;
+      M.row_offsets.reserve(A.row_offsets.size());
+      M.columns.reserve(A.columns.size());
+      M.values.reserve(A.values.size());
+      for (int i = 0; i < A.n_rows; ++i)
+        {
+          for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
+            if (A.columns[p] < A.n_rows)
+              {
+                M.columns.push_back(A.columns[p]);
+                M.values.push_back(value(i, A.columns[p], A.values[p]));
+              }
+          M.row_offsets.push_back(static_cast<int>(M.columns.size()));
+        }
+      return M;
+    }
+
+    std::vector<double> diagonal_of(const CrsMatrix &A)
+    {
+      std::vector<double> diagonal(A.n_rows);
+      for (int i = 0; i < A.n_rows; ++i)
+        for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
+          if (A.columns[p] == i)
+            diagonal[i] = A.values[p];
+      return diagonal;
+    }
+
+    Eigen::MatrixXd dense(const CrsMatrix &M)
+    {
+      Eigen::MatrixXd result = Eigen::MatrixXd::Zero(M.n_rows, M.n_rows);
+      for (int i = 0; i < M.n_rows; ++i)
+        for (int p = M.row_offsets[i]; p < M.row_offsets[i + 1]; ++p)
+          result(i, M.columns[p]) = M.values[p];
+      return result;
+    }
+
+    /** Vectors of the Krylov space. */
+    int n_basis_vectors(int n)
+    {
+      return static_cast<int>(std::clamp<long>((1L << 27) / n, 20, 60));
+    }
+
+    /** Runs a solver of Spectra for so many eigenvalues and returns them. */
+    template <typename Solver>
+    auto eigenvalues(const CrsMatrix &M, Spectra::SortRule rule, int n_eigenvalues, double tolerance, double max_seconds)
+    {
+      Product product(M, max_seconds);
+      try
+        {
+          Solver solver(product, n_eigenvalues, n_basis_vectors(M.n_rows));
+          solver.init();
+          if (solver.compute(rule, max_restarts, tolerance) == n_eigenvalues)
+            return solver.eigenvalues();
+        }
+      catch (const Error &)
+        {
+          throw;
+        }
+      catch (const std::exception &problem)
+        {
+          throw ConvergenceFailure("the eigenvalues of the matrix of " + std::to_string(M.n_rows) + " rows were not found: " + problem.what() +
+                                   "\n  expected: a matrix with moderate entries");
+        }
+      throw ConvergenceFailure("the eigenvalues of the matrix of " + std::to_string(M.n_rows) + " rows were not found to " +
+                               std::to_string(tolerance) + " in " + std::to_string(max_restarts) +
+                               " restarts\n  expected: a larger tolerance, or estimates by power iteration");
+    }
+
+    double lanczos(const CrsMatrix &M, Spectra::SortRule rule, double tolerance, double max_seconds)
+    {
+      return eigenvalues<Spectra::SymEigsSolver<Product>>(M, rule, 1, tolerance, max_seconds)[0];
+    }
+
+    /** D^-1/2 A D^-1/2 + shift I. */
+    CrsMatrix symmetric_form(const CrsMatrix &A)
+    {
+      const std::vector<double> diagonal = diagonal_of(A);
+      return transformed(A,
+                         [&](int i, int j, double value) { return i == j ? 1. + shift : value / (std::sqrt(diagonal[i]) * std::sqrt(diagonal[j])); });
+    }
+
+    ExtremeEigenvalues of_tridiagonal(const std::vector<double> &diagonal, const std::vector<double> &beside)
+    {
+      const auto                                     n = static_cast<Eigen::Index>(diagonal.size());
+      Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver;
+      solver.computeFromTridiagonal(
+        Eigen::Map<const Eigen::VectorXd>(diagonal.data(), n), Eigen::Map<const Eigen::VectorXd>(beside.data(), n - 1), Eigen::EigenvaluesOnly);
+      return {solver.eigenvalues()[0] - shift, solver.eigenvalues()[n - 1] - shift};
+    }
+
+    /** Whether the graph of the entries off the diagonal has no cycle: then I - D^-1 A is nilpotent and all its eigenvalues are 0. */
+    bool is_triangular_in_some_order(const CrsMatrix &A)
+    {
+      const auto counts = [&](int i, int p) { return A.columns[p] != i && A.columns[p] < A.n_rows && A.values[p] != 0.; };
+
+      std::vector<int> n_incoming(A.n_rows, 0), free_rows;
+      for (int i = 0; i < A.n_rows; ++i)
+        for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
+          if (counts(i, p))
+            ++n_incoming[A.columns[p]];
+      for (int i = 0; i < A.n_rows; ++i)
+        if (n_incoming[i] == 0)
+          free_rows.push_back(i);
+      for (std::size_t next = 0; next < free_rows.size(); ++next)
+        {
+          const int i = free_rows[next];
+          for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
+            if (counts(i, p) && --n_incoming[A.columns[p]] == 0)
+              free_rows.push_back(A.columns[p]);
+        }
+      return free_rows.size() == static_cast<std::size_t>(A.n_rows);
+    }
+  } // namespace
+
+  Asymmetry find_asymmetry(const CrsMatrix &A)
+  {
+    std::vector<int> offsets(A.n_rows + 1, 0);
+    for (const int j : A.columns)
+      if (j < A.n_rows)
+        ++offsets[j + 1];
+    for (int i = 0; i < A.n_rows; ++i)
+      offsets[i + 1] += offsets[i];
+    std::vector<int>    rows(offsets.back()), next(offsets.begin(), offsets.end() - 1); // the transposed matrix
+    std::vector<double> values(offsets.back());
+    for (int i = 0; i < A.n_rows; ++i)
+      for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
+        if (const int j = A.columns[p]; j < A.n_rows)
+          {
+            rows[next[j]]     = i;
+            values[next[j]++] = A.values[p];
+          }
+    const std::vector<double> diagonal = diagonal_of(A);
+    std::vector<double>       difference(A.n_rows, 0.);
+    for (int i = 0; i < A.n_rows; ++i)
+      {
+        const int begin = A.row_offsets[i], end = A.row_offsets[i + 1];
+        for (int p = begin; p < end; ++p)
+          if (A.columns[p] < A.n_rows)
+            difference[A.columns[p]] += A.values[p];
+        for (int p = offsets[i]; p < offsets[i + 1]; ++p)
+          difference[rows[p]] -= values[p];
+        const auto differs = [&](int j) { return std::abs(difference[j]) > 1e-12 * std::sqrt(std::abs(diagonal[i] * diagonal[j])); };
+        for (int p = begin; p < end; ++p)
+          if (A.columns[p] < A.n_rows && differs(A.columns[p]))
+            return {true, i, A.columns[p]};
+        for (int p = offsets[i]; p < offsets[i + 1]; ++p)
+          if (differs(rows[p]))
+            return {true, i, rows[p]};
+        for (int p = begin; p < end; ++p)
+          if (A.columns[p] < A.n_rows)
+            difference[A.columns[p]] = 0.;
+        for (int p = offsets[i]; p < offsets[i + 1]; ++p)
+          difference[rows[p]] = 0.;
+      }
+    return {};
+  }
+
+  int row_without_positive_diagonal(const CrsMatrix &A)
+  {
+    const std::vector<double> diagonal = diagonal_of(A);
+    const auto                found    = std::find_if(diagonal.begin(), diagonal.end(), [](double d) { return !(d > 0.); });
+    return found == diagonal.end() ? -1 : static_cast<int>(found - diagonal.begin());
+  }
+
+  ExtremeEigenvalues extreme(const CrsMatrix &A, double tolerance, double max_seconds)
+  {
+    if (A.n_rows == 0)
+      return {1., 1.};
+    const CrsMatrix M = symmetric_form(A);
+    if (A.n_rows <= n_dense)
+      {
+        const Eigen::VectorXd all = Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(dense(M), Eigen::EigenvaluesOnly).eigenvalues();
+        return {all[0] - shift, all[A.n_rows - 1] - shift};
+      }
+    const double smallest = lanczos(M, Spectra::SortRule::SmallestAlge, tolerance, max_seconds);
+    return {smallest - shift, lanczos(M, Spectra::SortRule::LargestAlge, tolerance, max_seconds) - shift};
+  }
+
+  ExtremeEigenvalues estimate_extreme(const CrsMatrix &A, double tolerance, double max_seconds)
+  {
+    if (A.n_rows <= n_dense)
+      return extreme(A, tolerance, max_seconds);
+    const auto          start    = std::chrono::steady_clock::now();
+    const auto          time_out = [&] { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() > max_seconds; };
+    const CrsMatrix     M        = symmetric_form(A);
+    Eigen::VectorXd     v = Eigen::VectorXd::Zero(A.n_rows), before = v, image = v;
+    std::vector<double> diagonal, beside;
+    ExtremeEigenvalues  result;
+    std::mt19937_64     random(1);
+    for (double &x : v)
+      x = std::uniform_real_distribution<double>(-1., 1.)(random);
+    v.normalize();
+    for (std::size_t next_look = 20, n = 1;; ++n)
+      {
+        multiply(M, v.data(), image.data());
+        if (n > 1)
+          image -= beside.back() * before;
+        diagonal.push_back(v.dot(image));
+        image -= diagonal.back() * v;
+        const double norm = image.norm();
+        const bool   last = n == max_steps || norm < 1e-12 || time_out();
+        if (n == next_look || last)
+          {
+            const ExtremeEigenvalues old = result;
+            result                       = of_tridiagonal(diagonal, beside);
+            if (last || (std::abs(old.smallest - result.smallest) < tolerance * std::abs(result.smallest) &&
+                         std::abs(old.largest - result.largest) < tolerance * result.largest))
+              return result;
+            next_look += next_look / 2;
+          }
+        beside.push_back(norm);
+        before.swap(v);
+        v = image / norm;
+      }
+  }
+
+  double radius(const CrsMatrix &A, double tolerance, double max_seconds)
+  {
+    if (is_triangular_in_some_order(A))
+      return 0.;
+    const std::vector<double> diagonal = diagonal_of(A);
+    const CrsMatrix           B        = transformed(A, [&](int i, int j, double value) { return i == j ? 0. : -value / diagonal[i]; });
+    if (A.n_rows <= n_dense)
+      return Eigen::EigenSolver<Eigen::MatrixXd>(dense(B), false).eigenvalues().cwiseAbs().maxCoeff();
+    // several, as the first to converge need not be the largest
+    return eigenvalues<Spectra::GenEigsSolver<Product>>(B, Spectra::SortRule::LargestMagn, 6, tolerance, max_seconds).cwiseAbs().maxCoeff();
+  }
+
+  double radius_abs(const CrsMatrix &A, bool symmetric, double tolerance, double max_seconds)
+  {
+    if (is_triangular_in_some_order(A))
+      return 0.;
+    // the similar matrix |D|^-1/2 |A - D| |D|^-1/2 is symmetric if A is
+    const std::vector<double> diagonal = diagonal_of(A);
+    const CrsMatrix           M        = transformed(A, [&](int i, int j, double value) {
+      return i == j ? 0. : std::abs(value) / (std::sqrt(std::abs(diagonal[i])) * std::sqrt(std::abs(diagonal[j])));
+    });
+    if (A.n_rows <= n_dense)
+      return Eigen::EigenSolver<Eigen::MatrixXd>(dense(M), false).eigenvalues().cwiseAbs().maxCoeff();
+    if (symmetric)
+      return lanczos(M, Spectra::SortRule::LargestAlge, tolerance, max_seconds);
+    // the largest eigenvalue of a nonnegative matrix is real (Perron and Frobenius)
+    return eigenvalues<Spectra::GenEigsSolver<Product>>(M, Spectra::SortRule::LargestReal, 1, tolerance, max_seconds)[0].real();
+  }
+} // namespace leopard::spectrum

@@ -1,0 +1,478 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <solvers/base/errors.h>
+#include <solvers/block_async/block_async.h>
+#include <solvers/matrix/analysis.h>
+#include <solvers/matrix/eigenvalues.h>
+#include <solvers/matrix/generators.h>
+#include <solvers/matrix/matrix_market.h>
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <functional>
+#include <limits>
+#include <map>
+#include <ostream>
+
+namespace leopard
+{
+  namespace
+  {
+    using Vector = std::vector<double>;
+
+    const double pi = std::acos(-1.);
+
+    CrsMatrix matrix(const std::vector<std::map<int, double>> &rows)
+    {
+      CrsMatrix A;
+      A.n_rows = A.n_columns = static_cast<int>(rows.size());
+      for (const auto &row : rows)
+        {
+          for (const auto &[column, value] : row)
+            {
+              A.columns.push_back(column);
+              A.values.push_back(value);
+            }
+          A.row_offsets.push_back(A.n_entries());
+        }
+      return A;
+    }
+
+    /** The 13-point stencil of the biharmonic operator, the square of the five-point matrix: positive definite, and Jacobi diverges. */
+    CrsMatrix biharmonic_matrix(int n)
+    {
+      const CrsMatrix                    A = five_point_matrix(n, n, 0.);
+      std::vector<std::map<int, double>> rows(A.n_rows);
+      for (int i = 0; i < A.n_rows; ++i)
+        for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
+          for (int q = A.row_offsets[A.columns[p]]; q < A.row_offsets[A.columns[p] + 1]; ++q)
+            rows[i][A.columns[q]] += A.values[p] * A.values[q];
+      return matrix(rows);
+    }
+
+    std::string refusal(const std::function<void()> &action)
+    {
+      try
+        {
+          action();
+        }
+      catch (const InvalidInput &error)
+        {
+          return error.what();
+        }
+      return "accepted";
+    }
+
+    void expect_words(const std::string &text, const std::vector<std::string> &words)
+    {
+      for (const std::string &word : words)
+        EXPECT_NE(text.find(word), std::string::npos) << "'" << word << "' is not in: " << text;
+    }
+
+    /** The result of some global iterations from zero. */
+    SolveResult relax(const CrsMatrix &A, const BlockAsyncOptions &options, const StoppingCriteria &criteria)
+    {
+      Vector x(A.n_rows, 0.), b(A.n_rows), solution(A.n_rows);
+      for (int i = 0; i < A.n_rows; ++i)
+        solution[i] = 2. + std::sin(i);
+      multiply(A, solution.data(), b.data());
+      BlockAsync relaxation(A, options);
+      return solve(relaxation, x.data(), b.data(), criteria);
+    }
+
+    BlockAsyncOptions synchronous_jacobi(const CrsMatrix &A)
+    {
+      BlockAsyncOptions options;
+      options.backend          = Backend::reference;
+      options.schedule         = Schedule::synchronous;
+      options.block_size       = A.n_rows;
+      options.local_iterations = 1;
+      return options;
+    }
+
+    TEST(Eigenvalues, OfTheFivePointMatrixAreCosines)
+    {
+      for (const int n : {1, 2, 5, 8, 9, 30, 60})
+        for (const double delta : {0., 0.5})
+          {
+            const CrsMatrix          A        = five_point_matrix(n, n, delta);
+            const ExtremeEigenvalues found    = extreme_eigenvalues(A);
+            const double             c        = 4. * std::cos(pi / (n + 1)) / (4. + delta);
+            const double             of_delta = n == 1 ? 0. : c;
+            EXPECT_NEAR(found.smallest, 1. - of_delta, 1e-6 * (1. - of_delta) + 1e-12) << n << " " << delta;
+            EXPECT_NEAR(found.largest, 1. + of_delta, 2e-6) << n << " " << delta;
+            const MatrixAnalysis all = analyze(A, contiguous_blocks(A.n_rows, 16));
+            EXPECT_NEAR(all.spectral_radius, of_delta, 1e-4);
+            EXPECT_NEAR(all.spectral_radius_abs, of_delta, 1e-4);
+            EXPECT_TRUE(all.symmetric);
+            EXPECT_TRUE(all.has_eigenvalues);
+          }
+    }
+
+    TEST(Eigenvalues, AreEstimatedQuicker)
+    {
+      for (const CrsMatrix &A : {five_point_matrix(5, 5, 0.), five_point_matrix(80, 70, 0.), trefethen_matrix(1000), biharmonic_matrix(15)})
+        {
+          const ExtremeEigenvalues found = spectrum::estimate_extreme(A, 0.01, 10.), exact = extreme_eigenvalues(A);
+          EXPECT_NEAR(found.smallest, exact.smallest, 0.05 * exact.smallest);
+          EXPECT_NEAR(found.largest, exact.largest, 0.01 * exact.largest);
+        }
+      const ExtremeEigenvalues of_identity = spectrum::estimate_extreme(random_dominant_matrix(100, 0, 0.5, 1), 0.01, 10.);
+      EXPECT_NEAR(of_identity.smallest, 1., 1e-12);
+      EXPECT_NEAR(of_identity.largest, 1., 1e-12);
+    }
+
+    TEST(Eigenvalues, OfASingularMatrixBeginWithZero)
+    {
+      CrsMatrix A = five_point_matrix(20, 20, 0.);
+      for (int i = 0; i < A.n_rows; ++i)
+        {
+          double sum = 0.;
+          int    at  = 0;
+          for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
+            {
+              sum += A.columns[p] == i ? 0. : A.values[p];
+              at = A.columns[p] == i ? p : at;
+            }
+          A.values[at] = -sum; // Neumann
+        }
+      EXPECT_NEAR(extreme_eigenvalues(A).smallest, 0., 1e-9);
+      const MatrixAnalysis found = analyze(A, contiguous_blocks(A.n_rows, 50));
+      EXPECT_NEAR(found.spectral_radius, 1., 1e-9);
+      expect_words(found.verdict(), {"neither", "singular"});
+    }
+
+    TEST(Eigenvalues, RefuseWhatTheyAreNotDefinedFor)
+    {
+      expect_words(refusal([] {
+                     extreme_eigenvalues(matrix({{{0, 2.}, {1, -1.}}, {{0, -1.5}, {1, 2.}}}));
+                   }),
+                   {"row 0, column 1 is -1.0", "row 1, column 0 is -1.5", "expected: a symmetric"});
+      expect_words(refusal([] { extreme_eigenvalues(matrix({{{0, 2.}, {1, -1.}}, {{1, 2.}}})); }), {"is 0.0"});
+      expect_words(refusal([] { extreme_eigenvalues(matrix({{{0, 2.}}, {{1, -2.}}})); }), {"row 1 is -2", "positive diagonal"});
+      expect_words(refusal([] { extreme_eigenvalues(CrsMatrix()); }), {"0 rows", "expected: a square matrix"});
+      CrsMatrix with_ghost = matrix({{{0, 2.}}});
+      with_ghost.n_columns = 2;
+      expect_words(refusal([&] { analyze(with_ghost, contiguous_blocks(1, 1)); }), {"1 rows and 2 columns"});
+      expect_words(refusal([] { analyze(five_point_matrix(3, 3, 0.), contiguous_blocks(8, 4)); }), {"8 rows", "9"});
+    }
+
+    struct Known
+    {
+      std::string name;
+      double      smallest, largest, radius;
+    };
+
+    void PrintTo(const Known &known, std::ostream *out)
+    {
+      *out << known.name;
+    }
+
+    class RealMatrixAnalysis : public testing::TestWithParam<Known>
+    {
+    };
+
+    TEST_P(RealMatrixAnalysis, FindsTheKnownEigenvalues)
+    {
+#ifdef LEOPARD_MATRICES_DEFAULT
+      std::string matrices = LEOPARD_MATRICES_DEFAULT;
+#else
+      std::string matrices;
+#endif
+      if (const char *variable = std::getenv("LEOPARD_MATRICES"))
+        matrices = variable;
+      const std::string file = matrices + "/" + GetParam().name + ".mtx.gz";
+      if (matrices.empty() || !std::filesystem::exists(file))
+        GTEST_SKIP() << "no " << GetParam().name << ".mtx.gz here; the variable LEOPARD_MATRICES says in which folder";
+      const CrsMatrix      A     = read_matrix_market(file);
+      const MatrixAnalysis found = analyze(A, contiguous_blocks(A.n_rows, 448));
+      EXPECT_NEAR(found.smallest_eigenvalue, GetParam().smallest, 1e-4 * GetParam().smallest);
+      EXPECT_NEAR(found.largest_eigenvalue, GetParam().largest, 1e-4 * GetParam().largest);
+      EXPECT_NEAR(found.spectral_radius, GetParam().radius, 1e-4);
+      EXPECT_TRUE(found.symmetric);
+      expect_words(found.verdict(), {"converges for every schedule"});
+    }
+
+    INSTANTIATE_TEST_SUITE_P(Analysis,
+                             RealMatrixAnalysis,
+                             testing::Values(Known{"fv1", 0.145910, 1.284888, 0.8541},
+                                             Known{"fv3", 0.000657838, 1.333333, 0.9993},
+                                             Known{"Trefethen_2000", 0.417590, 1.860109, 0.8601},
+                                             Known{"Chem97ZtZ_reconstructed", 0.211071, 1.788929, 0.7889}),
+                             [](const auto &info) { return info.param.name; });
+
+    TEST(SpectralRadius, OfNonsymmetricMatrices)
+    {
+      for (const int n : {5, 40, 64, 65, 500})
+        {
+          const CrsMatrix      A     = random_dominant_matrix(n, 4, 0.9, 11);
+          const MatrixAnalysis found = analyze(A, contiguous_blocks(n, 32));
+          EXPECT_FALSE(found.symmetric);
+          EXPECT_FALSE(found.has_eigenvalues);
+          EXPECT_NEAR(found.spectral_radius_abs, estimate_spectral_radius_abs(A, 20000, 1e-12), 1e-4) << n;
+          EXPECT_LE(found.spectral_radius, found.spectral_radius_abs);
+          EXPECT_LE(found.spectral_radius_abs, 0.9 + 1e-9);
+          expect_words(found.verdict(), {"converges for every schedule", "rho(|B|) = "});
+        }
+    }
+
+    TEST(SpectralRadius, OfACirculantMatrixWithComplexEigenvalues)
+    {
+      // B has a on the one side and -a on the other: eigenvalues 2 a i sin(2 pi k / n), of absolute values 2 a |i sin|; and |B| has 2 a
+      const double a = 0.8;
+      for (const int n : {40, 400})
+        {
+          std::vector<std::map<int, double>> rows(n);
+          for (int i = 0; i < n; ++i)
+            rows[i] = {{i, 2.}, {(i + 1) % n, -2. * a}, {(i + n - 1) % n, 2. * a}};
+          const MatrixAnalysis found = analyze(matrix(rows), contiguous_blocks(n, n));
+          EXPECT_NEAR(found.spectral_radius, 2. * a, 2e-4);
+          EXPECT_NEAR(found.spectral_radius_abs, 2. * a, 2e-4);
+          expect_words(found.verdict(), {"neither", "GMRES"});
+        }
+    }
+
+    TEST(SpectralRadius, OfATriangularMatrixIsZero)
+    {
+      const int                          n = 300;
+      std::vector<std::map<int, double>> rows(n);
+      for (int i = 0; i < n; ++i)
+        for (int j = std::max(0, i - 2); j <= i; ++j)
+          rows[(7 * i) % n][(7 * j) % n] = j == i ? 1. : -5.; // in another order
+      const MatrixAnalysis found = analyze(matrix(rows), contiguous_blocks(n, 100));
+      EXPECT_EQ(found.spectral_radius, 0.);
+      EXPECT_EQ(found.spectral_radius_abs, 0.);
+      EXPECT_EQ(analyze(matrix({{{0, 3.}}, {{1, -2.}}}), contiguous_blocks(2, 1)).spectral_radius, 0.);
+    }
+
+    TEST(Verdict, EverySchedule)
+    {
+      const std::string verdict = analyze(five_point_matrix(10, 10, 0.), contiguous_blocks(100, 10)).verdict();
+      expect_words(verdict, {"converges for every schedule", "rho(|B|) = 0.9594", "56 iterations a digit"});
+    }
+
+    TEST(Verdict, JacobiOnly)
+    {
+      // I + 0.6 Q with an orthogonal Q whose absolute value has radius 4 / sqrt(4) = 2
+      std::vector<std::map<int, double>> rows(4);
+      const int                          sign[4][4] = {{0, 1, 1, 1}, {-1, 0, -1, 1}, {-1, 1, 0, -1}, {-1, -1, 1, 0}};
+      for (int i = 0; i < 4; ++i)
+        for (int j = 0; j < 4; ++j)
+          rows[i][j] = i == j ? 1. : 0.5 * sign[i][j];
+      const MatrixAnalysis found = analyze(matrix(rows), contiguous_blocks(4, 2));
+      EXPECT_NEAR(found.spectral_radius, 0.5 * std::sqrt(3.), 1e-12);
+      EXPECT_NEAR(found.spectral_radius_abs, 1.5, 1e-12);
+      expect_words(found.verdict(), {"Jacobi converges, not every schedule need", "0.866025", "1.5", "schedule synchronous"});
+    }
+
+    TEST(Verdict, NeitherAndTauHelps)
+    {
+      const CrsMatrix          A           = biharmonic_matrix(10);
+      const MatrixAnalysis     found       = analyze(A, contiguous_blocks(A.n_rows, 64));
+      const ExtremeEigenvalues eigenvalues = extreme_eigenvalues(A);
+      const double             tau         = tau_scaling(eigenvalues);
+      EXPECT_GT(found.spectral_radius, 2.);
+      expect_words(found.verdict(), {"neither: rho(B) = 2.", "omega = tau", std::to_string(tau).substr(0, 6), "damped Jacobi converges", "momentum"});
+      expect_words(found.text(), {"rows, entries:           100, ", "symmetric:               yes", "eigenvalues of D^-1 A", "theta", "neither"});
+
+      BlockAsyncOptions options = synchronous_jacobi(A);
+      StoppingCriteria  criteria;
+      criteria.max_iterations     = 500;
+      criteria.relative_tolerance = 1e-12;
+      const SolveResult diverged  = relax(A, options, criteria);
+      EXPECT_EQ(diverged.status, SolveStatus::diverged);
+      expect_words(advice(A, diverged), {"diverged", "by the factor ", "rho(B) = 2.", "omega = tau"});
+      options.omega               = tau;
+      criteria.max_iterations     = 20000;
+      criteria.relative_tolerance = 1e-3;
+      EXPECT_EQ(relax(A, options, criteria).status, SolveStatus::converged);
+    }
+
+    TEST(Verdict, IndefiniteMatricesNeedAnotherMethod)
+    {
+      const MatrixAnalysis found = analyze(five_point_matrix(12, 12, -1.), contiguous_blocks(144, 12));
+      EXPECT_LT(found.smallest_eigenvalue, 0.);
+      expect_words(found.verdict(), {"neither", "not positive definite", "Krylov"});
+    }
+
+    TEST(Theta, OfTheFivePointMatrix)
+    {
+      // blocks of one line: the inner lines have two neighbours outside, the first and the last one
+      const Theta lines = theta(five_point_matrix(8, 5, 1.), contiguous_blocks(40, 8));
+      EXPECT_DOUBLE_EQ(lines.minimum, 0.2);
+      EXPECT_DOUBLE_EQ(lines.maximum, 0.4);
+      EXPECT_DOUBLE_EQ(lines.mean, (2 * 0.2 + 3 * 0.4) / 5.);
+      ASSERT_EQ(lines.block_means.size(), 5U);
+      EXPECT_DOUBLE_EQ(lines.block_means[0], 0.2);
+      EXPECT_DOUBLE_EQ(lines.block_means[2], 0.4);
+      const Theta one = theta(five_point_matrix(8, 5, 1.), contiguous_blocks(40, 40));
+      EXPECT_EQ(one.maximum, 0.);
+      EXPECT_EQ(one.mean, 0.);
+      // with overlap a block knows more of its neighbours
+      EXPECT_LT(theta(five_point_matrix(8, 5, 1.), contiguous_blocks(40, 16, Overlap::uniform, 50.)).mean, lines.mean);
+      EXPECT_THROW(theta(five_point_matrix(8, 5, 1.), contiguous_blocks(41, 8)), InvalidInput);
+    }
+
+    TEST(Theta, LocalIterationsKeepTheSumOfUpdates)
+    {
+      const auto n_updates = [](const std::vector<int> &k, const Blocks &blocks) {
+        long long sum = 0;
+        for (int block = 0; block < blocks.n_blocks(); ++block)
+          sum += static_cast<long long>(blocks.end[block] - blocks.begin[block]) * k[block];
+        return sum;
+      };
+      for (const CrsMatrix &A : {trefethen_matrix(500), five_point_matrix(25, 20, 0.1), random_dominant_matrix(500, 6, 0.9, 5)})
+        for (const int size : {7, 28, 64, 500})
+          for (const int k : {1, 2, 5, 9})
+            for (const Overlap overlap : {Overlap::none, Overlap::uniform})
+              {
+                const Blocks           blocks = contiguous_blocks(500, size, overlap, 30.);
+                const Theta            t      = theta(A, blocks);
+                const std::vector<int> found  = theta_dependent_local_iterations(t, blocks, k);
+                ASSERT_EQ(found.size(), t.block_means.size());
+                double rows = 0., mean = 0.;
+                for (int block = 0; block < blocks.n_blocks(); ++block)
+                  {
+                    rows += blocks.end[block] - blocks.begin[block];
+                    mean += (blocks.end[block] - blocks.begin[block]) * t.block_means[block];
+                  }
+                for (int block = 0; block < blocks.n_blocks(); ++block)
+                  {
+                    EXPECT_GE(found[block], 1);
+                    EXPECT_LE(found[block], 2 * k);
+                    const bool weighs_much = t.block_means[block] > 1.001 * mean / rows;
+                    EXPECT_TRUE(!weighs_much || k == 1 || found[block] < k);
+                  }
+                EXPECT_LE(n_updates(found, blocks), k * static_cast<long long>(rows));
+                EXPECT_GE(n_updates(found, blocks), (k - 1) * static_cast<long long>(rows));
+                BlockAsyncOptions options;
+                options.block_size                 = size;
+                options.overlap                    = overlap;
+                options.overlap_percent            = overlap == Overlap::none ? 0. : 30.;
+                options.local_iterations_per_block = found;
+                EXPECT_NO_THROW(options.blocks(500));
+              }
+    }
+
+    TEST(Theta, LocalIterationsFollowTheirFormula)
+    {
+      const Blocks blocks = blocks_between({0, 10, 20, 30, 40});
+      Theta        t;
+      t.block_means = {0.2, 0.4, 0.4, 0.6}; // mean 0.4
+      EXPECT_EQ(theta_dependent_local_iterations(t, blocks, 5), (std::vector<int>{7, 5, 5, 2}));
+      t.block_means                = {0., 0., 0., 1.}; // the last would have -10 and has 1, for which others have less
+      const std::vector<int> found = theta_dependent_local_iterations(t, blocks, 5);
+      EXPECT_EQ(found[3], 1);
+      EXPECT_EQ(found[0] + found[1] + found[2], 19);
+      t.block_means = {0.3, 0.3, 0.3, 0.3};
+      EXPECT_EQ(theta_dependent_local_iterations(t, blocks, 5), (std::vector<int>{5, 5, 5, 5}));
+      EXPECT_THROW(theta_dependent_local_iterations(t, blocks, 0), InvalidInput);
+      EXPECT_THROW(theta_dependent_local_iterations(t, blocks_between({0, 40}), 5), InvalidInput);
+    }
+
+    TEST(Momentum, ParametersFollowTheirFormulas)
+    {
+      const ExtremeEigenvalues e = {0.04, 1.96};
+      EXPECT_DOUBLE_EQ(tau_scaling(e), 1.);
+      EXPECT_DOUBLE_EQ(momentum_parameters(e).omega, std::pow(2. / 1.6, 2));
+      EXPECT_DOUBLE_EQ(momentum_parameters(e).momentum, std::pow(1.2 / 1.6, 2));
+      EXPECT_EQ(momentum_parameters(e, 1.).momentum, 0.);
+      EXPECT_DOUBLE_EQ(momentum_parameters(e, 1.).omega, 1.);
+      const double middle = std::sqrt(0.04 * 1.96);
+      EXPECT_DOUBLE_EQ(momentum_parameters(e, 0.5).omega, momentum_parameters({middle, 1.96}).omega);
+      EXPECT_LT(momentum_parameters(e, 0.5).momentum, momentum_parameters(e, 0.1).momentum);
+      expect_words(refusal([&] { momentum_parameters(e, 1.1); }), {"caution is 1.1", "from 0 to 1"});
+      expect_words(refusal([&] { momentum_parameters(e, std::nan("")); }), {"caution is nan"});
+      expect_words(refusal([&] { tau_scaling({-0.5, 1.5}); }), {"-0.5", "positive"});
+      expect_words(refusal([&] { momentum_parameters({0., 2.}); }), {"0.0", "positive definite"});
+    }
+
+    TEST(Momentum, SynchronousIterationConvergesAtThePredictedRate)
+    {
+      for (const CrsMatrix &A : {five_point_matrix(24, 24, 0.), biharmonic_matrix(8)})
+        {
+          const ExtremeEigenvalues eigenvalues = extreme_eigenvalues(A);
+          const MomentumParameters parameters  = momentum_parameters(eigenvalues);
+          const double             predicted   = std::sqrt(parameters.momentum);
+          BlockAsyncOptions        options     = synchronous_jacobi(A);
+          options.omega                        = parameters.omega;
+          options.momentum                     = parameters.momentum;
+          Vector x(A.n_rows, 0.), b(A.n_rows);
+          multiply(A, Vector(A.n_rows, 1.).data(), b.data());
+          BlockAsync relaxation(A, options);
+          relaxation.iterate(x.data(), b.data(), 40);
+          const double before = residual_norm(A, x.data(), b.data());
+          const int    n      = static_cast<int>(std::log(1e-8) / std::log(predicted));
+          relaxation.iterate(x.data(), b.data(), n);
+          const double factor = std::pow(residual_norm(A, x.data(), b.data()) / before, 1. / n);
+          EXPECT_NEAR(std::log(factor) / std::log(predicted), 1., 0.15) << factor << " against " << predicted;
+          EXPECT_LT(predicted, 1. - tau_scaling(eigenvalues) * eigenvalues.smallest); // damped Jacobi
+        }
+    }
+
+    TEST(Advice, ForAnIterationThatRunsOut)
+    {
+      const CrsMatrix   A       = five_point_matrix(20, 20, 0.);
+      BlockAsyncOptions options = synchronous_jacobi(A);
+      StoppingCriteria  criteria;
+      criteria.max_iterations     = 300;
+      criteria.relative_tolerance = 1e-10;
+      const SolveResult result    = relax(A, options, criteria);
+      ASSERT_EQ(result.status, SolveStatus::iteration_limit);
+      const std::string text = advice(A, result);
+      expect_words(text, {"iteration limit", "300 global iterations", "by the factor 0.988", "global iterations", "1e-06", "1e-12", "What to do"});
+      // the extrapolated number is the one that it takes
+      const double n = 300 + std::log(1e-6 * result.initial_residual / result.final_residual) / std::log(result.convergence_factor());
+      expect_words(text, {std::to_string(static_cast<int>(std::ceil(n))) + " global iterations"});
+      criteria.max_iterations     = 100000;
+      criteria.relative_tolerance = 1e-6;
+      EXPECT_NEAR(relax(A, options, criteria).n_iterations, n, 0.02 * n + 10);
+    }
+
+    TEST(Advice, ForAnIterationAtTheRoundingLevel)
+    {
+      const CrsMatrix   A       = five_point_matrix(15, 15, 0.3);
+      BlockAsyncOptions options = synchronous_jacobi(A);
+      StoppingCriteria  criteria;
+      criteria.relative_tolerance = 1e-30;
+      const SolveResult result    = relax(A, options, criteria);
+      ASSERT_EQ(result.status, SolveStatus::stagnated);
+      expect_words(advice(A, result), {"stagnated", "rounding level of double precision", "tolerance"});
+      SolveResult above    = result;
+      above.final_residual = 0.1 * result.initial_residual;
+      expect_words(advice(A, above), {"stagnated", "far above the rounding level", "every schedule converges"});
+    }
+
+    TEST(Advice, ForOtherEnds)
+    {
+      SolveResult result;
+      result.status             = SolveStatus::diverged;
+      result.n_iterations       = 20;
+      result.initial_residual   = 1.;
+      result.final_residual     = std::numeric_limits<double>::infinity();
+      result.history_iterations = {0, 10, 20};
+      result.history_residuals  = {1., 1e10, result.final_residual};
+      expect_words(advice(five_point_matrix(9, 9, 0.), result), {"diverged", "inf", "every schedule converges", "momentum"});
+      expect_words(advice(random_dominant_matrix(100, 4, 0.9, 2), result), {"diverged", "rho(|B|) = "});
+      result.status            = SolveStatus::time_limit;
+      result.final_residual    = 0.5;
+      result.seconds           = 2.;
+      result.history_residuals = {1., 0.7, 0.5};
+      expect_words(advice(five_point_matrix(9, 9, 0.), result), {"time limit", "2 s", "At this rate", "What to do"});
+      result.history_residuals = {1., 0.4, 0.5};
+      expect_words(advice(five_point_matrix(9, 9, 0.), result), {"does not converge as it is"});
+      result.status = SolveStatus::converged;
+      expect_words(advice(five_point_matrix(9, 9, 0.), result), {"converged"});
+      result.status        = SolveStatus::time_limit;
+      CrsMatrix with_ghost = five_point_matrix(9, 9, 0.);
+      with_ghost.n_columns = 82;
+      with_ghost.columns.push_back(81);
+      with_ghost.values.push_back(-1.);
+      ++with_ghost.row_offsets.back();
+      expect_words(advice(with_ghost, result), {"ghost columns left out"});
+      EXPECT_THROW(advice(matrix({{{1, 1.}}, {{1, 1.}}}), result), InvalidInput);
+    }
+  } // namespace
+} // namespace leopard
