@@ -35,28 +35,16 @@ namespace leopard
     int    columns[width];
     double values[width];
 
-    /** Queues the reads; decode() makes numbers of what was read, so that other reads can be under way meanwhile. */
-    __device__ void load(const Format &inner, int slice_begin, int slice_end, int i)
+    __device__ RowInRegisters(const BlockView<Format> &block, int i, const TableView &tables)
     {
-      n_pairs = (slice_end - slice_begin) / 32;
+      const int begin = block.slice(i / 32), n_pairs = (block.slice(i / 32 + 1) - begin) / 32;
 #pragma unroll
       for (int e = 0; e < width / 2; ++e)
         {
-          raw[e] = Format::none();
+          columns[2 * e] = columns[2 * e + 1] = i;
+          values[2 * e] = values[2 * e + 1] = 0.;
           if (e < n_pairs)
-            raw[e] = inner.load_pair(slice_begin + 32 * e + i % 32);
-        }
-    }
-
-    __device__ void decode(const Format &inner, int i)
-    {
-#pragma unroll
-      for (int e = 0; e < width; ++e)
-        {
-          columns[e] = i;
-          values[e]  = 0.;
-          if (e / 2 < n_pairs)
-            inner.decode(raw[e / 2], e % 2, i, columns[e], values[e]);
+            block.inner_pair(begin + 32 * e + i % 32, i, tables, columns + 2 * e, values + 2 * e);
         }
     }
 
@@ -69,222 +57,177 @@ namespace leopard
         sums[e % 2] -= values[e] * y[columns[e]];
       return sums[0] + sums[1];
     }
-
-  private:
-    int                  n_pairs;
-    typename Format::Raw raw[width / 2];
   };
 
   /** sum of a_ij x_j over the off-block entries of the r-th row that has any, from its entry e on; four at a time. */
-  template <typename Matrix>
-  __device__ double off_block_sum(const Matrix &A, const int *jags, int n_jags, const double *x, int r, int e)
+  template <typename Format>
+  __device__ double off_block_sum(const BlockView<Format> &block, const TableView &tables, const double *x, int r, int e)
   {
     double sum = 0.;
-    for (; e < n_jags && r < jags[e + 1] - jags[e]; e += 4)
+    for (; block.has_outer(r, e); e += 4)
       {
-        double a[4], x_j[4];
+        double x_j[4];
 #pragma unroll
         for (int q = 0; q < 4; ++q)
-          {
-            a[q] = x_j[q] = 0.;
-            if (e + q < n_jags && r < jags[e + q + 1] - jags[e + q])
-              {
-                x_j[q] = load(x + __ldg(A.outer_columns + jags[e + q] + r));
-                a[q]   = A.outer_values(jags[e + q] + r);
-              }
-          }
+          x_j[q] = block.has_outer(r, e + q) ? load(x + block.outer_column(block.jag(e + q) + r)) : 0.;
 #pragma unroll
         for (int q = 0; q < 4; ++q)
-          sum += a[q] * x_j[q];
+          if (block.has_outer(r, e + q))
+            sum += block.outer_value(block.jag(e + q) + r, tables) * x_j[q];
       }
     return sum;
   }
 
-  /** Asks the L2 cache for n elements, as far as they are whole 16-byte pieces. */
-  template <typename T>
-  __device__ void prefetch(const T *begin, int n)
+  /** Bulk copies from global to shared memory, which a barrier in shared memory counts. */
+  struct PacketPipeline
   {
-    const std::uintptr_t from = reinterpret_cast<std::uintptr_t>(begin) & ~std::uintptr_t(15),
-                         to   = reinterpret_cast<std::uintptr_t>(begin + n) & ~std::uintptr_t(15);
-    if (begin != nullptr && to > from)
-      asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(from), "r"(static_cast<unsigned int>(to - from)) : "memory");
-  }
+    char          *stages;
+    std::uint64_t *barriers;
+    int            stage_bytes;
 
-  template <typename Column, typename Value>
-  __device__ void prefetch_inner(const SeparateFormat<Column, Value> &inner, int part, int first, int n)
-  {
-    part == 0 ? prefetch(inner.columns + first, n) : prefetch(inner.values + first, n);
-  }
-  __device__ inline void prefetch_inner(const JointFormat &inner, int part, int first, int n)
-  {
-    if (part == 0)
-      prefetch(inner.codes + first, n);
-  }
+    static __device__ unsigned int address(const void *p) { return static_cast<unsigned int>(__cvta_generic_to_shared(p)); }
 
-  /** Asks the L2 cache for all that a block will read; the first lanes of a warp share out the arrays. */
-  template <typename Matrix>
-  __device__ void prefetch_block(const Matrix &A, const RelaxVectors &v, int block)
-  {
-    const int         *header = A.header(block);
-    const HeaderFields h      = read_header(header);
-    const int          inner = header[header_size], n_inner = header[header_size + (h.rows + 31) / 32] - inner;
-    const int          outer = header[A.first_jag], n_outer = header[A.first_jag + h.n_jags] - outer;
-    switch (threadIdx.x)
-      {
-        case 0:
-        case 1:
-          return prefetch_inner(A.inner, threadIdx.x, 2 * inner, 2 * n_inner);
-        case 2:
-          return prefetch(v.x + h.begin, h.rows);
-        case 3:
-          return prefetch(v.b + h.begin, h.rows);
-        case 4:
-          return A.weights.values != nullptr ? prefetch(A.weights.values + h.first_local, h.rows) : prefetch(A.weights.codes + h.first_local, h.rows);
-        case 5:
-          return prefetch(A.outer_columns + outer, n_outer);
-        case 6:
-          return prefetch(A.outer_values.values + outer, n_outer);
-        case 7:
-          return prefetch(A.boundary_rows + h.first_boundary, h.n_boundary);
-        default:
-          return;
-      }
-  }
+    __device__ void init() const
+    {
+      if (threadIdx.x == 0)
+        {
+          for (int stage = 0; stage < 2; ++stage)
+            asm volatile("mbarrier.init.shared.b64 [%0], 1;" ::"r"(address(barriers + stage)) : "memory");
+          asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+        }
+    }
+
+    /** By one thread. */
+    __device__ void request(int stage, const char *packet, int n_bytes) const
+    {
+      const unsigned int barrier = address(barriers + stage);
+      asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+      asm volatile("mbarrier.arrive.expect_tx.shared.b64 _, [%0], %1;" ::"r"(barrier), "r"(n_bytes) : "memory");
+      asm volatile(
+        "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(address(stages + stage * stage_bytes)),
+        "l"(packet),
+        "r"(n_bytes),
+        "r"(barrier)
+        : "memory");
+    }
+
+    __device__ void wait(int stage, unsigned int parity) const
+    {
+      const unsigned int barrier = address(barriers + stage);
+      unsigned int       done    = 0;
+      while (done == 0)
+        asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.shared.b64 p, [%1], %2; selp.u32 %0, 1, 0, p; }"
+                     : "=r"(done)
+                     : "r"(barrier), "r"(parity)
+                     : "memory");
+    }
+  };
 
   /**
-   * One global iteration: thread block J relaxes matrix block J, n_own rows a thread. `plain`: omega = 1, no weights, no momentum, k the same in all
-   * blocks, and no residual is asked for. All reads are queued before the first is needed: a block lives about as long as three of them take.
+   * One global iteration: a thread block relaxes the matrix blocks blockIdx.x, blockIdx.x + gridDim.x, ..., a thread a row. While it relaxes one, a bulk copy
+   * brings the next one's packet to shared memory. `plain`: omega = 1, no weights, no momentum, k the same in all blocks, and no residual is asked for.
+   * Dynamic shared memory: two packets.
    */
-  template <typename Format, int width, int n_own, bool plain>
-  __global__ void __launch_bounds__(max_rows_in_registers / n_own,
-                                    width <= 4   ? (plain ? 4 : 3)
-                                    : width <= 8 ? 3
-                                                 : 1)
+  template <typename Format, int width, bool plain>
+  __global__ void __launch_bounds__(max_rows_in_registers,
+                                    width <= 4 && plain ? 3
+                                    : width <= 8        ? 2
+                                                        : 1)
     relax_rows_kernel(const MatrixView<Format> A, const RelaxVectors v, const RelaxParameters parameters)
   {
-    __shared__ double  y[2 * max_rows_in_registers], frozen[max_rows_in_registers], partial[32];
-    const int         *header = A.header(blockIdx.x), *jags = header + A.first_jag;
-    const HeaderFields h = read_header(header);
-    const int          t = threadIdx.x, stride = blockDim.x;
-
-    RowInRegisters<Format, width> a[n_own];
-    double                        b[n_own], value[n_own], weight[n_own], keep[n_own], velocity[n_own];
-#pragma unroll
-    for (int r = 0; r < n_own; ++r)
-      {
-        const int i = t + r * stride;
-        a[r].load(A.inner, header[header_size + i / 32], header[header_size + i / 32 + 1], i);
-        frozen[i] = 0.;
-      }
-    // this thread's share of the off-block entries
-    int                    outer_columns[min_jags], n_outer = 0, boundary_row = 0;
-    typename Format::Value outer_values[min_jags];
-    const bool             has_outer = t < h.n_boundary;
-    if (has_outer)
-      boundary_row = __ldg(A.boundary_rows + h.first_boundary + t);
-#pragma unroll
-    for (int e = 0; e < min_jags; ++e)
-      if (const int begin = jags[e]; t < jags[e + 1] - begin)
+    extern __shared__ __align__(128) char stages[];
+    __shared__ double                     y[2 * max_rows_in_registers], frozen[max_rows_in_registers], partial[32];
+    __shared__ std::uint64_t barriers[2];
+    const PacketPipeline     pipeline = {stages, barriers, A.stage_bytes};
+    const int                i        = threadIdx.x;
+    const auto               request  = [&](int j, int stage) {
+      if (i == 0 && j < A.n_blocks)
         {
-          outer_columns[e] = __ldg(A.outer_columns + begin + t);
-          outer_values[e]  = A.outer_values.stored(begin + t);
-          n_outer          = e + 1;
+          const int begin = __ldg(A.packet_offsets + j);
+          pipeline.request(stage, A.packets + static_cast<std::size_t>(begin) * 16, (__ldg(A.packet_offsets + j + 1) - begin) * 16);
         }
-#pragma unroll
-    for (int r = 0; r < n_own; ++r)
-      {
-        const int i = min(t + r * stride, h.rows - 1), local = h.first_local + i; // rows that do not exist read the last one
-        value[r]    = v.x[h.begin + i];
-        b[r]        = __ldcs(v.b + h.begin + i);
-        weight[r]   = A.weights(local);
-        keep[r]     = !plain && A.keeps != nullptr ? A.keeps[local] : A.keep;
-        velocity[r] = !plain && parameters.momentum > 0. ? v.velocity[local] : 0.;
-      }
-    double x_j[min_jags];
-#pragma unroll
-    for (int e = 0; e < min_jags; ++e)
-      if (e < n_outer)
-        x_j[e] = load(v.off_block + outer_columns[e]);
-#pragma unroll
-    for (int r = 0; r < n_own; ++r)
-      a[r].decode(A.inner, t + r * stride);
-    __syncthreads(); // frozen is zero
-    if (has_outer)
-      {
-        double sum = n_outer == min_jags ? off_block_sum(A, jags, h.n_jags, v.off_block, t, min_jags) : 0.;
-#pragma unroll
-        for (int e = 0; e < min_jags; ++e)
-          if (e < n_outer)
-            sum += A.outer_values.decode(outer_values[e]) * x_j[e];
-        frozen[boundary_row] = sum;
-      }
-    for (int r = t + stride; r < h.n_boundary; r += stride)
-      frozen[A.boundary_rows[h.first_boundary + r]] = off_block_sum(A, jags, h.n_jags, v.off_block, r, 0);
-#pragma unroll
-    for (int r = 0; r < n_own; ++r)
-      y[t + r * stride] = value[r];
-    __syncthreads();
-
-    double s[n_own], start[n_own], residual = 0.;
-#pragma unroll
-    for (int r = 0; r < n_own; ++r)
-      {
-        s[r]     = b[r] - frozen[t + r * stride];
-        start[r] = value[r];
-      }
-    const auto owned = [&](int r) { return static_cast<unsigned int>(t + r * stride - h.owned_begin) < static_cast<unsigned int>(h.owned_rows); };
-    const auto sweep = [&](const double *from, double *to) {
-#pragma unroll
-      for (int r = 0; r < n_own; ++r)
-        {
-          const double sum  = weight[r] * a[r].subtract_from(s[r], from);
-          double       next = plain ? sum : keep[r] * value[r] + sum;
-          if (!plain && parameters.momentum > 0.)
-            {
-              next += parameters.momentum * velocity[r];
-              velocity[r] = next - value[r];
-            }
-          value[r]           = next;
-          to[t + r * stride] = next;
-        }
-      __syncthreads(); // all have read one half and written the other
     };
-    if (!plain && parameters.test_every > 0)
+    // x and b come by registers, one block ahead; threads without a row read the block's first
+    const auto extent = [&](int j) { return j < A.n_blocks ? __ldg(A.extents + j) : make_int2(0, 0); };
+    const auto row_of = [&](int2 e) { return e.x + (i < e.y ? i : 0); };
+
+    pipeline.init();
+    frozen[i] = 0.;
+    __syncthreads();
+    int          j = blockIdx.x, stage = 0;
+    unsigned int parity = 0;
+    request(j, 0);
+    int2   next_extent = extent(j);
+    double next_value = load(v.off_block + row_of(next_extent)), next_b = __ldcs(v.b + row_of(next_extent));
+    next_extent = extent(j + gridDim.x);
+    for (; j < A.n_blocks; j += gridDim.x)
       {
-#pragma unroll
-        for (int r = 0; r < n_own; ++r)
-          if (owned(r))
+        double       value = next_value;
+        const double b     = next_b;
+        request(j + gridDim.x, 1 - stage);
+        if (j + gridDim.x < A.n_blocks)
+          {
+            next_value  = load(v.off_block + row_of(next_extent));
+            next_b      = __ldcs(v.b + row_of(next_extent));
+            next_extent = extent(j + 2 * gridDim.x);
+          }
+        pipeline.wait(stage, parity);
+        const BlockView<Format> block(stages + stage * A.stage_bytes);
+        const int               rows = block[header_rows], row = block[header_begin] + i, local = block[header_first_local] + i;
+        const bool              active = i < rows;
+        for (int r = i; r < block[header_n_boundary]; r += blockDim.x)
+          frozen[block.boundary_row(r)] = off_block_sum(block, A.tables, v.off_block, r, 0);
+        y[i]                                     = value;
+        const int                           safe = active ? i : 0;
+        const RowInRegisters<Format, width> a(block, safe, A.tables);
+        const double weight = block.weight(safe, A.tables), keep = !plain && A.keeps != nullptr ? A.keeps[block[header_first_local] + safe] : A.keep;
+        double       velocity = !plain && parameters.momentum > 0. && active ? v.velocity[local] : 0.;
+        const bool   owned    = static_cast<unsigned int>(i - block[header_owned_begin]) < static_cast<unsigned int>(block[header_owned_rows]);
+        __syncthreads();
+        const double s = b - frozen[i], start = value;
+        frozen[i] = 0.; // for the next block
+
+        const auto sweep = [&](const double *from, double *to) {
+          double next = weight * a.subtract_from(s, from);
+          if (!plain)
             {
-              const double change = (keep[r] - 1.) * value[r] / weight[r] + a[r].subtract_from(s[r], y);
-              residual += change * change;
+              next += keep * value;
+              if (parameters.momentum > 0.)
+                {
+                  next += parameters.momentum * velocity;
+                  velocity = next - value;
+                }
             }
-        residual = sum_over_block(residual, partial);
-        if (t == 0)
-          v.parts[blockIdx.x] = residual;
+          value = next;
+          to[i] = value;
+          __syncthreads(); // all have read one half and written the other
+        };
+        if (!plain && parameters.test_every > 0)
+          {
+            const double change = owned ? (keep - 1.) * value / weight + a.subtract_from(s, y) : 0.;
+            const double norm   = sum_over_block(change * change, partial);
+            if (i == 0)
+              v.parts[j] = norm;
+          }
+        int k = !plain && parameters.local_iterations_per_block != nullptr && parameters.local_iterations > 0
+                  ? parameters.local_iterations_per_block[j]
+                  : parameters.local_iterations;
+        for (; k >= 2; k -= 2)
+          {
+            sweep(y, y + max_rows_in_registers);
+            sweep(y + max_rows_in_registers, y);
+          }
+        if (k > 0)
+          sweep(y, y + max_rows_in_registers);
+        else if (!plain && parameters.local_iterations == 0)
+          __syncthreads(); // all have read frozen
+        if (owned && (plain || parameters.local_iterations > 0))
+          store(v.x + row, plain || parameters.block_omega == 1. ? value : start + parameters.block_omega * (value - start));
+        if (!plain && active && parameters.momentum > 0. && parameters.local_iterations > 0)
+          v.velocity[local] = velocity;
+        stage = 1 - stage;
+        parity ^= stage == 0;
       }
-    if (!plain && parameters.local_iterations == 0)
-      return;
-    int k =
-      !plain && parameters.local_iterations_per_block != nullptr ? parameters.local_iterations_per_block[blockIdx.x] : parameters.local_iterations;
-    for (; k >= 2; k -= 2)
-      {
-        sweep(y, y + max_rows_in_registers);
-        sweep(y + max_rows_in_registers, y);
-      }
-    if (k > 0)
-      sweep(y, y + max_rows_in_registers);
-#pragma unroll
-    for (int r = 0; r < n_own; ++r)
-      {
-        const int i = t + r * stride;
-        if (owned(r))
-          store(v.x + h.begin + i, plain || parameters.block_omega == 1. ? value[r] : start[r] + parameters.block_omega * (value[r] - start[r]));
-        if (!plain && i < h.rows && parameters.momentum > 0.)
-          v.velocity[h.first_local + i] = velocity[r];
-      }
-    // the block that will run here next finds its data in the L2 cache
-    if (t < 32 && blockIdx.x + A.blocks_at_once < gridDim.x)
-      prefetch_block(A, v, blockIdx.x + A.blocks_at_once);
   }
 
   /** Off-block entries of a row in registers, for iterations without end. The first n_cached of a row, and the others from memory. */
@@ -295,26 +238,25 @@ namespace leopard
     int    columns[n_cached];
     double values[n_cached];
 
-    template <typename Matrix>
-    __device__ OffBlock(const Matrix &A, const HeaderFields &h, const int *jags)
+    template <typename Format>
+    __device__ OffBlock(const BlockView<Format> &block, const TableView &tables)
     {
       const int r = threadIdx.x;
-      if (r >= h.n_boundary)
+      if (r >= block[header_n_boundary])
         return;
-      row = A.boundary_rows[h.first_boundary + r];
+      row = block.boundary_row(r);
 #pragma unroll
       for (int e = 0; e < n_cached; ++e)
-        if (e < h.n_jags)
-          if (const int begin = jags[e]; r < jags[e + 1] - begin)
-            {
-              columns[e] = __ldg(A.outer_columns + begin + r);
-              values[e]  = A.outer_values(begin + r);
-              n          = e + 1;
-            }
+        if (block.has_outer(r, e))
+          {
+            columns[e] = block.outer_column(block.jag(e) + r);
+            values[e]  = block.outer_value(block.jag(e) + r, tables);
+            n          = e + 1;
+          }
     }
 
-    template <typename Matrix>
-    __device__ void freeze(const Matrix &A, const HeaderFields &h, const int *jags, const double *x, double *frozen) const
+    template <typename Format>
+    __device__ void freeze(const BlockView<Format> &block, const TableView &tables, const double *x, double *frozen) const
     {
       if (row < 0)
         return;
@@ -323,7 +265,7 @@ namespace leopard
       for (int e = 0; e < n_cached; ++e)
         if (e < n)
           x_j[e] = load(x + columns[e]);
-      double sums[2] = {n == n_cached ? off_block_sum(A, jags, h.n_jags, x, threadIdx.x, n_cached) : 0., 0.};
+      double sums[2] = {n == n_cached ? off_block_sum(block, tables, x, threadIdx.x, n_cached) : 0., 0.};
 #pragma unroll
       for (int e = 0; e < n_cached; ++e)
         if (e < n)
@@ -340,32 +282,30 @@ namespace leopard
   __global__ void __launch_bounds__(max_threads)
     persistent_rows_kernel(const MatrixView<Format> A, const RelaxVectors v, const RelaxParameters parameters, const MonitorView m)
   {
-    __shared__ double  y[2 * max_threads], frozen[max_threads], partial[32];
-    __shared__ int     state;
-    const int         *header = A.header(blockIdx.x), *jags = header + A.first_jag;
-    const HeaderFields h = read_header(header);
-    const int          i = threadIdx.x, row = h.begin + i, local = h.first_local + i;
-    const bool         active = i < h.rows, owned = static_cast<unsigned int>(i - h.owned_begin) < static_cast<unsigned int>(h.owned_rows);
+    __shared__ double       y[2 * max_threads], frozen[max_threads], partial[32];
+    __shared__ int          state;
+    const BlockView<Format> block = A.block(blockIdx.x);
+    const int               i = threadIdx.x, row = block[header_begin] + i, local = block[header_first_local] + i;
+    const bool              active = i < block[header_rows];
+    const bool              owned  = static_cast<unsigned int>(i - block[header_owned_begin]) < static_cast<unsigned int>(block[header_owned_rows]);
 
-    RowInRegisters<Format, width> a;
-    a.load(A.inner, header[header_size + i / 32], header[header_size + i / 32 + 1], i);
-    double b = 0., value = 0., weight = 0., keep = A.keep, velocity = 0.;
+    const RowInRegisters<Format, width> a(block, active ? i : 0, A.tables);
+    double                              b = 0., value = 0., weight = 0., keep = A.keep, velocity = 0.;
     if (active)
       {
         value  = load(v.x + row);
         b      = v.b[row];
-        weight = A.weights(local);
+        weight = block.weight(i, A.tables);
         if (A.keeps != nullptr)
           keep = A.keeps[local];
         if (parameters.momentum > 0.)
           velocity = v.velocity[local];
       }
-    a.decode(A.inner, i);
-    const OffBlock<n_cached> off_block(A, h, jags);
+    const OffBlock<n_cached> off_block(block, A.tables);
     const int k = parameters.local_iterations_per_block != nullptr ? parameters.local_iterations_per_block[blockIdx.x] : parameters.local_iterations;
     // s = b - off-block part, with the newest values in the first half of y
     const auto freeze = [&] {
-      off_block.freeze(A, h, jags, v.x, frozen);
+      off_block.freeze(block, A.tables, v.x, frozen);
       if (active && !owned)
         value = load(v.x + row);
       y[i] = value;
@@ -442,46 +382,41 @@ namespace leopard
     relax_any_kernel(const MatrixView<Format> A, const RelaxVectors v, const RelaxParameters parameters, int stride)
   {
     extern __shared__ double shared[];
-    const int               *header = A.header(blockIdx.x);
-    const HeaderFields       h      = read_header(header);
+    const BlockView<Format>  block = A.block(blockIdx.x);
+    const int                begin = block[header_begin], rows = block[header_rows], first_local = block[header_first_local];
     double                  *y = shared, *next = y + stride, *s = next + stride, *partial = s + stride;
-    const auto               owned   = [&](int i) { return i >= h.owned_begin && i < h.owned_begin + h.owned_rows; };
-    const auto               row_sum = [&](int i) {
+    const auto owned   = [&](int i) { return i >= block[header_owned_begin] && i < block[header_owned_begin] + block[header_owned_rows]; };
+    const auto row_sum = [&](int i) {
       double    sum = s[i];
-      const int end = header[header_size + i / 32 + 1];
+      const int end = block.slice(i / 32 + 1);
 #pragma unroll 4
-      for (int pair = header[header_size + i / 32] + i % 32; pair < end; pair += 32)
+      for (int pair = block.slice(i / 32) + i % 32; pair < end; pair += 32)
         {
-          const typename Format::Raw raw = A.inner.load_pair(pair);
-#pragma unroll
-          for (int q = 0; q < 2; ++q)
-            {
-              int    column = 0;
-              double value  = 0.;
-              A.inner.decode(raw, q, i, column, value);
-              sum -= value * y[column];
-            }
+          int    column[2];
+          double value[2];
+          block.inner_pair(pair, i, A.tables, column, value);
+          sum -= value[0] * y[column[0]] + value[1] * y[column[1]];
         }
       return sum;
     };
 
-    for (int i = threadIdx.x; i < h.rows; i += blockDim.x)
+    for (int i = threadIdx.x; i < rows; i += blockDim.x)
       {
-        y[i] = v.x[h.begin + i];
-        s[i] = v.b[h.begin + i];
+        y[i] = v.x[begin + i];
+        s[i] = v.b[begin + i];
       }
     __syncthreads();
-    for (int r = threadIdx.x; r < h.n_boundary; r += blockDim.x)
-      s[A.boundary_rows[h.first_boundary + r]] -= off_block_sum(A, header + A.first_jag, h.n_jags, v.off_block, r, 0);
+    for (int r = threadIdx.x; r < block[header_n_boundary]; r += blockDim.x)
+      s[block.boundary_row(r)] -= off_block_sum(block, A.tables, v.off_block, r, 0);
     __syncthreads();
     const auto keep_of = [&](int local) { return A.keeps != nullptr ? A.keeps[local] : A.keep; };
     if (parameters.test_every > 0)
       {
         double norm = 0.;
-        for (int i = threadIdx.x; i < h.rows; i += blockDim.x)
+        for (int i = threadIdx.x; i < rows; i += blockDim.x)
           if (owned(i))
             {
-              const double residual = row_sum(i) + (keep_of(h.first_local + i) - 1.) * y[i] / A.weights(h.first_local + i);
+              const double residual = row_sum(i) + (keep_of(first_local + i) - 1.) * y[i] / block.weight(i, A.tables);
               norm += residual * residual;
             }
         norm = sum_over_block(norm, partial);
@@ -493,10 +428,10 @@ namespace leopard
     const int k = parameters.local_iterations_per_block != nullptr ? parameters.local_iterations_per_block[blockIdx.x] : parameters.local_iterations;
     for (int n = 0; n < k; ++n)
       {
-        for (int i = threadIdx.x; i < h.rows; i += blockDim.x)
+        for (int i = threadIdx.x; i < rows; i += blockDim.x)
           {
-            const int local   = h.first_local + i;
-            double    relaxed = keep_of(local) * y[i] + A.weights(local) * row_sum(i);
+            const int local   = first_local + i;
+            double    relaxed = keep_of(local) * y[i] + block.weight(i, A.tables) * row_sum(i);
             if (parameters.momentum > 0.)
               {
                 relaxed += parameters.momentum * v.velocity[local];
@@ -509,11 +444,11 @@ namespace leopard
         y            = next;
         next         = swap;
       }
-    for (int i = threadIdx.x; i < h.rows; i += blockDim.x)
+    for (int i = threadIdx.x; i < rows; i += blockDim.x)
       if (owned(i))
         {
-          const double start = parameters.block_omega == 1. ? 0. : load(v.x + h.begin + i); // nobody else writes it
-          store(v.x + h.begin + i, parameters.block_omega == 1. ? y[i] : start + parameters.block_omega * (y[i] - start));
+          const double start = parameters.block_omega == 1. ? 0. : load(v.x + begin + i); // nobody else writes it
+          store(v.x + begin + i, parameters.block_omega == 1. ? y[i] : start + parameters.block_omega * (y[i] - start));
         }
   }
 } // namespace leopard
