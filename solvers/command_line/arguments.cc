@@ -65,7 +65,7 @@ namespace leopard::command_line
             }
         throw CLI::ValidationError(name + " is '" + word + "'\n  expected: one of " + words);
       };
-      return app.add_option_function<std::string>(name, read, text + ": " + words)->type_name("");
+      return app.add_option_function<std::string>(name, read, text + ": " + words)->type_name("WORD");
     }
 
     CLI::Option *add_path(CLI::App &app, const std::string &name, std::string &result, const std::string &text)
@@ -285,7 +285,8 @@ namespace leopard::command_line
       }
     catch (const CLI::ParseError &error)
       {
-        throw UsageError(std::string(error.what()) + "\n  to do: leopard-solve --help shows the options");
+        const std::string what = error.what();
+        throw UsageError(what + (what.find("\n  expected:") == std::string::npos ? "\n  to do: leopard-solve --help shows the options" : ""));
       }
     for (const CLI::Option *option : app.get_options())
       if (option->count() > 0 && !option->get_lnames().empty())

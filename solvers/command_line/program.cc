@@ -161,9 +161,10 @@ namespace leopard::command_line
         }
     }
 
-    void report_result(const SolveResult &result, const Quality &quality, const std::vector<double> &x, bool is_all_ones, double other_seconds)
+    void report_result(
+      const SolveResult &result, const Quality &quality, const std::vector<double> &x, bool is_all_ones, bool has_blocks, double other_seconds)
     {
-      log_line("result", outcome(result));
+      log_line("result", outcome(result, has_blocks));
       log_line("residual", "||b - A x|| / ||b|| = " + number(quality.relative(), 4) + ", computed anew for the matrix of the file");
       if (is_all_ones)
         {
@@ -212,7 +213,7 @@ namespace leopard::command_line
         quality.scale = norm_b;
       quality.residual = residual_norm(A, x.data(), b.data());
       print(convergence_table(result, quality.scale, iteration.relaxation->tests_itself()));
-      report_result(result, quality, x, arguments.rhs.empty(), seconds_before);
+      report_result(result, quality, x, arguments.rhs.empty(), arguments.method == Method::async, seconds_before);
       write_files(arguments, result, x, quality.scale);
       return conclude(arguments, A, result, quality);
     }

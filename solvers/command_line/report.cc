@@ -62,14 +62,14 @@ namespace leopard::command_line
     return text;
   }
 
-  std::string outcome(const SolveResult &result)
+  std::string outcome(const SolveResult &result, bool has_blocks)
   {
     std::string text = to_string(result.status) + " after " + std::to_string(result.n_iterations) + " global iterations";
-    if (result.min_iterations != result.n_iterations)
+    if (has_blocks && result.min_iterations != result.n_iterations)
       text += " (" + std::to_string(result.min_iterations) + " to " + std::to_string(result.n_iterations) + " a block, " +
               number(result.mean_iterations, 6) + " in the mean)";
-    else
-      text += " (the same for all blocks)";
+    else if (has_blocks)
+      text += " (every block)";
     const double factor = result.convergence_factor();
     return factor > 0. && std::isfinite(factor) ? text + ", at the end by the factor " + number(factor, 4) + " each" : text;
   }

@@ -17,7 +17,7 @@ namespace leopard::command_line
   std::string history_csv(const SolveResult &result, double scale);
 
   /** "converged after 120 global iterations (115 to 120 a block, 118.2 in the mean), by the factor 0.83 each" */
-  std::string outcome(const SolveResult &result);
+  std::string outcome(const SolveResult &result, bool has_blocks);
 
   /** "9.2e-11" with so many digits. */
   std::string number(double value, int digits = 3);
