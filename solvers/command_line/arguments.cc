@@ -253,7 +253,8 @@ namespace leopard::command_line
           for (const auto &[other, other_path] : paths)
             if (!path.empty() && !other_path.empty() &&
                 std::filesystem::weakly_canonical(path, ignored) == std::filesystem::weakly_canonical(other_path, ignored))
-              throw UsageError(option + " and " + other + " are the same file, " + path + "\n  expected: different files");
+              throw UsageError(std::string(option).append(" and ").append(other).append(" are the same file, ") + path +
+                               "\n  expected: different files");
           paths.emplace_back(option, path);
         }
     }

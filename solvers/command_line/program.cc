@@ -114,7 +114,7 @@ namespace leopard::command_line
         return solve(relaxation, x.data(), b.data(), criteria);
       DeviceVector<double> device_x(x.size()), device_b(b.size());
       device_b.copy_from_host(b.data());
-      const SolveResult result = solve(relaxation, device_x.data(), device_b.data(), criteria);
+      SolveResult result = solve(relaxation, device_x.data(), device_b.data(), criteria);
       device_x.copy_to_host(x.data());
       return result;
     }

@@ -164,7 +164,7 @@ class Solving(Program):
         self.assertNotEqual(first, third)
 
     def test_history(self):
-        said = self.run_it("A.mtx", "--history", "h.csv", "--test-every", "1", "--tolerance", "1e-8")
+        said = self.run_it("A.mtx", "--history", "h.csv", "--test-every", "1", "--tolerance", "1e-8", "--backend", "host")
         with open(self.folder / "h.csv", encoding="utf-8") as stream:
             rows = list(csv.DictReader(stream))
         self.assertEqual(list(rows[0]), ["iteration", "residual", "relative"])
