@@ -190,6 +190,10 @@ namespace leopard::command_line
         return 0;
       log_line("advice", "looking at the matrix ...");
       print(advice(A, result));
+      if (arguments.tune || !arguments.choice.empty())
+        print(
+          "The choice converged when it was measured. Asynchronous runs vary, and with much momentum one of them may fail: --tune anew, with more "
+          "--tune-seconds, or --momentum automatic, which takes less.\n");
       return 1;
     }
 

@@ -202,6 +202,7 @@ class Solving(Program):
         self.assertIn(f"async-({choice['choice']['local_iterations']})", said)
         for value in self.read_vector("y.mtx"):
             self.assertAlmostEqual(value, 1., delta=1e-7)
+        self.assertIn("--tune anew", self.run_it("A.mtx", "--choice", "choice.json", "--max-iterations", "1", code=1)[0])
         self.matrix("other.mtx", laplace(5), 25)
         self.refused("other.mtx", "--choice", "choice.json", says=["choice.json", "matrix.rows", "144", "25"], code=1)
         self.refused("A.mtx", "--choice", "choice.json", "--backend", "reference", says=["--backend is reference", "for the backend host"])
