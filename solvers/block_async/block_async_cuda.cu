@@ -47,23 +47,62 @@ namespace leopard
         }
     }
 
-    /** The matrix in device memory. */
+    /** The inner entries in device memory. */
+    template <typename Format>
+    struct DeviceInner;
+
     template <typename Column, typename Value>
+    struct DeviceInner<SeparateFormat<Column, Value>>
+    {
+      device::Array<int>    distances;
+      device::Array<Column> columns;
+      device::Array<Value>  values;
+
+      DeviceInner(const SlicedBlockCrs &A, const Dictionary &dictionary, const JointDictionary & /*joint*/)
+        : distances(A.distances)
+        , columns(encode_columns<Column>(A))
+        , values(encode<Value>(A.inner_values, dictionary))
+      {
+      }
+
+      SeparateFormat<Column, Value> view(const double *table) const { return {columns.data(), distances.data(), values.data(), table}; }
+      static std::size_t            bytes_needed(const SlicedBlockCrs &A) { return A.inner_columns.size() * (sizeof(Column) + sizeof(Value)); }
+      static std::string            text() { return "columns of " + std::to_string(8 * sizeof(Column)) + " bits"; }
+    };
+
+    template <>
+    struct DeviceInner<JointFormat>
+    {
+      device::Array<std::uint8_t> codes;
+      device::Array<JointEntry>   table;
+
+      DeviceInner(const SlicedBlockCrs & /*A*/, const Dictionary & /*dictionary*/, const JointDictionary &joint)
+        : codes(joint.codes)
+        , table(joint.entries)
+      {
+      }
+
+      JointFormat        view(const double        */*table*/) const { return {codes.data(), table.data()}; }
+      static std::size_t bytes_needed(const SlicedBlockCrs &A) { return A.inner_columns.size(); }
+      static std::string text() { return "columns and values in 8 bits together"; }
+    };
+
+    /** The matrix in device memory. */
+    template <typename Format>
     struct DeviceBlockCrs
     {
-      device::Array<int>           headers, distances, outer_columns;
-      device::Array<Column>        inner_columns;
-      device::Array<Value>         inner_values, outer_values;
+      using Value = typename Format::Value;
+      DeviceInner<Format>          inner;
+      device::Array<int>           headers, outer_columns;
+      device::Array<Value>         outer_values;
       device::Array<double>        table;
       device::Array<std::uint16_t> boundary_rows;
       int                          header_stride, first_jag;
 
-      DeviceBlockCrs(const SlicedBlockCrs &A, const Dictionary &dictionary)
-        : headers(A.headers)
-        , distances(A.distances)
+      DeviceBlockCrs(const SlicedBlockCrs &A, const Dictionary &dictionary, const JointDictionary &joint)
+        : inner(A, dictionary, joint)
+        , headers(A.headers)
         , outer_columns(A.outer_columns)
-        , inner_columns(encode_columns<Column>(A))
-        , inner_values(encode<Value>(A.inner_values, dictionary))
         , outer_values(encode<Value>(A.outer_values, dictionary))
         , table(dictionary.values())
         , boundary_rows(A.boundary_rows)
@@ -74,25 +113,23 @@ namespace leopard
 
       static std::size_t bytes_needed(const SlicedBlockCrs &A)
       {
-        return (A.headers.size() + A.outer_columns.size()) * sizeof(int) + A.inner_columns.size() * sizeof(Column) +
-               (A.inner_values.size() + A.outer_values.size()) * sizeof(Value) + A.boundary_rows.size() * 2;
+        return DeviceInner<Format>::bytes_needed(A) + (A.headers.size() + A.outer_columns.size()) * sizeof(int) +
+               A.outer_values.size() * sizeof(Value) + A.boundary_rows.size() * 2;
       }
 
-      MatrixView<Column, Value> view(const WeightView &weights, const double *keeps, double keep, int blocks_at_once) const
+      MatrixView<Format> view(const WeightView &weights, const double *keeps, double keep, int blocks_at_once) const
       {
-        const auto values = [&](const device::Array<Value> &array) { return ValueView<Value>{array.data(), table.data()}; };
         return {headers.data(),
                 header_stride,
                 first_jag,
                 blocks_at_once,
-                {inner_columns.data(), distances.data()},
-                values(inner_values),
-                values(outer_values),
+                inner.view(table.data()),
+                {outer_values.data(), table.data()},
+                outer_columns.data(),
+                boundary_rows.data(),
                 weights,
                 keeps,
-                keep,
-                outer_columns.data(),
-                boundary_rows.data()};
+                keep};
       }
     };
 
@@ -157,13 +194,16 @@ namespace leopard
       device::Array<double> new_values;
     };
 
-    template <typename Column, typename Value>
+    template <typename Format>
     class CudaEngine : public BlockAsync::Engine
     {
+      using Value = typename Format::Value;
+
     public:
       CudaEngine(BlockCrs               &&matrix_,
                  const SlicedBlockCrs    &A,
                  const Dictionary        &dictionary_,
+                 const JointDictionary   &joint,
                  Storage                  storage_,
                  int                      n_entries_,
                  const BlockAsyncOptions &options_)
@@ -175,7 +215,7 @@ namespace leopard
         , largest_block(A.largest_block)
         , n_distinct(static_cast<int>(dictionary_.values().size()))
         , n_bytes(check_memory(A, matrix_))
-        , matrix(A, dictionary_)
+        , matrix(A, dictionary_, joint)
         , weights(matrix_, options_, storage_ == Storage::dictionary)
         , inner_source(A.inner_source)
         , outer_source(A.outer_source)
@@ -196,8 +236,8 @@ namespace leopard
       std::string description() const override
       {
         return std::to_string(n_blocks) + " blocks of up to " + std::to_string(largest_block) + " rows, " + to_string(execution) +
-               " form, values stored as " + to_string(storage) + (storage == Storage::dictionary ? " of " + std::to_string(n_distinct) : "") +
-               ", columns of " + std::to_string(8 * sizeof(Column)) + " bits, " + std::to_string(n_bytes / 1000000) + " MB";
+               " form, values stored as " + to_string(storage) + (storage == Storage::dictionary ? " of " + std::to_string(n_distinct) : "") + ", " +
+               DeviceInner<Format>::text() + ", " + std::to_string(n_bytes / 1000000) + " MB";
       }
 
       void restart() override
@@ -213,7 +253,8 @@ namespace leopard
           return;
         if (execution == Execution::persistent)
           {
-            launch(vectors(x, x, b), parameters(n_iterations));
+            persistent_kernel<<<n_blocks, n_threads>>>(view(), vectors(x, x, b), parameters(n_iterations), monitor.no_tests());
+            LEOPARD_CHECK(cudaGetLastError());
             return;
           }
         const bool synchronous = options.schedule == Schedule::synchronous;
@@ -229,21 +270,16 @@ namespace leopard
 
       IterationReport iterate_until(double *x, const double *b, int n_iterations, const ResidualTest &test) override
       {
-        if (test.initial_residual < 0.)
-          {
-            queue_residual(x, b);
-            monitor.queue_squares(b, n_rows);
-          }
         // now and then the host looks too: at the time, and at whether there is progress
-        RelaxParameters p = parameters(static_cast<int>(std::min<long>(n_iterations, 100l * test.every)));
-        RelaxVectors    v = vectors(x, x, b);
-        p.test_every      = test.every;
-        v.monitor         = monitor.data();
-        v.iterations_done = monitor.iterations_done();
-        monitor.begin(test);
-        launch(v, p);
-        queue_residual(x, b);
-        return monitor.end();
+        RelaxParameters    p     = parameters(static_cast<int>(std::min<long>(n_iterations, 100l * test.every)));
+        RelaxVectors       v     = vectors(x, x, b);
+        MatrixView<Format> A     = view();
+        MonitorView        m     = monitor.view(test);
+        p.test_every             = test.every;
+        void *kernel_arguments[] = {&A, &v, &p, &m};
+        LEOPARD_CHECK(
+          cudaLaunchCooperativeKernel(reinterpret_cast<const void *>(persistent_kernel), n_blocks, n_threads, kernel_arguments, 0, nullptr));
+        return monitor.report();
       }
 
       double residual_norm_squared(const double *x, const double *b) override
@@ -270,7 +306,7 @@ namespace leopard
       {
         const std::size_t vectors = (1 + options.l1_weights + (options.momentum > 0.)) * static_cast<std::size_t>(host.n_local_rows()) +
                                     (options.schedule == Schedule::synchronous ? host.n_columns : 0);
-        const std::size_t needed      = DeviceBlockCrs<Column, Value>::bytes_needed(A) + vectors * sizeof(double);
+        const std::size_t needed      = DeviceBlockCrs<Format>::bytes_needed(A) + vectors * sizeof(double);
         std::size_t       free_memory = 0, total = 0;
         LEOPARD_CHECK(cudaMemGetInfo(&free_memory, &total));
         if (needed > free_memory)
@@ -279,102 +315,105 @@ namespace leopard
         return needed;
       }
 
-      using Kernel = void (*)(MatrixView<Column, Value>, RelaxVectors, RelaxParameters);
+      using LaunchKernel                 = void (*)(MatrixView<Format>, RelaxVectors, RelaxParameters);
+      using PersistentKernel             = void (*)(MatrixView<Format>, RelaxVectors, RelaxParameters, MonitorView);
+      static constexpr int rows_a_thread = 2; ///< launch form
 
       template <bool plain>
-      static Kernel launch_kernel_for(int width)
+      static LaunchKernel launch_kernel_for(int width)
       {
-        return width <= 4    ? relax_rows_kernel<Column, Value, 4, plain>
-               : width <= 8  ? relax_rows_kernel<Column, Value, 8, plain>
-               : width <= 16 ? relax_rows_kernel<Column, Value, 16, plain>
+        return width <= 4    ? relax_rows_kernel<Format, 4, rows_a_thread, plain>
+               : width <= 8  ? relax_rows_kernel<Format, 8, rows_a_thread, plain>
+               : width <= 16 ? relax_rows_kernel<Format, 16, rows_a_thread, plain>
                              : nullptr;
       }
 
       template <int width>
-      static Kernel persistent_kernel_for(int outer_width, int threads)
+      static PersistentKernel persistent_kernel_for(int outer_width, int threads)
       {
-        return outer_width > 8 && threads <= 128 ? persistent_rows_kernel<Column, Value, width, 24, 128>
-                                                 : persistent_rows_kernel<Column, Value, width, 8, 512>;
+        return outer_width > 8 && threads <= 128 ? persistent_rows_kernel<Format, width, 24, 128> : persistent_rows_kernel<Format, width, 8, 512>;
       }
 
-      static Kernel persistent_kernel_for(int width, int outer_width, int threads)
+      /** Null if the rows do not fit in registers. */
+      static PersistentKernel persistent_kernel_for(int width, int outer_width, int threads)
       {
-        return width <= 4    ? persistent_kernel_for<4>(outer_width, threads)
-               : width <= 8  ? persistent_kernel_for<8>(outer_width, threads)
-               : width <= 16 ? persistent_kernel_for<16>(outer_width, threads)
-                             : nullptr;
+        return threads > 512   ? nullptr
+               : width <= 4    ? persistent_kernel_for<4>(outer_width, threads)
+               : width <= 8    ? persistent_kernel_for<8>(outer_width, threads)
+               : width <= 16   ? persistent_kernel_for<16>(outer_width, threads)
+               : threads > 128 ? nullptr
+               : width <= 32   ? persistent_rows_kernel<Format, 32, 16, 128>
+                               : nullptr;
       }
 
-      /** Which kernel, how many threads, how much shared memory, and whether all blocks are on the chip at once. */
+      /** Whether all blocks are on the chip at once, and which kernels with how many threads and how much shared memory. */
       void choose_form(const SlicedBlockCrs &A)
       {
         cudaDeviceProp properties;
         int            device = 0;
         LEOPARD_CHECK(cudaGetDevice(&device));
         LEOPARD_CHECK(cudaGetDeviceProperties(&properties, device));
-        const bool a_thread_a_row = largest_block <= max_rows_in_registers;
-        const bool plain          = options.omega == 1. && options.block_omega == 1. && !options.l1_weights && options.momentum == 0. &&
-                           options.local_iterations_per_block.empty();
-        const bool may_persist = options.schedule == Schedule::chaotic && options.execution != Execution::launch;
-        execution              = Execution::launch;
-        for (const bool persistent : {true, false})
+        const auto threads_for = [](int rows) { return std::max(32, (rows + 31) / 32 * 32); };
+        const auto at_once     = [&](const void *kernel, int threads, std::size_t shared) {
+          int blocks = 0;
+          LEOPARD_CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, threads, shared));
+          return blocks * properties.multiProcessorCount;
+        };
+
+        if (options.schedule == Schedule::chaotic && options.execution != Execution::launch)
           {
-            if (persistent && !may_persist)
-              continue;
-            n_threads       = std::min(1024, std::max(32, (largest_block + 31) / 32 * 32));
-            residual_kernel = a_thread_a_row ? launch_kernel_for<false>(A.inner_width) : nullptr;
-            rows_kernel     = !a_thread_a_row ? nullptr
-                              : persistent    ? persistent_kernel_for(A.inner_width, A.outer_width, n_threads)
-                              : plain         ? launch_kernel_for<true>(A.inner_width)
-                                              : residual_kernel;
-            n_shared = rows_kernel != nullptr ? 0 : sizeof(double) * (32 + static_cast<std::size_t>(largest_block) * (options.momentum > 0. ? 4 : 3));
-            if (n_shared > properties.sharedMemPerBlockOptin - 64)
-              throw InvalidInput("block-asynchronous iteration: a block of " + std::to_string(largest_block) + " rows needs " +
-                                 std::to_string(n_shared) + " bytes of shared memory, and a thread block of this GPU has " +
-                                 std::to_string(properties.sharedMemPerBlockOptin - 64) + "\n  expected: a block_size of at most " +
-                                 std::to_string((properties.sharedMemPerBlockOptin - 64 - 256) / (n_shared / largest_block + 1)));
-            const void *kernel =
-              rows_kernel != nullptr ? reinterpret_cast<const void *>(rows_kernel) : reinterpret_cast<const void *>(relax_any_kernel<Column, Value>);
-            if (n_shared > 0)
-              LEOPARD_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(n_shared)));
-            int blocks_a_multiprocessor = 0;
-            LEOPARD_CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks_a_multiprocessor, kernel, n_threads, n_shared));
-            const int at_once = blocks_a_multiprocessor * properties.multiProcessorCount;
-            blocks_at_once    = at_once;
-            if (!persistent)
-              break;
-            if (n_blocks <= at_once)
-              {
-                execution = Execution::persistent;
-                break;
-              }
-            if (options.execution == Execution::persistent)
+            n_threads         = threads_for(largest_block);
+            persistent_kernel = persistent_kernel_for(A.inner_width, A.outer_width, n_threads);
+            const int room    = persistent_kernel != nullptr ? at_once(reinterpret_cast<const void *>(persistent_kernel), n_threads, 0) : 0;
+            if (n_blocks <= room)
+              execution = Execution::persistent;
+            else if (options.execution == Execution::persistent)
               throw InvalidInput("block-asynchronous iteration: execution is persistent, but the matrix has " + std::to_string(n_blocks) +
-                                 " blocks of " + std::to_string(largest_block) + " rows and only " + std::to_string(at_once) +
-                                 " are on this GPU at once\n  expected: execution automatic or launch, or a smaller matrix");
+                                 " blocks of " + std::to_string(largest_block) + " rows with up to " + std::to_string(A.inner_width) +
+                                 " entries in the block, and only " + std::to_string(room) +
+                                 " such blocks are on this GPU at once\n  expected: execution automatic or launch, or a smaller matrix");
           }
+
+        if (largest_block <= max_rows_in_registers)
+          {
+            const bool plain = options.omega == 1. && options.block_omega == 1. && !options.l1_weights && options.momentum == 0. &&
+                               options.local_iterations_per_block.empty();
+            residual_kernel = launch_kernel_for<false>(A.inner_width);
+            launch_kernel   = plain ? launch_kernel_for<true>(A.inner_width) : residual_kernel;
+          }
+        if (launch_kernel != nullptr)
+          {
+            n_launch_threads = threads_for((largest_block + rows_a_thread - 1) / rows_a_thread);
+            blocks_at_once   = at_once(reinterpret_cast<const void *>(launch_kernel), n_launch_threads, 0);
+            return;
+          }
+        const auto shared_for  = [&](long rows) { return sizeof(double) * (32 + 3 * rows); };
+        n_launch_threads       = std::min(1024, threads_for(largest_block));
+        n_shared               = shared_for(largest_block);
+        const std::size_t room = properties.sharedMemPerBlockOptin;
+        if (n_shared > room)
+          throw InvalidInput("block-asynchronous iteration: a block of " + std::to_string(largest_block) + " rows needs " + std::to_string(n_shared) +
+                             " bytes of shared memory, and a thread block of this GPU has " + std::to_string(room) +
+                             "\n  expected: a block_size of at most " + std::to_string((room / sizeof(double) - 32) / 3));
+        LEOPARD_CHECK(cudaFuncSetAttribute(
+          reinterpret_cast<const void *>(relax_any_kernel<Format>), cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(n_shared)));
       }
 
-      RelaxVectors vectors(double *x, const double *off_block, const double *b) const
-      {
-        return {x, off_block, b, velocity.data(), monitor.parts(), nullptr, nullptr};
-      }
+      RelaxVectors vectors(double *x, const double *off_block, const double *b) const { return {x, off_block, b, velocity.data(), monitor.parts()}; }
 
       RelaxParameters parameters(int n_iterations) const
       {
-        return {
-          n_iterations, options.local_iterations, local_iterations_per_block.data(), options.block_omega, options.momentum, 0, options.read_ahead};
+        return {n_iterations, options.local_iterations, local_iterations_per_block.data(), options.block_omega, options.momentum, 0};
       }
 
-      MatrixView<Column, Value> view() const { return matrix.view(weights.view(), weights.keeps.data(), 1. - options.omega, blocks_at_once); }
+      MatrixView<Format> view() const { return matrix.view(weights.view(), weights.keeps.data(), 1. - options.omega, blocks_at_once); }
 
       void launch(const RelaxVectors &v, const RelaxParameters &p) const
       {
-        const Kernel kernel = p.local_iterations > 0 ? rows_kernel : residual_kernel;
-        if (kernel != nullptr)
-          kernel<<<n_blocks, n_threads>>>(view(), v, p);
+        if (launch_kernel == nullptr)
+          relax_any_kernel<Format><<<n_blocks, n_launch_threads, n_shared>>>(view(), v, p, largest_block);
         else
-          relax_any_kernel<Column, Value><<<n_blocks, n_threads, n_shared>>>(view(), v, p, largest_block);
+          (p.test_every > 0 ? residual_kernel : launch_kernel)<<<n_blocks, n_launch_threads>>>(view(), v, p);
         LEOPARD_CHECK(cudaGetLastError());
       }
 
@@ -402,7 +441,7 @@ namespace leopard
         device::copy_to_device(sources->new_values.data(), values, sources->new_values.size() * sizeof(double));
         if constexpr (std::is_same_v<Value, double>)
           {
-            pick(matrix.inner_values, sources->inner);
+            pick(matrix.inner.values, sources->inner);
             pick(matrix.outer_values, sources->outer);
           }
         if (host_matrix != nullptr)
@@ -424,45 +463,62 @@ namespace leopard
         LEOPARD_CHECK(cudaGetLastError());
       }
 
-      const BlockAsyncOptions       options;
-      const Storage                 storage;
-      const int                     n_rows, n_blocks, n_entries, largest_block, n_distinct;
-      const std::size_t             n_bytes;
-      DeviceBlockCrs<Column, Value> matrix;
-      DeviceWeights                 weights;
-      std::vector<int>              inner_source, outer_source, diagonal_source;
-      device::Array<int>            local_iterations_per_block;
-      device::Array<double>         velocity;
-      device::Array<double>         old_x; ///< synchronous schedule only
-      CudaMonitor                   monitor;
-      std::unique_ptr<BlockCrs>     host_matrix; ///< for l1 weights of values that change
-      std::unique_ptr<Sources>      sources;     ///< from the first update_values() on
-      Execution                     execution   = Execution::launch;
-      Kernel                        rows_kernel = nullptr, residual_kernel = nullptr; ///< null: relax_any_kernel
-      int                           n_threads = 0, blocks_at_once = 0;
-      std::size_t                   n_shared = 0;
+      const BlockAsyncOptions   options;
+      const Storage             storage;
+      const int                 n_rows, n_blocks, n_entries, largest_block, n_distinct;
+      const std::size_t         n_bytes;
+      DeviceBlockCrs<Format>    matrix;
+      DeviceWeights             weights;
+      std::vector<int>          inner_source, outer_source, diagonal_source;
+      device::Array<int>        local_iterations_per_block;
+      device::Array<double>     velocity;
+      device::Array<double>     old_x; ///< synchronous schedule only
+      CudaMonitor               monitor;
+      std::unique_ptr<BlockCrs> host_matrix; ///< for l1 weights of values that change
+      std::unique_ptr<Sources>  sources;     ///< from the first update_values() on
+      Execution                 execution         = Execution::launch;
+      PersistentKernel          persistent_kernel = nullptr;
+      LaunchKernel              launch_kernel = nullptr, residual_kernel = nullptr; ///< null: relax_any_kernel
+      int                       n_threads = 0, n_launch_threads = 0, blocks_at_once = 0;
+      std::size_t               n_shared = 0;
     };
 
-    template <typename Column>
-    std::unique_ptr<BlockAsync::Engine> make_engine(
-      BlockCrs &&matrix, const SlicedBlockCrs &A, const Dictionary &dictionary, Storage storage, int n_entries, const BlockAsyncOptions &options)
+    struct Prepared
     {
-      if (storage == Storage::dictionary)
-        return std::make_unique<CudaEngine<Column, std::uint8_t>>(std::move(matrix), A, dictionary, storage, n_entries, options);
-      if (storage == Storage::single_precision)
-        return std::make_unique<CudaEngine<Column, float>>(std::move(matrix), A, dictionary, storage, n_entries, options);
-      return std::make_unique<CudaEngine<Column, double>>(std::move(matrix), A, dictionary, storage, n_entries, options);
+      BlockCrs        matrix;
+      SlicedBlockCrs  sliced;
+      Dictionary      dictionary;
+      Storage         storage;
+      JointDictionary joint;
+      int             n_entries;
+    };
+
+    template <typename Format>
+    std::unique_ptr<BlockAsync::Engine> make_engine(Prepared &p, const BlockAsyncOptions &options)
+    {
+      return std::make_unique<CudaEngine<Format>>(std::move(p.matrix), p.sliced, p.dictionary, p.joint, p.storage, p.n_entries, options);
+    }
+
+    template <typename Column>
+    std::unique_ptr<BlockAsync::Engine> make_engine_for(Prepared &p, const BlockAsyncOptions &options)
+    {
+      return p.storage == Storage::dictionary         ? make_engine<SeparateFormat<Column, std::uint8_t>>(p, options)
+             : p.storage == Storage::single_precision ? make_engine<SeparateFormat<Column, float>>(p, options)
+                                                      : make_engine<SeparateFormat<Column, double>>(p, options);
     }
   } // namespace
 
   std::unique_ptr<BlockAsync::Engine> make_cuda_engine(const CrsMatrix &A, const BlockAsyncOptions &options)
   {
     BlockCrs                  matrix(A, options.blocks(A.n_rows));
-    const SlicedBlockCrs      sliced(matrix);
+    SlicedBlockCrs            sliced(matrix);
     Dictionary                dictionary;
     const std::vector<double> padding(1, 0.);
-    const Storage storage = choose_storage({&padding, &sliced.inner_values, &sliced.outer_values, &matrix.diagonal}, options.storage, dictionary);
-    return sliced.distances.empty() ? make_engine<std::uint16_t>(std::move(matrix), sliced, dictionary, storage, A.n_entries(), options)
-                                    : make_engine<std::uint8_t>(std::move(matrix), sliced, dictionary, storage, A.n_entries(), options);
+    const Storage             storage = choose_storage({&padding, &sliced.inner_values, &sliced.outer_values}, options.storage, dictionary);
+    const JointDictionary     joint(sliced, storage == Storage::dictionary ? dictionary : Dictionary::overfull());
+    Prepared                  prepared = {std::move(matrix), std::move(sliced), dictionary, storage, joint, A.n_entries()};
+    return !joint.entries.empty()              ? make_engine<JointFormat>(prepared, options)
+           : prepared.sliced.distances.empty() ? make_engine_for<std::uint16_t>(prepared, options)
+                                               : make_engine_for<std::uint8_t>(prepared, options);
   }
 } // namespace leopard

@@ -17,13 +17,13 @@ namespace leopard
   //
   // - Each block has a header of a fixed number of ints, so that all addresses are known after one read (HeaderEntry).
   // - Inner entries: 32 consecutive rows of a block are a slice, padded to its longest row and to an even width and stored column-wise in
-  //   pairs (sliced ELLPACK with the width of a warp): the pair e of the slice's row r is number slice_offset + 32 e + r. A column is a
-  //   16-bit index into the block, or, where the matrix has at most 256 distances between an entry's column and row, the number
-  //   of the distance, 8 bits.
+  //   pairs (sliced ELLPACK with the width of a warp): the pair e of the slice's row r is number slice_offset + 32 e + r. Two formats:
+  //   JointFormat, where the matrix has at most 256 distinct pairs of a value and a distance between column and row: the number of the pair,
+  //   8 bits an entry. SeparateFormat: columns as 16-bit indices into the block, or as 8-bit numbers of at most 256 distances; values as
+  //   doubles, floats or 8-bit numbers of a dictionary.
   // - Outer entries: the rows of a block that have any are sorted by their number of entries and stored as jagged diagonals: entry e of
   //   the r-th such row is number jag[e] + r. Nothing is padded.
-  // - Values: doubles, floats, or 8-bit numbers of a dictionary, for the inner and the outer entries alike. Of the diagonal only what a
-  //   sweep needs is there: the weights omega / d_i, in a dictionary as well or as doubles.
+  // - Of the diagonal only what a sweep needs is there: the weights omega / d_i, in a dictionary or as doubles.
 
   /** What stands where in a block's header; the slice offsets and then the jags follow. */
   enum HeaderEntry
@@ -51,32 +51,41 @@ namespace leopard
     return {first.x, first.y, first.z, first.w, second.x, second.y, second.z, second.w};
   }
 
+  /** Two neighbours, not yet taken apart: what is read must not be looked at before everything else is under way. */
   template <typename T>
   struct PairOf;
   template <>
   struct PairOf<double>
   {
     using Type = double2;
+    static __device__ double get(Type pair, int q) { return q == 0 ? pair.x : pair.y; }
   };
   template <>
   struct PairOf<float>
   {
     using Type = float2;
+    static __device__ float get(Type pair, int q) { return q == 0 ? pair.x : pair.y; }
   };
   template <>
   struct PairOf<std::uint8_t>
   {
-    using Type = uchar2;
+    using Type = unsigned short;
+    static __device__ unsigned int get(Type pair, int q) { return q == 0 ? pair & 0xffu : pair >> 8; }
   };
   template <>
   struct PairOf<std::uint16_t>
   {
-    using Type = ushort2;
+    using Type = unsigned int;
+    static __device__ unsigned int get(Type pair, int q) { return q == 0 ? pair & 0xffffu : pair >> 16; }
   };
-  template <typename T>
-  using Pair = typename PairOf<T>::Type;
 
-  /** Stored values; decode() makes doubles of them. */
+  template <typename T>
+  __device__ typename PairOf<T>::Type load_stored_pair(const T *values, int i)
+  {
+    return __ldg(reinterpret_cast<const typename PairOf<T>::Type *>(values) + i);
+  }
+
+  /** Stored values one by one. */
   template <typename Value>
   struct ValueView
   {
@@ -90,8 +99,65 @@ namespace leopard
       else
         return value;
     }
-    __device__ double operator()(int i) const { return decode(__ldg(values + i)); }
-    __device__ Pair<Value> pair(int i) const { return __ldg(reinterpret_cast<const Pair<Value> *>(values) + i); }
+    __device__ Value  stored(int i) const { return __ldg(values + i); }
+    __device__ double operator()(int i) const { return decode(stored(i)); }
+  };
+
+  /** Inner entries with columns and values apart. */
+  template <typename Column_, typename Value_>
+  struct SeparateFormat
+  {
+    using Column = Column_;
+    using Value  = Value_; ///< of the outer entries too
+    struct Raw
+    {
+      typename PairOf<Column>::Type columns;
+      typename PairOf<Value>::Type  values;
+    };
+    const Column *columns;
+    const int    *distances; ///< 8-bit columns only
+    const Value  *values;
+    const double *table; ///< dictionary only
+
+    __device__ Raw  load_pair(int i) const { return {load_stored_pair(columns, i), load_stored_pair(values, i)}; }
+    __device__ void decode(const Raw &raw, int q, int row, int &column, double &value) const
+    {
+      column = PairOf<Column>::get(raw.columns, q);
+      if constexpr (std::is_same_v<Column, std::uint8_t>)
+        column = row + __ldg(distances + column);
+      if constexpr (std::is_same_v<Value, std::uint8_t>)
+        value = __ldg(table + PairOf<Value>::get(raw.values, q));
+      else
+        value = PairOf<Value>::get(raw.values, q);
+    }
+    static __device__ Raw none() { return {}; }
+  };
+
+  /** A distance between column and row, and a value. */
+  struct alignas(16) JointEntry
+  {
+    double value;
+    int    distance;
+    int    unused;
+  };
+
+  /** Inner entries as numbers of pairs of a distance and a value. */
+  struct JointFormat
+  {
+    using Column = std::uint8_t;
+    using Value  = std::uint8_t; ///< of the outer entries
+    using Raw    = unsigned short;
+    const std::uint8_t *codes;
+    const JointEntry   *table;
+
+    __device__ Raw  load_pair(int i) const { return load_stored_pair(codes, i); }
+    __device__ void decode(Raw raw, int q, int row, int &column, double &value) const
+    {
+      const int4 entry = __ldg(reinterpret_cast<const int4 *>(table + PairOf<std::uint8_t>::get(raw, q)));
+      value            = __hiloint2double(entry.y, entry.x);
+      column           = row + entry.z;
+    }
+    static __device__ Raw none() { return 0; }
   };
 
   /** Doubles, or 8-bit numbers of a table. */
@@ -103,39 +169,26 @@ namespace leopard
     __device__ double   operator()(int i) const { return values != nullptr ? __ldg(values + i) : __ldg(table + __ldg(codes + i)); }
   };
 
-  /** Stored block-local columns; decode() makes indices of those of the block's row `row`. */
-  template <typename Column>
-  struct ColumnView
-  {
-    const Column *columns;
-    const int    *distances; ///< 8-bit columns only
-
-    __device__ int decode(Column column, int row) const
-    {
-      if constexpr (std::is_same_v<Column, std::uint8_t>)
-        return row + __ldg(distances + column);
-      else
-        return column;
-    }
-    __device__ Pair<Column> pair(int i) const { return __ldg(reinterpret_cast<const Pair<Column> *>(columns) + i); }
-  };
-
-  template <typename Column, typename Value>
+  template <typename Format_>
   struct MatrixView
   {
-    const int           *headers;
-    int                  header_stride, first_jag; ///< ints a header; where in it the jags begin
-    int                  blocks_at_once;           ///< on the GPU, in the launch form
-    ColumnView<Column>   inner_columns;
-    ValueView<Value>     inner_values, outer_values;
-    WeightView           weights; ///< omega / d_i
-    const double        *keeps;   ///< 1 - omega a_ii / d_i, one a local row, or null:
-    double               keep;    ///< then the same for all rows, 1 - omega
-    const int           *outer_columns;
-    const std::uint16_t *boundary_rows; ///< numbers within the block
+    using Format = Format_;
+    const int                        *headers;
+    int                               header_stride, first_jag; ///< ints a header; where in it the jags begin
+    int                               blocks_at_once;           ///< on the GPU, in the launch form
+    Format                            inner;
+    ValueView<typename Format::Value> outer_values;
+    const int                        *outer_columns;
+    const std::uint16_t              *boundary_rows; ///< numbers within the block
+    WeightView                        weights;       ///< omega / d_i
+    const double                     *keeps;         ///< 1 - omega a_ii / d_i, one a local row, or null:
+    double                            keep;          ///< then the same for all rows, 1 - omega
 
     __device__ const int *header(int block) const { return headers + static_cast<std::size_t>(block) * header_stride; }
   };
+
+  /** Jags that every header has room for, so that as many can be read without asking. */
+  constexpr int min_jags = 4;
 
   /** The layout described above, first in host memory. */
   struct SlicedBlockCrs
@@ -206,6 +259,8 @@ namespace leopard
         slice_offsets[slice]     = static_cast<int>(begin / 2);
         slice_offsets[slice + 1] = static_cast<int>(end / 2);
       }
+    for (int slice = (rows + 31) / 32 + 1; slice < first_jag - header_size; ++slice)
+      slice_offsets[slice] = slice_offsets[slice - 1]; // slices that the block does not have are empty
   }
 
   inline void SlicedBlockCrs::add_outer(const BlockCrs &A, int block)
@@ -223,7 +278,7 @@ namespace leopard
     head[header_n_boundary]     = static_cast<int>(order.size());
     head[header_n_jags]         = order.empty() ? 0 : length(order.front());
     boundary_rows.insert(boundary_rows.end(), order.begin(), order.end());
-    for (int e = 0; e <= outer_width; ++e)
+    for (int e = 0; e <= std::max(outer_width, min_jags); ++e)
       {
         head[first_jag + e] = static_cast<int>(outer_columns.size());
         for (const int r : order)
@@ -244,8 +299,8 @@ namespace leopard
   {
     for (int l = 0; l < A.n_local_rows(); ++l)
       outer_width = std::max(outer_width, A.outer.offsets[l + 1] - A.outer.offsets[l]);
-    first_jag     = header_size + (largest_block + 31) / 32 + 1;
-    header_stride = (first_jag + outer_width + 1 + 3) / 4 * 4; // read four at a time
+    first_jag     = header_size + (largest_block + 31) / 32 + 3;
+    header_stride = (first_jag + std::max(outer_width, min_jags) + 1 + 3) / 4 * 4; // read four at a time
     headers.resize(static_cast<std::size_t>(n_blocks) * header_stride);
     inner_columns.reserve(A.inner.columns.size() + A.inner.columns.size() / 8);
     inner_values.reserve(A.inner.columns.size() + A.inner.columns.size() / 8);
@@ -270,4 +325,38 @@ namespace leopard
     if (distances.size() > 256)
       distances.clear();
   }
+
+  /** The number of each inner entry's pair of distance and value, and the pairs; empty if there are more than 256. */
+  struct JointDictionary
+  {
+    std::vector<std::uint8_t> codes;
+    std::vector<JointEntry>   entries;
+
+    JointDictionary(const SlicedBlockCrs &A, const Dictionary &values)
+    {
+      if (A.distances.empty() || !values.fits())
+        return;
+      std::vector<int> distance_number(2 * 65536 + 1), number(A.distances.size() * Dictionary::max_size, -1);
+      for (std::size_t d = 0; d < A.distances.size(); ++d)
+        distance_number[65536 + A.distances[d]] = static_cast<int>(d);
+      codes.resize(A.inner_columns.size());
+      bool fits = true;
+      A.for_each_inner([&](std::size_t slot, int row) {
+        const int distance = A.inner_columns[slot] - row;
+        int      &code     = number[distance_number[65536 + distance] * Dictionary::max_size + values.index_of(A.inner_values[slot])];
+        if (code < 0)
+          {
+            code = static_cast<int>(entries.size());
+            entries.push_back({A.inner_values[slot], distance, 0});
+          }
+        fits        = fits && code < 256;
+        codes[slot] = static_cast<std::uint8_t>(code);
+      });
+      if (!fits)
+        {
+          codes.clear();
+          entries.clear();
+        }
+    }
+  };
 } // namespace leopard

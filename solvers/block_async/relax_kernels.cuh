@@ -2,45 +2,10 @@
 #pragma once
 
 #include "device_block_crs.cuh"
-
-#include <cuda/atomic>
+#include "monitor.cuh"
 
 namespace leopard
 {
-  // Off-block values are read while other blocks write them. That race is the method; relaxed atomic accesses of device scope
-  // make it well defined: a read gives some value that was written, never a torn one. They go past the L1 cache to where all blocks
-  // see the same memory.
-  __device__ inline double load(const double *x)
-  {
-    return cuda::atomic_ref<double, cuda::thread_scope_device>(*const_cast<double *>(x)).load(cuda::std::memory_order_relaxed);
-  }
-
-  __device__ inline void store(double *x, double value)
-  {
-    cuda::atomic_ref<double, cuda::thread_scope_device>(*x).store(value, cuda::std::memory_order_relaxed);
-  }
-
-  /** Why blocks of the persistent form stop before their time. */
-  enum MonitorState : int
-  {
-    go_on     = 0,
-    goal_met  = 1,
-    limit_met = 2
-  };
-
-  constexpr int max_estimates = 512; ///< residual estimates kept a launch
-
-  /** What blocks tell each other and the host about the residual. Norms squared. */
-  struct Monitor
-  {
-    int    state, n_estimates;
-    int    fewest, most; ///< iterations of a block
-    double mean;         ///< of the iterations of all blocks
-    double initial, b, goal, limit, final;
-    double estimates[max_estimates];
-    int    estimate_iterations[max_estimates];
-  };
-
   /** One launch's parameters; dimensionless. */
   struct RelaxParameters
   {
@@ -48,63 +13,8 @@ namespace leopard
     int        local_iterations; ///< 0: nothing is relaxed, only residuals are computed
     const int *local_iterations_per_block;
     double     block_omega, momentum;
-    int        test_every; ///< 0: never
-    bool       read_ahead; ///< persistent form: off-block values are read before the sweeps of the iteration before, which hides the latency
+    int        test_every; ///< 0: never; in the launch form anything else asks for the residual
   };
-
-  /** Sums one value a thread over the block; the result is valid in thread 0. `partial` has 32 entries. Ends with a barrier. */
-  __device__ inline double sum_over_block(double value, double *partial)
-  {
-    for (int offset = 16; offset > 0; offset /= 2)
-      value += __shfl_down_sync(0xffffffffu, value, offset);
-    if (threadIdx.x % 32 == 0)
-      partial[threadIdx.x / 32] = value;
-    __syncthreads();
-    double sum = 0.;
-    if (threadIdx.x < 32)
-      {
-        sum = threadIdx.x < (blockDim.x + 31) / 32 ? partial[threadIdx.x] : 0.;
-        for (int offset = 16; offset > 0; offset /= 2)
-          sum += __shfl_down_sync(0xffffffffu, sum, offset);
-      }
-    __syncthreads();
-    return sum;
-  }
-
-  /** Block 0's first warp adds up what the blocks have published and decides. Blocks report at different times: an estimate. */
-  __device__ inline void look_at_residual(Monitor *monitor, const double *partial, int iteration)
-  {
-    if (blockIdx.x != 0 || threadIdx.x >= 32)
-      return;
-    double sum     = 0.;
-    bool   missing = false; // a block that has not yet reported has -1
-    for (int block = threadIdx.x; block < static_cast<int>(gridDim.x); block += 32)
-      {
-        const double part = load(partial + block);
-        missing           = missing || part < 0.;
-        sum += part;
-      }
-    missing = __any_sync(0xffffffffu, missing);
-    for (int offset = 16; offset > 0; offset /= 2)
-      sum += __shfl_down_sync(0xffffffffu, sum, offset);
-    if (threadIdx.x == 0 && !missing)
-      {
-        if (monitor->n_estimates < max_estimates)
-          {
-            monitor->estimate_iterations[monitor->n_estimates] = iteration;
-            monitor->estimates[monitor->n_estimates]           = sum;
-            ++monitor->n_estimates;
-          }
-        const int state = sum <= monitor->goal ? goal_met : !(sum <= monitor->limit) ? limit_met : go_on;
-        if (state != go_on)
-          cuda::atomic_ref<int, cuda::thread_scope_device>(monitor->state).store(state, cuda::std::memory_order_relaxed);
-      }
-  }
-
-  __device__ inline int monitor_state(Monitor *monitor)
-  {
-    return cuda::atomic_ref<int, cuda::thread_scope_device>(monitor->state).load(cuda::std::memory_order_relaxed);
-  }
 
   /** The vectors of one launch. Device memory. */
   struct RelaxVectors
@@ -113,114 +23,82 @@ namespace leopard
     const double *off_block; ///< where off-block values are read: x, or a copy in the synchronous schedule
     const double *b;
     double       *velocity; ///< one a local row; with momentum only
-    double       *parts;    ///< one a block: its part of ||r||^2 at its last test
-    int          *iterations_done;
-    Monitor      *monitor; ///< persistent form, or null
+    double       *parts;    ///< launch form: one a block, its part of ||r||^2 if that is asked for
   };
 
-  /** A row of a block in registers: at most `width` inner entries, scaled with the row's weight. */
-  template <typename Column, typename Value, int width>
+  constexpr int max_rows_in_registers = 512; ///< of a block whose rows are held in registers
+
+  /** At most `width` inner entries of a row in registers. */
+  template <typename Format, int width>
   struct RowInRegisters
   {
     int    columns[width];
     double values[width];
 
-    /** Reads what is stored; scale() makes numbers of it, so that other reads can be under way meanwhile. */
-    __device__ RowInRegisters(const MatrixView<Column, Value> &A, int slice_begin, int slice_end, int i)
+    /** Queues the reads; decode() makes numbers of what was read, so that other reads can be under way meanwhile. */
+    __device__ void load(const Format &inner, int slice_begin, int slice_end, int i)
     {
+      n_pairs = (slice_end - slice_begin) / 32;
 #pragma unroll
       for (int e = 0; e < width / 2; ++e)
-        if (const int pair = slice_begin + 32 * e + i % 32; pair < slice_end)
-          {
-            stored_columns[e] = A.inner_columns.pair(pair);
-            stored_values[e]  = A.inner_values.pair(pair);
-          }
+        {
+          raw[e] = Format::none();
+          if (e < n_pairs)
+            raw[e] = inner.load_pair(slice_begin + 32 * e + i % 32);
+        }
     }
 
-    __device__ void scale(const MatrixView<Column, Value> &A, int slice_begin, int slice_end, int i, double weight)
+    __device__ void decode(const Format &inner, int i)
     {
 #pragma unroll
       for (int e = 0; e < width; ++e)
         {
           columns[e] = i;
           values[e]  = 0.;
-          if (slice_begin + 32 * (e / 2) < slice_end)
-            {
-              columns[e] = A.inner_columns.decode(e % 2 == 0 ? stored_columns[e / 2].x : stored_columns[e / 2].y, i);
-              values[e]  = -weight * A.inner_values.decode(e % 2 == 0 ? stored_values[e / 2].x : stored_values[e / 2].y);
-            }
+          if (e / 2 < n_pairs)
+            inner.decode(raw[e / 2], e % 2, i, columns[e], values[e]);
         }
     }
 
-    /** start + sum of the scaled entries times y. */
-    __device__ double apply(double start, const double *y) const
+    /** start - sum of the entries times y. */
+    __device__ double subtract_from(double start, const double *y) const
     {
       double sums[2] = {start, 0.};
 #pragma unroll
       for (int e = 0; e < width; ++e)
-        sums[e % 2] += values[e] * y[columns[e]];
+        sums[e % 2] -= values[e] * y[columns[e]];
       return sums[0] + sums[1];
     }
 
   private:
-    Pair<Column> stored_columns[width / 2];
-    Pair<Value>  stored_values[width / 2];
+    int                  n_pairs;
+    typename Format::Raw raw[width / 2];
   };
 
-  /** sum of a_ij x_j over the off-block entries of the r-th row that has any, from its entry e on. */
-  template <typename Column, typename Value>
-  __device__ double off_block_sum(const MatrixView<Column, Value> &A, const int *jags, int n_jags, const double *x, int r, int e)
+  /** sum of a_ij x_j over the off-block entries of the r-th row that has any, from its entry e on; four at a time. */
+  template <typename Matrix>
+  __device__ double off_block_sum(const Matrix &A, const int *jags, int n_jags, const double *x, int r, int e)
   {
-    double sum   = 0.;
-    int    begin = e < n_jags ? jags[e] : 0;
-    for (; e < n_jags; ++e)
+    double sum = 0.;
+    for (; e < n_jags && r < jags[e + 1] - jags[e]; e += 4)
       {
-        const int end = jags[e + 1];
-        if (r >= end - begin)
-          break;
-        sum += A.outer_values(begin + r) * load(x + __ldg(A.outer_columns + begin + r));
-        begin = end;
+        double a[4], x_j[4];
+#pragma unroll
+        for (int q = 0; q < 4; ++q)
+          {
+            a[q] = x_j[q] = 0.;
+            if (e + q < n_jags && r < jags[e + q + 1] - jags[e + q])
+              {
+                x_j[q] = load(x + __ldg(A.outer_columns + jags[e + q] + r));
+                a[q]   = A.outer_values(jags[e + q] + r);
+              }
+          }
+#pragma unroll
+        for (int q = 0; q < 4; ++q)
+          sum += a[q] * x_j[q];
       }
     return sum;
   }
-
-  constexpr int max_rows_in_registers = 512; ///< of the kernels with a thread a row
-
-  /** k Jacobi sweeps of a thread's row; the block's values go to and fro between the two halves of y. `plain`: omega = 1 and no momentum. */
-  template <typename Row, bool plain>
-  struct LocalSweeps
-  {
-    const Row &row;
-    double    *y; ///< 2 x max_rows_in_registers
-    int        i;
-    double     keep, momentum;
-
-    template <int from>
-    __device__ void sweep(double s, double &value, double &velocity) const
-    {
-      double sum = row.apply(plain ? s : keep * value + s, y + from * max_rows_in_registers);
-      if (!plain && momentum > 0.)
-        {
-          sum += momentum * velocity;
-          velocity = sum - value;
-        }
-      value                                     = sum;
-      y[(1 - from) * max_rows_in_registers + i] = value;
-      __syncthreads(); // all have read one half and written the other
-    }
-
-    /** Expects the values in the first half, after a barrier. */
-    __device__ void run(int k, double s, double &value, double &velocity) const
-    {
-      for (; k >= 2; k -= 2)
-        {
-          sweep<0>(s, value, velocity);
-          sweep<1>(s, value, velocity);
-        }
-      if (k > 0)
-        sweep<0>(s, value, velocity);
-    }
-  };
 
   /** Asks the L2 cache for n elements, as far as they are whole 16-byte pieces. */
   template <typename T>
@@ -232,9 +110,20 @@ namespace leopard
       asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(from), "r"(static_cast<unsigned int>(to - from)) : "memory");
   }
 
-  /** Asks the L2 cache for all that a block will read; the first lanes of a warp share out the arrays. */
   template <typename Column, typename Value>
-  __device__ void prefetch_block(const MatrixView<Column, Value> &A, const RelaxVectors &v, int block)
+  __device__ void prefetch_inner(const SeparateFormat<Column, Value> &inner, int part, int first, int n)
+  {
+    part == 0 ? prefetch(inner.columns + first, n) : prefetch(inner.values + first, n);
+  }
+  __device__ inline void prefetch_inner(const JointFormat &inner, int part, int first, int n)
+  {
+    if (part == 0)
+      prefetch(inner.codes + first, n);
+  }
+
+  /** Asks the L2 cache for all that a block will read; the first lanes of a warp share out the arrays. */
+  template <typename Matrix>
+  __device__ void prefetch_block(const Matrix &A, const RelaxVectors &v, int block)
   {
     const int         *header = A.header(block);
     const HeaderFields h      = read_header(header);
@@ -243,9 +132,8 @@ namespace leopard
     switch (threadIdx.x)
       {
         case 0:
-          return prefetch(A.inner_columns.columns + 2 * inner, 2 * n_inner);
         case 1:
-          return prefetch(A.inner_values.values + 2 * inner, 2 * n_inner);
+          return prefetch_inner(A.inner, threadIdx.x, 2 * inner, 2 * n_inner);
         case 2:
           return prefetch(v.x + h.begin, h.rows);
         case 3:
@@ -264,65 +152,138 @@ namespace leopard
   }
 
   /**
-   * One global iteration: thread block J relaxes matrix block J, a thread a row. `plain`: omega = 1, no weights, no momentum, k the same in all blocks, and
-   * no residual is asked for.
+   * One global iteration: thread block J relaxes matrix block J, n_own rows a thread. `plain`: omega = 1, no weights, no momentum, k the same in all
+   * blocks, and no residual is asked for. All reads are queued before the first is needed: a block lives about as long as three of them take.
    */
-  template <typename Column, typename Value, int width, bool plain>
-  __global__ void __launch_bounds__(max_rows_in_registers,
-                                    width <= 4 && plain ? 3
-                                    : width <= 8        ? 2
-                                                        : 1)
-    relax_rows_kernel(const MatrixView<Column, Value> A, const RelaxVectors v, const RelaxParameters parameters)
+  template <typename Format, int width, int n_own, bool plain>
+  __global__ void __launch_bounds__(max_rows_in_registers / n_own,
+                                    width <= 4   ? (plain ? 4 : 3)
+                                    : width <= 8 ? 3
+                                                 : 1)
+    relax_rows_kernel(const MatrixView<Format> A, const RelaxVectors v, const RelaxParameters parameters)
   {
     __shared__ double  y[2 * max_rows_in_registers], frozen[max_rows_in_registers], partial[32];
-    const int         *header = A.header(blockIdx.x);
-    const HeaderFields h      = read_header(header);
-    const int          i = threadIdx.x, row = h.begin + i, local = h.first_local + i;
-    const bool         active = i < h.rows, owned = static_cast<unsigned int>(i - h.owned_begin) < static_cast<unsigned int>(h.owned_rows);
-    const int          slice_begin = active ? header[header_size + i / 32] : 0, slice_end = active ? header[header_size + i / 32 + 1] : 0;
+    const int         *header = A.header(blockIdx.x), *jags = header + A.first_jag;
+    const HeaderFields h = read_header(header);
+    const int          t = threadIdx.x, stride = blockDim.x;
 
-    RowInRegisters<Column, Value, width> a(A, slice_begin, slice_end, i);
-    double                               b = 0., value = 0., weight = 0., keep = A.keep, velocity = 0.;
-    frozen[i] = 0.;
-    if (active)
+    RowInRegisters<Format, width> a[n_own];
+    double                        b[n_own], value[n_own], weight[n_own], keep[n_own], velocity[n_own];
+#pragma unroll
+    for (int r = 0; r < n_own; ++r)
       {
-        value  = v.x[row];
-        b      = __ldcs(v.b + row);
-        weight = A.weights(local);
-        if (!plain && A.keeps != nullptr)
-          keep = A.keeps[local];
-        if (!plain && parameters.momentum > 0.)
-          velocity = v.velocity[local];
+        const int i = t + r * stride;
+        a[r].load(A.inner, header[header_size + i / 32], header[header_size + i / 32 + 1], i);
+        frozen[i] = 0.;
       }
-    __syncthreads();
-    if (i < h.n_boundary)
-      frozen[A.boundary_rows[h.first_boundary + i]] = off_block_sum(A, header + A.first_jag, h.n_jags, v.off_block, i, 0);
-    a.scale(A, slice_begin, slice_end, i, weight);
-    y[i] = value;
+    // this thread's share of the off-block entries
+    int                    outer_columns[min_jags], n_outer = 0, boundary_row = 0;
+    typename Format::Value outer_values[min_jags];
+    const bool             has_outer = t < h.n_boundary;
+    if (has_outer)
+      boundary_row = __ldg(A.boundary_rows + h.first_boundary + t);
+#pragma unroll
+    for (int e = 0; e < min_jags; ++e)
+      if (const int begin = jags[e]; t < jags[e + 1] - begin)
+        {
+          outer_columns[e] = __ldg(A.outer_columns + begin + t);
+          outer_values[e]  = A.outer_values.stored(begin + t);
+          n_outer          = e + 1;
+        }
+#pragma unroll
+    for (int r = 0; r < n_own; ++r)
+      {
+        const int i = min(t + r * stride, h.rows - 1), local = h.first_local + i; // rows that do not exist read the last one
+        value[r]    = v.x[h.begin + i];
+        b[r]        = __ldcs(v.b + h.begin + i);
+        weight[r]   = A.weights(local);
+        keep[r]     = !plain && A.keeps != nullptr ? A.keeps[local] : A.keep;
+        velocity[r] = !plain && parameters.momentum > 0. ? v.velocity[local] : 0.;
+      }
+    double x_j[min_jags];
+#pragma unroll
+    for (int e = 0; e < min_jags; ++e)
+      if (e < n_outer)
+        x_j[e] = load(v.off_block + outer_columns[e]);
+#pragma unroll
+    for (int r = 0; r < n_own; ++r)
+      a[r].decode(A.inner, t + r * stride);
+    __syncthreads(); // frozen is zero
+    if (has_outer)
+      {
+        double sum = n_outer == min_jags ? off_block_sum(A, jags, h.n_jags, v.off_block, t, min_jags) : 0.;
+#pragma unroll
+        for (int e = 0; e < min_jags; ++e)
+          if (e < n_outer)
+            sum += A.outer_values.decode(outer_values[e]) * x_j[e];
+        frozen[boundary_row] = sum;
+      }
+    for (int r = t + stride; r < h.n_boundary; r += stride)
+      frozen[A.boundary_rows[h.first_boundary + r]] = off_block_sum(A, jags, h.n_jags, v.off_block, r, 0);
+#pragma unroll
+    for (int r = 0; r < n_own; ++r)
+      y[t + r * stride] = value[r];
     __syncthreads();
 
-    const LocalSweeps<decltype(a), plain> sweeps = {a, y, i, keep, parameters.momentum};
-    const double                          s = weight * (b - frozen[i]), start = value;
+    double s[n_own], start[n_own], residual = 0.;
+#pragma unroll
+    for (int r = 0; r < n_own; ++r)
+      {
+        s[r]     = b[r] - frozen[t + r * stride];
+        start[r] = value[r];
+      }
+    const auto owned = [&](int r) { return static_cast<unsigned int>(t + r * stride - h.owned_begin) < static_cast<unsigned int>(h.owned_rows); };
+    const auto sweep = [&](const double *from, double *to) {
+#pragma unroll
+      for (int r = 0; r < n_own; ++r)
+        {
+          const double sum  = weight[r] * a[r].subtract_from(s[r], from);
+          double       next = plain ? sum : keep[r] * value[r] + sum;
+          if (!plain && parameters.momentum > 0.)
+            {
+              next += parameters.momentum * velocity[r];
+              velocity[r] = next - value[r];
+            }
+          value[r]           = next;
+          to[t + r * stride] = next;
+        }
+      __syncthreads(); // all have read one half and written the other
+    };
     if (!plain && parameters.test_every > 0)
       {
-        const double residual = owned ? (a.apply(keep * value + s, y) - value) / weight : 0.;
-        const double sum      = sum_over_block(residual * residual, partial);
-        if (i == 0)
-          v.parts[blockIdx.x] = sum;
+#pragma unroll
+        for (int r = 0; r < n_own; ++r)
+          if (owned(r))
+            {
+              const double change = (keep[r] - 1.) * value[r] / weight[r] + a[r].subtract_from(s[r], y);
+              residual += change * change;
+            }
+        residual = sum_over_block(residual, partial);
+        if (t == 0)
+          v.parts[blockIdx.x] = residual;
       }
     if (!plain && parameters.local_iterations == 0)
       return;
-    sweeps.run(!plain && parameters.local_iterations_per_block != nullptr ? parameters.local_iterations_per_block[blockIdx.x]
-                                                                          : parameters.local_iterations,
-               s,
-               value,
-               velocity);
-    if (owned)
-      store(v.x + row, plain || parameters.block_omega == 1. ? value : start + parameters.block_omega * (value - start));
-    if (!plain && active && parameters.momentum > 0.)
-      v.velocity[local] = velocity;
+    int k =
+      !plain && parameters.local_iterations_per_block != nullptr ? parameters.local_iterations_per_block[blockIdx.x] : parameters.local_iterations;
+    for (; k >= 2; k -= 2)
+      {
+        sweep(y, y + max_rows_in_registers);
+        sweep(y + max_rows_in_registers, y);
+      }
+    if (k > 0)
+      sweep(y, y + max_rows_in_registers);
+#pragma unroll
+    for (int r = 0; r < n_own; ++r)
+      {
+        const int i = t + r * stride;
+        if (owned(r))
+          store(v.x + h.begin + i, plain || parameters.block_omega == 1. ? value[r] : start[r] + parameters.block_omega * (value[r] - start[r]));
+        if (!plain && i < h.rows && parameters.momentum > 0.)
+          v.velocity[h.first_local + i] = velocity[r];
+      }
     // the block that will run here next finds its data in the L2 cache
-    if (i < 32 && blockIdx.x + A.blocks_at_once < gridDim.x)
+    if (t < 32 && blockIdx.x + A.blocks_at_once < gridDim.x)
       prefetch_block(A, v, blockIdx.x + A.blocks_at_once);
   }
 
@@ -334,8 +295,8 @@ namespace leopard
     int    columns[n_cached];
     double values[n_cached];
 
-    template <typename Column, typename Value>
-    __device__ OffBlock(const MatrixView<Column, Value> &A, const HeaderFields &h, const int *jags)
+    template <typename Matrix>
+    __device__ OffBlock(const Matrix &A, const HeaderFields &h, const int *jags)
     {
       const int r = threadIdx.x;
       if (r >= h.n_boundary)
@@ -343,33 +304,25 @@ namespace leopard
       row = A.boundary_rows[h.first_boundary + r];
 #pragma unroll
       for (int e = 0; e < n_cached; ++e)
-        {
-          columns[e] = 0;
-          values[e]  = 0.;
-          if (e < h.n_jags)
-            if (const int begin = jags[e]; r < jags[e + 1] - begin)
-              {
-                columns[e] = __ldg(A.outer_columns + begin + r);
-                values[e]  = A.outer_values(begin + r);
-                n          = e + 1;
-              }
-        }
+        if (e < h.n_jags)
+          if (const int begin = jags[e]; r < jags[e + 1] - begin)
+            {
+              columns[e] = __ldg(A.outer_columns + begin + r);
+              values[e]  = A.outer_values(begin + r);
+              n          = e + 1;
+            }
     }
 
-    /** Asks for the off-block values; freeze() waits for them. */
-    __device__ void fetch(const double *x)
+    template <typename Matrix>
+    __device__ void freeze(const Matrix &A, const HeaderFields &h, const int *jags, const double *x, double *frozen) const
     {
+      if (row < 0)
+        return;
+      double x_j[n_cached];
 #pragma unroll
       for (int e = 0; e < n_cached; ++e)
         if (e < n)
           x_j[e] = load(x + columns[e]);
-    }
-
-    template <typename Column, typename Value>
-    __device__ void freeze(const MatrixView<Column, Value> &A, const HeaderFields &h, const int *jags, const double *x, double *frozen) const
-    {
-      if (row < 0)
-        return;
       double sums[2] = {n == n_cached ? off_block_sum(A, jags, h.n_jags, x, threadIdx.x, n_cached) : 0., 0.};
 #pragma unroll
       for (int e = 0; e < n_cached; ++e)
@@ -377,28 +330,26 @@ namespace leopard
           sums[e % 2] += values[e] * x_j[e];
       frozen[row] = sums[0] + sums[1];
     }
-
-  private:
-    double x_j[n_cached];
   };
 
   /**
-   * The persistent form: each block iterates by itself, its matrix, right-hand side and values in registers and shared memory.
+   * The persistent form, a thread a row: each block iterates by itself, its matrix, right-hand side and values in registers and shared memory. With a
+   * monitor the blocks wait for one another twice, before the first and after the last iteration, for the true residuals.
    */
-  template <typename Column, typename Value, int width, int n_cached, int max_threads>
+  template <typename Format, int width, int n_cached, int max_threads>
   __global__ void __launch_bounds__(max_threads)
-    persistent_rows_kernel(const MatrixView<Column, Value> A, const RelaxVectors v, const RelaxParameters parameters)
+    persistent_rows_kernel(const MatrixView<Format> A, const RelaxVectors v, const RelaxParameters parameters, const MonitorView m)
   {
-    __shared__ double  y[2 * max_rows_in_registers], frozen[max_rows_in_registers], partial[32];
+    __shared__ double  y[2 * max_threads], frozen[max_threads], partial[32];
     __shared__ int     state;
     const int         *header = A.header(blockIdx.x), *jags = header + A.first_jag;
     const HeaderFields h = read_header(header);
     const int          i = threadIdx.x, row = h.begin + i, local = h.first_local + i;
     const bool         active = i < h.rows, owned = static_cast<unsigned int>(i - h.owned_begin) < static_cast<unsigned int>(h.owned_rows);
-    const int          slice_begin = active ? header[header_size + i / 32] : 0, slice_end = active ? header[header_size + i / 32 + 1] : 0;
 
-    RowInRegisters<Column, Value, width> a(A, slice_begin, slice_end, i);
-    double                               b = 0., value = 0., weight = 0., keep = A.keep, velocity = 0.;
+    RowInRegisters<Format, width> a;
+    a.load(A.inner, header[header_size + i / 32], header[header_size + i / 32 + 1], i);
+    double b = 0., value = 0., weight = 0., keep = A.keep, velocity = 0.;
     if (active)
       {
         value  = load(v.x + row);
@@ -409,43 +360,65 @@ namespace leopard
         if (parameters.momentum > 0.)
           velocity = v.velocity[local];
       }
-    a.scale(A, slice_begin, slice_end, i, weight);
-    b *= weight;
-    OffBlock<n_cached>                    off_block(A, h, jags);
-    const LocalSweeps<decltype(a), false> sweeps = {a, y, i, keep, parameters.momentum};
+    a.decode(A.inner, i);
+    const OffBlock<n_cached> off_block(A, h, jags);
     const int k = parameters.local_iterations_per_block != nullptr ? parameters.local_iterations_per_block[blockIdx.x] : parameters.local_iterations;
-    frozen[i]   = 0.;
+    // s = b - off-block part, with the newest values in the first half of y
+    const auto freeze = [&] {
+      off_block.freeze(A, h, jags, v.x, frozen);
+      if (active && !owned)
+        value = load(v.x + row);
+      y[i] = value;
+      __syncthreads();
+      return b - frozen[i];
+    };
+    const auto residual_part = [&](double s) {
+      const double residual = owned ? a.subtract_from(s, y) + (keep - 1.) * value / weight : 0.;
+      return sum_over_block(residual * residual, partial);
+    };
+    const auto sweep = [&](double s, int from) {
+      double next = weight * a.subtract_from(s, y + from * max_threads) + keep * value;
+      if (parameters.momentum > 0.)
+        {
+          next += parameters.momentum * velocity;
+          velocity = next - value;
+        }
+      value                           = next;
+      y[(1 - from) * max_threads + i] = value;
+      __syncthreads(); // all have read one half and written the other
+    };
+    frozen[i] = 0.;
     if (i == 0)
       state = go_on;
     __syncthreads();
+    if (m.monitor != nullptr)
+      {
+        const double residual = residual_part(freeze()), b_part = sum_over_block(owned ? b * b : 0., partial);
+        begin_solve(m, residual, b_part, partial);
+      }
 
     int iteration = 0;
     for (; iteration < parameters.n_iterations; ++iteration)
       {
-        if (v.monitor != nullptr && i == 0)
-          state = monitor_state(v.monitor);
-        if (iteration == 0 || !parameters.read_ahead)
-          off_block.fetch(v.off_block);
-        off_block.freeze(A, h, jags, v.off_block, frozen);
-        if (iteration > 0 && active && !owned)
-          value = load(v.off_block + row);
-        y[i] = value;
-        __syncthreads();
+        if (m.monitor != nullptr && i == 0)
+          state = monitor_state(m.monitor);
+        const double s = freeze(), start = value;
         if (state != go_on)
           break;
-        const double s = b - weight * frozen[i], start = value;
-        if (parameters.test_every > 0 && iteration % parameters.test_every == 0)
+        if (parameters.test_every > 0 && iteration % parameters.test_every == 0 && iteration > 0)
           {
-            const double residual = owned ? (a.apply(keep * value + s, y) - value) / weight : 0.;
-            const double sum      = sum_over_block(residual * residual, partial);
+            const double part = residual_part(s);
             if (i == 0)
-              store(v.parts + blockIdx.x, sum);
-            if (v.monitor != nullptr)
-              look_at_residual(v.monitor, v.parts, iteration);
+              store(m.parts + blockIdx.x, part);
+            look_at_residual(m.monitor, m.parts, iteration);
           }
-        if (parameters.read_ahead)
-          off_block.fetch(v.off_block); // arrive during the sweeps
-        sweeps.run(k, s, value, velocity);
+        for (int n = 0; n + 2 <= k; n += 2)
+          {
+            sweep(s, 0);
+            sweep(s, 1);
+          }
+        if (k % 2 == 1)
+          sweep(s, 0);
         if (parameters.block_omega != 1.)
           value = start + parameters.block_omega * (value - start);
         if (owned)
@@ -453,117 +426,94 @@ namespace leopard
       }
     if (active && parameters.momentum > 0.)
       v.velocity[local] = velocity;
-    if (v.iterations_done != nullptr && i == 0)
-      v.iterations_done[blockIdx.x] = iteration;
+    if (m.monitor != nullptr)
+      {
+        wait_for_all(m);
+        end_solve(m, residual_part(freeze()), iteration, partial);
+      }
   }
 
   /**
-   * The same for blocks of any size and rows of any length: threads share out the rows, and the matrix is read anew in each sweep,
-   * mostly from the L1 cache. Shared memory: three values a row (four with momentum), and 32.
+   * One global iteration of blocks of any size and rows of any length: threads share out the rows, and the matrix is read anew in each sweep,
+   * mostly from the L1 cache. Shared memory: three values a row, and 32.
    */
-  template <typename Column, typename Value>
+  template <typename Format>
   __global__ void __launch_bounds__(1024)
-    relax_any_kernel(const MatrixView<Column, Value> A, const RelaxVectors v, const RelaxParameters parameters, int stride)
+    relax_any_kernel(const MatrixView<Format> A, const RelaxVectors v, const RelaxParameters parameters, int stride)
   {
     extern __shared__ double shared[];
     const int               *header = A.header(blockIdx.x);
     const HeaderFields       h      = read_header(header);
-    const int                begin = h.begin, rows = h.rows, first_local = h.first_local;
-    double                  *y = shared, *next = y + stride, *s = next + stride, *partial = s + stride, *velocity = partial + 32;
-    __shared__ int           state;
-    const auto               owned = [&](int i) { return i >= h.owned_begin && i < h.owned_begin + h.owned_rows; };
-
-    for (int i = threadIdx.x; i < rows; i += blockDim.x)
-      {
-        y[i] = v.x[begin + i];
-        if (parameters.momentum > 0.)
-          velocity[i] = v.velocity[first_local + i];
-      }
-    const int local_iterations = parameters.local_iterations_per_block != nullptr && parameters.local_iterations > 0
-                                   ? parameters.local_iterations_per_block[blockIdx.x]
-                                   : parameters.local_iterations;
-    if (threadIdx.x == 0)
-      state = go_on;
-    __syncthreads();
-
-    int iteration = 0;
-    for (; iteration < parameters.n_iterations; ++iteration)
-      {
-        if (v.monitor != nullptr && threadIdx.x == 0)
-          state = monitor_state(v.monitor);
-        for (int i = threadIdx.x; i < rows; i += blockDim.x)
-          {
-            s[i] = 0.;
-            if (iteration > 0 && !owned(i))
-              y[i] = load(v.off_block + begin + i);
-          }
-        __syncthreads();
-        if (state != go_on)
-          break;
-        for (int r = threadIdx.x; r < h.n_boundary; r += blockDim.x)
-          s[A.boundary_rows[h.first_boundary + r]] = off_block_sum(A, header + A.first_jag, h.n_jags, v.off_block, r, 0);
-        __syncthreads();
-        const bool tests = parameters.test_every > 0 && iteration % parameters.test_every == 0;
-        double     norm  = 0.;
-        for (int k = 0; k < local_iterations || (k == 0 && tests); ++k)
-          {
-            for (int i = threadIdx.x; i < rows; i += blockDim.x)
-              {
-                const int    end = header[header_size + i / 32 + 1], local = first_local + i;
-                const double weight = A.weights(local), keep = A.keeps != nullptr ? A.keeps[local] : A.keep;
-                double       sum = v.b[begin + i] - s[i];
+    double                  *y = shared, *next = y + stride, *s = next + stride, *partial = s + stride;
+    const auto               owned   = [&](int i) { return i >= h.owned_begin && i < h.owned_begin + h.owned_rows; };
+    const auto               row_sum = [&](int i) {
+      double    sum = s[i];
+      const int end = header[header_size + i / 32 + 1];
 #pragma unroll 4
-                for (int pair = header[header_size + i / 32] + i % 32; pair < end; pair += 32)
-                  {
-                    const Pair<Column> column = A.inner_columns.pair(pair);
-                    const Pair<Value>  value  = A.inner_values.pair(pair);
-                    sum -= A.inner_values.decode(value.x) * y[A.inner_columns.decode(column.x, i)];
-                    sum -= A.inner_values.decode(value.y) * y[A.inner_columns.decode(column.y, i)];
-                  }
-                double relaxed = keep * y[i] + weight * sum;
-                if (tests && k == 0 && owned(i))
-                  norm += (relaxed - y[i]) * (relaxed - y[i]) / (weight * weight);
-                if (local_iterations == 0)
-                  continue;
-                if (parameters.momentum > 0.)
-                  {
-                    relaxed += parameters.momentum * velocity[i];
-                    velocity[i] = relaxed - y[i];
-                  }
-                next[i] = relaxed;
-              }
-            __syncthreads();
-            if (local_iterations > 0)
-              {
-                double *swap = y;
-                y            = next;
-                next         = swap;
-              }
-          }
-        if (local_iterations > 0)
-          for (int i = threadIdx.x; i < rows; i += blockDim.x)
-            if (owned(i))
-              {
-                if (parameters.block_omega != 1.)
-                  {
-                    const double start = load(v.x + begin + i); // nobody else writes it
-                    y[i]               = start + parameters.block_omega * (y[i] - start);
-                  }
-                store(v.x + begin + i, y[i]);
-              }
-        if (tests)
-          {
-            const double sum = sum_over_block(norm, partial);
-            if (threadIdx.x == 0)
-              store(v.parts + blockIdx.x, sum);
-            if (v.monitor != nullptr)
-              look_at_residual(v.monitor, v.parts, iteration);
-          }
+      for (int pair = header[header_size + i / 32] + i % 32; pair < end; pair += 32)
+        {
+          const typename Format::Raw raw = A.inner.load_pair(pair);
+#pragma unroll
+          for (int q = 0; q < 2; ++q)
+            {
+              int    column = 0;
+              double value  = 0.;
+              A.inner.decode(raw, q, i, column, value);
+              sum -= value * y[column];
+            }
+        }
+      return sum;
+    };
+
+    for (int i = threadIdx.x; i < h.rows; i += blockDim.x)
+      {
+        y[i] = v.x[h.begin + i];
+        s[i] = v.b[h.begin + i];
       }
-    if (parameters.momentum > 0. && local_iterations > 0)
-      for (int i = threadIdx.x; i < rows; i += blockDim.x)
-        v.velocity[first_local + i] = velocity[i];
-    if (v.iterations_done != nullptr && threadIdx.x == 0)
-      v.iterations_done[blockIdx.x] = iteration;
+    __syncthreads();
+    for (int r = threadIdx.x; r < h.n_boundary; r += blockDim.x)
+      s[A.boundary_rows[h.first_boundary + r]] -= off_block_sum(A, header + A.first_jag, h.n_jags, v.off_block, r, 0);
+    __syncthreads();
+    const auto keep_of = [&](int local) { return A.keeps != nullptr ? A.keeps[local] : A.keep; };
+    if (parameters.test_every > 0)
+      {
+        double norm = 0.;
+        for (int i = threadIdx.x; i < h.rows; i += blockDim.x)
+          if (owned(i))
+            {
+              const double residual = row_sum(i) + (keep_of(h.first_local + i) - 1.) * y[i] / A.weights(h.first_local + i);
+              norm += residual * residual;
+            }
+        norm = sum_over_block(norm, partial);
+        if (threadIdx.x == 0)
+          v.parts[blockIdx.x] = norm;
+      }
+    if (parameters.local_iterations == 0)
+      return;
+    const int k = parameters.local_iterations_per_block != nullptr ? parameters.local_iterations_per_block[blockIdx.x] : parameters.local_iterations;
+    for (int n = 0; n < k; ++n)
+      {
+        for (int i = threadIdx.x; i < h.rows; i += blockDim.x)
+          {
+            const int local   = h.first_local + i;
+            double    relaxed = keep_of(local) * y[i] + A.weights(local) * row_sum(i);
+            if (parameters.momentum > 0.)
+              {
+                relaxed += parameters.momentum * v.velocity[local];
+                v.velocity[local] = relaxed - y[i];
+              }
+            next[i] = relaxed;
+          }
+        __syncthreads();
+        double *swap = y;
+        y            = next;
+        next         = swap;
+      }
+    for (int i = threadIdx.x; i < h.rows; i += blockDim.x)
+      if (owned(i))
+        {
+          const double start = parameters.block_omega == 1. ? 0. : load(v.x + h.begin + i); // nobody else writes it
+          store(v.x + h.begin + i, parameters.block_omega == 1. ? y[i] : start + parameters.block_omega * (y[i] - start));
+        }
   }
 } // namespace leopard
