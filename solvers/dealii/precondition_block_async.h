@@ -26,16 +26,17 @@ namespace leopard
    * Krylov solvers and for the multigrid smoothers mg::SmootherRelaxation and MGSmootherRelaxation.
    *
    * vmult(dst, src) does n_iterations global iterations for A dst = src from dst = 0, step(x, b) for A x = b from x. With the
-   * synchronous schedule, the default, this is a fixed linear map, symmetric where A is symmetric: use it with any solver. With the others
-   * it is none, and SolverFGMRES or SolverFlexibleCG is the solver (see is_fixed_linear_map()).
+   * synchronous schedule, the default, this is a fixed linear map C, symmetric if A is, and positive definite if A is and the
+   * iteration converges: use it with any solver. With the other schedules it is none (see is_fixed_linear_map()), and
+   * SolverFGMRES or SolverFlexibleCG is the solver.
    *
    * Vectors are dealii::Vector<double>, LinearAlgebra::distributed::Vector<double> or TrilinosWrappers::MPI::Vector, in host
    * memory, without ghosts; only the own entries are used. With the backend cuda the matrix stays on the device and each call copies src
    * there and dst back. A Trilinos matrix may be distributed: blocks lie within a rank, ghost values are exchanged
    * before each global iteration, and all functions but clear() and the queries are collective.
    *
-   * Rows whose entries are all zero or not stored, as level matrices have them for DoFs that the level does not own or refine, become rows
-   * of the identity: step() leaves their x alone, vmult() makes them zero. A zero diagonal in any other row is an error.
+   * Rows whose entries are all zero or not stored, as level matrices may have them for DoFs at refinement edges and boundaries, become
+   * rows of the identity: step() leaves their x alone, vmult() makes it zero. A zero diagonal in any other row is an error.
    *
    * Nothing of A is referred to after initialize(). Calls of one object from several threads at once are not allowed, as it has buffers.
    */
@@ -66,7 +67,7 @@ namespace leopard
                               int        n_threads        = 0);
 
       int        n_iterations;     ///< global iterations of a vmult() or step(), >= 1
-      int        local_iterations; ///< Jacobi sweeps inside a block per global iteration; odd numbers keep vmult() positive definite
+      int        local_iterations; ///< Jacobi sweeps inside a block per global iteration, >= 1
       int        block_size;       ///< rows of a block, at most
       double     omega;            ///< relaxation factor of a sweep, in (0, 2)
       bool       l1_weights;       ///< adds the off-block entries' absolute values to the diagonal
