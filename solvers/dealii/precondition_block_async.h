@@ -27,8 +27,8 @@ namespace leopard
    *
    * vmult(dst, src) does n_iterations global iterations for A dst = src from dst = 0, step(x, b) for A x = b from x. With the
    * synchronous schedule, the default, this is a fixed linear map C, symmetric if A is, and positive definite if A is and the
-   * iteration converges: use it with any solver. With the other schedules it is none (see is_fixed_linear_map()), and
-   * SolverFGMRES or SolverFlexibleCG is the solver.
+   * iteration converges: use it with any solver. With the chaotic schedule it is neither fixed nor symmetric, and SolverFGMRES is the
+   * solver: SolverCG fails, and SolverFlexibleCG, though it bears the changes, took up to five times the iterations for want of symmetry.
    *
    * Vectors are dealii::Vector<double>, LinearAlgebra::distributed::Vector<double> or TrilinosWrappers::MPI::Vector, in host
    * memory, without ghosts; only the own entries are used. With the backend cuda the matrix stays on the device and each call copies src
@@ -89,7 +89,7 @@ namespace leopard
 
     size_type m() const; ///< rows of A; 0 before initialize()
     size_type n() const; ///< columns of A
-    /** Whether vmult() is the same linear map in every call, so that the solver need not be flexible. */
+    /** Whether vmult() is the same linear map in every call, so that the solver need not be flexible. It need not be symmetric. */
     bool is_fixed_linear_map() const;
 
     /** dst = C src: n_iterations from zero. @throws InvalidInput before initialize() and for vectors of another length; the others too. */
