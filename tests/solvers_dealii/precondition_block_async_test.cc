@@ -386,6 +386,25 @@ namespace leopard
       EXPECT_LT(D.matrix.residual(r, x, D.b), 1e-7 * D.b.l2_norm());
     }
 
+    TEST(Trilinos, AllowsRanksWithoutRows)
+    {
+      const dealii::IndexSet owned = dealii::Utilities::MPI::create_evenly_distributed_partitioning(MPI_COMM_WORLD, 1);
+      TrilinosMatrix         A(owned, MPI_COMM_WORLD, 1);
+      for (const auto i : owned)
+        A.set(i, i, 4.);
+      A.compress(dealii::VectorOperation::insert);
+      TrilinosVector x(owned, MPI_COMM_WORLD), b(owned, MPI_COMM_WORLD);
+      b = 2.;
+      for (const BlockShape shape : all_shapes)
+        {
+          PreconditionBlockAsync P;
+          P.initialize(A, AdditionalData(1, 1, 16, 1., false, Schedule::synchronous, Backend::host, shape));
+          P.Tvmult(x, b);
+          P.step(x, b);
+          EXPECT_EQ(x.l2_norm(), 0.5);
+        }
+    }
+
     TEST(Trilinos, LeavesZeroRowsAloneAndRejectsZeroDiagonals)
     {
       const unsigned int         last = DistributedLaplacian::n * DistributedLaplacian::n - 1;
