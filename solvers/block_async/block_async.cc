@@ -154,6 +154,11 @@ namespace leopard
     engine->iterate(x, b, n_iterations);
   }
 
+  bool BlockAsync::tests_itself() const
+  {
+    return engine->tests_itself();
+  }
+
   IterationReport BlockAsync::iterate_until(double *x, const double *b, int n_iterations, const ResidualTest &test)
   {
     return engine->iterate_until(x, b, n_iterations, test);

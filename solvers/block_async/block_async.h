@@ -97,6 +97,7 @@ namespace leopard
     MemorySpace     memory_space() const override;
     bool            is_fixed_linear_map() const override;
     void            iterate(double *x, const double *b, int n_iterations) override;
+    bool            tests_itself() const override;
     IterationReport iterate_until(double *x, const double *b, int n_iterations, const ResidualTest &test) override;
     void            restart() override;
     double          residual_norm_squared(const double *x, const double *b) override;

@@ -39,14 +39,10 @@ namespace leopard
         return A.inner_columns;
       else
         {
-          std::vector<Column> result(A.inner_columns.size());
-          std::vector<Column> number(2 * 65536 + 1);
+          std::vector<Column> result(A.inner_columns.size()), number(2 * 65536 + 1);
           for (std::size_t d = 0; d < A.distances.size(); ++d)
             number[65536 + A.distances[d]] = static_cast<Column>(d);
-          for (const DeviceBlock &info : A.blocks)
-            for (int slice = info.first_slice; slice < info.first_slice + (info.rows + 31) / 32; ++slice)
-              for (int slot = A.slice_offsets[slice]; slot < A.slice_offsets[slice + 1]; ++slot)
-                result[slot] = number[65536 + A.inner_columns[slot] - (slot % 32 + 32 * (slice - info.first_slice))];
+          A.for_each_inner([&](std::size_t slot, int row) { result[slot] = number[65536 + A.inner_columns[slot] - row]; });
           return result;
         }
     }
@@ -55,46 +51,45 @@ namespace leopard
     template <typename Column, typename Value>
     struct DeviceBlockCrs
     {
-      device::Array<DeviceBlock>   blocks;
-      device::Array<int>           slice_offsets, distances, outer_columns, jags;
+      device::Array<int>           headers, distances, outer_columns;
       device::Array<Column>        inner_columns;
       device::Array<Value>         inner_values, outer_values, diagonal;
       device::Array<double>        table;
       device::Array<std::uint16_t> boundary_rows;
+      int                          header_stride, first_jag;
 
       DeviceBlockCrs(const SlicedBlockCrs &A, const BlockCrs &matrix, const Dictionary &dictionary)
-        : blocks(A.blocks)
-        , slice_offsets(A.slice_offsets)
+        : headers(A.headers)
         , distances(A.distances)
         , outer_columns(A.outer_columns)
-        , jags(A.jags)
         , inner_columns(encode_columns<Column>(A))
         , inner_values(encode<Value>(A.inner_values, dictionary))
         , outer_values(encode<Value>(A.outer_values, dictionary))
         , diagonal(encode<Value>(matrix.diagonal, dictionary))
         , table(dictionary.values())
         , boundary_rows(A.boundary_rows)
+        , header_stride(A.header_stride)
+        , first_jag(A.first_jag)
       {
       }
 
       static std::size_t bytes_needed(const SlicedBlockCrs &A, const BlockCrs &matrix)
       {
-        return A.blocks.size() * sizeof(DeviceBlock) + (A.slice_offsets.size() + A.outer_columns.size() + A.jags.size()) * sizeof(int) +
-               A.inner_columns.size() * sizeof(Column) + (A.inner_values.size() + A.outer_values.size() + matrix.diagonal.size()) * sizeof(Value) +
-               A.boundary_rows.size() * 2;
+        return (A.headers.size() + A.outer_columns.size()) * sizeof(int) + A.inner_columns.size() * sizeof(Column) +
+               (A.inner_values.size() + A.outer_values.size() + matrix.diagonal.size()) * sizeof(Value) + A.boundary_rows.size() * 2;
       }
 
       MatrixView<Column, Value> view() const
       {
         const auto values = [&](const device::Array<Value> &array) { return ValueView<Value>{array.data(), table.data()}; };
-        return {blocks.data(),
-                slice_offsets.data(),
+        return {headers.data(),
+                header_stride,
+                first_jag,
                 {inner_columns.data(), distances.data()},
                 values(inner_values),
                 values(outer_values),
                 values(diagonal),
                 outer_columns.data(),
-                jags.data(),
                 boundary_rows.data()};
       }
     };
@@ -174,34 +169,36 @@ namespace leopard
           }
       }
 
+      bool tests_itself() const override { return execution == Execution::persistent; }
+
       IterationReport iterate_until(double *x, const double *b, int n_iterations, const ResidualTest &test) override
       {
-        if (n_blocks == 0 || execution != Execution::persistent || test.goal < 0.)
-          return iterate_between_tests(*this, x, b, n_iterations, test);
+        if (test.initial_residual < 0.)
+          {
+            queue_residual(x, b);
+            monitor.queue_squares(b, n_rows);
+          }
         // now and then the host looks too: at the time, and at whether there is progress
-        const long      n = std::min<long>(n_iterations, 100l * test.every);
-        RelaxParameters p = parameters(static_cast<int>(n));
+        RelaxParameters p = parameters(static_cast<int>(std::min<long>(n_iterations, 100l * test.every)));
         RelaxVectors    v = vectors(x, x, b);
         p.test_every      = test.every;
         v.monitor         = monitor.data();
-        monitor.reset(test);
+        v.iterations_done = monitor.iterations_done();
+        monitor.begin(test);
         launch(v, p);
-        return monitor.report();
+        queue_residual(x, b);
+        return monitor.end();
       }
 
       double residual_norm_squared(const double *x, const double *b) override
       {
         if (n_blocks == 0)
           return 0.;
-        RelaxParameters p  = parameters(1);
-        p.local_iterations = 0;
-        p.test_every       = 1;
-        p.momentum         = 0.;
-        launch(vectors(const_cast<double *>(x), x, b), p); // no local iterations: x is only read
+        queue_residual(x, b);
         return monitor.sum_of_parts();
       }
 
-      double norm_squared(const double *b) override { return monitor.norm_squared(b, n_rows); }
+      double norm_squared(const double *b) override { return n_rows == 0 ? 0. : monitor.norm_squared(b, n_rows); }
 
       void update_values(const double *values) override
       {
@@ -228,15 +225,13 @@ namespace leopard
 
       using Kernel = void (*)(MatrixView<Column, Value>, RelaxVectors, RelaxParameters);
 
-      template <int width>
-      static Kernel kernel_for(bool cached)
+      template <bool persistent>
+      static Kernel kernel_for(int width)
       {
-        return cached ? relax_rows_kernel<Column, Value, width, 8> : relax_rows_kernel<Column, Value, width, 0>;
-      }
-
-      static Kernel kernel_for(int width, bool cached)
-      {
-        return width <= 4 ? kernel_for<4>(cached) : width <= 8 ? kernel_for<8>(cached) : width <= 16 ? kernel_for<16>(cached) : nullptr;
+        return width <= 4    ? relax_rows_kernel<Column, Value, 4, persistent>
+               : width <= 8  ? relax_rows_kernel<Column, Value, 8, persistent>
+               : width <= 16 ? relax_rows_kernel<Column, Value, 16, persistent>
+                             : nullptr;
       }
 
       /** Which kernel, how many threads, how much shared memory, and whether all blocks are on the chip at once. */
@@ -253,10 +248,11 @@ namespace leopard
           {
             if (persistent && !may_persist)
               continue;
-            rows_kernel = a_thread_a_row ? kernel_for(A.inner_width, persistent && A.outer_width <= 8) : nullptr;
-            n_threads   = std::min(1024, std::max(32, (largest_block + 31) / 32 * 32));
-            stride      = rows_kernel != nullptr ? n_threads : largest_block;
-            n_shared    = sizeof(double) * (32 + static_cast<std::size_t>(stride) * (rows_kernel == nullptr && options.momentum > 0. ? 4 : 3));
+            launch_kernel = a_thread_a_row ? kernel_for<false>(A.inner_width) : nullptr;
+            rows_kernel   = a_thread_a_row && persistent ? kernel_for<true>(A.inner_width) : launch_kernel;
+            n_threads     = std::min(1024, std::max(32, (largest_block + 31) / 32 * 32));
+            stride        = rows_kernel != nullptr ? n_threads : largest_block;
+            n_shared      = sizeof(double) * (32 + static_cast<std::size_t>(stride) * (rows_kernel == nullptr && options.momentum > 0. ? 4 : 3));
             if (n_shared > properties.sharedMemPerBlockOptin - 64)
               throw InvalidInput("block-asynchronous iteration: a block of " + std::to_string(largest_block) + " rows needs " +
                                  std::to_string(n_shared) + " bytes of shared memory, and a thread block of this GPU has " +
@@ -284,7 +280,7 @@ namespace leopard
 
       RelaxVectors vectors(double *x, const double *off_block, const double *b) const
       {
-        return {x, off_block, b, velocity.data(), l1.data(), monitor.parts(), monitor.iterations_done(), nullptr};
+        return {x, off_block, b, velocity.data(), l1.data(), monitor.parts(), nullptr, nullptr};
       }
 
       RelaxParameters parameters(int n_iterations) const
@@ -294,11 +290,22 @@ namespace leopard
 
       void launch(const RelaxVectors &v, const RelaxParameters &p) const
       {
-        if (rows_kernel != nullptr)
-          rows_kernel<<<n_blocks, n_threads, n_shared>>>(matrix.view(), v, p);
+        const Kernel kernel = p.local_iterations > 0 ? rows_kernel : launch_kernel;
+        if (kernel != nullptr)
+          kernel<<<n_blocks, n_threads, n_shared>>>(matrix.view(), v, p);
         else
           relax_any_kernel<Column, Value><<<n_blocks, n_threads, n_shared>>>(matrix.view(), v, p, stride);
         LEOPARD_CHECK(cudaGetLastError());
+      }
+
+      /** Queues the parts of ||b - A x||^2: no local iterations, so that x is only read. */
+      void queue_residual(const double *x, const double *b) const
+      {
+        RelaxParameters p  = parameters(1);
+        p.local_iterations = 0;
+        p.test_every       = 1;
+        p.momentum         = 0.;
+        launch(vectors(const_cast<double *>(x), x, b), p);
       }
 
       void replace_values(const double *values)
@@ -351,7 +358,7 @@ namespace leopard
       std::unique_ptr<BlockCrs>     host_matrix; ///< for l1 weights of values that change
       std::unique_ptr<Sources>      sources;     ///< from the first update_values() on
       Execution                     execution   = Execution::launch;
-      Kernel                        rows_kernel = nullptr; ///< null: relax_any_kernel
+      Kernel                        rows_kernel = nullptr, launch_kernel = nullptr; ///< null: relax_any_kernel
       int                           n_threads = 0, stride = 0;
       std::size_t                   n_shared = 0;
     };

@@ -28,16 +28,17 @@ namespace leopard
     limit_met = 2
   };
 
-  constexpr int max_estimates = 1024; ///< residual estimates kept a launch
+  constexpr int max_estimates = 512; ///< residual estimates kept a launch
 
-  /** What blocks tell each other and the host about the residual. */
+  /** What blocks tell each other and the host about the residual. Norms squared. */
   struct Monitor
   {
-    int    state;
-    int    n_estimates;
-    double goal_squared, limit_squared;
+    int    state, n_estimates;
+    int    fewest, most; ///< iterations of a block
+    double mean;         ///< of the iterations of all blocks
+    double initial, b, goal, limit, final;
+    double estimates[max_estimates];
     int    estimate_iterations[max_estimates];
-    double estimates_squared[max_estimates];
   };
 
   /** One iteration's parameters; dimensionless. */
@@ -90,10 +91,10 @@ namespace leopard
         if (monitor->n_estimates < max_estimates)
           {
             monitor->estimate_iterations[monitor->n_estimates] = iteration;
-            monitor->estimates_squared[monitor->n_estimates]   = sum;
+            monitor->estimates[monitor->n_estimates]           = sum;
             ++monitor->n_estimates;
           }
-        const int state = sum <= monitor->goal_squared ? goal_met : !(sum <= monitor->limit_squared) ? limit_met : go_on;
+        const int state = sum <= monitor->goal ? goal_met : !(sum <= monitor->limit) ? limit_met : go_on;
         if (state != go_on)
           cuda::atomic_ref<int, cuda::thread_scope_device>(monitor->state).store(state, cuda::std::memory_order_relaxed);
       }
@@ -112,183 +113,199 @@ namespace leopard
     const double *b;
     double       *velocity; ///< one a local row; with momentum only
     const double *l1;       ///< one a local row, or null
-    double       *partial;  ///< one a block: its part of ||r||^2 at its last test
+    double       *parts;    ///< one a block: its part of ||r||^2 at its last test
     int          *iterations_done;
     Monitor      *monitor; ///< persistent form, or null
   };
 
-  /** s_i contributions of the off-block entries: frozen[row] = sum a_ij x_j for the rows that have any. Jags are kept in registers. */
+  /** frozen[row] = sum of a_ij x_j over the off-block entries, for the rows that have any. The first n_cached of a row are kept in registers. */
   template <int n_cached>
   struct OffBlock
   {
     int    row = -1, n = 0;
-    int    columns[n_cached > 0 ? n_cached : 1];
-    double values[n_cached > 0 ? n_cached : 1];
+    int    columns[n_cached];
+    double values[n_cached];
 
     template <typename Column, typename Value>
-    __device__ OffBlock(const MatrixView<Column, Value> &A, const DeviceBlock &block)
+    __device__ OffBlock(const MatrixView<Column, Value> &A, const int *header)
     {
       const int r = threadIdx.x;
-      if (r >= block.n_boundary)
+      if (r >= header[header_n_boundary])
         return;
-      row            = A.boundary_rows[block.first_boundary + r];
-      const int *jag = A.jags + block.first_jag;
+      row = A.boundary_rows[header[header_first_boundary] + r];
 #pragma unroll
       for (int e = 0; e < n_cached; ++e)
-        if (e < block.n_jags && r < jag[e + 1] - jag[e])
-          {
-            columns[e] = A.outer_columns[jag[e] + r];
-            values[e]  = A.outer_values(jag[e] + r);
-            n          = e + 1;
-          }
+        if (e < header[header_n_jags])
+          if (const int begin = header[A.first_jag + e]; r < header[A.first_jag + e + 1] - begin)
+            {
+              columns[e] = __ldg(A.outer_columns + begin + r);
+              values[e]  = A.outer_values(begin + r);
+              n          = e + 1;
+            }
     }
 
     template <typename Column, typename Value>
-    __device__ void freeze(const MatrixView<Column, Value> &A, const DeviceBlock &block, const double *x, double *frozen) const
+    __device__ void freeze(const MatrixView<Column, Value> &A, const int *header, const double *x, double *frozen) const
     {
-      if constexpr (n_cached > 0)
-        {
-          if (row < 0)
-            return;
-          double x_j[n_cached];
+      if (row < 0)
+        return;
+      double x_j[n_cached];
 #pragma unroll
-          for (int e = 0; e < n_cached; ++e)
-            if (e < n)
-              x_j[e] = load(x + columns[e]);
-          double sum = 0.;
+      for (int e = 0; e < n_cached; ++e)
+        if (e < n)
+          x_j[e] = load(x + columns[e]);
+      double sum = 0.;
+      if (n == n_cached)
+        sum = sum_of_rest(A, header, x, threadIdx.x, n_cached);
 #pragma unroll
-          for (int e = 0; e < n_cached; ++e)
-            if (e < n)
-              sum += values[e] * x_j[e];
-          frozen[row] = sum;
-        }
-      else
-        for (int r = threadIdx.x; r < block.n_boundary; r += blockDim.x)
-          {
-            const int *jag = A.jags + block.first_jag;
-            double     sum = 0.;
-#pragma unroll 4
-            for (int e = 0; e < block.n_jags; ++e)
-              {
-                const int begin = __ldg(jag + e);
-                if (r < __ldg(jag + e + 1) - begin)
-                  sum += A.outer_values(begin + r) * load(x + __ldg(A.outer_columns + begin + r));
-              }
-            frozen[A.boundary_rows[block.first_boundary + r]] = sum;
-          }
+      for (int e = 0; e < n_cached; ++e)
+        if (e < n)
+          sum += values[e] * x_j[e];
+      frozen[row] = sum;
+    }
+
+    /** The entries from number e on of the r-th row that has any. */
+    template <typename Column, typename Value>
+    static __device__ double sum_of_rest(const MatrixView<Column, Value> &A, const int *header, const double *x, int r, int e)
+    {
+      double sum = 0.;
+      for (int begin; e < header[header_n_jags] && r < header[A.first_jag + e + 1] - (begin = header[A.first_jag + e]); ++e)
+        sum += A.outer_values(begin + r) * load(x + __ldg(A.outer_columns + begin + r));
+      return sum;
     }
   };
 
   /**
-   * Thread block J relaxes matrix block J: a thread a row, the row's inner entries (at most `width`) in registers.
+   * Thread block J relaxes matrix block J: a thread a row, the row's inner entries (at most `width`) in registers, scaled with omega / d_i.
    * Shared memory: three values a thread, and 32.
    */
-  template <typename Column, typename Value, int width, int n_cached>
-  __global__ void __launch_bounds__(512) relax_rows_kernel(MatrixView<Column, Value> A, RelaxVectors v, RelaxParameters parameters)
+  template <typename Column, typename Value, int width, bool persistent>
+  __global__ void __launch_bounds__(512,
+                                    persistent   ? 1
+                                    : width <= 4 ? 3
+                                                 : 2)
+    relax_rows_kernel(const MatrixView<Column, Value> A, const RelaxVectors v, const RelaxParameters parameters)
   {
     extern __shared__ double shared[];
-    const DeviceBlock        block = A.blocks[blockIdx.x];
-    const int                i = threadIdx.x, row = block.begin + i, local = block.first_local + i;
-    const bool               active = i < block.rows, owned = i >= block.owned_begin && i < block.owned_begin + block.owned_rows;
-    double                  *y = shared, *next = y + blockDim.x, *frozen = next + blockDim.x, *partial = frozen + blockDim.x;
-    __shared__ int           state;
+    const int               *header = A.header(blockIdx.x);
+    const int                i = threadIdx.x, row = header[header_begin] + i, local = header[header_first_local] + i;
+    const bool               active = i < header[header_rows],
+               owned                = i >= header[header_owned_begin] && i < header[header_owned_begin] + header[header_owned_rows];
+    double        *y = shared, *next = y + blockDim.x, *frozen = next + blockDim.x, *partial = frozen + blockDim.x;
+    __shared__ int state;
 
-    double b = 0., d = 1., value = 0., l1 = 0., velocity = 0.;
-    int    columns[width];
-    double values[width];
+    double       b = 0., value = 0., l1 = 0., velocity = 0., inverse = 0., keep = 1.;
+    Pair<Column> stored_columns[width / 2];
+    Pair<Value>  stored_values[width / 2];
+    int          n_pairs = 0;
     if (active)
       {
-        b     = v.b[row];
+        const int begin = header[header_size + i / 32];
+        n_pairs         = (header[header_size + i / 32 + 1] - begin) / 32;
+#pragma unroll
+        for (int e = 0; e < width / 2; ++e)
+          if (e < n_pairs)
+            {
+              stored_columns[e] = A.inner_columns.pair(begin + 32 * e + i % 32);
+              stored_values[e]  = A.inner_values.pair(begin + 32 * e + i % 32);
+            }
         value = v.x[row];
-        d     = A.diagonal(local);
+        b     = __ldcs(v.b + row);
         if (v.l1 != nullptr)
           l1 = v.l1[local];
         if (parameters.momentum > 0.)
           velocity = v.velocity[local];
-        const int begin = A.slice_offsets[block.first_slice + i / 32], end = A.slice_offsets[block.first_slice + i / 32 + 1];
+        const double d = A.diagonal(local);
+        inverse        = parameters.omega / (d + l1);
+        keep           = 1. - inverse * d;
+      }
+    const OffBlock<persistent ? 8 : 2> off_block(A, header);
+    if (!persistent)
+      {
+        frozen[i] = 0.; // each warp its own entries; rows with outer entries follow
+        __syncthreads();
+        off_block.freeze(A, header, v.off_block, frozen);
+      }
+    int    columns[width];
+    double values[width];
 #pragma unroll
-        for (int e = 0; e < width; ++e)
+    for (int e = 0; e < width; ++e)
+      {
+        columns[e] = i;
+        values[e]  = 0.;
+        if (e / 2 < n_pairs)
           {
-            columns[e] = i;
-            values[e]  = 0.;
-            if (const int slot = begin + 32 * e + i % 32; slot < end)
-              {
-                columns[e] = A.inner_columns(slot, i);
-                values[e]  = A.inner_values(slot);
-              }
+            columns[e] = A.inner_columns.decode(e % 2 == 0 ? stored_columns[e / 2].x : stored_columns[e / 2].y, i);
+            values[e]  = inverse * A.inner_values.decode(e % 2 == 0 ? stored_values[e / 2].x : stored_values[e / 2].y);
           }
       }
-    const OffBlock<n_cached> off_block(A, block);
-    const int                local_iterations = parameters.local_iterations_per_block != nullptr && parameters.local_iterations > 0
-                                                  ? parameters.local_iterations_per_block[blockIdx.x]
-                                                  : parameters.local_iterations;
-    const double             inverse = parameters.omega / (d + l1), keep = 1. - inverse * d;
-    frozen[i] = 0.;
-    if (i == 0)
-      state = go_on;
-    __syncthreads();
+    const int local_iterations = parameters.local_iterations_per_block != nullptr && parameters.local_iterations > 0
+                                   ? parameters.local_iterations_per_block[blockIdx.x]
+                                   : parameters.local_iterations;
+    if (persistent)
+      {
+        frozen[i] = 0.;
+        if (i == 0)
+          state = go_on;
+        __syncthreads();
+      }
 
     int iteration = 0;
-    for (; iteration < parameters.n_iterations; ++iteration)
+    for (; iteration < (persistent ? parameters.n_iterations : 1); ++iteration)
       {
-        if (v.monitor != nullptr && i == 0)
-          state = monitor_state(v.monitor);
-        off_block.freeze(A, block, v.off_block, frozen);
-        if (iteration > 0 && active && !owned)
-          value = load(v.off_block + row);
+        if (persistent)
+          {
+            if (v.monitor != nullptr && i == 0)
+              state = monitor_state(v.monitor);
+            off_block.freeze(A, header, v.off_block, frozen);
+            if (iteration > 0 && active && !owned)
+              value = load(v.off_block + row);
+          }
         y[i] = value;
         __syncthreads();
-        if (state != go_on)
+        if (persistent && state != go_on)
           break;
-        const double s = b - frozen[i], start = value;
+        const double s = inverse * (b - frozen[i]), start = value;
+        const bool   tests    = parameters.test_every > 0 && iteration % parameters.test_every == 0;
         double       residual = 0.;
-        for (int k = 0; k < local_iterations; ++k)
+        for (int k = 0; k < local_iterations || (k == 0 && tests); ++k)
           {
-            double sum = s, more = 0.;
-            if (active)
-              {
+            double sum = keep * value + s, more = 0.;
 #pragma unroll
-                for (int e = 0; e < width; e += 2)
-                  {
-                    sum -= values[e] * y[columns[e]];
-                    if (e + 1 < width)
-                      more -= values[e + 1] * y[columns[e + 1]];
-                  }
-                sum += more;
+            for (int e = 0; e < width; e += 2)
+              {
+                sum -= values[e] * y[columns[e]];
+                more -= values[e + 1] * y[columns[e + 1]];
               }
-            if (k == 0)
-              residual = sum - d * value;
-            const double relaxed = keep * value + inverse * sum + parameters.momentum * velocity;
-            velocity             = relaxed - value;
-            value                = relaxed;
-            next[i]              = value;
+            sum += more;
+            if (tests && k == 0 && owned)
+              residual = (sum - value) / inverse;
+            if (local_iterations == 0)
+              break;
+            sum += parameters.momentum * velocity;
+            velocity = sum - value;
+            value    = sum;
+            next[i]  = value;
             __syncthreads(); // all have read y and written next
             double *swap = y;
             y            = next;
             next         = swap;
           }
-        if (local_iterations == 0 && active)
-          {
-            residual = s - d * value;
-#pragma unroll
-            for (int e = 0; e < width; ++e)
-              residual -= values[e] * y[columns[e]];
-          }
         value = start + parameters.block_omega * (value - start);
         if (owned && local_iterations > 0)
           store(v.x + row, value);
-        if (parameters.test_every > 0 && (iteration + 1) % parameters.test_every == 0)
+        if (tests)
           {
-            const double sum = sum_over_block(owned ? residual * residual : 0., partial);
+            const double sum = sum_over_block(residual * residual, partial);
             if (i == 0)
-              store(v.partial + blockIdx.x, sum);
+              store(v.parts + blockIdx.x, sum);
             if (v.monitor != nullptr)
-              look_at_residual(v.monitor, v.partial, iteration);
+              look_at_residual(v.monitor, v.parts, iteration);
           }
       }
-    if (active && parameters.momentum > 0.)
+    if (active && parameters.momentum > 0. && local_iterations > 0)
       v.velocity[local] = velocity;
-    if (v.monitor != nullptr && i == 0)
+    if (persistent && v.iterations_done != nullptr && i == 0)
       v.iterations_done[blockIdx.x] = iteration;
   }
 
@@ -297,24 +314,25 @@ namespace leopard
    * mostly from the L1 cache. Shared memory: three values a row (four with momentum), and 32.
    */
   template <typename Column, typename Value>
-  __global__ void __launch_bounds__(1024) relax_any_kernel(MatrixView<Column, Value> A, RelaxVectors v, RelaxParameters parameters, int stride)
+  __global__ void __launch_bounds__(1024)
+    relax_any_kernel(const MatrixView<Column, Value> A, const RelaxVectors v, const RelaxParameters parameters, int stride)
   {
     extern __shared__ double shared[];
-    const DeviceBlock        block = A.blocks[blockIdx.x];
+    const int               *header = A.header(blockIdx.x);
+    const int                begin = header[header_begin], rows = header[header_rows], first_local = header[header_first_local];
     double                  *y = shared, *next = y + stride, *s = next + stride, *partial = s + stride, *velocity = partial + 32;
     __shared__ int           state;
-    const auto               owned = [&](int i) { return i >= block.owned_begin && i < block.owned_begin + block.owned_rows; };
+    const auto owned = [&](int i) { return i >= header[header_owned_begin] && i < header[header_owned_begin] + header[header_owned_rows]; };
 
-    for (int i = threadIdx.x; i < block.rows; i += blockDim.x)
+    for (int i = threadIdx.x; i < rows; i += blockDim.x)
       {
-        y[i] = v.x[block.begin + i];
+        y[i] = v.x[begin + i];
         if (parameters.momentum > 0.)
-          velocity[i] = v.velocity[block.first_local + i];
+          velocity[i] = v.velocity[first_local + i];
       }
-    const OffBlock<0> off_block(A, block);
-    const int         local_iterations = parameters.local_iterations_per_block != nullptr && parameters.local_iterations > 0
-                                           ? parameters.local_iterations_per_block[blockIdx.x]
-                                           : parameters.local_iterations;
+    const int local_iterations = parameters.local_iterations_per_block != nullptr && parameters.local_iterations > 0
+                                   ? parameters.local_iterations_per_block[blockIdx.x]
+                                   : parameters.local_iterations;
     if (threadIdx.x == 0)
       state = go_on;
     __syncthreads();
@@ -324,28 +342,35 @@ namespace leopard
       {
         if (v.monitor != nullptr && threadIdx.x == 0)
           state = monitor_state(v.monitor);
-        for (int i = threadIdx.x; i < block.rows; i += blockDim.x)
+        for (int i = threadIdx.x; i < rows; i += blockDim.x)
           {
             s[i] = 0.;
             if (iteration > 0 && !owned(i))
-              y[i] = load(v.off_block + block.begin + i);
+              y[i] = load(v.off_block + begin + i);
           }
         __syncthreads();
         if (state != go_on)
           break;
-        off_block.freeze(A, block, v.off_block, s);
+        for (int r = threadIdx.x; r < header[header_n_boundary]; r += blockDim.x)
+          s[A.boundary_rows[header[header_first_boundary] + r]] = OffBlock<1>::sum_of_rest(A, header, v.off_block, r, 0);
         __syncthreads();
-        double norm = 0.;
-        for (int k = 0; k < local_iterations || k == 0; ++k)
+        const bool tests = parameters.test_every > 0 && iteration % parameters.test_every == 0;
+        double     norm  = 0.;
+        for (int k = 0; k < local_iterations || (k == 0 && tests); ++k)
           {
-            for (int i = threadIdx.x; i < block.rows; i += blockDim.x)
+            for (int i = threadIdx.x; i < rows; i += blockDim.x)
               {
-                const int    slice = block.first_slice + i / 32, end = A.slice_offsets[slice + 1], local = block.first_local + i;
+                const int    end = header[header_size + i / 32 + 1], local = first_local + i;
                 const double d = A.diagonal(local), inverse = parameters.omega / (d + (v.l1 != nullptr ? v.l1[local] : 0.));
-                double       sum = v.b[block.begin + i] - s[i];
+                double       sum = v.b[begin + i] - s[i];
 #pragma unroll 4
-                for (int slot = A.slice_offsets[slice] + i % 32; slot < end; slot += 32)
-                  sum -= A.inner_values(slot) * y[A.inner_columns(slot, i)];
+                for (int pair = header[header_size + i / 32] + i % 32; pair < end; pair += 32)
+                  {
+                    const Pair<Column> column = A.inner_columns.pair(pair);
+                    const Pair<Value>  value  = A.inner_values.pair(pair);
+                    sum -= A.inner_values.decode(value.x) * y[A.inner_columns.decode(column.x, i)];
+                    sum -= A.inner_values.decode(value.y) * y[A.inner_columns.decode(column.y, i)];
+                  }
                 if (k == 0 && owned(i))
                   norm += (sum - d * y[i]) * (sum - d * y[i]);
                 if (local_iterations == 0)
@@ -367,29 +392,29 @@ namespace leopard
               }
           }
         if (local_iterations > 0)
-          for (int i = threadIdx.x; i < block.rows; i += blockDim.x)
+          for (int i = threadIdx.x; i < rows; i += blockDim.x)
             if (owned(i))
               {
                 if (parameters.block_omega != 1.)
                   {
-                    const double start = load(v.x + block.begin + i); // nobody else writes it
+                    const double start = load(v.x + begin + i); // nobody else writes it
                     y[i]               = start + parameters.block_omega * (y[i] - start);
                   }
-                store(v.x + block.begin + i, y[i]);
+                store(v.x + begin + i, y[i]);
               }
-        if (parameters.test_every > 0 && (iteration + 1) % parameters.test_every == 0)
+        if (tests)
           {
             const double sum = sum_over_block(norm, partial);
             if (threadIdx.x == 0)
-              store(v.partial + blockIdx.x, sum);
+              store(v.parts + blockIdx.x, sum);
             if (v.monitor != nullptr)
-              look_at_residual(v.monitor, v.partial, iteration);
+              look_at_residual(v.monitor, v.parts, iteration);
           }
       }
-    if (parameters.momentum > 0.)
-      for (int i = threadIdx.x; i < block.rows; i += blockDim.x)
-        v.velocity[block.first_local + i] = velocity[i];
-    if (v.monitor != nullptr && threadIdx.x == 0)
+    if (parameters.momentum > 0. && local_iterations > 0)
+      for (int i = threadIdx.x; i < rows; i += blockDim.x)
+        v.velocity[first_local + i] = velocity[i];
+    if (v.iterations_done != nullptr && threadIdx.x == 0)
       v.iterations_done[blockIdx.x] = iteration;
   }
 } // namespace leopard

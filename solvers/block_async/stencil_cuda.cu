@@ -9,11 +9,11 @@ namespace leopard
 {
   namespace
   {
-    // what fits in registers: 16 values of x and of b a thread
+    // 16 values of x and as many of b a thread: what fits in registers
     template <bool full, bool variable>
-    using FlatShape = StencilShape<32, 1, 1, 8, full, variable, 512>;
+    using FlatShape = StencilShape<32, 1, 1, 8, full, variable>;
     template <bool full, bool variable>
-    using DeepShape = StencilShape<8, 4, 2, 4, full, variable, full ? 128 : 256>;
+    using DeepShape = StencilShape<8, 4, 2, 4, full, variable>;
 
     class StencilCudaEngine : public BlockAsync::Engine
     {
@@ -71,19 +71,24 @@ namespace leopard
           }
       }
 
+      bool tests_itself() const override { return execution == Execution::persistent; }
+
       IterationReport iterate_until(double *x, const double *b, int n_iterations, const ResidualTest &test) override
       {
-        if (execution != Execution::persistent || test.goal < 0.)
-          return iterate_between_tests(*this, x, b, n_iterations, test);
-        const int n = static_cast<int>(std::min<long>(n_iterations, 100l * test.every));
-        monitor->reset(test);
-        launch(x, x, b, n, test.every, monitor->data(), options.local_iterations);
-        return monitor->report();
+        if (test.initial_residual < 0.)
+          {
+            queue_residual(x, b);
+            monitor->queue_squares(b, n_rows);
+          }
+        monitor->begin(test);
+        launch(x, x, b, static_cast<int>(std::min<long>(n_iterations, 100l * test.every)), test.every, monitor->data(), options.local_iterations);
+        queue_residual(x, b);
+        return monitor->end();
       }
 
       double residual_norm_squared(const double *x, const double *b) override
       {
-        launch(const_cast<double *>(x), x, b, 1, 1, nullptr, 0); // no local iterations: x is only read
+        queue_residual(x, b);
         return monitor->sum_of_parts();
       }
 
@@ -133,13 +138,12 @@ namespace leopard
         view.tiles_y         = (view.n_y + tile_y - 1) / tile_y;
         const auto tiles_for = [&](int warps) { return (view.n_z + warps * planes_a_warp - 1) / (warps * planes_a_warp); };
 
-        launch_kernel     = relax_stencil_kernel<Shape, false>;
-        persistent_kernel = relax_stencil_kernel<Shape, true>;
-        n_warps           = 4;
-        tiles_z           = tiles_for(n_warps);
-        n_shared          = shared_bytes<Shape>(n_warps, false);
+        launch_kernels[0]     = relax_stencil_kernel<Shape, false, false>;
+        launch_kernels[1]     = relax_stencil_kernel<Shape, false, true>;
+        persistent_kernels[0] = relax_stencil_kernel<Shape, true, false>;
+        persistent_kernels[1] = relax_stencil_kernel<Shape, true, true>;
         if (options.schedule == Schedule::chaotic && options.execution != Execution::launch)
-          for (int warps = Shape::max_threads / 32; warps >= 2; warps /= 2)
+          for (int warps = Shape::max_warps; warps >= 2; warps /= 2)
             {
               // tall tiles converge better, but leave no multiprocessor without one
               const int  tiles = view.tiles_x * view.tiles_y * tiles_for(warps), multiprocessors = device::n_multiprocessors();
@@ -155,38 +159,49 @@ namespace leopard
               break;
             }
         if (execution == Execution::persistent)
-          n_persistent_shared = shared_bytes<Shape>(n_warps, true);
+          n_shared = shared_bytes<Shape>(n_warps, true);
         else if (options.execution == Execution::persistent)
           throw InvalidInput("block-asynchronous iteration: execution is persistent, but the grid of " + std::to_string(n_rows) +
                              " nodes is too large to be on this GPU at once\n  expected: execution automatic or launch");
-        n_shared = shared_bytes<Shape>(n_warps, false);
-        LEOPARD_CHECK(cudaFuncSetAttribute(
-          reinterpret_cast<const void *>(launch_kernel), cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(n_shared)));
+        else
+          {
+            n_warps  = 4;
+            tiles_z  = tiles_for(n_warps);
+            n_shared = shared_bytes<Shape>(n_warps, false);
+          }
       }
 
       int at_once(int warps, std::size_t shared) const
       {
-        const void *kernel = reinterpret_cast<const void *>(persistent_kernel);
-        int         blocks = 0;
-        if (cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared)) != cudaSuccess)
+        int fewest = 1 << 20;
+        for (const Kernel kernel : persistent_kernels)
           {
-            cudaGetLastError(); // more than a multiprocessor has: then none fits
-            return 0;
+            int blocks = 0;
+            if (cudaFuncSetAttribute(reinterpret_cast<const void *>(kernel), cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared)) !=
+                cudaSuccess)
+              {
+                cudaGetLastError(); // more than a multiprocessor has: then none fits
+                return 0;
+              }
+            LEOPARD_CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, 32 * warps, shared));
+            fewest = std::min(fewest, blocks);
           }
-        LEOPARD_CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, 32 * warps, shared));
-        return blocks;
+        return fewest;
       }
+
+      /** Queues the parts of ||b - A x||^2: no local iterations, so that x is only read. */
+      void queue_residual(const double *x, const double *b) { launch(const_cast<double *>(x), x, b, 1, 1, nullptr, 0); }
 
       void launch(double *x, const double *off_block, const double *b, int n, int test_every, Monitor *device_monitor, int local_iterations)
       {
-        const auto aligned               = [](const void *p) { return reinterpret_cast<std::uintptr_t>(p) % 16 == 0; };
-        view.aligned                     = view.n_x % 2 == 0 && aligned(x) && aligned(b) && aligned(off_block);
-        const RelaxVectors    vectors    = {x, off_block, b, nullptr, nullptr, monitor->parts(), monitor->iterations_done(), device_monitor};
+        const auto aligned  = [](const void *p) { return reinterpret_cast<std::uintptr_t>(p) % 16 == 0; };
+        const bool persists = execution == Execution::persistent;
+        const bool whole    = view.n_x % tile_x == 0 && view.n_y % tile_y == 0 && view.n_z % (n_warps * planes_a_warp) == 0 && aligned(x) &&
+                           aligned(b) && aligned(off_block);
+        const RelaxVectors vectors = {
+          x, off_block, b, nullptr, nullptr, monitor->parts(), device_monitor != nullptr ? monitor->iterations_done() : nullptr, device_monitor};
         const RelaxParameters parameters = {n, local_iterations, nullptr, options.omega, 1., 0., test_every};
-        if (execution == Execution::persistent && local_iterations > 0)
-          persistent_kernel<<<n_tiles(), 32 * n_warps, n_persistent_shared>>>(view, vectors, parameters);
-        else
-          launch_kernel<<<n_tiles(), 32 * n_warps, n_shared>>>(view, vectors, parameters);
+        (persists ? persistent_kernels : launch_kernels)[whole]<<<n_tiles(), 32 * n_warps, n_shared>>>(view, vectors, parameters);
         LEOPARD_CHECK(cudaGetLastError());
       }
 
@@ -196,10 +211,10 @@ namespace leopard
       device::Array<double>        inverse_diagonals;
       device::Array<double>        old_x; ///< synchronous schedule only
       std::unique_ptr<CudaMonitor> monitor;
-      Execution                    execution     = Execution::launch;
-      Kernel                       launch_kernel = nullptr, persistent_kernel = nullptr;
+      Execution                    execution         = Execution::launch;
+      Kernel                       launch_kernels[2] = {}, persistent_kernels[2] = {}; ///< the second for grids of whole tiles
       int                          tile_x = 0, tile_y = 0, planes_a_warp = 0, n_warps = 0, tiles_z = 0;
-      std::size_t                  n_shared = 0, n_persistent_shared = 0;
+      std::size_t                  n_shared = 0;
     };
   } // namespace
 

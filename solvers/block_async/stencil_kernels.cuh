@@ -34,32 +34,39 @@ namespace leopard
     bool          aligned;           ///< two neighbours can be read and written at once: n_x is even, vectors begin at multiples of 16 bytes
   };
 
-  template <int n_lanes_x_, int n_lanes_y_, int n_y_, int n_z_, bool full_, bool variable_, int max_threads_>
+  template <int n_lanes_x_, int n_lanes_y_, int n_y_, int n_z_, bool full_, bool variable_>
   struct StencilShape
   {
-    static constexpr int  n_lanes_x = n_lanes_x_, n_lanes_y = n_lanes_y_, n_y = n_y_, n_z = n_z_, max_threads = max_threads_;
+    static constexpr int  n_lanes_x = n_lanes_x_, n_lanes_y = n_lanes_y_, n_y = n_y_, n_z = n_z_;
     static constexpr bool full = full_, variable = variable_, flat = n_lanes_y_ * n_y_ == 1;
+    /** Warps a tile at most (persistent form), and thread blocks of four warps a multiprocessor that registers should be left for. */
+    static constexpr int max_warps = flat ? 16 : full_ ? 4 : 8;
+    static constexpr int at_once   = variable_ ? (full_ && !flat ? 2 : 3) : full_ ? (flat ? 4 : 2) : flat ? 5 : 4;
   };
 
-  /** What a thread knows of its place. */
   template <typename Shape>
+  using Patch = double[Shape::n_z][Shape::n_y][2];
+
+  /** What a thread knows of its place. If `whole`, every node of every tile exists and pairs of neighbours are aligned. */
+  template <typename Shape, bool whole>
   struct StencilThread
   {
-    int  lane, warp, n_warps, lx, ly, x, y, z;
-    bool aligned, left_edge, right_edge, front_edge, back_edge, bottom_edge, top_edge;
+    int  lane, warp, n_warps, x, y, z, n_x, n_y, n_z;
+    bool left_edge, right_edge, front_edge, back_edge, bottom_edge, top_edge; ///< of the tile
 
     __device__ explicit StencilThread(const StencilView &A)
     {
-      lane           = threadIdx.x % 32;
-      warp           = threadIdx.x / 32;
-      n_warps        = blockDim.x / 32;
-      lx             = lane % Shape::n_lanes_x;
-      ly             = lane / Shape::n_lanes_x;
+      lane         = threadIdx.x % 32;
+      warp         = threadIdx.x / 32;
+      n_warps      = blockDim.x / 32;
+      const int lx = lane % Shape::n_lanes_x, ly = lane / Shape::n_lanes_x;
       const int tile = blockIdx.x, tile_x = tile % A.tiles_x, tile_y = tile / A.tiles_x % A.tiles_y, tile_z = tile / (A.tiles_x * A.tiles_y);
       x           = (tile_x * Shape::n_lanes_x + lx) * 2;
       y           = (tile_y * Shape::n_lanes_y + ly) * Shape::n_y;
       z           = (tile_z * n_warps + warp) * Shape::n_z;
-      aligned     = A.aligned;
+      n_x         = A.n_x;
+      n_y         = A.n_y;
+      n_z         = A.n_z;
       left_edge   = lx == 0;
       right_edge  = lx == Shape::n_lanes_x - 1;
       front_edge  = ly == 0;
@@ -68,121 +75,119 @@ namespace leopard
       top_edge    = warp == n_warps - 1;
     }
 
-    __device__ int  index(const StencilView &A, int px, int py, int r) const { return ((z + r) * A.n_y + y + py) * A.n_x + x + px; }
-    __device__ bool exists(const StencilView &A, int px, int py, int r) const
+    __device__ int  index(int px, int py, int r) const { return ((z + r) * n_y + y + py) * n_x + x + px; }
+    __device__ bool exists(int px, int py, int r) const
     {
-      return x + px >= 0 && x + px < A.n_x && y + py >= 0 && y + py < A.n_y && z + r >= 0 && z + r < A.n_z;
+      return x + px >= 0 && x + px < n_x && y + py >= 0 && y + py < n_y && z + r >= 0 && z + r < n_z;
     }
-    /** Whether every node of the tile exists. */
-    __device__ bool whole(const StencilView &A) const
-    {
-      return (x - 2 * lx) + 2 * Shape::n_lanes_x <= A.n_x && (y - Shape::n_y * ly) + Shape::n_y * Shape::n_lanes_y <= A.n_y &&
-             z - warp * Shape::n_z + n_warps * Shape::n_z <= A.n_z;
-    }
-    __device__ double off_tile(const StencilView &A, const double *v, int px, int py, int r) const
-    {
-      return exists(A, px, py, r) ? load(v + index(A, px, py, r)) : 0.;
-    }
+    /** The same for a node of the patch itself. */
+    __device__ bool owns(int px, int py, int r) const { return whole || exists(px, py, r); }
+    /** The newest value of a node beside the tile; zero beyond the grid. */
+    __device__ double beside(const double *v, int px, int py, int r) const { return exists(px, py, r) ? load(v + index(px, py, r)) : 0.; }
   };
 
-  template <typename Shape>
-  using Patch = double[Shape::n_z][Shape::n_y][2];
-
-  template <typename Shape>
-  __device__ void load_patch(const StencilView &A, const StencilThread<Shape> &t, const double *v, Patch<Shape> &patch)
+  template <typename Shape, bool whole>
+  __device__ void load_patch(const StencilThread<Shape, whole> &t, const double *v, Patch<Shape> &patch)
   {
 #pragma unroll
     for (int r = 0; r < Shape::n_z; ++r)
 #pragma unroll
       for (int py = 0; py < Shape::n_y; ++py)
-        {
-          patch[r][py][0] = patch[r][py][1] = 0.;
-          if (t.aligned && t.exists(A, 0, py, r))
-            {
-              const double2 pair = __ldcs(reinterpret_cast<const double2 *>(v + t.index(A, 0, py, r)));
-              patch[r][py][0]    = pair.x;
-              patch[r][py][1]    = pair.y;
-            }
-          else
-            for (int px = 0; px < 2; ++px)
-              if (t.exists(A, px, py, r))
-                patch[r][py][px] = __ldcs(v + t.index(A, px, py, r));
-        }
+        if constexpr (whole)
+          {
+            const double2 pair = __ldcs(reinterpret_cast<const double2 *>(v + t.index(0, py, r)));
+            patch[r][py][0]    = pair.x;
+            patch[r][py][1]    = pair.y;
+          }
+        else
+          for (int px = 0; px < 2; ++px)
+            patch[r][py][px] = t.exists(px, py, r) ? __ldcs(v + t.index(px, py, r)) : 0.;
   }
 
-  template <typename Shape>
-  __device__ void store_patch(const StencilView &A, const StencilThread<Shape> &t, double *v, const Patch<Shape> &patch, bool edges_only)
+  template <typename Shape, bool whole>
+  __device__ void store_patch(const StencilThread<Shape, whole> &t, double *v, const Patch<Shape> &patch, bool edges_only)
   {
+    const bool at_side = t.left_edge || t.right_edge;
 #pragma unroll
     for (int r = 0; r < Shape::n_z; ++r)
 #pragma unroll
       for (int py = 0; py < Shape::n_y; ++py)
         {
-          const bool edge = t.left_edge || t.right_edge || (t.bottom_edge && r == 0) || (t.top_edge && r == Shape::n_z - 1) ||
+          const bool edge = at_side || (t.bottom_edge && r == 0) || (t.top_edge && r == Shape::n_z - 1) ||
                             (!Shape::flat && ((t.front_edge && py == 0) || (t.back_edge && py == Shape::n_y - 1)));
           if (edges_only && !edge)
             continue;
-          if (t.aligned && t.exists(A, 0, py, r))
-            store_pair(v + t.index(A, 0, py, r), make_double2(patch[r][py][0], patch[r][py][1]));
+          if constexpr (whole)
+            store_pair(v + t.index(0, py, r), make_double2(patch[r][py][0], patch[r][py][1]));
           else
             for (int px = 0; px < 2; ++px)
-              if (t.exists(A, px, py, r))
-                store(v + t.index(A, px, py, r), patch[r][py][px]);
+              if (t.exists(px, py, r))
+                store(v + t.index(px, py, r), patch[r][py][px]);
         }
   }
 
-  /** Adds the frozen off-tile values of a star, times their weights, to s. */
-  template <typename Shape>
-  __device__ void freeze_star(const StencilView &A, const StencilThread<Shape> &t, const double *v, Patch<Shape> &s)
+  /** Adds the frozen values beside the tile of a star, times their weights, to s. */
+  template <typename Shape, bool whole>
+  __device__ void freeze_star(const StencilView &A, const StencilThread<Shape, whole> &t, const double *v, Patch<Shape> &s)
   {
-    double side[Shape::n_z][Shape::n_y] = {}, front[Shape::n_z][2] = {}, bottom[Shape::n_y][2] = {}, top[Shape::n_y][2] = {};
-    if (t.left_edge || t.right_edge)
+    double     side[Shape::n_z][Shape::n_y], front[Shape::flat ? 1 : Shape::n_z][2], plane[Shape::n_y][2];
+    const bool at_side = t.left_edge || t.right_edge, at_front = !Shape::flat && (t.front_edge || t.back_edge), at_end = t.bottom_edge || t.top_edge;
+    if (at_side)
 #pragma unroll
       for (int r = 0; r < Shape::n_z; ++r)
 #pragma unroll
         for (int py = 0; py < Shape::n_y; ++py)
-          side[r][py] = t.off_tile(A, v, t.left_edge ? -1 : 2, py, r);
-    if (!Shape::flat && (t.front_edge || t.back_edge))
+          side[r][py] = t.beside(v, t.left_edge ? -1 : 2, py, r);
+    if (at_end)
 #pragma unroll
-      for (int r = 0; r < Shape::n_z; ++r)
+      for (int py = 0; py < Shape::n_y; ++py)
 #pragma unroll
         for (int px = 0; px < 2; ++px)
-          front[r][px] = t.off_tile(A, v, px, t.front_edge ? -1 : Shape::n_y, r);
+          plane[py][px] = t.beside(v, px, py, t.bottom_edge ? -1 : Shape::n_z);
+    if constexpr (!Shape::flat)
+      if (at_front)
 #pragma unroll
-    for (int py = 0; py < Shape::n_y; ++py)
-#pragma unroll
-      for (int px = 0; px < 2; ++px)
-        {
-          if (t.bottom_edge)
-            bottom[py][px] = t.off_tile(A, v, px, py, -1);
-          if (t.top_edge)
-            top[py][px] = t.off_tile(A, v, px, py, Shape::n_z);
-        }
-#pragma unroll
-    for (int r = 0; r < Shape::n_z; ++r)
-      {
-#pragma unroll
-        for (int py = 0; py < Shape::n_y; ++py)
-          {
-            s[r][py][0] += (t.left_edge ? A.weights[12] : 0.) * side[r][py];
-            s[r][py][1] += (t.right_edge ? A.weights[14] : 0.) * side[r][py];
-          }
-        if (!Shape::flat)
+        for (int r = 0; r < Shape::n_z; ++r)
 #pragma unroll
           for (int px = 0; px < 2; ++px)
+            front[r][px] = t.beside(v, px, t.front_edge ? -1 : Shape::n_y, r);
+
+    if (at_side)
+      {
+        const double left = t.left_edge ? A.weights[12] : 0., right = t.left_edge ? 0. : A.weights[14];
+#pragma unroll
+        for (int r = 0; r < Shape::n_z; ++r)
+#pragma unroll
+          for (int py = 0; py < Shape::n_y; ++py)
             {
-              s[r][0][px] += (t.front_edge ? A.weights[10] : 0.) * front[r][px];
-              s[r][Shape::n_y - 1][px] += (t.back_edge ? A.weights[16] : 0.) * front[r][px];
+              s[r][py][0] += left * side[r][py];
+              s[r][py][1] += right * side[r][py];
             }
       }
-#pragma unroll
-    for (int py = 0; py < Shape::n_y; ++py)
-#pragma unroll
-      for (int px = 0; px < 2; ++px)
+    if constexpr (!Shape::flat)
+      if (at_front)
         {
-          s[0][py][px] += A.weights[4] * bottom[py][px];
-          s[Shape::n_z - 1][py][px] += A.weights[22] * top[py][px];
+          const double to_front = t.front_edge ? A.weights[10] : 0., to_back = t.front_edge ? 0. : A.weights[16];
+#pragma unroll
+          for (int r = 0; r < Shape::n_z; ++r)
+#pragma unroll
+            for (int px = 0; px < 2; ++px)
+              {
+                s[r][0][px] += to_front * front[r][px];
+                s[r][Shape::n_y - 1][px] += to_back * front[r][px];
+              }
         }
+    if (at_end)
+#pragma unroll
+      for (int py = 0; py < Shape::n_y; ++py)
+#pragma unroll
+        for (int px = 0; px < 2; ++px)
+          {
+            if (t.bottom_edge)
+              s[0][py][px] += A.weights[4] * plane[py][px];
+            if (t.top_edge) // a tile of one warp has both ends
+              s[Shape::n_z - 1][py][px] += A.weights[22] * (t.bottom_edge ? t.beside(v, px, py, Shape::n_z) : plane[py][px]);
+          }
   }
 
   /** A plane with a margin of one node. */
@@ -203,14 +208,16 @@ namespace leopard
     return sum;
   }
 
-  /** Adds the frozen off-tile values of a full stencil, times their weights, to s. */
-  template <typename Shape>
-  __device__ void freeze_full(const StencilView &A, const StencilThread<Shape> &t, const double *v, Patch<Shape> &s)
+  /** Adds the frozen values beside the tile of a full stencil, times their weights, to s. */
+  template <typename Shape, bool whole>
+  __device__ void freeze_full(const StencilView &A, const StencilThread<Shape, whole> &t, const double *v, Patch<Shape> &s)
   {
 #pragma unroll
     for (int q = -1; q <= Shape::n_z; ++q)
       {
-        const bool   off_z = (q < 0 && t.bottom_edge) || (q == Shape::n_z && t.top_edge);
+        const bool off_z = (q < 0 && t.bottom_edge) || (q == Shape::n_z && t.top_edge);
+        if (Shape::flat && !off_z && !t.left_edge && !t.right_edge)
+          continue;
         Plane<Shape> e;
 #pragma unroll
         for (int j = -1; j <= Shape::n_y; ++j)
@@ -219,7 +226,7 @@ namespace leopard
             {
               const bool off = off_z || (i < 0 && t.left_edge) || (i == 2 && t.right_edge) ||
                                (!Shape::flat && ((j < 0 && t.front_edge) || (j == Shape::n_y && t.back_edge)));
-              e[j + 1][i + 1] = off ? t.off_tile(A, v, i, j, q) : 0.;
+              e[j + 1][i + 1] = off ? t.beside(v, i, j, q) : 0.;
             }
 #pragma unroll
         for (int dz = -1; dz <= 1; ++dz)
@@ -232,21 +239,9 @@ namespace leopard
       }
   }
 
-  /** The plane without what a star does not need of it. */
-  template <typename Shape>
-  __device__ void copy_plane(const double (&plane)[Shape::n_y][2], Plane<Shape> &e)
-  {
-#pragma unroll
-    for (int py = 0; py < Shape::n_y; ++py)
-      {
-        e[py + 1][1] = plane[py][0];
-        e[py + 1][2] = plane[py][1];
-      }
-  }
-
   /** The plane's margin from the lanes beside; zero at the tile's edge, whose values are frozen in s. */
-  template <typename Shape>
-  __device__ void extend(const StencilThread<Shape> &t, const double (&plane)[Shape::n_y][2], Plane<Shape> &e)
+  template <typename Shape, bool whole>
+  __device__ void extend(const StencilThread<Shape, whole> &t, const double (&plane)[Shape::n_y][2], Plane<Shape> &e)
   {
     constexpr unsigned int all = 0xffffffffu;
 #pragma unroll
@@ -262,25 +257,10 @@ namespace leopard
 #pragma unroll
       for (int i = 0; i < 4; ++i)
         {
-          if (!Shape::full && (i == 0 || i == 3))
-            continue;
           const double front = __shfl_up_sync(all, e[Shape::n_y][i], Shape::n_lanes_x), back = __shfl_down_sync(all, e[1][i], Shape::n_lanes_x);
           e[0][i]              = t.front_edge ? 0. : front;
           e[Shape::n_y + 1][i] = t.back_edge ? 0. : back;
         }
-  }
-
-  /** sum of weight times value over the neighbours in the tile. */
-  template <typename Shape>
-  __device__ double neighbours(const StencilView &A, const Plane<Shape> &below, const Plane<Shape> &here, const Plane<Shape> &above, int py, int px)
-  {
-    if constexpr (Shape::full)
-      return apply_plane<Shape>(A, below, -1, py, px) + apply_plane<Shape>(A, here, 0, py, px) + apply_plane<Shape>(A, above, 1, py, px);
-    double sum = A.weights[12] * here[py + 1][px] + A.weights[14] * here[py + 1][px + 2];
-    sum += A.weights[4] * below[py + 1][px + 1] + A.weights[22] * above[py + 1][px + 1];
-    if constexpr (!Shape::flat)
-      sum += A.weights[10] * here[py][px + 1] + A.weights[16] * here[py + 2][px + 1];
-    return sum;
   }
 
   /** Planes for the warps above and below: [buffer][warp][bottom, top][n_y][2][32]. */
@@ -290,163 +270,246 @@ namespace leopard
     return shared + ((buffer * n_warps + warp) * 2 + side) * Shape::n_y * 64;
   }
 
-  template <typename Shape>
-  __device__ void neighbour_planes(
-    const StencilThread<Shape> &t, const Patch<Shape> &y, double *shared, int buffer, double (&below)[Shape::n_y][2], double (&above)[Shape::n_y][2])
+  template <typename Shape, bool whole>
+  __device__ void neighbour_planes(const StencilThread<Shape, whole> &t,
+                                   const Patch<Shape>                &y,
+                                   double                            *shared,
+                                   int                                buffer,
+                                   double (&below)[Shape::n_y][2],
+                                   double (&above)[Shape::n_y][2])
   {
     double *bottom = exchange_plane<Shape>(shared, t.n_warps, buffer, t.warp, 0), *top = exchange_plane<Shape>(shared, t.n_warps, buffer, t.warp, 1);
 #pragma unroll
-    for (int py = 0; py < Shape::n_y; ++py)
-#pragma unroll
-      for (int px = 0; px < 2; ++px)
-        {
-          bottom[(py * 2 + px) * 32 + t.lane] = y[0][py][px];
-          top[(py * 2 + px) * 32 + t.lane]    = y[Shape::n_z - 1][py][px];
-        }
+    for (int e = 0; e < 2 * Shape::n_y; ++e)
+      {
+        bottom[e * 32 + t.lane] = y[0][e / 2][e % 2];
+        top[e * 32 + t.lane]    = y[Shape::n_z - 1][e / 2][e % 2];
+      }
     __syncthreads();
     const double *from_below = exchange_plane<Shape>(shared, t.n_warps, buffer, t.warp - 1, 1),
                  *from_above = exchange_plane<Shape>(shared, t.n_warps, buffer, t.warp + 1, 0);
 #pragma unroll
-    for (int py = 0; py < Shape::n_y; ++py)
+    for (int e = 0; e < 2 * Shape::n_y; ++e)
+      {
+        below[e / 2][e % 2] = t.bottom_edge ? 0. : from_below[e * 32 + t.lane];
+        above[e / 2][e % 2] = t.top_edge ? 0. : from_above[e * 32 + t.lane];
+      }
+  }
+
+  enum class SweepMode
+  {
+    undamped, ///< omega = 1
+    damped,
+    measure ///< changes nothing and returns the thread's part of ||r||^2
+  };
+
+  /** What becomes of a value whose right-hand side and neighbours sum up to `sum`. */
+  template <typename Shape, SweepMode mode>
+  __device__ double relaxed(const StencilView &A, double sum, double value, double inverse, double &norm)
+  {
+    if constexpr (Shape::variable)
+      sum *= inverse;
+    if constexpr (mode == SweepMode::undamped)
+      return sum;
+    const double result = sum + A.keep * value;
+    if constexpr (mode == SweepMode::damped)
+      return result;
+    const double change = (result - value) / (Shape::variable ? (inverse != 0. ? inverse : 1.) : A.inverse_diagonal);
+    norm += change * change;
+    return value;
+  }
+
+  /** One Jacobi sweep in the tile; off-tile values are in s. */
+  template <typename Shape, bool whole, SweepMode mode>
+  __device__ double sweep_star(const StencilView                 &A,
+                               const StencilThread<Shape, whole> &t,
+                               Patch<Shape>                      &y,
+                               const Patch<Shape>                &s,
+                               const Patch<Shape>                &inverse,
+                               double                            *shared,
+                               int                                buffer)
+  {
+    constexpr unsigned int all = 0xffffffffu;
+    // what a shuffle brings from beyond the tile's edge counts nothing: it is in s
+    const double left = t.left_edge ? 0. : A.weights[12], right = t.right_edge ? 0. : A.weights[14];
+    const double front = t.front_edge ? 0. : A.weights[10], back = t.back_edge ? 0. : A.weights[16];
+    double       below[Shape::n_y][2], above[Shape::n_y][2], norm = 0.;
+    neighbour_planes<Shape>(t, y, shared, buffer, below, above);
 #pragma unroll
-      for (int px = 0; px < 2; ++px)
-        {
-          below[py][px] = t.bottom_edge ? 0. : from_below[(py * 2 + px) * 32 + t.lane];
-          above[py][px] = t.top_edge ? 0. : from_above[(py * 2 + px) * 32 + t.lane];
-        }
+    for (int r = 0; r < Shape::n_z; ++r)
+      {
+        double next[Shape::n_y][2];
+#pragma unroll
+        for (int py = 0; py < Shape::n_y; ++py)
+          {
+            const double from_left = __shfl_up_sync(all, y[r][py][1], 1), from_right = __shfl_down_sync(all, y[r][py][0], 1);
+#pragma unroll
+            for (int px = 0; px < 2; ++px)
+              {
+                double sum = s[r][py][px] + A.weights[4] * below[py][px];
+                sum += A.weights[22] * (r + 1 < Shape::n_z ? y[r + 1 < Shape::n_z ? r + 1 : r][py][px] : above[py][px]);
+                sum += px == 0 ? A.weights[14] * y[r][py][1] : A.weights[12] * y[r][py][0];
+                sum += px == 0 ? left * from_left : right * from_right;
+                if constexpr (!Shape::flat)
+                  {
+                    const double from_front =
+                      py > 0 ? y[r][py > 0 ? py - 1 : 0][px] : __shfl_up_sync(all, y[r][Shape::n_y - 1][px], Shape::n_lanes_x);
+                    const double from_back =
+                      py + 1 < Shape::n_y ? y[r][py + 1 < Shape::n_y ? py + 1 : 0][px] : __shfl_down_sync(all, y[r][0][px], Shape::n_lanes_x);
+                    sum += (py > 0 ? A.weights[10] : front) * from_front;
+                    sum += (py + 1 < Shape::n_y ? A.weights[16] : back) * from_back;
+                  }
+                next[py][px] = t.owns(px, py, r) ? relaxed<Shape, mode>(A, sum, y[r][py][px], inverse[r][py][px], norm) : 0.;
+              }
+          }
+#pragma unroll
+        for (int py = 0; py < Shape::n_y; ++py)
+#pragma unroll
+          for (int px = 0; px < 2; ++px)
+            {
+              below[py][px] = y[r][py][px];
+              y[r][py][px]  = next[py][px];
+            }
+      }
+    return norm;
+  }
+
+  template <typename Shape, bool whole, SweepMode mode>
+  __device__ double sweep_full(const StencilView                 &A,
+                               const StencilThread<Shape, whole> &t,
+                               Patch<Shape>                      &y,
+                               const Patch<Shape>                &s,
+                               const Patch<Shape>                &inverse,
+                               double                            *shared,
+                               int                                buffer)
+  {
+    double       below[Shape::n_y][2], above[Shape::n_y][2], norm = 0.;
+    Plane<Shape> e_below, e_here, e_above;
+    neighbour_planes<Shape>(t, y, shared, buffer, below, above);
+    extend<Shape>(t, below, e_below);
+    extend<Shape>(t, y[0], e_here);
+#pragma unroll
+    for (int r = 0; r < Shape::n_z; ++r)
+      {
+        if (r + 1 < Shape::n_z)
+          extend<Shape>(t, y[r + 1 < Shape::n_z ? r + 1 : r], e_above);
+        else
+          extend<Shape>(t, above, e_above);
+#pragma unroll
+        for (int py = 0; py < Shape::n_y; ++py)
+#pragma unroll
+          for (int px = 0; px < 2; ++px)
+            {
+              const double sum = s[r][py][px] + apply_plane<Shape>(A, e_below, -1, py, px) + apply_plane<Shape>(A, e_here, 0, py, px) +
+                                 apply_plane<Shape>(A, e_above, 1, py, px);
+              y[r][py][px] = t.owns(px, py, r) ? relaxed<Shape, mode>(A, sum, y[r][py][px], inverse[r][py][px], norm) : 0.;
+            }
+#pragma unroll
+        for (int e = 0; e < (Shape::n_y + 2) * 4; ++e)
+          {
+            e_below[e / 4][e % 4] = e_here[e / 4][e % 4];
+            e_here[e / 4][e % 4]  = e_above[e / 4][e % 4];
+          }
+      }
+    return norm;
+  }
+
+  template <typename Shape, bool whole, SweepMode mode>
+  __device__ double sweep(const StencilView                 &A,
+                          const StencilThread<Shape, whole> &t,
+                          Patch<Shape>                      &y,
+                          const Patch<Shape>                &s,
+                          const Patch<Shape>                &inverse,
+                          double                            *shared,
+                          int                                buffer)
+  {
+    if constexpr (Shape::full)
+      return sweep_full<Shape, whole, mode>(A, t, y, s, inverse, shared, buffer);
+    else
+      return sweep_star<Shape, whole, mode>(A, t, y, s, inverse, shared, buffer);
   }
 
   /**
    * One thread block relaxes one tile. Shared memory: exchange planes (8 n_y values a thread), 32, and in the persistent form
    * the right-hand side of the tile (2 n_y n_z values a thread).
    */
-  template <typename Shape, bool persistent>
-  __global__ void __launch_bounds__(Shape::max_threads) relax_stencil_kernel(const StencilView A, RelaxVectors v, RelaxParameters parameters)
+  template <typename Shape, bool persistent, bool whole>
+  __global__ void __launch_bounds__(persistent ? 32 * Shape::max_warps : 128,
+                                    persistent ? 1
+                                    : whole    ? Shape::at_once
+                                               : 3) relax_stencil_kernel(const StencilView A, const RelaxVectors v, const RelaxParameters parameters)
   {
-    extern __shared__ double   shared[];
-    const StencilThread<Shape> t(A);
-    double                    *partial = shared + 8 * Shape::n_y * blockDim.x, *kept_b = partial + 32;
-    __shared__ int             state;
-    const bool                 whole = t.whole(A);
+    extern __shared__ double          shared[];
+    const StencilThread<Shape, whole> t(A);
+    double                           *partial = shared + 8 * Shape::n_y * blockDim.x, *kept_b = partial + 32;
+    __shared__ int                    state;
 
     Patch<Shape> y, s, inverse;
-    load_patch<Shape>(A, t, v.x, y);
-    load_patch<Shape>(A, t, v.b, s);
+    load_patch(t, v.x, y);
+    load_patch(t, v.b, s);
     if constexpr (Shape::variable)
-      load_patch<Shape>(A, t, A.inverse_diagonals, inverse);
-    const int n_sweeps = max(1, parameters.local_iterations);
+      load_patch(t, A.inverse_diagonals, inverse);
 
-    if (persistent && threadIdx.x == 0)
-      state = go_on;
     int iteration = 0, buffer = 0;
-    for (; iteration < parameters.n_iterations; ++iteration)
+    for (; iteration < (persistent ? parameters.n_iterations : 1); ++iteration)
       {
         if constexpr (persistent)
-          {
-            if (v.monitor != nullptr && threadIdx.x == 0)
-              state = monitor_state(v.monitor);
+          if (v.monitor != nullptr && threadIdx.x == 0)
+            state = monitor_state(v.monitor);
 #pragma unroll
-            for (int e = 0; e < Shape::n_z * Shape::n_y * 2; ++e)
+        for (int e = 0; e < Shape::n_z * Shape::n_y * 2; ++e)
+          {
+            double &b = s[e / (2 * Shape::n_y)][e / 2 % Shape::n_y][e % 2];
+            if constexpr (!Shape::variable)
+              if (!persistent || iteration == 0)
+                b *= A.inverse_diagonal;
+            if constexpr (persistent)
               {
-                double &b = s[e / (2 * Shape::n_y)][e / 2 % Shape::n_y][e % 2];
                 if (iteration == 0)
                   kept_b[e * blockDim.x + threadIdx.x] = b;
                 else
                   b = kept_b[e * blockDim.x + threadIdx.x];
               }
           }
-        if constexpr (!Shape::variable)
-#pragma unroll
-          for (int r = 0; r < Shape::n_z; ++r)
-#pragma unroll
-            for (int py = 0; py < Shape::n_y; ++py)
-#pragma unroll
-              for (int px = 0; px < 2; ++px)
-                s[r][py][px] *= A.inverse_diagonal;
         if constexpr (Shape::full)
-          freeze_full<Shape>(A, t, v.off_block, s);
+          freeze_full(A, t, v.off_block, s);
         else
-          freeze_star<Shape>(A, t, v.off_block, s);
+          freeze_star(A, t, v.off_block, s);
 
-        double norm = 0.;
-        for (int sweep = 0; sweep < n_sweeps; ++sweep)
+        if (parameters.test_every > 0 && iteration % parameters.test_every == 0)
           {
-            double below[Shape::n_y][2], above[Shape::n_y][2];
-            neighbour_planes<Shape>(t, y, shared, buffer, below, above);
-            buffer               = 1 - buffer;
-            const bool   measure = parameters.test_every > 0 && sweep == 0 && (iteration + 1) % parameters.test_every == 0;
-            Plane<Shape> e_below, e_here, e_above;
-            if constexpr (Shape::full)
-              extend<Shape>(t, below, e_below);
-            else
-              copy_plane<Shape>(below, e_below);
-            extend<Shape>(t, y[0], e_here);
-#pragma unroll
-            for (int r = 0; r < Shape::n_z; ++r)
-              {
-                if (r + 1 < Shape::n_z)
-                  extend<Shape>(t, y[r + 1 < Shape::n_z ? r + 1 : r], e_above);
-                else if constexpr (Shape::full)
-                  extend<Shape>(t, above, e_above);
-                else
-                  copy_plane<Shape>(above, e_above);
-#pragma unroll
-                for (int py = 0; py < Shape::n_y; ++py)
-#pragma unroll
-                  for (int px = 0; px < 2; ++px)
-                    {
-                      double sum = s[r][py][px] + neighbours<Shape>(A, e_below, e_here, e_above, py, px);
-                      if constexpr (Shape::variable)
-                        sum *= inverse[r][py][px];
-                      double value = sum + A.keep * y[r][py][px];
-                      if (!whole && !t.exists(A, px, py, r))
-                        value = 0.;
-                      if (measure)
-                        {
-                          double change = value - y[r][py][px];
-                          if constexpr (Shape::variable)
-                            change = inverse[r][py][px] != 0. ? change / inverse[r][py][px] : 0.;
-                          else
-                            change /= A.inverse_diagonal;
-                          norm += change * change;
-                        }
-                      if (parameters.local_iterations > 0)
-                        y[r][py][px] = value;
-                    }
-#pragma unroll
-                for (int j = 0; j < Shape::n_y + 2; ++j)
-#pragma unroll
-                  for (int i = 0; i < 4; ++i)
-                    {
-                      e_below[j][i] = e_here[j][i];
-                      e_here[j][i]  = e_above[j][i];
-                    }
-              }
-          }
-        if (parameters.local_iterations > 0)
-          store_patch<Shape>(A, t, v.x, y, persistent && iteration + 1 < parameters.n_iterations);
-        if (parameters.test_every > 0 && (iteration + 1) % parameters.test_every == 0)
-          {
-            const double sum = sum_over_block(norm, partial);
+            const double norm = sweep<Shape, whole, SweepMode::measure>(A, t, y, s, inverse, shared, buffer);
+            buffer            = 1 - buffer;
+            const double sum  = sum_over_block(norm, partial);
             if (threadIdx.x == 0)
-              store(v.partial + blockIdx.x, sum);
+              store(v.parts + blockIdx.x, sum);
             if (v.monitor != nullptr)
-              look_at_residual(v.monitor, v.partial, iteration);
+              look_at_residual(v.monitor, v.parts, iteration);
           }
         if constexpr (persistent)
           if (v.monitor != nullptr)
             {
               __syncthreads();
               if (state != go_on)
-                {
-                  ++iteration;
-                  store_patch<Shape>(A, t, v.x, y, false);
-                  break;
-                }
-              __syncthreads();
+                break;
             }
+        for (int k = 0; k < parameters.local_iterations; ++k)
+          {
+            if (A.keep == 0.)
+              sweep<Shape, whole, SweepMode::undamped>(A, t, y, s, inverse, shared, buffer);
+            else
+              sweep<Shape, whole, SweepMode::damped>(A, t, y, s, inverse, shared, buffer);
+            buffer = 1 - buffer;
+          }
+        if (parameters.local_iterations > 0)
+          store_patch(t, v.x, y, persistent);
       }
-    if (v.monitor != nullptr && threadIdx.x == 0)
-      v.iterations_done[blockIdx.x] = iteration;
+    if constexpr (persistent)
+      {
+        if (parameters.local_iterations > 0)
+          store_patch(t, v.x, y, false);
+        if (v.iterations_done != nullptr && threadIdx.x == 0)
+          v.iterations_done[blockIdx.x] = iteration;
+      }
   }
 } // namespace leopard

@@ -30,10 +30,10 @@ namespace leopard
 
   struct TuneRequest
   {
-    Backend                                  backend            = Backend::host;
-    double                                   seconds            = 5.; ///< wall time to spend, roughly
-    int                                      n_threads          = 0;
-    std::function<void(const std::string &)> report             = {}; ///< receives a line for each thing tried
+    Backend                                  backend   = Backend::host;
+    double                                   seconds   = 5.; ///< wall time to spend, roughly
+    int                                      n_threads = 0;
+    std::function<void(const std::string &)> report    = {}; ///< receives a line for each thing tried
   };
 
   /**

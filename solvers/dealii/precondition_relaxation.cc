@@ -20,6 +20,7 @@ namespace leopard
 
   void PreconditionRelaxation::iterate_from_zero(double *x, const double *b) const
   {
+    relaxation.restart(); // a new right-hand side: what a polynomial or momentum remembers belongs to the one before
     if (!communication.has_ghosts())
       {
         relaxation.iterate(x, b, n_iterations);

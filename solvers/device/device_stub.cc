@@ -2,6 +2,7 @@
 // What stands in for the device in a build without CUDA: everything links, and whatever is asked of a GPU says so.
 #include "../base/errors.h"
 #include "../block_async/stencil_engine.h"
+#include "../relaxation/relaxation_engine.h"
 #include "device.h"
 #include "device_vector.h"
 
@@ -95,6 +96,16 @@ namespace leopard
   }
 
   std::unique_ptr<BlockAsync::Engine> make_stencil_cuda_engine(const Stencil & /*stencil*/, const BlockAsyncOptions & /*options*/)
+  {
+    no_cuda();
+  }
+
+  std::unique_ptr<Relaxation> make_multicolour_cuda(const CrsMatrix & /*A*/, const PointRelaxationOptions & /*options*/)
+  {
+    no_cuda();
+  }
+
+  std::unique_ptr<Relaxation> make_chebyshev_cuda(const CrsMatrix & /*A*/, const ChebyshevOptions & /*options*/)
   {
     no_cuda();
   }

@@ -110,6 +110,11 @@ namespace leopard
     return dealii::Utilities::MPI::max(value, comm);
   }
 
+  bool GhostExchange::is_distributed() const
+  {
+    return dealii::Utilities::MPI::n_mpi_processes(comm) > 1;
+  }
+
   bool GhostExchange::has_ghosts() const
   {
     return ghosts_anywhere;

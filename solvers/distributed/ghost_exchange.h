@@ -29,6 +29,7 @@ namespace leopard
     void   update_ghosts(double *x, MemorySpace space) const override;
     double sum(double value) const override;
     double max(double value) const override;
+    bool   is_distributed() const override;
     bool   has_ghosts() const override;
 
   private:

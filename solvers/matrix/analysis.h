@@ -50,10 +50,10 @@ namespace leopard
   struct MatrixAnalysis
   {
     int    n_rows = 0, n_entries = 0;
-    bool   symmetric           = false; ///< values, not only the pattern
-    double spectral_radius     = 0.;    ///< rho(B), B = I - D^-1 A
-    double spectral_radius_abs = 0.;    ///< rho(|B|)
-    bool   has_eigenvalues     = false; ///< whether the next two are known: symmetric with positive diagonal
+    bool   symmetric           = false;                       ///< values, not only the pattern
+    double spectral_radius     = 0.;                          ///< rho(B), B = I - D^-1 A
+    double spectral_radius_abs = 0.;                          ///< rho(|B|)
+    bool   has_eigenvalues     = false;                       ///< whether the next two are known: symmetric with positive diagonal
     double smallest_eigenvalue = 0., largest_eigenvalue = 0.; ///< of D^-1 A
     Theta  theta;
 

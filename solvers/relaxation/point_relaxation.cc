@@ -3,54 +3,37 @@
 
 #include "../base/errors.h"
 #include "../block_async/block_async.h"
-#include "../matrix/crs_matrix.h"
+#include "../matrix/colouring.h"
+#include "host_relaxation.h"
+#include "relaxation_engine.h"
 
 #include <algorithm>
-#include <cmath>
+#include <numeric>
 
 namespace leopard
 {
   namespace
   {
-    std::string method_name(PointMethod method)
-    {
-      switch (method)
-        {
-          case PointMethod::jacobi:
-            return "Jacobi";
-          case PointMethod::gauss_seidel:
-            return "Gauss-Seidel";
-          case PointMethod::sor:
-            return "SOR";
-          case PointMethod::ssor:
-            return "SSOR";
-        }
-      return "unknown";
-    }
-
-    class HostPointRelaxation : public Relaxation
+    class HostPointRelaxation : public HostRelaxation
     {
     public:
       HostPointRelaxation(const CrsMatrix &A_, const PointRelaxationOptions &options_)
-        : A(A_)
+        : HostRelaxation(A_)
         , options(options_)
-        , diagonal_entry(A_.n_rows)
-        , inverse_diagonal(A_.n_rows)
-        , new_x(options_.method == PointMethod::jacobi ? A_.n_rows : 0)
+        , new_x(options_.method == PointMethod::jacobi ? A.n_rows : 0)
       {
-        A.validate();
-        for (int i = 0; i < A.n_rows; ++i)
-          for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
-            if (A.columns[p] == i)
-              diagonal_entry[i] = p;
-        invert_diagonal();
+        if (options.colouring)
+          colouring = greedy_colouring(A);
       }
 
-      std::string name() const override { return method_name(options.method); }
-      int         n_rows() const override { return A.n_rows; }
-      int         n_columns() const override { return A.n_columns; }
-      MemorySpace memory_space() const override { return MemorySpace::host; }
-      bool        is_fixed_linear_map() const override { return true; }
+      std::string name() const override { return (options.colouring ? "multicolour " : "") + to_string(options.method); }
+
+      std::string description() const override
+      {
+        return options.colouring ? std::to_string(colouring.n_colours()) + " colours of " + std::to_string(colouring.smallest()) + " to " +
+                                     std::to_string(colouring.largest()) + " rows"
+                                 : "";
+      }
 
       void iterate(double *x, const double *b, int n_iterations) override
       {
@@ -63,62 +46,41 @@ namespace leopard
             }
           else
             {
-              for (int i = 0; i < A.n_rows; ++i)
-                x[i] = relaxed(i, x, b);
+              for (int k = 0; k < A.n_rows; ++k)
+                x[row(k)] = relaxed(row(k), x, b);
               if (options.method == PointMethod::ssor)
-                for (int i = A.n_rows - 1; i >= 0; --i)
-                  x[i] = relaxed(i, x, b);
+                for (int k = A.n_rows - 1; k >= 0; --k)
+                  x[row(k)] = relaxed(row(k), x, b);
             }
       }
 
-      double residual_norm_squared(const double *x, const double *b) override
-      {
-        const double norm = residual_norm(A, x, b);
-        return norm * norm;
-      }
-
-      double norm_squared(const double *b) override
-      {
-        double sum = 0.;
-        for (int i = 0; i < A.n_rows; ++i)
-          sum += b[i] * b[i];
-        return sum;
-      }
-
-      void update_values(const double *values) override
-      {
-        std::copy_n(values, A.values.size(), A.values.begin());
-        invert_diagonal();
-      }
-
     private:
-      double relaxed(int i, const double *x, const double *b) const
-      {
-        double r = b[i];
-        for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
-          r -= A.values[p] * x[A.columns[p]];
-        return x[i] + options.omega * inverse_diagonal[i] * r;
-      }
+      /** The k-th row of a forward sweep. */
+      int row(int k) const { return options.colouring ? colouring.rows[k] : k; }
 
-      void invert_diagonal()
-      {
-        for (int i = 0; i < A.n_rows; ++i)
-          {
-            const double d = A.values[diagonal_entry[i]];
-            if (!(std::isfinite(d) && d != 0.))
-              throw InvalidInput("the diagonal entry of row " + std::to_string(i) + " is " + std::to_string(d) +
-                                 "\n  expected: a finite number that is not zero");
-            inverse_diagonal[i] = 1. / d;
-          }
-      }
+      double relaxed(int i, const double *x, const double *b) const { return x[i] + options.omega * inverse_diagonal[i] * residual(i, x, b); }
 
-      CrsMatrix                    A;
       const PointRelaxationOptions options;
-      std::vector<int>             diagonal_entry;
-      std::vector<double>          inverse_diagonal;
-      std::vector<double>          new_x; ///< Jacobi only
+      Colouring                    colouring; ///< with that option only
+      std::vector<double>          new_x;     ///< Jacobi only
     };
   } // namespace
+
+  std::string to_string(PointMethod method)
+  {
+    switch (method)
+      {
+        case PointMethod::jacobi:
+          return "Jacobi";
+        case PointMethod::gauss_seidel:
+          return "Gauss-Seidel";
+        case PointMethod::sor:
+          return "SOR";
+        case PointMethod::ssor:
+          return "SSOR";
+      }
+    return "unknown";
+  }
 
   void PointRelaxationOptions::validate() const
   {
@@ -126,10 +88,8 @@ namespace leopard
       throw InvalidInput("omega is " + std::to_string(omega) + "\n  expected: a number between 0 and 2");
     if (method == PointMethod::gauss_seidel && omega != 1.)
       throw InvalidInput("omega is " + std::to_string(omega) + " for Gauss-Seidel\n  expected: 1, or the method SOR");
-    if (backend == Backend::cuda && method != PointMethod::jacobi)
-      throw InvalidInput(
-        method_name(method) +
-        " is sequential by nature and runs on the host\n  expected: the backend host, or Jacobi or block-asynchronous iteration on a GPU");
+    if (method == PointMethod::jacobi && colouring)
+      throw InvalidInput("colouring is set for Jacobi, which knows no order of the rows\n  expected: no colouring, or Gauss-Seidel, SOR or SSOR");
   }
 
   std::unique_ptr<Relaxation> make_point_relaxation(const CrsMatrix &A, const PointRelaxationOptions &options)
@@ -137,6 +97,8 @@ namespace leopard
     options.validate();
     if (options.backend != Backend::cuda)
       return std::make_unique<HostPointRelaxation>(A, options);
+    if (options.method != PointMethod::jacobi)
+      return make_multicolour_cuda(A, options);
     BlockAsyncOptions jacobi;
     jacobi.backend          = Backend::cuda;
     jacobi.schedule         = Schedule::synchronous;

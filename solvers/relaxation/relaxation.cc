@@ -65,6 +65,21 @@ namespace leopard
     require(max_seconds >= 0., "max_seconds", max_seconds, "a number of seconds >= 0");
   }
 
+  double ResidualTest::goal() const
+  {
+    return std::max(absolute_tolerance, relative_tolerance * (norm_b > 0. ? norm_b : initial_residual));
+  }
+
+  double ResidualTest::limit() const
+  {
+    return divergence_factor * std::max({initial_residual, goal(), 1e-300});
+  }
+
+  IterationReport Relaxation::iterate_until(double * /*x*/, const double * /*b*/, int /*n_iterations*/, const ResidualTest & /*test*/)
+  {
+    throw InvalidInput(name() + " does not test residuals by itself\n  expected: solve(), which asks before");
+  }
+
   namespace
   {
     /** Norms over all ranks. */
@@ -91,19 +106,21 @@ namespace leopard
       const Communication &communication;
     };
 
-    /** Global iterations with an exchange of ghosts before each, where there are any; up to the next test. */
-    IterationReport iterate(Relaxation &relaxation, double *x, const double *b, int n, const ResidualTest &test, const Communication &communication)
+    /** Global iterations with an exchange of ghosts before each, where there are any, and the residual afterwards. */
+    IterationReport iterate(Relaxation &relaxation, double *x, const double *b, int n, const Residual &residual, const Communication &communication)
     {
       if (!communication.has_ghosts())
-        return relaxation.iterate_until(x, b, n, test);
+        relaxation.iterate(x, b, n);
+      else
+        for (int i = 0; i < n; ++i)
+          {
+            communication.update_ghosts(x, relaxation.memory_space());
+            relaxation.iterate(x, b, 1);
+          }
       IterationReport report;
-      report.minimum = report.maximum = std::min(n, test.every);
-      report.mean                     = report.maximum;
-      for (int i = 0; i < report.maximum; ++i)
-        {
-          communication.update_ghosts(x, relaxation.memory_space());
-          relaxation.iterate(x, b, 1);
-        }
+      report.minimum = report.maximum = n;
+      report.mean                     = n;
+      report.final_residual           = residual.norm(x, b);
       return report;
     }
 
@@ -151,33 +168,42 @@ namespace leopard
     };
 
     relaxation.restart();
-    record(result.initial_residual = residual.norm(x, b));
-    const bool   tests  = criteria.relative_tolerance > 0. || criteria.absolute_tolerance > 0. || criteria.max_seconds > 0.;
-    const double norm_b = criteria.relative_tolerance > 0. ? residual.norm_of(b) : 0.;
+    const bool   tests     = criteria.relative_tolerance > 0. || criteria.absolute_tolerance > 0. || criteria.max_seconds > 0.;
+    const bool   by_itself = tests && relaxation.tests_itself() && !communication.is_distributed();
     ResidualTest test;
-    test.goal  = std::max(criteria.absolute_tolerance, criteria.relative_tolerance * (norm_b > 0. ? norm_b : result.initial_residual));
-    test.limit = criteria.divergence_factor * std::max({result.initial_residual, test.goal, 1e-300});
-    test.every = tests ? criteria.test_every : std::max(1, criteria.max_iterations);
-    if (!tests)
-      test.goal = -1.; // nothing is small enough: exactly max_iterations
+    test.relative_tolerance = criteria.relative_tolerance;
+    test.absolute_tolerance = criteria.absolute_tolerance;
+    test.divergence_factor  = criteria.divergence_factor;
+    test.every              = criteria.test_every;
+    const auto begin        = [&](double initial_residual, double norm_b) {
+      test.initial_residual   = initial_residual;
+      test.norm_b             = norm_b;
+      result.initial_residual = initial_residual;
+      record(initial_residual);
+    };
+    if (!by_itself || criteria.max_iterations == 0)
+      begin(residual.norm(x, b), criteria.relative_tolerance > 0. ? residual.norm_of(b) : 0.);
 
     while (true)
       {
-        if (tests && result.final_residual <= test.goal)
-          result.status = SolveStatus::converged;
-        else if (!(result.final_residual <= test.limit) || (tests && grows_steadily(result.history_residuals)))
-          result.status = SolveStatus::diverged;
-        else if (tests && communication.max(criteria.max_seconds > 0. ? seconds() : 0.) > criteria.max_seconds)
-          result.status = SolveStatus::time_limit;
-        else if (tests && stagnates(result.history_residuals, criteria.stagnation_tests))
-          result.status = SolveStatus::stagnated;
-        else if (result.n_iterations < criteria.max_iterations)
+        if (test.initial_residual >= 0. || std::isnan(test.initial_residual))
           {
-            add(iterate(relaxation, x, b, criteria.max_iterations - result.n_iterations, test, communication));
-            record(residual.norm(x, b));
-            continue;
+            result.status = tests && result.final_residual <= test.goal()                                      ? SolveStatus::converged
+                            : !(result.final_residual <= test.limit())                                         ? SolveStatus::diverged
+                            : tests && grows_steadily(result.history_residuals)                                ? SolveStatus::diverged
+                            : criteria.max_seconds > 0. && communication.max(seconds()) > criteria.max_seconds ? SolveStatus::time_limit
+                            : tests && stagnates(result.history_residuals, criteria.stagnation_tests)          ? SolveStatus::stagnated
+                                                                                                               : SolveStatus::iteration_limit;
+            if (result.status != SolveStatus::iteration_limit || result.n_iterations >= criteria.max_iterations)
+              break;
           }
-        break;
+        const int             n      = criteria.max_iterations - result.n_iterations;
+        const IterationReport report = by_itself ? relaxation.iterate_until(x, b, n, test)
+                                                 : iterate(relaxation, x, b, tests ? std::min(n, test.every) : n, residual, communication);
+        if (test.initial_residual < 0.)
+          begin(report.initial_residual, report.norm_b);
+        add(report);
+        record(report.final_residual);
       }
     result.seconds = seconds();
     return result;

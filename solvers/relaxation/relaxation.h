@@ -40,42 +40,41 @@ namespace leopard
     virtual double sum(double value) const { return value; }
     /** The largest of one number a rank, the same on every rank. */
     virtual double max(double value) const { return value; }
+    /** Whether there are other ranks at all. */
+    virtual bool is_distributed() const { return false; }
     /** Whether x has ghost entries anywhere, so that update_ghosts() must be called between global iterations. */
     virtual bool has_ghosts() const { return false; }
   };
 
-  /** When a relaxation may stop by itself, and how often it looks. Norms in the units of b. */
+  /** What a relaxation that tests the residual by itself is told. Norms in the units of b; -1 where they are not known yet. */
   struct ResidualTest
   {
-    double goal  = 0.; ///< stop when ||b - A x||_2 is estimated to be at most this
-    double limit = 0.; ///< and when it is estimated to be more than this, or not finite
-    int    every = 10; ///< global iterations between two tests
+    double relative_tolerance = 0., absolute_tolerance = 0., divergence_factor = 1e6; ///< as in StoppingCriteria
+    int    every            = 10;                                                     ///< global iterations between two tests
+    double initial_residual = -1.;
+    double norm_b           = -1.;
+
+    /** max(absolute_tolerance, relative_tolerance ||b||), with the initial residual in the place of ||b|| = 0. */
+    double goal() const;
+    /** What is called divergence. */
+    double limit() const;
   };
 
   /** What iterate_until() has done. */
   struct IterationReport
   {
     int                 minimum = 0, maximum = 0; ///< global iterations of the block that did the fewest, and the most
-    double              mean = 0.;                ///< and over all blocks
-    std::vector<int>    estimate_iterations;      ///< where the residual was estimated on the way
-    std::vector<double> estimates;                ///< and its norm, of values that were not of one time
+    double              mean             = 0.;    ///< and over all blocks
+    double              initial_residual = 0.;    ///< ||b - A x||_2 before, ||b||_2, ||b - A x||_2 afterwards
+    double              norm_b           = 0.;
+    double              final_residual   = 0.;
+    std::vector<int>    estimate_iterations; ///< where the residual was estimated on the way
+    std::vector<double> estimates;           ///< and its norm, of values that were not of one time
   };
-
-  /** iterate_until() of a relaxation that does not test by itself. */
-  template <typename Iteration>
-  IterationReport iterate_between_tests(Iteration &iteration, double *x, const double *b, int n_iterations, const ResidualTest &test)
-  {
-    const int n = n_iterations < test.every ? n_iterations : test.every;
-    iteration.iterate(x, b, n);
-    IterationReport report;
-    report.minimum = report.maximum = n;
-    report.mean                     = n;
-    return report;
-  }
 
   /**
    * A stationary iteration x <- x + C (b - A x) for a matrix A with nonzero diagonal: block-asynchronous iteration,
-   * Jacobi, Gauss-Seidel, SOR, SSOR. Ghost columns of A are read and never written.
+   * Jacobi, Gauss-Seidel, SOR, SSOR; or one with a memory, Chebyshev iteration. Ghost columns of A are read and never written.
    *
    * All arrays live in memory_space(); x has n_columns() values, b has n_rows().
    */
@@ -94,20 +93,20 @@ namespace leopard
     virtual int         n_columns() const    = 0;
     virtual MemorySpace memory_space() const = 0;
 
-    /** Whether the result of iterate() from x = 0 is the same linear function of b in every call. False for chaotic schedules. */
+    /** Whether the result of iterate() from x = 0 after restart() is the same linear function of b in every call. False for chaotic schedules. */
     virtual bool is_fixed_linear_map() const = 0;
 
     /** Does n global iterations and returns when they are done. */
     virtual void iterate(double *x, const double *b, int n_iterations) = 0;
 
+    /** Whether iterate_until() may be called: the persistent form on a GPU, whose blocks are not to be stopped for a test. */
+    virtual bool tests_itself() const { return false; }
+
     /**
-     * At most n global iterations, and fewer if the relaxation itself finds that the test holds. The default does test.every of them
-     * and finds nothing: the caller tests. The persistent form on a GPU tests on the way without stopping its blocks.
+     * At most n global iterations, and fewer if the relaxation itself finds that the test's goal is met, its limit passed, or that it is time
+     * for the caller to look. What it finds on the way is an estimate, the final residual is not.
      */
-    virtual IterationReport iterate_until(double *x, const double *b, int n_iterations, const ResidualTest &test)
-    {
-      return iterate_between_tests(*this, x, b, n_iterations, test);
-    }
+    virtual IterationReport iterate_until(double *x, const double *b, int n_iterations, const ResidualTest &test);
 
     /** Forgets what an iteration with momentum or a polynomial remembers of the iterations before. */
     virtual void restart() {}

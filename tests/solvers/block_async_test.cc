@@ -1,119 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "block_async_test.h"
+
 #include <solvers/base/errors.h>
-#include <solvers/block_async/block_async.h>
-#include <solvers/device/device.h>
-#include <solvers/device/device_vector.h>
 #include <solvers/matrix/generators.h>
-
-#include <gtest/gtest.h>
-
-#include <cmath>
-#include <random>
 
 namespace leopard
 {
-  /** How GoogleTest shows a backend. */
-  void PrintTo(Backend backend, std::ostream *stream) // NOLINT(readability-identifier-naming): GoogleTest's name
-  {
-    *stream << to_string(backend);
-  }
-
   namespace
   {
-    using Vector = std::vector<double>;
-
-    Vector random_vector(int n, unsigned int seed)
+    class Backends : public BackendTest
     {
-      std::mt19937_64                        random(seed);
-      std::uniform_real_distribution<double> value(-1., 1.);
-      Vector                                 v(n);
-      for (double &x : v)
-        x = value(random);
-      return v;
-    }
-
-    double largest_difference(const Vector &a, const Vector &b)
-    {
-      double difference = 0.;
-      for (std::size_t i = 0; i < a.size(); ++i)
-        difference = std::max(difference, std::abs(a[i] - b[i]));
-      return difference;
-    }
-
-    /** iterate() with host vectors, wherever the relaxation computes. */
-    void iterate(Relaxation &relaxation, Vector &x, const Vector &b, int n)
-    {
-      if (relaxation.memory_space() == MemorySpace::host)
-        {
-          relaxation.iterate(x.data(), b.data(), n);
-          return;
-        }
-      DeviceVector<double> device_x(x.size()), device_b(b.size());
-      device_x.copy_from_host(x.data());
-      device_b.copy_from_host(b.data());
-      relaxation.iterate(device_x.data(), device_b.data(), n);
-      device_x.copy_to_host(x.data());
-    }
-
-    double residual_norm_squared(Relaxation &relaxation, const Vector &x, const Vector &b)
-    {
-      if (relaxation.memory_space() == MemorySpace::host)
-        return relaxation.residual_norm_squared(x.data(), b.data());
-      DeviceVector<double> device_x(x.size()), device_b(b.size());
-      device_x.copy_from_host(x.data());
-      device_b.copy_from_host(b.data());
-      return relaxation.residual_norm_squared(device_x.data(), device_b.data());
-    }
-
-    /** k Jacobi sweeps inside each block with everything else at x_old, straight from the formula: the textbook block Jacobi. */
-    Vector block_jacobi(const CrsMatrix &A, Vector x, const Vector &b, int block_size, int k, double omega)
-    {
-      const Vector x_old = x;
-      for (int sweep = 0; sweep < k; ++sweep)
-        {
-          const Vector current = x;
-          for (int i = 0; i < A.n_rows; ++i)
-            {
-              double r = b[i], diagonal = 0.;
-              for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
-                {
-                  const int  j          = A.columns[p];
-                  const bool same_block = j < A.n_rows && j / block_size == i / block_size;
-                  r -= A.values[p] * (same_block ? current[j] : x_old[j]);
-                  if (j == i)
-                    diagonal = A.values[p];
-                }
-              x[i] = current[i] + omega * r / diagonal;
-            }
-        }
-      return x;
-    }
-
-    class Backends : public testing::TestWithParam<Backend>
-    {
-    protected:
-      void SetUp() override
-      {
-        if (GetParam() == Backend::cuda && device::n_devices() == 0)
-          GTEST_SKIP() << "no GPU here";
-      }
-
-      BlockAsyncOptions options(Schedule schedule, int block_size, int k) const
-      {
-        BlockAsyncOptions result;
-        result.backend          = GetParam();
-        result.schedule         = schedule;
-        result.block_size       = block_size;
-        result.local_iterations = k;
-        result.n_threads        = 4; // more than cores: preemption is part of the test
-        return result;
-      }
     };
-
-    std::string backend_name(const testing::TestParamInfo<Backend> &info)
-    {
-      return to_string(info.param);
-    }
 
     TEST_P(Backends, OneBlockIsJacobiOnTheWholeSystem)
     {
@@ -244,7 +141,7 @@ namespace leopard
       };
       auto o = options(Schedule::chaotic, 0, 1);
       rejected(A, o, "block_size is 0");
-      o = options(Schedule::chaotic, GetParam() == Backend::cuda ? 1025 : 65537, 1);
+      o = options(Schedule::chaotic, 65537, 1);
       rejected(A, o, "block_size is");
       o = options(Schedule::chaotic, 4, 0);
       rejected(A, o, "local_iterations is 0");

@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "../block_async/cuda_monitor.cuh"
+#include "../device/cuda_error.cuh"
+#include "../device/device_array.h"
+#include "../matrix/crs_matrix.h"
+#include "diagonal.h"
+
+#include <algorithm>
+#include <memory>
+#include <numeric>
+#include <string>
+#include <vector>
+
+namespace leopard
+{
+  // A sparse matrix in device memory as sliced ELLPACK with the width of a warp, so that neighbouring threads read neighbouring values: the rows
+  // lie in the order that a kernel takes them, in groups (colours) that begin with a slice of their own. A slice is 32 slots for rows, padded to
+  // its longest row and stored column-wise: entry e of the slice's r-th row is at slice_offsets[slice] + 32 e + r. The diagonal stands apart,
+  // one value a slot. Columns are row numbers of the user: x and b are not permuted.
+
+  constexpr int sell_threads          = 256;
+  constexpr int sell_reduction_blocks = 2048; ///< at most; they share out the slots
+
+  /** What a kernel needs of the matrix. All arrays in device memory. */
+  struct SellView
+  {
+    const int    *rows; ///< the row of each slot, or -1; null: slot i is row i
+    const int    *slice_offsets, *columns;
+    const double *values, *diagonal;
+    int           n_rows, n_slots;
+
+    /** The row of a slot < n_slots, or -1 for one that only fills up a slice. */
+    __device__ int row(int slot) const { return rows != nullptr ? __ldg(rows + slot) : (slot < n_rows ? slot : -1); }
+
+    /** b_row - (A x)_row. Reads x by ordinary loads: others may write to rows that are not among this row's columns. */
+    __device__ double residual(int slot, int row, const double *x, double b_row) const
+    {
+      double    r   = b_row - __ldg(diagonal + slot) * x[row];
+      const int end = __ldg(slice_offsets + slot / 32 + 1);
+#pragma unroll 4
+      for (int p = __ldg(slice_offsets + slot / 32) + slot % 32; p < end; p += 32)
+        r -= __ldg(values + p) * x[__ldg(columns + p)];
+      return r;
+    }
+  };
+
+  /** The layout described above, first in host memory. */
+  struct SlicedEllpack
+  {
+    std::vector<int>    first_slot; ///< of each group, and the number of slots
+    std::vector<int>    rows, slice_offsets = {0}, columns;
+    std::vector<double> values, diagonal;
+    std::vector<int>    source, diagonal_source; ///< entry of the CrsMatrix, or -1 for padding
+
+    /**
+     * @param order all rows, group after group; group g is order[k], group_offsets[g] <= k < group_offsets[g+1].
+     * @throws InvalidInput if the padding takes it beyond 2^31 entries.
+     */
+    SlicedEllpack(const CrsMatrix &A, const std::vector<int> &order, const std::vector<int> &group_offsets);
+
+  private:
+    void fill(const CrsMatrix &A, const std::vector<int> &diagonal_entry);
+  };
+
+  inline SlicedEllpack::SlicedEllpack(const CrsMatrix &A, const std::vector<int> &order, const std::vector<int> &group_offsets)
+  {
+    // 2^31 - 1, less what an index runs beyond the end before a loop or a launch sees it
+    constexpr std::size_t limit = 2147483647u - 1024u;
+    const auto            check = [&](std::size_t n) {
+      if (n > limit)
+        throw InvalidInput("the matrix needs more than 2^31 - 1 entries when its rows are padded for the GPU\n  expected: a smaller matrix, or "
+                                      "rows of more equal length");
+    };
+    for (std::size_t g = 0; g + 1 < group_offsets.size(); ++g)
+      {
+        first_slot.push_back(static_cast<int>(rows.size()));
+        rows.insert(rows.end(), order.begin() + group_offsets[g], order.begin() + group_offsets[g + 1]);
+        rows.resize((rows.size() + 31) / 32 * 32, -1);
+        check(rows.size());
+      }
+    first_slot.push_back(static_cast<int>(rows.size()));
+    std::size_t end = 0;
+    for (std::size_t slot = 0; slot < rows.size(); slot += 32)
+      {
+        int width = 0;
+        for (std::size_t s = slot; s < slot + 32; ++s)
+          if (rows[s] >= 0)
+            width = std::max(width, A.row_offsets[rows[s] + 1] - A.row_offsets[rows[s]] - 1);
+        check(end += static_cast<std::size_t>(width) * 32);
+        slice_offsets.push_back(static_cast<int>(end));
+      }
+    fill(A, diagonal_entries(A));
+  }
+
+  inline void SlicedEllpack::fill(const CrsMatrix &A, const std::vector<int> &diagonal_entry)
+  {
+    columns.resize(slice_offsets.back(), 0);
+    values.resize(slice_offsets.back(), 0.);
+    source.resize(slice_offsets.back(), -1);
+    diagonal.resize(rows.size(), 1.);
+    diagonal_source.resize(rows.size(), -1);
+    for (std::size_t slot = 0; slot < rows.size(); ++slot)
+      if (const int row = rows[slot]; row >= 0)
+        {
+          diagonal_source[slot] = diagonal_entry[row];
+          diagonal[slot]        = A.values[diagonal_entry[row]];
+          std::size_t to        = static_cast<std::size_t>(slice_offsets[slot / 32]) + slot % 32;
+          for (int p = A.row_offsets[row]; p < A.row_offsets[row + 1]; ++p)
+            if (p != diagonal_entry[row])
+              {
+                columns[to] = A.columns[p];
+                values[to]  = A.values[p];
+                source[to]  = p;
+                to += 32;
+              }
+          for (; to < static_cast<std::size_t>(slice_offsets[slot / 32 + 1]); to += 32)
+            columns[to] = row; // the row itself, times zero
+        }
+  }
+
+  static __global__ void sell_residual_kernel(SellView A, const double *x, const double *b, double *parts)
+  {
+    __shared__ double shared[32];
+    double            sum = 0.;
+    for (int slot = blockIdx.x * blockDim.x + threadIdx.x; slot < A.n_slots; slot += gridDim.x * blockDim.x)
+      if (const int row = A.row(slot); row >= 0)
+        {
+          const double r = A.residual(slot, row, x, __ldg(b + row));
+          sum += r * r;
+        }
+    sum = sum_over_block(sum, shared);
+    if (threadIdx.x == 0)
+      parts[blockIdx.x] = sum;
+  }
+
+  static __global__ void sell_replace_kernel(double *values, const int *source, const double *new_values, int n)
+  {
+    const int p = blockIdx.x * blockDim.x + threadIdx.x;
+    if (p < n && source[p] >= 0)
+      values[p] = new_values[source[p]];
+  }
+
+  /** The matrix in device memory, with what every relaxation has to know of it: norms, and new values. */
+  class DeviceSell
+  {
+  public:
+    /** @param A a matrix that validate() accepts. @param order, group_offsets as for SlicedEllpack. @throws InvalidInput, DeviceError. */
+    DeviceSell(const CrsMatrix &A, const std::vector<int> &order, const std::vector<int> &group_offsets)
+      : DeviceSell(A, SlicedEllpack(A, order, group_offsets))
+    {
+    }
+
+    SellView view() const { return {rows.data(), slice_offsets.data(), columns.data(), values.data(), diagonal.data(), n_rows, first_slot.back()}; }
+
+    /** The slots of group g are first(g) <= slot < first(g + 1), multiples of 32. */
+    int first(int group) const { return first_slot[group]; }
+
+    static int blocks_for(int n) { return (n + sell_threads - 1) / sell_threads; }
+
+    /** "sliced ELLPACK with 3 % padding, 12 MB". */
+    std::string description() const
+    {
+      const double      n_off_diagonal = n_entries - n_rows;
+      const double      padding        = values.size() > 0 ? 100. * (1. - n_off_diagonal / static_cast<double>(values.size())) : 0.;
+      const std::size_t n_bytes =
+        (rows.size() + slice_offsets.size() + columns.size()) * sizeof(int) + (values.size() + diagonal.size()) * sizeof(double);
+      return "sliced ELLPACK with " + std::to_string(static_cast<int>(padding + 0.5)) + " % padding, " + std::to_string(n_bytes / 1000000) + " MB";
+    }
+
+    /** Waits for the result. */
+    double residual_norm_squared(const double *x, const double *b) const
+    {
+      if (n_rows == 0)
+        return 0.;
+      sell_residual_kernel<<<n_parts, sell_threads>>>(view(), x, b, monitor.parts());
+      LEOPARD_CHECK(cudaGetLastError());
+      return monitor.sum_of_parts();
+    }
+
+    double norm_squared(const double *b) const { return monitor.norm_squared(b, n_rows); }
+
+    /** @param new_values host memory, order of the CrsMatrix. Allocates at the first call only. @throws InvalidInput. */
+    void update_values(const double *new_values)
+    {
+      check_diagonal(diagonal_entry, new_values);
+      if (n_rows == 0)
+        return;
+      if (staging.size() == 0)
+        {
+          source               = device::Array<int>(host_source);
+          diagonal_source      = device::Array<int>(host_diagonal_source);
+          staging              = device::Array<double>(static_cast<std::size_t>(n_entries));
+          host_source          = std::vector<int>();
+          host_diagonal_source = std::vector<int>();
+        }
+      device::copy_to_device(staging.data(), new_values, staging.size() * sizeof(double));
+      replace(values, source);
+      replace(diagonal, diagonal_source);
+    }
+
+  private:
+    DeviceSell(const CrsMatrix &A, SlicedEllpack &&host)
+      : n_rows(A.n_rows)
+      , n_entries(A.n_entries())
+      , n_parts(std::min(blocks_for(host.first_slot.back()), sell_reduction_blocks))
+      , first_slot(host.first_slot)
+      , diagonal_entry(diagonal_entries(A))
+      , rows(in_order(host.rows) ? std::vector<int>() : host.rows)
+      , slice_offsets(host.slice_offsets)
+      , columns(host.columns)
+      , values(host.values)
+      , diagonal(host.diagonal)
+      , host_source(std::move(host.source))
+      , host_diagonal_source(std::move(host.diagonal_source))
+      , monitor(n_parts)
+    {
+    }
+
+    /** Whether slot i is row i, so that the row numbers need not be read. */
+    bool in_order(const std::vector<int> &slot_rows) const
+    {
+      for (int i = 0; i < n_rows; ++i)
+        if (slot_rows[i] != i)
+          return false;
+      return true;
+    }
+
+    void replace(const device::Array<double> &array, const device::Array<int> &from) const
+    {
+      const int n = static_cast<int>(array.size());
+      if (n > 0)
+        sell_replace_kernel<<<blocks_for(n), sell_threads>>>(array.data(), from.data(), staging.data(), n);
+      LEOPARD_CHECK(cudaGetLastError());
+    }
+
+    const int              n_rows, n_entries, n_parts;
+    const std::vector<int> first_slot, diagonal_entry;
+    device::Array<int>     rows; ///< empty: slot i is row i
+    device::Array<int>     slice_offsets, columns;
+    device::Array<double>  values, diagonal;
+    std::vector<int>       host_source, host_diagonal_source; ///< until the first update_values()
+    device::Array<int>     source, diagonal_source;           ///< from then on
+    device::Array<double>  staging;                           ///< likewise: values as they came
+    CudaMonitor            monitor;
+  };
+} // namespace leopard

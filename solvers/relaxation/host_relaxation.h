@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "diagonal.h"
+#include "relaxation.h"
+
+#include <algorithm>
+
+namespace leopard
+{
+  /** What the sequential relaxations on the host have in common: a copy of the matrix, its inverted diagonal, norms. */
+  class HostRelaxation : public Relaxation
+  {
+  public:
+    int         n_rows() const override { return A.n_rows; }
+    int         n_columns() const override { return A.n_columns; }
+    MemorySpace memory_space() const override { return MemorySpace::host; }
+    bool        is_fixed_linear_map() const override { return true; }
+
+    double residual_norm_squared(const double *x, const double *b) override
+    {
+      const double norm = residual_norm(A, x, b);
+      return norm * norm;
+    }
+
+    double norm_squared(const double *b) override
+    {
+      double sum = 0.;
+      for (int i = 0; i < A.n_rows; ++i)
+        sum += b[i] * b[i];
+      return sum;
+    }
+
+    void update_values(const double *values) override
+    {
+      check_diagonal(diagonal_entry, values);
+      std::copy_n(values, A.values.size(), A.values.begin());
+      invert_diagonal();
+    }
+
+  protected:
+    /** @throws InvalidInput for what A.validate() refuses. */
+    explicit HostRelaxation(const CrsMatrix &A_)
+      : A((A_.validate(), A_))
+      , diagonal_entry(diagonal_entries(A))
+      , inverse_diagonal(A.n_rows)
+    {
+      invert_diagonal();
+    }
+
+    /** (b - A x)_i. */
+    double residual(int i, const double *x, const double *b) const
+    {
+      double r = b[i];
+      for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
+        r -= A.values[p] * x[A.columns[p]];
+      return r;
+    }
+
+    CrsMatrix           A;
+    std::vector<int>    diagonal_entry;
+    std::vector<double> inverse_diagonal;
+
+  private:
+    void invert_diagonal()
+    {
+      for (int i = 0; i < A.n_rows; ++i)
+        inverse_diagonal[i] = 1. / A.values[diagonal_entry[i]];
+    }
+  };
+} // namespace leopard

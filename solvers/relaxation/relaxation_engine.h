@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "chebyshev.h"
+#include "point_relaxation.h"
+
+#include <memory>
+
+namespace leopard
+{
+  /** Multicolour Gauss-Seidel, SOR and SSOR on a GPU. @param options valid, and not Jacobi. @throws InvalidInput, DeviceError. */
+  std::unique_ptr<Relaxation> make_multicolour_cuda(const CrsMatrix &A, const PointRelaxationOptions &options);
+
+  /** Chebyshev iteration on a GPU. @param options valid. @throws InvalidInput, DeviceError. */
+  std::unique_ptr<Relaxation> make_chebyshev_cuda(const CrsMatrix &A, const ChebyshevOptions &options);
+
+  /**
+   * The interval of a Chebyshev iteration as the options and the matrix give it, and the coefficients of its recurrence
+   *   d_0 = (1/theta) D^-1 r_0,   d_k = a_k d_{k-1} + c_k D^-1 r_k,   x_{k+1} = x_k + d_k
+   * with theta = (lambda_max + lambda_min) / 2, delta = (lambda_max - lambda_min) / 2, sigma = theta / delta, rho_0 = 1 / sigma,
+   * rho_k = 1 / (2 sigma - rho_{k-1}), a_k = rho_k rho_{k-1}, c_k = 2 rho_k / delta (Saad 2003, algorithm 12.1, for D^-1 A).
+   */
+  class ChebyshevRecurrence
+  {
+  public:
+    struct Coefficients
+    {
+      double direction = 0.; ///< a_k; exactly 0 for the first step
+      double residual  = 0.; ///< c_k, 1/theta for the first step
+    };
+
+    /** @throws InvalidInput if an estimate is asked for that A does not allow, or lambda_min is not below it. */
+    ChebyshevRecurrence(const CrsMatrix &A, const ChebyshevOptions &options);
+
+    bool estimates() const { return options.lambda_max == 0.; }
+    /** Finds the interval for values that have changed, and forgets the steps before. Allocates nothing. @throws InvalidInput. */
+    void         update(const CrsMatrix &A);
+    void         restart() { started = false; }
+    Coefficients next();
+    /** "eigenvalues of D^-1 A between ... and ..., ...": for a log. */
+    std::string text() const;
+
+  private:
+    ChebyshevOptions    options;
+    double              lambda_min = 0., lambda_max = 0., rho = 0.;
+    bool                started = false;
+    std::vector<double> work; ///< 2 n_rows values, if it estimates
+  };
+} // namespace leopard

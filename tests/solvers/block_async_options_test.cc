@@ -1,0 +1,440 @@
+// SPDX-License-Identifier: Apache-2.0
+// Weights, momentum, overlap, unequal blocks, storage and forms of execution; stencils.
+#include "block_async_test.h"
+
+#include <solvers/base/errors.h>
+#include <solvers/matrix/generators.h>
+#include <solvers/matrix/stencil.h>
+
+#include <algorithm>
+#include <functional>
+#include <memory>
+
+namespace leopard
+{
+  namespace
+  {
+    class Options : public BackendTest
+    {
+    };
+
+    struct Variant
+    {
+      const char                              *name;
+      std::function<void(BlockAsyncOptions &)> change;
+    };
+
+    const std::vector<Variant> &variants()
+    {
+      static const std::vector<Variant> all = {
+        {"plain", [](BlockAsyncOptions &) {}},
+        {"l1", [](BlockAsyncOptions &o) { o.l1_weights = true; }},
+        {"block omega", [](BlockAsyncOptions &o) { o.block_omega = 1.2; }},
+        {"both weights", [](BlockAsyncOptions &o) { o.l1_weights = true, o.block_omega = 1.3; }},
+        {"omega", [](BlockAsyncOptions &o) { o.omega = 0.8; }},
+        {"momentum", [](BlockAsyncOptions &o) { o.omega = 0.9, o.momentum = 0.3; }},
+        {"uniform overlap", [](BlockAsyncOptions &o) { o.overlap = Overlap::uniform, o.overlap_percent = 25.; }},
+        {"upward overlap", [](BlockAsyncOptions &o) { o.overlap = Overlap::upward, o.overlap_percent = 13.; }},
+        {"downward overlap, momentum", [](BlockAsyncOptions &o) { o.overlap = Overlap::downward, o.overlap_percent = 50., o.momentum = 0.2; }},
+        {"unequal blocks",
+         [](BlockAsyncOptions &o) {
+           o.block_offsets = {0, 1, 130, 131, 600, 1111, 1999, 2000};
+         }},
+        {"unequal iterations",
+         [](BlockAsyncOptions &o) {
+           o.block_size                 = 500;
+           o.local_iterations_per_block = {1, 7, 2, 5};
+         }},
+        {"large blocks", [](BlockAsyncOptions &o) { o.block_size = 1500, o.momentum = 0.1, o.l1_weights = true, o.block_omega = 0.9; }},
+      };
+      return all;
+    }
+
+    TEST_P(Options, EqualTheReferenceInTheSynchronousSchedule)
+    {
+      const std::vector<CrsMatrix> matrices = {
+        five_point_matrix(50, 40, 0.1), random_dominant_matrix(2000, 9, 0.9, 1), random_dominant_matrix(2000, 30, 0.9, 2)};
+      for (const CrsMatrix &A : matrices)
+        for (const Variant &variant : variants())
+          {
+            const Vector      b = random_vector(2000, 3), x0 = random_vector(2000, 4);
+            BlockAsyncOptions o = options(Schedule::synchronous, 128, 3);
+            variant.change(o);
+            BlockAsync method(A, o);
+            o.backend = Backend::reference;
+            BlockAsync reference(A, o);
+            Vector     x = x0, y = x0;
+            for (const int n : {1, 3}) // velocities live on between calls
+              {
+                iterate(method, x, b, n);
+                iterate(reference, y, b, n);
+              }
+            EXPECT_LT(largest_difference(x, y), 1e-12) << variant.name << ", " << method.description();
+            method.restart();
+            reference.restart();
+            iterate(method, x, b, 2);
+            iterate(reference, y, b, 2);
+            EXPECT_LT(largest_difference(x, y), 1e-12) << variant.name << " after a restart";
+          }
+    }
+
+    TEST_P(Options, EveryVariantConvergesInTheChaoticSchedule)
+    {
+      const CrsMatrix A       = random_dominant_matrix(2000, 9, 0.7, 5);
+      const Vector    x_exact = random_vector(2000, 6);
+      Vector          b(2000);
+      multiply(A, x_exact.data(), b.data());
+      for (const Variant &variant : variants())
+        {
+          BlockAsyncOptions o = options(Schedule::chaotic, 128, 3);
+          variant.change(o);
+          BlockAsync method(A, o);
+          Vector     x(2000, 0.);
+          iterate(method, x, b, 200);
+          EXPECT_LT(largest_difference(x, x_exact), 1e-11) << variant.name << ", " << method.description();
+        }
+    }
+
+    TEST_P(Options, MomentumIsSecondOrderRichardson)
+    {
+      const CrsMatrix   A = five_point_matrix(20, 20, 0.1);
+      const Vector      b = random_vector(400, 7), x0 = random_vector(400, 8);
+      BlockAsyncOptions o = options(Schedule::synchronous, 512, 1);
+      o.omega             = 0.9;
+      o.momentum          = 0.4;
+      BlockAsync method(A, o);
+      Vector     x = x0, expected = x0, before = x0, product(400);
+      iterate(method, x, b, 10);
+      for (int n = 0; n < 10; ++n)
+        {
+          multiply(A, expected.data(), product.data());
+          Vector next(400);
+          for (int i = 0; i < 400; ++i)
+            next[i] = expected[i] + o.omega / 4.1 * (b[i] - product[i]) + o.momentum * (expected[i] - before[i]);
+          before   = expected;
+          expected = next;
+        }
+      EXPECT_LT(largest_difference(x, expected), 1e-12);
+    }
+
+    TEST_P(Options, SolveStopsAndReports)
+    {
+      const CrsMatrix A = five_point_matrix(64, 64, 0.1);
+      const Vector    b(4096, 1.);
+      for (const Execution execution : {Execution::launch, Execution::persistent})
+        {
+          BlockAsyncOptions o = options(Schedule::chaotic, 128, 5);
+          o.execution         = execution;
+          BlockAsync       method(A, o);
+          StoppingCriteria criteria;
+          criteria.relative_tolerance = 1e-9;
+          criteria.test_every         = 7;
+          const auto run              = [&](Vector &x) {
+            if (method.memory_space() == MemorySpace::host)
+              return solve(method, x.data(), b.data(), criteria);
+            DeviceVector<double> device_x(x.size()), device_b(b.size());
+            device_x.copy_from_host(x.data());
+            device_b.copy_from_host(b.data());
+            const SolveResult result = solve(method, device_x.data(), device_b.data(), criteria);
+            device_x.copy_to_host(x.data());
+            return result;
+          };
+          Vector            x(4096, 0.);
+          const SolveResult result = run(x);
+          EXPECT_EQ(result.status, SolveStatus::converged);
+          EXPECT_LE(residual_norm(A, x.data(), b.data()), 1e-9 * 64. * (1. + 1e-10));
+          EXPECT_NEAR(result.final_residual, residual_norm(A, x.data(), b.data()), 1e-12);
+          EXPECT_LE(result.min_iterations, result.mean_iterations + 1e-12);
+          EXPECT_LE(result.mean_iterations, result.n_iterations + 1e-12);
+          EXPECT_GT(result.min_iterations, 10);
+          EXPECT_GE(result.history_residuals.size(), 4u);
+          EXPECT_TRUE(std::is_sorted(result.history_iterations.begin(), result.history_iterations.end()));
+          EXPECT_LT(result.convergence_factor(), 0.95);
+
+          criteria.relative_tolerance = 1e-30; // cannot be had
+          const SolveResult stuck     = run(x);
+          EXPECT_EQ(stuck.status, SolveStatus::stagnated);
+          EXPECT_LT(stuck.n_iterations, 2000);
+        }
+      CrsMatrix bad = A;
+      for (double &a : bad.values)
+        a = a < 0. ? 1.5 * a : a;
+      BlockAsyncOptions o = options(Schedule::chaotic, 128, 5);
+      BlockAsync        method(bad, o);
+      Vector            x(4096, 0.);
+      StoppingCriteria  criteria;
+      criteria.relative_tolerance = 1e-9;
+      if (method.memory_space() == MemorySpace::host)
+        {
+          const SolveResult result = solve(method, x.data(), b.data(), criteria);
+          EXPECT_EQ(result.status, SolveStatus::diverged);
+          EXPECT_LT(result.n_iterations, 300);
+        }
+      else
+        {
+          DeviceVector<double> device_x(4096), device_b(4096);
+          device_b = 1.;
+          EXPECT_EQ(solve(method, device_x.data(), device_b.data(), criteria).status, SolveStatus::diverged);
+        }
+    }
+
+    TEST_P(Options, BlocksThatDoNotFit)
+    {
+      const CrsMatrix A        = five_point_matrix(200, 200, 0.1);
+      const auto      rejected = [&](const BlockAsyncOptions &o, const std::string &text) {
+        try
+          {
+            BlockAsync method(A, o);
+            ADD_FAILURE() << "accepted: " << text;
+          }
+        catch (const InvalidInput &error)
+          {
+            EXPECT_NE(std::string(error.what()).find(text), std::string::npos) << error.what();
+          }
+      };
+      BlockAsyncOptions o = options(Schedule::chaotic, 40000, 1);
+      if (GetParam() == Backend::cuda)
+        {
+          rejected(o, "bytes of shared memory");
+          o.block_size = 16;
+          o.execution  = Execution::persistent;
+          rejected(o, "are on this GPU at once");
+        }
+      o               = options(Schedule::chaotic, 100, 1);
+      o.block_offsets = {0, 500, 39999};
+      rejected(o, "block_offsets end at 39999");
+      o.block_offsets = {0, 500, 500, 40000};
+      rejected(o, "block 1 has 0 rows");
+      o.block_offsets              = {0, 500, 40000};
+      o.local_iterations_per_block = {1, 2, 3};
+      rejected(o, "one for each of the 2 blocks");
+      o                 = options(Schedule::chaotic, 100, 1);
+      o.overlap_percent = 95.;
+      rejected(o, "overlap_percent is 95");
+      o.overlap_percent = 0.;
+      o.momentum        = 1.;
+      rejected(o, "momentum is 1");
+      o.momentum    = 0.;
+      o.block_omega = 2.;
+      rejected(o, "block_omega is 2");
+    }
+
+    INSTANTIATE_TEST_SUITE_P(BlockAsync, Options, testing::Values(Backend::reference, Backend::host, Backend::cuda), backend_name);
+
+    class Stencils : public BackendTest
+    {
+    };
+
+    std::vector<Stencil> stencils()
+    {
+      std::vector<Stencil> result = {five_point_stencil(100, 70, 0.5),
+                                     five_point_stencil(131, 77, 0.5),
+                                     five_point_stencil(1, 1, 0.5),
+                                     nine_point_stencil(64, 65, 0.5),
+                                     nine_point_stencil(33, 130, 0.5),
+                                     seven_point_stencil(40, 30, 20, 0.5),
+                                     seven_point_stencil(17, 9, 33, 0.5),
+                                     twenty_seven_point_stencil(20, 18, 17, 0.5),
+                                     twenty_seven_point_stencil(15, 9, 34, 0.5)};
+      // nothing symmetric about it, so that a neighbour taken for another shows
+      for (std::size_t s = 0, n = result.size(); s < n; ++s)
+        {
+          Stencil      skewed = result[s];
+          const Vector noise  = random_vector(27, 20 + s);
+          for (int c = 0; c < 27; ++c)
+            if (c != 13 && (skewed.coefficients[c] != 0.))
+              skewed.coefficients[c] *= 1. + 0.3 * noise[c];
+          if (s % 2 == 1)
+            {
+              skewed.diagonal = random_vector(skewed.n_rows(), 40);
+              for (double &d : skewed.diagonal)
+                d = 2. * skewed.coefficient(0, 0, 0) + d;
+            }
+          skewed.coefficient(0, 0, 0) *= 1.6;
+          result.push_back(skewed);
+        }
+      return result;
+    }
+
+    TEST_P(Stencils, OneSweepIsJacobiOfTheStoredMatrix)
+    {
+      for (const Stencil &stencil : stencils())
+        {
+          const CrsMatrix   A = stencil.to_crs();
+          const Vector      b = random_vector(A.n_rows, 1), x0 = random_vector(A.n_rows, 2);
+          BlockAsyncOptions o = options(Schedule::synchronous, 1, 1);
+          o.omega             = 0.9;
+          BlockAsync method(stencil, o);
+          Vector     x = x0, expected = x0;
+          iterate(method, x, b, 3);
+          for (int n = 0; n < 3; ++n)
+            expected = block_jacobi(A, expected, b, A.n_rows, 1, 0.9);
+          EXPECT_LT(largest_difference(x, expected), 1e-12) << method.description();
+          EXPECT_NEAR(std::sqrt(residual_norm_squared(method, x0, b)), residual_norm(A, x0.data(), b.data()), 1e-9) << method.description();
+        }
+    }
+
+    TEST_P(Stencils, OneTileIsJacobiOnTheWholeSystem)
+    {
+      for (const Stencil &stencil : {five_point_stencil(64, 16, 0.1),
+                                     nine_point_stencil(50, 13, 0.1),
+                                     seven_point_stencil(16, 8, 8, 0.1),
+                                     twenty_seven_point_stencil(13, 7, 8, 0.1)})
+        {
+          const CrsMatrix A = stencil.to_crs();
+          const Vector    b = random_vector(A.n_rows, 1), x0 = random_vector(A.n_rows, 2);
+          BlockAsync      method(stencil, options(Schedule::chaotic, 1, 5));
+          Vector          x = x0;
+          iterate(method, x, b, 2);
+          EXPECT_LT(largest_difference(x, block_jacobi(A, x0, b, A.n_rows, 10, 1.)), 1e-12) << method.description();
+        }
+    }
+
+    TEST_P(Stencils, SolutionIsAFixedPointAndIsFound)
+    {
+      for (const Stencil &stencil : stencils())
+        for (const Execution execution : {Execution::launch, Execution::automatic})
+          {
+            const CrsMatrix A       = stencil.to_crs();
+            const Vector    x_exact = random_vector(A.n_rows, 3);
+            Vector          b(A.n_rows), x = x_exact;
+            multiply(A, x_exact.data(), b.data());
+            BlockAsyncOptions o = options(Schedule::chaotic, 1, 5);
+            o.execution         = execution;
+            BlockAsync method(stencil, o);
+            iterate(method, x, b, 3);
+            EXPECT_LT(largest_difference(x, x_exact), 1e-13) << method.description();
+            x.assign(A.n_rows, 0.);
+            iterate(method, x, b, 300);
+            EXPECT_LT(largest_difference(x, x_exact), 1e-10) << method.description();
+          }
+    }
+
+    TEST_P(Stencils, RefuseWhatTheyCannotDo)
+    {
+      BlockAsyncOptions o = options(Schedule::chaotic, 1, 1);
+      o.momentum          = 0.5;
+      EXPECT_THROW(BlockAsync(five_point_stencil(4, 4, 0.), o), InvalidInput);
+      Stencil bad              = five_point_stencil(4, 4, 0.);
+      bad.coefficient(0, 0, 0) = 0.;
+      EXPECT_THROW(BlockAsync(bad, options(Schedule::chaotic, 1, 1)), InvalidInput);
+      bad.diagonal.assign(15, 1.);
+      EXPECT_THROW(BlockAsync(bad, options(Schedule::chaotic, 1, 1)), InvalidInput);
+    }
+
+    INSTANTIATE_TEST_SUITE_P(BlockAsync, Stencils, testing::Values(Backend::reference, Backend::host, Backend::cuda), backend_name);
+
+    TEST(Stencil, GeneratorsAgree)
+    {
+      const CrsMatrix a = five_point_stencil(7, 5, 0.3).to_crs(), b = five_point_matrix(7, 5, 0.3);
+      EXPECT_EQ(a.values, b.values);
+      EXPECT_EQ(a.columns, b.columns);
+      EXPECT_EQ(seven_point_stencil(4, 5, 6, 0.3).to_crs().values, seven_point_matrix(4, 5, 6, 0.3).values);
+    }
+
+    TEST(Storage, IsLosslessOrRefused)
+    {
+      Dictionary                dictionary;
+      const std::vector<double> few = {1., -1., 4.01, 0., -0.}, singles = [] {
+        std::vector<double> v;
+        for (int i = 0; i < 1000; ++i)
+          v.push_back(i + 0.5);
+        return v;
+      }();
+      std::vector<double> doubles = singles;
+      doubles.push_back(0.1);
+      EXPECT_EQ(choose_storage({&few}, Storage::automatic, dictionary), Storage::dictionary);
+      ASSERT_EQ(dictionary.values().size(), 5u);
+      for (const double value : few)
+        {
+          EXPECT_EQ(dictionary.values()[dictionary.index_of(value)], value);
+          EXPECT_EQ(std::signbit(dictionary.values()[dictionary.index_of(value)]), std::signbit(value));
+        }
+      EXPECT_EQ(choose_storage({&singles}, Storage::automatic, dictionary), Storage::single_precision);
+      EXPECT_EQ(choose_storage({&doubles}, Storage::automatic, dictionary), Storage::double_precision);
+      EXPECT_EQ(choose_storage({&few}, Storage::double_precision, dictionary), Storage::double_precision);
+      EXPECT_THROW(choose_storage({&singles}, Storage::dictionary, dictionary), InvalidInput);
+      EXPECT_THROW(choose_storage({&doubles}, Storage::single_precision, dictionary), InvalidInput);
+    }
+
+    TEST(Storage, AllFormsOnTheGpuGiveTheSame)
+    {
+      if (device::n_devices() == 0)
+        GTEST_SKIP() << "no GPU here";
+      CrsMatrix scattered = random_dominant_matrix(3000, 8, 0.9, 9); // doubles, 16-bit columns
+      for (double &a : scattered.values)
+        a = static_cast<float>(a); // singles
+      for (const CrsMatrix &A : {five_point_matrix(60, 50, 0.25), scattered, random_dominant_matrix(3000, 8, 0.9, 9)})
+        {
+          const Vector b = random_vector(3000, 1);
+          Vector       expected;
+          for (const Storage storage : {Storage::double_precision, Storage::automatic, Storage::single_precision, Storage::dictionary})
+            for (const int block_size : {96, 512, 1024})
+              {
+                BlockAsyncOptions o;
+                o.backend    = Backend::cuda;
+                o.schedule   = Schedule::synchronous;
+                o.block_size = block_size;
+                o.storage    = storage;
+                std::unique_ptr<BlockAsync> method;
+                try
+                  {
+                    method = std::make_unique<BlockAsync>(A, o);
+                  }
+                catch (const InvalidInput &)
+                  {
+                    EXPECT_TRUE(storage == Storage::single_precision || storage == Storage::dictionary);
+                    continue;
+                  }
+                Vector x(3000, 0.);
+                iterate(*method, x, b, 4);
+                o.backend = Backend::reference;
+                BlockAsync reference(A, o);
+                Vector     y(3000, 0.);
+                iterate(reference, y, b, 4);
+                EXPECT_LT(largest_difference(x, y), 1e-13) << method->description();
+              }
+        }
+    }
+
+    TEST(Blocks, PartitionsArePermutationsOfFittingBlocks)
+    {
+      const CrsMatrix     A = five_point_matrix(40, 30, 0.1);
+      std::vector<double> coordinates;
+      for (int i = 0; i < 1200; ++i)
+        coordinates.insert(coordinates.end(), {static_cast<double>(i % 40), static_cast<double>(i / 40)});
+      std::size_t contiguous_cut = 0;
+      const auto  cut            = [&](const Partition &p) {
+        const CrsMatrix  P = permute(A, p);
+        std::vector<int> block(P.n_rows);
+        for (std::size_t j = 0; j + 1 < p.block_offsets.size(); ++j)
+          std::fill(block.begin() + p.block_offsets[j], block.begin() + p.block_offsets[j + 1], static_cast<int>(j));
+        std::size_t n = 0;
+        for (int i = 0; i < P.n_rows; ++i)
+          for (int e = P.row_offsets[i]; e < P.row_offsets[i + 1]; ++e)
+            n += block[i] != block[P.columns[e]];
+        return n;
+      };
+      contiguous_cut = cut(contiguous_partition(1200, 100));
+      for (const Partition &p :
+           {tile_partition(40, 30, 1, 10, 10, 1), coordinate_partition(coordinates, 2, 100), metis_partition(A, 100), rcm_partition(A, 100)})
+        {
+          std::vector<int> sorted = p.old_row;
+          std::sort(sorted.begin(), sorted.end());
+          for (int i = 0; i < 1200; ++i)
+            ASSERT_EQ(sorted[i], i);
+          EXPECT_LE(blocks_between(p.block_offsets).largest(), 100);
+          EXPECT_EQ(p.block_offsets.back(), 1200);
+          const Vector v = random_vector(1200, 1);
+          EXPECT_EQ(permute_back(permute(v, p), p), v);
+          // P A P^T (P v) = P (A v)
+          Vector product(1200), permuted_product(1200);
+          multiply(A, v.data(), product.data());
+          multiply(permute(A, p), permute(v, p).data(), permuted_product.data());
+          EXPECT_LT(largest_difference(permuted_product, permute(product, p)), 1e-14);
+        }
+      EXPECT_LT(cut(tile_partition(40, 30, 1, 10, 10, 1)), contiguous_cut * 6 / 10);
+      EXPECT_LT(cut(metis_partition(A, 100)), contiguous_cut * 6 / 10);
+    }
+  } // namespace
+} // namespace leopard
