@@ -3,6 +3,7 @@
 // usage: host_speed [NODES_PER_DIRECTION] [REPETITIONS]
 #include <solvers/block_async/block_async.h>
 #include <solvers/matrix/generators.h>
+#include <solvers/matrix/stencil.h>
 
 #include <deal.II/lac/sparse_matrix.h>
 #include <deal.II/lac/sparsity_pattern.h>
@@ -10,9 +11,13 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
+#include <memory>
+#include <string>
+#include <vector>
 
 namespace
 {
@@ -46,6 +51,86 @@ namespace
     for (int i = 0; i < A.n_rows; ++i)
       for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
         matrix.set(i, A.columns[p], A.values[p]);
+  }
+} // namespace
+
+namespace
+{
+  double seconds_of(const std::function<void()> &run)
+  {
+    const auto start = std::chrono::steady_clock::now();
+    run();
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  }
+
+  struct Method
+  {
+    std::string             name;
+    std::function<void()>   reset, step;
+    std::function<double()> residual;
+  };
+
+  /** Time to a relative residual, residuals not counted: first how many steps that takes, then these steps alone. Median of some. */
+  void time_to_solution(const std::vector<Method> &methods, double tolerance, int repetitions)
+  {
+    for (const Method &method : methods)
+      {
+        method.reset();
+        const double goal  = tolerance * method.residual();
+        int          steps = 0;
+        for (; steps < 10000 && method.residual() > goal; ++steps)
+          method.step();
+        std::vector<double> times;
+        for (int r = 0; r < repetitions; ++r)
+          {
+            method.reset();
+            times.push_back(seconds_of([&] {
+              for (int n = 0; n < steps; ++n)
+                method.step();
+            }));
+          }
+        std::sort(times.begin(), times.end());
+        std::printf("  %-34s %4d steps %8.1f ms\n", method.name.c_str(), steps, 1e3 * times[times.size() / 2]);
+      }
+  }
+
+  /** Helmholtz problem in two dimensions, delta = 1, b = 1, from 0 to a relative residual of 1e-6. */
+  void helmholtz(int n, int repetitions)
+  {
+    const Stencil   stencil = five_point_stencil(n, n, 1.);
+    const CrsMatrix A       = stencil.to_crs();
+    std::printf("Helmholtz, delta = 1, %d x %d = %d rows: to a relative residual of 1e-6 from 0, residuals not counted, median of %d\n",
+                n,
+                n,
+                A.n_rows,
+                repetitions);
+    dealii::SparsityPattern      pattern;
+    dealii::SparseMatrix<double> matrix;
+    copy_matrix(A, pattern, matrix);
+    dealii::Vector<double> u(A.n_rows), f(A.n_rows), r(A.n_rows);
+    std::vector<double>    x(A.n_rows, 0.), b(A.n_rows, 1.);
+    f = 1.;
+    std::vector<Method> methods;
+    const auto          reset_u    = [&] { u = 0.; };
+    const auto          residual_u = [&] { return matrix.residual(r, u, f); };
+    methods.push_back({"deal.II Jacobi_step, 1 thread", reset_u, [&] { matrix.Jacobi_step(u, f, 1.); }, residual_u});
+    methods.push_back({"deal.II SOR_step, omega 1", reset_u, [&] { matrix.SOR_step(u, f, 1.); }, residual_u});
+    methods.push_back({"deal.II SOR_step, omega 1.25 (best)", reset_u, [&] { matrix.SOR_step(u, f, 1.25); }, residual_u});
+    const auto add = [&](const std::string &name, std::shared_ptr<BlockAsync> method) {
+      methods.push_back({name,
+                         [&] { std::fill(x.begin(), x.end(), 0.); },
+                         [&x, &b, method] { method->iterate(x.data(), b.data(), 1); },
+                         [&x, &b, method] { return std::sqrt(method->residual_norm_squared(x.data(), b.data())); }});
+    };
+    for (const int k : {1, 2, 3, 5})
+      {
+        BlockAsyncOptions options;
+        options.local_iterations = k;
+        options.n_threads        = 2;
+        add("async-(" + std::to_string(k) + "), 2 threads", std::make_shared<BlockAsync>(A, options));
+        add("async-(" + std::to_string(k) + "), stencil, 2 threads", std::make_shared<BlockAsync>(stencil, options));
+      }
+    time_to_solution(methods, 1e-6, repetitions);
   }
 } // namespace
 
@@ -101,5 +186,7 @@ int main(int argc, char **argv)
   std::printf("speed-up of two threads: async-(1) %.2f, async-(5) %.2f (at least 1.7)\n",
               timings[2].median() / timings[4].median(),
               timings[3].median() / timings[5].median());
+  for (const int size : {n, static_cast<int>(std::lround(n * std::sqrt(2.)))})
+    helmholtz(size, repetitions / 3);
   return 0;
 }
