@@ -206,7 +206,7 @@ namespace leopard::studies
     report.say("components that stop: " + machine(settings) + ", async-(" + std::to_string(settings.local_iterations_or(5)) + "), blocks of " +
                std::to_string(settings.block_size_or(448)) + " rows; a random quarter of the components stops after " + std::to_string(failure) +
                " global iterations; means of " + std::to_string(runs) + " runs with other components" +
-               (settings.full || settings.runs > 0 ? "" : " (100 with --full)") +
+               std::string(settings.full || settings.runs > 0 ? "" : " (100 with --full)") +
                "\nThe accuracy of the printed costs is not printed; here a relative residual of 1e-12. Chem97ZtZ is a reconstruction.");
     Table costs("More iterations and time when a quarter of the components stops for a while (T Table 4.7, J Table 6)",
                 {"matrix", "recovery", "iterations without failure", "more", "more (%)", "more time (%)", "published time (%)"});

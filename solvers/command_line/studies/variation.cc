@@ -169,6 +169,8 @@ namespace leopard::studies
                          where + ": the runs' spread grows from 10 percent of the mean to 20 percent (each within a factor of 2)",
                          first > 0.05 && first < 0.2 && last > 0.1 && last < 0.4 && last > first,
                          "from " + cell(100. * first, "%.3g") + " to " + cell(100. * last, "%.3g") + " percent");
+          if (set_up.block_size != 112 || set_up.local_iterations != 6)
+            return;
           double deviation = 0.;
           for (int i = 0; i < 4; ++i)
             deviation = std::max(deviation, std::abs(measured.synchronous[i] / p[i].maximum - 1.));
