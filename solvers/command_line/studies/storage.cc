@@ -82,10 +82,11 @@ namespace leopard::studies
   void study_storage(const Settings &settings, Report &report)
   {
     const int side = settings.size_or(96, 318), rows = settings.block_size_or(512), runs = settings.runs_or(3, 7),
-              n_iterations    = settings.full ? 20 : 10;
-    const Backend     backend = settings.resolved_backend();
-    const bool        on_gpu  = backend == Backend::cuda;
-    const Problem     problem{"A" + std::to_string(side), seven_point_matrix(side, side, side, 0.), std::vector<double>(side * side * side, 1.)};
+              n_iterations = settings.full ? 20 : 10;
+    const Backend backend  = settings.resolved_backend();
+    const bool    on_gpu   = backend == Backend::cuda;
+    const Problem problem{
+      std::string("A").append(std::to_string(side)), seven_point_matrix(side, side, side, 0.), std::vector<double>(side * side * side, 1.)};
     const std::string size = std::to_string(problem.A.n_rows) + " rows, " + std::to_string(problem.A.n_entries()) + " entries";
     report.say("plain CRS against block-CRS: " + machine(settings) + ", seven-point Laplace " + std::to_string(side) + "^3 (printed: 318^3), " +
                size + ", blocks of " + std::to_string(rows) + " consecutive rows (printed: not), medians of " + std::to_string(runs) + " times " +
