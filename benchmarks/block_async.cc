@@ -177,7 +177,7 @@ namespace
     int         block_size, k;
     double      caution; ///< of the momentum; negative: none
     int         test_every;
-    std::string flags; ///< l: launch form, n: off-block values are not read ahead
+    std::string flags; ///< l: launch form
   };
 
   void time_to_solution(const std::string &name, const CrsMatrix &A, const std::vector<Candidate> &candidates, const Settings &settings)
@@ -210,7 +210,6 @@ namespace
         options.backend          = Backend::cuda;
         options.block_offsets    = partition.block_offsets;
         options.local_iterations = c.k;
-        options.read_ahead       = c.flags.find('n') == std::string::npos;
         if (c.flags.find('l') != std::string::npos)
           options.execution = Execution::launch;
         if (c.caution >= 0.)

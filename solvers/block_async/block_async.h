@@ -51,8 +51,6 @@ namespace leopard
     bool   l1_weights  = false; ///< D + D_l1 in the place of D (Algorithm 20)
     double momentum    = 0.;    ///< beta in [0, 1) of the second-order Richardson iteration (see momentum_parameters())
 
-    bool read_ahead = true; ///< persistent form: read off-block values before the sweeps of the iteration before, so that nobody waits for memory
-
     int           n_threads = 0; ///< host backend: threads; 0: as many as the machine has
     std::uint64_t seed      = 0; ///< replay schedule: the seed
 

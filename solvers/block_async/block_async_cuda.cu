@@ -11,182 +11,108 @@ namespace leopard
 {
   namespace
   {
-    __global__ void pick_kernel(double *values, const int *source, const double *new_values, int n)
+    /** target[position[n]] = values[source[n]], or values[n] without sources. */
+    __global__ void put_kernel(double *target, const int *position, const int *source, const double *values, int n)
     {
-      const int slot = blockIdx.x * blockDim.x + threadIdx.x;
-      if (slot < n && source[slot] >= 0)
-        values[slot] = new_values[source[slot]];
+      if (const int i = blockIdx.x * blockDim.x + threadIdx.x; i < n)
+        target[position[i]] = values[source != nullptr ? source[i] : i];
     }
 
-    /** Values as they are stored: converted, or as numbers in the dictionary. */
-    template <typename Value>
-    std::vector<Value> encode(const std::vector<double> &values, const Dictionary &dictionary)
+    /** omega / d_i for each local row, and with l1 weights also 1 - omega a_ii / d_i. */
+    struct Weights
     {
-      std::vector<Value> result(values.size());
-      for (std::size_t i = 0; i < values.size(); ++i)
-        if constexpr (std::is_same_v<Value, std::uint8_t>)
-          result[i] = dictionary.index_of(values[i]);
-        else
-          result[i] = static_cast<Value>(values[i]);
-      return result;
-    }
+      std::vector<double> values, keeps;
 
-    /** Columns as they are stored: indices into the block, or numbers in the table of distances. */
-    template <typename Column>
-    std::vector<Column> encode_columns(const SlicedBlockCrs &A)
-    {
-      if constexpr (std::is_same_v<Column, std::uint16_t>)
-        return A.inner_columns;
-      else
-        {
-          std::vector<Column> result(A.inner_columns.size()), number(2 * 65536 + 1);
-          for (std::size_t d = 0; d < A.distances.size(); ++d)
-            number[65536 + A.distances[d]] = static_cast<Column>(d);
-          A.for_each_inner([&](std::size_t slot, int row) { result[slot] = number[65536 + A.inner_columns[slot] - row]; });
-          return result;
-        }
-    }
-
-    /** The matrix in device memory. */
-    template <typename Column, typename Value>
-    struct DeviceBlockCrs
-    {
-      device::Array<int>           headers, distances, outer_columns;
-      device::Array<Column>        inner_columns;
-      device::Array<Value>         inner_values, outer_values;
-      device::Array<double>        table;
-      device::Array<std::uint16_t> boundary_rows;
-      int                          header_stride, first_jag;
-
-      DeviceBlockCrs(const SlicedBlockCrs &A, const Dictionary &dictionary)
-        : headers(A.headers)
-        , distances(A.distances)
-        , outer_columns(A.outer_columns)
-        , inner_columns(encode_columns<Column>(A))
-        , inner_values(encode<Value>(A.inner_values, dictionary))
-        , outer_values(encode<Value>(A.outer_values, dictionary))
-        , table(dictionary.values())
-        , boundary_rows(A.boundary_rows)
-        , header_stride(A.header_stride)
-        , first_jag(A.first_jag)
+      Weights(const BlockCrs &matrix, const BlockAsyncOptions &options)
+        : values(matrix.diagonal)
       {
-      }
-
-      static std::size_t bytes_needed(const SlicedBlockCrs &A)
-      {
-        return (A.headers.size() + A.outer_columns.size()) * sizeof(int) + A.inner_columns.size() * sizeof(Column) +
-               (A.inner_values.size() + A.outer_values.size()) * sizeof(Value) + A.boundary_rows.size() * 2;
-      }
-
-      MatrixView<Column, Value> view(const WeightView &weights, const double *keeps, double keep, int blocks_at_once) const
-      {
-        const auto values = [&](const device::Array<Value> &array) { return ValueView<Value>{array.data(), table.data()}; };
-        return {headers.data(),
-                header_stride,
-                first_jag,
-                blocks_at_once,
-                {inner_columns.data(), distances.data()},
-                values(inner_values),
-                values(outer_values),
-                weights,
-                keeps,
-                keep,
-                outer_columns.data(),
-                boundary_rows.data()};
-      }
-    };
-
-    /** omega / d_i for each local row, with l1 weights and then 1 - omega a_ii / d_i too. On the device, in a dictionary if that is small enough. */
-    struct DeviceWeights
-    {
-      device::Array<double>       values, table, keeps;
-      device::Array<std::uint8_t> codes;
-      std::vector<double>         host_values, host_keeps;
-
-      DeviceWeights(const BlockCrs &matrix, const BlockAsyncOptions &options, bool may_be_coded)
-      {
-        compute(matrix, options);
-        Dictionary dictionary;
-        for (const double weight : host_values)
-          if (!may_be_coded || !dictionary.add(weight))
-            break;
-        if (may_be_coded && dictionary.fits())
-          {
-            codes = device::Array<std::uint8_t>(encode<std::uint8_t>(host_values, dictionary));
-            table = device::Array<double>(dictionary.values());
-          }
-        else
-          values = device::Array<double>(host_values);
-        keeps = device::Array<double>(host_keeps);
-      }
-
-      void compute(const BlockCrs &matrix, const BlockAsyncOptions &options)
-      {
-        host_values = matrix.diagonal;
         if (options.l1_weights)
           {
             const std::vector<double> l1 = matrix.l1_weights();
-            host_keeps.resize(l1.size());
+            keeps.resize(l1.size());
             for (std::size_t l = 0; l < l1.size(); ++l)
               {
-                host_values[l] += l1[l];
-                host_keeps[l] = 1. - options.omega * matrix.diagonal[l] / host_values[l];
+                values[l] += l1[l];
+                keeps[l] = 1. - options.omega * matrix.diagonal[l] / values[l];
               }
           }
-        for (double &d : host_values)
+        for (double &d : values)
           d = options.omega / d;
       }
+    };
 
-      /** To where the doubles already are. */
-      void upload() const
+    /** A matrix and how it is to be stored. */
+    struct Prepared
+    {
+      BlockCrs        matrix;
+      Weights         weights;
+      Dictionary      values, weight_table;
+      bool            weights_in_table = false;
+      Storage         storage;
+      JointDictionary joint;
+      int             n_entries;
+
+      Prepared(const CrsMatrix &A, const BlockAsyncOptions &options)
+        : matrix(A, options.blocks(A.n_rows))
+        , weights(matrix, options)
+        , storage(choose(options.storage))
+        , joint(matrix, storage == Storage::dictionary ? &values : nullptr)
+        , n_entries(A.n_entries())
       {
-        if (host_values.empty())
-          return;
-        device::copy_to_device(values.data(), host_values.data(), host_values.size() * sizeof(double));
-        if (!host_keeps.empty())
-          device::copy_to_device(keeps.data(), host_keeps.data(), host_keeps.size() * sizeof(double));
+        weights_in_table = storage == Storage::dictionary;
+        for (std::size_t l = 0; l < weights.values.size() && weights_in_table; ++l)
+          weights_in_table = weight_table.add(weights.values[l]);
       }
 
-      WeightView view() const { return {values.data(), codes.data(), table.data()}; }
+    private:
+      Storage choose(Storage wanted)
+      {
+        const std::vector<double> padding(1, 0.);
+        return choose_storage({&padding, &matrix.inner.values, &matrix.outer.values}, wanted, values);
+      }
     };
 
-    /** Where the values of a matrix come from, for update_values(). */
-    struct Sources
+    /** Where values that change stand in the packets. */
+    struct Positions
     {
-      device::Array<int>    inner, outer;
-      device::Array<double> new_values;
+      device::Array<int>    values, sources, weights;
+      device::Array<double> new_values, new_weights;
     };
 
-    template <typename Column, typename Value>
+    template <typename Format>
     class CudaEngine : public BlockAsync::Engine
     {
+      using Value = typename Format::Value;
+
     public:
-      CudaEngine(BlockCrs               &&matrix_,
-                 const SlicedBlockCrs    &A,
-                 const Dictionary        &dictionary_,
-                 Storage                  storage_,
-                 int                      n_entries_,
-                 const BlockAsyncOptions &options_)
+      CudaEngine(Prepared &&prepared, const Packets<Format> &packets_, const BlockAsyncOptions &options_)
         : options(options_)
-        , storage(storage_)
-        , n_rows(matrix_.n_rows)
-        , n_blocks(matrix_.n_blocks())
-        , n_entries(n_entries_)
-        , largest_block(A.largest_block)
-        , n_distinct(static_cast<int>(dictionary_.values().size()))
-        , n_bytes(check_memory(A, matrix_))
-        , matrix(A, dictionary_)
-        , weights(matrix_, options_, storage_ == Storage::dictionary)
-        , inner_source(A.inner_source)
-        , outer_source(A.outer_source)
-        , diagonal_source(matrix_.diagonal_source)
+        , storage(prepared.storage)
+        , n_rows(prepared.matrix.n_rows)
+        , n_blocks(prepared.matrix.n_blocks())
+        , n_entries(prepared.n_entries)
+        , largest_block(prepared.matrix.blocks.largest())
+        , largest_packet(packets_.largest_packet)
+        , n_distinct(static_cast<int>(prepared.values.values().size()))
+        , n_bytes(check_memory(packets_, prepared.matrix))
+        , packets(packets_.bytes)
+        , packet_offsets(packets_.offsets)
+        , extents(packets_.extents)
+        , weight_table(prepared.weights_in_table ? prepared.weight_table.values() : std::vector<double>())
+        , value_table(prepared.values.values())
+        , distances(prepared.joint.distances)
+        , joint_table(prepared.joint.entries)
+        , keeps(prepared.weights.keeps)
+        , value_positions(packets_.value_positions)
+        , value_sources(packets_.value_sources)
+        , weight_positions(packets_.weight_positions)
         , local_iterations_per_block(options_.local_iterations_per_block)
-        , velocity(options_.momentum > 0. ? matrix_.n_local_rows() : 0)
-        , old_x(options_.schedule == Schedule::synchronous ? matrix_.n_columns : 0)
+        , velocity(options_.momentum > 0. ? prepared.matrix.n_local_rows() : 0)
+        , old_x(options_.schedule == Schedule::synchronous ? prepared.matrix.n_columns : 0)
         , monitor(n_blocks)
-        , host_matrix(options_.l1_weights && storage_ == Storage::double_precision ? std::make_unique<BlockCrs>(std::move(matrix_)) : nullptr)
+        , host_matrix(storage == Storage::double_precision ? std::make_unique<BlockCrs>(std::move(prepared.matrix)) : nullptr)
       {
-        choose_form(A);
+        choose_form(packets_.inner_width, packets_.outer_width);
         restart();
       }
 
@@ -196,8 +122,8 @@ namespace leopard
       std::string description() const override
       {
         return std::to_string(n_blocks) + " blocks of up to " + std::to_string(largest_block) + " rows, " + to_string(execution) +
-               " form, values stored as " + to_string(storage) + (storage == Storage::dictionary ? " of " + std::to_string(n_distinct) : "") +
-               ", columns of " + std::to_string(8 * sizeof(Column)) + " bits, " + std::to_string(n_bytes / 1000000) + " MB";
+               " form, values stored as " + to_string(storage) + (storage == Storage::dictionary ? " of " + std::to_string(n_distinct) : "") + ", " +
+               columns_text() + ", " + std::to_string(n_bytes / 1000000) + " MB";
       }
 
       void restart() override
@@ -213,7 +139,8 @@ namespace leopard
           return;
         if (execution == Execution::persistent)
           {
-            launch(vectors(x, x, b), parameters(n_iterations));
+            persistent_kernel<<<n_blocks, n_threads>>>(view(), vectors(x, x, b), parameters(n_iterations), monitor.no_tests());
+            LEOPARD_CHECK(cudaGetLastError());
             return;
           }
         const bool synchronous = options.schedule == Schedule::synchronous;
@@ -229,21 +156,16 @@ namespace leopard
 
       IterationReport iterate_until(double *x, const double *b, int n_iterations, const ResidualTest &test) override
       {
-        if (test.initial_residual < 0.)
-          {
-            queue_residual(x, b);
-            monitor.queue_squares(b, n_rows);
-          }
         // now and then the host looks too: at the time, and at whether there is progress
-        RelaxParameters p = parameters(static_cast<int>(std::min<long>(n_iterations, 100l * test.every)));
-        RelaxVectors    v = vectors(x, x, b);
-        p.test_every      = test.every;
-        v.monitor         = monitor.data();
-        v.iterations_done = monitor.iterations_done();
-        monitor.begin(test);
-        launch(v, p);
-        queue_residual(x, b);
-        return monitor.end();
+        RelaxParameters    p     = parameters(static_cast<int>(std::min<long>(n_iterations, 100l * test.every)));
+        RelaxVectors       v     = vectors(x, x, b);
+        MatrixView<Format> A     = view();
+        MonitorView        m     = monitor.view(test);
+        p.test_every             = test.every;
+        void *kernel_arguments[] = {&A, &v, &p, &m};
+        LEOPARD_CHECK(
+          cudaLaunchCooperativeKernel(reinterpret_cast<const void *>(persistent_kernel), n_blocks, n_threads, kernel_arguments, 0, nullptr));
+        return monitor.report();
       }
 
       double residual_norm_squared(const double *x, const double *b) override
@@ -266,11 +188,17 @@ namespace leopard
       }
 
     private:
-      std::size_t check_memory(const SlicedBlockCrs &A, const BlockCrs &host) const
+      static std::string columns_text()
       {
-        const std::size_t vectors = (1 + options.l1_weights + (options.momentum > 0.)) * static_cast<std::size_t>(host.n_local_rows()) +
+        return Format::has_values ? "columns of " + std::to_string(8 * sizeof(typename Format::Column)) + " bits"
+                                  : "columns and values in 8 bits together";
+      }
+
+      std::size_t check_memory(const Packets<Format> &p, const BlockCrs &host) const
+      {
+        const std::size_t vectors = (options.l1_weights + (options.momentum > 0.)) * static_cast<std::size_t>(host.n_local_rows()) +
                                     (options.schedule == Schedule::synchronous ? host.n_columns : 0);
-        const std::size_t needed      = DeviceBlockCrs<Column, Value>::bytes_needed(A) + vectors * sizeof(double);
+        const std::size_t needed      = p.bytes.size() + n_blocks * 28l + vectors * sizeof(double);
         std::size_t       free_memory = 0, total = 0;
         LEOPARD_CHECK(cudaMemGetInfo(&free_memory, &total));
         if (needed > free_memory)
@@ -279,102 +207,121 @@ namespace leopard
         return needed;
       }
 
-      using Kernel = void (*)(MatrixView<Column, Value>, RelaxVectors, RelaxParameters);
+      using LaunchKernel     = void (*)(MatrixView<Format>, RelaxVectors, RelaxParameters);
+      using PersistentKernel = void (*)(MatrixView<Format>, RelaxVectors, RelaxParameters, MonitorView);
 
       template <bool plain>
-      static Kernel launch_kernel_for(int width)
+      static LaunchKernel launch_kernel_for(int width)
       {
-        return width <= 4    ? relax_rows_kernel<Column, Value, 4, plain>
-               : width <= 8  ? relax_rows_kernel<Column, Value, 8, plain>
-               : width <= 16 ? relax_rows_kernel<Column, Value, 16, plain>
+        return width <= 4    ? relax_rows_kernel<Format, 4, plain>
+               : width <= 8  ? relax_rows_kernel<Format, 8, plain>
+               : width <= 16 ? relax_rows_kernel<Format, 16, plain>
                              : nullptr;
       }
 
       template <int width>
-      static Kernel persistent_kernel_for(int outer_width, int threads)
+      static PersistentKernel persistent_kernel_for(int outer_width, int threads)
       {
-        return outer_width > 8 && threads <= 128 ? persistent_rows_kernel<Column, Value, width, 24, 128>
-                                                 : persistent_rows_kernel<Column, Value, width, 8, 512>;
+        return outer_width > 8 && threads <= 128 ? persistent_rows_kernel<Format, width, 24, 128> : persistent_rows_kernel<Format, width, 8, 512>;
       }
 
-      static Kernel persistent_kernel_for(int width, int outer_width, int threads)
+      /** Null if the rows do not fit in registers. */
+      static PersistentKernel persistent_kernel_for(int width, int outer_width, int threads)
       {
-        return width <= 4    ? persistent_kernel_for<4>(outer_width, threads)
-               : width <= 8  ? persistent_kernel_for<8>(outer_width, threads)
-               : width <= 16 ? persistent_kernel_for<16>(outer_width, threads)
-                             : nullptr;
+        return threads > 512   ? nullptr
+               : width <= 4    ? persistent_kernel_for<4>(outer_width, threads)
+               : width <= 8    ? persistent_kernel_for<8>(outer_width, threads)
+               : width <= 16   ? persistent_kernel_for<16>(outer_width, threads)
+               : threads > 128 ? nullptr
+               : width <= 32   ? persistent_rows_kernel<Format, 32, 16, 128>
+                               : nullptr;
       }
 
-      /** Which kernel, how many threads, how much shared memory, and whether all blocks are on the chip at once. */
-      void choose_form(const SlicedBlockCrs &A)
+      /** Whether all blocks are on the chip at once, and which kernels with how many threads and how much shared memory. */
+      void choose_form(int inner_width, int outer_width)
       {
         cudaDeviceProp properties;
         int            device = 0;
         LEOPARD_CHECK(cudaGetDevice(&device));
         LEOPARD_CHECK(cudaGetDeviceProperties(&properties, device));
-        const bool a_thread_a_row = largest_block <= max_rows_in_registers;
-        const bool plain          = options.omega == 1. && options.block_omega == 1. && !options.l1_weights && options.momentum == 0. &&
-                           options.local_iterations_per_block.empty();
-        const bool may_persist = options.schedule == Schedule::chaotic && options.execution != Execution::launch;
-        execution              = Execution::launch;
-        for (const bool persistent : {true, false})
+        const auto threads_for = [](int rows) { return std::max(32, (rows + 31) / 32 * 32); };
+        const auto at_once     = [&](const void *kernel, int threads, std::size_t shared) {
+          int blocks = 0;
+          LEOPARD_CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, threads, shared));
+          return blocks * properties.multiProcessorCount;
+        };
+
+        if (options.schedule == Schedule::chaotic && options.execution != Execution::launch)
           {
-            if (persistent && !may_persist)
-              continue;
-            n_threads       = std::min(1024, std::max(32, (largest_block + 31) / 32 * 32));
-            residual_kernel = a_thread_a_row ? launch_kernel_for<false>(A.inner_width) : nullptr;
-            rows_kernel     = !a_thread_a_row ? nullptr
-                              : persistent    ? persistent_kernel_for(A.inner_width, A.outer_width, n_threads)
-                              : plain         ? launch_kernel_for<true>(A.inner_width)
-                                              : residual_kernel;
-            n_shared = rows_kernel != nullptr ? 0 : sizeof(double) * (32 + static_cast<std::size_t>(largest_block) * (options.momentum > 0. ? 4 : 3));
-            if (n_shared > properties.sharedMemPerBlockOptin - 64)
-              throw InvalidInput("block-asynchronous iteration: a block of " + std::to_string(largest_block) + " rows needs " +
-                                 std::to_string(n_shared) + " bytes of shared memory, and a thread block of this GPU has " +
-                                 std::to_string(properties.sharedMemPerBlockOptin - 64) + "\n  expected: a block_size of at most " +
-                                 std::to_string((properties.sharedMemPerBlockOptin - 64 - 256) / (n_shared / largest_block + 1)));
-            const void *kernel =
-              rows_kernel != nullptr ? reinterpret_cast<const void *>(rows_kernel) : reinterpret_cast<const void *>(relax_any_kernel<Column, Value>);
-            if (n_shared > 0)
-              LEOPARD_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(n_shared)));
-            int blocks_a_multiprocessor = 0;
-            LEOPARD_CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks_a_multiprocessor, kernel, n_threads, n_shared));
-            const int at_once = blocks_a_multiprocessor * properties.multiProcessorCount;
-            blocks_at_once    = at_once;
-            if (!persistent)
-              break;
-            if (n_blocks <= at_once)
-              {
-                execution = Execution::persistent;
-                break;
-              }
-            if (options.execution == Execution::persistent)
+            n_threads         = threads_for(largest_block);
+            persistent_kernel = persistent_kernel_for(inner_width, outer_width, n_threads);
+            const int room    = persistent_kernel != nullptr ? at_once(reinterpret_cast<const void *>(persistent_kernel), n_threads, 0) : 0;
+            if (n_blocks <= room)
+              execution = Execution::persistent;
+            else if (options.execution == Execution::persistent)
               throw InvalidInput("block-asynchronous iteration: execution is persistent, but the matrix has " + std::to_string(n_blocks) +
-                                 " blocks of " + std::to_string(largest_block) + " rows and only " + std::to_string(at_once) +
-                                 " are on this GPU at once\n  expected: execution automatic or launch, or a smaller matrix");
+                                 " blocks of " + std::to_string(largest_block) + " rows with up to " + std::to_string(inner_width) +
+                                 " entries in the block, and only " + std::to_string(room) +
+                                 " such blocks are on this GPU at once\n  expected: execution automatic or launch, or a smaller matrix");
           }
+
+        const std::size_t room_for_packets = properties.sharedMemPerBlockOptin - 16 * 1024; // beside what the kernel has by itself
+        if (largest_block <= max_rows_in_registers && 2 * static_cast<std::size_t>(largest_packet) <= room_for_packets)
+          {
+            const bool plain = options.omega == 1. && options.block_omega == 1. && !options.l1_weights && options.momentum == 0. &&
+                               options.local_iterations_per_block.empty();
+            residual_kernel = launch_kernel_for<false>(inner_width);
+            launch_kernel   = plain ? launch_kernel_for<true>(inner_width) : residual_kernel;
+          }
+        if (launch_kernel != nullptr)
+          {
+            n_launch_threads = threads_for(largest_block);
+            n_shared         = 2 * static_cast<std::size_t>(largest_packet);
+            for (const LaunchKernel kernel : {launch_kernel, residual_kernel})
+              LEOPARD_CHECK(cudaFuncSetAttribute(
+                reinterpret_cast<const void *>(kernel), cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(n_shared)));
+            n_launched = std::min(n_blocks,
+                                  std::min(at_once(reinterpret_cast<const void *>(launch_kernel), n_launch_threads, n_shared),
+                                           at_once(reinterpret_cast<const void *>(residual_kernel), n_launch_threads, n_shared)));
+            return;
+          }
+        const auto shared_for  = [&](long rows) { return sizeof(double) * (32 + 3 * rows); };
+        n_launch_threads       = std::min(1024, threads_for(largest_block));
+        n_shared               = shared_for(largest_block);
+        const std::size_t room = properties.sharedMemPerBlockOptin;
+        if (n_shared > room)
+          throw InvalidInput("block-asynchronous iteration: a block of " + std::to_string(largest_block) + " rows needs " + std::to_string(n_shared) +
+                             " bytes of shared memory, and a thread block of this GPU has " + std::to_string(room) +
+                             "\n  expected: a block_size of at most " + std::to_string((room / sizeof(double) - 32) / 3));
+        LEOPARD_CHECK(cudaFuncSetAttribute(
+          reinterpret_cast<const void *>(relax_any_kernel<Format>), cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(n_shared)));
       }
 
-      RelaxVectors vectors(double *x, const double *off_block, const double *b) const
-      {
-        return {x, off_block, b, velocity.data(), monitor.parts(), nullptr, nullptr};
-      }
+      RelaxVectors vectors(double *x, const double *off_block, const double *b) const { return {x, off_block, b, velocity.data(), monitor.parts()}; }
 
       RelaxParameters parameters(int n_iterations) const
       {
-        return {
-          n_iterations, options.local_iterations, local_iterations_per_block.data(), options.block_omega, options.momentum, 0, options.read_ahead};
+        return {n_iterations, options.local_iterations, local_iterations_per_block.data(), options.block_omega, options.momentum, 0};
       }
 
-      MatrixView<Column, Value> view() const { return matrix.view(weights.view(), weights.keeps.data(), 1. - options.omega, blocks_at_once); }
+      MatrixView<Format> view() const
+      {
+        return {packets.data(),
+                packet_offsets.data(),
+                extents.data(),
+                n_blocks,
+                largest_packet,
+                {weight_table.data(), value_table.data(), distances.data(), joint_table.data()},
+                keeps.data(),
+                1. - options.omega};
+      }
 
       void launch(const RelaxVectors &v, const RelaxParameters &p) const
       {
-        const Kernel kernel = p.local_iterations > 0 ? rows_kernel : residual_kernel;
-        if (kernel != nullptr)
-          kernel<<<n_blocks, n_threads>>>(view(), v, p);
+        if (launch_kernel == nullptr)
+          relax_any_kernel<Format><<<n_blocks, n_launch_threads, n_shared>>>(view(), v, p, largest_block);
         else
-          relax_any_kernel<Column, Value><<<n_blocks, n_threads, n_shared>>>(view(), v, p, largest_block);
+          (p.test_every > 0 ? residual_kernel : launch_kernel)<<<n_launched, n_launch_threads, n_shared>>>(view(), v, p);
         LEOPARD_CHECK(cudaGetLastError());
       }
 
@@ -392,77 +339,76 @@ namespace leopard
       {
         if (n_rows == 0)
           return;
-        for (std::size_t l = 0; l < diagonal_source.size(); ++l)
-          if (const double d = values[diagonal_source[l]]; !(std::isfinite(d) && d != 0.))
-            throw InvalidInput("a diagonal entry, number " + std::to_string(l) + " in the order of the blocks, is " + std::to_string(d) +
-                               "\n  expected: a finite number that is not zero");
-        if (sources == nullptr)
-          sources = std::make_unique<Sources>(
-            Sources{device::Array<int>(inner_source), device::Array<int>(outer_source), device::Array<double>(static_cast<std::size_t>(n_entries))});
-        device::copy_to_device(sources->new_values.data(), values, sources->new_values.size() * sizeof(double));
-        if constexpr (std::is_same_v<Value, double>)
-          {
-            pick(matrix.inner_values, sources->inner);
-            pick(matrix.outer_values, sources->outer);
-          }
-        if (host_matrix != nullptr)
-          {
-            host_matrix->update_values(values);
-            weights.compute(*host_matrix, options);
-          }
-        else
-          for (std::size_t l = 0; l < diagonal_source.size(); ++l)
-            weights.host_values[l] = options.omega / values[diagonal_source[l]];
-        weights.upload();
+        host_matrix->update_values(values); // which looks at the diagonal
+        const Weights weights(*host_matrix, options);
+        if (positions == nullptr)
+          positions = std::make_unique<Positions>(Positions{device::Array<int>(value_positions),
+                                                            device::Array<int>(value_sources),
+                                                            device::Array<int>(weight_positions),
+                                                            device::Array<double>(static_cast<std::size_t>(n_entries)),
+                                                            device::Array<double>(weights.values.size())});
+        device::copy_to_device(positions->new_values.data(), values, positions->new_values.size() * sizeof(double));
+        device::copy_to_device(positions->new_weights.data(), weights.values.data(), weights.values.size() * sizeof(double));
+        put(positions->values, positions->sources.data(), positions->new_values);
+        put(positions->weights, nullptr, positions->new_weights);
+        if (!weights.keeps.empty())
+          device::copy_to_device(keeps.data(), weights.keeps.data(), weights.keeps.size() * sizeof(double));
       }
 
-      void pick(const device::Array<double> &values, const device::Array<int> &source)
+      void put(const device::Array<int> &where, const int *sources, const device::Array<double> &values)
       {
-        const int n = static_cast<int>(values.size());
+        const int n = static_cast<int>(where.size());
         if (n > 0)
-          pick_kernel<<<(n + 255) / 256, 256>>>(values.data(), source.data(), sources->new_values.data(), n);
+          put_kernel<<<(n + 255) / 256, 256>>>(reinterpret_cast<double *>(packets.data()), where.data(), sources, values.data(), n);
         LEOPARD_CHECK(cudaGetLastError());
       }
 
-      const BlockAsyncOptions       options;
-      const Storage                 storage;
-      const int                     n_rows, n_blocks, n_entries, largest_block, n_distinct;
-      const std::size_t             n_bytes;
-      DeviceBlockCrs<Column, Value> matrix;
-      DeviceWeights                 weights;
-      std::vector<int>              inner_source, outer_source, diagonal_source;
-      device::Array<int>            local_iterations_per_block;
-      device::Array<double>         velocity;
-      device::Array<double>         old_x; ///< synchronous schedule only
-      CudaMonitor                   monitor;
-      std::unique_ptr<BlockCrs>     host_matrix; ///< for l1 weights of values that change
-      std::unique_ptr<Sources>      sources;     ///< from the first update_values() on
-      Execution                     execution   = Execution::launch;
-      Kernel                        rows_kernel = nullptr, residual_kernel = nullptr; ///< null: relax_any_kernel
-      int                           n_threads = 0, blocks_at_once = 0;
-      std::size_t                   n_shared = 0;
+      const BlockAsyncOptions    options;
+      const Storage              storage;
+      const int                  n_rows, n_blocks, n_entries, largest_block, largest_packet, n_distinct;
+      const std::size_t          n_bytes;
+      device::Array<char>        packets;
+      device::Array<int>         packet_offsets;
+      device::Array<int2>        extents;
+      device::Array<double>      weight_table, value_table;
+      device::Array<int>         distances;
+      device::Array<JointEntry>  joint_table;
+      device::Array<double>      keeps;
+      std::vector<int>           value_positions, value_sources, weight_positions;
+      device::Array<int>         local_iterations_per_block;
+      device::Array<double>      velocity;
+      device::Array<double>      old_x; ///< synchronous schedule only
+      CudaMonitor                monitor;
+      std::unique_ptr<BlockCrs>  host_matrix; ///< for values that change
+      std::unique_ptr<Positions> positions;   ///< from the first update_values() on
+      Execution                  execution         = Execution::launch;
+      PersistentKernel           persistent_kernel = nullptr;
+      LaunchKernel               launch_kernel = nullptr, residual_kernel = nullptr; ///< null: relax_any_kernel
+      int                        n_threads = 0, n_launch_threads = 0, n_launched = 0;
+      std::size_t                n_shared = 0;
     };
 
-    template <typename Column>
-    std::unique_ptr<BlockAsync::Engine> make_engine(
-      BlockCrs &&matrix, const SlicedBlockCrs &A, const Dictionary &dictionary, Storage storage, int n_entries, const BlockAsyncOptions &options)
+    template <typename Format>
+    std::unique_ptr<BlockAsync::Engine> make_engine(Prepared &&p, const BlockAsyncOptions &options)
     {
-      if (storage == Storage::dictionary)
-        return std::make_unique<CudaEngine<Column, std::uint8_t>>(std::move(matrix), A, dictionary, storage, n_entries, options);
-      if (storage == Storage::single_precision)
-        return std::make_unique<CudaEngine<Column, float>>(std::move(matrix), A, dictionary, storage, n_entries, options);
-      return std::make_unique<CudaEngine<Column, double>>(std::move(matrix), A, dictionary, storage, n_entries, options);
+      const Packets<Format> packets(p.matrix, p.weights.values, p.weights_in_table ? &p.weight_table : nullptr, p.values, p.joint);
+      return std::make_unique<CudaEngine<Format>>(std::move(p), packets, options);
+    }
+
+    template <typename Column>
+    std::unique_ptr<BlockAsync::Engine> make_engine_for(Prepared &&p, const BlockAsyncOptions &options)
+    {
+      return p.storage == Storage::dictionary         ? make_engine<SeparateFormat<Column, std::uint8_t>>(std::move(p), options)
+             : p.storage == Storage::single_precision ? make_engine<SeparateFormat<Column, float>>(std::move(p), options)
+                                                      : make_engine<SeparateFormat<Column, double>>(std::move(p), options);
     }
   } // namespace
 
   std::unique_ptr<BlockAsync::Engine> make_cuda_engine(const CrsMatrix &A, const BlockAsyncOptions &options)
   {
-    BlockCrs                  matrix(A, options.blocks(A.n_rows));
-    const SlicedBlockCrs      sliced(matrix);
-    Dictionary                dictionary;
-    const std::vector<double> padding(1, 0.);
-    const Storage storage = choose_storage({&padding, &sliced.inner_values, &sliced.outer_values, &matrix.diagonal}, options.storage, dictionary);
-    return sliced.distances.empty() ? make_engine<std::uint16_t>(std::move(matrix), sliced, dictionary, storage, A.n_entries(), options)
-                                    : make_engine<std::uint8_t>(std::move(matrix), sliced, dictionary, storage, A.n_entries(), options);
+    Prepared prepared(A, options);
+    return !prepared.joint.entries.empty()    ? make_engine<JointFormat>(std::move(prepared), options)
+           : prepared.joint.distances.empty() ? make_engine_for<std::uint16_t>(std::move(prepared), options)
+                                              : make_engine_for<std::uint8_t>(std::move(prepared), options);
   }
 } // namespace leopard

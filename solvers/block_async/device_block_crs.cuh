@@ -1,273 +1,407 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "../device/device_array.h"
+#include "../base/errors.h"
 #include "../matrix/block_crs.h"
 #include "../matrix/storage.h"
 
 #include <algorithm>
 #include <cstdint>
-#include <numeric>
+#include <cstring>
 #include <type_traits>
 #include <vector>
 
 namespace leopard
 {
-  // How a block-CRS matrix lies in device memory, so that neighbouring threads read neighbouring values and few bytes are read:
+  // How a block-CRS matrix lies in device memory: one packet of bytes a block, which a single bulk copy brings to shared memory. In a packet
+  // stand, each from a multiple of 16 bytes on:
   //
-  // - Each block has a header of a fixed number of ints, so that all addresses are known after one read (HeaderEntry).
-  // - Inner entries: 32 consecutive rows of a block are a slice, padded to its longest row and to an even width and stored column-wise in
-  //   pairs (sliced ELLPACK with the width of a warp): the pair e of the slice's row r is number slice_offset + 32 e + r. A column is a
-  //   16-bit index into the block, or, where the matrix has at most 256 distances between an entry's column and row, the number
-  //   of the distance, 8 bits.
-  // - Outer entries: the rows of a block that have any are sorted by their number of entries and stored as jagged diagonals: entry e of
-  //   the r-th such row is number jag[e] + r. Nothing is padded.
-  // - Values: doubles, floats, or 8-bit numbers of a dictionary, for the inner and the outer entries alike. Of the diagonal only what a
-  //   sweep needs is there: the weights omega / d_i, in a dictionary as well or as doubles.
+  // - the header (HeaderEntry), the offsets of the slices, the offsets of the jags;
+  // - the weights omega / d_i, as doubles or as 8-bit numbers of a table;
+  // - the inner entries: 32 consecutive rows are a slice, padded to its longest row and to an even width and stored column-wise in pairs (sliced
+  //   ELLPACK with the width of a warp): the pair e of the slice's row r is number slice_offset + 32 e + r. Two formats: JointFormat, where
+  //   the matrix has at most 256 distinct pairs of a value and a distance between column and row: the number of the pair, 8 bits an entry.
+  //   SeparateFormat: columns as 16-bit indices into the block, or as 8-bit numbers of at most 256 distances; values as doubles, floats or
+  //   8-bit numbers of a dictionary;
+  // - the outer entries: the rows that have any are sorted by their number of entries and stored as jagged diagonals, without padding: entry e of
+  //   the r-th such row is number jag[e] + r; first columns, then values, then the rows' numbers.
 
-  /** What stands where in a block's header; the slice offsets and then the jags follow. */
+  /** What stands where in a packet's header. Offsets of sections in bytes from the packet's begin. */
   enum HeaderEntry
   {
-    header_begin,          ///< first row, overlap included
-    header_rows,           ///< number of rows, overlap included
-    header_owned_begin,    ///< first row that the block writes, counted from begin
-    header_owned_rows,     ///< and their number
-    header_first_local,    ///< first local row
-    header_first_boundary, ///< first of the rows with outer entries
-    header_n_boundary,     ///< and their number
-    header_n_jags,         ///< entries of the longest of them
-    header_size
+    header_begin,       ///< first row, overlap included
+    header_rows,        ///< number of rows, overlap included
+    header_owned_begin, ///< first row that the block writes, counted from begin
+    header_owned_rows,  ///< and their number
+    header_first_local, ///< first local row
+    header_n_boundary,  ///< rows with outer entries
+    header_n_jags,      ///< entries of the longest of them
+    header_jags,        ///< number of the int where the offsets of the jags begin
+    header_weights,
+    header_columns, ///< JointFormat: the codes
+    header_values,
+    header_outer_columns,
+    header_outer_values,
+    header_boundary_rows,
+    header_size = 16
   };
 
-  /** A header's fixed part, in the same order. */
-  struct HeaderFields
-  {
-    int begin, rows, owned_begin, owned_rows, first_local, first_boundary, n_boundary, n_jags;
-  };
-
-  __device__ inline HeaderFields read_header(const int *header)
-  {
-    const int4 first = __ldg(reinterpret_cast<const int4 *>(header)), second = __ldg(reinterpret_cast<const int4 *>(header) + 1);
-    return {first.x, first.y, first.z, first.w, second.x, second.y, second.z, second.w};
-  }
-
+  /** Two neighbours as they are stored. */
   template <typename T>
   struct PairOf;
   template <>
   struct PairOf<double>
   {
     using Type = double2;
+    static __device__ double get(Type pair, int q) { return q == 0 ? pair.x : pair.y; }
   };
   template <>
   struct PairOf<float>
   {
     using Type = float2;
+    static __device__ float get(Type pair, int q) { return q == 0 ? pair.x : pair.y; }
   };
   template <>
   struct PairOf<std::uint8_t>
   {
-    using Type = uchar2;
+    using Type = unsigned short;
+    static __device__ unsigned int get(Type pair, int q) { return q == 0 ? pair & 0xffu : pair >> 8; }
   };
   template <>
   struct PairOf<std::uint16_t>
   {
-    using Type = ushort2;
+    using Type = unsigned int;
+    static __device__ unsigned int get(Type pair, int q) { return q == 0 ? pair & 0xffffu : pair >> 16; }
   };
-  template <typename T>
-  using Pair = typename PairOf<T>::Type;
 
-  /** Stored values; decode() makes doubles of them. */
-  template <typename Value>
-  struct ValueView
+  /** A distance between column and row, and a value. */
+  struct alignas(16) JointEntry
   {
-    const Value  *values;
-    const double *table; ///< dictionary only
+    double value;
+    int    distance;
+    int    unused;
+  };
 
-    __device__ double decode(Value value) const
+  /** The tables that packets refer to. Device memory. */
+  struct TableView
+  {
+    const double     *weights;   ///< null: weights are stored as doubles
+    const double     *values;    ///< dictionary
+    const int        *distances; ///< 8-bit columns
+    const JointEntry *joint;
+  };
+
+  /** Columns and values apart. */
+  template <typename Column_, typename Value_>
+  struct SeparateFormat
+  {
+    using Column                     = Column_;
+    using Value                      = Value_; ///< of the outer entries too
+    static constexpr bool has_values = true;
+
+    static __device__ void
+    decode_pair(const char *columns, const char *values, int pair, int row, const TableView &tables, int *column, double *value)
     {
+      const auto stored_columns = reinterpret_cast<const typename PairOf<Column>::Type *>(columns)[pair];
+      const auto stored_values  = reinterpret_cast<const typename PairOf<Value>::Type *>(values)[pair];
+#pragma unroll
+      for (int q = 0; q < 2; ++q)
+        {
+          column[q] = PairOf<Column>::get(stored_columns, q);
+          if constexpr (std::is_same_v<Column, std::uint8_t>)
+            column[q] = row + __ldg(tables.distances + column[q]);
+          if constexpr (std::is_same_v<Value, std::uint8_t>)
+            value[q] = __ldg(tables.values + PairOf<Value>::get(stored_values, q));
+          else
+            value[q] = PairOf<Value>::get(stored_values, q);
+        }
+    }
+  };
+
+  /** Numbers of pairs of a distance and a value. */
+  struct JointFormat
+  {
+    using Column                     = std::uint8_t;
+    using Value                      = std::uint8_t; ///< of the outer entries
+    static constexpr bool has_values = false;
+
+    static __device__ void
+    decode_pair(const char *codes, const char * /*values*/, int pair, int row, const TableView &tables, int *column, double *value)
+    {
+      const unsigned short stored = reinterpret_cast<const unsigned short *>(codes)[pair];
+#pragma unroll
+      for (int q = 0; q < 2; ++q)
+        {
+          const int4 entry = __ldg(reinterpret_cast<const int4 *>(tables.joint + PairOf<std::uint8_t>::get(stored, q)));
+          value[q]         = __hiloint2double(entry.y, entry.x);
+          column[q]        = row + entry.z;
+        }
+    }
+  };
+
+  /** A packet, in global or in shared memory. */
+  template <typename Format>
+  struct BlockView
+  {
+    using Value = typename Format::Value;
+    const char *base;
+    const int  *header;
+
+    __device__ explicit BlockView(const char *base_)
+      : base(base_)
+      , header(reinterpret_cast<const int *>(base_))
+    {
+    }
+    __device__ int operator[](HeaderEntry entry) const { return header[entry]; }
+    __device__ int slice(int s) const { return header[header_size + s]; }
+    __device__ int jag(int e) const { return header[header[header_jags] + e]; }
+    /** Whether the r-th row with outer entries has more than e of them. */
+    __device__ bool has_outer(int r, int e) const { return e < header[header_n_jags] && r < jag(e + 1) - jag(e); }
+
+    __device__ double weight(int i, const TableView &tables) const
+    {
+      const char *weights = base + header[header_weights];
+      return tables.weights != nullptr ? __ldg(tables.weights + reinterpret_cast<const std::uint8_t *>(weights)[i])
+                                       : reinterpret_cast<const double *>(weights)[i];
+    }
+    __device__ int    boundary_row(int r) const { return reinterpret_cast<const std::uint16_t *>(base + header[header_boundary_rows])[r]; }
+    __device__ int    outer_column(int p) const { return reinterpret_cast<const int *>(base + header[header_outer_columns])[p]; }
+    __device__ double outer_value(int p, const TableView &tables) const
+    {
+      const Value stored = reinterpret_cast<const Value *>(base + header[header_outer_values])[p];
       if constexpr (std::is_same_v<Value, std::uint8_t>)
-        return __ldg(table + value);
+        return __ldg(tables.values + stored);
       else
-        return value;
+        return stored;
     }
-    __device__ double operator()(int i) const { return decode(__ldg(values + i)); }
-    __device__ Pair<Value> pair(int i) const { return __ldg(reinterpret_cast<const Pair<Value> *>(values) + i); }
-  };
-
-  /** Doubles, or 8-bit numbers of a table. */
-  struct WeightView
-  {
-    const double       *values; ///< null: codes and table
-    const std::uint8_t *codes;
-    const double       *table;
-    __device__ double   operator()(int i) const { return values != nullptr ? __ldg(values + i) : __ldg(table + __ldg(codes + i)); }
-  };
-
-  /** Stored block-local columns; decode() makes indices of those of the block's row `row`. */
-  template <typename Column>
-  struct ColumnView
-  {
-    const Column *columns;
-    const int    *distances; ///< 8-bit columns only
-
-    __device__ int decode(Column column, int row) const
+    __device__ void inner_pair(int pair, int row, const TableView &tables, int *column, double *value) const
     {
-      if constexpr (std::is_same_v<Column, std::uint8_t>)
-        return row + __ldg(distances + column);
-      else
-        return column;
+      Format::decode_pair(base + header[header_columns], base + header[header_values], pair, row, tables, column, value);
     }
-    __device__ Pair<Column> pair(int i) const { return __ldg(reinterpret_cast<const Pair<Column> *>(columns) + i); }
   };
 
-  template <typename Column, typename Value>
+  template <typename Format_>
   struct MatrixView
   {
-    const int           *headers;
-    int                  header_stride, first_jag; ///< ints a header; where in it the jags begin
-    int                  blocks_at_once;           ///< on the GPU, in the launch form
-    ColumnView<Column>   inner_columns;
-    ValueView<Value>     inner_values, outer_values;
-    WeightView           weights; ///< omega / d_i
-    const double        *keeps;   ///< 1 - omega a_ii / d_i, one a local row, or null:
-    double               keep;    ///< then the same for all rows, 1 - omega
-    const int           *outer_columns;
-    const std::uint16_t *boundary_rows; ///< numbers within the block
+    using Format = Format_;
+    const char   *packets;
+    const int    *packet_offsets;        ///< n_blocks + 1, in units of 16 bytes
+    const int2   *extents;               ///< first row and number of rows, overlap included
+    int           n_blocks, stage_bytes; ///< the largest packet
+    TableView     tables;
+    const double *keeps; ///< 1 - omega a_ii / d_i, one a local row, or null:
+    double        keep;  ///< then the same for all rows, 1 - omega
 
-    __device__ const int *header(int block) const { return headers + static_cast<std::size_t>(block) * header_stride; }
+    __device__ BlockView<Format> block(int j) const { return BlockView<Format>(packets + static_cast<std::size_t>(packet_offsets[j]) * 16); }
   };
 
-  /** The layout described above, first in host memory. */
-  struct SlicedBlockCrs
+  /** Distances between column and row of the inner entries (0 for padding among them), and their pairs with values. */
+  struct JointDictionary
   {
-    std::vector<int>           headers, outer_columns;
-    std::vector<std::uint16_t> boundary_rows, inner_columns;
-    std::vector<double>        inner_values, outer_values;
-    std::vector<int>           inner_source, outer_source; ///< entry of the CrsMatrix, or -1 for padding
-    std::vector<int>           distances;                  ///< empty if there are too many: 16-bit columns then
-    int                        n_blocks, header_stride, first_jag;
-    int                        inner_width = 0, outer_width = 0, largest_block;
+    std::vector<int>        distances; ///< empty if there are more than 256
+    std::vector<JointEntry> entries;   ///< empty if there are more than 256, or none were asked for
+    std::vector<int>        number;    ///< of distance + 65536
+    std::vector<int>        joint;     ///< of number * 256 + number of the value
 
-    explicit SlicedBlockCrs(const BlockCrs &A);
-
-    int *header(int block) { return headers.data() + static_cast<std::size_t>(block) * header_stride; }
-    /** Calls function(element of inner_columns, row in the block) for all inner entries, padding included. */
-    template <typename Function>
-    void for_each_inner(const Function &function) const
+    JointDictionary(const BlockCrs &A, const Dictionary *values)
+      : number(2 * 65536 + 1, -1)
     {
-      for (int block = 0; block < n_blocks; ++block)
-        {
-          const int *head = headers.data() + static_cast<std::size_t>(block) * header_stride;
-          for (int slice = 0; slice < (head[header_rows] + 31) / 32; ++slice)
-            for (int pair = head[header_size + slice]; pair < head[header_size + slice + 1]; ++pair)
-              for (int q = 0; q < 2; ++q)
-                function(2 * static_cast<std::size_t>(pair) + q, 32 * slice + (pair - head[header_size + slice]) % 32);
-        }
+      add_distance(0);
+      for_each_inner(A, [&](int distance, double) { add_distance(distance); });
+      if (distances.size() > 256)
+        distances.clear();
+      if (distances.empty() || values == nullptr)
+        return;
+      joint.resize(256 * Dictionary::max_size, -1);
+      bool       fits = true;
+      const auto add  = [&](int distance, double value) {
+        int &code = joint[number[65536 + distance] * Dictionary::max_size + values->index_of(value)];
+        if (code >= 0)
+          return;
+        code = static_cast<int>(entries.size());
+        fits = fits && code < 256;
+        if (fits)
+          entries.push_back({value, distance, 0});
+      };
+      add(0, 0.);
+      for_each_inner(A, add);
+      if (!fits)
+        entries.clear();
+    }
+
+    std::uint8_t code(int distance, std::uint8_t value_number) const
+    {
+      return static_cast<std::uint8_t>(joint[number[65536 + distance] * Dictionary::max_size + value_number]);
     }
 
   private:
-    void add_inner(const BlockCrs &A, int block);
-    void add_outer(const BlockCrs &A, int block);
+    template <typename Function>
+    static void for_each_inner(const BlockCrs &A, const Function &function)
+    {
+      for (int block = 0; block < A.n_blocks(); ++block)
+        for (int l = A.first_local[block]; l < A.first_local[block + 1]; ++l)
+          for (int p = A.inner.offsets[l]; p < A.inner.offsets[l + 1]; ++p)
+            function(A.inner.columns[p] - (l - A.first_local[block]), A.inner.values[p]);
+    }
+
+    void add_distance(int distance)
+    {
+      if (int &d = number[65536 + distance]; d < 0)
+        {
+          d = static_cast<int>(distances.size());
+          distances.push_back(distance);
+        }
+    }
   };
 
-  inline void SlicedBlockCrs::add_inner(const BlockCrs &A, int block)
+  /** All packets in host memory. */
+  template <typename Format>
+  struct Packets
   {
-    const int first = A.first_local[block], rows = A.first_local[block + 1] - first;
-    int      *slice_offsets = header(block) + header_size;
-    for (int r0 = 0, slice = 0; r0 < rows; r0 += 32, ++slice)
-      {
-        const int slice_rows = std::min(32, rows - r0);
-        int       width      = 0;
-        for (int r = r0; r < r0 + slice_rows; ++r)
-          width = std::max(width, A.inner.offsets[first + r + 1] - A.inner.offsets[first + r]);
-        const std::size_t begin = inner_columns.size(), end = begin + static_cast<std::size_t>((width + 1) / 2) * 64;
-        if (end > 2147483647u)
-          throw InvalidInput("the matrix needs more than 2^31 - 1 entries when its rows are padded for the GPU\n  expected: a smaller matrix, or "
-                             "rows of more equal length");
-        inner_columns.resize(end);
-        inner_values.resize(end, 0.);
-        inner_source.resize(end, -1);
-        for (int lane = 0; lane < 32; ++lane)
-          for (int e = 0; e < (width + 1) / 2 * 2; ++e)
-            {
-              const std::size_t slot = begin + static_cast<std::size_t>(e / 2) * 64 + 2 * lane + e % 2;
-              const int         l    = first + r0 + lane;
-              if (lane < slice_rows && A.inner.offsets[l] + e < A.inner.offsets[l + 1])
-                {
-                  const int p         = A.inner.offsets[l] + e;
-                  inner_columns[slot] = A.inner.columns[p];
-                  inner_values[slot]  = A.inner.values[p];
-                  inner_source[slot]  = A.inner.source[p];
-                }
-              else
-                inner_columns[slot] = static_cast<std::uint16_t>(r0 + lane); // the row itself, times zero
-            }
-        inner_width              = std::max(inner_width, width);
-        slice_offsets[slice]     = static_cast<int>(begin / 2);
-        slice_offsets[slice + 1] = static_cast<int>(end / 2);
-      }
-  }
+    using Column = typename Format::Column;
+    using Value  = typename Format::Value;
+    std::vector<char> bytes;
+    std::vector<int>  offsets = {0};
+    std::vector<int2> extents;
+    std::vector<int>  value_positions, value_sources; ///< doubles only: where in the bytes (in doubles) which entry of the CrsMatrix stands
+    std::vector<int>  weight_positions;               ///< the same for the weight of each local row
+    int               inner_width = 0, outer_width = 0, largest_packet = 0;
 
-  inline void SlicedBlockCrs::add_outer(const BlockCrs &A, int block)
-  {
-    const int        first = A.first_local[block], rows = A.first_local[block + 1] - first;
-    const auto       length = [&](int r) { return A.outer.offsets[first + r + 1] - A.outer.offsets[first + r]; };
-    std::vector<int> order;
-    for (int r = 0; r < rows; ++r)
-      if (length(r) > 0)
-        order.push_back(r);
-    std::stable_sort(order.begin(), order.end(), [&](int r, int s) { return length(r) > length(s); });
+    /** @param keep_positions whether the values will change. */
+    Packets(
+      const BlockCrs &A, const std::vector<double> &weights, const Dictionary *weight_table, const Dictionary &values_, const JointDictionary &joint_)
+      : values(values_)
+      , joint(joint_)
+    {
+      for (int block = 0; block < A.n_blocks(); ++block)
+        add_block(A, block, weights, weight_table);
+    }
 
-    int *head                   = header(block);
-    head[header_first_boundary] = static_cast<int>(boundary_rows.size());
-    head[header_n_boundary]     = static_cast<int>(order.size());
-    head[header_n_jags]         = order.empty() ? 0 : length(order.front());
-    boundary_rows.insert(boundary_rows.end(), order.begin(), order.end());
-    for (int e = 0; e <= outer_width; ++e)
-      {
-        head[first_jag + e] = static_cast<int>(outer_columns.size());
-        for (const int r : order)
+  private:
+    static std::size_t rounded(std::size_t n) { return (n + 15) / 16 * 16; }
+
+    Value stored(double value) const
+    {
+      if constexpr (std::is_same_v<Value, std::uint8_t>)
+        return values.index_of(value);
+      else
+        return static_cast<Value>(value);
+    }
+
+    void add_block(const BlockCrs &A, int block, const std::vector<double> &weights, const Dictionary *weight_table)
+    {
+      const int        first = A.first_local[block], rows = A.first_local[block + 1] - first, n_slices = (rows + 31) / 32;
+      const auto       inner_length = [&](int r) { return A.inner.offsets[first + r + 1] - A.inner.offsets[first + r]; };
+      const auto       outer_length = [&](int r) { return A.outer.offsets[first + r + 1] - A.outer.offsets[first + r]; };
+      std::vector<int> slices(n_slices + 1, 0), order;
+      for (int slice = 0; slice < n_slices; ++slice)
+        {
+          int width = 0;
+          for (int r = 32 * slice; r < std::min(rows, 32 * slice + 32); ++r)
+            width = std::max(width, inner_length(r));
+          slices[slice + 1] = slices[slice] + (width + 1) / 2 * 32;
+          inner_width       = std::max(inner_width, width);
+        }
+      for (int r = 0; r < rows; ++r)
+        if (outer_length(r) > 0)
+          order.push_back(r);
+      std::stable_sort(order.begin(), order.end(), [&](int r, int s) { return outer_length(r) > outer_length(s); });
+      const int n_jags = order.empty() ? 0 : outer_length(order.front()), n_outer = A.outer.offsets[first + rows] - A.outer.offsets[first];
+      outer_width = std::max(outer_width, n_jags);
+
+      // where everything stands
+      int         head[header_size] = {};
+      std::size_t size              = 0;
+      const auto  section           = [&](std::size_t n_bytes) {
+        const std::size_t at = size;
+        size += rounded(n_bytes);
+        return static_cast<int>(at);
+      };
+      section((header_size + n_slices + 1 + n_jags + 1) * sizeof(int));
+      head[header_begin]         = A.blocks.begin[block];
+      head[header_rows]          = rows;
+      head[header_owned_begin]   = A.blocks.owned_begin[block] - A.blocks.begin[block];
+      head[header_owned_rows]    = A.blocks.owned_begin[block + 1] - A.blocks.owned_begin[block];
+      head[header_first_local]   = first;
+      head[header_n_boundary]    = static_cast<int>(order.size());
+      head[header_n_jags]        = n_jags;
+      head[header_jags]          = header_size + n_slices + 1;
+      head[header_weights]       = section(rows * (weight_table != nullptr ? 1 : sizeof(double)));
+      head[header_columns]       = section(2 * slices.back() * sizeof(Column));
+      head[header_values]        = section(Format::has_values ? 2 * slices.back() * sizeof(Value) : 0);
+      head[header_outer_columns] = section(n_outer * sizeof(int));
+      head[header_outer_values]  = section(n_outer * sizeof(Value));
+      head[header_boundary_rows] = section(order.size() * sizeof(std::uint16_t));
+      const std::size_t begin    = bytes.size();
+      if ((begin + size) / 16 > 2147483647u || size > 2147483647u)
+        throw InvalidInput("the matrix needs more than 32 GiB on the GPU\n  expected: a smaller matrix, or more ranks");
+      bytes.resize(begin + size);
+      char *packet = bytes.data() + begin;
+      std::memcpy(packet, head, sizeof(head));
+      std::memcpy(packet + sizeof(head), slices.data(), slices.size() * sizeof(int));
+      offsets.push_back(static_cast<int>((begin + size) / 16));
+      extents.push_back({head[header_begin], rows});
+      largest_packet = std::max(largest_packet, static_cast<int>(size));
+
+      for (int r = 0; r < rows; ++r)
+        if (weight_table != nullptr)
+          packet[head[header_weights] + r] = static_cast<char>(weight_table->index_of(weights[first + r]));
+        else
           {
-            if (length(r) <= e)
-              break;
-            const int p = A.outer.offsets[first + r] + e;
-            outer_columns.push_back(A.outer.columns[p]);
-            outer_values.push_back(A.outer.values[p]);
-            outer_source.push_back(A.outer.source[p]);
+            std::memcpy(packet + head[header_weights] + 8 * r, &weights[first + r], 8);
+            weight_positions.push_back(static_cast<int>((begin + head[header_weights]) / 8 + r));
           }
-      }
-  }
+      auto *columns      = reinterpret_cast<Column *>(packet + head[header_columns]);
+      auto *inner_values = reinterpret_cast<Value *>(packet + head[header_values]);
+      for (int slice = 0; slice < n_slices; ++slice)
+        for (int e = 0; e < (slices[slice + 1] - slices[slice]) / 16; ++e)
+          for (int lane = 0; lane < 32; ++lane)
+            {
+              const int    slot = 2 * (slices[slice] + e / 2 * 32 + lane) + e % 2, r = 32 * slice + lane;
+              const bool   exists = r < rows && e < inner_length(r);
+              const int    p      = exists ? A.inner.offsets[first + r] + e : 0;
+              const double value  = exists ? A.inner.values[p] : 0.; // padding: the row itself, times zero
+              const int    column = exists ? A.inner.columns[p] : r;
+              if constexpr (!Format::has_values)
+                columns[slot] = joint.code(column - r, values.index_of(value));
+              else
+                {
+                  columns[slot]      = static_cast<Column>(std::is_same_v<Column, std::uint8_t> ? joint.number[65536 + column - r] : column);
+                  inner_values[slot] = stored(value);
+                  if constexpr (std::is_same_v<Value, double>)
+                    if (exists)
+                      {
+                        value_positions.push_back(static_cast<int>((begin + head[header_values]) / 8 + slot));
+                        value_sources.push_back(A.inner.source[p]);
+                      }
+                }
+            }
+      auto *jags          = reinterpret_cast<int *>(packet) + head[header_jags];
+      auto *outer_columns = reinterpret_cast<int *>(packet + head[header_outer_columns]);
+      auto *outer_values  = reinterpret_cast<Value *>(packet + head[header_outer_values]);
+      auto *boundary_rows = reinterpret_cast<std::uint16_t *>(packet + head[header_boundary_rows]);
+      for (std::size_t i = 0; i < order.size(); ++i)
+        boundary_rows[i] = static_cast<std::uint16_t>(order[i]);
+      int slot = 0;
+      for (int e = 0; e < n_jags; ++e)
+        {
+          jags[e] = slot;
+          for (std::size_t i = 0; i < order.size() && outer_length(order[i]) > e; ++i, ++slot)
+            {
+              const int p         = A.outer.offsets[first + order[i]] + e;
+              outer_columns[slot] = A.outer.columns[p];
+              outer_values[slot]  = stored(A.outer.values[p]);
+              if constexpr (std::is_same_v<Value, double>)
+                {
+                  value_positions.push_back(static_cast<int>((begin + head[header_outer_values]) / 8 + slot));
+                  value_sources.push_back(A.outer.source[p]);
+                }
+            }
+        }
+      jags[n_jags] = slot;
+    }
 
-  inline SlicedBlockCrs::SlicedBlockCrs(const BlockCrs &A)
-    : n_blocks(A.n_blocks())
-    , largest_block(A.blocks.largest())
-  {
-    for (int l = 0; l < A.n_local_rows(); ++l)
-      outer_width = std::max(outer_width, A.outer.offsets[l + 1] - A.outer.offsets[l]);
-    first_jag     = header_size + (largest_block + 31) / 32 + 1;
-    header_stride = (first_jag + outer_width + 1 + 3) / 4 * 4; // read four at a time
-    headers.resize(static_cast<std::size_t>(n_blocks) * header_stride);
-    inner_columns.reserve(A.inner.columns.size() + A.inner.columns.size() / 8);
-    inner_values.reserve(A.inner.columns.size() + A.inner.columns.size() / 8);
-    inner_source.reserve(A.inner.columns.size() + A.inner.columns.size() / 8);
-    for (int block = 0; block < n_blocks; ++block)
-      {
-        int *head                = header(block);
-        head[header_begin]       = A.blocks.begin[block];
-        head[header_rows]        = A.blocks.end[block] - A.blocks.begin[block];
-        head[header_owned_begin] = A.blocks.owned_begin[block] - A.blocks.begin[block];
-        head[header_owned_rows]  = A.blocks.owned_begin[block + 1] - A.blocks.owned_begin[block];
-        head[header_first_local] = A.first_local[block];
-        add_inner(A, block);
-        add_outer(A, block);
-      }
-
-    std::vector<char> seen(2 * 65536 + 1, 0);
-    for_each_inner([&](std::size_t slot, int row) { seen[65536 + inner_columns[slot] - row] = 1; });
-    for (int distance = -65536; distance <= 65536; ++distance)
-      if (seen[65536 + distance])
-        distances.push_back(distance);
-    if (distances.size() > 256)
-      distances.clear();
-  }
+    const Dictionary      &values;
+    const JointDictionary &joint;
+  };
 } // namespace leopard

@@ -2,45 +2,10 @@
 #pragma once
 
 #include "device_block_crs.cuh"
-
-#include <cuda/atomic>
+#include "monitor.cuh"
 
 namespace leopard
 {
-  // Off-block values are read while other blocks write them. That race is the method; relaxed atomic accesses of device scope
-  // make it well defined: a read gives some value that was written, never a torn one. They go past the L1 cache to where all blocks
-  // see the same memory.
-  __device__ inline double load(const double *x)
-  {
-    return cuda::atomic_ref<double, cuda::thread_scope_device>(*const_cast<double *>(x)).load(cuda::std::memory_order_relaxed);
-  }
-
-  __device__ inline void store(double *x, double value)
-  {
-    cuda::atomic_ref<double, cuda::thread_scope_device>(*x).store(value, cuda::std::memory_order_relaxed);
-  }
-
-  /** Why blocks of the persistent form stop before their time. */
-  enum MonitorState : int
-  {
-    go_on     = 0,
-    goal_met  = 1,
-    limit_met = 2
-  };
-
-  constexpr int max_estimates = 512; ///< residual estimates kept a launch
-
-  /** What blocks tell each other and the host about the residual. Norms squared. */
-  struct Monitor
-  {
-    int    state, n_estimates;
-    int    fewest, most; ///< iterations of a block
-    double mean;         ///< of the iterations of all blocks
-    double initial, b, goal, limit, final;
-    double estimates[max_estimates];
-    int    estimate_iterations[max_estimates];
-  };
-
   /** One launch's parameters; dimensionless. */
   struct RelaxParameters
   {
@@ -48,63 +13,8 @@ namespace leopard
     int        local_iterations; ///< 0: nothing is relaxed, only residuals are computed
     const int *local_iterations_per_block;
     double     block_omega, momentum;
-    int        test_every; ///< 0: never
-    bool       read_ahead; ///< persistent form: off-block values are read before the sweeps of the iteration before, which hides the latency
+    int        test_every; ///< 0: never; in the launch form anything else asks for the residual
   };
-
-  /** Sums one value a thread over the block; the result is valid in thread 0. `partial` has 32 entries. Ends with a barrier. */
-  __device__ inline double sum_over_block(double value, double *partial)
-  {
-    for (int offset = 16; offset > 0; offset /= 2)
-      value += __shfl_down_sync(0xffffffffu, value, offset);
-    if (threadIdx.x % 32 == 0)
-      partial[threadIdx.x / 32] = value;
-    __syncthreads();
-    double sum = 0.;
-    if (threadIdx.x < 32)
-      {
-        sum = threadIdx.x < (blockDim.x + 31) / 32 ? partial[threadIdx.x] : 0.;
-        for (int offset = 16; offset > 0; offset /= 2)
-          sum += __shfl_down_sync(0xffffffffu, sum, offset);
-      }
-    __syncthreads();
-    return sum;
-  }
-
-  /** Block 0's first warp adds up what the blocks have published and decides. Blocks report at different times: an estimate. */
-  __device__ inline void look_at_residual(Monitor *monitor, const double *partial, int iteration)
-  {
-    if (blockIdx.x != 0 || threadIdx.x >= 32)
-      return;
-    double sum     = 0.;
-    bool   missing = false; // a block that has not yet reported has -1
-    for (int block = threadIdx.x; block < static_cast<int>(gridDim.x); block += 32)
-      {
-        const double part = load(partial + block);
-        missing           = missing || part < 0.;
-        sum += part;
-      }
-    missing = __any_sync(0xffffffffu, missing);
-    for (int offset = 16; offset > 0; offset /= 2)
-      sum += __shfl_down_sync(0xffffffffu, sum, offset);
-    if (threadIdx.x == 0 && !missing)
-      {
-        if (monitor->n_estimates < max_estimates)
-          {
-            monitor->estimate_iterations[monitor->n_estimates] = iteration;
-            monitor->estimates[monitor->n_estimates]           = sum;
-            ++monitor->n_estimates;
-          }
-        const int state = sum <= monitor->goal ? goal_met : !(sum <= monitor->limit) ? limit_met : go_on;
-        if (state != go_on)
-          cuda::atomic_ref<int, cuda::thread_scope_device>(monitor->state).store(state, cuda::std::memory_order_relaxed);
-      }
-  }
-
-  __device__ inline int monitor_state(Monitor *monitor)
-  {
-    return cuda::atomic_ref<int, cuda::thread_scope_device>(monitor->state).load(cuda::std::memory_order_relaxed);
-  }
 
   /** The vectors of one launch. Device memory. */
   struct RelaxVectors
@@ -113,217 +23,211 @@ namespace leopard
     const double *off_block; ///< where off-block values are read: x, or a copy in the synchronous schedule
     const double *b;
     double       *velocity; ///< one a local row; with momentum only
-    double       *parts;    ///< one a block: its part of ||r||^2 at its last test
-    int          *iterations_done;
-    Monitor      *monitor; ///< persistent form, or null
+    double       *parts;    ///< launch form: one a block, its part of ||r||^2 if that is asked for
   };
 
-  /** A row of a block in registers: at most `width` inner entries, scaled with the row's weight. */
-  template <typename Column, typename Value, int width>
+  constexpr int max_rows_in_registers = 512; ///< of a block whose rows are held in registers
+
+  /** At most `width` inner entries of a row in registers. */
+  template <typename Format, int width>
   struct RowInRegisters
   {
     int    columns[width];
     double values[width];
 
-    /** Reads what is stored; scale() makes numbers of it, so that other reads can be under way meanwhile. */
-    __device__ RowInRegisters(const MatrixView<Column, Value> &A, int slice_begin, int slice_end, int i)
+    __device__ RowInRegisters(const BlockView<Format> &block, int i, const TableView &tables)
     {
+      const int begin = block.slice(i / 32), n_pairs = (block.slice(i / 32 + 1) - begin) / 32;
 #pragma unroll
       for (int e = 0; e < width / 2; ++e)
-        if (const int pair = slice_begin + 32 * e + i % 32; pair < slice_end)
-          {
-            stored_columns[e] = A.inner_columns.pair(pair);
-            stored_values[e]  = A.inner_values.pair(pair);
-          }
-    }
-
-    __device__ void scale(const MatrixView<Column, Value> &A, int slice_begin, int slice_end, int i, double weight)
-    {
-#pragma unroll
-      for (int e = 0; e < width; ++e)
         {
-          columns[e] = i;
-          values[e]  = 0.;
-          if (slice_begin + 32 * (e / 2) < slice_end)
-            {
-              columns[e] = A.inner_columns.decode(e % 2 == 0 ? stored_columns[e / 2].x : stored_columns[e / 2].y, i);
-              values[e]  = -weight * A.inner_values.decode(e % 2 == 0 ? stored_values[e / 2].x : stored_values[e / 2].y);
-            }
+          columns[2 * e] = columns[2 * e + 1] = i;
+          values[2 * e] = values[2 * e + 1] = 0.;
+          if (e < n_pairs)
+            block.inner_pair(begin + 32 * e + i % 32, i, tables, columns + 2 * e, values + 2 * e);
         }
     }
 
-    /** start + sum of the scaled entries times y. */
-    __device__ double apply(double start, const double *y) const
+    /** start - sum of the entries times y. */
+    __device__ double subtract_from(double start, const double *y) const
     {
       double sums[2] = {start, 0.};
 #pragma unroll
       for (int e = 0; e < width; ++e)
-        sums[e % 2] += values[e] * y[columns[e]];
+        sums[e % 2] -= values[e] * y[columns[e]];
       return sums[0] + sums[1];
     }
-
-  private:
-    Pair<Column> stored_columns[width / 2];
-    Pair<Value>  stored_values[width / 2];
   };
 
-  /** sum of a_ij x_j over the off-block entries of the r-th row that has any, from its entry e on. */
-  template <typename Column, typename Value>
-  __device__ double off_block_sum(const MatrixView<Column, Value> &A, const int *jags, int n_jags, const double *x, int r, int e)
+  /** sum of a_ij x_j over the off-block entries of the r-th row that has any, from its entry e on; four at a time. */
+  template <typename Format>
+  __device__ double off_block_sum(const BlockView<Format> &block, const TableView &tables, const double *x, int r, int e)
   {
-    double sum   = 0.;
-    int    begin = e < n_jags ? jags[e] : 0;
-    for (; e < n_jags; ++e)
+    double sum = 0.;
+    for (; block.has_outer(r, e); e += 4)
       {
-        const int end = jags[e + 1];
-        if (r >= end - begin)
-          break;
-        sum += A.outer_values(begin + r) * load(x + __ldg(A.outer_columns + begin + r));
-        begin = end;
+        double x_j[4];
+#pragma unroll
+        for (int q = 0; q < 4; ++q)
+          x_j[q] = block.has_outer(r, e + q) ? load(x + block.outer_column(block.jag(e + q) + r)) : 0.;
+#pragma unroll
+        for (int q = 0; q < 4; ++q)
+          if (block.has_outer(r, e + q))
+            sum += block.outer_value(block.jag(e + q) + r, tables) * x_j[q];
       }
     return sum;
   }
 
-  constexpr int max_rows_in_registers = 512; ///< of the kernels with a thread a row
-
-  /** k Jacobi sweeps of a thread's row; the block's values go to and fro between the two halves of y. `plain`: omega = 1 and no momentum. */
-  template <typename Row, bool plain>
-  struct LocalSweeps
+  /** Bulk copies from global to shared memory, which a barrier in shared memory counts. */
+  struct PacketPipeline
   {
-    const Row &row;
-    double    *y; ///< 2 x max_rows_in_registers
-    int        i;
-    double     keep, momentum;
+    char          *stages;
+    std::uint64_t *barriers;
+    int            stage_bytes;
 
-    template <int from>
-    __device__ void sweep(double s, double &value, double &velocity) const
+    static __device__ unsigned int address(const void *p) { return static_cast<unsigned int>(__cvta_generic_to_shared(p)); }
+
+    __device__ void init() const
     {
-      double sum = row.apply(plain ? s : keep * value + s, y + from * max_rows_in_registers);
-      if (!plain && momentum > 0.)
+      if (threadIdx.x == 0)
         {
-          sum += momentum * velocity;
-          velocity = sum - value;
+          for (int stage = 0; stage < 2; ++stage)
+            asm volatile("mbarrier.init.shared.b64 [%0], 1;" ::"r"(address(barriers + stage)) : "memory");
+          asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
         }
-      value                                     = sum;
-      y[(1 - from) * max_rows_in_registers + i] = value;
-      __syncthreads(); // all have read one half and written the other
     }
 
-    /** Expects the values in the first half, after a barrier. */
-    __device__ void run(int k, double s, double &value, double &velocity) const
+    /** By one thread. */
+    __device__ void request(int stage, const char *packet, int n_bytes) const
     {
-      for (; k >= 2; k -= 2)
-        {
-          sweep<0>(s, value, velocity);
-          sweep<1>(s, value, velocity);
-        }
-      if (k > 0)
-        sweep<0>(s, value, velocity);
+      const unsigned int barrier = address(barriers + stage);
+      asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+      asm volatile("mbarrier.arrive.expect_tx.shared.b64 _, [%0], %1;" ::"r"(barrier), "r"(n_bytes) : "memory");
+      asm volatile(
+        "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(address(stages + stage * stage_bytes)),
+        "l"(packet),
+        "r"(n_bytes),
+        "r"(barrier)
+        : "memory");
+    }
+
+    __device__ void wait(int stage, unsigned int parity) const
+    {
+      const unsigned int barrier = address(barriers + stage);
+      unsigned int       done    = 0;
+      while (done == 0)
+        asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.shared.b64 p, [%1], %2; selp.u32 %0, 1, 0, p; }"
+                     : "=r"(done)
+                     : "r"(barrier), "r"(parity)
+                     : "memory");
     }
   };
 
-  /** Asks the L2 cache for n elements, as far as they are whole 16-byte pieces. */
-  template <typename T>
-  __device__ void prefetch(const T *begin, int n)
-  {
-    const std::uintptr_t from = reinterpret_cast<std::uintptr_t>(begin) & ~std::uintptr_t(15),
-                         to   = reinterpret_cast<std::uintptr_t>(begin + n) & ~std::uintptr_t(15);
-    if (begin != nullptr && to > from)
-      asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(from), "r"(static_cast<unsigned int>(to - from)) : "memory");
-  }
-
-  /** Asks the L2 cache for all that a block will read; the first lanes of a warp share out the arrays. */
-  template <typename Column, typename Value>
-  __device__ void prefetch_block(const MatrixView<Column, Value> &A, const RelaxVectors &v, int block)
-  {
-    const int         *header = A.header(block);
-    const HeaderFields h      = read_header(header);
-    const int          inner = header[header_size], n_inner = header[header_size + (h.rows + 31) / 32] - inner;
-    const int          outer = header[A.first_jag], n_outer = header[A.first_jag + h.n_jags] - outer;
-    switch (threadIdx.x)
-      {
-        case 0:
-          return prefetch(A.inner_columns.columns + 2 * inner, 2 * n_inner);
-        case 1:
-          return prefetch(A.inner_values.values + 2 * inner, 2 * n_inner);
-        case 2:
-          return prefetch(v.x + h.begin, h.rows);
-        case 3:
-          return prefetch(v.b + h.begin, h.rows);
-        case 4:
-          return A.weights.values != nullptr ? prefetch(A.weights.values + h.first_local, h.rows) : prefetch(A.weights.codes + h.first_local, h.rows);
-        case 5:
-          return prefetch(A.outer_columns + outer, n_outer);
-        case 6:
-          return prefetch(A.outer_values.values + outer, n_outer);
-        case 7:
-          return prefetch(A.boundary_rows + h.first_boundary, h.n_boundary);
-        default:
-          return;
-      }
-  }
-
   /**
-   * One global iteration: thread block J relaxes matrix block J, a thread a row. `plain`: omega = 1, no weights, no momentum, k the same in all blocks, and
-   * no residual is asked for.
+   * One global iteration: a thread block relaxes the matrix blocks blockIdx.x, blockIdx.x + gridDim.x, ..., a thread a row. While it relaxes one, a bulk copy
+   * brings the next one's packet to shared memory. `plain`: omega = 1, no weights, no momentum, k the same in all blocks, and no residual is asked for.
+   * Dynamic shared memory: two packets.
    */
-  template <typename Column, typename Value, int width, bool plain>
+  template <typename Format, int width, bool plain>
   __global__ void __launch_bounds__(max_rows_in_registers,
                                     width <= 4 && plain ? 3
                                     : width <= 8        ? 2
                                                         : 1)
-    relax_rows_kernel(const MatrixView<Column, Value> A, const RelaxVectors v, const RelaxParameters parameters)
+    relax_rows_kernel(const MatrixView<Format> A, const RelaxVectors v, const RelaxParameters parameters)
   {
-    __shared__ double  y[2 * max_rows_in_registers], frozen[max_rows_in_registers], partial[32];
-    const int         *header = A.header(blockIdx.x);
-    const HeaderFields h      = read_header(header);
-    const int          i = threadIdx.x, row = h.begin + i, local = h.first_local + i;
-    const bool         active = i < h.rows, owned = static_cast<unsigned int>(i - h.owned_begin) < static_cast<unsigned int>(h.owned_rows);
-    const int          slice_begin = active ? header[header_size + i / 32] : 0, slice_end = active ? header[header_size + i / 32 + 1] : 0;
+    extern __shared__ __align__(128) char stages[];
+    __shared__ double                     y[2 * max_rows_in_registers], frozen[max_rows_in_registers], partial[32];
+    __shared__ std::uint64_t barriers[2];
+    const PacketPipeline     pipeline = {stages, barriers, A.stage_bytes};
+    const int                i        = threadIdx.x;
+    const auto               request  = [&](int j, int stage) {
+      if (i == 0 && j < A.n_blocks)
+        {
+          const int begin = __ldg(A.packet_offsets + j);
+          pipeline.request(stage, A.packets + static_cast<std::size_t>(begin) * 16, (__ldg(A.packet_offsets + j + 1) - begin) * 16);
+        }
+    };
+    // x and b come by registers, one block ahead; threads without a row read the block's first
+    const auto extent = [&](int j) { return j < A.n_blocks ? __ldg(A.extents + j) : make_int2(0, 0); };
+    const auto row_of = [&](int2 e) { return e.x + (i < e.y ? i : 0); };
 
-    RowInRegisters<Column, Value, width> a(A, slice_begin, slice_end, i);
-    double                               b = 0., value = 0., weight = 0., keep = A.keep, velocity = 0.;
+    pipeline.init();
     frozen[i] = 0.;
-    if (active)
+    __syncthreads();
+    int          j = blockIdx.x, stage = 0;
+    unsigned int parity = 0;
+    request(j, 0);
+    int2   next_extent = extent(j);
+    double next_value = load(v.off_block + row_of(next_extent)), next_b = __ldcs(v.b + row_of(next_extent));
+    next_extent = extent(j + gridDim.x);
+    for (; j < A.n_blocks; j += gridDim.x)
       {
-        value  = v.x[row];
-        b      = __ldcs(v.b + row);
-        weight = A.weights(local);
-        if (!plain && A.keeps != nullptr)
-          keep = A.keeps[local];
-        if (!plain && parameters.momentum > 0.)
-          velocity = v.velocity[local];
-      }
-    __syncthreads();
-    if (i < h.n_boundary)
-      frozen[A.boundary_rows[h.first_boundary + i]] = off_block_sum(A, header + A.first_jag, h.n_jags, v.off_block, i, 0);
-    a.scale(A, slice_begin, slice_end, i, weight);
-    y[i] = value;
-    __syncthreads();
+        double       value = next_value;
+        const double b     = next_b;
+        request(j + gridDim.x, 1 - stage);
+        if (j + gridDim.x < A.n_blocks)
+          {
+            next_value  = load(v.off_block + row_of(next_extent));
+            next_b      = __ldcs(v.b + row_of(next_extent));
+            next_extent = extent(j + 2 * gridDim.x);
+          }
+        pipeline.wait(stage, parity);
+        const BlockView<Format> block(stages + stage * A.stage_bytes);
+        const int               rows = block[header_rows], row = block[header_begin] + i, local = block[header_first_local] + i;
+        const bool              active = i < rows;
+        for (int r = i; r < block[header_n_boundary]; r += blockDim.x)
+          frozen[block.boundary_row(r)] = off_block_sum(block, A.tables, v.off_block, r, 0);
+        y[i]                                     = value;
+        const int                           safe = active ? i : 0;
+        const RowInRegisters<Format, width> a(block, safe, A.tables);
+        const double weight = block.weight(safe, A.tables), keep = !plain && A.keeps != nullptr ? A.keeps[block[header_first_local] + safe] : A.keep;
+        double       velocity = !plain && parameters.momentum > 0. && active ? v.velocity[local] : 0.;
+        const bool   owned    = static_cast<unsigned int>(i - block[header_owned_begin]) < static_cast<unsigned int>(block[header_owned_rows]);
+        __syncthreads();
+        const double s = b - frozen[i], start = value;
+        frozen[i] = 0.; // for the next block
 
-    const LocalSweeps<decltype(a), plain> sweeps = {a, y, i, keep, parameters.momentum};
-    const double                          s = weight * (b - frozen[i]), start = value;
-    if (!plain && parameters.test_every > 0)
-      {
-        const double residual = owned ? (a.apply(keep * value + s, y) - value) / weight : 0.;
-        const double sum      = sum_over_block(residual * residual, partial);
-        if (i == 0)
-          v.parts[blockIdx.x] = sum;
+        const auto sweep = [&](const double *from, double *to) {
+          double next = weight * a.subtract_from(s, from);
+          if (!plain)
+            {
+              next += keep * value;
+              if (parameters.momentum > 0.)
+                {
+                  next += parameters.momentum * velocity;
+                  velocity = next - value;
+                }
+            }
+          value = next;
+          to[i] = value;
+          __syncthreads(); // all have read one half and written the other
+        };
+        if (!plain && parameters.test_every > 0)
+          {
+            const double change = owned ? (keep - 1.) * value / weight + a.subtract_from(s, y) : 0.;
+            const double norm   = sum_over_block(change * change, partial);
+            if (i == 0)
+              v.parts[j] = norm;
+          }
+        int k = !plain && parameters.local_iterations_per_block != nullptr && parameters.local_iterations > 0
+                  ? parameters.local_iterations_per_block[j]
+                  : parameters.local_iterations;
+        for (; k >= 2; k -= 2)
+          {
+            sweep(y, y + max_rows_in_registers);
+            sweep(y + max_rows_in_registers, y);
+          }
+        if (k > 0)
+          sweep(y, y + max_rows_in_registers);
+        else if (!plain && parameters.local_iterations == 0)
+          __syncthreads(); // all have read frozen
+        if (owned && (plain || parameters.local_iterations > 0))
+          store(v.x + row, plain || parameters.block_omega == 1. ? value : start + parameters.block_omega * (value - start));
+        if (!plain && active && parameters.momentum > 0. && parameters.local_iterations > 0)
+          v.velocity[local] = velocity;
+        stage = 1 - stage;
+        parity ^= stage == 0;
       }
-    if (!plain && parameters.local_iterations == 0)
-      return;
-    sweeps.run(!plain && parameters.local_iterations_per_block != nullptr ? parameters.local_iterations_per_block[blockIdx.x]
-                                                                          : parameters.local_iterations,
-               s,
-               value,
-               velocity);
-    if (owned)
-      store(v.x + row, plain || parameters.block_omega == 1. ? value : start + parameters.block_omega * (value - start));
-    if (!plain && active && parameters.momentum > 0.)
-      v.velocity[local] = velocity;
-    // the block that will run here next finds its data in the L2 cache
-    if (i < 32 && blockIdx.x + A.blocks_at_once < gridDim.x)
-      prefetch_block(A, v, blockIdx.x + A.blocks_at_once);
   }
 
   /** Off-block entries of a row in registers, for iterations without end. The first n_cached of a row, and the others from memory. */
@@ -334,118 +238,127 @@ namespace leopard
     int    columns[n_cached];
     double values[n_cached];
 
-    template <typename Column, typename Value>
-    __device__ OffBlock(const MatrixView<Column, Value> &A, const HeaderFields &h, const int *jags)
+    template <typename Format>
+    __device__ OffBlock(const BlockView<Format> &block, const TableView &tables)
     {
       const int r = threadIdx.x;
-      if (r >= h.n_boundary)
+      if (r >= block[header_n_boundary])
         return;
-      row = A.boundary_rows[h.first_boundary + r];
+      row = block.boundary_row(r);
 #pragma unroll
       for (int e = 0; e < n_cached; ++e)
-        {
-          columns[e] = 0;
-          values[e]  = 0.;
-          if (e < h.n_jags)
-            if (const int begin = jags[e]; r < jags[e + 1] - begin)
-              {
-                columns[e] = __ldg(A.outer_columns + begin + r);
-                values[e]  = A.outer_values(begin + r);
-                n          = e + 1;
-              }
-        }
+        if (block.has_outer(r, e))
+          {
+            columns[e] = block.outer_column(block.jag(e) + r);
+            values[e]  = block.outer_value(block.jag(e) + r, tables);
+            n          = e + 1;
+          }
     }
 
-    /** Asks for the off-block values; freeze() waits for them. */
-    __device__ void fetch(const double *x)
+    template <typename Format>
+    __device__ void freeze(const BlockView<Format> &block, const TableView &tables, const double *x, double *frozen) const
     {
+      if (row < 0)
+        return;
+      double x_j[n_cached];
 #pragma unroll
       for (int e = 0; e < n_cached; ++e)
         if (e < n)
           x_j[e] = load(x + columns[e]);
-    }
-
-    template <typename Column, typename Value>
-    __device__ void freeze(const MatrixView<Column, Value> &A, const HeaderFields &h, const int *jags, const double *x, double *frozen) const
-    {
-      if (row < 0)
-        return;
-      double sums[2] = {n == n_cached ? off_block_sum(A, jags, h.n_jags, x, threadIdx.x, n_cached) : 0., 0.};
+      double sums[2] = {n == n_cached ? off_block_sum(block, tables, x, threadIdx.x, n_cached) : 0., 0.};
 #pragma unroll
       for (int e = 0; e < n_cached; ++e)
         if (e < n)
           sums[e % 2] += values[e] * x_j[e];
       frozen[row] = sums[0] + sums[1];
     }
-
-  private:
-    double x_j[n_cached];
   };
 
   /**
-   * The persistent form: each block iterates by itself, its matrix, right-hand side and values in registers and shared memory.
+   * The persistent form, a thread a row: each block iterates by itself, its matrix, right-hand side and values in registers and shared memory. With a
+   * monitor the blocks wait for one another twice, before the first and after the last iteration, for the true residuals.
    */
-  template <typename Column, typename Value, int width, int n_cached, int max_threads>
+  template <typename Format, int width, int n_cached, int max_threads>
   __global__ void __launch_bounds__(max_threads)
-    persistent_rows_kernel(const MatrixView<Column, Value> A, const RelaxVectors v, const RelaxParameters parameters)
+    persistent_rows_kernel(const MatrixView<Format> A, const RelaxVectors v, const RelaxParameters parameters, const MonitorView m)
   {
-    __shared__ double  y[2 * max_rows_in_registers], frozen[max_rows_in_registers], partial[32];
-    __shared__ int     state;
-    const int         *header = A.header(blockIdx.x), *jags = header + A.first_jag;
-    const HeaderFields h = read_header(header);
-    const int          i = threadIdx.x, row = h.begin + i, local = h.first_local + i;
-    const bool         active = i < h.rows, owned = static_cast<unsigned int>(i - h.owned_begin) < static_cast<unsigned int>(h.owned_rows);
-    const int          slice_begin = active ? header[header_size + i / 32] : 0, slice_end = active ? header[header_size + i / 32 + 1] : 0;
+    __shared__ double       y[2 * max_threads], frozen[max_threads], partial[32];
+    __shared__ int          state;
+    const BlockView<Format> block = A.block(blockIdx.x);
+    const int               i = threadIdx.x, row = block[header_begin] + i, local = block[header_first_local] + i;
+    const bool              active = i < block[header_rows];
+    const bool              owned  = static_cast<unsigned int>(i - block[header_owned_begin]) < static_cast<unsigned int>(block[header_owned_rows]);
 
-    RowInRegisters<Column, Value, width> a(A, slice_begin, slice_end, i);
-    double                               b = 0., value = 0., weight = 0., keep = A.keep, velocity = 0.;
+    const RowInRegisters<Format, width> a(block, active ? i : 0, A.tables);
+    double                              b = 0., value = 0., weight = 0., keep = A.keep, velocity = 0.;
     if (active)
       {
         value  = load(v.x + row);
         b      = v.b[row];
-        weight = A.weights(local);
+        weight = block.weight(i, A.tables);
         if (A.keeps != nullptr)
           keep = A.keeps[local];
         if (parameters.momentum > 0.)
           velocity = v.velocity[local];
       }
-    a.scale(A, slice_begin, slice_end, i, weight);
-    b *= weight;
-    OffBlock<n_cached>                    off_block(A, h, jags);
-    const LocalSweeps<decltype(a), false> sweeps = {a, y, i, keep, parameters.momentum};
+    const OffBlock<n_cached> off_block(block, A.tables);
     const int k = parameters.local_iterations_per_block != nullptr ? parameters.local_iterations_per_block[blockIdx.x] : parameters.local_iterations;
-    frozen[i]   = 0.;
+    // s = b - off-block part, with the newest values in the first half of y
+    const auto freeze = [&] {
+      off_block.freeze(block, A.tables, v.x, frozen);
+      if (active && !owned)
+        value = load(v.x + row);
+      y[i] = value;
+      __syncthreads();
+      return b - frozen[i];
+    };
+    const auto residual_part = [&](double s) {
+      const double residual = owned ? a.subtract_from(s, y) + (keep - 1.) * value / weight : 0.;
+      return sum_over_block(residual * residual, partial);
+    };
+    const auto sweep = [&](double s, int from) {
+      double next = weight * a.subtract_from(s, y + from * max_threads) + keep * value;
+      if (parameters.momentum > 0.)
+        {
+          next += parameters.momentum * velocity;
+          velocity = next - value;
+        }
+      value                           = next;
+      y[(1 - from) * max_threads + i] = value;
+      __syncthreads(); // all have read one half and written the other
+    };
+    frozen[i] = 0.;
     if (i == 0)
       state = go_on;
     __syncthreads();
+    if (m.monitor != nullptr)
+      {
+        const double residual = residual_part(freeze()), b_part = sum_over_block(owned ? b * b : 0., partial);
+        begin_solve(m, residual, b_part, partial);
+      }
 
     int iteration = 0;
     for (; iteration < parameters.n_iterations; ++iteration)
       {
-        if (v.monitor != nullptr && i == 0)
-          state = monitor_state(v.monitor);
-        if (iteration == 0 || !parameters.read_ahead)
-          off_block.fetch(v.off_block);
-        off_block.freeze(A, h, jags, v.off_block, frozen);
-        if (iteration > 0 && active && !owned)
-          value = load(v.off_block + row);
-        y[i] = value;
-        __syncthreads();
+        if (m.monitor != nullptr && i == 0)
+          state = monitor_state(m.monitor);
+        const double s = freeze(), start = value;
         if (state != go_on)
           break;
-        const double s = b - weight * frozen[i], start = value;
-        if (parameters.test_every > 0 && iteration % parameters.test_every == 0)
+        if (parameters.test_every > 0 && iteration % parameters.test_every == 0 && iteration > 0)
           {
-            const double residual = owned ? (a.apply(keep * value + s, y) - value) / weight : 0.;
-            const double sum      = sum_over_block(residual * residual, partial);
+            const double part = residual_part(s);
             if (i == 0)
-              store(v.parts + blockIdx.x, sum);
-            if (v.monitor != nullptr)
-              look_at_residual(v.monitor, v.parts, iteration);
+              store(m.parts + blockIdx.x, part);
+            look_at_residual(m.monitor, m.parts, iteration);
           }
-        if (parameters.read_ahead)
-          off_block.fetch(v.off_block); // arrive during the sweeps
-        sweeps.run(k, s, value, velocity);
+        for (int n = 0; n + 2 <= k; n += 2)
+          {
+            sweep(s, 0);
+            sweep(s, 1);
+          }
+        if (k % 2 == 1)
+          sweep(s, 0);
         if (parameters.block_omega != 1.)
           value = start + parameters.block_omega * (value - start);
         if (owned)
@@ -453,117 +366,89 @@ namespace leopard
       }
     if (active && parameters.momentum > 0.)
       v.velocity[local] = velocity;
-    if (v.iterations_done != nullptr && i == 0)
-      v.iterations_done[blockIdx.x] = iteration;
+    if (m.monitor != nullptr)
+      {
+        wait_for_all(m);
+        end_solve(m, residual_part(freeze()), iteration, partial);
+      }
   }
 
   /**
-   * The same for blocks of any size and rows of any length: threads share out the rows, and the matrix is read anew in each sweep,
-   * mostly from the L1 cache. Shared memory: three values a row (four with momentum), and 32.
+   * One global iteration of blocks of any size and rows of any length: threads share out the rows, and the matrix is read anew in each sweep,
+   * mostly from the L1 cache. Shared memory: three values a row, and 32.
    */
-  template <typename Column, typename Value>
+  template <typename Format>
   __global__ void __launch_bounds__(1024)
-    relax_any_kernel(const MatrixView<Column, Value> A, const RelaxVectors v, const RelaxParameters parameters, int stride)
+    relax_any_kernel(const MatrixView<Format> A, const RelaxVectors v, const RelaxParameters parameters, int stride)
   {
     extern __shared__ double shared[];
-    const int               *header = A.header(blockIdx.x);
-    const HeaderFields       h      = read_header(header);
-    const int                begin = h.begin, rows = h.rows, first_local = h.first_local;
-    double                  *y = shared, *next = y + stride, *s = next + stride, *partial = s + stride, *velocity = partial + 32;
-    __shared__ int           state;
-    const auto               owned = [&](int i) { return i >= h.owned_begin && i < h.owned_begin + h.owned_rows; };
+    const BlockView<Format>  block = A.block(blockIdx.x);
+    const int                begin = block[header_begin], rows = block[header_rows], first_local = block[header_first_local];
+    double                  *y = shared, *next = y + stride, *s = next + stride, *partial = s + stride;
+    const auto owned   = [&](int i) { return i >= block[header_owned_begin] && i < block[header_owned_begin] + block[header_owned_rows]; };
+    const auto row_sum = [&](int i) {
+      double    sum = s[i];
+      const int end = block.slice(i / 32 + 1);
+#pragma unroll 4
+      for (int pair = block.slice(i / 32) + i % 32; pair < end; pair += 32)
+        {
+          int    column[2];
+          double value[2];
+          block.inner_pair(pair, i, A.tables, column, value);
+          sum -= value[0] * y[column[0]] + value[1] * y[column[1]];
+        }
+      return sum;
+    };
 
     for (int i = threadIdx.x; i < rows; i += blockDim.x)
       {
         y[i] = v.x[begin + i];
-        if (parameters.momentum > 0.)
-          velocity[i] = v.velocity[first_local + i];
+        s[i] = v.b[begin + i];
       }
-    const int local_iterations = parameters.local_iterations_per_block != nullptr && parameters.local_iterations > 0
-                                   ? parameters.local_iterations_per_block[blockIdx.x]
-                                   : parameters.local_iterations;
-    if (threadIdx.x == 0)
-      state = go_on;
     __syncthreads();
-
-    int iteration = 0;
-    for (; iteration < parameters.n_iterations; ++iteration)
+    for (int r = threadIdx.x; r < block[header_n_boundary]; r += blockDim.x)
+      s[block.boundary_row(r)] -= off_block_sum(block, A.tables, v.off_block, r, 0);
+    __syncthreads();
+    const auto keep_of = [&](int local) { return A.keeps != nullptr ? A.keeps[local] : A.keep; };
+    if (parameters.test_every > 0)
       {
-        if (v.monitor != nullptr && threadIdx.x == 0)
-          state = monitor_state(v.monitor);
+        double norm = 0.;
+        for (int i = threadIdx.x; i < rows; i += blockDim.x)
+          if (owned(i))
+            {
+              const double residual = row_sum(i) + (keep_of(first_local + i) - 1.) * y[i] / block.weight(i, A.tables);
+              norm += residual * residual;
+            }
+        norm = sum_over_block(norm, partial);
+        if (threadIdx.x == 0)
+          v.parts[blockIdx.x] = norm;
+      }
+    if (parameters.local_iterations == 0)
+      return;
+    const int k = parameters.local_iterations_per_block != nullptr ? parameters.local_iterations_per_block[blockIdx.x] : parameters.local_iterations;
+    for (int n = 0; n < k; ++n)
+      {
         for (int i = threadIdx.x; i < rows; i += blockDim.x)
           {
-            s[i] = 0.;
-            if (iteration > 0 && !owned(i))
-              y[i] = load(v.off_block + begin + i);
+            const int local   = first_local + i;
+            double    relaxed = keep_of(local) * y[i] + block.weight(i, A.tables) * row_sum(i);
+            if (parameters.momentum > 0.)
+              {
+                relaxed += parameters.momentum * v.velocity[local];
+                v.velocity[local] = relaxed - y[i];
+              }
+            next[i] = relaxed;
           }
         __syncthreads();
-        if (state != go_on)
-          break;
-        for (int r = threadIdx.x; r < h.n_boundary; r += blockDim.x)
-          s[A.boundary_rows[h.first_boundary + r]] = off_block_sum(A, header + A.first_jag, h.n_jags, v.off_block, r, 0);
-        __syncthreads();
-        const bool tests = parameters.test_every > 0 && iteration % parameters.test_every == 0;
-        double     norm  = 0.;
-        for (int k = 0; k < local_iterations || (k == 0 && tests); ++k)
-          {
-            for (int i = threadIdx.x; i < rows; i += blockDim.x)
-              {
-                const int    end = header[header_size + i / 32 + 1], local = first_local + i;
-                const double weight = A.weights(local), keep = A.keeps != nullptr ? A.keeps[local] : A.keep;
-                double       sum = v.b[begin + i] - s[i];
-#pragma unroll 4
-                for (int pair = header[header_size + i / 32] + i % 32; pair < end; pair += 32)
-                  {
-                    const Pair<Column> column = A.inner_columns.pair(pair);
-                    const Pair<Value>  value  = A.inner_values.pair(pair);
-                    sum -= A.inner_values.decode(value.x) * y[A.inner_columns.decode(column.x, i)];
-                    sum -= A.inner_values.decode(value.y) * y[A.inner_columns.decode(column.y, i)];
-                  }
-                double relaxed = keep * y[i] + weight * sum;
-                if (tests && k == 0 && owned(i))
-                  norm += (relaxed - y[i]) * (relaxed - y[i]) / (weight * weight);
-                if (local_iterations == 0)
-                  continue;
-                if (parameters.momentum > 0.)
-                  {
-                    relaxed += parameters.momentum * velocity[i];
-                    velocity[i] = relaxed - y[i];
-                  }
-                next[i] = relaxed;
-              }
-            __syncthreads();
-            if (local_iterations > 0)
-              {
-                double *swap = y;
-                y            = next;
-                next         = swap;
-              }
-          }
-        if (local_iterations > 0)
-          for (int i = threadIdx.x; i < rows; i += blockDim.x)
-            if (owned(i))
-              {
-                if (parameters.block_omega != 1.)
-                  {
-                    const double start = load(v.x + begin + i); // nobody else writes it
-                    y[i]               = start + parameters.block_omega * (y[i] - start);
-                  }
-                store(v.x + begin + i, y[i]);
-              }
-        if (tests)
-          {
-            const double sum = sum_over_block(norm, partial);
-            if (threadIdx.x == 0)
-              store(v.parts + blockIdx.x, sum);
-            if (v.monitor != nullptr)
-              look_at_residual(v.monitor, v.parts, iteration);
-          }
+        double *swap = y;
+        y            = next;
+        next         = swap;
       }
-    if (parameters.momentum > 0. && local_iterations > 0)
-      for (int i = threadIdx.x; i < rows; i += blockDim.x)
-        v.velocity[first_local + i] = velocity[i];
-    if (v.iterations_done != nullptr && threadIdx.x == 0)
-      v.iterations_done[blockIdx.x] = iteration;
+    for (int i = threadIdx.x; i < rows; i += blockDim.x)
+      if (owned(i))
+        {
+          const double start = parameters.block_omega == 1. ? 0. : load(v.x + begin + i); // nobody else writes it
+          store(v.x + begin + i, parameters.block_omega == 1. ? y[i] : start + parameters.block_omega * (y[i] - start));
+        }
   }
 } // namespace leopard

@@ -59,7 +59,7 @@ namespace leopard
           return;
         if (execution == Execution::persistent)
           {
-            launch(x, x, b, n_iterations, 0, nullptr, options.local_iterations);
+            launch(x, x, b, n_iterations, 0, monitor->no_tests(), options.local_iterations);
             return;
           }
         const bool synchronous = options.schedule == Schedule::synchronous;
@@ -67,7 +67,7 @@ namespace leopard
           {
             if (synchronous)
               device::copy_on_device(old_x.data(), x, old_x.size() * sizeof(double));
-            launch(x, synchronous ? old_x.data() : x, b, 1, 0, nullptr, options.local_iterations);
+            launch(x, synchronous ? old_x.data() : x, b, 1, 0, monitor->no_tests(), options.local_iterations);
           }
       }
 
@@ -75,15 +75,9 @@ namespace leopard
 
       IterationReport iterate_until(double *x, const double *b, int n_iterations, const ResidualTest &test) override
       {
-        if (test.initial_residual < 0.)
-          {
-            queue_residual(x, b);
-            monitor->queue_squares(b, n_rows);
-          }
-        monitor->begin(test);
-        launch(x, x, b, static_cast<int>(std::min<long>(n_iterations, 100l * test.every)), test.every, monitor->data(), options.local_iterations);
-        queue_residual(x, b);
-        return monitor->end();
+        // now and then the host looks too: at the time, and at whether there is progress
+        launch(x, x, b, static_cast<int>(std::min<long>(n_iterations, 100l * test.every)), test.every, monitor->view(test), options.local_iterations);
+        return monitor->report();
       }
 
       double residual_norm_squared(const double *x, const double *b) override
@@ -100,7 +94,7 @@ namespace leopard
       }
 
     private:
-      using Kernel = void (*)(StencilView, RelaxVectors, RelaxParameters);
+      using Kernel = void (*)(StencilView, RelaxVectors, RelaxParameters, MonitorView);
 
       static std::vector<double> inverted(const Stencil &stencil, const BlockAsyncOptions &options)
       {
@@ -165,10 +159,9 @@ namespace leopard
                              " nodes is too large to be on this GPU at once\n  expected: execution automatic or launch");
         else
           {
-            n_warps            = 4;
-            tiles_z            = tiles_for(n_warps);
-            n_shared           = shared_bytes<Shape>(n_warps, false);
-            view.tiles_at_once = Shape::at_once * device::n_multiprocessors();
+            n_warps  = 4;
+            tiles_z  = tiles_for(n_warps);
+            n_shared = shared_bytes<Shape>(n_warps, false);
           }
       }
 
@@ -191,18 +184,22 @@ namespace leopard
       }
 
       /** Queues the parts of ||b - A x||^2: no local iterations, so that x is only read. */
-      void queue_residual(const double *x, const double *b) { launch(const_cast<double *>(x), x, b, 1, 1, nullptr, 0); }
+      void queue_residual(const double *x, const double *b) { launch(const_cast<double *>(x), x, b, 1, 1, monitor->no_tests(), 0); }
 
-      void launch(double *x, const double *off_block, const double *b, int n, int test_every, Monitor *device_monitor, int local_iterations)
+      void launch(double *x, const double *off_block, const double *b, int n, int test_every, MonitorView m, int local_iterations)
       {
         const auto aligned  = [](const void *p) { return reinterpret_cast<std::uintptr_t>(p) % 16 == 0; };
         const bool persists = execution == Execution::persistent;
         const bool whole    = view.n_x % tile_x == 0 && view.n_y % tile_y == 0 && view.n_z % (n_warps * planes_a_warp) == 0 && aligned(x) &&
                            aligned(b) && aligned(off_block);
-        const RelaxVectors vectors = {
-          x, off_block, b, nullptr, monitor->parts(), device_monitor != nullptr ? monitor->iterations_done() : nullptr, device_monitor};
-        const RelaxParameters parameters = {n, local_iterations, nullptr, 1., 0., test_every, false};
-        (persists ? persistent_kernels : launch_kernels)[whole]<<<n_tiles(), 32 * n_warps, n_shared>>>(view, vectors, parameters);
+        RelaxVectors    vectors     = {x, off_block, b, nullptr, monitor->parts()};
+        RelaxParameters parameters  = {n, local_iterations, nullptr, 1., 0., test_every};
+        const Kernel    kernel      = (persists ? persistent_kernels : launch_kernels)[whole];
+        void           *arguments[] = {&view, &vectors, &parameters, &m};
+        if (m.monitor != nullptr) // whose blocks wait for one another twice
+          LEOPARD_CHECK(cudaLaunchCooperativeKernel(reinterpret_cast<const void *>(kernel), n_tiles(), 32 * n_warps, arguments, n_shared, nullptr));
+        else
+          kernel<<<n_tiles(), 32 * n_warps, n_shared>>>(view, vectors, parameters, m);
         LEOPARD_CHECK(cudaGetLastError());
       }
 

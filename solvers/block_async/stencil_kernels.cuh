@@ -27,7 +27,6 @@ namespace leopard
   {
     int           n_x, n_y, n_z; ///< of the kernel: in two dimensions n_y = 1
     int           tiles_x, tiles_y;
-    int           tiles_at_once;     ///< on the GPU, in the launch form
     double        weights[27];       ///< -c_j, times omega / c_0 if the diagonal is constant; [(dz + 1) * 9 + (dy + 1) * 3 + dx + 1]
     double        keep;              ///< 1 - omega
     double        inverse_diagonal;  ///< omega / c_0
@@ -465,19 +464,36 @@ namespace leopard
       return sweep_star<Shape, whole, mode>(A, t, y, s, inverse, shared, buffer);
   }
 
-  /** Asks the L2 cache for a tile of four warps: each of the 128 threads for a line of x and one of b. */
-  template <typename Shape>
-  __device__ void prefetch_tile(const StencilView &A, const RelaxVectors &v, int tile)
+  /** s from b (times omega / c_0 if the diagonal is constant), in the persistent form kept in shared memory from the first iteration on. */
+  template <typename Shape, bool persistent>
+  __device__ void take_right_hand_side(const StencilView &A, Patch<Shape> &s, double *kept_b, bool first)
   {
-    constexpr int lines = 2 * Shape::n_lanes_x / 16, rows = Shape::n_lanes_y * Shape::n_y; // in x; in y
-    const int     tile_x = tile % A.tiles_x, tile_y = tile / A.tiles_x % A.tiles_y, tile_z = tile / (A.tiles_x * A.tiles_y), line = threadIdx.x;
-    const int     x = tile_x * 2 * Shape::n_lanes_x + line % lines * 16, y = tile_y * rows + line / lines % rows,
-              z = tile_z * 4 * Shape::n_z + line / (lines * rows);
-    if (x >= A.n_x || y >= A.n_y || z >= A.n_z)
-      return;
-    const int at = (z * A.n_y + y) * A.n_x + x;
-    asm volatile("prefetch.global.L2 [%0];" ::"l"(v.x + at));
-    asm volatile("prefetch.global.L2 [%0];" ::"l"(v.b + at));
+#pragma unroll
+    for (int e = 0; e < Shape::n_z * Shape::n_y * 2; ++e)
+      {
+        double &b = s[e / (2 * Shape::n_y)][e / 2 % Shape::n_y][e % 2];
+        if constexpr (!Shape::variable)
+          if (first)
+            b *= A.inverse_diagonal;
+        if constexpr (persistent)
+          {
+            if (first)
+              kept_b[e * blockDim.x + threadIdx.x] = b;
+            else
+              b = kept_b[e * blockDim.x + threadIdx.x];
+          }
+      }
+  }
+
+  template <typename Shape, bool whole>
+  __device__ void freeze(const StencilView &A, const StencilThread<Shape, whole> &t, const double *v, Patch<Shape> &s)
+  {
+    if constexpr (Shape::full && Shape::flat)
+      freeze_flat(A, t, v, s);
+    else if constexpr (Shape::full)
+      freeze_full(A, t, v, s);
+    else
+      freeze_star(A, t, v, s);
   }
 
   /**
@@ -488,7 +504,8 @@ namespace leopard
   __global__ void __launch_bounds__(persistent ? 32 * Shape::max_warps : 128,
                                     persistent ? 1
                                     : whole    ? Shape::at_once
-                                               : 3) relax_stencil_kernel(const StencilView A, const RelaxVectors v, const RelaxParameters parameters)
+                                               : 3)
+    relax_stencil_kernel(const StencilView A, const RelaxVectors v, const RelaxParameters parameters, const MonitorView m)
   {
     extern __shared__ double          shared[];
     const StencilThread<Shape, whole> t(A);
@@ -500,49 +517,52 @@ namespace leopard
     load_patch(t, v.b, s);
     if constexpr (Shape::variable)
       load_patch(t, A.inverse_diagonals, inverse);
-    if (!persistent && blockIdx.x + A.tiles_at_once < gridDim.x) // the tile that will be relaxed here next
-      prefetch_tile<Shape>(A, v, blockIdx.x + A.tiles_at_once);
+    int        buffer       = 0;
+    const auto squared_part = [&] {
+      const double norm = sweep<Shape, whole, SweepMode::measure>(A, t, y, s, inverse, shared, buffer);
+      buffer            = 1 - buffer;
+      return sum_over_block(norm, partial);
+    };
+    if constexpr (persistent)
+      {
+        take_right_hand_side<Shape, true>(A, s, kept_b, true);
+        if (m.monitor != nullptr)
+          {
+            double norm = 0.;
+#pragma unroll
+            for (int e = 0; e < Shape::n_z * Shape::n_y * 2; ++e)
+              {
+                const double b = s[e / (2 * Shape::n_y)][e / 2 % Shape::n_y][e % 2] / (Shape::variable ? 1. : A.inverse_diagonal);
+                norm += b * b;
+              }
+            const double b_part = sum_over_block(norm, partial);
+            freeze(A, t, v.off_block, s);
+            begin_solve(m, squared_part(), b_part, partial);
+          }
+      }
 
-    int iteration = 0, buffer = 0;
+    int iteration = 0;
     for (; iteration < (persistent ? parameters.n_iterations : 1); ++iteration)
       {
         if constexpr (persistent)
-          if (v.monitor != nullptr && threadIdx.x == 0)
-            state = monitor_state(v.monitor);
-#pragma unroll
-        for (int e = 0; e < Shape::n_z * Shape::n_y * 2; ++e)
-          {
-            double &b = s[e / (2 * Shape::n_y)][e / 2 % Shape::n_y][e % 2];
-            if constexpr (!Shape::variable)
-              if (!persistent || iteration == 0)
-                b *= A.inverse_diagonal;
-            if constexpr (persistent)
-              {
-                if (iteration == 0)
-                  kept_b[e * blockDim.x + threadIdx.x] = b;
-                else
-                  b = kept_b[e * blockDim.x + threadIdx.x];
-              }
-          }
-        if constexpr (Shape::full && Shape::flat)
-          freeze_flat(A, t, v.off_block, s);
-        else if constexpr (Shape::full)
-          freeze_full(A, t, v.off_block, s);
-        else
-          freeze_star(A, t, v.off_block, s);
-
+          if (m.monitor != nullptr)
+            {
+              __syncthreads(); // all have read the state of the iteration before
+              if (threadIdx.x == 0)
+                state = monitor_state(m.monitor);
+            }
+        take_right_hand_side<Shape, persistent>(A, s, kept_b, !persistent);
+        freeze(A, t, v.off_block, s);
         if (parameters.test_every > 0 && iteration % parameters.test_every == 0)
           {
-            const double norm = sweep<Shape, whole, SweepMode::measure>(A, t, y, s, inverse, shared, buffer);
-            buffer            = 1 - buffer;
-            const double sum  = sum_over_block(norm, partial);
+            const double part = squared_part();
             if (threadIdx.x == 0)
-              store(v.parts + blockIdx.x, sum);
-            if (v.monitor != nullptr)
-              look_at_residual(v.monitor, v.parts, iteration);
+              store((m.monitor != nullptr ? m.parts : v.parts) + blockIdx.x, part);
+            if (m.monitor != nullptr && iteration > 0)
+              look_at_residual(m.monitor, m.parts, iteration);
           }
         if constexpr (persistent)
-          if (v.monitor != nullptr)
+          if (m.monitor != nullptr)
             {
               __syncthreads();
               if (state != go_on)
@@ -563,8 +583,13 @@ namespace leopard
       {
         if (parameters.local_iterations > 0)
           store_patch(t, v.x, y, false);
-        if (v.iterations_done != nullptr && threadIdx.x == 0)
-          v.iterations_done[blockIdx.x] = iteration;
+        if (m.monitor != nullptr)
+          {
+            wait_for_all(m);
+            take_right_hand_side<Shape, true>(A, s, kept_b, false);
+            freeze(A, t, v.off_block, s);
+            end_solve(m, squared_part(), iteration, partial);
+          }
       }
   }
 } // namespace leopard

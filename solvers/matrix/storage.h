@@ -28,6 +28,14 @@ namespace leopard
     /** Adds a value unless it is there. Returns false, once and for all, when there are more than max_size distinct ones. */
     bool add(double value);
 
+    /** One that nothing fits into. */
+    static Dictionary overfull()
+    {
+      Dictionary result;
+      result.full = true;
+      return result;
+    }
+
     bool                       fits() const { return !full; }
     const std::vector<double> &values() const { return table; }
     /** The number of a value that was added; -0. and 0. are different values. */

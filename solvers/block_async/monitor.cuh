@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "../relaxation/relaxation.h"
+
+#include <cuda/atomic>
+
+namespace leopard
+{
+  // Off-block values are read while other blocks write them. That race is the method; relaxed atomic accesses of device scope
+  // make it well defined: a read gives some value that was written, never a torn one. They go past the L1 cache to where all blocks
+  // see the same memory.
+  __device__ inline double load(const double *x)
+  {
+    return cuda::atomic_ref<double, cuda::thread_scope_device>(*const_cast<double *>(x)).load(cuda::std::memory_order_relaxed);
+  }
+
+  __device__ inline void store(double *x, double value)
+  {
+    cuda::atomic_ref<double, cuda::thread_scope_device>(*x).store(value, cuda::std::memory_order_relaxed);
+  }
+
+  /** Sums one value a thread over the block; the result is valid in thread 0. `partial` has 32 entries. Ends with a barrier. */
+  __device__ inline double sum_over_block(double value, double *partial)
+  {
+    for (int offset = 16; offset > 0; offset /= 2)
+      value += __shfl_down_sync(0xffffffffu, value, offset);
+    if (threadIdx.x % 32 == 0)
+      partial[threadIdx.x / 32] = value;
+    __syncthreads();
+    double sum = 0.;
+    if (threadIdx.x < 32)
+      {
+        sum = threadIdx.x < (blockDim.x + 31) / 32 ? partial[threadIdx.x] : 0.;
+        for (int offset = 16; offset > 0; offset /= 2)
+          sum += __shfl_down_sync(0xffffffffu, sum, offset);
+      }
+    __syncthreads();
+    return sum;
+  }
+
+  /** Why blocks of the persistent form stop before their time. */
+  enum MonitorState : int
+  {
+    go_on     = 0,
+    goal_met  = 1,
+    limit_met = 2
+  };
+
+  constexpr int max_estimates = 512; ///< residual estimates kept a launch
+
+  /** What the host is told when a persistent launch is over: in its memory, pinned. Norms squared. */
+  struct HostReport
+  {
+    int    fewest, most; ///< iterations of a block
+    int    n_estimates;
+    double mean; ///< of the iterations of all blocks
+    double initial, b, final;
+    double estimates[max_estimates];
+    int    estimate_iterations[max_estimates];
+  };
+
+  /** What blocks tell each other about the residual: device memory, zero before the first launch and again after each. */
+  struct Monitor
+  {
+    int    state, ready, arrived[3];
+    double initial, b, goal, limit;
+    int    n_estimates;
+    double estimates[max_estimates];
+    int    estimate_iterations[max_estimates];
+  };
+
+  /** A launch that tests the residual by itself. */
+  struct MonitorView
+  {
+    Monitor     *monitor; ///< null: no tests
+    double      *parts;   ///< one a block: its part of ||r||^2 at its last test
+    double      *b_parts; ///< its part of ||b||^2
+    int         *iterations_done;
+    HostReport  *report;
+    ResidualTest test;
+  };
+
+  /** Whether this block is the last to arrive at a counter. All that the blocks wrote before is visible to the last. */
+  __device__ inline bool last_to_arrive(int *counter)
+  {
+    __shared__ bool last;
+    __threadfence();
+    __syncthreads();
+    if (threadIdx.x == 0)
+      last = atomicAdd(counter, 1) == static_cast<int>(gridDim.x) - 1;
+    __syncthreads();
+    if (last)
+      __threadfence();
+    return last;
+  }
+
+  /** Waits until a counter has reached a number. Only at the beginning and at the end of a solve; all blocks are on the chip. */
+  __device__ inline void wait_for(int *counter, int number)
+  {
+    if (threadIdx.x == 0)
+      while (cuda::atomic_ref<int, cuda::thread_scope_device>(*counter).load(cuda::std::memory_order_acquire) < number)
+        ;
+    __syncthreads();
+    __threadfence();
+  }
+
+  __device__ inline double sum_of_array(const double *values, int n, double *partial)
+  {
+    double sum = 0.;
+    for (int i = threadIdx.x; i < n; i += blockDim.x)
+      sum += load(values + i);
+    return sum_over_block(sum, partial);
+  }
+
+  /** The true initial residual and ||b|| from the blocks' parts (valid in thread 0), the goal, the limit. Returns when all blocks know. */
+  __device__ inline void begin_solve(const MonitorView &m, double residual_part, double b_part, double *partial)
+  {
+    if (threadIdx.x == 0)
+      {
+        store(m.parts + blockIdx.x, residual_part);
+        store(m.b_parts + blockIdx.x, b_part);
+      }
+    if (last_to_arrive(&m.monitor->arrived[0]))
+      {
+        double initial = sum_of_array(m.parts, gridDim.x, partial), b = sum_of_array(m.b_parts, gridDim.x, partial);
+        for (int i = threadIdx.x; i < static_cast<int>(gridDim.x); i += blockDim.x)
+          store(m.parts + i, -1.); // not yet reported
+        __threadfence();
+        __syncthreads();
+        if (threadIdx.x == 0)
+          {
+            if (m.test.initial_residual >= 0.)
+              {
+                initial = m.test.initial_residual * m.test.initial_residual;
+                b       = m.test.norm_b * m.test.norm_b;
+              }
+            const double goal  = fmax(m.test.absolute_tolerance * m.test.absolute_tolerance,
+                                     m.test.relative_tolerance * m.test.relative_tolerance * (b > 0. ? b : initial));
+            m.monitor->initial = initial;
+            m.monitor->b       = b;
+            m.monitor->goal    = goal;
+            m.monitor->limit   = m.test.divergence_factor * m.test.divergence_factor * fmax(initial, goal);
+            m.monitor->state   = initial <= goal ? goal_met : go_on;
+            cuda::atomic_ref<int, cuda::thread_scope_device>(m.monitor->ready).store(1, cuda::std::memory_order_release);
+          }
+      }
+    wait_for(&m.monitor->ready, 1);
+  }
+
+  /** Returns when all blocks have written their last values, so that the true residual can be computed. */
+  __device__ inline void wait_for_all(const MonitorView &m)
+  {
+    __threadfence();
+    __syncthreads();
+    if (threadIdx.x == 0)
+      atomicAdd(&m.monitor->arrived[1], 1);
+    wait_for(&m.monitor->arrived[1], gridDim.x);
+  }
+
+  /** Publishes the block's part of the final residual (valid in thread 0); the last block reports to the host and tidies up. */
+  __device__ inline void end_solve(const MonitorView &m, double residual_part, int iterations, double *partial)
+  {
+    if (threadIdx.x == 0)
+      {
+        store(m.parts + blockIdx.x, residual_part);
+        m.iterations_done[blockIdx.x] = iterations;
+      }
+    if (!last_to_arrive(&m.monitor->arrived[2]))
+      return;
+    __shared__ int fewest, most;
+    if (threadIdx.x == 0)
+      {
+        fewest = 2147483647;
+        most   = 0;
+      }
+    __syncthreads();
+    double sum = 0.;
+    for (int i = threadIdx.x; i < static_cast<int>(gridDim.x); i += blockDim.x)
+      {
+        const int n = cuda::atomic_ref<int, cuda::thread_scope_device>(m.iterations_done[i]).load(cuda::std::memory_order_relaxed);
+        sum += n;
+        atomicMin(&fewest, n);
+        atomicMax(&most, n);
+      }
+    const double final = sum_of_array(m.parts, gridDim.x, partial), total = sum_over_block(sum, partial);
+    for (int i = threadIdx.x; i < m.monitor->n_estimates; i += blockDim.x)
+      {
+        m.report->estimates[i]           = m.monitor->estimates[i];
+        m.report->estimate_iterations[i] = m.monitor->estimate_iterations[i];
+      }
+    __syncthreads();
+    if (threadIdx.x == 0)
+      {
+        m.report->fewest       = fewest;
+        m.report->most         = most;
+        m.report->mean         = total / gridDim.x;
+        m.report->initial      = m.monitor->initial;
+        m.report->b            = m.monitor->b;
+        m.report->final        = final;
+        m.report->n_estimates  = m.monitor->n_estimates;
+        m.monitor->n_estimates = m.monitor->ready = m.monitor->state = m.monitor->arrived[0] = m.monitor->arrived[1] = m.monitor->arrived[2] = 0;
+      }
+  }
+
+  /** Block 0's first warp adds up what the blocks have published and decides. Blocks report at different times: an estimate. */
+  __device__ inline void look_at_residual(Monitor *monitor, const double *parts, int iteration)
+  {
+    if (blockIdx.x != 0 || threadIdx.x >= 32)
+      return;
+    double sum     = 0.;
+    bool   missing = false; // a block that has not yet reported has -1
+    for (int block = threadIdx.x; block < static_cast<int>(gridDim.x); block += 32)
+      {
+        const double part = load(parts + block);
+        missing           = missing || part < 0.;
+        sum += part;
+      }
+    missing = __any_sync(0xffffffffu, missing);
+    for (int offset = 16; offset > 0; offset /= 2)
+      sum += __shfl_down_sync(0xffffffffu, sum, offset);
+    if (threadIdx.x == 0 && !missing)
+      {
+        if (monitor->n_estimates < max_estimates)
+          {
+            monitor->estimate_iterations[monitor->n_estimates] = iteration;
+            monitor->estimates[monitor->n_estimates]           = sum;
+            ++monitor->n_estimates;
+          }
+        const int state = sum <= monitor->goal ? goal_met : !(sum <= monitor->limit) ? limit_met : go_on;
+        if (state != go_on)
+          cuda::atomic_ref<int, cuda::thread_scope_device>(monitor->state).store(state, cuda::std::memory_order_relaxed);
+      }
+  }
+
+  __device__ inline int monitor_state(Monitor *monitor)
+  {
+    return cuda::atomic_ref<int, cuda::thread_scope_device>(monitor->state).load(cuda::std::memory_order_relaxed);
+  }
+
+} // namespace leopard
