@@ -78,6 +78,7 @@ namespace leopard::studies
         n_iterations = static_cast<int>(std::min(300., std::ceil(reach(healthy, floor_of_r, 300, false).iterations)));
         FaultRun                         run(problem, healthy, options, settings, {});
         std::vector<std::vector<double>> histories;
+        histories.reserve(runs);
         for (int i = 0; i < runs; ++i)
           histories.push_back(history_of(run, n_iterations, n_iterations, {}, {}));
         calibration = calibrate(histories, window, floor_of_r);

@@ -23,9 +23,9 @@ namespace leopard::studies
     return std::to_string(value);
   }
 
-  Table::Table(std::string title_, std::vector<std::string> columns)
+  Table::Table(std::string title_, const std::vector<std::string> &columns)
     : title(std::move(title_))
-    , rows(1, std::move(columns))
+    , rows(1, columns)
   {
   }
 

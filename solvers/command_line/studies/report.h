@@ -16,7 +16,7 @@ namespace leopard::studies
   class Table
   {
   public:
-    Table(std::string title, std::vector<std::string> columns);
+    Table(std::string title, const std::vector<std::string> &columns);
 
     /** @throws InvalidInput unless there is a cell a column. */
     void add_row(std::vector<std::string> cells);

@@ -196,6 +196,7 @@ namespace leopard::studies
                            "factor",        "k or k - 1 updates", "exchanged", "library",        of_k,     of_less,
                            "k or k - 1 ms", of_k + " ms",         "l1 ms"});
         std::vector<Row> rows;
+        rows.reserve(sizes.size());
         for (const int size : sizes)
           rows.push_back(measure(problem, settings, size, k, updates, convergence));
         report.add(updates);
