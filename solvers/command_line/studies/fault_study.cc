@@ -35,7 +35,7 @@ namespace leopard::studies
     {
       std::vector<double> residuals; ///< after each global iteration, the initial one first
       double              iterations = std::numeric_limits<double>::quiet_NaN(), seconds = iterations; ///< to the tolerance
-      double              final_factor = std::numeric_limits<double>::quiet_NaN(); ///< over the five iterations before the tolerance is met
+      double              final_factor = std::numeric_limits<double>::quiet_NaN(); ///< over the six iterations before the tolerance is met
     };
 
     /** The interpolated iteration at which the residual passes the tolerance. */
@@ -45,8 +45,8 @@ namespace leopard::studies
         if (h.residuals[t] <= tolerance && h.residuals[t - 1] > tolerance)
           {
             h.iterations = static_cast<double>(t) - std::log(tolerance / h.residuals[t]) / std::log(h.residuals[t - 1] / h.residuals[t]);
-            if (t > 5)
-              h.final_factor = std::pow(h.residuals[t - 1] / h.residuals[t - 6], 0.2);
+            if (t > 6) // an even number, as residuals may alternate
+              h.final_factor = std::pow(h.residuals[t - 1] / h.residuals[t - 7], 1. / 6.);
             return;
           }
     }
