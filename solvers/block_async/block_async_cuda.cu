@@ -139,7 +139,7 @@ namespace leopard
           return;
         if (execution == Execution::persistent)
           {
-            persistent_kernel<<<n_blocks, n_threads>>>(view(), vectors(x, x, b), parameters(n_iterations), monitor.no_tests());
+            persistent_kernel<<<n_blocks, n_threads, largest_packet>>>(view(), vectors(x, x, b), parameters(n_iterations), monitor.no_tests());
             LEOPARD_CHECK(cudaGetLastError());
             return;
           }
@@ -163,8 +163,8 @@ namespace leopard
         MonitorView        m     = monitor.view(test);
         p.test_every             = test.every;
         void *kernel_arguments[] = {&A, &v, &p, &m};
-        LEOPARD_CHECK(
-          cudaLaunchCooperativeKernel(reinterpret_cast<const void *>(persistent_kernel), n_blocks, n_threads, kernel_arguments, 0, nullptr));
+        LEOPARD_CHECK(cudaLaunchCooperativeKernel(
+          reinterpret_cast<const void *>(persistent_kernel), n_blocks, n_threads, kernel_arguments, largest_packet, nullptr));
         return monitor.report();
       }
 
@@ -255,7 +255,12 @@ namespace leopard
           {
             n_threads         = threads_for(largest_block);
             persistent_kernel = persistent_kernel_for(inner_width, outer_width, n_threads);
-            const int room    = persistent_kernel != nullptr ? at_once(reinterpret_cast<const void *>(persistent_kernel), n_threads, 0) : 0;
+            const bool fits =
+              persistent_kernel != nullptr && static_cast<std::size_t>(largest_packet) <= properties.sharedMemPerBlockOptin - 16 * 1024;
+            if (fits)
+              LEOPARD_CHECK(
+                cudaFuncSetAttribute(reinterpret_cast<const void *>(persistent_kernel), cudaFuncAttributeMaxDynamicSharedMemorySize, largest_packet));
+            const int room = fits ? at_once(reinterpret_cast<const void *>(persistent_kernel), n_threads, largest_packet) : 0;
             if (n_blocks <= room)
               execution = Execution::persistent;
             else if (options.execution == Execution::persistent)
@@ -275,7 +280,7 @@ namespace leopard
           }
         if (launch_kernel != nullptr)
           {
-            n_launch_threads = threads_for(largest_block);
+            n_launch_threads = threads_for((largest_block + rows_a_thread - 1) / rows_a_thread);
             n_shared         = 2 * static_cast<std::size_t>(largest_packet);
             for (const LaunchKernel kernel : {launch_kernel, residual_kernel})
               LEOPARD_CHECK(cudaFuncSetAttribute(

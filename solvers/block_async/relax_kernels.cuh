@@ -35,7 +35,7 @@ namespace leopard
     int    columns[width];
     double values[width];
 
-    __device__ RowInRegisters(const BlockView<Format> &block, int i, const TableView &tables)
+    __device__ void take(const BlockView<Format> &block, int i, const TableView &tables)
     {
       const int begin = block.slice(i / 32), n_pairs = (block.slice(i / 32 + 1) - begin) / 32;
 #pragma unroll
@@ -123,95 +123,137 @@ namespace leopard
     }
   };
 
+  constexpr int rows_a_thread = 2; ///< of the launch form
+
   /**
-   * One global iteration: a thread block relaxes the matrix blocks blockIdx.x, blockIdx.x + gridDim.x, ..., a thread a row. While it relaxes one, a bulk copy
-   * brings the next one's packet to shared memory. `plain`: omega = 1, no weights, no momentum, k the same in all blocks, and no residual is asked for.
-   * Dynamic shared memory: two packets.
+   * One global iteration: a thread block relaxes the matrix blocks blockIdx.x, blockIdx.x + gridDim.x, ..., two rows a thread. While it relaxes one, a
+   * bulk copy brings the next one's packet to shared memory. `plain`: omega = 1, no weights, no momentum, k the same in all blocks, and no residual is
+   * asked for. Dynamic shared memory: two packets.
    */
   template <typename Format, int width, bool plain>
-  __global__ void __launch_bounds__(max_rows_in_registers,
-                                    width <= 4 && plain ? 3
-                                    : width <= 8        ? 2
-                                                        : 1)
+  __global__ void __launch_bounds__(max_rows_in_registers / rows_a_thread,
+                                    width <= 4   ? (plain ? 4 : 3)
+                                    : width <= 8 ? 2
+                                                 : 1)
     relax_rows_kernel(const MatrixView<Format> A, const RelaxVectors v, const RelaxParameters parameters)
   {
     extern __shared__ __align__(128) char stages[];
     __shared__ double                     y[2 * max_rows_in_registers], frozen[max_rows_in_registers], partial[32];
     __shared__ std::uint64_t barriers[2];
     const PacketPipeline     pipeline = {stages, barriers, A.stage_bytes};
-    const int                i        = threadIdx.x;
-    const auto               request  = [&](int j, int stage) {
-      if (i == 0 && j < A.n_blocks)
+    const int                t = threadIdx.x, n_threads = blockDim.x;
+    const auto               request = [&](int j, int stage) {
+      if (t == 0 && j < A.n_blocks)
         {
           const int begin = __ldg(A.packet_offsets + j);
           pipeline.request(stage, A.packets + static_cast<std::size_t>(begin) * 16, (__ldg(A.packet_offsets + j + 1) - begin) * 16);
         }
     };
-    // x and b come by registers, one block ahead; threads without a row read the block's first
+    // x and b come by registers, one block ahead; a thread without a row reads the block's first
     const auto extent = [&](int j) { return j < A.n_blocks ? __ldg(A.extents + j) : make_int2(0, 0); };
-    const auto row_of = [&](int2 e) { return e.x + (i < e.y ? i : 0); };
+    double     next_value[rows_a_thread], next_b[rows_a_thread];
+    const auto read_ahead = [&](int2 e) {
+#pragma unroll
+      for (int r = 0; r < rows_a_thread; ++r)
+        {
+          const int row = e.x + (t + r * n_threads < e.y ? t + r * n_threads : 0);
+          next_value[r] = load(v.off_block + row);
+          next_b[r]     = __ldcs(v.b + row);
+        }
+    };
 
     pipeline.init();
-    frozen[i] = 0.;
+#pragma unroll
+    for (int r = 0; r < rows_a_thread; ++r)
+      frozen[t + r * n_threads] = 0.;
     __syncthreads();
     int          j = blockIdx.x, stage = 0;
     unsigned int parity = 0;
     request(j, 0);
-    int2   next_extent = extent(j);
-    double next_value = load(v.off_block + row_of(next_extent)), next_b = __ldcs(v.b + row_of(next_extent));
-    next_extent = extent(j + gridDim.x);
+    read_ahead(extent(j));
+    int2 next_extent = extent(j + gridDim.x);
     for (; j < A.n_blocks; j += gridDim.x)
       {
-        double       value = next_value;
-        const double b     = next_b;
+        double value[rows_a_thread], b[rows_a_thread];
+#pragma unroll
+        for (int r = 0; r < rows_a_thread; ++r)
+          {
+            value[r] = next_value[r];
+            b[r]     = next_b[r];
+          }
         request(j + gridDim.x, 1 - stage);
         if (j + gridDim.x < A.n_blocks)
           {
-            next_value  = load(v.off_block + row_of(next_extent));
-            next_b      = __ldcs(v.b + row_of(next_extent));
+            read_ahead(next_extent);
             next_extent = extent(j + 2 * gridDim.x);
           }
         pipeline.wait(stage, parity);
         const BlockView<Format> block(stages + stage * A.stage_bytes);
-        const int               rows = block[header_rows], row = block[header_begin] + i, local = block[header_first_local] + i;
-        const bool              active = i < rows;
-        for (int r = i; r < block[header_n_boundary]; r += blockDim.x)
+        for (int r = t; r < block[header_n_boundary]; r += n_threads)
           frozen[block.boundary_row(r)] = off_block_sum(block, A.tables, v.off_block, r, 0);
-        y[i]                                     = value;
-        const int                           safe = active ? i : 0;
-        const RowInRegisters<Format, width> a(block, safe, A.tables);
-        const double weight = block.weight(safe, A.tables), keep = !plain && A.keeps != nullptr ? A.keeps[block[header_first_local] + safe] : A.keep;
-        double       velocity = !plain && parameters.momentum > 0. && active ? v.velocity[local] : 0.;
-        const bool   owned    = static_cast<unsigned int>(i - block[header_owned_begin]) < static_cast<unsigned int>(block[header_owned_rows]);
+        const int                     rows = block[header_rows], begin = block[header_begin], first_local = block[header_first_local];
+        const int                     owned_begin = block[header_owned_begin], owned_rows = block[header_owned_rows];
+        RowInRegisters<Format, width> a[rows_a_thread];
+        double                        weight[rows_a_thread], keep[rows_a_thread], velocity[rows_a_thread];
+#pragma unroll
+        for (int r = 0; r < rows_a_thread; ++r)
+          {
+            const int i    = t + r * n_threads;
+            const int safe = i < rows ? i : 0; // a thread without a row relaxes the first one too, and writes it nowhere
+            a[r].take(block, safe, A.tables);
+            weight[r]   = block.weight(safe, A.tables);
+            keep[r]     = !plain && A.keeps != nullptr ? A.keeps[first_local + safe] : A.keep;
+            velocity[r] = !plain && parameters.momentum > 0. ? v.velocity[first_local + safe] : 0.;
+            y[i]        = value[r];
+          }
         __syncthreads();
-        const double s = b - frozen[i], start = value;
-        frozen[i] = 0.; // for the next block
-
+        double s[rows_a_thread], start[rows_a_thread];
+#pragma unroll
+        for (int r = 0; r < rows_a_thread; ++r)
+          {
+            s[r]                      = b[r] - frozen[t + r * n_threads];
+            start[r]                  = value[r];
+            frozen[t + r * n_threads] = 0.; // for the next block
+          }
+        const auto owned = [&](int r) { return static_cast<unsigned int>(t + r * n_threads - owned_begin) < static_cast<unsigned int>(owned_rows); };
         const auto sweep = [&](const double *from, double *to) {
-          double next = weight * a.subtract_from(s, from);
-          if (!plain)
+#pragma unroll
+          for (int r = 0; r < rows_a_thread; ++r)
             {
-              next += keep * value;
-              if (parameters.momentum > 0.)
+              double next = weight[r] * a[r].subtract_from(s[r], from);
+              if (!plain)
                 {
-                  next += parameters.momentum * velocity;
-                  velocity = next - value;
+                  next += keep[r] * value[r];
+                  if (parameters.momentum > 0.)
+                    {
+                      next += parameters.momentum * velocity[r];
+                      velocity[r] = next - value[r];
+                    }
                 }
+              value[r]              = next;
+              to[t + r * n_threads] = next;
             }
-          value = next;
-          to[i] = value;
           __syncthreads(); // all have read one half and written the other
         };
         if (!plain && parameters.test_every > 0)
           {
-            const double change = owned ? (keep - 1.) * value / weight + a.subtract_from(s, y) : 0.;
-            const double norm   = sum_over_block(change * change, partial);
-            if (i == 0)
+            double norm = 0.;
+#pragma unroll
+            for (int r = 0; r < rows_a_thread; ++r)
+              if (owned(r))
+                {
+                  const double residual = (keep[r] - 1.) * value[r] / weight[r] + a[r].subtract_from(s[r], y);
+                  norm += residual * residual;
+                }
+            norm = sum_over_block(norm, partial);
+            if (t == 0)
               v.parts[j] = norm;
           }
         int k = !plain && parameters.local_iterations_per_block != nullptr && parameters.local_iterations > 0
                   ? parameters.local_iterations_per_block[j]
                   : parameters.local_iterations;
+        if (!plain && k == 0)
+          __syncthreads(); // all have read frozen and y
         for (; k >= 2; k -= 2)
           {
             sweep(y, y + max_rows_in_registers);
@@ -219,12 +261,16 @@ namespace leopard
           }
         if (k > 0)
           sweep(y, y + max_rows_in_registers);
-        else if (!plain && parameters.local_iterations == 0)
-          __syncthreads(); // all have read frozen
-        if (owned && (plain || parameters.local_iterations > 0))
-          store(v.x + row, plain || parameters.block_omega == 1. ? value : start + parameters.block_omega * (value - start));
-        if (!plain && active && parameters.momentum > 0. && parameters.local_iterations > 0)
-          v.velocity[local] = velocity;
+        if (plain || parameters.local_iterations > 0)
+#pragma unroll
+          for (int r = 0; r < rows_a_thread; ++r)
+            {
+              const int i = t + r * n_threads;
+              if (owned(r))
+                store(v.x + begin + i, plain || parameters.block_omega == 1. ? value[r] : start[r] + parameters.block_omega * (value[r] - start[r]));
+              if (!plain && i < rows && parameters.momentum > 0.)
+                v.velocity[first_local + i] = velocity[r];
+            }
         stage = 1 - stage;
         parity ^= stage == 0;
       }
@@ -275,22 +321,30 @@ namespace leopard
   };
 
   /**
-   * The persistent form, a thread a row: each block iterates by itself, its matrix, right-hand side and values in registers and shared memory. With a
-   * monitor the blocks wait for one another twice, before the first and after the last iteration, for the true residuals.
+   * The persistent form, a thread a row: each block iterates by itself, its matrix, right-hand side and values in registers and shared memory. Dynamic shared memory: the packet. With a monitor the blocks wait for one another twice, before the first and after the last iteration, for the true residuals.
    */
   template <typename Format, int width, int n_cached, int max_threads>
   __global__ void __launch_bounds__(max_threads)
     persistent_rows_kernel(const MatrixView<Format> A, const RelaxVectors v, const RelaxParameters parameters, const MonitorView m)
   {
-    __shared__ double       y[2 * max_threads], frozen[max_threads], partial[32];
-    __shared__ int          state;
-    const BlockView<Format> block = A.block(blockIdx.x);
+    extern __shared__ __align__(128) char packet[];
+    __shared__ double                     y[2 * max_threads], frozen[max_threads], partial[32];
+    __shared__ std::uint64_t barriers[2];
+    __shared__ int           state;
+    const PacketPipeline     pipeline = {packet, barriers, A.stage_bytes};
+    pipeline.init();
+    __syncthreads();
+    if (threadIdx.x == 0)
+      pipeline.request(0, A.block(blockIdx.x).base, (A.packet_offsets[blockIdx.x + 1] - A.packet_offsets[blockIdx.x]) * 16);
+    pipeline.wait(0, 0);
+    const BlockView<Format> block(packet);
     const int               i = threadIdx.x, row = block[header_begin] + i, local = block[header_first_local] + i;
     const bool              active = i < block[header_rows];
     const bool              owned  = static_cast<unsigned int>(i - block[header_owned_begin]) < static_cast<unsigned int>(block[header_owned_rows]);
 
-    const RowInRegisters<Format, width> a(block, active ? i : 0, A.tables);
-    double                              b = 0., value = 0., weight = 0., keep = A.keep, velocity = 0.;
+    RowInRegisters<Format, width> a;
+    a.take(block, active ? i : 0, A.tables);
+    double b = 0., value = 0., weight = 0., keep = A.keep, velocity = 0.;
     if (active)
       {
         value  = load(v.x + row);

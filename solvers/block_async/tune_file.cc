@@ -1,22 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // The file of a tuned choice.
 #include "../base/errors.h"
+#include "../base/whole_file.h"
 #include "tune.h"
 
 #include <nlohmann/json.hpp>
 
 #include <cerrno>
 #include <cmath>
-#include <cstdio>
 #include <fstream>
 #include <iterator>
 #include <limits>
 #include <set>
 #include <system_error>
 #include <utility>
-
-#include <fcntl.h>
-#include <unistd.h>
 
 namespace leopard
 {
@@ -205,35 +202,6 @@ namespace leopard
       archive.value("n_threads", o.n_threads);
       archive.value("seed", o.seed);
       archive.value("seconds_a_digit", choice.seconds_a_digit);
-    }
-
-    void write_whole(const std::string &path, const std::string &text)
-    {
-      const std::string temporary  = path + ".tmp";
-      const int         descriptor = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-      const auto        fail       = [&](int code) {
-        throw Error(path + ": the file cannot be written: " + std::generic_category().message(code) +
-                    "\n  expected: a folder that exists, that may be written to, and with room for the file");
-      };
-      if (descriptor < 0)
-        fail(errno);
-      int code = 0;
-      for (std::size_t done = 0; code == 0 && done < text.size();)
-        if (const ssize_t n = ::write(descriptor, text.data() + done, text.size() - done); n > 0)
-          done += static_cast<std::size_t>(n);
-        else if (errno != EINTR)
-          code = n < 0 ? errno : EIO;
-      if (code == 0 && ::fsync(descriptor) != 0 && errno != EINVAL)
-        code = errno;
-      if (::close(descriptor) != 0 && code == 0)
-        code = errno;
-      if (code == 0 && std::rename(temporary.c_str(), path.c_str()) != 0)
-        code = errno;
-      if (code != 0)
-        {
-          ::unlink(temporary.c_str());
-          fail(code);
-        }
     }
 
     Json parsed(const std::string &path)

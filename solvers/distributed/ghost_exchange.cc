@@ -29,7 +29,7 @@ namespace leopard
     double *packed  = nullptr;
   };
 
-  GhostExchange::GhostExchange(const dealii::IndexSet &owned, const dealii::IndexSet &ghosts, MPI_Comm comm_)
+  GhostExchange::GhostExchange(const dealii::IndexSet &owned, const dealii::IndexSet &ghosts, MPI_Comm comm_, const std::vector<int> &old_row)
     : comm(comm_)
   {
     const dealii::Utilities::MPI::Partitioner partitioner(owned, ghosts, comm);
@@ -46,6 +46,14 @@ namespace leopard
     for (const auto &[begin, end] : partitioner.import_indices())
       for (unsigned int i = begin; i < end; ++i)
         packed_indices.push_back(static_cast<int>(i));
+    if (!old_row.empty())
+      {
+        std::vector<int> new_row(old_row.size());
+        for (std::size_t i = 0; i < old_row.size(); ++i)
+          new_row[old_row[i]] = static_cast<int>(i);
+        for (int &i : packed_indices)
+          i = new_row[i];
+      }
 
     // The owned ranges ascend with the rank and ghosts are sorted, so each neighbour's ghosts stand together.
     offset = 0;

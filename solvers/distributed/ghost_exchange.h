@@ -19,8 +19,11 @@ namespace leopard
   class GhostExchange : public Communication
   {
   public:
-    /** Collective. @param owned the rank's entries, contiguous; @param ghosts what it reads of other ranks. */
-    GhostExchange(const dealii::IndexSet &owned, const dealii::IndexSet &ghosts, MPI_Comm comm);
+    /**
+     * Collective. @param owned the rank's entries, contiguous; @param ghosts what it reads of other ranks; @param old_row if not
+     * empty, the order of the own entries in vectors: entry i is the old_row[i]-th owned one (see Partition).
+     */
+    GhostExchange(const dealii::IndexSet &owned, const dealii::IndexSet &ghosts, MPI_Comm comm, const std::vector<int> &old_row = {});
     ~GhostExchange() override;
 
     void   update_ghosts(double *x, MemorySpace space) const override;

@@ -9,7 +9,7 @@ import re
 import subprocess
 import sys
 
-FOLDERS = ("applications", "solvers", "tests", "benchmarks", "cmake")
+FOLDERS = ("applications", "solvers", "tests", "benchmarks", "examples", "cmake")
 ENDINGS = (".h", ".cc", ".cu", ".cuh")
 FOREIGN = re.compile(r"^(deal\.II/|mpi\.h$|Epetra|Trilinos|ml_|Ifpack|Amesos|Teuchos)")
 CUDA_CONDITION = re.compile(r"^\s*#\s*(if|ifdef|ifndef|elif)\b.*(CUDA|NVCC)")

@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "arguments.h"
+
+#include "../base/errors.h"
+#include "../device/device.h"
+#include "../relaxation/point_relaxation.h"
+
+#include <CLI/CLI.hpp>
+#include <leopard/version.h>
+
+#include <charconv>
+#include <cmath>
+#include <filesystem>
+#include <initializer_list>
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace leopard::command_line
+{
+  namespace
+  {
+    template <typename Value>
+    using Choices = std::vector<std::pair<std::string, Value>>;
+
+    const Choices<Method>      methods  = {{"async", Method::async},
+                                           {"jacobi", Method::jacobi},
+                                           {"gauss-seidel", Method::gauss_seidel},
+                                           {"sor", Method::sor},
+                                           {"ssor", Method::ssor},
+                                           {"chebyshev", Method::chebyshev}};
+    const Choices<std::string> backends = {{"automatic", "automatic"}, {"host", "host"}, {"cuda", "cuda"}, {"reference", "reference"}};
+    const Choices<BlockShape>  shapes   = {{"contiguous", BlockShape::contiguous}, {"rcm", BlockShape::rcm}, {"metis", BlockShape::metis}};
+    const Choices<Overlap>     overlaps = {
+          {"none", Overlap::none}, {"uniform", Overlap::uniform}, {"upward", Overlap::upward}, {"downward", Overlap::downward}};
+    const Choices<Schedule>  schedules  = {{"chaotic", Schedule::chaotic}, {"synchronous", Schedule::synchronous}, {"replay", Schedule::replay}};
+    const Choices<Execution> executions = {{"automatic", Execution::automatic}, {"launch", Execution::launch}, {"persistent", Execution::persistent}};
+    const Choices<Storage>   storages   = {{"automatic", Storage::automatic},
+                                           {"double", Storage::double_precision},
+                                           {"single", Storage::single_precision},
+                                           {"dictionary", Storage::dictionary}};
+    constexpr double         usual_overlap_percent = 25.;
+
+    /** The whole text as a number. */
+    std::optional<double> to_number(const std::string &text)
+    {
+      double     value  = 0.;
+      const auto result = std::from_chars(text.data(), text.data() + text.size(), value);
+      return result.ec == std::errc() && result.ptr == text.data() + text.size() && std::isfinite(value) ? std::optional(value) : std::nullopt;
+    }
+
+    /** Adds an option whose value is one of a few words. */
+    template <typename Value>
+    CLI::Option *add_choice(CLI::App &app, const std::string &name, Value &result, const Choices<Value> &choices, const std::string &text)
+    {
+      std::string words;
+      for (const auto &choice : choices)
+        words += (words.empty() ? "" : ", ") + choice.first;
+      const auto read = [&result, choices, words, name](const std::string &word) {
+        for (const auto &choice : choices)
+          if (choice.first == word)
+            {
+              result = choice.second;
+              return;
+            }
+        throw CLI::ValidationError(name + " is '" + word + "'\n  expected: one of " + words);
+      };
+      return app.add_option_function<std::string>(name, read, text + ": " + words)->type_name("WORD");
+    }
+
+    CLI::Option *add_path(CLI::App &app, const std::string &name, std::string &result, const std::string &text)
+    {
+      return app.add_option(name, result, text)
+        ->type_name("FILE")
+        ->check(CLI::Validator([](const std::string &path) { return path.empty() ? "the name of the file is empty" : std::string(); }, ""));
+    }
+
+    void add_problem(CLI::App &app, Arguments &a)
+    {
+      add_path(app, "MATRIX", a.matrix, "square sparse matrix in Matrix Market format, .gz or not")->required();
+      add_path(app, "--rhs", a.rhs, "right-hand side b, a Matrix Market vector; default: b = A 1, whose solution is all ones");
+      add_path(app, "--solution", a.solution, "where to write x, a Matrix Market vector; .gz compresses");
+      add_path(app, "--history", a.history, "where to write the residuals: CSV with iteration,residual,relative");
+    }
+
+    void add_method(CLI::App &app, Arguments &a)
+    {
+      app.option_defaults()->group("Method");
+      add_choice(app, "--method", a.method, methods, "default async, block-asynchronous iteration");
+      add_choice(app, "--backend", a.backend, backends, "default automatic, a GPU where one answers");
+      const auto read_omega = [&a](const std::string &text) {
+        a.omega_is_tau = text == "tau";
+        if (const std::optional<double> number = to_number(text))
+          a.async.omega = *number;
+        else if (!a.omega_is_tau)
+          throw CLI::ValidationError("--omega is '" + text + "'\n  expected: a number, or tau");
+      };
+      app
+        .add_option_function<std::string>(
+          "--omega", read_omega, "relaxation factor (default 1), or tau: 2 / (lambda_1 + lambda_n) of D^-1 A, for symmetric positive definite A")
+        ->type_name("W|tau");
+    }
+
+    void add_async(CLI::App &app, Arguments &a)
+    {
+      app.option_defaults()->group("Method async")->always_capture_default();
+      app.add_option("--local-iterations", a.async.local_iterations, "k, Jacobi sweeps inside a block")->type_name("K");
+      app.add_option("--block-size", a.async.block_size, "rows a block")->type_name("N");
+      app.option_defaults()->always_capture_default(false);
+      add_choice(app, "--blocks", a.shape, shapes, "how rows are gathered in blocks, default contiguous");
+      app.add_flag("--theta", a.theta, "more local iterations in blocks that depend little on others, fewer in the others");
+      app.add_option("--block-omega", a.async.block_omega, "weight of a block's update (default 1)")->type_name("W");
+      app.add_flag("--l1", a.async.l1_weights, "l1 weights: the off-block entries' absolute values added to the diagonal");
+      const auto read_momentum = [&a](const std::string &text) {
+        a.momentum_from_matrix = text == "automatic";
+        if (const std::optional<double> number = to_number(text))
+          a.async.momentum = *number;
+        else if (!a.momentum_from_matrix)
+          throw CLI::ValidationError("--momentum is '" + text + "'\n  expected: a number, or automatic");
+      };
+      app
+        .add_option_function<std::string>(
+          "--momentum", read_momentum, "second-order Richardson: beta, or automatic (also if nothing follows): beta and omega from eigenvalues")
+        ->type_name("[automatic|BETA]");
+      add_choice(app, "--overlap", a.async.overlap, overlaps, "of neighbouring blocks, default none");
+      app.add_option("--overlap-percent", a.async.overlap_percent, "percent of a block that are overlap (default 25 with --overlap)")->type_name("P");
+      add_choice(app, "--schedule", a.async.schedule, schedules, "of the blocks' updates, default chaotic");
+      app.add_option("--seed", a.async.seed, "of the schedule replay (default 0)")->type_name("N");
+      app.add_option("--threads", a.async.n_threads, "of the backend host; 0, the default: all of the machine's")->type_name("N");
+      add_choice(app, "--execution", a.async.execution, executions, "on the backend cuda, default automatic");
+      add_choice(app, "--storage", a.async.storage, storages, "of the values on the backend cuda, none loses a bit, default automatic");
+      app.add_flag("--tune", a.tune, "choose blocks and options by measuring, then solve");
+      app.add_option("--tune-seconds", a.tune_seconds, "time for --tune (default 5)")->type_name("S");
+      add_path(app, "--choice", a.choice, "a choice of --tune: written with --tune, else read");
+    }
+
+    void add_stopping(CLI::App &app, Arguments &a)
+    {
+      app.option_defaults()->group("Stopping")->always_capture_default();
+      app.add_option("--tolerance", a.criteria.relative_tolerance, "relative: ||b - A x|| / ||b||; 0: do all iterations")->type_name("T");
+      app.add_option("--max-iterations", a.criteria.max_iterations, "global iterations")->type_name("N");
+      app.add_option("--test-every", a.criteria.test_every, "global iterations between two residual tests")->type_name("N");
+      app.option_defaults()->always_capture_default(false);
+      app.add_option("--max-seconds", a.criteria.max_seconds, "wall time; 0, the default: no limit")->type_name("S");
+      app.option_defaults()->group("Options");
+      app.add_flag("--analyze", a.analyze, "say what the matrix means for relaxation (spectral radii, eigenvalues, theta), and do not solve");
+    }
+
+    /** "--momentum" takes a value or none, but never the word that follows if this is no value. */
+    std::vector<std::string> words_of(int argc, char **argv)
+    {
+      std::vector<std::string> words(argv + 1, argv + argc);
+      for (std::size_t i = 0; i < words.size(); ++i)
+        if (words[i] == "--momentum" && (i + 1 == words.size() || (words[i + 1] != "automatic" && !to_number(words[i + 1]))))
+          words[i] = "--momentum=automatic";
+      return words;
+    }
+
+    [[noreturn]] void contradiction(const std::string &option, const std::string &with, const std::string &expected)
+    {
+      throw UsageError(option + " is given with " + with + "\n  expected: " + expected);
+    }
+
+    /** None of these options may have been given. */
+    void refuse(const Arguments &a, std::initializer_list<const char *> options, const std::string &with, const std::string &expected)
+    {
+      for (const char *option : options)
+        if (a.has(option))
+          contradiction(option, with, expected);
+    }
+
+    void check_method(const Arguments &a)
+    {
+      if (a.method != Method::async)
+        refuse(a,
+               {"--local-iterations",
+                "--block-size",
+                "--blocks",
+                "--theta",
+                "--block-omega",
+                "--l1",
+                "--momentum",
+                "--overlap",
+                "--overlap-percent",
+                "--schedule",
+                "--seed",
+                "--threads",
+                "--execution",
+                "--storage",
+                "--tune",
+                "--tune-seconds",
+                "--choice"},
+               "--method " + a.method_name,
+               "it with --method async only");
+      if (a.method == Method::gauss_seidel || a.method == Method::chebyshev)
+        refuse(a, {"--omega"}, "--method " + a.method_name, a.method == Method::chebyshev ? "no --omega" : "no --omega, or --method sor");
+      if (a.omega_is_tau && (a.method == Method::sor || a.method == Method::ssor))
+        contradiction("--omega tau", "--method " + a.method_name, "a number; tau is for --method async and jacobi");
+    }
+
+    void check_async(const Arguments &a)
+    {
+      if (a.momentum_from_matrix)
+        refuse(a, {"--omega"}, "--momentum automatic", "no --omega, as it is chosen too; or --momentum with a number");
+      if (a.async.l1_weights && (a.momentum_from_matrix || a.omega_is_tau))
+        contradiction(
+          "--l1", a.omega_is_tau ? "--omega tau" : "--momentum automatic", "numbers, as the eigenvalues of D^-1 A do not apply to l1 weights");
+      if (a.async.overlap == Overlap::none)
+        refuse(a, {"--overlap-percent"}, "no overlap", "--overlap uniform, upward or downward with it");
+      if (a.async.overlap != Overlap::none && a.shape == BlockShape::metis)
+        contradiction("--overlap", "--blocks metis", "--blocks contiguous or rcm, whose blocks are neighbours in the numbering");
+      if (a.async.schedule != Schedule::replay)
+        refuse(a, {"--seed"}, "a schedule that knows none", "--schedule replay with it");
+      else
+        refuse(a, {"--threads", "--execution"}, "--schedule replay", "neither, as a replay is sequential");
+    }
+
+    void check_modes(const Arguments &a)
+    {
+      if (!a.tune)
+        refuse(a, {"--tune-seconds"}, "no --tune", "--tune with it");
+      if (a.tune || !a.choice.empty())
+        refuse(a,
+               {"--local-iterations",
+                "--block-size",
+                "--blocks",
+                "--theta",
+                "--block-omega",
+                "--l1",
+                "--momentum",
+                "--omega",
+                "--overlap",
+                "--overlap-percent",
+                "--schedule",
+                "--seed",
+                "--execution",
+                "--storage"},
+               a.tune ? "--tune" : "--choice",
+               a.tune ? "no such option, as --tune chooses" : "no such option, as the file says what to use");
+      if (a.analyze)
+        for (const std::string &option : a.given)
+          if (option != "--analyze" && option != "--block-size" && option != "--blocks" && option != "--overlap" && option != "--overlap-percent")
+            contradiction(option, "--analyze", "only options that say what the blocks are, as nothing is solved");
+    }
+
+    /** What is written may replace neither what is read nor something else that is written. */
+    void check_paths(const Arguments &a)
+    {
+      std::vector<std::pair<std::string, std::string>> paths = {{"MATRIX", a.matrix}, {"--rhs", a.rhs}};
+      for (const auto &[option, path] : {std::pair(std::string("--solution"), a.solution), {"--history", a.history}, {"--choice", a.choice}})
+        {
+          std::error_code ignored;
+          for (const auto &[other, other_path] : paths)
+            if (!path.empty() && !other_path.empty() &&
+                std::filesystem::weakly_canonical(path, ignored) == std::filesystem::weakly_canonical(other_path, ignored))
+              throw UsageError(std::string(option).append(" and ").append(other).append(" are the same file, ") + path +
+                               "\n  expected: different files");
+          paths.emplace_back(option, path);
+        }
+    }
+  } // namespace
+
+  int parse_command_line(int argc, char **argv, Arguments &a)
+  {
+    CLI::App app("leopard-solve solves A x = b with block-asynchronous iteration, or with a classical relaxation to compare it with.",
+                 "leopard-solve");
+    app.footer("Example: leopard-solve A.mtx --blocks metis --solution x.mtx --history residuals.csv\n"
+               "Exit code: 0 solved, 1 not solved or something wrong with files or devices, 2 wrong usage.");
+    a.criteria.relative_tolerance = 1e-10;
+    add_problem(app, a);
+    add_method(app, a);
+    add_async(app, a);
+    add_stopping(app, a);
+    app.set_version_flag("--version",
+                         std::string("leopard-solve ") + version() + " (" + git_commit() + ")" +
+                           (device::built_with_cuda() ? ", with CUDA" : ", without CUDA"));
+    std::vector<std::string> words = words_of(argc, argv);
+    std::reverse(words.begin(), words.end()); // as CLI11 wants them
+    try
+      {
+        app.parse(std::move(words));
+      }
+    catch (const CLI::Success &success) // help and version
+      {
+        return app.exit(success);
+      }
+    catch (const CLI::ParseError &error)
+      {
+        const std::string what = error.what();
+        throw UsageError(what + (what.find("\n  expected:") == std::string::npos ? "\n  to do: leopard-solve --help shows the options" : ""));
+      }
+    for (const CLI::Option *option : app.get_options())
+      if (option->count() > 0 && !option->get_lnames().empty())
+        a.given.insert("--" + option->get_lnames().front());
+    for (const auto &choice : methods)
+      if (choice.second == a.method)
+        a.method_name = choice.first;
+    if (a.async.overlap != Overlap::none && !a.has("--overlap-percent"))
+      a.async.overlap_percent = usual_overlap_percent;
+
+    check_method(a);
+    check_async(a);
+    check_modes(a);
+    check_paths(a);
+    a.criteria.validate();
+    if (!(a.tune_seconds > 0. && std::isfinite(a.tune_seconds)))
+      throw UsageError("--tune-seconds is " + std::to_string(a.tune_seconds) + "\n  expected: a positive number of seconds");
+    if (a.method == Method::async)
+      a.async.validate();
+    else
+      {
+        PointRelaxationOptions point;
+        point.omega = a.async.omega;
+        point.validate();
+      }
+    return -1;
+  }
+} // namespace leopard::command_line

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "../block_async/block_async.h"
+#include "../block_async/tune.h"
+#include "../relaxation/relaxation.h"
+
+#include <set>
+#include <stdexcept>
+#include <string>
+
+namespace leopard::command_line
+{
+  /** A command line that cannot be understood or contradicts itself; exit code 2. */
+  class UsageError : public std::runtime_error
+  {
+  public:
+    using std::runtime_error::runtime_error;
+  };
+
+  enum class Method
+  {
+    async,
+    jacobi,
+    gauss_seidel,
+    sor,
+    ssor,
+    chebyshev
+  };
+
+  /** What the command line of leopard-solve says. */
+  struct Arguments
+  {
+    std::string matrix, rhs, solution, history, choice; ///< paths; empty: not given
+    Method      method               = Method::async;
+    std::string method_name          = "async";
+    std::string backend              = "automatic"; ///< automatic, host, cuda or reference
+    BlockShape  shape                = BlockShape::contiguous;
+    bool        omega_is_tau         = false; ///< then async.omega is still to be found
+    bool        momentum_from_matrix = false; ///< then async.momentum and async.omega are
+    bool        theta                = false;
+    bool        tune                 = false;
+    double      tune_seconds         = 5.;
+    bool        analyze              = false;
+
+    BlockAsyncOptions     async; ///< of methods other than async: omega
+    StoppingCriteria      criteria;
+    std::set<std::string> given; ///< the options that were given, as "--omega"
+
+    bool has(const char *option) const { return given.count(option) > 0; }
+  };
+
+  /**
+   * Reads the command line and refuses what contradicts itself.
+   * @return an exit code where the program is to end (--help, --version), or -1 to go on. @throws UsageError, InvalidInput.
+   */
+  int parse_command_line(int argc, char **argv, Arguments &arguments);
+} // namespace leopard::command_line

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "../base/errors.h"
+#include "program.h"
+
+#include <cstdio>
+#include <new>
+
+namespace
+{
+  int fail(const char *what, int code)
+  {
+    std::fprintf(stderr, "leopard-solve: %s\n", what);
+    return code;
+  }
+} // namespace
+
+int main(int argc, char **argv)
+{
+  constexpr int failure = 1, wrong_usage = 2;
+  using namespace leopard;
+  command_line::Arguments arguments;
+  try
+    {
+      if (const int code = command_line::parse_command_line(argc, argv, arguments); code >= 0)
+        return code;
+    }
+  catch (const std::exception &problem)
+    {
+      return fail(problem.what(), wrong_usage);
+    }
+  try
+    {
+      return command_line::run(arguments);
+    }
+  catch (const command_line::UsageError &problem)
+    {
+      return fail(problem.what(), wrong_usage);
+    }
+  catch (const Error &problem)
+    {
+      return fail(problem.what(), failure);
+    }
+  catch (const std::bad_alloc &)
+    {
+      return fail("not enough memory for this matrix\n  expected: a machine with more, or a smaller matrix", failure);
+    }
+  catch (const std::exception &problem)
+    {
+      return fail((std::string("unexpected error: ") + problem.what()).c_str(), failure);
+    }
+}

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "program.h"
+
+#include "../base/errors.h"
+#include "../base/whole_file.h"
+#include "../device/device_vector.h"
+#include "../matrix/analysis.h"
+#include "../matrix/eigenvalues.h"
+#include "../matrix/matrix_market.h"
+#include "method.h"
+#include "report.h"
+
+#include <leopard/version.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <vector>
+
+namespace leopard::command_line
+{
+  namespace
+  {
+    class Stopwatch
+    {
+    public:
+      double seconds() const { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(); }
+
+    private:
+      const std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now();
+    };
+
+    void log_line(const std::string &label, const std::string &text)
+    {
+      std::printf("%-12s%s\n", label.c_str(), text.c_str());
+      std::fflush(stdout);
+    }
+
+    void print(const std::string &text)
+    {
+      std::fputs(text.c_str(), stdout);
+      std::fflush(stdout);
+    }
+
+    /** What CrsMatrix::validate() finds, for a matrix just read, with numbers that count from 1 as in the file. */
+    void check_matrix(const CrsMatrix &A, const std::string &path)
+    {
+      const auto refuse = [&](const std::string &what, const std::string &expected) {
+        throw InvalidInput(path + ": " + what + "\n  expected: " + expected);
+      };
+      if (A.n_rows == 0)
+        refuse("the matrix has no rows", "at least one");
+      for (int i = 0; i < A.n_rows; ++i)
+        {
+          const std::string row     = "row " + std::to_string(i + 1);
+          const auto        begin   = A.columns.begin() + A.row_offsets[i];
+          const auto        end     = A.columns.begin() + A.row_offsets[i + 1];
+          const auto        found   = std::find(begin, end, i);
+          const char       *divides = "a diagonal entry that is not zero in each row; relaxation divides by it";
+          if (begin == end)
+            refuse(row + " is empty", divides);
+          if (found == end)
+            refuse("the diagonal entry of " + row + " is missing", divides);
+          if (A.values[found - A.columns.begin()] == 0.)
+            refuse("the diagonal entry of " + row + " is zero", divides);
+        }
+      A.validate();
+    }
+
+    CrsMatrix read_matrix(const std::string &path)
+    {
+      CrsMatrix A = read_matrix_market(path);
+      check_matrix(A, path);
+      const spectrum::Asymmetry asymmetry = spectrum::find_asymmetry(A);
+      log_line("matrix",
+               path + ": " + std::to_string(A.n_rows) + " rows, " + std::to_string(A.n_entries()) + " entries, " +
+                 (asymmetry.found
+                    ? "not symmetric (row " + std::to_string(asymmetry.row + 1) + ", column " + std::to_string(asymmetry.column + 1) + ")"
+                    : "symmetric"));
+      return A;
+    }
+
+    std::vector<double> right_hand_side(const CrsMatrix &A, const std::string &path)
+    {
+      if (!path.empty())
+        {
+          std::vector<double> b = read_matrix_market_vector(path, A.n_rows);
+          log_line("rhs", path);
+          return b;
+        }
+      std::vector<double> b(A.n_rows);
+      multiply(A, std::vector<double>(A.n_columns, 1.).data(), b.data());
+      log_line("rhs", "b = A 1, as there is no --rhs: the solution is all ones");
+      return b;
+    }
+
+    void analyze_matrix(const Arguments &arguments, const CrsMatrix &A)
+    {
+      const std::optional<Partition> partition = choose_partition(A, arguments.shape, arguments.async.block_size);
+      BlockAsyncOptions              options   = arguments.async;
+      if (arguments.shape == BlockShape::metis)
+        options.block_offsets = partition->block_offsets;
+      log_line("blocks", to_string(arguments.shape) + ", of up to " + std::to_string(options.block_size) + " rows");
+      const Blocks blocks = options.blocks(A.n_rows);
+      print((partition ? analyze(permute(A, *partition), blocks) : analyze(A, blocks)).text());
+    }
+
+    /** Solves from x = 0, wherever the relaxation wants its vectors. */
+    SolveResult solve_from_zero(Relaxation &relaxation, const std::vector<double> &b, const StoppingCriteria &criteria, std::vector<double> &x)
+    {
+      x.assign(b.size(), 0.);
+      if (relaxation.memory_space() == MemorySpace::host)
+        return solve(relaxation, x.data(), b.data(), criteria);
+      DeviceVector<double> device_x(x.size()), device_b(b.size());
+      device_b.copy_from_host(b.data());
+      SolveResult result = solve(relaxation, device_x.data(), device_b.data(), criteria);
+      device_x.copy_to_host(x.data());
+      return result;
+    }
+
+    double norm(const std::vector<double> &v)
+    {
+      double sum = 0.;
+      for (const double value : v)
+        sum += value * value;
+      return std::sqrt(sum);
+    }
+
+    /** Of a solution, in the numbering of the file. */
+    struct Quality
+    {
+      double residual = 0.; ///< ||b - A x||, computed anew
+      double scale    = 1.; ///< ||b||, or 1 for b = 0
+      double relative() const { return residual / scale; }
+    };
+
+    void say_how_it_varies(const Iteration &iteration)
+    {
+      if (iteration.is_replay)
+        log_line("", "replayed: this seed gives the same result in every run");
+      else if (!iteration.relaxation->is_fixed_linear_map())
+        log_line("", "asynchronous: results vary from run to run, within the tolerance; --schedule replay gives the same ones in every run");
+    }
+
+    void write_files(const Arguments &arguments, const SolveResult &result, const std::vector<double> &x, double scale)
+    {
+      if (!arguments.history.empty())
+        {
+          write_whole(arguments.history, history_csv(result, scale));
+          log_line("written", arguments.history);
+        }
+      if (arguments.solution.empty())
+        return;
+      if (result.status == SolveStatus::diverged)
+        log_line("not written", arguments.solution + ", as the iteration diverged");
+      else
+        {
+          write_matrix_market_vector(x, arguments.solution);
+          log_line("written", arguments.solution);
+        }
+    }
+
+    void report_result(
+      const SolveResult &result, const Quality &quality, const std::vector<double> &x, bool is_all_ones, bool has_blocks, double other_seconds)
+    {
+      log_line("result", outcome(result, has_blocks));
+      log_line("residual", "||b - A x|| / ||b|| = " + number(quality.relative(), 4) + ", computed anew for the matrix of the file");
+      if (is_all_ones)
+        {
+          double error = 0.;
+          for (const double value : x)
+            error = std::isnan(value) ? value : std::max(error, std::abs(value - 1.));
+          log_line("error", "max |x - 1| = " + number(error, 4));
+        }
+      log_line("time", number(result.seconds) + " s solving, " + number(other_seconds) + " s reading and preparing");
+    }
+
+    /** @return the exit code. */
+    int conclude(const Arguments &arguments, const CrsMatrix &A, const SolveResult &result, const Quality &quality)
+    {
+      const double tolerance = arguments.criteria.relative_tolerance;
+      const bool   did_all   = tolerance == 0. && (result.status == SolveStatus::iteration_limit || result.status == SolveStatus::time_limit);
+      if (did_all)
+        return 0;
+      if (result.status == SolveStatus::converged && !(quality.relative() <= 1.1 * tolerance || quality.residual == 0.))
+        throw ConvergenceFailure("the solver says that it converged, but the residual computed anew is " + number(quality.relative(), 4) +
+                                 "\n  expected: at most " + number(tolerance, 4) + "; a tolerance far above the rounding level");
+      if (result.status == SolveStatus::converged)
+        return 0;
+      log_line("advice", "looking at the matrix ...");
+      print(advice(A, result));
+      if (arguments.tune || !arguments.choice.empty())
+        print(
+          "The choice converged when it was measured. Asynchronous runs vary, and with much momentum one of them may fail: --tune anew, with more "
+          "--tune-seconds, or --momentum automatic, which takes less.\n");
+      return 1;
+    }
+
+    int solve_system(const Arguments &arguments, const ChosenBackend &backend, const CrsMatrix &A, const Stopwatch &stopwatch)
+    {
+      std::vector<double> b         = right_hand_side(A, arguments.rhs);
+      const Iteration     iteration = make_iteration(A, arguments, backend, log_line);
+      const std::string   about     = iteration.relaxation->description();
+      log_line("method", iteration.relaxation->name() + (about.empty() ? "" : ": " + about));
+      say_how_it_varies(iteration);
+
+      std::vector<double> x;
+      const double        seconds_before = stopwatch.seconds();
+      const SolveResult   result =
+        solve_from_zero(*iteration.relaxation, iteration.partition ? permute(b, *iteration.partition) : b, arguments.criteria, x);
+      if (iteration.partition)
+        x = permute_back(x, *iteration.partition);
+
+      Quality quality;
+      if (const double norm_b = norm(b); norm_b > 0.)
+        quality.scale = norm_b;
+      quality.residual = residual_norm(A, x.data(), b.data());
+      print(convergence_table(result, quality.scale, iteration.relaxation->tests_itself()));
+      report_result(result, quality, x, arguments.rhs.empty(), arguments.method == Method::async, seconds_before);
+      write_files(arguments, result, x, quality.scale);
+      return conclude(arguments, A, result, quality);
+    }
+  } // namespace
+
+  int run(const Arguments &arguments)
+  {
+    const Stopwatch stopwatch;
+    for (const std::string &path : {arguments.solution, arguments.history, arguments.tune ? arguments.choice : std::string()})
+      if (!path.empty())
+        check_can_be_written(path);
+    const ChosenBackend backend = choose_backend(arguments);
+    log_line("leopard-solve", std::string(" ") + version() + " (" + git_commit() + ")");
+    const CrsMatrix A = read_matrix(arguments.matrix);
+    if (!arguments.analyze)
+      return solve_system(arguments, backend, A, stopwatch);
+    analyze_matrix(arguments, A);
+    return 0;
+  }
+} // namespace leopard::command_line

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "../relaxation/relaxation.h"
+
+#include <string>
+
+namespace leopard::command_line
+{
+  /**
+   * At most 20 lines of the history: iteration, residual divided by scale, and the factor an iteration between the lines.
+   * @param scale ||b||, or what stands for it.
+   */
+  std::string convergence_table(const SolveResult &result, double scale, bool has_estimates);
+
+  /** The whole history as CSV: iteration,residual,relative. */
+  std::string history_csv(const SolveResult &result, double scale);
+
+  /** "converged after 120 global iterations (115 to 120 a block, 118.2 in the mean), by the factor 0.83 each" */
+  std::string outcome(const SolveResult &result, bool has_blocks);
+
+  /** "9.2e-11" with so many digits. */
+  std::string number(double value, int digits = 3);
+} // namespace leopard::command_line

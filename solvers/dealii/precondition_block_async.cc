@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "precondition_block_async.h"
+
+#include "../base/errors.h"
+#include "../device/device_vector.h"
+#include "../distributed/ghost_exchange.h"
+#include "trilinos_matrix.h"
+
+#include <deal.II/base/multithread_info.h>
+#include <deal.II/lac/sparse_matrix.h>
+
+#include <algorithm>
+#include <cmath>
+#include <exception>
+#include <limits>
+#include <numeric>
+#include <optional>
+#include <random>
+
+namespace leopard
+{
+  namespace
+  {
+    using AdditionalData = PreconditionBlockAsync::AdditionalData;
+    using BlockShape     = PreconditionBlockAsync::BlockShape;
+
+    [[noreturn]] void fail(const std::string &what, const std::string &expected)
+    {
+      throw InvalidInput("PreconditionBlockAsync: " + what + "\n  expected: " + expected);
+    }
+
+    template <typename Matrix>
+    void require_square(const Matrix &A)
+    {
+      if (A.m() != A.n())
+        fail("the matrix has " + std::to_string(A.m()) + " rows and " + std::to_string(A.n()) + " columns", "a square matrix");
+    }
+
+    CrsMatrix crs_matrix(const dealii::SparseMatrix<double> &A)
+    {
+      constexpr auto largest = static_cast<std::size_t>(std::numeric_limits<int>::max());
+      if (A.m() > largest || A.n_nonzero_elements() > largest)
+        fail("the matrix has " + std::to_string(A.n_nonzero_elements()) + " entries", "at most " + std::to_string(largest));
+      CrsMatrix result;
+      result.n_rows = result.n_columns = static_cast<int>(A.m());
+      for (int i = 0; i < result.n_rows; ++i)
+        {
+          for (auto entry = A.begin(i); entry != A.end(i); ++entry)
+            {
+              result.columns.push_back(static_cast<int>(entry->column()));
+              result.values.push_back(entry->value());
+            }
+          result.row_offsets.push_back(static_cast<int>(result.columns.size()));
+        }
+      return result;
+    }
+
+    /** A without the zeros off its diagonal, and with a one on the diagonal of zero rows, which are returned. */
+    std::vector<int> make_relaxable(CrsMatrix &A)
+    {
+      CrsMatrix        result;
+      std::vector<int> zero_rows;
+      result.n_rows    = A.n_rows;
+      result.n_columns = A.n_columns;
+      for (int i = 0; i < A.n_rows; ++i)
+        {
+          const auto begin = A.values.begin() + A.row_offsets[i], end = A.values.begin() + A.row_offsets[i + 1];
+          if (std::all_of(begin, end, [](double value) { return value == 0.; }))
+            {
+              zero_rows.push_back(i);
+              result.columns.push_back(i);
+              result.values.push_back(1.);
+            }
+          else
+            for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
+              if (A.columns[p] == i || A.values[p] != 0.)
+                {
+                  result.columns.push_back(A.columns[p]);
+                  result.values.push_back(A.values[p]);
+                }
+          result.row_offsets.push_back(static_cast<int>(result.columns.size()));
+        }
+      A = std::move(result);
+      return zero_rows;
+    }
+
+    Partition make_partition(const CrsMatrix &A, const AdditionalData &options)
+    {
+      if (options.block_shape == BlockShape::contiguous || A.n_rows <= options.block_size)
+        return contiguous_partition(A.n_rows, options.block_size);
+      return options.block_shape == BlockShape::rcm ? rcm_partition(A, options.block_size) : metis_partition(A, options.block_size);
+    }
+
+    BlockAsyncOptions block_async_options(const AdditionalData &data)
+    {
+      BlockAsyncOptions options;
+      options.local_iterations = data.local_iterations;
+      options.block_size       = data.block_size;
+      options.omega            = data.omega;
+      options.l1_weights       = data.l1_weights;
+      options.schedule         = data.schedule;
+      options.backend          = data.backend;
+      options.n_threads        = data.n_threads == 0 ? static_cast<int>(dealii::MultithreadInfo::n_threads()) : data.n_threads;
+      return options;
+    }
+
+    /** Throws on all ranks if the local work threw on one, so that nobody waits for it. */
+    template <typename Work>
+    void together(MPI_Comm comm, const Work &work)
+    {
+      std::exception_ptr error;
+      std::string        text;
+      const unsigned int rank = dealii::Utilities::MPI::this_mpi_process(comm), n_ranks = dealii::Utilities::MPI::n_mpi_processes(comm);
+      try
+        {
+          work();
+        }
+      catch (const std::exception &e)
+        {
+          error = std::current_exception();
+          text  = "on rank " + std::to_string(rank) + " (rows counted from its first): " + e.what();
+        }
+      const unsigned int first = dealii::Utilities::MPI::min(error ? rank : n_ranks, comm);
+      if (first == n_ranks)
+        return;
+      text = dealii::Utilities::MPI::broadcast(comm, text, first);
+      if (error && n_ranks == 1)
+        std::rethrow_exception(error);
+      throw InvalidInput(text);
+    }
+  } // namespace
+
+  /** Arrays are in the order of the blocks. */
+  struct PreconditionBlockAsync::Data
+  {
+    Data(CrsMatrix A, const AdditionalData &additional_data)
+      : n_iterations(additional_data.n_iterations)
+    {
+      BlockAsyncOptions options = block_async_options(additional_data);
+      options.validate();
+      if (n_iterations < 1)
+        fail("n_iterations is " + std::to_string(n_iterations), "a number >= 1");
+
+      const std::vector<int> old_zero_rows = make_relaxable(A);
+      A.validate(); // before rows get other numbers
+      Partition partition   = make_partition(A, additional_data);
+      options.block_offsets = partition.block_offsets;
+      relaxation            = std::make_unique<BlockAsync>(permute(A, partition), options);
+      old_row               = std::move(partition.old_row);
+      for (int i = 0; i < A.n_rows; ++i)
+        if (std::binary_search(old_zero_rows.begin(), old_zero_rows.end(), old_row[i]))
+          zero_rows.push_back(i);
+
+      x.resize(A.n_columns);
+      b.resize(A.n_rows);
+      if (relaxation->memory_space() == MemorySpace::device)
+        {
+          device_x.reinit(A.n_columns);
+          device_b.reinit(A.n_rows);
+        }
+      n_global_rows = A.n_rows;
+    }
+
+    const int                      n_iterations;
+    size_type                      n_global_rows;
+    std::unique_ptr<BlockAsync>    relaxation;
+    std::unique_ptr<Communication> communication = std::make_unique<Communication>();
+    bool                           is_fixed      = false;
+    std::vector<int>               old_row, zero_rows;
+    std::vector<double>            x, b; ///< x with ghosts
+    DeviceVector<double>           device_x, device_b;
+    std::optional<bool>            is_symmetric; ///< once it is known
+  };
+
+  PreconditionBlockAsync::AdditionalData::AdditionalData(int        n_iterations_,
+                                                         int        local_iterations_,
+                                                         int        block_size_,
+                                                         double     omega_,
+                                                         bool       l1_weights_,
+                                                         Schedule   schedule_,
+                                                         Backend    backend_,
+                                                         BlockShape block_shape_,
+                                                         int        n_threads_)
+    : n_iterations(n_iterations_)
+    , local_iterations(local_iterations_)
+    , block_size(block_size_)
+    , omega(omega_)
+    , l1_weights(l1_weights_)
+    , schedule(schedule_)
+    , backend(backend_)
+    , block_shape(block_shape_)
+    , n_threads(n_threads_)
+  {
+  }
+
+  PreconditionBlockAsync::PreconditionBlockAsync()  = default;
+  PreconditionBlockAsync::~PreconditionBlockAsync() = default;
+
+  void PreconditionBlockAsync::initialize(const dealii::SparseMatrix<double> &A, const AdditionalData &additional_data)
+  {
+    require_square(A);
+    auto made      = std::make_unique<Data>(crs_matrix(A), additional_data);
+    made->is_fixed = made->relaxation->is_fixed_linear_map();
+    data           = std::move(made);
+  }
+
+  void PreconditionBlockAsync::initialize(const dealii::TrilinosWrappers::SparseMatrix &A, const AdditionalData &additional_data)
+  {
+    require_square(A);
+    const MPI_Comm        comm = A.get_mpi_communicator();
+    LocalMatrix           local;
+    std::unique_ptr<Data> made;
+    together(comm, [&] {
+      local = local_matrix(A);
+      made  = std::make_unique<Data>(std::move(local.matrix), additional_data);
+    });
+    made->n_global_rows = A.m();
+    made->communication = std::make_unique<GhostExchange>(local.owned, local.ghosts, comm, made->old_row);
+    made->is_fixed      = made->communication->max(made->relaxation->is_fixed_linear_map() ? 0. : 1.) == 0.;
+    data                = std::move(made);
+  }
+
+  void PreconditionBlockAsync::clear()
+  {
+    data.reset();
+  }
+
+  PreconditionBlockAsync::size_type PreconditionBlockAsync::m() const
+  {
+    return data == nullptr ? 0 : data->n_global_rows;
+  }
+
+  PreconditionBlockAsync::size_type PreconditionBlockAsync::n() const
+  {
+    return m();
+  }
+
+  bool PreconditionBlockAsync::is_fixed_linear_map() const
+  {
+    return data != nullptr && data->is_fixed;
+  }
+
+  void PreconditionBlockAsync::iterate(double *x, std::size_t n_x, const double *b, std::size_t n_b, bool from_zero) const
+  {
+    if (data == nullptr)
+      fail("it is used before initialize()", "initialize() first");
+    Data             &d      = *data;
+    const std::size_t n_rows = d.old_row.size();
+    if (n_x != n_rows || n_b != n_rows)
+      fail("the vectors have " + std::to_string(n_x) + " and " + std::to_string(n_b) + " own entries",
+           std::to_string(n_rows) + ", as the matrix has rows here");
+
+    std::fill(d.x.begin(), d.x.end(), 0.);
+    for (std::size_t i = 0; i < n_rows; ++i)
+      {
+        d.b[i] = b[d.old_row[i]];
+        if (!from_zero)
+          d.x[i] = x[d.old_row[i]];
+      }
+    for (const int i : d.zero_rows)
+      d.b[i] = d.x[i];
+
+    double           *own_x = d.x.data(), *own_b = d.b.data();
+    const MemorySpace space = d.relaxation->memory_space();
+    if (space == MemorySpace::device)
+      {
+        d.device_x.copy_from_host(own_x);
+        d.device_b.copy_from_host(own_b);
+        own_x = d.device_x.data();
+        own_b = d.device_b.data();
+      }
+    if (!d.communication->has_ghosts())
+      d.relaxation->iterate(own_x, own_b, d.n_iterations);
+    else
+      for (int i = 0; i < d.n_iterations; ++i)
+        {
+          if (i > 0 || !from_zero)
+            d.communication->update_ghosts(own_x, space);
+          d.relaxation->iterate(own_x, own_b, 1);
+        }
+    if (space == MemorySpace::device)
+      d.device_x.copy_to_host(d.x.data());
+
+    for (std::size_t i = 0; i < n_rows; ++i)
+      x[d.old_row[i]] = d.x[i];
+  }
+
+  void PreconditionBlockAsync::require_symmetric_map() const
+  {
+    if (data != nullptr && !data->is_symmetric.has_value())
+      {
+        const std::size_t   n_rows = data->old_row.size();
+        std::vector<double> u(n_rows), v(n_rows), Cu(n_rows), Cv(n_rows);
+        std::mt19937        random; // NOLINT: the same numbers every time
+        std::generate(u.begin(), u.end(), [&] { return std::uniform_real_distribution<double>(-1., 1.)(random); });
+        std::generate(v.begin(), v.end(), [&] { return std::uniform_real_distribution<double>(-1., 1.)(random); });
+        iterate(Cu.data(), n_rows, u.data(), n_rows, true);
+        iterate(Cv.data(), n_rows, v.data(), n_rows, true);
+
+        const auto product = [&](const std::vector<double> &a, const std::vector<double> &c) {
+          return data->communication->sum(std::inner_product(a.begin(), a.end(), c.begin(), 0.));
+        };
+        constexpr double tolerance = 1e-10; // far above rounding; one wrong entry among a million is 1e-6
+        const double     error     = std::abs(product(u, Cv) - product(v, Cu));
+        data->is_symmetric         = data->is_fixed && error <= tolerance * std::sqrt(product(u, u) * product(Cv, Cv));
+      }
+    if (data != nullptr && !*data->is_symmetric)
+      fail("the transpose is asked for and vmult() is not symmetric, the transpose of others is not implemented",
+           "a symmetric matrix and the synchronous schedule, or vmult() and step() only");
+  }
+} // namespace leopard

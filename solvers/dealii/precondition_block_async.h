@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "../block_async/block_async.h"
+
+#include <deal.II/base/subscriptor.h>
+#include <deal.II/base/types.h>
+
+#include <cstddef>
+#include <memory>
+
+namespace dealii
+{
+  template <typename>
+  class SparseMatrix;
+  namespace TrilinosWrappers
+  {
+    class SparseMatrix;
+  }
+} // namespace dealii
+
+namespace leopard
+{
+  /**
+   * Block-asynchronous iteration (see BlockAsync) as a preconditioner and a relaxation class in deal.II's sense, for the
+   * Krylov solvers and for the multigrid smoothers mg::SmootherRelaxation and MGSmootherRelaxation.
+   *
+   * vmult(dst, src) does n_iterations global iterations for A dst = src from dst = 0, step(x, b) for A x = b from x. With the
+   * synchronous schedule, the default, this is a fixed linear map C, symmetric if A is, and positive definite if A is and the
+   * iteration converges: use it with any solver. With the chaotic schedule it is neither fixed nor symmetric, and SolverFGMRES is the
+   * solver: SolverCG fails, and SolverFlexibleCG, though it bears the changes, took up to five times the iterations for want of symmetry.
+   *
+   * Vectors are dealii::Vector<double>, LinearAlgebra::distributed::Vector<double> or TrilinosWrappers::MPI::Vector, in host
+   * memory, without ghosts; only the own entries are used. With the backend cuda the matrix stays on the device and each call copies src
+   * there and dst back. A Trilinos matrix may be distributed: blocks lie within a rank, ghost values are exchanged
+   * before each global iteration, and all functions but clear() and the queries are collective.
+   *
+   * Rows whose entries are all zero or not stored, as level matrices may have them for DoFs at refinement edges and boundaries, become
+   * rows of the identity: step() leaves their x alone, vmult() makes it zero. A zero diagonal in any other row is an error.
+   *
+   * Nothing of A is referred to after initialize(). Calls of one object from several threads at once are not allowed, as it has buffers.
+   */
+  class PreconditionBlockAsync : public dealii::Subscriptor
+  {
+  public:
+    using size_type = dealii::types::global_dof_index;
+
+    /** What rows a block has: as they are numbered, in reverse Cuthill-McKee order, or compact parts of the graph. Vectors keep their order. */
+    enum class BlockShape
+    {
+      contiguous,
+      rcm,
+      metis
+    };
+
+    /** Dimensionless numbers; BlockAsyncOptions says more of those that it has too. */
+    struct AdditionalData
+    {
+      explicit AdditionalData(int        n_iterations     = 2,
+                              int        local_iterations = 5,
+                              int        block_size       = 256,
+                              double     omega            = 1.,
+                              bool       l1_weights       = false,
+                              Schedule   schedule         = Schedule::synchronous,
+                              Backend    backend          = Backend::host,
+                              BlockShape block_shape      = BlockShape::contiguous,
+                              int        n_threads        = 0);
+
+      int        n_iterations;     ///< global iterations of a vmult() or step(), >= 1
+      int        local_iterations; ///< Jacobi sweeps inside a block per global iteration, >= 1
+      int        block_size;       ///< rows of a block, at most
+      double     omega;            ///< relaxation factor of a sweep, in (0, 2)
+      bool       l1_weights;       ///< adds the off-block entries' absolute values to the diagonal
+      Schedule   schedule;         ///< order and staleness of block updates
+      Backend    backend;          ///< host, cuda or reference
+      BlockShape block_shape;
+      int        n_threads; ///< backend host; 0: what dealii::MultithreadInfo::n_threads() allows
+    };
+
+    PreconditionBlockAsync();
+    ~PreconditionBlockAsync() override;
+
+    /** Copies what it needs of the square matrix A. @throws InvalidInput, DeviceError; what was there before is then kept. */
+    void initialize(const dealii::SparseMatrix<double> &A, const AdditionalData &data = AdditionalData());
+    /** The same for a compressed matrix whose rows on each rank are contiguous. Collective, errors too. */
+    void initialize(const dealii::TrilinosWrappers::SparseMatrix &A, const AdditionalData &data = AdditionalData());
+    /** Releases everything. */
+    void clear();
+
+    size_type m() const; ///< rows of A; 0 before initialize()
+    size_type n() const; ///< columns of A
+    /** Whether vmult() is the same linear map in every call, so that the solver need not be flexible. It need not be symmetric. */
+    bool is_fixed_linear_map() const;
+
+    /** dst = C src: n_iterations from zero. @throws InvalidInput before initialize() and for vectors of another length; the others too. */
+    template <typename VectorType>
+    void vmult(VectorType &dst, const VectorType &src) const
+    {
+      iterate(dst.begin(), dst.locally_owned_size(), src.begin(), src.locally_owned_size(), true);
+    }
+
+    /** x <- x + C (b - A x): n_iterations from x. */
+    template <typename VectorType>
+    void step(VectorType &x, const VectorType &b) const
+    {
+      iterate(x.begin(), x.locally_owned_size(), b.begin(), b.locally_owned_size(), false);
+    }
+
+    /**
+     * dst = C^T src, which is vmult() where C is symmetric, as it is for symmetric A and the synchronous schedule. The first call
+     * tests this with two random vectors. @throws InvalidInput if C is not symmetric or no fixed linear map: C^T is not implemented.
+     */
+    template <typename VectorType>
+    void Tvmult(VectorType &dst, const VectorType &src) const
+    {
+      require_symmetric_map();
+      vmult(dst, src);
+    }
+
+    /** x <- x + C^T (b - A x), under the conditions of Tvmult(). */
+    template <typename VectorType>
+    void Tstep(VectorType &x, const VectorType &b) const
+    {
+      require_symmetric_map();
+      step(x, b);
+    }
+
+  private:
+    struct Data;
+
+    void iterate(double *x, std::size_t n_x, const double *b, std::size_t n_b, bool from_zero) const;
+    void require_symmetric_map() const;
+
+    std::unique_ptr<Data> data;
+  };
+} // namespace leopard

@@ -1,0 +1,320 @@
+# SPDX-License-Identifier: Apache-2.0
+"""leopard-solve from outside: what it solves, writes and says, and how it refuses what it cannot do."""
+import csv
+import gzip
+import json
+import math
+import os
+import pathlib
+import subprocess
+import tempfile
+import unittest
+
+LEOPARD_SOLVE = os.environ.get("LEOPARD_SOLVE", "leopard-solve")
+HAS_GPU = subprocess.run(["sh", "-c", "command -v nvidia-smi && nvidia-smi -L"], capture_output=True, check=False).returncode == 0
+METHODS = ("async", "jacobi", "gauss-seidel", "sor", "ssor", "chebyshev")
+
+
+def laplace(n, diagonal=4.):
+    """Entries of the five-point stencil on an n x n grid, {(row, column): value} from 0."""
+    entries = {}
+    for y in range(n):
+        for x in range(n):
+            entries[y * n + x, y * n + x] = diagonal
+            for dx, dy in ((1, 0), (-1, 0), (0, 1), (0, -1)):
+                if 0 <= x + dx < n and 0 <= y + dy < n:
+                    entries[y * n + x, (y + dy) * n + x + dx] = -1.
+    return entries
+
+
+def multiply(entries, x):
+    y = [0.] * len(x)
+    for (i, j), value in entries.items():
+        y[i] += value * x[j]
+    return y
+
+
+def norm(v):
+    return math.sqrt(sum(value * value for value in v))
+
+
+class Program(unittest.TestCase):
+    def setUp(self):
+        self._folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self._folder.cleanup)
+        self.folder = pathlib.Path(self._folder.name)
+        self.entries = laplace(12)
+        self.matrix("A.mtx", self.entries, 144)
+
+    def write(self, name, text):
+        (self.folder / name).write_text(text)
+
+    def matrix(self, name, entries, n):
+        text = f"%%MatrixMarket matrix coordinate real general\n{n} {n} {len(entries)}\n"
+        text += "".join(f"{i + 1} {j + 1} {value!r}\n" for (i, j), value in entries.items())
+        if name.endswith(".gz"):
+            (self.folder / name).write_bytes(gzip.compress(text.encode()))
+        else:
+            self.write(name, text)
+
+    def vector(self, name, values):
+        self.write(name, f"%%MatrixMarket matrix array real general\n{len(values)} 1\n" + "".join(f"{value!r}\n" for value in values))
+
+    def read_vector(self, name):
+        lines = (self.folder / name).read_text().splitlines()
+        self.assertEqual(lines[0], "%%MatrixMarket matrix array real general")
+        self.assertEqual(lines[1].split(), [str(len(lines) - 2), "1"])
+        return [float(line) for line in lines[2:]]
+
+    def run_it(self, *options, code=0):
+        """Standard output, or if it is to fail standard output and error."""
+        result = subprocess.run([LEOPARD_SOLVE, *options], cwd=self.folder, capture_output=True, text=True, timeout=120, check=False)
+        self.assertEqual(result.returncode, code, result.stdout[-3000:] + result.stderr)
+        if code == 0:
+            self.assertEqual(result.stderr, "")
+            return result.stdout
+        return result.stdout, result.stderr
+
+    def refused(self, *options, says, code=2):
+        """One message with all of `says`, and nothing written."""
+        before = sorted(self.folder.iterdir())
+        _, error = self.run_it(*options, code=code)
+        for text in [says] if isinstance(says, str) else says:
+            self.assertIn(text, error)
+        self.assertEqual(error.count("leopard-solve: "), 1, error)
+        self.assertEqual(error.count("\n  expected:") + error.count("\n  to do:"), 1, error)
+        self.assertNotIn("unexpected error", error)
+        self.assertEqual(sorted(self.folder.iterdir()), before, "something was written")
+
+
+class Solving(Program):
+    def check_solution(self, entries, b, tolerance=1e-9):
+        x = self.read_vector("x.mtx")
+        residual = [value - product for value, product in zip(b, multiply(entries, x))]
+        self.assertLessEqual(norm(residual), tolerance * norm(b))
+
+    def test_every_method(self):
+        b = [math.sin(i) for i in range(144)]
+        self.vector("b.mtx", b)
+        for method in METHODS:
+            with self.subTest(method):
+                said = self.run_it("A.mtx", "--rhs", "b.mtx", "--solution", "x.mtx", "--method", method, "--tolerance", "1e-9")
+                self.check_solution(self.entries, b)
+                for text in ("144 rows, 672 entries, symmetric", "backend", "method", "iteration   relative residual", "converged after", "computed anew"):
+                    self.assertIn(text, said)
+
+    def test_options_of_async(self):
+        b = [1. + i % 7 for i in range(144)]
+        self.vector("b.mtx", b)
+        for options in (["--blocks", "rcm"], ["--blocks", "metis", "--block-size", "20"], ["--block-size", "16", "--theta"], ["--omega", "tau"], ["--omega", "0.9"],
+                        ["--momentum"], ["--momentum", "0.2"], ["--momentum", "automatic", "--local-iterations", "2"], ["--l1", "--block-size", "32"],
+                        ["--block-omega", "0.9"], ["--overlap", "uniform", "--block-size", "32"], ["--schedule", "synchronous"],
+                        ["--overlap", "upward", "--overlap-percent", "40", "--block-size", "32", "--blocks", "rcm"], ["--backend", "reference"],
+                        ["--backend", "host", "--threads", "2", "--block-size", "16"]):
+            with self.subTest(options):
+                self.run_it("--rhs", "b.mtx", "--solution", "x.mtx", *options, "A.mtx")
+                self.check_solution(self.entries, b, 1e-9)
+
+    def test_momentum_does_not_take_the_file(self):
+        self.assertIn("with momentum", self.run_it("--momentum", "A.mtx"))
+
+    def test_without_rhs(self):
+        said = self.run_it("A.mtx", "--solution", "x.mtx")
+        self.assertIn("the solution is all ones", said)
+        self.assertIn("max |x - 1| = ", said)
+        for value in self.read_vector("x.mtx"):
+            self.assertAlmostEqual(value, 1., delta=1e-7)
+
+    def test_zero_rhs(self):
+        self.vector("b.mtx", [0.] * 144)
+        self.run_it("A.mtx", "--rhs", "b.mtx", "--solution", "x.mtx")
+        self.assertEqual(self.read_vector("x.mtx"), [0.] * 144)
+
+    def test_compressed_and_not_symmetric(self):
+        entries = laplace(12)
+        entries[3, 4] = -0.5
+        self.matrix("B.mtx.gz", entries, 144)
+        said = self.run_it("B.mtx.gz", "--solution", "x.mtx", "--blocks", "metis")
+        self.assertIn("not symmetric (row 4, column 5)", said)
+        self.check_solution(entries, multiply(entries, [1.] * 144))
+
+    def test_one_row(self):
+        self.matrix("one.mtx", {(0, 0): 4.}, 1)
+        for method in METHODS:
+            self.run_it("one.mtx", "--method", method, "--solution", "x.mtx")
+            self.assertAlmostEqual(self.read_vector("x.mtx")[0], 1.)
+
+    def test_says_who_computes_and_how_it_varies(self):
+        self.matrix("large.mtx", laplace(100, 5.), 10000)  # small ones are for one thread
+        said = self.run_it("large.mtx", "--backend", "host", "--threads", "2")
+        self.assertIn("asynchronous: results vary from run to run", said)
+        self.assertNotIn("vary from run to run", self.run_it("A.mtx", "--schedule", "synchronous"))
+        self.assertIn("backend     host, as asked for", said)
+        if not HAS_GPU:
+            self.assertIn("no GPU answers", self.run_it("A.mtx"))
+
+    def test_replay_twice(self):
+        options = ["A.mtx", "--schedule", "replay", "--block-size", "16", "--solution"]
+        said = self.run_it(*options, "x1.mtx", "--seed", "7")
+        self.assertIn("replayed", said)
+        self.run_it(*options, "x2.mtx", "--seed", "7")
+        self.run_it(*options, "x3.mtx", "--seed", "8")
+        first, second, third = ((self.folder / f"x{i}.mtx").read_bytes() for i in (1, 2, 3))
+        self.assertEqual(first, second)
+        self.assertNotEqual(first, third)
+
+    def test_history(self):
+        said = self.run_it("A.mtx", "--history", "h.csv", "--test-every", "1", "--tolerance", "1e-8", "--backend", "host")
+        with open(self.folder / "h.csv", encoding="utf-8") as stream:
+            rows = list(csv.DictReader(stream))
+        self.assertEqual(list(rows[0]), ["iteration", "residual", "relative"])
+        iterations = [int(row["iteration"]) for row in rows]
+        self.assertEqual(iterations, sorted(iterations))
+        self.assertEqual(iterations[0], 0)
+        self.assertEqual(float(rows[0]["relative"]), 1.)
+        self.assertGreater(len(rows), 20)
+        self.assertLessEqual(float(rows[-1]["relative"]), 1e-8)
+        norm_b = norm(multiply(self.entries, [1.] * 144))
+        for row in rows:
+            self.assertAlmostEqual(float(row["residual"]) / norm_b, float(row["relative"]), delta=1e-12)
+        table = said[said.index("   iteration"):said.index("result")]
+        self.assertLessEqual(table.count("\n"), 20)
+
+    def test_tolerance_zero_does_all_iterations(self):
+        self.assertIn("iteration limit after 30 global", self.run_it("A.mtx", "--tolerance", "0", "--max-iterations", "30", "--schedule", "synchronous"))
+
+    def test_analyze(self):
+        said = self.run_it("A.mtx", "--analyze", "--blocks", "metis", "--block-size", "36")
+        radius = math.cos(math.pi / 13)
+        self.assertIn(f"rho(|B|):                {radius:.4f}"[:-1], said)
+        for text in ("verdict:", "converges for every schedule", "theta", "eigenvalues of D^-1 A"):
+            self.assertIn(text, said)
+        self.assertNotIn("converged after", said)
+
+    def test_tune_and_choice(self):
+        said = self.run_it("A.mtx", "--tune", "--tune-seconds", "1", "--choice", "choice.json", "--solution", "x.mtx", "--backend", "host")
+        self.assertIn("chosen:", said)
+        self.check_solution(self.entries, multiply(self.entries, [1.] * 144))
+        choice = json.loads((self.folder / "choice.json").read_text())
+        self.assertEqual(choice["matrix"], {"rows": 144, "entries": 672})
+        said = self.run_it("A.mtx", "--choice", "choice.json", "--solution", "y.mtx", "--threads", "1")
+        self.assertIn("choice      of choice.json", said)
+        self.assertIn(f"async-({choice['choice']['local_iterations']})", said)
+        for value in self.read_vector("y.mtx"):
+            self.assertAlmostEqual(value, 1., delta=1e-7)
+        self.assertIn("--tune anew", self.run_it("A.mtx", "--choice", "choice.json", "--max-iterations", "1", code=1)[0])
+        self.matrix("other.mtx", laplace(5), 25)
+        self.refused("other.mtx", "--choice", "choice.json", says=["choice.json", "matrix.rows", "144", "25"], code=1)
+        self.refused("A.mtx", "--choice", "choice.json", "--backend", "reference", says=["--backend is reference", "for the backend host"])
+
+    def test_version_and_help(self):
+        self.assertRegex(self.run_it("--version"), r"^leopard-solve \d+\.\d+\.\d+ \(.+\), with(out)? CUDA\n$")
+        said = self.run_it("--help")
+        for option in ("--rhs", "--momentum", "--analyze", "Exit code"):
+            self.assertIn(option, said)
+
+
+class Failing(Program):
+    def test_divergence(self):
+        self.matrix("bad.mtx", laplace(12, 2.5), 144)
+        said, _ = self.run_it("bad.mtx", "--solution", "x.mtx", "--history", "h.csv", code=1)
+        for text in ("diverged", "rho(B) = ", "What to do:", "not written x.mtx"):
+            self.assertIn(text, said)
+        self.assertTrue((self.folder / "h.csv").exists())
+        self.assertFalse((self.folder / "x.mtx").exists())
+
+    def test_too_few_iterations(self):
+        said, _ = self.run_it("A.mtx", "--max-iterations", "20", "--solution", "x.mtx", code=1)
+        for text in ("iteration limit after 20 global iterations", "What to do:", "in all bring it to"):
+            self.assertIn(text, said)
+        self.assertEqual(len(self.read_vector("x.mtx")), 144)
+
+    def test_too_little_time(self):
+        self.matrix("large.mtx", laplace(60), 3600)
+        said, _ = self.run_it("large.mtx", "--max-seconds", "1e-4", "--block-size", "16", code=1)
+        self.assertIn("time limit", said)
+
+
+class BadInput(Program):
+    def test_matrix(self):
+        self.refused("missing.mtx", says="missing.mtx", code=1)
+        self.refused(".", says=".: ", code=1)
+        head = "%%MatrixMarket matrix coordinate real general\n"
+        for text, says in ((head + "2 3 2\n1 1 1\n2 2 1\n", ["2 rows and 3 columns", "square"]), (head + "2 2 2\n1 1 1\n2 2 0\n", "the diagonal entry of row 2 is zero"),
+                           (head + "2 2 2\n1 1 1\n2 1 1\n", "the diagonal entry of row 2 is missing"), (head + "2 2 1\n1 1 1\n", "row 2 is empty"),
+                           (head + "0 0 0\n", "no rows"), (head + "2 2 2\n1 1 1\n", "ends after 1 of 2"), ("hello\n", "begins with 'hello'"), ("", "empty")):
+            self.write("bad.mtx", text)
+            self.refused("bad.mtx", "--solution", "x.mtx", says=says if isinstance(says, list) else [says, "bad.mtx"], code=1)
+
+    def test_rhs(self):
+        self.refused("A.mtx", "--rhs", "missing.mtx", says="missing.mtx", code=1)
+        self.vector("b.mtx", [1., 2., 3.])
+        self.refused("A.mtx", "--rhs", "b.mtx", "--solution", "x.mtx", says=["b.mtx", "3 rows", "144 rows"], code=1)
+        self.write("b.mtx", "%%MatrixMarket matrix array real general\n144 1\n" + "nan\n" * 144)
+        self.refused("A.mtx", "--rhs", "b.mtx", says=["b.mtx:3", "'nan'"], code=1)
+
+    def test_output_is_found_out_before(self):
+        (self.folder / "folder").mkdir()
+        os.mkfifo(self.folder / "pipe")
+        # the matrix is missing, which is found out afterwards
+        for option in ("--solution", "--history"):
+            self.refused("missing.mtx", option, "no/such/folder/file", says="no/such/folder/file: the file cannot be written", code=1)
+            self.refused("missing.mtx", option, "folder", says="not a regular file", code=1)
+            self.refused("missing.mtx", option, "pipe", says="not a regular file", code=1)
+            self.refused("missing.mtx", option, "", says="empty")
+        self.refused("missing.mtx", "--tune", "--choice", "no/such/file", says="no/such/file: the file cannot be written", code=1)
+        self.refused("A.mtx", "--choice", "missing.json", says="missing.json", code=1)
+
+    def test_same_file_twice(self):
+        self.refused("A.mtx", "--solution", "./A.mtx", says=["--solution and MATRIX", "the same file"])
+        self.refused("A.mtx", "--solution", "x", "--history", "x", says="--history and --solution")
+
+    def test_damaged_choice(self):
+        self.write("choice.json", "{}")
+        self.refused("A.mtx", "--choice", "choice.json", says="choice.json", code=1)
+
+    def test_contradictions(self):
+        for options, says in ((["--method", "jacobi", "--momentum"], ["--momentum", "--method jacobi"]), (["--method", "sor", "--blocks", "metis"], "--blocks"),
+                              (["--method", "gauss-seidel", "--omega", "1.5"], "--method sor"), (["--method", "chebyshev", "--omega", "1"], "--omega"),
+                              (["--method", "ssor", "--omega", "tau"], "--omega tau"), (["--momentum", "automatic", "--omega", "1"], "--omega is given with --momentum automatic"),
+                              (["--l1", "--omega", "tau"], "--l1"), (["--overlap-percent", "10"], "--overlap-percent"), (["--overlap", "uniform", "--blocks", "metis"], "--overlap"),
+                              (["--seed", "3"], "--schedule replay"), (["--schedule", "replay", "--threads", "2"], "--threads"),
+                              (["--backend", "reference", "--threads", "2"], "--threads"), (["--backend", "host", "--execution", "persistent"], "--execution"),
+                              (["--backend", "host", "--storage", "single"], "--storage"), (["--tune", "--block-size", "64"], "--block-size is given with --tune"),
+                              (["--choice", "c.json", "--omega", "1"], "--omega is given with --choice"), (["--tune-seconds", "3"], "--tune-seconds"),
+                              (["--analyze", "--solution", "x"], "--solution is given with --analyze"), (["--tune", "--method", "jacobi"], "--tune is given with --method")):
+            with self.subTest(options):
+                self.refused("A.mtx", *options, says=says)
+
+    def test_values(self):
+        self.refused(says="MATRIX")
+        for options, says in ((["--method", "magic"], ["--method is 'magic'", "gauss-seidel"]), (["--backend", "gpu"], ["--backend is 'gpu'", "reference"]),
+                              (["--omega", "-1"], "omega is -1"), (["--omega", "nan"], "--omega is 'nan'"), (["--omega", "1x"], "--omega is '1x'"),
+                              (["--momentum=x"], "--momentum is 'x'"), (["--momentum", "1"], "momentum is 1"), (["--local-iterations", "0"], "local_iterations is 0"),
+                              (["--local-iterations", "2.5"], "--local-iterations"), (["--block-size", "x"], "--block-size"), (["--block-size", "0"], "block_size is 0"),
+                              (["--tolerance", "-1"], "relative_tolerance"), (["--tolerance", "nan"], "relative_tolerance"), (["--test-every", "0"], "test_every"),
+                              (["--max-iterations", "-1"], "max_iterations"), (["--max-seconds", "-1"], "max_seconds"), (["--threads", "-1"], "n_threads"),
+                              (["--overlap", "uniform", "--overlap-percent", "95"], "overlap_percent"), (["--tune", "--tune-seconds", "0"], "--tune-seconds"),
+                              (["--method", "sor", "--omega", "2"], "omega is 2"), (["--no-such-option"], "--no-such-option"), (["extra"], "extra")):
+            with self.subTest(options):
+                self.refused("A.mtx", *options, says=says)
+
+    def test_not_positive_definite(self):
+        self.matrix("bad.mtx", laplace(12, 2.5), 144)
+        for options in (["--omega", "tau"], ["--momentum"], ["--method", "chebyshev"]):
+            with self.subTest(options):
+                self.refused("bad.mtx", *options, says=["positive definite", options[0]], code=1)
+        entries = laplace(12)
+        entries[3, 4] = -0.5
+        self.matrix("bad.mtx", entries, 144)
+        self.refused("bad.mtx", "--method", "chebyshev", says="symmetric", code=1)
+
+    def test_device_that_is_not_there(self):
+        if HAS_GPU:
+            self.skipTest("there is a GPU here")
+        self.refused("A.mtx", "--backend", "cuda", says=["--backend cuda", "--backend host"], code=1)
+        self.refused("missing.mtx", "--backend", "cuda", says="--backend cuda", code=1)
+
+
+if __name__ == "__main__":
+    unittest.main()
