@@ -54,7 +54,7 @@ namespace
     int         samples    = 31;
     std::string forms      = "double,lossless,stencil";
     std::string ks         = "1,5,9";
-    int         iterations = 0;
+    int         iterations = 0, contraction = 0;
     std::string matrices;
     std::string tile;
   };
@@ -86,6 +86,16 @@ namespace
                 t.smallest,
                 t.largest,
                 method.description().c_str());
+    if (settings.contraction > 0)
+      {
+        x                  = 0.;
+        const double start = std::sqrt(method.residual_norm_squared(x.data(), b.data()));
+        method.iterate(x.data(), b.data(), settings.contraction);
+        std::printf("%-22s   relative residual after %d global iterations from 0, b = 1: %.4f\n",
+                    problem.c_str(),
+                    settings.contraction,
+                    std::sqrt(method.residual_norm_squared(x.data(), b.data())) / start);
+      }
     std::fflush(stdout);
   }
 
@@ -177,7 +187,7 @@ namespace
     int         block_size, k;
     double      caution; ///< of the momentum; negative: none
     int         test_every;
-    std::string flags; ///< l: launch form
+    std::string flags; ///< l: launch form, s: synchronous persistent form
   };
 
   void time_to_solution(const std::string &name, const CrsMatrix &A, const std::vector<Candidate> &candidates, const Settings &settings)
@@ -212,6 +222,11 @@ namespace
         options.local_iterations = c.k;
         if (c.flags.find('l') != std::string::npos)
           options.execution = Execution::launch;
+        if (c.flags.find('s') != std::string::npos)
+          {
+            options.schedule  = Schedule::synchronous;
+            options.execution = Execution::persistent;
+          }
         if (c.caution >= 0.)
           {
             const MomentumParameters m = momentum_parameters(eigenvalues, c.caution);
@@ -282,6 +297,7 @@ int main(int argc, char **argv)
   app.add_option("--k", settings.ks, "comma-separated numbers of local iterations");
   app.add_option("--samples", settings.samples, "repetitions, of which the median is shown");
   app.add_option("--iterations", settings.iterations, "global iterations a sample; 0: by the size");
+  app.add_option("--contraction", settings.contraction, "also print the residual after so many global iterations");
   app.add_option("--tile", settings.tile, "nodes of a block of the stored matrices, for example 32x16x1");
   app.add_option("--matrices", settings.matrices, "folder of fv1.mtx.gz and fv3.mtx.gz");
   app.add_option("--candidates", candidates_text, "shape:block_size:k:caution:test_every,... for the time to solution; caution -1: no momentum");

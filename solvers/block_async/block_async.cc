@@ -36,10 +36,6 @@ namespace leopard
       require(k >= 1, "local_iterations_per_block", std::to_string(k), "numbers >= 1");
     require(block_omega > 0. && block_omega < 2., "block_omega", std::to_string(block_omega), "a number between 0 and 2");
     require(momentum >= 0. && momentum < 1., "momentum", std::to_string(momentum), "a number from 0 to below 1");
-    require(!(backend == Backend::cuda && execution == Execution::persistent && schedule == Schedule::synchronous),
-            "execution",
-            "persistent",
-            "launch or automatic with the synchronous schedule, which waits for all blocks after each global iteration");
     require(omega > 0. && omega < 2. * (1. + momentum), "omega", std::to_string(omega), "a number between 0 and 2 (1 + momentum)");
     require(n_threads >= 0, "n_threads", std::to_string(n_threads), "a number >= 0, where 0 stands for all of the machine's");
     require(!(backend == Backend::cuda && schedule == Schedule::replay),

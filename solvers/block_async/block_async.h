@@ -25,7 +25,8 @@ namespace leopard
   {
     automatic, ///< persistent where all blocks are on the chip at once, else launch
     launch,    ///< one kernel launch a global iteration
-    persistent ///< one launch for all of them: each block iterates by itself, and only off-block values cross memory
+    persistent ///< one launch for all of them: each block iterates by itself, and only off-block values cross memory (in the synchronous schedule, which
+               ///< must be asked for with this form, the blocks wait for one another after each global iteration)
   };
 
   std::string to_string(Execution execution);

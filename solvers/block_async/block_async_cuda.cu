@@ -93,6 +93,7 @@ namespace leopard
         , n_entries(prepared.n_entries)
         , largest_block(prepared.matrix.blocks.largest())
         , largest_packet(packets_.largest_packet)
+        , most_outer(packets_.most_outer)
         , n_distinct(static_cast<int>(prepared.values.values().size()))
         , n_bytes(check_memory(packets_, prepared.matrix))
         , packets(packets_.bytes)
@@ -139,6 +140,18 @@ namespace leopard
           return;
         if (execution == Execution::persistent)
           {
+            if (options.schedule == Schedule::synchronous)
+              {
+                // blocks that wait for one another must all be there
+                RelaxParameters    p = parameters(n_iterations);
+                RelaxVectors       v = vectors(x, x, b);
+                MatrixView<Format> A = view();
+                MonitorView        m = monitor.no_tests();
+                monitor.reset();
+                device::copy_on_device(old_x.data(), x, old_x.size() * sizeof(double)); // ghosts are read there too
+                launch_cooperatively(A, v, p, m);
+                return;
+              }
             persistent_kernel<<<n_blocks, n_threads, largest_packet>>>(view(), vectors(x, x, b), parameters(n_iterations), monitor.no_tests());
             LEOPARD_CHECK(cudaGetLastError());
             return;
@@ -157,14 +170,14 @@ namespace leopard
       IterationReport iterate_until(double *x, const double *b, int n_iterations, const ResidualTest &test) override
       {
         // now and then the host looks too: at the time, and at whether there is progress
-        RelaxParameters    p     = parameters(static_cast<int>(std::min<long>(n_iterations, 100l * test.every)));
-        RelaxVectors       v     = vectors(x, x, b);
-        MatrixView<Format> A     = view();
-        MonitorView        m     = monitor.view(test);
-        p.test_every             = test.every;
-        void *kernel_arguments[] = {&A, &v, &p, &m};
-        LEOPARD_CHECK(cudaLaunchCooperativeKernel(
-          reinterpret_cast<const void *>(persistent_kernel), n_blocks, n_threads, kernel_arguments, largest_packet, nullptr));
+        RelaxParameters    p = parameters(static_cast<int>(std::min<long>(n_iterations, 100l * test.every)));
+        RelaxVectors       v = vectors(x, x, b);
+        MatrixView<Format> A = view();
+        MonitorView        m = monitor.view(test);
+        p.test_every         = test.every;
+        if (v.other_x != nullptr)
+          device::copy_on_device(old_x.data(), x, old_x.size() * sizeof(double)); // ghosts are read there too
+        launch_cooperatively(A, v, p, m);
         return monitor.report();
       }
 
@@ -188,6 +201,9 @@ namespace leopard
       }
 
     private:
+      /** Two packets, and a number for each outer entry of a block. */
+      std::size_t launch_shared() const { return 2 * static_cast<std::size_t>(largest_packet) + sizeof(double) * most_outer; }
+
       static std::string columns_text()
       {
         return Format::has_values ? "columns of " + std::to_string(8 * sizeof(typename Format::Column)) + " bits"
@@ -214,6 +230,7 @@ namespace leopard
       static LaunchKernel launch_kernel_for(int width)
       {
         return width <= 4    ? relax_rows_kernel<Format, 4, plain>
+               : width <= 6  ? relax_rows_kernel<Format, 6, plain>
                : width <= 8  ? relax_rows_kernel<Format, 8, plain>
                : width <= 16 ? relax_rows_kernel<Format, 16, plain>
                              : nullptr;
@@ -251,7 +268,7 @@ namespace leopard
           return blocks * properties.multiProcessorCount;
         };
 
-        if (options.schedule == Schedule::chaotic && options.execution != Execution::launch)
+        if (options.schedule == Schedule::chaotic ? options.execution != Execution::launch : options.execution == Execution::persistent)
           {
             n_threads         = threads_for(largest_block);
             persistent_kernel = persistent_kernel_for(inner_width, outer_width, n_threads);
@@ -271,7 +288,7 @@ namespace leopard
           }
 
         const std::size_t room_for_packets = properties.sharedMemPerBlockOptin - 16 * 1024; // beside what the kernel has by itself
-        if (largest_block <= max_rows_in_registers && 2 * static_cast<std::size_t>(largest_packet) <= room_for_packets)
+        if (largest_block <= max_rows_in_registers && launch_shared() <= room_for_packets)
           {
             const bool plain = options.omega == 1. && options.block_omega == 1. && !options.l1_weights && options.momentum == 0. &&
                                options.local_iterations_per_block.empty();
@@ -281,7 +298,7 @@ namespace leopard
         if (launch_kernel != nullptr)
           {
             n_launch_threads = threads_for((largest_block + rows_a_thread - 1) / rows_a_thread);
-            n_shared         = 2 * static_cast<std::size_t>(largest_packet);
+            n_shared         = launch_shared();
             for (const LaunchKernel kernel : {launch_kernel, residual_kernel})
               LEOPARD_CHECK(cudaFuncSetAttribute(
                 reinterpret_cast<const void *>(kernel), cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(n_shared)));
@@ -302,7 +319,10 @@ namespace leopard
           reinterpret_cast<const void *>(relax_any_kernel<Format>), cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(n_shared)));
       }
 
-      RelaxVectors vectors(double *x, const double *off_block, const double *b) const { return {x, off_block, b, velocity.data(), monitor.parts()}; }
+      RelaxVectors vectors(double *x, const double *off_block, const double *b) const
+      {
+        return {x, off_block, b, velocity.data(), monitor.parts(), execution == Execution::persistent ? old_x.data() : nullptr};
+      }
 
       RelaxParameters parameters(int n_iterations) const
       {
@@ -328,6 +348,13 @@ namespace leopard
         else
           (p.test_every > 0 ? residual_kernel : launch_kernel)<<<n_launched, n_launch_threads, n_shared>>>(view(), v, p);
         LEOPARD_CHECK(cudaGetLastError());
+      }
+
+      void launch_cooperatively(MatrixView<Format> &A, RelaxVectors &v, RelaxParameters &p, MonitorView &m) const
+      {
+        void *arguments[] = {&A, &v, &p, &m};
+        LEOPARD_CHECK(
+          cudaLaunchCooperativeKernel(reinterpret_cast<const void *>(persistent_kernel), n_blocks, n_threads, arguments, largest_packet, nullptr));
       }
 
       /** Queues the parts of ||b - A x||^2: no local iterations, so that x is only read. */
@@ -370,7 +397,7 @@ namespace leopard
 
       const BlockAsyncOptions    options;
       const Storage              storage;
-      const int                  n_rows, n_blocks, n_entries, largest_block, largest_packet, n_distinct;
+      const int                  n_rows, n_blocks, n_entries, largest_block, largest_packet, most_outer, n_distinct;
       const std::size_t          n_bytes;
       device::Array<char>        packets;
       device::Array<int>         packet_offsets;

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 
 namespace leopard
 {
@@ -65,9 +66,12 @@ namespace leopard
       return sum_of(b_parts.data(), reduction_threads);
     }
 
-    MonitorView view(const ResidualTest &test) const { return {monitor.data(), parts(), b_parts.data(), done.data(), host, test}; }
+    MonitorView view(const ResidualTest &test) const { return {monitor.data(), true, parts(), b_parts.data(), done.data(), host, test}; }
+    /** Before a launch of the synchronous schedule without tests, which leaves its count. */
+    void reset() const { LEOPARD_CHECK(cudaMemsetAsync(monitor.data(), 0, offsetof(Monitor, initial))); }
+
     /** For launches without tests. */
-    MonitorView no_tests() const { return {nullptr, nullptr, nullptr, nullptr, nullptr, {}}; }
+    MonitorView no_tests() const { return {monitor.data(), false, nullptr, nullptr, nullptr, nullptr, {}}; }
 
     /** Waits for a launch with tests and says what it has done. */
     IterationReport report() const

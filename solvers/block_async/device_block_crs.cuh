@@ -265,7 +265,7 @@ namespace leopard
     std::vector<int2> extents;
     std::vector<int>  value_positions, value_sources; ///< doubles only: where in the bytes (in doubles) which entry of the CrsMatrix stands
     std::vector<int>  weight_positions;               ///< the same for the weight of each local row
-    int               inner_width = 0, outer_width = 0, largest_packet = 0;
+    int               inner_width = 0, outer_width = 0, largest_packet = 0, most_outer = 0; ///< outer entries of a block
 
     /** @param keep_positions whether the values will change. */
     Packets(
@@ -308,6 +308,7 @@ namespace leopard
       std::stable_sort(order.begin(), order.end(), [&](int r, int s) { return outer_length(r) > outer_length(s); });
       const int n_jags = order.empty() ? 0 : outer_length(order.front()), n_outer = A.outer.offsets[first + rows] - A.outer.offsets[first];
       outer_width = std::max(outer_width, n_jags);
+      most_outer  = std::max(most_outer, n_outer);
 
       // where everything stands
       int         head[header_size] = {};

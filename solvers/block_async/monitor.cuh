@@ -63,7 +63,7 @@ namespace leopard
   /** What blocks tell each other about the residual: device memory, zero before the first launch and again after each. */
   struct Monitor
   {
-    int    state, ready, arrived[3];
+    int    state, ready, arrived[3], barrier;
     double initial, b, goal, limit;
     int    n_estimates;
     double estimates[max_estimates];
@@ -73,7 +73,8 @@ namespace leopard
   /** A launch that tests the residual by itself. */
   struct MonitorView
   {
-    Monitor     *monitor; ///< null: no tests
+    Monitor     *monitor;
+    bool         tests;
     double      *parts;   ///< one a block: its part of ||r||^2 at its last test
     double      *b_parts; ///< its part of ||b||^2
     int         *iterations_done;
@@ -148,14 +149,14 @@ namespace leopard
     wait_for(&m.monitor->ready, 1);
   }
 
-  /** Returns when all blocks have written their last values, so that the true residual can be computed. */
-  __device__ inline void wait_for_all(const MonitorView &m)
+  /** Returns when so many blocks have come here, and what they wrote before is visible. */
+  __device__ inline void wait_for_all(const MonitorView & /*m*/, int *counter, int number)
   {
     __threadfence();
     __syncthreads();
     if (threadIdx.x == 0)
-      atomicAdd(&m.monitor->arrived[1], 1);
-    wait_for(&m.monitor->arrived[1], gridDim.x);
+      atomicAdd(counter, 1);
+    wait_for(counter, number);
   }
 
   /** Publishes the block's part of the final residual (valid in thread 0); the last block reports to the host and tidies up. */
@@ -192,22 +193,26 @@ namespace leopard
     __syncthreads();
     if (threadIdx.x == 0)
       {
-        m.report->fewest       = fewest;
-        m.report->most         = most;
-        m.report->mean         = total / gridDim.x;
-        m.report->initial      = m.monitor->initial;
-        m.report->b            = m.monitor->b;
-        m.report->final        = final;
-        m.report->n_estimates  = m.monitor->n_estimates;
-        m.monitor->n_estimates = m.monitor->ready = m.monitor->state = m.monitor->arrived[0] = m.monitor->arrived[1] = m.monitor->arrived[2] = 0;
+        m.report->fewest      = fewest;
+        m.report->most        = most;
+        m.report->mean        = total / gridDim.x;
+        m.report->initial     = m.monitor->initial;
+        m.report->b           = m.monitor->b;
+        m.report->final       = final;
+        m.report->n_estimates = m.monitor->n_estimates;
+        m.monitor->barrier = m.monitor->n_estimates = m.monitor->ready = m.monitor->state = m.monitor->arrived[0] = m.monitor->arrived[1] =
+          m.monitor->arrived[2]                                                                                   = 0;
       }
   }
 
-  /** Block 0's first warp adds up what the blocks have published and decides. Blocks report at different times: an estimate. */
-  __device__ inline void look_at_residual(Monitor *monitor, const double *parts, int iteration)
+  /**
+   * A block's first warp adds up what the blocks have published and decides; the result is valid in thread 0. In the chaotic schedule blocks report at
+   * different times: an estimate.
+   */
+  __device__ inline int look_at_residual(Monitor *monitor, const double *parts, int iteration, bool record)
   {
-    if (blockIdx.x != 0 || threadIdx.x >= 32)
-      return;
+    if (threadIdx.x >= 32)
+      return go_on;
     double sum     = 0.;
     bool   missing = false; // a block that has not yet reported has -1
     for (int block = threadIdx.x; block < static_cast<int>(gridDim.x); block += 32)
@@ -219,18 +224,20 @@ namespace leopard
     missing = __any_sync(0xffffffffu, missing);
     for (int offset = 16; offset > 0; offset /= 2)
       sum += __shfl_down_sync(0xffffffffu, sum, offset);
-    if (threadIdx.x == 0 && !missing)
+    if (threadIdx.x > 0 || missing)
+      return go_on;
+    if (record && monitor->n_estimates < max_estimates)
       {
-        if (monitor->n_estimates < max_estimates)
-          {
-            monitor->estimate_iterations[monitor->n_estimates] = iteration;
-            monitor->estimates[monitor->n_estimates]           = sum;
-            ++monitor->n_estimates;
-          }
-        const int state = sum <= monitor->goal ? goal_met : !(sum <= monitor->limit) ? limit_met : go_on;
-        if (state != go_on)
-          cuda::atomic_ref<int, cuda::thread_scope_device>(monitor->state).store(state, cuda::std::memory_order_relaxed);
+        monitor->estimate_iterations[monitor->n_estimates] = iteration;
+        monitor->estimates[monitor->n_estimates]           = sum;
+        ++monitor->n_estimates;
       }
+    return sum <= monitor->goal ? goal_met : !(sum <= monitor->limit) ? limit_met : go_on;
+  }
+
+  __device__ inline void set_monitor_state(Monitor *monitor, int state)
+  {
+    cuda::atomic_ref<int, cuda::thread_scope_device>(monitor->state).store(state, cuda::std::memory_order_relaxed);
   }
 
   __device__ inline int monitor_state(Monitor *monitor)

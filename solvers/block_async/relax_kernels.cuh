@@ -24,6 +24,7 @@ namespace leopard
     const double *b;
     double       *velocity; ///< one a local row; with momentum only
     double       *parts;    ///< launch form: one a block, its part of ||r||^2 if that is asked for
+    double       *other_x;  ///< persistent form, synchronous schedule: the second of two vectors that are read and written in turn, else null
   };
 
   constexpr int max_rows_in_registers = 512; ///< of a block whose rows are held in registers
@@ -125,22 +126,26 @@ namespace leopard
 
   constexpr int rows_a_thread = 2; ///< of the launch form
 
+  /** Thread blocks a multiprocessor that registers are left for; packets of doubles leave no room for a third one anyway. */
+  constexpr int launch_blocks_at_once(int width, bool plain, std::size_t value_bytes)
+  {
+    return width <= 4 ? (plain ? 4 : 3) : width <= 8 ? (plain && value_bytes < 8 ? 3 : 2) : 1;
+  }
+
   /**
    * One global iteration: a thread block relaxes the matrix blocks blockIdx.x, blockIdx.x + gridDim.x, ..., two rows a thread. While it relaxes one, a
    * bulk copy brings the next one's packet to shared memory. `plain`: omega = 1, no weights, no momentum, k the same in all blocks, and no residual is
-   * asked for. Dynamic shared memory: two packets.
+   * asked for. Dynamic shared memory: two packets, and a number for each outer entry of a block.
    */
   template <typename Format, int width, bool plain>
-  __global__ void __launch_bounds__(max_rows_in_registers / rows_a_thread,
-                                    width <= 4   ? (plain ? 4 : 3)
-                                    : width <= 8 ? 2
-                                                 : 1)
+  __global__ void __launch_bounds__(max_rows_in_registers / rows_a_thread, launch_blocks_at_once(width, plain, sizeof(typename Format::Value)))
     relax_rows_kernel(const MatrixView<Format> A, const RelaxVectors v, const RelaxParameters parameters)
   {
     extern __shared__ __align__(128) char stages[];
     __shared__ double                     y[2 * max_rows_in_registers], frozen[max_rows_in_registers], partial[32];
     __shared__ std::uint64_t barriers[2];
     const PacketPipeline     pipeline = {stages, barriers, A.stage_bytes};
+    double                  *products = reinterpret_cast<double *>(stages + 2 * A.stage_bytes);
     const int                t = threadIdx.x, n_threads = blockDim.x;
     const auto               request = [&](int j, int stage) {
       if (t == 0 && j < A.n_blocks)
@@ -189,8 +194,9 @@ namespace leopard
           }
         pipeline.wait(stage, parity);
         const BlockView<Format> block(stages + stage * A.stage_bytes);
-        for (int r = t; r < block[header_n_boundary]; r += n_threads)
-          frozen[block.boundary_row(r)] = off_block_sum(block, A.tables, v.off_block, r, 0);
+        // off-block products, an entry a thread; what they are sums of comes after the barrier
+        for (int p = t, n = block.jag(block[header_n_jags]); p < n; p += n_threads)
+          products[p] = block.outer_value(p, A.tables) * load(v.off_block + block.outer_column(p));
         const int                     rows = block[header_rows], begin = block[header_begin], first_local = block[header_first_local];
         const int                     owned_begin = block[header_owned_begin], owned_rows = block[header_owned_rows];
         RowInRegisters<Format, width> a[rows_a_thread];
@@ -205,6 +211,14 @@ namespace leopard
             keep[r]     = !plain && A.keeps != nullptr ? A.keeps[first_local + safe] : A.keep;
             velocity[r] = !plain && parameters.momentum > 0. ? v.velocity[first_local + safe] : 0.;
             y[i]        = value[r];
+          }
+        __syncthreads();
+        for (int r = t; r < block[header_n_boundary]; r += n_threads)
+          {
+            double sum = 0.;
+            for (int e = 0; block.has_outer(r, e); ++e)
+              sum += products[block.jag(e) + r];
+            frozen[block.boundary_row(r)] = sum;
           }
         __syncthreads();
         double s[rows_a_thread], start[rows_a_thread];
@@ -321,7 +335,7 @@ namespace leopard
   };
 
   /**
-   * The persistent form, a thread a row: each block iterates by itself, its matrix, right-hand side and values in registers and shared memory. Dynamic shared memory: the packet. With a monitor the blocks wait for one another twice, before the first and after the last iteration, for the true residuals.
+   * The persistent form, a thread a row: each block iterates by itself, its matrix, right-hand side and values in registers and shared memory. Dynamic shared memory: the packet. With tests the blocks wait for one another twice, before the first and after the last iteration, for the true residuals; in the synchronous schedule they do so after each iteration.
    */
   template <typename Format, int width, int n_cached, int max_threads>
   __global__ void __launch_bounds__(max_threads)
@@ -357,11 +371,11 @@ namespace leopard
       }
     const OffBlock<n_cached> off_block(block, A.tables);
     const int k = parameters.local_iterations_per_block != nullptr ? parameters.local_iterations_per_block[blockIdx.x] : parameters.local_iterations;
-    // s = b - off-block part, with the newest values in the first half of y
-    const auto freeze = [&] {
-      off_block.freeze(block, A.tables, v.x, frozen);
+    // s = b - off-block part, with the block's values in the first half of y
+    const auto freeze = [&](const double *x) {
+      off_block.freeze(block, A.tables, x, frozen);
       if (active && !owned)
-        value = load(v.x + row);
+        value = load(x + row);
       y[i] = value;
       __syncthreads();
       return b - frozen[i];
@@ -385,26 +399,34 @@ namespace leopard
     if (i == 0)
       state = go_on;
     __syncthreads();
-    if (m.monitor != nullptr)
+    if (m.tests)
       {
-        const double residual = residual_part(freeze()), b_part = sum_over_block(owned ? b * b : 0., partial);
+        const double residual = residual_part(freeze(v.x)), b_part = sum_over_block(owned ? b * b : 0., partial);
         begin_solve(m, residual, b_part, partial);
       }
 
-    int iteration = 0;
+    const bool synchronous = v.other_x != nullptr;
+    double    *from = v.x, *to = synchronous ? v.other_x : v.x;
+    int        iteration = 0;
     for (; iteration < parameters.n_iterations; ++iteration)
       {
-        if (m.monitor != nullptr && i == 0)
+        if (m.tests && !synchronous && i == 0)
           state = monitor_state(m.monitor);
-        const double s = freeze(), start = value;
+        const double s = freeze(from), start = value;
         if (state != go_on)
           break;
-        if (parameters.test_every > 0 && iteration % parameters.test_every == 0 && iteration > 0)
+        const bool tests = m.tests && iteration % parameters.test_every == 0 && iteration > 0;
+        if (tests)
           {
             const double part = residual_part(s);
             if (i == 0)
               store(m.parts + blockIdx.x, part);
-            look_at_residual(m.monitor, m.parts, iteration);
+            if (!synchronous && blockIdx.x == 0)
+              {
+                const int decision = look_at_residual(m.monitor, m.parts, iteration, true);
+                if (i == 0 && decision != go_on)
+                  set_monitor_state(m.monitor, decision);
+              }
           }
         for (int n = 0; n + 2 <= k; n += 2)
           {
@@ -416,14 +438,30 @@ namespace leopard
         if (parameters.block_omega != 1.)
           value = start + parameters.block_omega * (value - start);
         if (owned)
-          store(v.x + row, value);
+          store(to + row, value);
+        if (synchronous)
+          {
+            wait_for_all(m, &m.monitor->barrier, (iteration + 1) * gridDim.x);
+            if (tests)
+              {
+                // every block adds up the same numbers in the same order, and so comes to the same decision
+                const int decision = look_at_residual(m.monitor, m.parts, iteration, blockIdx.x == 0);
+                if (i == 0)
+                  state = decision;
+              }
+            double *swap = from;
+            from         = to;
+            to           = swap;
+          }
       }
+    if (synchronous && from != v.x && owned)
+      store(v.x + row, value);
     if (active && parameters.momentum > 0.)
       v.velocity[local] = velocity;
-    if (m.monitor != nullptr)
+    if (m.tests)
       {
-        wait_for_all(m);
-        end_solve(m, residual_part(freeze()), iteration, partial);
+        wait_for_all(m, &m.monitor->arrived[1], gridDim.x);
+        end_solve(m, residual_part(freeze(v.x)), iteration, partial);
       }
   }
 

@@ -136,6 +136,9 @@ namespace leopard
         launch_kernels[1]     = relax_stencil_kernel<Shape, false, true>;
         persistent_kernels[0] = relax_stencil_kernel<Shape, true, false>;
         persistent_kernels[1] = relax_stencil_kernel<Shape, true, true>;
+        if (options.schedule == Schedule::synchronous && options.execution == Execution::persistent)
+          throw InvalidInput("block-asynchronous iteration: execution is persistent for a stencil in the synchronous schedule\n  expected: execution "
+                             "automatic or launch, or a stored matrix");
         if (options.schedule == Schedule::chaotic && options.execution != Execution::launch)
           for (int warps = Shape::max_warps; warps >= 2; warps /= 2)
             {
@@ -192,11 +195,11 @@ namespace leopard
         const bool persists = execution == Execution::persistent;
         const bool whole    = view.n_x % tile_x == 0 && view.n_y % tile_y == 0 && view.n_z % (n_warps * planes_a_warp) == 0 && aligned(x) &&
                            aligned(b) && aligned(off_block);
-        RelaxVectors    vectors     = {x, off_block, b, nullptr, monitor->parts()};
+        RelaxVectors    vectors     = {x, off_block, b, nullptr, monitor->parts(), nullptr};
         RelaxParameters parameters  = {n, local_iterations, nullptr, 1., 0., test_every};
         const Kernel    kernel      = (persists ? persistent_kernels : launch_kernels)[whole];
         void           *arguments[] = {&view, &vectors, &parameters, &m};
-        if (m.monitor != nullptr) // whose blocks wait for one another twice
+        if (m.tests) // whose blocks wait for one another twice
           LEOPARD_CHECK(cudaLaunchCooperativeKernel(reinterpret_cast<const void *>(kernel), n_tiles(), 32 * n_warps, arguments, n_shared, nullptr));
         else
           kernel<<<n_tiles(), 32 * n_warps, n_shared>>>(view, vectors, parameters, m);

@@ -526,7 +526,7 @@ namespace leopard
     if constexpr (persistent)
       {
         take_right_hand_side<Shape, true>(A, s, kept_b, true);
-        if (m.monitor != nullptr)
+        if (m.tests)
           {
             double norm = 0.;
 #pragma unroll
@@ -545,7 +545,7 @@ namespace leopard
     for (; iteration < (persistent ? parameters.n_iterations : 1); ++iteration)
       {
         if constexpr (persistent)
-          if (m.monitor != nullptr)
+          if (m.tests)
             {
               __syncthreads(); // all have read the state of the iteration before
               if (threadIdx.x == 0)
@@ -557,12 +557,16 @@ namespace leopard
           {
             const double part = squared_part();
             if (threadIdx.x == 0)
-              store((m.monitor != nullptr ? m.parts : v.parts) + blockIdx.x, part);
-            if (m.monitor != nullptr && iteration > 0)
-              look_at_residual(m.monitor, m.parts, iteration);
+              store((m.tests ? m.parts : v.parts) + blockIdx.x, part);
+            if (m.tests && iteration > 0 && blockIdx.x == 0)
+              {
+                const int decision = look_at_residual(m.monitor, m.parts, iteration, true);
+                if (threadIdx.x == 0 && decision != go_on)
+                  set_monitor_state(m.monitor, decision);
+              }
           }
         if constexpr (persistent)
-          if (m.monitor != nullptr)
+          if (m.tests)
             {
               __syncthreads();
               if (state != go_on)
@@ -583,9 +587,9 @@ namespace leopard
       {
         if (parameters.local_iterations > 0)
           store_patch(t, v.x, y, false);
-        if (m.monitor != nullptr)
+        if (m.tests)
           {
-            wait_for_all(m);
+            wait_for_all(m, &m.monitor->arrived[1], gridDim.x);
             take_right_hand_side<Shape, true>(A, s, kept_b, false);
             freeze(A, t, v.off_block, s);
             end_solve(m, squared_part(), iteration, partial);

@@ -78,6 +78,37 @@ namespace leopard
           }
     }
 
+    TEST_P(Options, PersistentSynchronousFormEqualsTheReference)
+    {
+      if (GetParam() != Backend::cuda)
+        GTEST_SKIP() << "a form of the GPU";
+      const CrsMatrix A = random_dominant_matrix(2000, 9, 0.9, 1);
+      const Vector    b = random_vector(2000, 3), x0 = random_vector(2000, 4);
+      for (const Variant &variant : variants())
+        {
+          BlockAsyncOptions o = options(Schedule::synchronous, 128, 3);
+          variant.change(o);
+          if (o.blocks(A.n_rows).largest() > 512)
+            continue; // do not fit in registers
+          BlockAsyncOptions persistent = o;
+          persistent.execution         = Execution::persistent;
+          BlockAsync method(A, persistent);
+          o.backend = Backend::reference;
+          BlockAsync reference(A, o);
+          Vector     x = x0, y = x0, z = x0;
+          for (const int n : {1, 3, 4})
+            {
+              iterate(method, x, b, n);
+              iterate(reference, y, b, n);
+            }
+          EXPECT_LT(largest_difference(x, y), 1e-12) << variant.name << ", " << method.description();
+          method.restart();
+          for (const int n : {1, 3, 4})
+            iterate(method, z, b, n);
+          EXPECT_EQ(x, z) << "not the same to the last bit, " << variant.name;
+        }
+    }
+
     TEST_P(Options, EveryVariantConvergesInTheChaoticSchedule)
     {
       const CrsMatrix A       = random_dominant_matrix(2000, 9, 0.7, 5);
@@ -121,9 +152,11 @@ namespace leopard
     {
       const CrsMatrix A = five_point_matrix(64, 64, 0.1);
       const Vector    b(4096, 1.);
-      for (const Execution execution : {Execution::launch, Execution::persistent})
+      for (const auto &[schedule, execution] : {std::pair(Schedule::chaotic, Execution::launch),
+                                                std::pair(Schedule::chaotic, Execution::persistent),
+                                                std::pair(Schedule::synchronous, Execution::persistent)})
         {
-          BlockAsyncOptions o = options(Schedule::chaotic, 128, 5);
+          BlockAsyncOptions o = options(schedule, 128, 5);
           o.execution         = execution;
           BlockAsync       method(A, o);
           StoppingCriteria criteria;
