@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <string>
+#include <vector>
+
+/**
+ * @file
+ * What the papers print. T: H. Anzt, Asynchronous and Multiprecision Linear Solvers, thesis, KIT 2012; J: Anzt, Tomov, Dongarra, Heuveline, A
+ * block-asynchronous relaxation method for graphics processing units, 2013. Digits as printed, misprints included, which the comments name.
+ */
+namespace leopard::studies::published
+{
+  /** A row of Tables 4.1 to 4.4 of T (the same digits in Tables 2 and 3 of J): the relative residual over the runs. */
+  struct Variation
+  {
+    int    iteration;
+    double mean, maximum, minimum, absolute_variation, relative_variation, variance, standard_deviation, standard_error;
+  };
+
+  /** For "fv1" and "trefethen", else empty. The relative variation of Trefethen_2000 at 5 is misprinted; 9.7614e-02 follows from the others. */
+  const std::vector<Variation> &variation(const std::string &matrix);
+
+  /** T Table 4.5: seconds for k = 1 to 9 (first index) and 100, 200, 300, 400, 500 global iterations of fv3. */
+  extern const std::array<std::array<double, 5>, 9> seconds_of_local_iterations;
+
+  /** T Table 4.8: seconds a global iteration and of start-up, A318. The reduction for k = 5 is printed as 82 %; 76.6 % follows from the times. */
+  struct Storage
+  {
+    int    local_iterations;
+    double crs_seconds, block_crs_seconds, printed_reduction, crs_start, block_crs_start;
+  };
+  extern const std::array<Storage, 2> storage;
+
+  /** T Table 4.9: local iterations, summed over the blocks, of a global iteration. Async-(5) is 5 (blocks - 1): the last block is not counted. */
+  struct ThetaUpdates
+  {
+    int block_size, n_blocks, theta_dependent, uniform;
+  };
+  extern const std::array<ThetaUpdates, 5> theta_updates;
+
+  /** T Table 4.7, J Table 6: extra computation time in percent when 25 % of the components are taken up again after 10, 20, 30 iterations. */
+  struct Recovery
+  {
+    const char           *matrix;
+    std::array<double, 3> extra_percent;
+  };
+  extern const std::array<Recovery, 3> recovery;
+} // namespace leopard::studies::published
