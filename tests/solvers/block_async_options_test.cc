@@ -121,7 +121,8 @@ namespace leopard
           variant.change(o);
           BlockAsync method(A, o);
           Vector     x(2000, 0.);
-          iterate(method, x, b, 200);
+          for (int n = 0; n < 10 && largest_difference(x, x_exact) > 1e-11; ++n) // a block may be done before another begins
+            iterate(method, x, b, 100);
           EXPECT_LT(largest_difference(x, x_exact), 1e-11) << variant.name << ", " << method.description();
         }
     }
@@ -339,7 +340,8 @@ namespace leopard
             iterate(method, x, b, 3);
             EXPECT_LT(largest_difference(x, x_exact), 1e-13) << method.description();
             x.assign(A.n_rows, 0.);
-            iterate(method, x, b, 300);
+            for (int n = 0; n < 10 && largest_difference(x, x_exact) > 1e-10; ++n) // a block may be done before another begins
+              iterate(method, x, b, 100);
             EXPECT_LT(largest_difference(x, x_exact), 1e-10) << method.description();
           }
     }
