@@ -17,6 +17,7 @@
 #include <cmath>
 #include <cstdio>
 #include <functional>
+#include <memory>
 
 namespace
 {
@@ -285,6 +286,37 @@ namespace
         std::fflush(stdout);
       }
   }
+
+  /** Many solves in each form of execution; every one must converge. */
+  void robustness(int runs)
+  {
+    const Stencil   stencil = five_point_stencil(128, 128, 0.1);
+    const CrsMatrix A       = stencil.to_crs();
+    for (const bool stored : {true, false})
+      for (const Execution execution : {Execution::launch, Execution::persistent})
+        {
+          BlockAsyncOptions options;
+          options.backend             = Backend::cuda;
+          options.execution           = execution;
+          const auto           method = stored ? std::make_unique<BlockAsync>(A, options) : std::make_unique<BlockAsync>(stencil, options);
+          DeviceVector<double> x(A.n_rows), b(A.n_rows);
+          b = 1.;
+          StoppingCriteria criteria;
+          criteria.relative_tolerance = 1e-8;
+          int failures = 0, fewest = 1 << 30, most = 0;
+          for (int run = 0; run < runs; ++run)
+            {
+              x                        = 0.;
+              const SolveResult result = solve(*method, x.data(), b.data(), criteria);
+              failures += result.status != SolveStatus::converged;
+              fewest = std::min(fewest, result.n_iterations);
+              most   = std::max(most, result.n_iterations);
+            }
+          std::printf(
+            "128 x 128, %d runs to 1e-8: %d failed, %d to %d iterations; %s\n", runs, failures, fewest, most, method->description().c_str());
+          std::fflush(stdout);
+        }
+  }
 } // namespace
 
 int main(int argc, char **argv)
@@ -292,7 +324,7 @@ int main(int argc, char **argv)
   Settings    settings;
   std::string cases = "five,nine,seven,persistent,fv1,fv3,trefethen", candidates_text;
   CLI::App    app("Speed of block-asynchronous iteration on a GPU");
-  app.add_option("--cases", cases, "comma-separated: five, nine, seven, persistent, fv1, fv3, trefethen");
+  app.add_option("--cases", cases, "comma-separated: five, nine, seven, persistent, fv1, fv3, trefethen, robustness");
   app.add_option("--forms", settings.forms, "comma-separated: double, lossless, stencil");
   app.add_option("--k", settings.ks, "comma-separated numbers of local iterations");
   app.add_option("--samples", settings.samples, "repetitions, of which the median is shown");
@@ -332,6 +364,8 @@ int main(int argc, char **argv)
           time_stencil_problem("9-point 4096^2", nine_point_stencil(4096, 4096, 0.01), {32, 16, 1}, settings);
         else if (name == "seven")
           time_stencil_problem("7-point 256^3", seven_point_stencil(256, 256, 256, 0.01), {8, 8, 8}, settings);
+        else if (name == "robustness")
+          robustness(1000);
         else if (name == "persistent")
           time_stencil_problem("5-point 1024^2", five_point_stencil(1024, 1024, 0.01), {32, 16, 1}, settings);
         else

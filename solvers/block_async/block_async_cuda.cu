@@ -272,11 +272,8 @@ namespace leopard
           {
             n_threads         = threads_for(largest_block);
             persistent_kernel = persistent_kernel_for(inner_width, outer_width, n_threads);
-            const bool fits =
-              persistent_kernel != nullptr && static_cast<std::size_t>(largest_packet) <= properties.sharedMemPerBlockOptin - 16 * 1024;
-            if (fits)
-              LEOPARD_CHECK(
-                cudaFuncSetAttribute(reinterpret_cast<const void *>(persistent_kernel), cudaFuncAttributeMaxDynamicSharedMemorySize, largest_packet));
+            const bool fits   = persistent_kernel != nullptr && static_cast<std::size_t>(largest_packet) <=
+                                                                device::allow_shared_memory(reinterpret_cast<const void *>(persistent_kernel));
             const int room = fits ? at_once(reinterpret_cast<const void *>(persistent_kernel), n_threads, largest_packet) : 0;
             if (n_blocks <= room)
               execution = Execution::persistent;
@@ -300,23 +297,19 @@ namespace leopard
             n_launch_threads = threads_for((largest_block + rows_a_thread - 1) / rows_a_thread);
             n_shared         = launch_shared();
             for (const LaunchKernel kernel : {launch_kernel, residual_kernel})
-              LEOPARD_CHECK(cudaFuncSetAttribute(
-                reinterpret_cast<const void *>(kernel), cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(n_shared)));
-            n_launched = std::min(n_blocks,
-                                  std::min(at_once(reinterpret_cast<const void *>(launch_kernel), n_launch_threads, n_shared),
-                                           at_once(reinterpret_cast<const void *>(residual_kernel), n_launch_threads, n_shared)));
+              device::allow_shared_memory(reinterpret_cast<const void *>(kernel));
+            n_launched = std::min(n_blocks, at_once(reinterpret_cast<const void *>(launch_kernel), n_launch_threads, n_shared));
+            n_residual = std::min(n_blocks, at_once(reinterpret_cast<const void *>(residual_kernel), n_launch_threads, n_shared));
             return;
           }
         const auto shared_for  = [&](long rows) { return sizeof(double) * (32 + 3 * rows); };
         n_launch_threads       = std::min(1024, threads_for(largest_block));
         n_shared               = shared_for(largest_block);
-        const std::size_t room = properties.sharedMemPerBlockOptin;
+        const std::size_t room = device::allow_shared_memory(reinterpret_cast<const void *>(relax_any_kernel<Format>));
         if (n_shared > room)
           throw InvalidInput("block-asynchronous iteration: a block of " + std::to_string(largest_block) + " rows needs " + std::to_string(n_shared) +
                              " bytes of shared memory, and a thread block of this GPU has " + std::to_string(room) +
                              "\n  expected: a block_size of at most " + std::to_string((room / sizeof(double) - 32) / 3));
-        LEOPARD_CHECK(cudaFuncSetAttribute(
-          reinterpret_cast<const void *>(relax_any_kernel<Format>), cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(n_shared)));
       }
 
       RelaxVectors vectors(double *x, const double *off_block, const double *b) const
@@ -346,7 +339,8 @@ namespace leopard
         if (launch_kernel == nullptr)
           relax_any_kernel<Format><<<n_blocks, n_launch_threads, n_shared>>>(view(), v, p, largest_block);
         else
-          (p.test_every > 0 ? residual_kernel : launch_kernel)<<<n_launched, n_launch_threads, n_shared>>>(view(), v, p);
+          (p.test_every > 0 ? residual_kernel : launch_kernel) < < <p.test_every> 0 ? n_residual : n_launched, n_launch_threads,
+            n_shared >>> (view(), v, p);
         LEOPARD_CHECK(cudaGetLastError());
       }
 
@@ -415,8 +409,8 @@ namespace leopard
       std::unique_ptr<Positions> positions;   ///< from the first update_values() on
       Execution                  execution         = Execution::launch;
       PersistentKernel           persistent_kernel = nullptr;
-      LaunchKernel               launch_kernel = nullptr, residual_kernel = nullptr; ///< null: relax_any_kernel
-      int                        n_threads = 0, n_launch_threads = 0, n_launched = 0;
+      LaunchKernel               launch_kernel = nullptr, residual_kernel = nullptr;                  ///< null: relax_any_kernel
+      int                        n_threads = 0, n_launch_threads = 0, n_launched = 0, n_residual = 0; ///< thread blocks of the two launch kernels
       std::size_t                n_shared = 0;
     };
 

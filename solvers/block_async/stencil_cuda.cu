@@ -174,12 +174,8 @@ namespace leopard
         for (const Kernel kernel : persistent_kernels)
           {
             int blocks = 0;
-            if (cudaFuncSetAttribute(reinterpret_cast<const void *>(kernel), cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared)) !=
-                cudaSuccess)
-              {
-                cudaGetLastError(); // more than a multiprocessor has: then none fits
-                return 0;
-              }
+            if (shared > device::allow_shared_memory(reinterpret_cast<const void *>(kernel)))
+              return 0;
             LEOPARD_CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, 32 * warps, shared));
             fewest = std::min(fewest, blocks);
           }

@@ -79,7 +79,7 @@ namespace leopard::command_line
       log("eigenvalues", "of D^-1 A, for " + what_for + " ...");
       try
         {
-          const ExtremeEigenvalues e = extreme_eigenvalues(A);
+          const ExtremeEigenvalues e = extreme_eigenvalues(A, 1e-3);
           log("eigenvalues", number(e.smallest) + " to " + number(e.largest));
           if (!(e.smallest > 0.))
             throw InvalidInput("the smallest eigenvalue of D^-1 A is " + number(e.smallest) + "\n  expected: a positive definite matrix");

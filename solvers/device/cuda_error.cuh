@@ -34,3 +34,22 @@ namespace leopard::device
 
 /** Checks the code of a CUDA, cuBLAS or cuSPARSE call. */
 #define LEOPARD_CHECK(call) ::leopard::device::check((call), #call, __FILE__, __LINE__)
+
+namespace leopard::device
+{
+  /**
+   * Lets a kernel use all the dynamic shared memory that the current device has beside the kernel's own. The setting belongs to the kernel and not to
+   * who launches it, so it is always the largest. @return that many bytes.
+   */
+  inline std::size_t allow_shared_memory(const void *kernel)
+  {
+    int device = 0, all = 0;
+    LEOPARD_CHECK(cudaGetDevice(&device));
+    LEOPARD_CHECK(cudaDeviceGetAttribute(&all, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
+    cudaFuncAttributes attributes;
+    LEOPARD_CHECK(cudaFuncGetAttributes(&attributes, kernel));
+    const int left = all - static_cast<int>(attributes.sharedSizeBytes);
+    LEOPARD_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, left));
+    return left;
+  }
+} // namespace leopard::device

@@ -213,6 +213,28 @@ namespace leopard
         }
     }
 
+    TEST_P(Options, ObjectsDoNotDisturbEachOther)
+    {
+      // both use the same kernels, the second with smaller blocks
+      const CrsMatrix A = random_dominant_matrix(20000, 6, 0.8, 3);
+      const Vector    b = random_vector(20000, 1);
+      for (const Execution execution : {Execution::launch, Execution::automatic})
+        {
+          BlockAsyncOptions o = options(Schedule::chaotic, 512, 2);
+          o.execution         = execution;
+          BlockAsync large(A, o);
+          o.block_size = 64;
+          BlockAsync small(A, o);
+          Vector     x(20000, 0.), y(20000, 0.);
+          for (int n = 0; n < 10; ++n)
+            {
+              iterate(large, x, b, 10);
+              iterate(small, y, b, 10);
+            }
+          EXPECT_LT(largest_difference(x, y), 1e-8);
+        }
+    }
+
     TEST_P(Options, BlocksThatDoNotFit)
     {
       const CrsMatrix A        = five_point_matrix(200, 200, 0.1);
