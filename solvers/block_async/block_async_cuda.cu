@@ -339,8 +339,10 @@ namespace leopard
         if (launch_kernel == nullptr)
           relax_any_kernel<Format><<<n_blocks, n_launch_threads, n_shared>>>(view(), v, p, largest_block);
         else
-          (p.test_every > 0 ? residual_kernel : launch_kernel) < < <p.test_every> 0 ? n_residual : n_launched, n_launch_threads,
-            n_shared >>> (view(), v, p);
+          {
+            const bool tests = p.test_every > 0;
+            (tests ? residual_kernel : launch_kernel)<<<tests ? n_residual : n_launched, n_launch_threads, n_shared>>>(view(), v, p);
+          }
         LEOPARD_CHECK(cudaGetLastError());
       }
 
