@@ -49,13 +49,6 @@ namespace leopard
         }
     }
 
-    __device__ void scale(double factor)
-    {
-#pragma unroll
-      for (int e = 0; e < width; ++e)
-        values[e] *= factor;
-    }
-
     /** start - sum of the entries times y. */
     __device__ double subtract_from(double start, const double *y) const
     {
@@ -376,26 +369,23 @@ namespace leopard
         if (parameters.momentum > 0.)
           velocity = v.velocity[local];
       }
-    // scaled with the weight, so that a sweep need not multiply with it
-    a.scale(weight);
-    b *= weight;
     const OffBlock<n_cached> off_block(block, A.tables);
     const int k = parameters.local_iterations_per_block != nullptr ? parameters.local_iterations_per_block[blockIdx.x] : parameters.local_iterations;
-    // s = weight (b - off-block part), with the block's values in the first half of y
+    // s = b - off-block part, with the block's values in the first half of y
     const auto freeze = [&](const double *x) {
       off_block.freeze(block, A.tables, x, frozen);
       if (active && !owned)
         value = load(x + row);
       y[i] = value;
       __syncthreads();
-      return b - weight * frozen[i];
+      return b - frozen[i];
     };
     const auto residual_part = [&](double s) {
-      const double residual = owned ? (a.subtract_from(s, y) + (keep - 1.) * value) / weight : 0.;
+      const double residual = owned ? a.subtract_from(s, y) + (keep - 1.) * value / weight : 0.;
       return sum_over_block(residual * residual, partial);
     };
     const auto sweep = [&](double s, int from) {
-      double next = a.subtract_from(keep * value + s, y + from * max_threads);
+      double next = weight * a.subtract_from(s, y + from * max_threads) + keep * value;
       if (parameters.momentum > 0.)
         {
           next += parameters.momentum * velocity;
@@ -411,7 +401,7 @@ namespace leopard
     __syncthreads();
     if (m.tests)
       {
-        const double residual = residual_part(freeze(v.x)), b_part = sum_over_block(owned ? (b / weight) * (b / weight) : 0., partial);
+        const double residual = residual_part(freeze(v.x)), b_part = sum_over_block(owned ? b * b : 0., partial);
         begin_solve(m, residual, b_part, partial);
       }
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <cstdio>
 
 namespace leopard
 {
@@ -50,14 +51,28 @@ namespace leopard
     return 0.;
   }
 
+  namespace
+  {
+    /** "1e-30", where std::to_string() says 0.000000. */
+    std::string short_text(double value)
+    {
+      char text[32];
+      std::snprintf(text, sizeof(text), "%g", value);
+      return text;
+    }
+  } // namespace
+
   void StoppingCriteria::validate() const
   {
     const auto require = [](bool holds, const std::string &name, double found, const char *expected) {
       if (!holds)
-        throw InvalidInput("stopping criterion " + name + " is " + std::to_string(found) + "\n  expected: " + expected);
+        throw InvalidInput("stopping criterion " + name + " is " + short_text(found) + "\n  expected: " + expected);
     };
     require(max_iterations >= 0, "max_iterations", max_iterations, "a number >= 0");
-    require(relative_tolerance >= 0. && relative_tolerance < INFINITY, "relative_tolerance", relative_tolerance, "a number >= 0");
+    require(relative_tolerance == 0. || (relative_tolerance >= 1e-15 && relative_tolerance < INFINITY),
+            "relative_tolerance",
+            relative_tolerance,
+            "0, or a number >= 1e-15: double precision does not resolve smaller residuals");
     require(absolute_tolerance >= 0. && absolute_tolerance < INFINITY, "absolute_tolerance", absolute_tolerance, "a number >= 0");
     require(test_every >= 1, "test_every", test_every, "a number >= 1");
     require(divergence_factor > 1., "divergence_factor", divergence_factor, "a number > 1");

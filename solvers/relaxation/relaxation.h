@@ -129,7 +129,7 @@ namespace leopard
   struct StoppingCriteria
   {
     int    max_iterations     = 10000; ///< global iterations
-    double relative_tolerance = 0.;    ///< stop when ||r||_2 <= relative_tolerance * ||b||_2 (dimensionless); 0: no test
+    double relative_tolerance = 0.;    ///< stop when ||r||_2 <= relative_tolerance * ||b||_2 (dimensionless, at least 1e-15); 0: no test
     double absolute_tolerance = 0.;    ///< stop when ||r||_2 <= absolute_tolerance (units of b); 0: no test
     int    test_every         = 10;    ///< global iterations between two residual tests
     double divergence_factor  = 1e6;   ///< ||r|| above this multiple of the first residual norm is called divergence
