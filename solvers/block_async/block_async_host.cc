@@ -108,12 +108,15 @@ namespace leopard
         const int    *outer       = matrix.outer.offsets.data() + first;
         const int     owned_begin = blocks.owned_begin[block] - begin, owned_end = blocks.owned_begin[block + 1] - begin;
 
+        const double *outer_values  = matrix.outer.values.data();
+        const int    *outer_columns = matrix.outer.columns.data();
+        double       *frozen        = s.frozen.data();
         for (int i = 0; i < n; ++i)
           {
             double sum = b[begin + i];
             for (int p = outer[i]; p < outer[i + 1]; ++p)
-              sum -= matrix.outer.values[p] * load(off_block[matrix.outer.columns[p]]);
-            s.frozen[i] = sum;
+              sum -= outer_values[p] * load(off_block[outer_columns[p]]);
+            frozen[i] = sum;
           }
         const double *own = x + begin; // written by nobody else, read by others with load()
         if (owned_end - owned_begin < n)
@@ -128,23 +131,36 @@ namespace leopard
             std::swap(s.current, s.next);
             local_sweep(first, n, s.current.data(), s.frozen.data(), s.next.data());
           }
-        for (int i = owned_begin; i < owned_end; ++i)
-          store(x[begin + i], options.block_omega == 1. ? s.next[i] : x[begin + i] + options.block_omega * (s.next[i] - x[begin + i]));
+        const double *result = s.next.data();
+        double       *out    = x + begin;
+        if (options.block_omega == 1.)
+          for (int i = owned_begin; i < owned_end; ++i)
+            store(out[i], result[i]);
+        else
+          for (int i = owned_begin; i < owned_end; ++i)
+            store(out[i], out[i] + options.block_omega * (result[i] - out[i]));
       }
 
       /** One Jacobi sweep inside a block: next_i = y_i + omega / d_i (frozen_i - sum of a_ij y_j) + momentum v_i. */
       void local_sweep(int first, int n, const double *y, const double *frozen, double *next)
       {
-        const int           *offsets  = matrix.inner.offsets.data() + first;
-        const double        *values   = matrix.inner.values.data();
-        const double        *diagonal = matrix.diagonal.data() + first, *weight = weights.data() + first;
+        const int           *offsets = matrix.inner.offsets.data() + first;
+        const double        *values  = matrix.inner.values.data();
+        const double        *weight  = weights.data() + first;
         const std::uint16_t *columns = matrix.inner.columns.data();
+        const double         keep    = 1. - options.omega; // what is left of y_i where d_i = a_ii
         for (int i = 0; i < n; ++i)
           {
-            double sum = frozen[i] - diagonal[i] * y[i];
+            double sum = frozen[i];
             for (int p = offsets[i]; p < offsets[i + 1]; ++p)
               sum -= values[p] * y[columns[p]];
-            next[i] = y[i] + weight[i] * sum;
+            next[i] = keep * y[i] + weight[i] * sum;
+          }
+        if (options.l1_weights)
+          {
+            const double *diagonal = matrix.diagonal.data() + first;
+            for (int i = 0; i < n; ++i)
+              next[i] += (options.omega - weight[i] * diagonal[i]) * y[i];
           }
         if (options.momentum > 0.)
           for (int i = 0; i < n; ++i)
