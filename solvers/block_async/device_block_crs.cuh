@@ -267,7 +267,6 @@ namespace leopard
     std::vector<int>  weight_positions;               ///< the same for the weight of each local row
     int               inner_width = 0, outer_width = 0, largest_packet = 0, most_outer = 0; ///< outer entries of a block
 
-    /** @param keep_positions whether the values will change. */
     Packets(
       const BlockCrs &A, const std::vector<double> &weights, const Dictionary *weight_table, const Dictionary &values_, const JointDictionary &joint_)
       : values(values_)

@@ -150,7 +150,7 @@ namespace leopard
   }
 
   /** Returns when so many blocks have come here, and what they wrote before is visible. */
-  __device__ inline void wait_for_all(const MonitorView & /*m*/, int *counter, int number)
+  __device__ inline void wait_for_all(int *counter, int number)
   {
     __threadfence();
     __syncthreads();

@@ -441,7 +441,7 @@ namespace leopard
           store(to + row, value);
         if (synchronous)
           {
-            wait_for_all(m, &m.monitor->barrier, (iteration + 1) * gridDim.x);
+            wait_for_all(&m.monitor->barrier, (iteration + 1) * gridDim.x);
             if (tests)
               {
                 // every block adds up the same numbers in the same order, and so comes to the same decision
@@ -460,7 +460,7 @@ namespace leopard
       v.velocity[local] = velocity;
     if (m.tests)
       {
-        wait_for_all(m, &m.monitor->arrived[1], gridDim.x);
+        wait_for_all(&m.monitor->arrived[1], gridDim.x);
         end_solve(m, residual_part(freeze(v.x)), iteration, partial);
       }
   }

@@ -589,7 +589,7 @@ namespace leopard
           store_patch(t, v.x, y, false);
         if (m.tests)
           {
-            wait_for_all(m, &m.monitor->arrived[1], gridDim.x);
+            wait_for_all(&m.monitor->arrived[1], gridDim.x);
             take_right_hand_side<Shape, true>(A, s, kept_b, false);
             freeze(A, t, v.off_block, s);
             end_solve(m, squared_part(), iteration, partial);

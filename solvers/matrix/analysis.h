@@ -97,6 +97,7 @@ namespace leopard
    * at least one. Here k_J = floor(k (2 - theta_J / mean)), no more than 2 k, which but for the rounding is as many as k everywhere; where blocks
    * with theta_J > 2 mean get their one iteration nevertheless, the largest k_J are lowered.
    * @param theta of these blocks. @throws InvalidInput if k < 1 or theta is of other blocks.
+   * Measured (leopard-study theta): it does not make Trefethen_2000 converge faster, and starving the blocks with much weight outside can make it much slower.
    */
   std::vector<int> theta_dependent_local_iterations(const Theta &theta, const Blocks &blocks, int k);
 
