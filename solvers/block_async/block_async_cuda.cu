@@ -23,21 +23,14 @@ namespace leopard
     {
       std::vector<double> values, keeps;
 
-      Weights(const BlockCrs &matrix, const BlockAsyncOptions &options)
-        : values(matrix.diagonal)
+      Weights(const BlockCrs &matrix, const BlockAsyncOptions &options) { compute(matrix, options); }
+
+      void compute(const BlockCrs &matrix, const BlockAsyncOptions &options)
       {
-        if (options.l1_weights)
-          {
-            const std::vector<double> l1 = matrix.l1_weights();
-            keeps.resize(l1.size());
-            for (std::size_t l = 0; l < l1.size(); ++l)
-              {
-                values[l] += l1[l];
-                keeps[l] = 1. - options.omega * matrix.diagonal[l] / values[l];
-              }
-          }
-        for (double &d : values)
-          d = options.omega / d;
+        matrix.compute_weights(options.omega, options.l1_weights, values);
+        keeps.resize(options.l1_weights ? values.size() : 0);
+        for (std::size_t l = 0; l < keeps.size(); ++l)
+          keeps[l] = 1. - values[l] * matrix.diagonal[l];
       }
     };
 
@@ -111,6 +104,7 @@ namespace leopard
         , velocity(options_.momentum > 0. ? prepared.matrix.n_local_rows() : 0)
         , old_x(options_.schedule == Schedule::synchronous ? prepared.matrix.n_columns : 0)
         , monitor(n_blocks)
+        , weights(std::move(prepared.weights))
         , host_matrix(storage == Storage::double_precision ? std::make_unique<BlockCrs>(std::move(prepared.matrix)) : nullptr)
       {
         choose_form(packets_.inner_width, packets_.outer_width);
@@ -367,8 +361,9 @@ namespace leopard
       {
         if (n_rows == 0)
           return;
-        host_matrix->update_values(values); // which looks at the diagonal
-        const Weights weights(*host_matrix, options);
+        // both look at the diagonal; more is needed only where weights depend on it
+        options.l1_weights ? host_matrix->update_values(values) : host_matrix->update_diagonal(values);
+        weights.compute(*host_matrix, options);
         if (positions == nullptr)
           positions = std::make_unique<Positions>(Positions{device::Array<int>(value_positions),
                                                             device::Array<int>(value_sources),
@@ -407,6 +402,7 @@ namespace leopard
       device::Array<double>      velocity;
       device::Array<double>      old_x; ///< synchronous schedule only
       CudaMonitor                monitor;
+      Weights                    weights;     ///< on the host, for values that change
       std::unique_ptr<BlockCrs>  host_matrix; ///< for values that change
       std::unique_ptr<Positions> positions;   ///< from the first update_values() on
       Execution                  execution         = Execution::launch;

@@ -19,12 +19,12 @@ namespace leopard
       HostEngine(const CrsMatrix &A, const BlockAsyncOptions &options_)
         : options(options_)
         , matrix(A, options_.blocks(A.n_rows))
-        , weights(make_weights(matrix, options_))
         , velocity(options_.momentum > 0. ? matrix.n_local_rows() : 0)
         , scheduler(matrix.n_blocks(), A.n_rows, options_.n_threads)
         , scratch(scheduler.n_threads())
         , old_x(options_.schedule == Schedule::synchronous ? A.n_columns : 0)
       {
+        matrix.compute_weights(options.omega, options.l1_weights, weights);
         for (Scratch &s : scratch)
           {
             s.frozen.resize(matrix.blocks.largest());
@@ -76,25 +76,10 @@ namespace leopard
       void update_values(const double *values) override
       {
         matrix.update_values(values);
-        weights = make_weights(matrix, options);
+        matrix.compute_weights(options.omega, options.l1_weights, weights);
       }
 
     private:
-      /** What a sweep multiplies the residual with, one a local row: omega / d_i. */
-      static std::vector<double> make_weights(const BlockCrs &matrix, const BlockAsyncOptions &options)
-      {
-        std::vector<double> result = matrix.diagonal;
-        if (options.l1_weights)
-          {
-            const std::vector<double> l1 = matrix.l1_weights();
-            for (std::size_t l = 0; l < result.size(); ++l)
-              result[l] += l1[l];
-          }
-        for (double &d : result)
-          d = options.omega / d;
-        return result;
-      }
-
       void relax_all(double *x, const double *off_block, const double *b, int n_iterations)
       {
         scheduler.run(n_iterations, [&](int block, int thread) { relax_block(block, x, off_block, b, scratch[thread]); });
@@ -185,7 +170,7 @@ namespace leopard
 
       const BlockAsyncOptions options;
       BlockCrs                matrix;
-      std::vector<double>     weights, velocity; ///< one a local row; velocity with momentum only
+      std::vector<double>     weights, velocity; ///< one a local row: omega / d_l; and velocities, with momentum only
       HostScheduler           scheduler;
       std::vector<Scratch>    scratch; ///< one a thread
       std::vector<double>     old_x;   ///< synchronous schedule only

@@ -15,7 +15,7 @@ namespace leopard
     template <bool full, bool variable>
     using DeepShape = StencilShape<8, 4, 2, 4, full, variable>;
 
-    class StencilCudaEngine : public BlockAsync::Engine
+    class StencilCudaEngine : public StencilEngine
     {
     public:
       StencilCudaEngine(const Stencil &stencil, const BlockAsyncOptions &options_)
@@ -45,7 +45,6 @@ namespace leopard
 
       MemorySpace memory_space() const override { return MemorySpace::device; }
       bool        is_fixed_linear_map() const override { return options.schedule == Schedule::synchronous || n_tiles() <= 1; }
-      void        restart() override {}
 
       std::string description() const override
       {
@@ -87,11 +86,6 @@ namespace leopard
       }
 
       double norm_squared(const double *b) override { return monitor->norm_squared(b, n_rows); }
-
-      void update_values(const double * /*values*/) override
-      {
-        throw InvalidInput("a stencil has no stored values to change\n  expected: a new object for a new stencil");
-      }
 
     private:
       using Kernel = void (*)(StencilView, RelaxVectors, RelaxParameters, MonitorView);

@@ -1,11 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "../base/errors.h"
 #include "../matrix/stencil.h"
 #include "block_async_engine.h"
 
 namespace leopard
 {
+  /** What the engines of all backends have in common for operators that are not stored: nothing to change, nothing to remember. */
+  class StencilEngine : public BlockAsync::Engine
+  {
+  public:
+    void restart() override {}
+    void update_values(const double * /*values*/) override
+    {
+      throw InvalidInput("a stencil has no stored values to change\n  expected: a new object for a new stencil");
+    }
+  };
+
   std::unique_ptr<BlockAsync::Engine> make_stencil_reference_engine(const Stencil &stencil, const BlockAsyncOptions &options);
   std::unique_ptr<BlockAsync::Engine> make_stencil_host_engine(const Stencil &stencil, const BlockAsyncOptions &options);
   std::unique_ptr<BlockAsync::Engine> make_stencil_cuda_engine(const Stencil &stencil, const BlockAsyncOptions &options);

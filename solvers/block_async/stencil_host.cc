@@ -16,7 +16,7 @@ namespace leopard
     }
 
     /** The stencil engine's oracle: the stored matrix in the order of the tiles, relaxed by the reference engine. */
-    class StencilReferenceEngine : public BlockAsync::Engine
+    class StencilReferenceEngine : public StencilEngine
     {
     public:
       StencilReferenceEngine(const Stencil &stencil, const BlockAsyncOptions &options)
@@ -29,7 +29,6 @@ namespace leopard
       MemorySpace memory_space() const override { return MemorySpace::host; }
       bool        is_fixed_linear_map() const override { return engine->is_fixed_linear_map(); }
       std::string description() const override { return engine->description() + ", tiles of a stencil"; }
-      void        restart() override {}
 
       void iterate(double *x, const double *b, int n_iterations) override
       {
@@ -46,11 +45,6 @@ namespace leopard
       }
 
       double norm_squared(const double *b) override { return engine->norm_squared(b); }
-
-      void update_values(const double * /*values*/) override
-      {
-        throw InvalidInput("a stencil has no stored values to change\n  expected: a new object for a new stencil");
-      }
 
     private:
       static BlockAsyncOptions in_tiles(BlockAsyncOptions options, const Partition &partition)
@@ -81,7 +75,7 @@ namespace leopard
     };
 
     /** The tiles of a stencil on host threads. Each sweep runs over rows of the grid, which the compiler turns into vector instructions. */
-    class StencilHostEngine : public BlockAsync::Engine
+    class StencilHostEngine : public StencilEngine
     {
     public:
       StencilHostEngine(const Stencil &stencil_, const BlockAsyncOptions &options_)
@@ -107,7 +101,6 @@ namespace leopard
 
       MemorySpace memory_space() const override { return MemorySpace::host; }
       bool        is_fixed_linear_map() const override { return options.schedule == Schedule::synchronous || scheduler.n_threads() == 1; }
-      void        restart() override {}
 
       std::string description() const override
       {
@@ -136,11 +129,6 @@ namespace leopard
       }
 
       double norm_squared(const double *b) override { return std::inner_product(b, b + stencil.n_rows(), b, 0.); }
-
-      void update_values(const double * /*values*/) override
-      {
-        throw InvalidInput("a stencil has no stored values to change\n  expected: a new object for a new stencil");
-      }
 
     private:
       struct Scratch

@@ -11,6 +11,7 @@
 #include <charconv>
 #include <cmath>
 #include <filesystem>
+#include <functional>
 #include <initializer_list>
 #include <optional>
 #include <utility>
@@ -75,6 +76,18 @@ namespace leopard::command_line
         ->check(CLI::Validator([](const std::string &path) { return path.empty() ? "the name of the file is empty" : std::string(); }, ""));
     }
 
+    /** Reads an option that is a number or one word. */
+    std::function<void(const std::string &)> number_or(const std::string &option, const std::string &word, double &number, bool &is_word)
+    {
+      return [=, &number, &is_word](const std::string &text) {
+        is_word = text == word;
+        if (const std::optional<double> value = to_number(text))
+          number = *value;
+        else if (!is_word)
+          throw CLI::ValidationError(option + " is '" + text + "'\n  expected: a number, or " + word);
+      };
+    }
+
     void add_problem(CLI::App &app, Arguments &a)
     {
       add_path(app, "MATRIX", a.matrix, "square sparse matrix in Matrix Market format, .gz or not")->required();
@@ -88,16 +101,11 @@ namespace leopard::command_line
       app.option_defaults()->group("Method");
       add_choice(app, "--method", a.method, methods, "default async, block-asynchronous iteration");
       add_choice(app, "--backend", a.backend, backends, "default automatic, a GPU where one answers");
-      const auto read_omega = [&a](const std::string &text) {
-        a.omega_is_tau = text == "tau";
-        if (const std::optional<double> number = to_number(text))
-          a.async.omega = *number;
-        else if (!a.omega_is_tau)
-          throw CLI::ValidationError("--omega is '" + text + "'\n  expected: a number, or tau");
-      };
       app
         .add_option_function<std::string>(
-          "--omega", read_omega, "relaxation factor (default 1), or tau: 2 / (lambda_1 + lambda_n) of D^-1 A, for symmetric positive definite A")
+          "--omega",
+          number_or("--omega", "tau", a.async.omega, a.omega_is_tau),
+          "relaxation factor (default 1), or tau: 2 / (lambda_1 + lambda_n) of D^-1 A, for symmetric positive definite A")
         ->type_name("W|tau");
     }
 
@@ -111,16 +119,10 @@ namespace leopard::command_line
       app.add_flag("--theta", a.theta, "more local iterations in blocks that depend little on others, fewer in the others");
       app.add_option("--block-omega", a.async.block_omega, "weight of a block's update (default 1)")->type_name("W");
       app.add_flag("--l1", a.async.l1_weights, "l1 weights: the off-block entries' absolute values added to the diagonal");
-      const auto read_momentum = [&a](const std::string &text) {
-        a.momentum_from_matrix = text == "automatic";
-        if (const std::optional<double> number = to_number(text))
-          a.async.momentum = *number;
-        else if (!a.momentum_from_matrix)
-          throw CLI::ValidationError("--momentum is '" + text + "'\n  expected: a number, or automatic");
-      };
       app
-        .add_option_function<std::string>(
-          "--momentum", read_momentum, "second-order Richardson: beta, or automatic (also if nothing follows): beta and omega from eigenvalues")
+        .add_option_function<std::string>("--momentum",
+                                          number_or("--momentum", "automatic", a.async.momentum, a.momentum_from_matrix),
+                                          "second-order Richardson: beta, or automatic (also if nothing follows): beta and omega from eigenvalues")
         ->type_name("[automatic|BETA]");
       add_choice(app, "--overlap", a.async.overlap, overlaps, "of neighbouring blocks, default none");
       app.add_option("--overlap-percent", a.async.overlap_percent, "percent of a block that are overlap (default 25 with --overlap)")->type_name("P");

@@ -52,7 +52,7 @@ namespace leopard
     update_values(A.values.data());
   }
 
-  void BlockCrs::update_values(const double *new_values)
+  void BlockCrs::update_diagonal(const double *new_values)
   {
     for (std::size_t l = 0; l < diagonal.size(); ++l)
       {
@@ -66,22 +66,27 @@ namespace leopard
           }
         diagonal[l] = d;
       }
+  }
+
+  void BlockCrs::update_values(const double *new_values)
+  {
+    update_diagonal(new_values);
     for (std::size_t p = 0; p < inner.values.size(); ++p)
       inner.values[p] = new_values[inner.source[p]];
     for (std::size_t p = 0; p < outer.values.size(); ++p)
       outer.values[p] = new_values[outer.source[p]];
   }
 
-  std::vector<double> BlockCrs::l1_weights() const
+  void BlockCrs::compute_weights(double omega, bool l1_weights, std::vector<double> &weights) const
   {
-    std::vector<double> result(diagonal.size());
+    weights.resize(diagonal.size());
     for (std::size_t l = 0; l < diagonal.size(); ++l)
       {
         double sum = 0.;
-        for (int p = outer.offsets[l]; p < outer.offsets[l + 1]; ++p)
-          sum += std::abs(outer.values[p]);
-        result[l] = std::copysign(sum, diagonal[l]);
+        if (l1_weights)
+          for (int p = outer.offsets[l]; p < outer.offsets[l + 1]; ++p)
+            sum += std::abs(outer.values[p]);
+        weights[l] = omega / (diagonal[l] + std::copysign(sum, diagonal[l]));
       }
-    return result;
   }
 } // namespace leopard

@@ -35,11 +35,14 @@ namespace leopard
     /** New values in the order of the CrsMatrix. @throws InvalidInput for a diagonal entry that is zero or not finite. */
     void update_values(const double *new_values);
 
+    /** The same for the diagonal alone. */
+    void update_diagonal(const double *new_values);
+
     /**
-     * sign(a_ii) times the sum of the |a_ij| outside the diagonal block, one a local row: what l1 weights add to the diagonal (thesis,
-     * section 4.10.2.3).
+     * weights[l] = omega / d_l for each local row l, where d_l = a_ll, or with l1 weights a_ll + sign(a_ll) times the sum of the |a_lj| outside the
+     * diagonal block (thesis, section 4.10.2.3). Allocates only if the length changes.
      */
-    std::vector<double> l1_weights() const;
+    void compute_weights(double omega, bool l1_weights, std::vector<double> &weights) const;
 
     int n_blocks() const { return blocks.n_blocks(); }
     int n_local_rows() const { return first_local.back(); }

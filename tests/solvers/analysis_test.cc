@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "real_matrices.h"
+
 #include <solvers/base/errors.h>
 #include <solvers/block_async/block_async.h>
 #include <solvers/matrix/analysis.h>
@@ -9,8 +11,6 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <cstdlib>
-#include <filesystem>
 #include <functional>
 #include <limits>
 #include <map>
@@ -176,15 +176,8 @@ namespace leopard
 
     TEST_P(RealMatrixAnalysis, FindsTheKnownEigenvalues)
     {
-#ifdef LEOPARD_MATRICES_DEFAULT
-      std::string matrices = LEOPARD_MATRICES_DEFAULT;
-#else
-      std::string matrices;
-#endif
-      if (const char *variable = std::getenv("LEOPARD_MATRICES"))
-        matrices = variable;
-      const std::string file = matrices + "/" + GetParam().name + ".mtx.gz";
-      if (matrices.empty() || !std::filesystem::exists(file))
+      const std::string file = real_matrix_file(GetParam().name);
+      if (file.empty())
         GTEST_SKIP() << "no " << GetParam().name << ".mtx.gz here; the variable LEOPARD_MATRICES says in which folder";
       const CrsMatrix      A     = read_matrix_market(file);
       const MatrixAnalysis found = analyze(A, contiguous_blocks(A.n_rows, 448));

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "real_matrices.h"
+
 #include <solvers/base/errors.h>
 #include <solvers/matrix/generators.h>
 #include <solvers/matrix/matrix_market.h>
@@ -6,7 +8,6 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <functional>
@@ -432,15 +433,8 @@ namespace leopard
 
     TEST_P(RealMatrices, HaveTheirPublishedSizes)
     {
-#ifdef LEOPARD_MATRICES_DEFAULT
-      std::string matrices = LEOPARD_MATRICES_DEFAULT;
-#else
-      std::string matrices;
-#endif
-      if (const char *variable = std::getenv("LEOPARD_MATRICES"))
-        matrices = variable;
-      const std::string file = matrices + "/" + GetParam().name + ".mtx.gz";
-      if (matrices.empty() || !fs::exists(file))
+      const std::string file = real_matrix_file(GetParam().name);
+      if (file.empty())
         GTEST_SKIP() << "no " << GetParam().name << ".mtx.gz here; the variable LEOPARD_MATRICES says in which folder";
       const CrsMatrix A = read_matrix_market(file);
       EXPECT_EQ(A.n_rows, GetParam().n_rows);
