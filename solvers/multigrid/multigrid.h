@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "hierarchy.h"
+#include "smoother.h"
+
+#include <functional>
+#include <memory>
+#include <string>
+
+namespace leopard
+{
+  enum class CycleType
+  {
+    v,
+    w,
+    f
+  };
+
+  /** "V", "W" or "F". */
+  std::string to_string(CycleType cycle);
+
+  /** What solves on level 0. Made by somebody who has the level's matrix. */
+  class CoarseSolver
+  {
+  public:
+    virtual ~CoarseSolver() = default;
+    /** "dense inverse", "CG", ... for a log. */
+    virtual std::string name() const = 0;
+    /** x = A_0^-1 b: x with ghosts, b without, both in the memory space of the multigrid's backend; collective. */
+    virtual void solve(double *x, const double *b) = 0;
+    /** Whether all that solve() does is queued on the device, so that a CUDA graph can hold it. */
+    virtual bool is_queued() const { return false; }
+  };
+
+  struct MultigridOptions
+  {
+    Backend         backend        = Backend::host;
+    int             n_threads      = 0; ///< host backend; 0: as many as the machine has
+    CycleType       cycle          = CycleType::v;
+    int             pre_smoothing  = 2;     ///< nu1, smoothing steps before the coarse correction; nu1 + nu2 >= 1
+    int             post_smoothing = 2;     ///< nu2, and after it
+    bool            full_start     = false; ///< solve() begins with full multigrid: one cycle on each level from the coarsest up (x is not read)
+    SmootherOptions smoother       = {};
+
+    /** dense: inverse of A_0, one product a cycle; direct: sparse factors, on the host (Eigen). Others are handed to the constructor. */
+    std::string coarse_solver = "dense";
+    int         max_dense     = 4096; ///< unknowns that coarse_solver = dense accepts
+
+    bool use_graph = true; ///< backend cuda: the cycle is one CUDA graph where everything in it is queued on the device
+
+    void validate() const;
+  };
+
+  /** Where the time of a cycle goes, in seconds a cycle, measured with a wait after each part. */
+  struct MultigridProfile
+  {
+    struct Level
+    {
+      int    n_unknowns = 0;
+      double smoother = 0., residual_and_transfers = 0.;
+    };
+    std::vector<Level> levels;                          ///< coarsest first
+    double             coarse_solver = 0., copies = 0.; ///< copies between host and device inside the cycle (coarse solvers on the host)
+    double             sum() const;
+  };
+
+  /**
+   * Geometric multigrid for A x = b over a given hierarchy: on each level nu1 smoothing steps, the residual restricted, the coarser level's cycle from zero
+   * (W: two, F: an F- and a V-cycle), the correction prolongated, nu2 smoothing steps. With interface matrices it is the local smoothing of
+   * adaptive meshes. Hierarchies and operators go to the device once; a cycle moves nothing between host and device and allocates nothing.
+   *
+   * All arrays live in memory_space(). x has n_columns() values (own ones, then ghosts of finest_matrix()), b has n_rows().
+   *
+   * A singular problem whose null space is the constants (pure Neumann; recognized by A 1 = 0 on all levels) is solved among the vectors of mean zero:
+   * solve() and vmult() take the mean out of b and x, is_singular() and description() say so.
+   * Source: Trottenberg, Oosterlee, Schueller, Multigrid, 2001, section 2.4; local smoothing: Janssen, Kanschat 2011; thesis, Algorithm 10.
+   */
+  class Multigrid
+  {
+  public:
+    /**
+     * Stored matrices. @param coarse null: what the options name.
+     * @throws InvalidInput, DeviceError (before anything is allocated if the device is too small, with what is needed).
+     */
+    Multigrid(const MultigridHierarchy &hierarchy, const MultigridOptions &options, std::unique_ptr<CoarseSolver> coarse = nullptr);
+
+    /** Stencils on all levels, nothing stored. @param n_levels 0: coarsened while the coarsest has more unknowns than the coarse solver wants. @throws InvalidInput, DeviceError. */
+    Multigrid(const Stencil &finest, int n_levels, const MultigridOptions &options, std::unique_ptr<CoarseSolver> coarse = nullptr);
+    ~Multigrid();
+    Multigrid(Multigrid &&) noexcept;
+
+    int         n_rows() const;
+    int         n_columns() const;
+    int         n_levels() const;
+    MemorySpace memory_space() const;
+    bool        is_singular() const;
+    /** Whether vmult() is the same linear map in every call (not with chaotic smoothers: flexible Krylov methods then). */
+    bool is_fixed_linear_map() const;
+    /** Levels, unknowns, smoother, cycle, coarse solver, memory, in some lines for a log. */
+    std::string description() const;
+    /** Bytes of all operators and vectors. */
+    std::size_t memory() const;
+
+    /** x = C b: one cycle from x = 0. */
+    void vmult(double *x, const double *b);
+
+    /** One cycle from the given x. */
+    void cycle(double *x, const double *b);
+
+    /**
+     * Cycles until a criterion holds; max_iterations and test_every count cycles. The host reads one number a cycle.
+     * Divergence and stagnation name the level whose smoother amplifies, if there is one (see diagnosis()).
+     */
+    SolveResult solve(double *x, const double *b, const StoppingCriteria &criteria);
+
+    /**
+     * Smooths A_l x = 0 from a fixed random x on each level and says on which the residual grows, with the growth factor a step (an estimate of the spectral
+     * radius of the smoother's iteration matrix); empty if on none. Takes some dozens of smoothing steps a level.
+     */
+    std::string diagnosis();
+
+    /** Times of the parts of a cycle, each part waited for; slower than the cycle itself where launches count. */
+    MultigridProfile profile(int n_cycles);
+
+    class Operations; ///< what a form (stored, stencil) and a backend implement (operations.h)
+
+  private:
+    struct Data;
+    std::unique_ptr<Data> data;
+  };
+} // namespace leopard

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "../block_async/block_async.h"
+#include "../relaxation/chebyshev.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace leopard
+{
+  /** How the unknowns of a level are put into blocks for block-asynchronous smoothing. */
+  enum class BlockShape
+  {
+    contiguous, ///< as they are numbered
+    tiles,      ///< compact in space, from coordinates
+    metis       ///< compact in the matrix graph
+  };
+
+  /** What smooths, and how. Numbers are dimensionless. */
+  struct SmootherOptions
+  {
+    std::string method              = "async"; ///< one of smoother_names()
+    double      omega               = 0.;      ///< relaxation factor, in (0, 2); 0: what suits the method and the dimension (default_omega())
+    int         iterations_per_step = 1;       ///< (global) iterations that make one smoothing step; the thesis merges two
+
+    BlockAsyncOptions block_async = {}; ///< async: all but backend and omega, which are given beside
+    BlockShape        block_shape =
+      BlockShape::tiles; ///< async with stored matrices; tiles fall back to METIS where there are no coordinates, and the description says so
+    ChebyshevOptions chebyshev = {}; ///< chebyshev: its interval
+
+    /** @throws InvalidInput naming the option, what was found and what is expected. */
+    void validate() const;
+  };
+
+  /**
+   * "async", "jacobi", "damped-jacobi", "gauss-seidel", "multicolour-gauss-seidel", "sor", "ssor", "chebyshev", "ilu0".
+   * On the backend cuda all but gauss-seidel (lexicographic), ssor and ilu0; see smoother_runs_on().
+   */
+  const std::vector<std::string> &smoother_names();
+
+  bool smoother_runs_on(const std::string &method, Backend backend);
+
+  /**
+   * Relaxation factor for smoothing: 1 for Gauss-Seidel, Jacobi and ILU(0); for damped-jacobi and async the factor that is best for the high frequencies of the Laplacian,
+   * 2/3, 4/5, 6/7 in 1, 2, 3 dimensions (2 / (2 - mu) with mu the range of the high-frequency eigenvalues of B; Trottenberg, Oosterlee, Schueller 2001, section 2.1).
+   */
+  double default_omega(const std::string &method, int dim);
+
+  /**
+   * A smoother for A x = b: anything that is a Relaxation. @param dim of space, for default_omega(); 0: unknown (as 2).
+   * A new method is a Relaxation in a file of its own and one line in the table of smoother.cc.
+   * @throws InvalidInput, DeviceError.
+   */
+  std::unique_ptr<Relaxation> make_smoother(const CrsMatrix &A, const SmootherOptions &options, Backend backend, int dim);
+
+  /** The same for a matrix that is not stored. Methods that need a stored one store it. */
+  std::unique_ptr<Relaxation> make_smoother(const Stencil &stencil, const SmootherOptions &options, Backend backend);
+} // namespace leopard
