@@ -27,6 +27,9 @@ namespace leopard::device
   /** @throws DeviceError. */
   DeviceInfo info(int device);
 
+  /** Bytes that are free on the current device. @throws DeviceError. */
+  std::size_t free_memory();
+
   /** Multiprocessors of the current device. @throws DeviceError. */
   int n_multiprocessors();
 

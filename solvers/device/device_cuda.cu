@@ -75,6 +75,13 @@ namespace leopard::device
     return result;
   }
 
+  std::size_t free_memory()
+  {
+    std::size_t result = 0, total = 0;
+    LEOPARD_CHECK(cudaMemGetInfo(&result, &total));
+    return result;
+  }
+
   int n_multiprocessors()
   {
     int device = 0, count = 0;

@@ -54,6 +54,6 @@ namespace leopard
   std::unique_ptr<Multigrid::Operations> make_stored_operations(const MultigridHierarchy &hierarchy, const MultigridOptions &options);
 
   /** Stencils, finest last. */
-  std::unique_ptr<Multigrid::Operations> make_stencil_host_operations(const std::vector<Stencil> &levels, const MultigridOptions &options);
-  std::unique_ptr<Multigrid::Operations> make_stencil_cuda_operations(const std::vector<Stencil> &levels, const MultigridOptions &options);
+  std::unique_ptr<Multigrid::Operations> make_stencil_host_operations(const std::vector<StencilGrid> &levels, const MultigridOptions &options);
+  std::unique_ptr<Multigrid::Operations> make_stencil_cuda_operations(const std::vector<StencilGrid> &levels, const MultigridOptions &options);
 } // namespace leopard
