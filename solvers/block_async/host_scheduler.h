@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <functional>
 #include <numeric>
 #include <thread>
 #include <vector>
@@ -51,7 +52,7 @@ namespace leopard
         counter.iterations_done.store(0, std::memory_order_relaxed);
       const long        n_tickets = static_cast<long>(n_iterations) * n_chunks;
       std::atomic<long> next_ticket{0};
-      pool.run([&](int thread) {
+      const auto        task = [&](int thread) {
         for (long ticket = next_ticket++; ticket < n_tickets; ticket = next_ticket++)
           {
             const int         chunk = static_cast<int>(ticket % n_chunks), iteration = static_cast<int>(ticket / n_chunks);
@@ -62,7 +63,8 @@ namespace leopard
               relax(block, thread);
             done.store(iteration + 1, std::memory_order_release);
           }
-      });
+      };
+      pool.run(std::cref(task)); // by reference, so that nothing is allocated
     }
 
     /** Sums term(block) over the blocks in parallel and, within a number of threads, always in the same order. */
@@ -70,7 +72,7 @@ namespace leopard
     double sum(const Term &term)
     {
       std::atomic<int> next_chunk{0};
-      pool.run([&](int /*thread*/) {
+      const auto       task = [&](int /*thread*/) {
         for (int chunk = next_chunk++; chunk < n_chunks; chunk = next_chunk++)
           {
             double part = 0.;
@@ -78,7 +80,8 @@ namespace leopard
               part += term(block);
             partial_sums[chunk] = part;
           }
-      });
+      };
+      pool.run(std::cref(task));
       return std::accumulate(partial_sums.begin(), partial_sums.end(), 0.);
     }
 
