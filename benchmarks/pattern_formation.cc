@@ -25,7 +25,7 @@ namespace
     std::vector<int>    nodes  = {100};
     std::vector<double> times  = {0.025, 0.125, 0.15, 0.2, 0.225, 5.};
     double              factor = 0.1, tolerance = 0., step = 1e-6, newton = 1e-8, floor = 1e-12, omega = 1.;
-    int                 threads = 0, local = 1, dimension = 2;
+    int                 threads = 0, local = 1, dimension = 2, max_sweeps = 400;
     long                steps = std::numeric_limits<long>::max();
     bool                apart = false, launches = false, sundials = false;
     int                 krylov = 30;
@@ -47,6 +47,7 @@ namespace
     t.newton_tolerance = s.newton;
     t.newton_floor     = s.floor;
     t.omega            = s.omega;
+    t.max_sweeps       = s.max_sweeps;
     t.linear_method    = s.linear == "sweeps" ? LinearMethod::sweeps : s.linear == "multigrid" ? LinearMethod::multigrid : LinearMethod::automatic;
     return o;
   }
@@ -120,6 +121,7 @@ int main(int argc, char **argv)
   app.add_option("--omega", s.omega, "relaxation factor");
   app.add_option("--linear", s.linear, "automatic, sweeps or multigrid");
   app.add_option("--threads", s.threads, "host threads, 0: all");
+  app.add_option("--max-sweeps", s.max_sweeps, "sweeps in a Newton step at most");
   app.add_option("--local", s.local, "local sweeps of a block");
   app.add_option("--steps", s.steps, "at most so many steps");
   app.add_option("--output", s.output, "write fields to OUTPUT_TIME.f64");
