@@ -125,6 +125,7 @@ namespace leopard::reaction_diffusion
     double slack     = 0.; ///< a time this close counts as reached
 
     // the attempt under way
+    double ceiling   = 1e300; ///< of the step size, set where Newton's method failed; rises slowly
     double step_size = 0., implicit = 0., history[2] = {0., 0.}, reaction[2] = {0., 0.}, prediction[3] = {0., 0., 0.};
     int    order = 1, n_sweeps = 0, n_cycles = 0;
     double rms  = 0.; ///< of the prediction: small values are measured against it
@@ -274,10 +275,11 @@ namespace leopard::reaction_diffusion
       if (!(new_norm < 1e300))
         return reject(0.25, StopReason::blow_up);
       learn_rate(new_norm);
-      norm = new_norm;
+      const bool diverges = attempt_figures.newton_steps > 1 && new_norm > norm;
+      norm                = new_norm;
       if (norm <= goal)
         return judge(sums);
-      if (attempt_figures.newton_steps >= options.max_newton_steps)
+      if (diverges || attempt_figures.newton_steps >= options.max_newton_steps)
         return reject(0.25, StopReason::newton_failure);
       return plan_correction();
     }
@@ -297,7 +299,7 @@ namespace leopard::reaction_diffusion
           // a step cut short to hit a time says little about the next one, and one that was just rejected is no time to grow
           const double growth = smaller(1.6, 0.85 * power);
           if (can_estimate && (growth < 1. || (growth > 1.2 && step_size == next_step && attempt_figures.rejected == 0)))
-            next_step = smaller(step_size * growth, options.largest_step);
+            next_step = smaller(step_size * growth, smaller(options.largest_step, ceiling));
         }
       return accept(sums);
     }
@@ -321,8 +323,9 @@ namespace leopard::reaction_diffusion
       attempt_figures.residual       = norm;
       attempt_figures.n_negative     = sums.negative;
       attempt_figures.rate_of_change = std::sqrt(sums.change / n_unknowns) / step_size;
-      figures                        = attempt_figures;
-      attempt_figures                = StepFigures();
+      ceiling *= 1.02;
+      figures         = attempt_figures;
+      attempt_figures = StepFigures();
       ++totals.steps;
       totals.newton_steps += figures.newton_steps;
       totals.sweeps += figures.sweeps;
@@ -352,6 +355,8 @@ namespace leopard::reaction_diffusion
       ++attempt_figures.rejected;
       sweep_rate = 0.;
       cycle_rate = 0.1;
+      if (reason != StopReason::step_underflow)
+        ceiling = 0.6 * step_size; // longer steps are beyond what the linear solver or Newton's method can do at present
       if (!options.error_controlled)
         return stop(reason);
       next_step = step_size * growth;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "../base/errors.h"
 #include "cluster_engine.cuh"
+#include "graph_engine.cuh"
 
 namespace leopard::reaction_diffusion
 {
@@ -11,8 +12,8 @@ namespace leopard::reaction_diffusion
     return with_kinetics(options.kinetics, [&](const auto &kinetics) -> std::unique_ptr<Engine> {
       using Kinetics           = std::decay_t<decltype(kinetics)>;
       const ClusterShape shape = ClusterEngine<Kinetics>::shape_for(grid);
-      if (shape.n_blocks == 0)
-        throw DeviceError("grid too large for one cluster");
+      if (!options.persistent || shape.n_blocks == 0)
+        return std::make_unique<GraphEngine<Kinetics>>(grid, options, kinetics);
       return std::make_unique<ClusterEngine<Kinetics>>(grid, options, kinetics, shape);
     });
   }
