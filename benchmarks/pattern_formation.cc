@@ -11,7 +11,6 @@
 #include <chrono>
 #include <cmath>
 #include <cstdio>
-#include <fstream>
 #include <limits>
 
 namespace
@@ -21,14 +20,13 @@ namespace
 
   struct Settings
   {
-    std::string         backend = "host", scheme = "implicit Euler", linear = "automatic", output;
+    std::string         backend = "host", scheme = "implicit Euler", linear = "automatic", output, reference;
     std::vector<int>    nodes  = {100};
     std::vector<double> times  = {0.025, 0.125, 0.15, 0.2, 0.225, 5.};
     double              factor = 0.1, tolerance = 0., step = 1e-6, newton = 1e-8, floor = 1e-12, omega = 1.;
     int                 threads = 0, local = 1, dimension = 2, max_sweeps = 400;
     long                steps = std::numeric_limits<long>::max();
-    bool                apart = false, launches = false, sundials = false;
-    int                 krylov = 30;
+    bool                apart = false, launches = false;
   };
 
   StepperOptions stepper_options(const Settings &s, double h)
@@ -76,7 +74,7 @@ namespace
         const double steps = std::max(1l, all.steps);
         std::printf(
           "t = %-10.6g steps %7ld  %9.3f s  %9.2f us a step  a step: Newton %.2f sweeps %.1f cycles %.2f  rejected %ld  residual/goal %.3f  "
-          "u %.6f .. %.6f  rate %.2e%s\n",
+          "u %.6f .. %.6f  rate %.2e  cpu %.2f s%s%s\n",
           stepper.time(),
           all.steps,
           seconds,
@@ -89,15 +87,10 @@ namespace
           *range.first,
           *range.second,
           stepper.last_step().rate_of_change,
+          pattern_benchmark::cpu_seconds(),
+          pattern_benchmark::compare_and_write(u.data(), static_cast<long>(u.size()), t, s.reference, s.output).c_str(),
           why == StopReason::time_reached || why == StopReason::step_limit ? "" : "  STOPPED");
         std::fflush(stdout);
-        if (!s.output.empty())
-          {
-            char name[32];
-            std::snprintf(name, sizeof(name), "_%g.f64", t);
-            std::ofstream(s.output + name, std::ios::binary)
-              .write(reinterpret_cast<const char *>(u.data()), static_cast<std::streamsize>(u.size() * sizeof(double)));
-          }
         if (why != StopReason::time_reached)
           break;
       }
@@ -125,6 +118,7 @@ int main(int argc, char **argv)
   app.add_option("--local", s.local, "local sweeps of a block");
   app.add_option("--steps", s.steps, "at most so many steps");
   app.add_option("--output", s.output, "write fields to OUTPUT_TIME.f64");
+  app.add_option("--reference", s.reference, "print the difference from the fields REFERENCE_TIME.f64");
   app.add_flag("--apart", s.apart, "relax the fields of a node one by one");
   app.add_flag("--launches", s.launches, "cuda: no persistent kernel");
   CLI11_PARSE(app, argc, argv);
@@ -133,7 +127,7 @@ int main(int argc, char **argv)
       for (const int n : s.nodes)
         run(s, n);
     }
-  catch (const Error &e)
+  catch (const std::exception &e)
     {
       std::fprintf(stderr, "error: %s\n", e.what());
       return 1;

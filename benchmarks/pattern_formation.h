@@ -4,6 +4,11 @@
 #include <solvers/reaction_diffusion/stepper.h>
 
 #include <cmath>
+#include <cstdio>
+#include <ctime>
+#include <fstream>
+#include <stdexcept>
+#include <string>
 #include <vector>
 
 namespace pattern_benchmark
@@ -26,5 +31,37 @@ namespace pattern_benchmark
         u[n + i] = 0.937903 + p;
       }
     return u;
+  }
+
+  /** Processor time of this process, all threads. */
+  inline double cpu_seconds()
+  {
+    return static_cast<double>(std::clock()) / CLOCKS_PER_SEC;
+  }
+
+  inline std::string field_file(const std::string &prefix, double time)
+  {
+    char name[32];
+    std::snprintf(name, sizeof(name), "_%g.f64", time);
+    return prefix + name;
+  }
+
+  /** Writes fields to OUTPUT_TIME.f64 and says how far they are from those in REFERENCE_TIME.f64, unless the names are empty. */
+  inline std::string compare_and_write(const double *u, long n, double time, const std::string &reference, const std::string &output)
+  {
+    const auto bytes = static_cast<std::streamsize>(n * sizeof(double));
+    if (!output.empty())
+      std::ofstream(field_file(output, time), std::ios::binary).write(reinterpret_cast<const char *>(u), bytes);
+    if (reference.empty())
+      return "";
+    std::vector<double> exact(n);
+    if (!std::ifstream(field_file(reference, time), std::ios::binary).read(reinterpret_cast<char *>(exact.data()), bytes))
+      throw std::runtime_error("cannot read " + std::to_string(n) + " values from " + field_file(reference, time));
+    double largest = 0.;
+    for (long i = 0; i < n; ++i)
+      largest = std::max(largest, std::abs(u[i] - exact[i]));
+    char text[64];
+    std::snprintf(text, sizeof(text), "  largest difference %.3e", largest);
+    return text;
   }
 } // namespace pattern_benchmark
