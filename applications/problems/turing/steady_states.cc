@@ -89,6 +89,8 @@ namespace leopard
     std::vector<State> starts(unsigned int n, bool positive)
     {
       std::vector<double> values = {1., 0.1, 10., 0.01, 100.};
+      if (n <= 2)
+        values.insert(values.end(), {2., 5., 0.2, 0.5, 20., 50., 0.02, 0.05});
       if (!positive)
         values = {0., 1., -1., 0.1, -0.1, 10., -10.};
       std::vector<State> result;

@@ -86,10 +86,13 @@ namespace leopard
       for (unsigned int d = 0; d < n; ++d)
         scaled(c, d) = system.jacobian[c * n + d] / system.diffusion[c];
     scaled.compute_eigenvalues();
+    std::vector<double> zeros;
     for (unsigned int c = 0; c < n; ++c)
       if (const auto s = scaled.eigenvalue(c); s.real() > 0. && s.imag() == 0.)
-        for (const double side : {1. - 1e-7, 1. + 1e-7})
-          grid.push_back(side * s.real());
+        zeros.push_back(s.real());
+    std::sort(zeros.begin(), zeros.end());
+    for (unsigned int i = 0; i + 1 < zeros.size(); ++i)
+      grid.push_back((zeros[i] + zeros[i + 1]) / 2.);
     std::sort(grid.begin(), grid.end());
 
     const double zero       = zero_growth * largest_entry(system.jacobian);
@@ -120,7 +123,7 @@ namespace leopard
     const auto   at  = std::find(grid.begin(), grid.end(), best);
     double       low = at == grid.begin() ? best : *std::prev(at), high = std::next(at) == grid.end() ? best : *std::next(at);
     const double ratio = (std::sqrt(5.) - 1.) / 2.;
-    while (high - low > 1e-10 * high)
+    for (const double tolerance = 1e-10 * high; high - low > tolerance;)
       {
         const double left = high - ratio * (high - low), right = low + ratio * (high - low);
         (growth(left) < growth(right) ? low : high) = growth(left) < growth(right) ? left : right;
