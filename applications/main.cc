@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <applications/run/analysis.h>
 #include <applications/run/collective.h>
 #include <applications/run/files.h>
 #include <applications/run/log.h>
@@ -83,7 +84,7 @@ namespace
 
     log.line(std::string("Leopard ") + version() + " (" + git_commit() + "), " + std::to_string(dealii::Utilities::MPI::n_mpi_processes(comm)) +
              " rank(s), " + backend);
-    log.line(parameters.problem->description());
+    log.line(parameters.problem->description() + analyze_problem(parameters, comm, provenance.json()));
     if (parameters.linear_solver.uses_block_async() && parameters.linear_solver.block_async.schedule == Schedule::chaotic &&
         parameters.linear_solver.backend != "reference")
       log.line(
@@ -128,8 +129,12 @@ int main(int argc, char **argv)
       Parameters parameters(arguments.file, arguments.overrides, comm);
       if (speaks && arguments.print_parameters)
         std::cout << parameters.all_entries;
-      else if (speaks && arguments.validate)
-        std::cout << arguments.file << " is valid: " << parameters.problem->description() << std::endl;
+      else if (arguments.validate)
+        {
+          nlohmann::json    ignored;
+          const std::string text = parameters.problem->description() + analyze_problem(parameters, comm, ignored);
+          std::cout << (speaks ? arguments.file + " is valid: " + text + "\n" : "");
+        }
       if (!arguments.print_parameters && !arguments.validate)
         run(arguments, parameters, argc, argv, comm);
       return 0;

@@ -49,7 +49,8 @@ namespace leopard
     static std::string documentation();
 
   private:
-    void declare(dealii::ParameterHandler &prm, std::vector<std::unique_ptr<Problem>> &problems);
+    /** @param given the value that the file gives to an entry "Section/Entry", or an empty text. */
+    void declare(dealii::ParameterHandler &prm, std::vector<std::unique_ptr<Problem>> &problems, const GivenValue &given);
     void read(dealii::ParameterHandler &prm, std::vector<std::unique_ptr<Problem>> &problems);
     void check_contradictions() const;
     Parameters() = default;
