@@ -27,6 +27,7 @@ namespace leopard
      * the coarser level (rows), which A_l does not have (deal.II's interface matrix). Empty: none.
      */
     CrsMatrix interface;
+    CrsMatrix interface_transpose; ///< E_l^T, n x n; empty: the transpose of E_l (one rank only)
 
     /** The unknowns that the level shares with the active mesh: entry global_rows[i] of a global vector is entry level_rows[i] of the level's. Empty on
      * hierarchies of global refinement, where the finest level's vectors are the global ones. */
@@ -60,24 +61,31 @@ namespace leopard
 
   /**
    * Grids for geometric multigrid with stencils. Of N = n + 1 intervals in a direction every second node is kept if N is even (n_coarse = N / 2 - 1);
-   * if N is odd, the coarse grid has (N - 1) / 2 or (N + 1) / 2 intervals of twice the size, whichever can be halved more often, so that its far boundary
-   * lies one fine interval inside or outside the domain: a perturbation of the coarse problem of relative size 1/N, which smoothing and the next cycle
-   * remove. Coarse node i stands at fine node 2 i + 1 (counted from 0).
+   * if N is odd, the coarse grid has that one of (N - 1) / 2 and (N + 1) / 2 intervals of twice the size which is even and can be halved again, so that
+   * its far boundary lies one fine interval inside or outside the domain: a perturbation of the coarse problem of relative size 1/N, which smoothing
+   * and the next cycle remove. Coarse node i stands at fine node 2 i + 1 (counted from 0). One node stays one node.
    * @return n_coarse. @param n >= 1 nodes.
    */
   int coarse_nodes(int n);
 
-  /** Linear interpolation from coarse to fine nodes on a grid, as a matrix: n_x n_y n_z rows, and the tensor product of 1/2, 1, 1/2 in its columns. */
+  /**
+   * Linear interpolation from coarse to fine nodes on a grid, as a matrix: n_x n_y n_z rows, and the tensor product of 1/2, 1, 1/2 in its columns.
+   * @param coarse the grid of coarse_stencil(fine). @throws InvalidInput for any other.
+   */
   CrsMatrix stencil_prolongation(const Stencil &fine, const Stencil &coarse);
 
   /**
    * The stencil of the same operator on the next coarser grid, scaled so that R = P^T needs no factor: for coefficients in units of h^(dim-2)
    * (finite elements, or finite differences times h^dim) those that do not depend on h.
-   * The Laplacian's part of the diagonal (what makes the row sum zero) keeps its scale 2^(dim-2), the rest (mass) 2^dim.
-   * Directions with one node are not coarsened and do not count in dim.
+   * The Laplacian's part of the diagonal (what makes the row sum zero) keeps its scale 2^(dim-2), the rest (mass) 2^dim; a rest that varies is averaged
+   * with the weights of R. Directions with one node are not coarsened, do not count in dim, and their coefficients, which mean nothing, become zero.
+   * @throws InvalidInput if there is only one node.
    */
   Stencil coarse_stencil(const Stencil &fine);
 
-  /** The hierarchy of stored matrices for a stencil: coordinates in units of the finest interval. @param n_levels 0: as many as there are. @throws InvalidInput if there are fewer. */
+  /** finest and what coarse_stencil() makes of it, coarsest first. @param n_levels 0: down to one node. @throws InvalidInput if there are fewer. */
+  std::vector<Stencil> coarsen(const Stencil &finest, int n_levels = 0);
+
+  /** The hierarchy of stored matrices for a stencil: coarsen(), with coordinates in units of the finest interval. */
   MultigridHierarchy make_hierarchy(const Stencil &finest, int n_levels = 0);
 } // namespace leopard
