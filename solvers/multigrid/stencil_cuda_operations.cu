@@ -202,9 +202,8 @@ namespace leopard
       void prolongate(int l)
       {
         const GridView &fine = levels[l]->grid, &coarse = levels[l - 1]->grid;
-        const int       blocks = blocks_for(static_cast<long>((fine.n_x + 1) / 2) * ((fine.n_y + 1) / 2) * fine.n_z);
-        const auto      kernel = fine.n_x % 2 == 0 ? prolongate_kernel<add, true> : prolongate_kernel<add, false>;
-        kernel<<<blocks, n_threads>>>(fine, coarse.n_x, coarse.n_y, coarse.n_z, x(l - 1), x(l));
+        const int       blocks = blocks_for(static_cast<long>(fine.n_x) * ((fine.n_y + 1) / 2) * fine.n_z);
+        prolongate_kernel<add><<<blocks, n_threads>>>(fine, coarse.n_x, coarse.n_y, coarse.n_z, x(l - 1), x(l));
         LEOPARD_CHECK(cudaGetLastError());
       }
 
