@@ -17,12 +17,14 @@ namespace leopard
     /** Room for the lines that a thread works on. */
     struct Scratch
     {
-      std::vector<double> lines[3];          ///< of residuals
-      std::vector<double> sum;               ///< of lines
-      std::vector<double> planes[2], coarse; ///< restricted planes; a line of the coarse grid
+      std::vector<double> lines[3];  ///< of residuals
+      std::vector<double> sum;       ///< of lines; at least piece_size values
+      std::vector<double> planes[2]; ///< restricted planes
     };
 
     explicit StencilHostGrid(const StencilGrid &grid);
+
+    static double norm_squared(const double *r, int n);
 
     const Stencil &stencil() const { return grid.stencil; }
     /** @param coarse the grid that is restricted to, null if there is none. */
@@ -38,12 +40,23 @@ namespace leopard
      */
     double restrict_part(const StencilHostGrid &coarse, const double *x, const double *b, double *coarse_b, int first, int last, Scratch &s) const;
 
-    /** Lines first <= j + n_y k < last of x += P coarse_x (add), or x = P coarse_x. */
-    void interpolate_lines(const StencilHostGrid &coarse, const double *coarse_x, double *x, bool add, long first, long last, Scratch &s) const;
+    /** Piece of a line: the nodes begin <= i < end of line (j, k). */
+    struct Piece
+    {
+      int j, k, begin, end;
+    };
 
-    long n_lines() const { return static_cast<long>(grid.n(1)) * grid.n(2); }
+    /** The grid's lines in pieces of at most piece_size nodes, an even number, numbered in the order of their nodes. */
+    static constexpr int piece_size = 4096;
+    long                 n_pieces() const { return static_cast<long>(grid.n(1)) * grid.n(2) * n_pieces_of_line(); }
+    Piece                piece(long number) const;
+
+    /** x += P coarse_x (add), or x = P coarse_x, in a piece. */
+    void interpolate_piece(const StencilHostGrid &coarse, const double *coarse_x, double *x, bool add, const Piece &piece, Scratch &s) const;
 
   private:
+    int n_pieces_of_line() const { return (grid.n(0) + piece_size - 1) / piece_size; }
+
     struct Coefficients
     {
       double west = 0., here = 0., east = 0.;
@@ -55,7 +68,7 @@ namespace leopard
     double
          restrict_lines(const StencilHostGrid &coarse, const double *x, const double *b, int k, double *plane, int first, int last, Scratch &s) const;
     void restrict_line(const double *fine, double *coarse, int n_coarse) const;
-    const double *interpolated_line(const StencilHostGrid &coarse, const double *coarse_x, int j, int k, std::vector<double> &buffer) const;
+    const double *interpolated_line(const StencilHostGrid &coarse, const double *coarse_x, int j, int k, int begin, int end, double *sum) const;
 
     const StencilGrid grid;
     const bool        star;

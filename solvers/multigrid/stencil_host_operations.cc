@@ -91,11 +91,11 @@ namespace leopard
 
       void multiply(double *y, double *from) override
       {
-        for_lines([&](const StencilHostGrid &grid, long line, double * /*buffer*/) {
-          const int n = grid.stencil().n_x, n_y = grid.stencil().n_y;
-          double   *result = y + line * n;
-          grid.residual_line(from, nullptr, static_cast<int>(line % n_y), static_cast<int>(line / n_y), 0, n, result);
-          for (int i = 0; i < n; ++i)
+        const long n_x = levels.back().grid.stencil().n_x, n_y = levels.back().grid.stencil().n_y;
+        for_pieces(levels.back(), [&](const StencilHostGrid::Piece &p, StencilHostGrid::Scratch & /*s*/) {
+          double *result = y + (p.k * n_y + p.j) * n_x;
+          levels.back().grid.residual_line(from, nullptr, p.j, p.k, p.begin, p.end, result + p.begin);
+          for (int i = p.begin; i < p.end; ++i)
             result[i] = -result[i];
           return 0.;
         });
@@ -103,23 +103,16 @@ namespace leopard
 
       double residual_norm_squared(double *from, const double *right) override
       {
-        return for_lines([&](const StencilHostGrid &grid, long line, double *buffer) {
-          const int n = grid.stencil().n_x, n_y = grid.stencil().n_y;
-          grid.residual_line(from, right, static_cast<int>(line % n_y), static_cast<int>(line / n_y), 0, n, buffer);
-          double sum = 0.;
-          for (int i = 0; i < n; ++i)
-            sum += buffer[i] * buffer[i];
-          return sum;
+        return for_pieces(levels.back(), [&](const StencilHostGrid::Piece &p, StencilHostGrid::Scratch &s) {
+          levels.back().grid.residual_line(from, right, p.j, p.k, p.begin, p.end, s.sum.data());
+          return StencilHostGrid::norm_squared(s.sum.data(), p.end - p.begin);
         });
       }
 
       double norm_squared(const double *v) override
       {
         return parallel_sum(*pool, levels.back().n, grain, [&](long begin, long end) {
-          double sum = 0.;
-          for (long i = begin; i < end; ++i)
-            sum += v[i] * v[i];
-          return sum;
+          return StencilHostGrid::norm_squared(v + begin, static_cast<int>(end - begin));
         });
       }
 
@@ -151,15 +144,14 @@ namespace leopard
         return sum;
       }
 
-      /** function(grid, line, buffer) for the finest level's lines. */
+      /** function(piece, scratch) for the pieces of the level's lines; the sum of what it returns. */
       template <typename Function>
-      double for_lines(const Function &function)
+      double for_pieces(Level &level, const Function &function)
       {
-        Level &level = levels.back();
-        return in_parts(level, level.grid.n_lines(), [&](long first, long last, StencilHostGrid::Scratch &s) {
+        return in_parts(level, level.grid.n_pieces(), [&](long first, long last, StencilHostGrid::Scratch &s) {
           double sum = 0.;
-          for (long line = first; line < last; ++line)
-            sum += function(level.grid, line, s.sum.data());
+          for (long number = first; number < last; ++number)
+            sum += function(level.grid.piece(number), s);
           return sum;
         });
       }
@@ -182,8 +174,8 @@ namespace leopard
       void prolongate(int level, bool add)
       {
         Level &fine = levels[level], &coarse = levels[level - 1];
-        in_parts(fine, fine.grid.n_lines(), [&](long first, long last, StencilHostGrid::Scratch &s) {
-          fine.grid.interpolate_lines(coarse.grid, coarse.x.data(), fine.x.data(), add, first, last, s);
+        for_pieces(fine, [&](const StencilHostGrid::Piece &piece, StencilHostGrid::Scratch &s) {
+          fine.grid.interpolate_piece(coarse.grid, coarse.x.data(), fine.x.data(), add, piece, s);
           return 0.;
         });
       }
