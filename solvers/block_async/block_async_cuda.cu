@@ -110,7 +110,6 @@ namespace leopard
         , host_matrix(storage == Storage::double_precision ? std::make_unique<BlockCrs>(std::move(prepared.matrix)) : nullptr)
       {
         choose_form(prepared.slots, packets_.inner_width, packets_.outer_width);
-        restart();
       }
 
       MemorySpace memory_space() const override { return MemorySpace::device; }
@@ -123,11 +122,7 @@ namespace leopard
                columns_text() + ", " + std::to_string(n_bytes / 1000000) + " MB";
       }
 
-      void restart() override
-      {
-        if (velocity.size() > 0)
-          LEOPARD_CHECK(cudaMemsetAsync(velocity.data(), 0, velocity.size() * sizeof(double)));
-      }
+      void restart() override { velocity_is_zero = true; }
 
       /** Returns when the work is queued on the default stream; whatever else that stream does comes after it. */
       void iterate(double *x, const double *b, int n_iterations) override
@@ -136,22 +131,23 @@ namespace leopard
           return;
         if (execution == Execution::persistent)
           {
+            RelaxParameters p = parameters(n_iterations);
+            RelaxVectors    v = vectors(x, x, b);
+            MonitorView     m = monitor.no_tests();
+            velocity_is_zero  = false;
             if (options.schedule == Schedule::synchronous)
               {
-                // blocks that wait for one another must all be there
-                RelaxParameters    p = parameters(n_iterations);
-                RelaxVectors       v = vectors(x, x, b);
-                MatrixView<Format> A = view();
-                MonitorView        m = monitor.no_tests();
                 monitor.reset();
-                device::copy_on_device(old_x.data(), x, old_x.size() * sizeof(double)); // ghosts are read there too
-                launch_cooperatively(A, v, p, m);
-                return;
+                launch_cooperatively(v, p, m);
               }
-            persistent_kernel<<<n_blocks, n_threads, largest_packet>>>(view(), vectors(x, x, b), parameters(n_iterations), monitor.no_tests());
+            else
+              persistent_kernel<<<n_blocks, n_threads, largest_packet>>>(view(), v, p, m);
             LEOPARD_CHECK(cudaGetLastError());
             return;
           }
+        if (velocity_is_zero && velocity.size() > 0)
+          LEOPARD_CHECK(cudaMemsetAsync(velocity.data(), 0, velocity.size() * sizeof(double)));
+        velocity_is_zero       = false;
         const bool synchronous = options.schedule == Schedule::synchronous;
         for (int n = 0; n < n_iterations; ++n)
           {
@@ -166,14 +162,12 @@ namespace leopard
       IterationReport iterate_until(double *x, const double *b, int n_iterations, const ResidualTest &test) override
       {
         // now and then the host looks too: at the time, and at whether there is progress
-        RelaxParameters    p = parameters(static_cast<int>(std::min<long>(n_iterations, 100l * test.every)));
-        RelaxVectors       v = vectors(x, x, b);
-        MatrixView<Format> A = view();
-        MonitorView        m = monitor.view(test);
-        p.test_every         = test.every;
-        if (v.other_x != nullptr)
-          device::copy_on_device(old_x.data(), x, old_x.size() * sizeof(double)); // ghosts are read there too
-        launch_cooperatively(A, v, p, m);
+        RelaxParameters p = parameters(static_cast<int>(std::min<long>(n_iterations, 100l * test.every)));
+        RelaxVectors    v = vectors(x, x, b);
+        MonitorView     m = monitor.view(test);
+        p.test_every      = test.every;
+        velocity_is_zero  = false;
+        launch_cooperatively(v, p, m);
         return monitor.report();
       }
 
@@ -325,7 +319,8 @@ namespace leopard
 
       RelaxParameters parameters(int n_iterations) const
       {
-        return {n_iterations, options.local_iterations, local_iterations_per_block.data(), options.block_omega, options.momentum, 0};
+        return {
+          n_iterations, options.local_iterations, local_iterations_per_block.data(), options.block_omega, options.momentum, velocity_is_zero, 0};
       }
 
       MatrixView<Format> view() const
@@ -352,9 +347,13 @@ namespace leopard
         LEOPARD_CHECK(cudaGetLastError());
       }
 
-      void launch_cooperatively(MatrixView<Format> &A, RelaxVectors &v, RelaxParameters &p, MonitorView &m) const
+      /** For blocks that wait for one another: all must be there. */
+      void launch_cooperatively(RelaxVectors &v, RelaxParameters &p, MonitorView &m) const
       {
-        void *arguments[] = {&A, &v, &p, &m};
+        if (v.other_x != nullptr && old_x.size() > static_cast<std::size_t>(n_rows)) // ghosts are read there too
+          device::copy_on_device(old_x.data() + n_rows, v.x + n_rows, (old_x.size() - n_rows) * sizeof(double));
+        MatrixView<Format> A           = view();
+        void              *arguments[] = {&A, &v, &p, &m};
         LEOPARD_CHECK(
           cudaLaunchCooperativeKernel(reinterpret_cast<const void *>(persistent_kernel), n_blocks, n_threads, arguments, largest_packet, nullptr));
       }
@@ -409,7 +408,8 @@ namespace leopard
       std::vector<int>           value_positions, value_sources, weight_positions;
       device::Array<int>         local_iterations_per_block;
       device::Array<double>      velocity;
-      device::Array<double>      old_x; ///< synchronous schedule only
+      bool                       velocity_is_zero = true; ///< though its memory may hold something else
+      device::Array<double>      old_x;                   ///< synchronous schedule only
       CudaMonitor                monitor;
       Weights                    weights;     ///< on the host, for values that change
       std::unique_ptr<BlockCrs>  host_matrix; ///< for values that change

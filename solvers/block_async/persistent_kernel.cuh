@@ -5,24 +5,27 @@
 
 namespace leopard
 {
-  /** Off-block entries of a row in registers, for iterations without end. The first n_cached of a row, and the others from memory. */
+  /** A thread's off-block entries in registers, for iterations without end. The first n_cached of the row, and the others from memory. */
   template <int n_cached>
   struct OffBlock
   {
-    int    row = -1, n = 0;
+    int    r = -1, n = 0; ///< r: the row's place among those with outer entries
     int    columns[n_cached];
     double values[n_cached];
 
+    /** `places`: shared memory, one a thread. */
     template <typename Format>
-    __device__ OffBlock(const BlockView<Format> &block, const TableView &tables)
+    __device__ OffBlock(const BlockView<Format> &block, const TableView &tables, int *places)
     {
-      const int r = threadIdx.x;
-      if (r >= block.header.n_boundary)
-        return;
-      row = block.boundary_row(r);
+      places[threadIdx.x] = -1;
+      __syncthreads();
+      if (threadIdx.x < block.header.n_boundary)
+        places[block.boundary_row(threadIdx.x)] = threadIdx.x;
+      __syncthreads();
+      r = places[threadIdx.x];
 #pragma unroll
       for (int e = 0; e < n_cached; ++e)
-        if (block.has_outer(r, e))
+        if (r >= 0 && block.has_outer(r, e))
           {
             columns[e] = block.outer_column(block.jag(e) + r);
             values[e]  = block.outer_value(block.jag(e) + r, tables);
@@ -30,34 +33,39 @@ namespace leopard
           }
     }
 
-    template <typename Format>
-    __device__ void freeze(const BlockView<Format> &block, const TableView &tables, const double *x, double *frozen) const
+    __device__ void fetch(const double *x, double (&x_j)[n_cached]) const
     {
-      if (row < 0)
-        return;
-      double x_j[n_cached];
 #pragma unroll
       for (int e = 0; e < n_cached; ++e)
         if (e < n)
           x_j[e] = load(x + columns[e]);
-      double sums[2] = {n == n_cached ? off_block_sum(block, tables, x, threadIdx.x, n_cached) : 0., 0.};
+    }
+
+    /** `packet`: its outer part, whose header is read again rather than kept in registers for rows of many entries. */
+    template <typename Format>
+    __device__ double sum(const char *packet, const TableView &tables, const double *x, const double (&x_j)[n_cached]) const
+    {
+      double sums[2] = {n == n_cached ? off_block_sum(BlockView<Format>(packet, packet), tables, x, r, n_cached) : 0., 0.};
 #pragma unroll
       for (int e = 0; e < n_cached; ++e)
         if (e < n)
           sums[e % 2] += values[e] * x_j[e];
-      frozen[row] = sums[0] + sums[1];
+      return sums[0] + sums[1];
     }
   };
 
   /**
-   * The persistent form, a thread a row: each block iterates by itself, its matrix, right-hand side and values in registers and shared memory. Dynamic shared memory: the packet. With tests the blocks wait for one another twice, before the first and after the last iteration, for the true residuals; in the synchronous schedule they do so after each iteration.
+   * The persistent form, a thread a row: each block iterates by itself, its matrix, right-hand side and values in registers and shared memory. Dynamic
+   * shared memory: the packet. With tests the blocks wait for one another twice, before the first and after the last iteration, for the true residuals;
+   * in the synchronous schedule they do so after each iteration.
    */
   template <typename Format, int width, int n_cached, int max_threads>
   __global__ void __launch_bounds__(max_threads)
     persistent_rows_kernel(const MatrixView<Format> A, const RelaxVectors v, const RelaxParameters parameters, const MonitorView m)
   {
     extern __shared__ __align__(128) char packet[];
-    __shared__ double                     y[2 * max_threads], frozen[max_threads], partial[32];
+    __shared__ double                     y[2 * max_threads], partial[32];
+    __shared__ int                        places[max_threads];
     __shared__ std::uint64_t barrier;
     __shared__ int           state;
     const PacketPipeline     pipeline = {packet, packet + A.outer_bytes, &barrier};
@@ -84,19 +92,20 @@ namespace leopard
         weight = block.weight(i, A.tables);
         if (A.keeps != nullptr)
           keep = A.keeps[local];
-        if (parameters.momentum > 0.)
+        if (parameters.momentum > 0. && !parameters.velocity_is_zero)
           velocity = v.velocity[local];
       }
-    const OffBlock<n_cached> off_block(block, A.tables);
+    const OffBlock<n_cached> off_block(block, A.tables, places);
     const int k = parameters.local_iterations_per_block != nullptr ? parameters.local_iterations_per_block[blockIdx.x] : parameters.local_iterations;
     // s = b - off-block part, with the block's values in the first half of y
     const auto freeze = [&](const double *x) {
-      off_block.freeze(block, A.tables, x, frozen);
+      double x_j[n_cached];
+      off_block.fetch(x, x_j);
       if (active && !owned)
         value = load(x + row);
       y[i] = value;
-      __syncthreads();
-      return b - frozen[i];
+      __syncthreads(); // while off-block values are on their way
+      return b - off_block.template sum<Format>(packet, A.tables, x, x_j);
     };
     const auto residual_part = [&](double s) {
       const double residual = owned ? a.subtract_from(s, y) + (keep - 1.) * value / weight : 0.;
@@ -113,7 +122,6 @@ namespace leopard
       y[(1 - from) * max_threads + i] = value;
       __syncthreads(); // all have read one half and written the other
     };
-    frozen[i] = 0.;
     if (i == 0)
       state = go_on;
     __syncthreads();
@@ -141,7 +149,7 @@ namespace leopard
               store(m.parts + blockIdx.x, part);
             if (!synchronous && blockIdx.x == 0)
               {
-                const int decision = look_at_residual(m.monitor, m.parts, iteration, true);
+                const int decision = look_at_residual(m, iteration, true);
                 if (i == 0 && decision != go_on)
                   set_monitor_state(m.monitor, decision);
               }
@@ -163,7 +171,7 @@ namespace leopard
             if (tests)
               {
                 // every block adds up the same numbers in the same order, and so comes to the same decision
-                const int decision = look_at_residual(m.monitor, m.parts, iteration, blockIdx.x == 0);
+                const int decision = look_at_residual(m, iteration, blockIdx.x == 0);
                 if (i == 0)
                   state = decision;
               }

@@ -13,7 +13,8 @@ namespace leopard
     int        local_iterations; ///< 0: nothing is relaxed, only residuals are computed
     const int *local_iterations_per_block;
     double     block_omega, momentum;
-    int        test_every; ///< 0: never; in the launch form anything else asks for the residual
+    bool       velocity_is_zero; ///< persistent form: whatever stands in memory
+    int        test_every;       ///< 0: never; in the launch form anything else asks for the residual
   };
 
   /** The vectors of one launch. Device memory. */
