@@ -186,7 +186,7 @@ namespace leopard
         const bool whole    = view.n_x % tile_x == 0 && view.n_y % tile_y == 0 && view.n_z % (n_warps * planes_a_warp) == 0 && aligned(x) &&
                            aligned(b) && aligned(off_block);
         RelaxVectors    vectors     = {x, off_block, b, nullptr, monitor->parts(), nullptr};
-        RelaxParameters parameters  = {n, local_iterations, nullptr, 1., 0., test_every};
+        RelaxParameters parameters  = {n, local_iterations, nullptr, 1., 0., false, test_every};
         const Kernel    kernel      = (persists ? persistent_kernels : launch_kernels)[whole];
         void           *arguments[] = {&view, &vectors, &parameters, &m};
         if (m.tests) // whose blocks wait for one another twice
