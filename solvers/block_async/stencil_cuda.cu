@@ -12,8 +12,8 @@ namespace leopard
     // 16 values of x and as many of b a thread: what fits in registers
     template <bool full, bool variable>
     using FlatShape = StencilShape<32, 1, 1, 8, full, variable>;
-    template <bool full, bool variable>
-    using DeepShape = StencilShape<8, 4, 2, 4, full, variable>;
+    template <bool full, bool variable> // of a star long lines, which memory serves better; a full one exchanges whole planes, and fewer so
+    using DeepShape = StencilShape<full ? 8 : 16, full ? 4 : 2, full ? 2 : 4, full ? 4 : 2, full, variable>;
 
     class StencilCudaEngine : public StencilEngine
     {
