@@ -99,7 +99,7 @@ namespace leopard
     bool is_singular() const;
     /** Makes the mean of u, an integral over the domain, zero; returns what it was. @param lumped_mass of the assembled system. */
     double remove_mean(HostVector &u, const HostVector &lumped_mass) const;
-    /** Makes r orthogonal to the constants: subtracts the mean of its entries from those that are not constrained; returns that mean. */
+    /** Makes r orthogonal to the constants: subtracts the mean of its entries from those that are not constrained; returns their sum. */
     double balance(HostVector &r) const;
 
     HostVector                      make_vector() const;            ///< zero, own entries only
@@ -116,11 +116,11 @@ namespace leopard
   private:
     using Cell = typename dealii::DoFHandler<dim>::active_cell_iterator;
 
-    void check_boundary_ids() const;
-    void check_singularity() const;
-    void make_constraints();
-    void make_sparsity_pattern();
-    void solution_after_refinement(HostVector &u, const std::function<void()> &mark);
+    void                                 check_boundary_ids() const;
+    void                                 check_singularity() const;
+    void                                 make_constraints();
+    void                                 make_sparsity_pattern();
+    void                                 solution_after_refinement(HostVector &u, const std::function<void()> &mark);
     std::set<dealii::types::boundary_id> dirichlet_boundary() const;
     /** Diffusion and absorption of component c on the cell of values; what is wrong goes to error. */
     void integrate_stiffness(const dealii::FEValues<dim> &values, unsigned int c, dealii::FullMatrix<double> &matrix, std::string &error) const;

@@ -86,19 +86,19 @@ namespace leopard
     HostVector ones(r);
     ones = 1.;
     constraints.set_zero(ones);
-    const double mean = (ones * r) / (ones * ones);
-    r.add(-mean, ones);
-    return mean;
+    const double total = ones * r;
+    r.add(-total / (ones * ones), ones);
+    return total;
   }
 
   template std::vector<double> Discretization<2>::nodes() const;
-  template IndexSet Discretization<2>::constrained_unknowns() const;
-  template MultigridHierarchy Discretization<2>::hierarchy(unsigned int, const LocalMatrix &, unsigned int);
-  template double Discretization<2>::remove_mean(HostVector &, const HostVector &) const;
-  template double Discretization<2>::balance(HostVector &) const;
+  template IndexSet            Discretization<2>::constrained_unknowns() const;
+  template MultigridHierarchy  Discretization<2>::hierarchy(unsigned int, const LocalMatrix &, unsigned int);
+  template double              Discretization<2>::remove_mean(HostVector &, const HostVector &) const;
+  template double              Discretization<2>::balance(HostVector &) const;
   template std::vector<double> Discretization<3>::nodes() const;
-  template IndexSet Discretization<3>::constrained_unknowns() const;
-  template MultigridHierarchy Discretization<3>::hierarchy(unsigned int, const LocalMatrix &, unsigned int);
-  template double Discretization<3>::remove_mean(HostVector &, const HostVector &) const;
-  template double Discretization<3>::balance(HostVector &) const;
+  template IndexSet            Discretization<3>::constrained_unknowns() const;
+  template MultigridHierarchy  Discretization<3>::hierarchy(unsigned int, const LocalMatrix &, unsigned int);
+  template double              Discretization<3>::remove_mean(HostVector &, const HostVector &) const;
+  template double              Discretization<3>::balance(HostVector &) const;
 } // namespace leopard

@@ -22,19 +22,19 @@ namespace leopard
   /** Section "Linear solver" of the parameter file. */
   struct LinearSolverParameters
   {
-    std::string       method                    = "async"; ///< async, jacobi, gauss-seidel, sor, ssor, chebyshev, cg, gmres, multigrid, direct
-    std::string       preconditioner            = "none";  ///< for cg and gmres: none, jacobi, ssor, chebyshev, amg, async, multigrid
-    std::string       backend                   = "automatic";
-    int               max_iterations            = 10000;
-    double            relative_tolerance        = 1e-8; ///< of the residual against the right-hand side, dimensionless
-    int               test_every                = 10;   ///< iterations between two residual tests of a relaxation
-    double            omega                     = 1.;   ///< relaxation factor, dimensionless
-    int               restart                   = 50;   ///< GMRES basis vectors
-    int               preconditioner_iterations = 2;    ///< global iterations of async as preconditioner
-    int               device                    = -1;   ///< GPU number; -1: ranks of a node share them in turn
-    double            lambda_min                = 0.;   ///< chebyshev: smallest eigenvalue of D^-1 A, dimensionless; 0: lambda_max / 30
-    double            lambda_max                = 0.;   ///< chebyshev: largest; 0: estimated
-    BlockAsyncOptions block_async               = for_changing_values();
+    std::string         method                    = "async"; ///< async, jacobi, gauss-seidel, sor, ssor, chebyshev, cg, gmres, multigrid, direct
+    std::string         preconditioner            = "none";  ///< for cg and gmres: none, jacobi, ssor, chebyshev, amg, async, multigrid
+    std::string         backend                   = "automatic";
+    int                 max_iterations            = 10000;
+    double              relative_tolerance        = 1e-8; ///< of the residual against the right-hand side, dimensionless
+    int                 test_every                = 10;   ///< iterations between two residual tests of a relaxation
+    double              omega                     = 1.;   ///< relaxation factor, dimensionless
+    int                 restart                   = 50;   ///< GMRES basis vectors
+    int                 preconditioner_iterations = 2;    ///< global iterations of async as preconditioner
+    int                 device                    = -1;   ///< GPU number; -1: ranks of a node share them in turn
+    double              lambda_min                = 0.;   ///< chebyshev: smallest eigenvalue of D^-1 A, dimensionless; 0: lambda_max / 30
+    double              lambda_max                = 0.;   ///< chebyshev: largest; 0: estimated
+    BlockAsyncOptions   block_async               = for_changing_values();
     MultigridParameters multigrid; ///< section "Multigrid"
 
     void declare(dealii::ParameterHandler &prm);
@@ -58,6 +58,7 @@ namespace leopard
     std::string choose_backend(MPI_Comm comm);
 
   private:
+    void        check_contradictions() const;
     std::string why_not_on_device() const;
 
     /** Newton and time stepping change the values of the matrix, which storages smaller than doubles do not allow. */
@@ -78,9 +79,9 @@ namespace leopard
 
   struct LinearSolveResult
   {
-    int    n_iterations   = 0;  ///< global iterations, Krylov iterations, or 1
-    double final_residual = 0.; ///< ||b - A x||_2; not a number where the method did not compute it
-    bool   converged      = true;
+    int    n_iterations       = 0;  ///< global iterations, Krylov iterations, or 1
+    double final_residual     = 0.; ///< ||b - A x||_2; not a number where the method did not compute it
+    bool   converged          = true;
     double convergence_factor = 0.; ///< of a multigrid cycle, in the mean over the second half of them; 0: not known
   };
 

@@ -53,7 +53,7 @@ namespace leopard
     , x_own(level.matrix.n_columns)
   {
     const CrsMatrix whole = gather(level.matrix, numbers, comm);
-    solver                = make_coarse_solver(whole, has_constants_in_null_space(whole), options);
+    solver                = make_coarse_solver(whole, !constants_in_null_space(whole, Communication()).empty(), options);
     if (on_device)
       {
         device_b.reinit(b_whole.size());
@@ -70,8 +70,7 @@ namespace leopard
   {
     if (on_device)
       device::copy_to_host(b_own.data(), b, n * sizeof(double));
-    MPI_Allgatherv(
-      on_device ? b_own.data() : b, n, MPI_DOUBLE, b_whole.data(), numbers.counts.data(), numbers.offsets.data(), MPI_DOUBLE, comm);
+    MPI_Allgatherv(on_device ? b_own.data() : b, n, MPI_DOUBLE, b_whole.data(), numbers.counts.data(), numbers.offsets.data(), MPI_DOUBLE, comm);
     if (on_device)
       {
         device_b.copy_from_host(b_whole.data());
