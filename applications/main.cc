@@ -84,8 +84,7 @@ namespace
     log.line(std::string("Leopard ") + version() + " (" + git_commit() + "), " + std::to_string(dealii::Utilities::MPI::n_mpi_processes(comm)) +
              " rank(s), " + backend);
     log.line(parameters.problem->description());
-    if (parameters.linear_solver.uses_block_async() && parameters.linear_solver.block_async.schedule == Schedule::chaotic &&
-        parameters.linear_solver.backend != "reference")
+    if (parameters.linear_solver.is_asynchronous())
       log.line(
         "the linear solver is asynchronous: results of two runs differ within its tolerance; 'Linear solver/Schedule = replay' makes them equal");
     std::string status;

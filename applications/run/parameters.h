@@ -52,6 +52,7 @@ namespace leopard
     void declare(dealii::ParameterHandler &prm, std::vector<std::unique_ptr<Problem>> &problems);
     void read(dealii::ParameterHandler &prm, std::vector<std::unique_ptr<Problem>> &problems);
     void check_contradictions() const;
+    void check_multigrid() const;
     Parameters() = default;
   };
 } // namespace leopard

@@ -107,6 +107,7 @@ namespace leopard
 
       std::string name() const override { return "Chebyshev"; }
       std::string description() const override { return recurrence.text(); }
+      bool        is_symmetric_map() const override { return true; }
       void        restart() override { recurrence.restart(); }
 
       void iterate(double *x, const double *b, int n_iterations) override
