@@ -62,7 +62,7 @@ namespace
   {
     const auto        start = std::chrono::steady_clock::now();
     Log               log(comm);
-    const std::string backend = parameters.linear_solver.choose_backend(comm);
+    const std::string backend = parameters.choose_backend(comm);
     const OpenMode    mode    = arguments.overwrite ? OpenMode::overwrite : arguments.resume ? OpenMode::resume : OpenMode::fresh;
     RunDirectory      directory(parameters.directory, mode, comm);
     log.open(directory.path("log.txt"), mode == OpenMode::resume);
