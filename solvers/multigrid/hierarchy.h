@@ -28,9 +28,11 @@ namespace leopard
      * the coarser level (rows), which A_l does not have (deal.II's interface matrix). Empty: none.
      */
     CrsMatrix interface;
+    CrsMatrix interface_transpose; ///< E_l^T, n x n; empty: the transpose of E_l (one rank only)
 
     /** The unknowns that the level shares with the active mesh: entry global_rows[i] of a global vector is entry level_rows[i] of the level's. Empty on
-     * hierarchies of global refinement, where the finest level's vectors are the global ones. */
+     * hierarchies of global refinement, where the finest level's vectors are the global ones. With several ranks one of the two may be a ghost: ranks can own an unknown on the level and not
+     * on the active mesh. */
     std::vector<int> global_rows, level_rows;
 
     std::vector<double> coordinates; ///< dim numbers an unknown, unknown after unknown; empty: not known (smoothers in tiles need them)
