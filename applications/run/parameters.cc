@@ -188,10 +188,28 @@ namespace leopard
     std::string text = linear_solver.choose_backend(comm);
     if (study == "none")
       return text;
-    text = smoother_study.choose_backend();
+    text = smoother_study.choose_backend() + "; host threads: " + std::to_string(linear_solver.block_async.n_threads);
     for (Parameters &c : cases)
       c.choose_backend(comm);
     return text;
+  }
+
+  std::string Parameters::description() const
+  {
+    if (study != "none")
+      return "study of " + study + ", " + (cases.empty() ? std::string("this file") : std::to_string(cases.size()) + " cases");
+    std::string text = problem->description();
+    if (linear_solver.uses_block_async() && linear_solver.block_async.schedule == Schedule::chaotic && linear_solver.backend != "reference")
+      text +=
+        "\nthe linear solver is asynchronous: results of two runs differ within its tolerance; 'Linear solver/Schedule = replay' makes them equal";
+    return text;
+  }
+
+  int Parameters::device() const
+  {
+    if (study != "none")
+      return smoother_study.backend == "cuda" ? 0 : -1;
+    return linear_solver.backend == "cuda" ? linear_solver.device : -1;
   }
 
   std::string Parameters::documentation()

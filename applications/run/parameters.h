@@ -52,6 +52,12 @@ namespace leopard
     /** Replaces the backend "automatic". Collective. @return one line that says what was chosen and why. @throws Error. */
     std::string choose_backend(MPI_Comm comm);
 
+    /** What is run, for the log. */
+    std::string description() const;
+
+    /** The GPU that computes, once the backend is chosen; -1: none does. */
+    int device() const;
+
     /** The documentation of all entries: a parameter file with the defaults. */
     static std::string documentation();
 

@@ -64,7 +64,10 @@ namespace leopard
     struct Operator
     {
       Multigrid &multigrid;
-      void       vmult(VectorType &y, const VectorType &x) const { multigrid.multiply(data(y), data(x)); }
+      void       vmult(VectorType &y, const VectorType &x) const
+      {
+        multigrid.multiply(data(y), const_cast<double *>(data(x)));
+      } // its ghosts, of which one rank has none
     };
     template <typename VectorType>
     struct Preconditioner

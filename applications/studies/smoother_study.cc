@@ -140,13 +140,18 @@ namespace leopard
     }
   } // namespace
 
+  void check_smoother_study(OpenMode mode, MPI_Comm comm)
+  {
+    const unsigned int n_ranks = dealii::Utilities::MPI::n_mpi_processes(comm);
+    if (n_ranks > 1)
+      throw Error("a study of smoothers is started on " + std::to_string(n_ranks) +
+                  " ranks\n  expected: one; 'Linear solver/Threads' sets the threads");
+    if (mode == OpenMode::resume)
+      throw Error("a study of smoothers cannot be resumed\n  expected: --overwrite, to begin anew");
+  }
+
   std::string run_smoother_study(const RunContext &context)
   {
-    if (dealii::Utilities::MPI::n_mpi_processes(context.comm) > 1)
-      throw Error("a study runs on " + std::to_string(dealii::Utilities::MPI::n_mpi_processes(context.comm)) +
-                  " ranks\n  expected: one; 'Linear solver/Threads' sets the threads");
-    if (context.mode == OpenMode::resume)
-      throw Error("a study cannot be resumed\n  expected: --overwrite, to begin anew");
     const Parameters &parameters = context.parameters;
     Results           results;
     if (parameters.cases.empty())

@@ -201,7 +201,10 @@ class StudyBadInput(Study):
         error = self.leopard(file, "Smoother study/Backend=cuda", fails=True)
         self.assertIn("gauss-seidel(backend=host)", error)
         error = self.leopard(file, options=("--resume",), fails=True)
-        self.assertIn("no run to resume", error)
+        self.assertIn("cannot be resumed", error)
+        error = self.leopard(file, options=("--overwrite",), ranks=2, fails=True)
+        self.assertIn("started on 2 ranks", error)
+        self.assertFalse((self.folder / "output").exists(), "something was written")
 
     def test_a_smoother_that_diverges_is_a_row(self):
         rows, _, said = self.study(STENCIL, "Smoother study/Smoothers=async(omega=1.9), gauss-seidel")
