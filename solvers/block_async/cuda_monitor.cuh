@@ -58,6 +58,14 @@ namespace leopard
 
     double *parts() const { return device_parts.data(); }
     double  sum_of_parts() const { return sum_of(parts(), n_blocks); }
+    /** Queues the sum of the first n parts. @param result one number, in device or pinned host memory. */
+    void queue_sum(int n, double *result) const
+    {
+      sum_kernel<<<1, reduction_threads>>>(parts(), n, result);
+      LEOPARD_CHECK(cudaGetLastError());
+    }
+    /** Sum of the first n parts, waited for. */
+    double sum_of(int n) const { return sum_of(parts(), n); }
 
     double norm_squared(const double *b, int n) const
     {

@@ -32,11 +32,11 @@ namespace leopard::device
   /** @throws DeviceError. */
   DeviceInfo info(int device);
 
-  /** Multiprocessors of the current device. @throws DeviceError. */
-  int n_multiprocessors();
-
   /** Bytes that are free on the current device. @throws DeviceError. */
   std::size_t free_memory();
+
+  /** Multiprocessors of the current device. @throws DeviceError. */
+  int n_multiprocessors();
 
   /** Makes a device current for this thread. @throws DeviceError saying how many there are, or "built without CUDA: ...". */
   void select(int device);

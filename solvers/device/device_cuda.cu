@@ -82,19 +82,19 @@ namespace leopard::device
     return result;
   }
 
+  std::size_t free_memory()
+  {
+    std::size_t result = 0, total = 0;
+    LEOPARD_CHECK(cudaMemGetInfo(&result, &total));
+    return result;
+  }
+
   int n_multiprocessors()
   {
     int device = 0, count = 0;
     LEOPARD_CHECK(cudaGetDevice(&device));
     LEOPARD_CHECK(cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device));
     return count;
-  }
-
-  std::size_t free_memory()
-  {
-    std::size_t free = 0, total = 0;
-    LEOPARD_CHECK(cudaMemGetInfo(&free, &total));
-    return free;
   }
 
   void select(int device)

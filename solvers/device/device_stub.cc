@@ -165,7 +165,8 @@ namespace leopard
     no_cuda();
   }
 
-  std::unique_ptr<Multigrid::Operations> make_stencil_cuda_operations(const std::vector<Stencil> & /*levels*/, const MultigridOptions & /*options*/)
+  std::unique_ptr<Multigrid::Operations> make_stencil_cuda_operations(const std::vector<StencilGrid> & /*levels*/,
+                                                                      const MultigridOptions & /*options*/)
   {
     no_cuda();
   }

@@ -13,7 +13,7 @@ namespace leopard
 
   void Multigrid::Data::wait() const
   {
-    if (options.backend == Backend::cuda)
+    if (operations->memory_space() == MemorySpace::device)
       device::synchronize();
   }
 
@@ -33,12 +33,8 @@ namespace leopard
 
   bool Multigrid::Data::can_be_recorded() const
   {
-    if (!options.use_graph || options.backend != Backend::cuda || !coarse->is_queued() || profile != nullptr)
-      return false;
-    for (int level = 0; level <= whole(); ++level)
-      if (operations->communication(level).has_ghosts())
-        return false;
-    return own_coarse_solver || !operations->is_singular(); // whose means are waited for
+    return options.use_graph && profile == nullptr && operations->is_queued() && coarse->is_queued() &&
+           (own_coarse_solver || !operations->is_singular()); // whose means are waited for
   }
 
   template <typename Function>
@@ -89,7 +85,7 @@ namespace leopard
       operations->set_residual(x, b);
     cycle();
     if (operations->is_adaptive())
-      operations->add_solution(x);
+      operations->add_solutions(x);
   }
 
   void Multigrid::Data::visit(int level, CycleType type)

@@ -86,7 +86,8 @@ namespace leopard
 
     void check_copy_lists(const MultigridHierarchy &hierarchy, std::vector<int> &level_of_row, int l, const std::string &name)
     {
-      const MultigridLevel &level = hierarchy.levels[l];
+      const MultigridLevel &level  = hierarchy.levels[l];
+      const CrsMatrix      &global = hierarchy.matrix;
       if (level.global_rows.size() != level.level_rows.size())
         fail(name,
              std::to_string(level.global_rows.size()) + " global_rows and " + std::to_string(level.level_rows.size()) + " level_rows",
@@ -95,12 +96,14 @@ namespace leopard
         fail(name, "copy lists are given, but no matrix of the active mesh", "both (adaptive meshes), or none of them (global refinement)");
       for (std::size_t i = 0; i < level.global_rows.size(); ++i)
         {
-          const int row = level.global_rows[i];
-          if (row < 0 || row >= hierarchy.matrix.n_rows || level.level_rows[i] < 0 || level.level_rows[i] >= level.matrix.n_rows)
-            fail(name,
-                 "the copy lists join row " + std::to_string(row) + " of the active mesh and row " + std::to_string(level.level_rows[i]) +
-                   " of the level",
-                 "rows from 0 to " + std::to_string(hierarchy.matrix.n_rows - 1) + " and from 0 to " + std::to_string(level.matrix.n_rows - 1));
+          const int         row = level.global_rows[i], level_row = level.level_rows[i];
+          const std::string pair =
+            "the copy lists join row " + std::to_string(row) + " of the active mesh and row " + std::to_string(level_row) + " of the level";
+          if (row < 0 || row >= global.n_columns || level_row < 0 || level_row >= level.matrix.n_columns)
+            fail(
+              name, pair, "rows from 0 to " + std::to_string(global.n_columns - 1) + " and from 0 to " + std::to_string(level.matrix.n_columns - 1));
+          if (row >= global.n_rows && level_row >= level.matrix.n_rows)
+            fail(name, pair + ", both of them ghosts", "pairs of which this rank owns one");
           if (level_of_row[row] >= 0)
             fail(name,
                  "row " + std::to_string(row) + " of the active mesh is in the copy lists twice, the first time on level " +
@@ -117,7 +120,7 @@ namespace leopard
       throw InvalidInput("multigrid hierarchy: it has no levels\n  expected: at least one");
     if (is_adaptive())
       check_valid(matrix, "matrix of the active mesh");
-    std::vector<int> level_of_row(matrix.n_rows, -1);
+    std::vector<int> level_of_row(matrix.n_columns, -1);
     for (std::size_t l = 0; l < levels.size(); ++l)
       {
         const MultigridLevel &level = levels[l];

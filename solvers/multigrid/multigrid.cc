@@ -18,16 +18,13 @@ namespace leopard
       return backend == Backend::cuda ? 1024 : 256;
     }
 
-    std::vector<Stencil> stencil_levels(const Stencil &finest, int n_levels, Backend backend)
+    std::vector<StencilGrid> levels_of(const Stencil &finest, int n_levels, Backend backend)
     {
-      if (n_levels != 0)
-        return coarsen(finest, n_levels);
-      finest.validate();
-      int     n       = 1;
-      Stencil stencil = finest;
-      for (; stencil.n_rows() > enough_levels(backend); ++n)
-        stencil = coarse_stencil(stencil);
-      return coarsen(finest, n);
+      std::vector<StencilGrid> levels = stencil_levels(finest, n_levels);
+      if (n_levels == 0)
+        while (levels.size() > 1 && levels[1].stencil.n_rows() <= enough_levels(backend))
+          levels.erase(levels.begin());
+      return levels;
     }
 
     /** Interior rows of a stencil whose diagonal makes all rows sum to zero have no solution, or many. */
@@ -49,7 +46,7 @@ namespace leopard
         "the grid that are zero (Dirichlet), or stored matrices");
     }
 
-    std::unique_ptr<Multigrid::Operations> make_operations(const std::vector<Stencil> &levels, const MultigridOptions &options)
+    std::unique_ptr<Multigrid::Operations> make_operations(const std::vector<StencilGrid> &levels, const MultigridOptions &options)
     {
       return options.backend == Backend::cuda ? make_stencil_cuda_operations(levels, options) : make_stencil_host_operations(levels, options);
     }
@@ -106,15 +103,13 @@ namespace leopard
     data                    = std::make_unique<Data>(std::move(operations), std::move(coarse), options);
     data->own_coarse_solver = own;
     data->matrices          = hierarchy.is_adaptive() ? "stored matrices, local smoothing" : "stored matrices";
-    data->n_rows            = hierarchy.finest_matrix().n_rows;
-    data->n_columns         = hierarchy.finest_matrix().n_columns;
   }
 
   Multigrid::Multigrid(const Stencil &finest, int n_levels, const MultigridOptions &options, std::unique_ptr<CoarseSolver> coarse)
   {
     options.validate();
-    const std::vector<Stencil> levels   = stencil_levels(finest, n_levels, options.backend);
-    const CrsMatrix            coarsest = levels.front().to_crs();
+    const std::vector<StencilGrid> levels   = levels_of(finest, n_levels, options.backend);
+    const CrsMatrix                coarsest = levels.front().stencil.to_crs();
     check_not_singular(coarsest);
     const bool own = coarse == nullptr;
     if (own)
@@ -122,7 +117,16 @@ namespace leopard
     data                    = std::make_unique<Data>(make_operations(levels, options), std::move(coarse), options);
     data->own_coarse_solver = own;
     data->matrices          = "stencils";
-    data->n_rows = data->n_columns = finest.n_rows();
+  }
+
+  Multigrid::Multigrid(std::unique_ptr<Operations> operations, const MultigridOptions &options, std::unique_ptr<CoarseSolver> coarse)
+  {
+    options.validate();
+    if (operations == nullptr || coarse == nullptr)
+      throw InvalidInput("multigrid: operations or a coarse solver of one's own are missing\n  expected: both");
+    data                    = std::make_unique<Data>(std::move(operations), std::move(coarse), options);
+    data->own_coarse_solver = false;
+    data->matrices          = "operators";
   }
 
   Multigrid::~Multigrid()                     = default;
@@ -130,12 +134,12 @@ namespace leopard
 
   int Multigrid::n_rows() const
   {
-    return data->n_rows;
+    return data->operations->n_rows();
   }
 
   int Multigrid::n_columns() const
   {
-    return data->n_columns;
+    return data->operations->n_columns();
   }
 
   int Multigrid::n_levels() const
@@ -166,9 +170,14 @@ namespace leopard
     return result;
   }
 
+  void Multigrid::multiply(double *y, double *x)
+  {
+    data->operations->multiply(y, x);
+  }
+
   void Multigrid::vmult(double *x, const double *b)
   {
-    data->operations->set_right_hand_side(b);
+    data->operations->set_right_hand_sides(b);
     data->operations->set_zero(data->finest());
     data->cycle();
     data->operations->get_solution(x);
@@ -181,7 +190,7 @@ namespace leopard
         data->iterate(x, b);
         return;
       }
-    data->operations->set_right_hand_side(b);
+    data->operations->set_right_hand_sides(b);
     data->operations->set_solution(x);
     data->cycle();
     data->operations->get_solution(x);

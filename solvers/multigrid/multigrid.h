@@ -99,6 +99,11 @@ namespace leopard
      * @throws InvalidInput, DeviceError.
      */
     Multigrid(const Stencil &finest, int n_levels, const MultigridOptions &options, std::unique_ptr<CoarseSolver> coarse = nullptr);
+
+    class Operations; ///< what a form (stored, stencil) and a backend implement (operations.h)
+
+    /** Operations of one's own. @param coarse what solves on level 0, on vectors x(0) and b(0) of the operations. */
+    Multigrid(std::unique_ptr<Operations> operations, const MultigridOptions &options, std::unique_ptr<CoarseSolver> coarse);
     ~Multigrid();
     Multigrid(Multigrid &&) noexcept;
 
@@ -113,6 +118,9 @@ namespace leopard
     std::string description() const;
     /** Bytes of all operators and vectors. */
     std::size_t memory() const;
+
+    /** y = A x of the whole problem. @param y n_rows(), x n_columns() values; its ghosts are brought up to date. */
+    void multiply(double *y, double *x);
 
     /** x = C b: one cycle from x = 0. */
     void vmult(double *x, const double *b);
@@ -136,8 +144,6 @@ namespace leopard
 
     /** Times of the parts of a cycle, each part waited for; slower than the cycle itself where launches count. */
     MultigridProfile profile(int n_cycles);
-
-    class Operations; ///< what a form (stored, stencil) and a backend implement (operations.h)
 
   private:
     class Iteration;

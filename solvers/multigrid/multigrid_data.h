@@ -31,8 +31,7 @@ namespace leopard
     const std::unique_ptr<CoarseSolver> coarse;
     bool                                own_coarse_solver = true; ///< that takes means out by itself
     std::string                         matrices;                 ///< "stored matrices" or "stencils", for a log
-    int                                 n_rows = 0, n_columns = 0;
-    MultigridProfile                   *profile = nullptr; ///< where times go, while they are taken
+    MultigridProfile                   *profile = nullptr;        ///< where times go, while they are taken
 
   private:
     /** A sequence of device work that is queued piece by piece at first and recorded as a graph when it is wanted again. */

@@ -22,8 +22,8 @@ namespace leopard
     }
 
     std::string name() const override { return to_string(data.options.cycle) + "-cycle"; }
-    int         n_rows() const override { return data.n_rows; }
-    int         n_columns() const override { return data.n_columns; }
+    int         n_rows() const override { return data.operations->n_rows(); }
+    int         n_columns() const override { return data.operations->n_columns(); }
     MemorySpace memory_space() const override { return data.operations->memory_space(); }
     bool        is_fixed_linear_map() const override { return false; }
     void        update_values(const double        */*values*/) override { throw InvalidInput("a multigrid cycle has no values to change"); }
@@ -107,7 +107,7 @@ namespace leopard
     if (operations.is_adaptive())
       return leopard::solve(iteration, x, b, each_cycle, communication);
     const int finest = data->finest();
-    operations.set_right_hand_side(b);
+    operations.set_right_hand_sides(b);
     if (data->options.full_start)
       operations.set_zero(finest);
     else

@@ -4,7 +4,8 @@
 
 namespace leopard
 {
-  std::unique_ptr<Multigrid::Operations> make_stencil_host_operations(const std::vector<Stencil> & /*levels*/, const MultigridOptions & /*options*/)
+  std::unique_ptr<Multigrid::Operations> make_stencil_host_operations(const std::vector<StencilGrid> & /*levels*/,
+                                                                      const MultigridOptions & /*options*/)
   {
     throw InvalidInput("not yet");
   }

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <string>
 
 namespace leopard
@@ -34,7 +35,7 @@ namespace leopard
     /** Operators, vectors, and smoothers that have a copy of their matrix. */
     std::size_t hierarchy_bytes(const MultigridHierarchy &hierarchy)
     {
-      std::size_t sum = bytes(hierarchy.matrix) + hierarchy.matrix.n_rows * sizeof(double);
+      std::size_t sum = bytes(hierarchy.matrix) + hierarchy.matrix.n_columns * sizeof(double);
       for (std::size_t l = 0; l < hierarchy.levels.size(); ++l)
         sum += operator_bytes(hierarchy.levels[l]) + vector_bytes(hierarchy.levels[l]) + (l > 0 ? bytes(hierarchy.levels[l].matrix) : 0);
       return sum;
@@ -109,16 +110,20 @@ namespace leopard
         if (adaptive)
           {
             matrix               = algebra->matrix(hierarchy.matrix);
-            n_rows               = hierarchy.matrix.n_rows;
-            global_residual      = algebra->vector(n_rows);
+            rows                 = hierarchy.matrix.n_rows;
+            global_columns       = hierarchy.matrix.n_columns;
+            global_residual      = algebra->vector(global_columns);
             global_communication = hierarchy.communication;
           }
         else
           {
-            n_rows               = levels.back().n;
+            rows                 = levels.back().n;
             finest_order         = algebra->indices(orders.back().old_row);
             global_communication = levels.back().communication;
           }
+        any_ghosts = communication(n_levels()).has_ghosts();
+        for (const Level &l : levels)
+          any_ghosts = any_ghosts || l.has_ghosts;
         find_null_spaces(hierarchy, orders.back().old_row);
       }
 
@@ -127,10 +132,13 @@ namespace leopard
       int         n_unknowns(int level) const override { return levels[level].n; }
       std::size_t memory() const override { return n_bytes; }
       Relaxation &smoother(int level) override { return *levels[level].smoother; }
+      int         n_rows() const override { return rows; }
+      int         n_columns() const override { return adaptive ? global_columns : levels.back().n_columns; }
       std::string description(int level) const override { return levels[level].text; }
       double     *x(int level) override { return levels[level].x.get(); }
       double     *b(int level) override { return levels[level].b.get(); }
       bool        is_adaptive() const override { return adaptive; }
+      bool        is_queued() const override { return memory_space() == MemorySpace::device && !any_ghosts; }
       bool        is_singular() const override { return coarse_null_space.n > 0 || global_null_space.norm_squared > 0.; }
 
       void set_zero(int level) override { algebra->set_zero(x(level), levels[level].n_columns); }
@@ -188,58 +196,73 @@ namespace leopard
         levels[level].P->multiply(x(level), 1., x(level - 1), 0., x(level));
       }
 
-      void set_right_hand_side(const double *b) override
+      void set_right_hand_sides(const double *b) override
       {
         if (!adaptive)
           {
-            algebra->copy_entries(levels.back().b.get(), nullptr, b, finest_order.get(), n_rows);
+            algebra->copy_entries(levels.back().b.get(), nullptr, b, finest_order.get(), rows);
             project(levels.back().b.get(), global_null_space, communication(n_levels()));
             return;
           }
-        if (global_null_space.norm_squared > 0.)
-          {
-            algebra->copy_entries(global_residual.get(), nullptr, b, nullptr, n_rows);
-            project(global_residual.get(), global_null_space, communication(n_levels()));
-            b = global_residual.get();
-          }
-        distribute(b);
+        algebra->copy_entries(global_residual.get(), nullptr, b, nullptr, rows);
+        project(global_residual.get(), global_null_space, communication(n_levels()));
+        distribute_residual();
       }
 
-      void set_solution(const double *x) override { algebra->copy_entries(levels.back().x.get(), nullptr, x, finest_order.get(), n_rows); }
+      void set_solution(const double *x) override { algebra->copy_entries(levels.back().x.get(), nullptr, x, finest_order.get(), rows); }
 
       void get_solution(double *x) override
       {
         if (adaptive)
           {
-            algebra->set_zero(x, n_rows);
-            add_solution(x);
+            algebra->set_zero(x, rows);
+            add_solutions(x);
             return;
           }
         project(levels.back().x.get(), global_null_space, communication(n_levels()));
-        algebra->copy_entries(x, finest_order.get(), levels.back().x.get(), nullptr, n_rows);
+        algebra->copy_entries(x, finest_order.get(), levels.back().x.get(), nullptr, rows);
       }
 
       void set_residual(double *x, const double *b) override
       {
         compute_residual(x, b);
-        distribute(global_residual.get());
+        distribute_residual();
       }
 
-      void add_solution(double *x) override
+      void add_solutions(double *x) override
       {
-        for (const Level &l : levels)
-          algebra->copy_entries(x, l.global_rows.get(), l.x.get(), l.level_rows.get(), l.n_copied, true);
+        for (int level = 0; level < n_levels(); ++level)
+          {
+            const Level &l = levels[level];
+            update_ghosts(level, l.x.get());
+            algebra->copy_entries(x, l.up.global_rows.get(), l.x.get(), l.up.level_rows.get(), l.up.n, true);
+          }
         project(x, global_null_space, communication(n_levels()));
+      }
+
+      void multiply(double *y, double *x) override
+      {
+        if (adaptive)
+          {
+            if (communication(n_levels()).has_ghosts())
+              communication(n_levels()).update_ghosts(x, memory_space());
+            matrix->multiply(y, 1., x, 0., nullptr);
+            return;
+          }
+        set_solution(x);
+        update_ghosts(n_levels() - 1, levels.back().x.get());
+        levels.back().A->multiply(levels.back().r.get(), 1., levels.back().x.get(), 0., nullptr);
+        algebra->copy_entries(y, finest_order.get(), levels.back().r.get(), nullptr, rows);
       }
 
       double residual_norm_squared(double *x, const double *b) override
       {
         compute_residual(x, b);
         const double *r = adaptive ? global_residual.get() : levels.back().r.get();
-        return algebra->dot(r, r, n_rows);
+        return algebra->dot(r, r, rows);
       }
 
-      double norm_squared(const double *b) override { return algebra->dot(b, b, n_rows); }
+      double norm_squared(const double *b) override { return algebra->dot(b, b, rows); }
 
       double restricted_residual_norm_squared() override
       {
@@ -258,12 +281,18 @@ namespace leopard
     private:
       using Matrix = LinearAlgebra::Matrix;
 
+      struct CopyList
+      {
+        int                    n = 0;
+        std::shared_ptr<int[]> global_rows, level_rows;
+      };
+
       struct Level
       {
-        int                                  n = 0, n_columns = 0, n_copied = 0;
+        int                                  n = 0, n_columns = 0;
         std::unique_ptr<Matrix>              A, P, R, E, E_transpose;
-        std::shared_ptr<double[]>            x, b, r; ///< r with ghosts, too: the restriction reads them
-        std::shared_ptr<int[]>               global_rows, level_rows;
+        std::shared_ptr<double[]>            x, b, r;  ///< r with ghosts, too: the restriction reads them
+        CopyList                             down, up; ///< right-hand sides from the active mesh, corrections to it
         std::unique_ptr<Relaxation>          smoother;
         std::string                          text;
         std::shared_ptr<const Communication> communication; ///< null: one rank
@@ -285,7 +314,7 @@ namespace leopard
         l.x = algebra->vector(l.n_columns);
         l.b = algebra->vector(l.n);
         l.r = algebra->vector(l.n_columns);
-        set_up_copy_lists(from, order.old_row, l);
+        set_up_copy_lists(hierarchy, from, order.old_row, l);
 
         const CrsMatrix A = permute(from.matrix, order.old_row, order.old_row);
         l.A               = algebra->matrix(A);
@@ -299,17 +328,24 @@ namespace leopard
         l.smoother = make_smoother(A, smoother_options(A, order, options, communication(level)), options.backend, from.dim);
       }
 
-      void set_up_copy_lists(const MultigridLevel &from, const std::vector<int> &old_row, Level &l) const
+      void set_up_copy_lists(const MultigridHierarchy &hierarchy, const MultigridLevel &from, const std::vector<int> &old_row, Level &l) const
       {
-        std::vector<int> level_rows = from.level_rows, new_row(old_row.size());
+        std::vector<int> new_row(l.n_columns);
+        std::iota(new_row.begin(), new_row.end(), 0);
         for (std::size_t i = 0; i < old_row.size(); ++i)
           new_row[old_row[i]] = static_cast<int>(i);
-        if (!new_row.empty())
-          for (int &i : level_rows)
-            i = new_row[i];
-        l.n_copied    = static_cast<int>(level_rows.size());
-        l.level_rows  = algebra->indices(level_rows);
-        l.global_rows = algebra->indices(from.global_rows);
+        const auto list = [&](const auto &counts) {
+          std::vector<int> global_rows, level_rows;
+          for (std::size_t i = 0; i < from.global_rows.size(); ++i)
+            if (counts(from.global_rows[i], from.level_rows[i]))
+              {
+                global_rows.push_back(from.global_rows[i]);
+                level_rows.push_back(new_row[from.level_rows[i]]);
+              }
+          return CopyList{static_cast<int>(global_rows.size()), algebra->indices(global_rows), algebra->indices(level_rows)};
+        };
+        l.down = list([&](int /*global*/, int level) { return level < l.n; });
+        l.up   = list([&](int global, int /*level*/) { return global < hierarchy.matrix.n_rows; });
       }
 
       void set_up_interface(const MultigridLevel &from, const std::vector<int> &old_row, Level &l) const
@@ -388,12 +424,15 @@ namespace leopard
         project(r, global_null_space, whole);
       }
 
-      void distribute(const double *global)
+      /** All b_l from global_residual. */
+      void distribute_residual()
       {
+        if (communication(n_levels()).has_ghosts())
+          communication(n_levels()).update_ghosts(global_residual.get(), memory_space());
         for (Level &l : levels)
           {
             algebra->set_zero(l.b.get(), l.n);
-            algebra->copy_entries(l.b.get(), l.level_rows.get(), global, l.global_rows.get(), l.n_copied);
+            algebra->copy_entries(l.b.get(), l.down.level_rows.get(), global_residual.get(), l.down.global_rows.get(), l.down.n);
           }
       }
 
@@ -403,8 +442,9 @@ namespace leopard
       const bool                           adaptive;
       std::vector<Level>                   levels;
 
-      int                                  n_rows = 0; ///< of the whole problem
-      std::unique_ptr<Matrix>              matrix;     ///< adaptive hierarchies: of the active mesh
+      int                                  rows = 0, global_columns = 0; ///< of the whole problem
+      bool                                 any_ghosts = false;
+      std::unique_ptr<Matrix>              matrix; ///< adaptive hierarchies: of the active mesh
       std::shared_ptr<double[]>            global_residual;
       std::shared_ptr<int[]>               finest_order; ///< others: the finest level's; null: the user's
       std::shared_ptr<const Communication> global_communication;
