@@ -13,22 +13,10 @@ namespace leopard
   {
     constexpr int n_threads = 256;
 
-    /** v -= mean, with the sum of v at hand. */
-    __global__ void subtract_mean_kernel(double *v, const double *sum, int n)
+    __global__ void negate_kernel(double *v, int n)
     {
-      for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x)
-        v[i] -= *sum / n;
-    }
-
-    __global__ void sums_kernel(const double *v, int n, double *parts)
-    {
-      __shared__ double partial[32];
-      double            sum = 0.;
-      for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x)
-        sum += v[i];
-      sum = sum_over_block(sum, partial);
-      if (threadIdx.x == 0)
-        parts[blockIdx.x] = sum;
+      if (const int i = blockIdx.x * blockDim.x + threadIdx.x; i < n)
+        v[i] = -v[i];
     }
 
     struct Level
@@ -72,7 +60,6 @@ namespace leopard
       StencilCudaOperations(const std::vector<StencilGrid> &stencils, const MultigridOptions &options_)
         : options(options_)
         , monitor(n_parts_for(stencils.back()))
-        , sum(1)
       {
         require_memory(stencils);
         for (std::size_t l = 0; l < stencils.size(); ++l)
@@ -112,12 +99,20 @@ namespace leopard
       void correct(int l) override { prolongate<true>(l); }
       void interpolate(int l) override { prolongate<false>(l); }
 
-      void set_right_hand_sides(const double *b_) override { device::copy_on_device(b(n_levels() - 1), b_, levels.back()->n * sizeof(double)); }
-      void add_solutions(double *x_) override { device::copy_on_device(x_, x(n_levels() - 1), levels.back()->n * sizeof(double)); }
+      void set_right_hand_sides(const double *b_) override { device::copy_on_device(b(n_levels() - 1), b_, finest_bytes()); }
+      void set_solution(const double *x_) override { device::copy_on_device(x(n_levels() - 1), x_, finest_bytes()); }
+      void get_solution(double *x_) override { device::copy_on_device(x_, x(n_levels() - 1), finest_bytes()); }
 
-      void residual(double *r, const double *x_, const double *b_) override { queue_residual(r, x_, b_); }
+      void multiply(double *y, double *x_) override
+      {
+        const int n = levels.back()->n;
+        device::set_zero(y, finest_bytes()); // as the right-hand side: y = -(0 - A x), each node reading its own only
+        queue_residual(y, x_, y);
+        negate_kernel<<<blocks_for(n), n_threads>>>(y, n);
+        LEOPARD_CHECK(cudaGetLastError());
+      }
 
-      double residual_norm_squared(const double *x_, const double *b_) override
+      double residual_norm_squared(double *x_, const double *b_) override
       {
         queue_residual(nullptr, x_, b_);
         return monitor.sum_of(n_residual_blocks);
@@ -131,17 +126,10 @@ namespace leopard
 
       double norm_squared(const double *b_) override { return monitor.norm_squared(b_, levels.back()->n); }
 
-      void remove_mean(double *v, int l) override
-      {
-        const int n = levels[l]->n;
-        sums_kernel<<<reduction_threads, n_threads>>>(v, n, monitor.parts());
-        monitor.queue_sum(reduction_threads, sum.data());
-        subtract_mean_kernel<<<reduction_threads, n_threads>>>(v, sum.data(), n);
-        LEOPARD_CHECK(cudaGetLastError());
-      }
-
     private:
       static constexpr int n_residual_blocks = 132 * 16;
+
+      std::size_t finest_bytes() const { return levels.back()->n * sizeof(double); }
 
       static int    blocks_for(long n) { return static_cast<int>((n + n_threads - 1) / n_threads); }
       static double bytes_of(double n, bool variable) { return n * sizeof(double) * (variable ? 4 : 2); } // x, b, and the diagonal twice
@@ -216,8 +204,7 @@ namespace leopard
 
       const MultigridOptions              options;
       std::vector<std::unique_ptr<Level>> levels;
-      CudaMonitor                         monitor; ///< parts of norms on the finest level
-      device::Array<double>               sum;
+      CudaMonitor                         monitor;                   ///< parts of norms on the finest level
       double                             *restricted_norm = nullptr; ///< pinned, written by the device
     };
   } // namespace
