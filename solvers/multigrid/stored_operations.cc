@@ -316,16 +316,17 @@ namespace leopard
         l.r = algebra->vector(l.n_columns);
         set_up_copy_lists(hierarchy, from, order.old_row, l);
 
-        const CrsMatrix A = permute(from.matrix, order.old_row, order.old_row);
-        l.A               = algebra->matrix(A);
-        if (level == 0)
-          return;
-        const std::vector<int> &coarse_order = orders[level - 1].old_row;
-        const CrsMatrix         P            = permute(from.prolongation, order.old_row, coarse_order);
-        l.P                                  = algebra->matrix(P);
-        l.R = algebra->matrix(from.restriction.n_columns == 0 ? transpose(P) : permute(from.restriction, coarse_order, order.old_row));
-        set_up_interface(from, order.old_row, l);
-        l.smoother = make_smoother(A, smoother_options(A, order, options, communication(level)), options.backend, from.dim);
+        CrsMatrix A = permute(from.matrix, order.old_row, order.old_row);
+        if (level > 0)
+          {
+            const std::vector<int> &coarse_order = orders[level - 1].old_row;
+            CrsMatrix               P            = permute(from.prolongation, order.old_row, coarse_order);
+            l.R = algebra->matrix(from.restriction.n_columns == 0 ? transpose(P) : permute(from.restriction, coarse_order, order.old_row));
+            l.P = algebra->matrix(std::move(P));
+            set_up_interface(from, order.old_row, l);
+            l.smoother = make_smoother(A, smoother_options(A, order, options, communication(level)), options.backend, from.dim);
+          }
+        l.A = algebra->matrix(std::move(A));
       }
 
       void set_up_copy_lists(const MultigridHierarchy &hierarchy, const MultigridLevel &from, const std::vector<int> &old_row, Level &l) const
@@ -352,9 +353,9 @@ namespace leopard
       {
         if (from.interface.n_rows == 0)
           return;
-        const CrsMatrix E = permute(from.interface, old_row, old_row);
-        l.E               = algebra->matrix(E);
+        CrsMatrix E   = permute(from.interface, old_row, old_row);
         l.E_transpose = algebra->matrix(from.interface_transpose.n_rows == 0 ? transpose(E) : permute(from.interface_transpose, old_row, old_row));
+        l.E           = algebra->matrix(std::move(E));
       }
 
       static SmootherOptions
