@@ -41,6 +41,8 @@ namespace leopard
       using namespace Patterns;
       prm.declare_entry("Problem", "turing", Selection(problem_names()), "What is solved; its coefficients stand in the section of its name.");
       prm.declare_entry("Dimension", "2", Integer(2, 3), "Dimension of space.");
+      prm.declare_entry(
+        "Study", "none", Selection("none|smoothers"), "Instead of a run: smoothers compares multigrid smoothers, see 'Smoother study'.");
       prm.enter_subsection("Run");
       prm.declare_entry(
         "Directory", "", Anything(), "Where results go; empty: output/NAME for the file NAME.prm, in the folder where the program is started.");
@@ -73,6 +75,7 @@ namespace leopard
     newton.declare(prm);
     time.declare(prm);
     verification.declare(prm);
+    smoother_study.declare(prm);
   }
 
   void Parameters::read(ParameterHandler &prm, std::vector<std::unique_ptr<Problem>> &problems)
@@ -107,10 +110,18 @@ namespace leopard
     newton.read(prm, linear_solver);
     time.read(prm);
     verification.read(prm);
+    study = prm.get("Study");
+    smoother_study.read(prm);
   }
 
   void Parameters::check_contradictions() const
   {
+    if (study == "smoothers")
+      {
+        if (smoother_study.cases.empty())
+          smoother_study.check(*problem, mesh);
+        return;
+      }
     if (mesh.adaptive && problem->time_dependent())
       throw Error("'Mesh/Adaptive' is true, but the problem " + problem->name() +
                   " depends on time\n  expected: a stationary problem, or a globally refined mesh");
@@ -177,10 +188,59 @@ namespace leopard
         throw Error(file + ": " + error.what());
       }
     const std::filesystem::path path(file);
+    if (study != "none" && !smoother_study.cases.empty())
+      read_cases(file, overrides, comm);
     if (directory.empty())
       directory = "output/" + path.stem().string();
     if (!mesh.file.empty() && std::filesystem::path(mesh.file).is_relative())
       mesh.file = (path.parent_path() / mesh.file).lexically_normal().string();
+  }
+
+  void Parameters::read_cases(const std::string &file, const std::vector<std::string> &overrides, MPI_Comm comm)
+  {
+    for (const StudyCase &c : smoother_study.cases)
+      {
+        std::vector<std::string> all = c.overrides;
+        all.insert(all.end(), overrides.begin(), overrides.end()); // the command line has the last word
+        all.push_back("Smoother study/Cases=");
+        try
+          {
+            cases.emplace_back(file, all, comm);
+          }
+        catch (const Error &error)
+          {
+            throw Error("case '" + c.name + "' of 'Smoother study/Cases': " + error.what());
+          }
+      }
+  }
+
+  std::string Parameters::choose_backend(MPI_Comm comm)
+  {
+    std::string text = linear_solver.choose_backend(comm);
+    if (study == "none")
+      return text;
+    text = smoother_study.choose_backend() + "; host threads: " + std::to_string(linear_solver.block_async.n_threads);
+    for (Parameters &c : cases)
+      c.choose_backend(comm);
+    return text;
+  }
+
+  std::string Parameters::description() const
+  {
+    if (study != "none")
+      return "study of " + study + ", " + (cases.empty() ? std::string("this file") : std::to_string(cases.size()) + " cases");
+    std::string text = problem->description();
+    if (linear_solver.is_asynchronous())
+      text +=
+        "\nthe linear solver is asynchronous: results of two runs differ within its tolerance; 'Linear solver/Schedule = replay' makes them equal";
+    return text;
+  }
+
+  int Parameters::device() const
+  {
+    if (study != "none")
+      return smoother_study.backend == "cuda" ? 0 : -1;
+    return linear_solver.backend == "cuda" ? linear_solver.device : -1;
   }
 
   std::string Parameters::documentation()
