@@ -87,6 +87,11 @@ namespace leopard
 
     /** Stencils on all levels, nothing stored. @param n_levels 0: coarsened while the coarsest has more unknowns than the coarse solver wants. @throws InvalidInput, DeviceError. */
     Multigrid(const Stencil &finest, int n_levels, const MultigridOptions &options, std::unique_ptr<CoarseSolver> coarse = nullptr);
+
+    class Operations; ///< what a form (stored, stencil) and a backend implement (operations.h)
+
+    /** For adaptors that have operations of their own. @param coarse for their level 0. */
+    Multigrid(std::unique_ptr<Operations> operations, const MultigridOptions &options, std::unique_ptr<CoarseSolver> coarse);
     ~Multigrid();
     Multigrid(Multigrid &&) noexcept;
 
@@ -122,8 +127,6 @@ namespace leopard
 
     /** Times of the parts of a cycle, each part waited for; slower than the cycle itself where launches count. */
     MultigridProfile profile(int n_cycles);
-
-    class Operations; ///< what a form (stored, stencil) and a backend implement (operations.h)
 
   private:
     struct Data;

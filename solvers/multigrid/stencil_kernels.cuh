@@ -15,9 +15,14 @@ namespace leopard
     double        coefficients[27]; ///< [(dz + 1) * 9 + (dy + 1) * 3 + dx + 1]
     const double *diagonal;         ///< one a row, or null
     double        last_weights[3];  ///< twice the weight by which the last node of an odd number of nodes is interpolated (see StencilGrid)
+    int           begin_y, end_y, begin_z, end_z; ///< of the nodes at which x has values: ghost planes of a slab included
 
     __device__ int  index(int x, int y, int z) const { return (z * n_y + y) * n_x + x; }
-    __device__ bool has(int x, int y, int z) const { return x >= 0 && x < n_x && y >= 0 && y < n_y && z >= 0 && z < n_z; }
+    __device__ bool has_line(int y, int z) const { return y >= begin_y && y < end_y && z >= begin_z && z < end_z; }
+    __device__ bool has(int x, int y, int z) const { return x >= 0 && x < n_x && has_line(y, z); }
+    __device__ bool owns(int y, int z) const { return y < n_y && z < n_z; }
+    /** Whether b has a value: at own nodes, and in one ghost plane above, whose residual the last own coarse plane needs. */
+    __device__ bool has_row(int x, int y, int z) const { return x < n_x && y <= n_y && y < end_y && z <= n_z && z < end_z; }
     /** What values at nodes are multiplied with beside the weights 1/2, 1, 1/2. */
     __device__ double weight_x(int x) const { return x == n_x - 1 ? last_weights[0] : 1.; }
     __device__ double weight_yz(int y, int z) const { return (y == n_y - 1 ? last_weights[1] : 1.) * (z == n_z - 1 ? last_weights[2] : 1.); }
@@ -115,10 +120,10 @@ namespace leopard
         if (e < n)
           {
             const int    x = w.x + i, y = w.y + j, z = w.z + k;
-            const bool   exists = interior || fine.has(x, y, z);
+            const bool   exists = interior || fine.has_row(x, y, z);
             const double v      = exists ? value(x, y, z) : 0.;
             window[e]           = interior || !exists ? v : fine.weight_x(x) * fine.weight_yz(y, z) * v;
-            if (i < Shape::w_x - 1 && j < Shape::w_y - 1 && (Shape::flat || k < Shape::w_z - 1))
+            if (i < Shape::w_x - 1 && j < Shape::w_y - 1 && (Shape::flat || k < Shape::w_z - 1) && (interior || fine.owns(y, z)))
               norm += v * v;
           }
       }
@@ -177,12 +182,12 @@ namespace leopard
   }
 
   /** Linear interpolation in x, for the two fine nodes 2 i and 2 i + 1 of a line, from coarse line (y, z); zero where there is none. */
-  __device__ inline double2 interpolate_line(const double *coarse, int c_x, int c_y, int c_z, int i, int y, int z)
+  __device__ inline double2 interpolate_line(const GridView &C, const double *coarse, int i, int y, int z)
   {
-    if (y < 0 || y >= c_y || z < 0 || z >= c_z)
+    if (!C.has_line(y, z))
       return make_double2(0., 0.);
-    const double *line = coarse + (static_cast<long>(z) * c_y + y) * c_x;
-    const double  here = i < c_x ? line[i] : 0., before = i > 0 ? line[i - 1] : 0.;
+    const double *line = coarse + (static_cast<long>(z) * C.n_y + y) * C.n_x;
+    const double  here = i < C.n_x ? line[i] : 0., before = i > 0 ? line[i - 1] : 0.;
     return make_double2(0.5 * (before + here), here);
   }
 
@@ -212,26 +217,40 @@ namespace leopard
       }
   }
 
-  /** x += P coarse (add), or x = P coarse. A thread 2 x 2 nodes: 2 i and 2 i + 1 in x, 2 j and 2 j + 1 in y. @tparam aligned n_x is even. */
+  /** Pairs of lines 2 j and 2 j + 1 that have nodes to interpolate, ghost planes included: the first j, and behind the last one. */
+  __host__ __device__ inline int first_pair(const GridView &A)
+  {
+    return A.begin_y < 0 ? (A.begin_y - 1) / 2 : 0;
+  }
+  __host__ __device__ inline int end_pair(const GridView &A)
+  {
+    return (A.end_y + 1) / 2;
+  }
+
+  /**
+   * x += P coarse (add), or x = P coarse, in ghost planes too. A thread 2 x 2 nodes: 2 i and 2 i + 1 in x, 2 j and 2 j + 1 in y. @tparam aligned n_x is even.
+   */
   template <bool add, bool aligned>
   __global__ void __launch_bounds__(256)
-    prolongate_kernel(const GridView A, int c_x, int c_y, int c_z, const double *__restrict__ coarse, double *__restrict__ x)
+    prolongate_kernel(const GridView A, const GridView C, const double *__restrict__ coarse, double *__restrict__ x)
   {
-    const int  pairs_x = (A.n_x + 1) / 2, pairs_y = (A.n_y + 1) / 2;
+    const int  pairs_x = (A.n_x + 1) / 2, begin_j = first_pair(A), pairs_y = end_pair(A) - begin_j;
     const long t = static_cast<long>(blockIdx.x) * blockDim.x + threadIdx.x;
-    if (t >= static_cast<long>(pairs_x) * pairs_y * A.n_z)
+    if (t >= static_cast<long>(pairs_x) * pairs_y * (A.end_z - A.begin_z))
       return;
-    const int i = static_cast<int>(t % pairs_x), j = static_cast<int>(t / pairs_x % pairs_y), k = static_cast<int>(t / pairs_x / pairs_y);
+    const int i = static_cast<int>(t % pairs_x), j = begin_j + static_cast<int>(t / pairs_x % pairs_y),
+              k = A.begin_z + static_cast<int>(t / pairs_x / pairs_y);
     // the coarse planes above and below; the same one at a coarse node
-    const int z1 = A.n_z == 1 ? 0 : k / 2, z0 = A.n_z > 1 && k % 2 == 0 ? z1 - 1 : z1;
-    double2   here = interpolate_line(coarse, c_x, c_y, c_z, i, j, z1), before = interpolate_line(coarse, c_x, c_y, c_z, i, j - 1, z1);
+    const int z1 = A.n_z == 1 ? 0 : k >> 1, z0 = A.n_z > 1 && k % 2 == 0 ? z1 - 1 : z1; // k = -1 lies in coarse plane -1
+    double2   here = interpolate_line(C, coarse, i, j, z1), before = interpolate_line(C, coarse, i, j - 1, z1);
     if (z0 != z1)
       {
-        here   = mean(here, interpolate_line(coarse, c_x, c_y, c_z, i, j, z0));
-        before = mean(before, interpolate_line(coarse, c_x, c_y, c_z, i, j - 1, z0));
+        here   = mean(here, interpolate_line(C, coarse, i, j, z0));
+        before = mean(before, interpolate_line(C, coarse, i, j - 1, z0));
       }
-    put_pair<add, aligned>(A, x, A.n_y > 1 ? mean(before, here) : here, 2 * i, 2 * j, k);
-    if (2 * j + 1 < A.n_y)
+    if (2 * j >= A.begin_y)
+      put_pair<add, aligned>(A, x, A.n_y > 1 ? mean(before, here) : here, 2 * i, 2 * j, k);
+    if (2 * j + 1 < A.end_y)
       put_pair<add, aligned>(A, x, here, 2 * i, 2 * j + 1, k);
   }
 } // namespace leopard

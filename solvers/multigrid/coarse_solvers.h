@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "multigrid.h"
+
+#include <memory>
+
+namespace leopard
+{
+  /**
+   * The coarse solver that the options name, for A_0 of one rank. @param singular whether the constants are in A_0's null space: then the result is the
+   * solution of mean zero for b without its mean; rows with nothing beside the diagonal keep theirs.
+   * @throws InvalidInput if A_0 is too large for it, has ghosts, or cannot be factorized.
+   */
+  std::unique_ptr<CoarseSolver> make_coarse_solver(const CrsMatrix &A, bool singular, const MultigridOptions &options);
+} // namespace leopard
