@@ -215,6 +215,8 @@ namespace leopard
 
   std::unique_ptr<BlockAsync::Engine> make_stencil_cuda_engine(const Stencil &stencil, const BlockAsyncOptions &options)
   {
+    if (stencil.n_y == 1 && stencil.n_z == 1)
+      return make_stencil_line_cuda_engine(stencil, options);
     return std::make_unique<StencilCudaEngine>(stencil, options);
   }
 } // namespace leopard

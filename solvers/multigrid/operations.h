@@ -10,7 +10,7 @@ namespace leopard
    * stencils (host; cuda). On cuda nothing here waits for the device unless it returns a number, remove_coarse_mean() apart.
    *
    * Norms and sums are those of the own rows; whoever wants them over all ranks asks communication(). A level may number its unknowns as it likes:
-   * only set_right_hand_side(), set_solution() and get_solution() know the user's order. Level 0 keeps the user's order, for the coarse solver.
+   * only set_right_hand_sides(), set_solution() and get_solution() know the user's order. Level 0 keeps the user's order, for the coarse solver.
    */
   class Multigrid::Operations
   {
@@ -19,9 +19,11 @@ namespace leopard
 
     virtual MemorySpace memory_space() const        = 0;
     virtual int         n_levels() const            = 0;
-    virtual int         n_unknowns(int level) const = 0; ///< own ones
-    virtual std::size_t memory() const              = 0; ///< bytes of operators and vectors, smoothers included as far as they say
-    virtual Relaxation &smoother(int level)         = 0; ///< of a level above 0
+    virtual int         n_unknowns(int level) const = 0;                      ///< own ones
+    virtual int         n_rows() const { return n_unknowns(n_levels() - 1); } ///< of the whole problem
+    virtual int         n_columns() const { return n_rows(); }                ///< with ghosts
+    virtual std::size_t memory() const      = 0; ///< bytes of operators and vectors, smoothers included as far as they say
+    virtual Relaxation &smoother(int level) = 0; ///< of a level above 0
     /** What a log should say beside the smoother's own description, in a line; empty: nothing. */
     virtual std::string description(int /*level*/) const { return ""; }
 
@@ -43,11 +45,14 @@ namespace leopard
     // Vectors in the user's order. On singular problems the mean is taken out on the way.
 
     /** b_L <- b for the finest level L; on adaptive hierarchies all b_l from the copy lists, zero where nothing is copied to. */
-    virtual void set_right_hand_side(const double *b) = 0;
+    virtual void set_right_hand_sides(const double *b) = 0;
     /** x_L <- x. Not on adaptive hierarchies. */
     virtual void set_solution(const double *x) = 0;
     /** x <- x_L, own values; on adaptive hierarchies x <- all x_l at the entries of the copy lists, zero elsewhere. */
     virtual void get_solution(double *x) = 0;
+
+    /** y = A x of the whole problem, whose ghosts are brought up to date; x_L is not what it was afterwards. */
+    virtual void multiply(double *y, double *x) = 0;
 
     // Vectors of the whole problem: those of the finest level in its own order, or, on adaptive hierarchies, of the active mesh in the user's order.
 
@@ -58,12 +63,14 @@ namespace leopard
      * hierarchies. */
     virtual double restricted_residual_norm_squared() = 0;
 
-    // What stencils do not have.
+    // What some forms have.
 
+    /** Whether a cycle's operations are all queued on the device, so that a CUDA graph can hold them: not if ghosts are exchanged. */
+    virtual bool is_queued() const { return memory_space() == MemorySpace::device; }
     virtual bool is_adaptive() const { return false; }
-    /** On adaptive hierarchies: set_right_hand_side() with b - A x; and x += what get_solution() gives. */
+    /** On adaptive hierarchies: set_right_hand_sides() with b - A x; and x += what get_solution() gives. */
     virtual void set_residual(double * /*x*/, const double * /*b*/) {}
-    virtual void add_solution(double * /*x*/) {}
+    virtual void add_solutions(double * /*x*/) {}
     /** Whether the constants are the null space of the operators. */
     virtual bool is_singular() const { return false; }
     /** Takes the mean out of the own values of v on level 0. Singular problems only. */

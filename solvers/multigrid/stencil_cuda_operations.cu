@@ -13,6 +13,12 @@ namespace leopard
   {
     constexpr int n_threads = 256;
 
+    __global__ void negate_kernel(double *v, int n)
+    {
+      if (const int i = blockIdx.x * blockDim.x + threadIdx.x; i < n)
+        v[i] = -v[i];
+    }
+
     struct Level
     {
       Level(const StencilGrid &level, const MultigridOptions &options, bool coarsest)
@@ -106,13 +112,22 @@ namespace leopard
       void correct(int l) override { prolongate<true>(l); }
       void interpolate(int l) override { prolongate<false>(l); }
 
-      void set_right_hand_side(const double *b_) override { device::copy_on_device(b(n_levels() - 1), b_, levels.back()->n * sizeof(double)); }
-      void set_solution(const double *x_) override { device::copy_on_device(x(n_levels() - 1), x_, levels.back()->n * sizeof(double)); }
-      void get_solution(double *x_) override { device::copy_on_device(x_, x(n_levels() - 1), levels.back()->n * sizeof(double)); }
+      void set_right_hand_sides(const double *b_) override { device::copy_on_device(b(n_levels() - 1), b_, finest_bytes()); }
+      void set_solution(const double *x_) override { device::copy_on_device(x(n_levels() - 1), x_, finest_bytes()); }
+      void get_solution(double *x_) override { device::copy_on_device(x_, x(n_levels() - 1), finest_bytes()); }
+
+      void multiply(double *y, double *x_) override
+      {
+        const int n = levels.back()->n;
+        device::set_zero(y, finest_bytes()); // as the right-hand side: y = -(0 - A x), each node reading its own only
+        queue_residual(y, x_, y);
+        negate_kernel<<<blocks_for(n), n_threads>>>(y, n);
+        LEOPARD_CHECK(cudaGetLastError());
+      }
 
       double residual_norm_squared(double *x_, const double *b_) override
       {
-        queue_residual(x_, b_);
+        queue_residual(nullptr, x_, b_);
         return monitor.sum_of(n_residual_blocks);
       }
 
@@ -126,6 +141,8 @@ namespace leopard
 
     private:
       static constexpr int n_residual_blocks = 132 * 16;
+
+      std::size_t finest_bytes() const { return levels.back()->n * sizeof(double); }
 
       static int    blocks_for(long n) { return static_cast<int>((n + n_threads - 1) / n_threads); }
       static double bytes_of(double n, bool variable) { return n * sizeof(double) * (variable ? 4 : 2); } // x, b, and the diagonal twice
@@ -186,22 +203,21 @@ namespace leopard
       void prolongate(int l)
       {
         const GridView &fine = levels[l]->grid, &coarse = levels[l - 1]->grid;
-        const int       blocks = blocks_for(static_cast<long>((fine.n_x + 1) / 2) * (end_pair(fine) - first_pair(fine)) * (fine.end_z - fine.begin_z));
-        const auto      kernel = fine.n_x % 2 == 0 ? prolongate_kernel<add, true> : prolongate_kernel<add, false>;
-        kernel<<<blocks, n_threads>>>(fine, coarse, x(l - 1), x(l));
+        const int       blocks = blocks_for(static_cast<long>(fine.n_x) * (end_pair(fine) - first_pair(fine)) * (fine.end_z - fine.begin_z));
+        prolongate_kernel<add><<<blocks, n_threads>>>(fine, coarse, x(l - 1), x(l));
         LEOPARD_CHECK(cudaGetLastError());
       }
 
-      void queue_residual(const double *x_, const double *b_)
+      void queue_residual(double *r, const double *x_, const double *b_)
       {
         levels.back()->with_shape(
-          [&](auto shape) { residual_kernel<decltype(shape)><<<n_residual_blocks, n_threads>>>(levels.back()->grid, x_, b_, nullptr, monitor.parts()); });
+          [&](auto shape) { residual_kernel<decltype(shape)><<<n_residual_blocks, n_threads>>>(levels.back()->grid, x_, b_, r, monitor.parts()); });
         LEOPARD_CHECK(cudaGetLastError());
       }
 
       const MultigridOptions              options;
       std::vector<std::unique_ptr<Level>> levels;
-      CudaMonitor                         monitor; ///< parts of norms on the finest level
+      CudaMonitor                         monitor;                   ///< parts of norms on the finest level
       double                             *restricted_norm = nullptr; ///< pinned, written by the device
     };
   } // namespace

@@ -181,40 +181,15 @@ namespace leopard
       }
   }
 
-  /** Linear interpolation in x, for the two fine nodes 2 i and 2 i + 1 of a line, from coarse line (y, z); zero where there is none. */
-  __device__ inline double2 interpolate_line(const GridView &C, const double *coarse, int i, int y, int z)
+  /** Linear interpolation in x to node i of a line, from coarse line (y, z); zero where there is none. */
+  __device__ inline double interpolate_line(const GridView &C, const double *coarse, int i, int y, int z)
   {
     if (!C.has_line(y, z))
-      return make_double2(0., 0.);
-    const double *line = coarse + (static_cast<long>(z) * C.n_y + y) * C.n_x;
-    const double  here = i < C.n_x ? line[i] : 0., before = i > 0 ? line[i - 1] : 0.;
-    return make_double2(0.5 * (before + here), here);
-  }
-
-  __device__ inline double2 mean(double2 a, double2 b)
-  {
-    return make_double2(0.5 * (a.x + b.x), 0.5 * (a.y + b.y));
-  }
-
-  /** x_i += w v_i, or x_i = w v_i, for the nodes i (even) and i + 1 of a line. */
-  template <bool add, bool aligned>
-  __device__ void put_pair(const GridView &A, double *x, double2 v, int i, int j, int k)
-  {
-    const double w  = A.weight_yz(j, k);
-    double      *to = x + A.index(i, j, k);
-    v.x *= w * A.weight_x(i);
-    v.y *= w; // an odd node is never the last one of an odd number of nodes
-    if constexpr (aligned)
-      {
-        const double2 old                = add ? *reinterpret_cast<double2 *>(to) : make_double2(0., 0.);
-        *reinterpret_cast<double2 *>(to) = make_double2(old.x + v.x, old.y + v.y);
-      }
-    else
-      {
-        to[0] = (add ? to[0] : 0.) + v.x;
-        if (i + 1 < A.n_x)
-          to[1] = (add ? to[1] : 0.) + v.y;
-      }
+      return 0.;
+    const double *line = coarse + C.index(0, y, z);
+    const int     X    = i / 2;
+    const double  here = X < C.n_x ? line[X] : 0.;
+    return i % 2 == 1 ? here : 0.5 * (here + (X > 0 ? line[X - 1] : 0.));
   }
 
   /** Pairs of lines 2 j and 2 j + 1 that have nodes to interpolate, ghost planes included: the first j, and behind the last one. */
@@ -227,30 +202,29 @@ namespace leopard
     return (A.end_y + 1) / 2;
   }
 
-  /**
-   * x += P coarse (add), or x = P coarse, in ghost planes too. A thread 2 x 2 nodes: 2 i and 2 i + 1 in x, 2 j and 2 j + 1 in y. @tparam aligned n_x is even.
-   */
-  template <bool add, bool aligned>
+  /** x += P coarse (add), or x = P coarse, in ghost planes too. A thread the two nodes (i, 2 j) and (i, 2 j + 1) of a plane. */
+  template <bool add>
   __global__ void __launch_bounds__(256)
     prolongate_kernel(const GridView A, const GridView C, const double *__restrict__ coarse, double *__restrict__ x)
   {
-    const int  pairs_x = (A.n_x + 1) / 2, begin_j = first_pair(A), pairs_y = end_pair(A) - begin_j;
-    const long t = static_cast<long>(blockIdx.x) * blockDim.x + threadIdx.x;
-    if (t >= static_cast<long>(pairs_x) * pairs_y * (A.end_z - A.begin_z))
+    const int          pairs_y = end_pair(A) - first_pair(A);
+    const unsigned int t = blockIdx.x * blockDim.x + threadIdx.x, line = t / A.n_x;
+    const int          i = t % A.n_x, j = first_pair(A) + static_cast<int>(line % pairs_y), k = A.begin_z + static_cast<int>(line / pairs_y);
+    if (k >= A.end_z)
       return;
-    const int i = static_cast<int>(t % pairs_x), j = begin_j + static_cast<int>(t / pairs_x % pairs_y),
-              k = A.begin_z + static_cast<int>(t / pairs_x / pairs_y);
     // the coarse planes above and below; the same one at a coarse node
-    const int z1 = A.n_z == 1 ? 0 : k >> 1, z0 = A.n_z > 1 && k % 2 == 0 ? z1 - 1 : z1; // k = -1 lies in coarse plane -1
-    double2   here = interpolate_line(C, coarse, i, j, z1), before = interpolate_line(C, coarse, i, j - 1, z1);
+    const int z1 = A.n_z == 1 ? 0 : k >> 1, z0 = A.n_z > 1 && k % 2 == 0 ? z1 - 1 : z1; // plane -1 is coarse plane -1
+    double    odd = interpolate_line(C, coarse, i, j, z1), before = interpolate_line(C, coarse, i, j - 1, z1);
     if (z0 != z1)
       {
-        here   = mean(here, interpolate_line(C, coarse, i, j, z0));
-        before = mean(before, interpolate_line(C, coarse, i, j - 1, z0));
+        odd    = 0.5 * (odd + interpolate_line(C, coarse, i, j, z0));
+        before = 0.5 * (before + interpolate_line(C, coarse, i, j - 1, z0));
       }
-    if (2 * j >= A.begin_y)
-      put_pair<add, aligned>(A, x, A.n_y > 1 ? mean(before, here) : here, 2 * i, 2 * j, k);
+    const double even = (A.n_y > 1 ? 0.5 * (before + odd) : odd) * A.weight_x(i) * A.weight_yz(2 * j, k);
+    double      *to   = x + A.index(i, 2 * j, k);
     if (2 * j + 1 < A.end_y)
-      put_pair<add, aligned>(A, x, here, 2 * i, 2 * j + 1, k);
+      to[A.n_x] = (add ? to[A.n_x] : 0.) + odd * A.weight_x(i) * A.weight_yz(2 * j + 1, k);
+    if (2 * j >= A.begin_y)
+      to[0] = (add ? to[0] : 0.) + even;
   }
 } // namespace leopard

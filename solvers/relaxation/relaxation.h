@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -44,6 +45,8 @@ namespace leopard
     virtual bool is_distributed() const { return false; }
     /** Whether x has ghost entries anywhere, so that update_ghosts() must be called between global iterations. */
     virtual bool has_ghosts() const { return false; }
+    /** The same for vectors whose own entries are in a new order: entry i is the old entry old_row[i] (see Partition). @throws InvalidInput by default. */
+    virtual std::unique_ptr<const Communication> reordered(const std::vector<int> &old_row) const;
   };
 
   /** What a relaxation that tests the residual by itself is told. Norms in the units of b; -1 where they are not known yet. */

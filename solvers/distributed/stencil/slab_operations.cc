@@ -25,7 +25,7 @@ namespace leopard
     , gathered(std::move(parts.gathered))
     , exchange(std::move(parts.exchange))
     , sum(std::move(parts.sum))
-    , all_ranks(parts.max, !exchange->is_queued())
+    , all_ranks(parts.max)
     , iterations_per_step(options.smoother.iterations_per_step)
     , smooths_afterwards(options.post_smoothing > 0)
     , loose(loose_)
@@ -169,6 +169,14 @@ namespace leopard
   {
     slabs->set_solution(x);
     current.back() = false;
+  }
+
+  void SlabOperations::multiply(double *y, double *x)
+  {
+    const int s = slabs->n_levels() - 1;
+    set_solution(x); // where there is room for ghost planes
+    exchange->exchange(vector(s));
+    slabs->multiply(y, slabs->x(s));
   }
 
   double SlabOperations::residual_norm_squared(double *x, const double *b)

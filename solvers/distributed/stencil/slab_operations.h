@@ -48,31 +48,30 @@ namespace leopard
     void   correct(int l) override;
     void   restrict_right_hand_side(int l) override;
     void   interpolate(int l) override;
-    void   set_right_hand_side(const double *b) override { slabs->set_right_hand_side(b); }
+    void   set_right_hand_sides(const double *b) override { slabs->set_right_hand_sides(b); }
     void   set_solution(const double *x) override;
     void   get_solution(double *x) override { slabs->get_solution(x); }
+    void   multiply(double *y, double *x) override;
     double residual_norm_squared(double *x, const double *b) override;
     double restricted_residual_norm_squared() override { return sum(slabs->restricted_residual_norm_squared()); }
     double norm_squared(const double *b) override { return sum(slabs->norm_squared(b)); }
 
+    bool                 is_queued() const override { return exchange->is_queued(); }
     const Communication &communication(int /*level*/) const override { return all_ranks; }
 
   private:
-    /** Norms are summed up here already. Ghosts, in whose exchange somebody waits, keep a cycle from being recorded. */
+    /** Norms are summed up here already; decisions by the time are those of the slowest rank. */
     class Ranks : public Communication
     {
     public:
-      Ranks(const SlabParts::Number &maximum_, bool waits_)
+      explicit Ranks(const SlabParts::Number &maximum_)
         : maximum(maximum_)
-        , waits(waits_)
       {
       }
       double max(double value) const override { return maximum(value); }
-      bool   has_ghosts() const override { return waits; }
 
     private:
       const SlabParts::Number maximum;
-      const bool              waits;
     };
 
     bool       is_distributed(int l) const { return l >= n_gathered; }
