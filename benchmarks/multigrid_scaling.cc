@@ -76,7 +76,8 @@ namespace
   {
     std::string      backend = "cuda";
     std::vector<int> weak = {4096, 8192}, weak_3d = {320}, strong = {4096, 8192, 16384};
-    std::string      modes = "waiting,loose";
+    std::string      modes   = "waiting,loose";
+    bool             machine = false, describe = false;
     int              samples = 9, cycles = 10, gather_below = 1 << 18, local_iterations = 5;
   };
 
@@ -114,51 +115,57 @@ namespace
     DistributedStencilMultigrid     solver(whole, MPI_COMM_WORLD, options);
     const double                    set_up = largest(now() - start);
     const long                      plane = whole.plane(), n = plane * solver.n_own_planes();
-    std::vector<double>             host_b = random_part(plane * solver.first_plane(), n), host_x(n, 0.);
+    std::vector<double>             host_b = random_part(plane * solver.first_plane(), n), host_x(on_device ? 0 : n);
     DeviceVector<double>            device_b, device_x;
-    double                         *x = host_x.data(), *b = host_b.data();
     if (on_device)
       {
         device_b.reinit(n, true);
-        device_b.copy_from_host(b);
+        device_b.copy_from_host(host_b.data());
         device_x.reinit(n);
-        x = device_x.data();
-        b = device_b.data();
       }
+    double    *x = on_device ? device_x.data() : host_x.data(), *b = on_device ? device_b.data() : host_b.data();
     const auto zero = [&] {
       std::fill(host_x.begin(), host_x.end(), 0.);
       if (on_device)
-        device_x = 0.;
+        {
+          device_x = 0.;
+          device::synchronize();
+        }
     };
+
+    solver.multigrid().vmult(x, b); // queued piece by piece: each exchange is counted
+    const long   n_exchanges = solver.exchange().n_calls();
+    const double megabytes   = largest(static_cast<double>(solver.exchange().bytes_sent())) / 1e6;
+
     StoppingCriteria criteria;
     criteria.relative_tolerance = 1e-10;
     criteria.max_iterations     = 60;
-    solver.multigrid().solve(x, b, criteria); // warms up: the graph is recorded
-    double                   best = 1e300;
-    int                      most = 0;
-    std::vector<std::string> failures;
-    for (int i = 0; i < 5; ++i)
+    double      best            = 1e300;
+    int         most            = 0;
+    std::string failure;
+    for (int i = -1; i < 5; ++i) // the first warms up: the graph is recorded
       {
         zero();
-        if (on_device)
-          device::synchronize();
         MPI_Barrier(MPI_COMM_WORLD);
         const SolveResult result = solver.multigrid().solve(x, b, criteria);
-        best                     = std::min(best, largest(result.seconds));
-        most                     = std::max(most, result.n_iterations);
+        if (i >= 0)
+          best = std::min(best, largest(result.seconds));
+        most = std::max(most, result.n_iterations);
         if (result.status != SolveStatus::converged)
-          failures.push_back(to_string(result.status));
+          failure = "  NOT CONVERGED: " + to_string(result.status);
       }
-    // cycles between two tests of a solve: nothing but the graph
-    StoppingCriteria many;
-    many.max_iterations  = settings.cycles;
-    const Times one      = measure(settings.samples, 1, [&] { solver.multigrid().vmult(x, b); }, on_device);
-    const Times several  = measure(settings.samples, 1, [&] {
-      for (int i = 0; i < settings.cycles; ++i)
-        solver.multigrid().vmult(x, b);
-    }, on_device);
-    const double cycle = several.median / settings.cycles;
-    print("%-8s %5d x %5d x %5d  %d ranks  %-8s cycle %9.1f us (%.1f .. %.1f; one alone %.1f)  %2d cycles  solve %9.3f ms  set-up %.2f s%s\n",
+
+    // nothing is tested between the cycles; what a solve does beside them is in both numbers
+    const auto time_of = [&](int n_cycles) {
+      StoppingCriteria fixed;
+      fixed.max_iterations = n_cycles;
+      return measure(
+        settings.samples, 1, [&] { solver.multigrid().solve(x, b, fixed); }, on_device);
+    };
+    const Times  few = time_of(settings.cycles), many = time_of(3 * settings.cycles);
+    const double cycle = (many.median - few.median) / (2. * settings.cycles), spread = (many.largest - many.smallest) / (3. * settings.cycles);
+    print("%-8s %5d x %5d x %5d  %d ranks  %-8s cycle %9.1f us (spread %.1f)  %2d cycles  solve %9.3f ms  set-up %.2f s  a cycle has %ld exchanges, "
+          "%.3f MB sent%s\n",
           kind.c_str(),
           whole.n_x,
           whole.n_y,
@@ -166,43 +173,15 @@ namespace
           n_ranks,
           mode.c_str(),
           cycle * 1e6,
-          several.smallest / settings.cycles * 1e6,
-          several.largest / settings.cycles * 1e6,
-          one.median * 1e6,
+          spread * 1e6,
           most,
           best * 1e3,
           set_up,
-          failures.empty() ? "" : ("  NOT CONVERGED: " + failures.front()).c_str());
-    if (kind == "traffic")
+          n_exchanges,
+          megabytes,
+          failure.c_str());
+    if (settings.describe)
       print("%s\n", solver.description().c_str());
-  }
-
-  /** Calls and bytes of one cycle, which is queued piece by piece. */
-  void count_traffic(const Stencil &whole, const Settings &settings)
-  {
-    DistributedStencilOptions options = options_for(settings, "waiting");
-    options.multigrid.use_graph       = false;
-    DistributedStencilMultigrid solver(whole, MPI_COMM_WORLD, options);
-    const long                  n = static_cast<long>(whole.plane()) * solver.n_own_planes();
-    std::vector<double>         host(n, 0.);
-    DeviceVector<double>        x, b;
-    double                     *to = host.data(), *from = host.data();
-    if (options.multigrid.backend == Backend::cuda)
-      {
-        x.reinit(n);
-        b.reinit(n);
-        to   = x.data();
-        from = b.data();
-      }
-    solver.multigrid().vmult(to, from);
-    print("traffic  %5d x %5d x %5d  %d ranks  %ld exchanges and gathers a cycle, at most %.3f MB sent by a rank\n",
-          whole.n_x,
-          whole.n_y,
-          whole.n_z,
-          n_ranks,
-          solver.exchange().n_calls(),
-          largest(static_cast<double>(solver.exchange().bytes_sent())) / 1e6);
-    print("%s\n", solver.description().c_str());
   }
 
   /** Ceilings: copies on a GPU, and exchanges alone. */
@@ -210,7 +189,8 @@ namespace
   {
     const std::size_t    n = std::size_t(1) << 28;
     DeviceVector<double> from(n), to(n);
-    const Times          copy = measure(settings.samples, 10, [&] { device::copy_on_device(to.data(), from.data(), n * sizeof(double)); }, true);
+    const Times          copy = measure(
+      settings.samples, 10, [&] { device::copy_on_device(to.data(), from.data(), n * sizeof(double)); }, true);
     print("copy on a GPU: %.3f TB/s\n", 2. * n * sizeof(double) / copy.median / 1e12);
     if (n_ranks == 1)
       return;
@@ -227,14 +207,19 @@ namespace
             return;
           }
         const SlabVector x    = {from.data() + plane, plane, 2};
-        const Times      wait = measure(settings.samples, 200, [&] { exchange->exchange(x); }, true);
-        const Times      all  = measure(settings.samples, 200, [&] { exchange->exchange(x, to.data()); }, true);
-        const Times      lax  = measure(settings.samples, 200, [&] { exchange->exchange_loosely(x, true); }, true);
+        const Times      wait = measure(
+          settings.samples, 200, [&] { exchange->exchange(x); }, true);
+        const Times all = measure(
+          settings.samples, 200, [&] { exchange->exchange(x, to.data()); }, true);
+        const Times lax = measure(
+          settings.samples, 200, [&] { exchange->exchange_loosely(x, true); }, true);
         std::vector<int> offsets(n_ranks + 1);
         for (int r = 0; r <= n_ranks; ++r)
           offsets[r] = (1 << 18) / n_ranks * r;
-        const Times gather = measure(settings.samples, 200, [&] { exchange->gather(to.data(), offsets); }, true);
-        print("exchange of planes of %7d values: waiting %8.2f us (%.1f GB/s to a neighbour), for a restriction %8.2f us, loose %8.2f us; gather of 2^18 values %.2f us\n",
+        const Times gather = measure(
+          settings.samples, 200, [&] { exchange->gather(to.data(), offsets); }, true);
+        print("exchange of planes of %7d values: waiting %8.2f us (%.1f GB/s to a neighbour), for a restriction %8.2f us, loose %8.2f us; gather of "
+              "2^18 values %.2f us\n",
               plane,
               wait.median * 1e6,
               plane * sizeof(double) / wait.median / 1e9,
@@ -257,25 +242,28 @@ namespace
     return result;
   }
 
+  std::vector<int> positive(std::vector<int> sizes)
+  {
+    sizes.erase(std::remove_if(sizes.begin(), sizes.end(), [](int n) { return n <= 0; }), sizes.end());
+    return sizes;
+  }
+
   void run(const Settings &settings)
   {
     if (settings.backend == "cuda")
       {
         const device::DeviceInfo info = device::info(rank % device::n_devices());
         print("%s, driver %s, %d GPUs seen, %d ranks\n", info.name.c_str(), info.driver.c_str(), device::n_devices(), n_ranks);
-        measure_machine(settings);
+        if (settings.machine)
+          measure_machine(settings);
       }
-    for (const int n : settings.weak)
-      count_traffic(five_point_stencil(n, n * n_ranks, 0.), settings);
-    for (const int n : settings.weak_3d)
-      count_traffic(seven_point_stencil(n, n, n * n_ranks, 0.), settings);
     for (const std::string &mode : split(n_ranks == 1 ? "waiting" : settings.modes))
       {
-        for (const int n : settings.weak)
+        for (const int n : positive(settings.weak))
           time_problem("weak", five_point_stencil(n, n * n_ranks, 0.), settings, mode);
-        for (const int n : settings.weak_3d)
+        for (const int n : positive(settings.weak_3d))
           time_problem("weak 3D", seven_point_stencil(n, n, n * n_ranks, 0.), settings, mode);
-        for (const int n : settings.strong)
+        for (const int n : positive(settings.strong))
           time_problem("strong", five_point_stencil(n, n, 0.), settings, mode);
       }
   }
@@ -286,10 +274,12 @@ int main(int argc, char **argv)
   Settings settings;
   CLI::App app{"Weak and strong scaling of the distributed multigrid cycle for stencils"};
   app.add_option("--backend", settings.backend, "cuda or host")->check(CLI::IsMember({"cuda", "host"}));
-  app.add_option("--weak", settings.weak, "nodes n: n x (n ranks) in two dimensions")->delimiter(',');
-  app.add_option("--weak-3d", settings.weak_3d, "nodes n: n x n x (n ranks)")->delimiter(',');
-  app.add_option("--strong", settings.strong, "nodes n: n x n on all ranks together")->delimiter(',');
+  app.add_option("--weak", settings.weak, "nodes n: n x (n ranks) in two dimensions; 0: none")->delimiter(',');
+  app.add_option("--weak-3d", settings.weak_3d, "nodes n: n x n x (n ranks); 0: none")->delimiter(',');
+  app.add_option("--strong", settings.strong, "nodes n: n x n on all ranks together; 0: none")->delimiter(',');
   app.add_option("--modes", settings.modes, "of waiting, loose, staged");
+  app.add_flag("--machine", settings.machine, "measure copies and exchanges alone first");
+  app.add_flag("--describe", settings.describe, "say what each solver consists of");
   app.add_option("--samples", settings.samples, "repetitions of each measurement");
   app.add_option("--cycles", settings.cycles, "cycles in one measurement");
   app.add_option("--gather-below", settings.gather_below, "unknowns: levels of at most so many are whole on each rank");

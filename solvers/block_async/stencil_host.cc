@@ -328,9 +328,7 @@ namespace leopard
       {
         const Place p   = place_of(t);
         double      sum = 0.;
-        const auto  at  = [&](int i, int j, int k) {
-          return i >= 0 && i < stencil.n_x && exists(j, k) ? x[index(i, j, k)] : 0.;
-        };
+        const auto  at  = [&](int i, int j, int k) { return i >= 0 && i < stencil.n_x && exists(j, k) ? x[index(i, j, k)] : 0.; };
         for (int k = p.z; k < p.z + p.n_z; ++k)
           for (int j = p.y; j < p.y + p.n_y; ++j)
             for (int i = p.x; i < p.x + p.n_x; ++i)
@@ -352,7 +350,7 @@ namespace leopard
       const std::array<int, 3> tile, tiles;
       const bool               star, flat;
       const int                begin_y, end_y, begin_z, end_z; ///< of the lines that exist
-      std::vector<double>      weights; ///< omega / d_i, if the diagonal varies
+      std::vector<double>      weights;                        ///< omega / d_i, if the diagonal varies
       HostScheduler            scheduler;
       std::vector<Scratch>     scratch; ///< one a thread
       const std::ptrdiff_t     below;   ///< nodes of the ghost plane below

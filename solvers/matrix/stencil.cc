@@ -52,8 +52,9 @@ namespace leopard
   CrsMatrix Stencil::to_crs() const
   {
     if (is_slab())
-      throw InvalidInput("stencil: a slab of a larger grid is to be stored as a matrix\n  expected: methods that need no stored matrix (async, jacobi, "
-                         "damped-jacobi) on several ranks");
+      throw InvalidInput(
+        "stencil: a slab of a larger grid is to be stored as a matrix\n  expected: methods that need no stored matrix (async, jacobi, "
+        "damped-jacobi) on several ranks");
     CrsMatrix A;
     A.n_rows = A.n_columns = n_rows();
     A.row_offsets.reserve(A.n_rows + 1);

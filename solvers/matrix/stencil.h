@@ -21,8 +21,8 @@ namespace leopard
   struct Stencil
   {
     int                    n_x = 1, n_y = 1, n_z = 1;
-    std::array<double, 27> coefficients = {}; ///< in the order of (dz, dy, dx), dx fastest
-    std::vector<double>    diagonal;          ///< empty, or one a row (and one for each node of the ghost plane above)
+    std::array<double, 27> coefficients = {};                        ///< in the order of (dz, dy, dx), dx fastest
+    std::vector<double>    diagonal;                                 ///< empty, or one a row (and one for each node of the ghost plane above)
     bool                   ghost_below = false, ghost_above = false; ///< whether the grid goes on below and above the last direction's planes
 
     double &coefficient(int dx, int dy, int dz) { return coefficients[((dz + 1) * 3 + dy + 1) * 3 + dx + 1]; }

@@ -33,16 +33,16 @@ namespace leopard
       {
         const Stencil &stencil = level.stencil;
         const int      first = stencil.ghost_below ? -1 : 0, above = stencil.ghost_above ? 2 : 0;
-        grid                 = {stencil.n_x,
-                                stencil.n_y,
-                                stencil.n_z,
-                                {},
-                                stencil.diagonal.empty() ? nullptr : diagonal.data(),
-                                {},
-                                flat ? first : 0,
-                                stencil.n_y + (flat ? above : 0),
-                                flat ? 0 : first,
-                                stencil.n_z + (flat ? 0 : above)};
+        grid = {stencil.n_x,
+                stencil.n_y,
+                stencil.n_z,
+                {},
+                stencil.diagonal.empty() ? nullptr : diagonal.data(),
+                {},
+                flat ? first : 0,
+                stencil.n_y + (flat ? above : 0),
+                flat ? 0 : first,
+                stencil.n_z + (flat ? 0 : above)};
         for (int d = 0; d < 3; ++d)
           grid.last_weights[d] = level.last_weight(d);
         std::copy(stencil.coefficients.begin(), stencil.coefficients.end(), grid.coefficients);

@@ -58,8 +58,8 @@ namespace leopard
     for (int d = 0; d < 3; ++d)
       last_weights[d] = grid.last_weight(d);
 
-    const Stencil &s    = grid.stencil;
-    const bool     flat = s.n_z == 1;
+    const Stencil &s       = grid.stencil;
+    const bool     flat    = s.n_z == 1;
     const int      n_below = s.ghost_below ? 1 : 0, n_above = s.ghost_above ? 2 : 0;
     begin_y = flat ? -n_below : 0;
     end_y   = s.n_y + (flat ? n_above : 0);

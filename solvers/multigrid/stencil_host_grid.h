@@ -80,7 +80,7 @@ namespace leopard
     int                begin_y, end_y, begin_z, end_z; ///< of the lines that x has
     int                end_b_y, end_b_z;               ///< of the lines that b has
     std::vector<Piece> ghosts;
-    Coefficients      coefficients[3][3]; ///< [dz + 1][dy + 1]; of the centre's line without the diagonal
-    double            last_weights[3];
+    Coefficients       coefficients[3][3]; ///< [dz + 1][dy + 1]; of the centre's line without the diagonal
+    double             last_weights[3];
   };
 } // namespace leopard

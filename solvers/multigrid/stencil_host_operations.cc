@@ -62,14 +62,16 @@ namespace leopard
       {
         std::size_t sum = 0;
         for (const Level &level : levels)
-          sum += (level.all_x.size() + level.b.size() + 2 * level.grid.stencil().diagonal.size()) * sizeof(double); // a diagonal for the smoother, too
+          sum +=
+            (level.all_x.size() + level.b.size() + 2 * level.grid.stencil().diagonal.size()) * sizeof(double); // a diagonal for the smoother, too
         return sum;
       }
 
       void set_zero(int level) override
       {
         double *all = levels[level].all_x.data();
-        parallel_for(*pool, static_cast<long>(levels[level].all_x.size()), grain, [&](long begin, long end) { std::fill(all + begin, all + end, 0.); });
+        parallel_for(
+          *pool, static_cast<long>(levels[level].all_x.size()), grain, [&](long begin, long end) { std::fill(all + begin, all + end, 0.); });
       }
 
       void smooth(int level, int n_steps) override

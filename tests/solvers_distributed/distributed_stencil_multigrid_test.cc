@@ -49,19 +49,19 @@ namespace
   DistributedStencilOptions options_for(const Form &form, int gather_below)
   {
     DistributedStencilOptions options;
-    options.multigrid.backend                            = form.backend;
-    options.multigrid.n_threads                          = 1;
-    options.multigrid.smoother.block_async.n_threads     = 1;
+    options.multigrid.backend                               = form.backend;
+    options.multigrid.n_threads                             = 1;
+    options.multigrid.smoother.block_async.n_threads        = 1;
     options.multigrid.smoother.block_async.local_iterations = 5;
-    options.staged                                       = form.staged;
-    options.gather_below                                 = gather_below;
+    options.staged                                          = form.staged;
+    options.gather_below                                    = gather_below;
     return options;
   }
 
   /** Jacobi, whose result does not depend on where blocks begin. */
   DistributedStencilOptions jacobi_options(const Form &form, int gather_below)
   {
-    DistributedStencilOptions options                        = options_for(form, gather_below);
+    DistributedStencilOptions options                       = options_for(form, gather_below);
     options.multigrid.smoother.block_async.schedule         = Schedule::synchronous;
     options.multigrid.smoother.block_async.local_iterations = 1;
     return options;
@@ -131,12 +131,12 @@ namespace
   /** Both do two cycles from the same x, and two applications to b. */
   void compare_with_one_process(const Stencil &whole, const std::vector<double> &diagonal, const DistributedStencilOptions &options)
   {
-    Stencil one          = whole;
-    one.diagonal         = diagonal;
-    const int  n         = whole.n_rows();
-    const auto x         = random_vector(n, 1), b = random_vector(n, 2);
-    const auto planes    = DistributedStencilMultigrid::own_planes(whole, my_rank(), n_ranks(), options);
-    const Backend backend = options.multigrid.backend;
+    Stencil one                   = whole;
+    one.diagonal                  = diagonal;
+    const int                   n = whole.n_rows();
+    const auto                  x = random_vector(n, 1), b = random_vector(n, 2);
+    const auto                  planes  = DistributedStencilMultigrid::own_planes(whole, my_rank(), n_ranks(), options);
+    const Backend               backend = options.multigrid.backend;
     DistributedStencilMultigrid distributed(whole, MPI_COMM_WORLD, options, diagonal.empty() ? diagonal : own_part(diagonal, whole, planes));
     ASSERT_EQ(distributed.first_plane(), planes.first);
     ASSERT_EQ(distributed.n_own_planes(), planes.second - planes.first);
@@ -154,6 +154,12 @@ namespace
         alone.vmult(x_alone.data(), b_alone.data());
         distributed.multigrid().vmult(x_slab.data(), b_slab.data());
         EXPECT_LT(largest_difference(together(x_slab.get()), x_alone.get()), 1e-12) << "application " << i;
+      }
+    const std::vector<double> once = x_slab.get();
+    for (int i = 0; i < 20; ++i) // a ghost value that was not waited for would show
+      {
+        distributed.multigrid().vmult(x_slab.data(), b_slab.data());
+        EXPECT_EQ(largest_difference(x_slab.get(), once), 0.) << "repetition " << i;
       }
   }
 
@@ -177,8 +183,8 @@ namespace
     for (const Form &form : forms())
       {
         // slabs of whole blocks: their heights are 16 and 32 in two dimensions, 8 and 16 in three
-        const int ranks                                           = n_ranks();
-        DistributedStencilOptions options                         = jacobi_options(form, 1 << 20);
+        const int                 ranks                         = n_ranks();
+        DistributedStencilOptions options                       = jacobi_options(form, 1 << 20);
         options.multigrid.smoother.block_async.local_iterations = 5;
         compare_with_one_process(five_point_stencil(70, 64 * ranks, 0.), {}, options);
         compare_with_one_process(seven_point_stencil(20, 16, 32 * ranks, 0.), {}, options);
@@ -197,7 +203,8 @@ namespace
       int       before, after, iterations;
     };
     for (const Form &form : forms())
-      for (const Steps &steps : {Steps{CycleType::v, 2, 2, 2}, {CycleType::w, 1, 1, 1}, {CycleType::f, 1, 2, 1}, {CycleType::v, 0, 2, 1}, {CycleType::w, 2, 0, 1}})
+      for (const Steps &steps :
+           {Steps{CycleType::v, 2, 2, 2}, {CycleType::w, 1, 1, 1}, {CycleType::f, 1, 2, 1}, {CycleType::v, 0, 2, 1}, {CycleType::w, 2, 0, 1}})
         {
           DistributedStencilOptions options              = jacobi_options(form, 200);
           options.multigrid.cycle                        = steps.cycle;
@@ -213,11 +220,11 @@ namespace
   /** Solves A x = b for a known x from 0 and checks x. @return cycles. */
   int solve_known(const Stencil &whole, const DistributedStencilOptions &options, int repetitions = 1)
   {
-    const int     n      = whole.n_rows();
-    const auto    known  = random_vector(n, 5);
-    const auto    planes = DistributedStencilMultigrid::own_planes(whole, my_rank(), n_ranks(), options);
-    const Backend backend = options.multigrid.backend;
-    const auto    A       = whole.to_crs();
+    const int           n       = whole.n_rows();
+    const auto          known   = random_vector(n, 5);
+    const auto          planes  = DistributedStencilMultigrid::own_planes(whole, my_rank(), n_ranks(), options);
+    const Backend       backend = options.multigrid.backend;
+    const auto          A       = whole.to_crs();
     std::vector<double> b(n);
     multiply(A, known.data(), b.data());
     double norm = 0.;
@@ -299,17 +306,18 @@ namespace
     const Stencil             stencil = five_point_stencil(64, 64, 0.);
     const Form                host    = {Backend::host, false};
     DistributedStencilOptions options = options_for(host, 300);
-    const auto                refused = [&](const DistributedStencilOptions &o, const Stencil &s, const std::string &said, const std::vector<double> &diagonal = {}, int n_levels = 0) {
-      try
-        {
-          DistributedStencilMultigrid(s, MPI_COMM_WORLD, o, diagonal, n_levels);
-          ADD_FAILURE() << "accepted: " << said;
-        }
-      catch (const InvalidInput &error)
-        {
-          EXPECT_NE(std::string(error.what()).find(said), std::string::npos) << error.what();
-        }
-    };
+    const auto                refused =
+      [&](const DistributedStencilOptions &o, const Stencil &s, const std::string &said, const std::vector<double> &diagonal = {}, int n_levels = 0) {
+        try
+          {
+            DistributedStencilMultigrid(s, MPI_COMM_WORLD, o, diagonal, n_levels);
+            ADD_FAILURE() << "accepted: " << said;
+          }
+        catch (const InvalidInput &error)
+          {
+            EXPECT_NE(std::string(error.what()).find(said), std::string::npos) << error.what();
+          }
+      };
     DistributedStencilOptions loose = jacobi_options(host, 300);
     loose.wait_for_ghosts           = false;
     refused(loose, stencil, "wait_for_ghosts");

@@ -38,8 +38,8 @@ namespace leopard
     ShiftDown shift_down(MPI_Comm comm)
     {
       return [comm](const std::vector<double> &lowest) {
-        const int rank  = rank_in(comm);
-        const int below = rank > 0 ? rank - 1 : MPI_PROC_NULL, above = rank < size_of(comm) - 1 ? rank + 1 : MPI_PROC_NULL;
+        const int           rank  = rank_in(comm);
+        const int           below = rank > 0 ? rank - 1 : MPI_PROC_NULL, above = rank < size_of(comm) - 1 ? rank + 1 : MPI_PROC_NULL;
         std::vector<double> result(above == MPI_PROC_NULL ? 0 : lowest.size());
         MPI_Sendrecv(lowest.data(),
                      static_cast<int>(lowest.size()),
@@ -107,8 +107,8 @@ namespace leopard
             MPI_Allgather(own, static_cast<int>(n_bytes), MPI_BYTE, all, static_cast<int>(n_bytes), MPI_BYTE, comm);
           };
           const int finest = partition.n_levels() - 1;
-          auto      result = make_cuda_slab_exchange(
-            rank_in(comm), partition.n_ranks, plane_of(finest), plane_of(0) * partition.n_planes[0], all_gather, reason);
+          auto      result =
+            make_cuda_slab_exchange(rank_in(comm), partition.n_ranks, plane_of(finest), plane_of(0) * partition.n_planes[0], all_gather, reason);
           if (result != nullptr)
             return result;
         }
@@ -156,19 +156,15 @@ namespace leopard
             "true, or the method async in the chaotic schedule");
   }
 
-  std::pair<int, int>
-  DistributedStencilMultigrid::own_planes(const Stencil &whole, int rank, int n_ranks, const DistributedStencilOptions &options)
+  std::pair<int, int> DistributedStencilMultigrid::own_planes(const Stencil &whole, int rank, int n_ranks, const DistributedStencilOptions &options)
   {
     const SlabPartition partition(whole, n_ranks, options.gather_below);
     const int           finest = partition.n_levels() - 1;
     return {partition.begin(finest, rank), partition.begin(finest, rank + 1)};
   }
 
-  DistributedStencilMultigrid::DistributedStencilMultigrid(const Stencil                   &whole,
-                                                           MPI_Comm                         comm,
-                                                           const DistributedStencilOptions &options,
-                                                           const std::vector<double>       &own_diagonal,
-                                                           int                              n_levels)
+  DistributedStencilMultigrid::DistributedStencilMultigrid(
+    const Stencil &whole, MPI_Comm comm, const DistributedStencilOptions &options, const std::vector<double> &own_diagonal, int n_levels)
     : partition(whole, size_of(comm), options.gather_below)
     , rank(rank_in(comm))
     , loose(!options.wait_for_ghosts)
@@ -181,18 +177,17 @@ namespace leopard
     if (n_levels != 0 && n_levels <= n_distributed)
       throw InvalidInput("multigrid on slabs: " + std::to_string(n_levels) + " levels, of which " + std::to_string(n_distributed) +
                          " are distributed\n  expected: more levels, or a larger gather_below");
-    const SlabGrids                grids = make_slab_grids(whole, own_diagonal, partition, rank, shift_down(comm), concatenate(comm));
-    const std::vector<StencilGrid> gathered =
-      gathered_levels(grids.whole, n_levels == 0 ? 0 : n_levels - n_distributed, options.multigrid.backend);
+    const SlabGrids                grids    = make_slab_grids(whole, own_diagonal, partition, rank, shift_down(comm), concatenate(comm));
+    const std::vector<StencilGrid> gathered = gathered_levels(grids.whole, n_levels == 0 ? 0 : n_levels - n_distributed, options.multigrid.backend);
 
     SlabParts parts;
-    parts.slabs                            = make_operations(grids.slabs, options.multigrid);
-    parts.gathered                         = make_operations(gathered, options.multigrid);
-    parts.exchange                         = make_exchange(comm, partition, options);
-    parts.sum                              = reduction(comm, MPI_SUM);
-    parts.max                              = reduction(comm, MPI_MAX);
-    slab_exchange = parts.exchange.get();
-    solver        = std::make_unique<Multigrid>(std::make_unique<SlabOperations>(partition, rank, std::move(parts), options.multigrid, loose),
+    parts.slabs    = make_operations(grids.slabs, options.multigrid);
+    parts.gathered = make_operations(gathered, options.multigrid);
+    parts.exchange = make_exchange(comm, partition, options);
+    parts.sum      = reduction(comm, MPI_SUM);
+    parts.max      = reduction(comm, MPI_MAX);
+    slab_exchange  = parts.exchange.get();
+    solver         = std::make_unique<Multigrid>(std::make_unique<SlabOperations>(partition, rank, std::move(parts), options.multigrid, loose),
                                          options.multigrid,
                                          make_coarse_solver(gathered.front().stencil.to_crs(), false, options.multigrid));
   }

@@ -48,11 +48,8 @@ namespace leopard
      * @param n_levels 0: as Multigrid chooses for one rank.
      * @throws InvalidInput, DeviceError.
      */
-    DistributedStencilMultigrid(const Stencil                   &whole,
-                                MPI_Comm                         comm,
-                                const DistributedStencilOptions &options,
-                                const std::vector<double>       &own_diagonal = {},
-                                int                              n_levels     = 0);
+    DistributedStencilMultigrid(
+      const Stencil &whole, MPI_Comm comm, const DistributedStencilOptions &options, const std::vector<double> &own_diagonal = {}, int n_levels = 0);
     ~DistributedStencilMultigrid();
 
     /** The planes [first, second) of the grid that a rank will own, before anything is made. */

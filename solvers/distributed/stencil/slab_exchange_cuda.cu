@@ -20,7 +20,8 @@ namespace leopard
     constexpr int    n_flags      = 4 + max_ranks;
     constexpr size_t header_bytes = (n_flags * flag_stride * sizeof(Number) + 255) / 256 * 256;
     constexpr Number longest_wait = 300ull * 1000 * 1000 * 1000; // ns
-    constexpr Number patience     = 4000; // ns: what a value needs from one GPU to the next. Ranks that are at the same place would otherwise always just miss one another
+    constexpr Number patience =
+      4000; // ns: what a value needs from one GPU to the next. Ranks that are at the same place would otherwise always just miss one another
 
     enum Flag
     {
@@ -88,16 +89,16 @@ namespace leopard
           __trap();
     }
 
-    /** Counts the thread blocks that have come here. Called by all threads; true in the first thread of the last block, which then sees what all of them wrote. */
+    /**
+     * Counts the thread blocks that have come here. Called by all threads; true in the first thread of the last block. What all blocks wrote before happens
+     * before what it does next: its raise() releases their writes to other GPUs, too, and is the only fence beyond this GPU, each of which costs a microsecond.
+     */
     __device__ inline bool last_to_come(unsigned int *counter)
     {
       __syncthreads();
       if (threadIdx.x != 0)
         return false;
-      __threadfence_system();
-      const bool last = atomicAdd(counter, 1) == gridDim.x - 1;
-      __threadfence_system();
-      return last;
+      return cuda::atomic_ref<unsigned int, cuda::thread_scope_device>(*counter).fetch_add(1, cuda::memory_order_acq_rel) == gridDim.x - 1;
     }
 
     __device__ inline void leave(Progress *progress, Number Progress::*counter, Number number)

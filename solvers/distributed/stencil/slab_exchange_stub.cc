@@ -4,12 +4,8 @@
 
 namespace leopard
 {
-  std::unique_ptr<SlabExchange> make_cuda_slab_exchange(int /*rank*/,
-                                                        int /*n_ranks*/,
-                                                        long /*largest_plane*/,
-                                                        long /*largest_vector*/,
-                                                        const AllGather & /*all_gather*/,
-                                                        std::string & /*why_not*/)
+  std::unique_ptr<SlabExchange> make_cuda_slab_exchange(
+    int /*rank*/, int /*n_ranks*/, long /*largest_plane*/, long /*largest_vector*/, const AllGather & /*all_gather*/, std::string & /*why_not*/)
   {
     throw DeviceError("built without CUDA: configure with -D LEOPARD_CUDA=ON");
   }

@@ -10,7 +10,8 @@ namespace leopard
 {
   namespace
   {
-    constexpr int planes_a_rank = 2; // so that the two ghost planes above are one neighbour's, and a slab is not mistaken for a grid of fewer dimensions
+    constexpr int planes_a_rank =
+      2; // so that the two ghost planes above are one neighbour's, and a slab is not mistaken for a grid of fewer dimensions
 
     int half(int n)
     {
@@ -71,13 +72,13 @@ namespace leopard
       fine.stencil.ghost_below = fine.stencil.ghost_above = false;
       if (above)
         nodes_of(fine.stencil, direction) += 1;
-      StencilGrid coarse = coarsen(fine);
-      coarse.stencil.ghost_below = below;
-      coarse.stencil.ghost_above = above;
+      StencilGrid coarse            = coarsen(fine);
+      coarse.stencil.ghost_below    = below;
+      coarse.stencil.ghost_above    = above;
       std::vector<double> &diagonal = coarse.stencil.diagonal;
       if (diagonal.empty() && last_interval != 1.) // it varies on the last rank, and then all have one
         diagonal.assign(coarse.stencil.n_rows(), coarse.stencil.coefficient(0, 0, 0));
-      const auto plane    = static_cast<std::size_t>(coarse.stencil.plane());
+      const auto                plane  = static_cast<std::size_t>(coarse.stencil.plane());
       const std::vector<double> ghosts = shift_down(std::vector<double>(diagonal.begin(), diagonal.begin() + std::min(plane, diagonal.size())));
       diagonal.insert(diagonal.end(), ghosts.begin(), ghosts.end());
       return coarse;
@@ -101,9 +102,9 @@ namespace leopard
     if (!own_diagonal.empty() && own_diagonal.size() != static_cast<std::size_t>(grid.stencil.n_rows()))
       throw InvalidInput("multigrid on slabs: " + std::to_string(own_diagonal.size()) + " diagonal entries on rank " + std::to_string(rank) +
                          "\n  expected: none, or one for each of its " + std::to_string(grid.stencil.n_rows()) + " rows");
-    grid.stencil.ghost_below = rank > 0;
-    grid.stencil.ghost_above = rank < partition.n_ranks - 1;
-    grid.stencil.diagonal    = own_diagonal;
+    grid.stencil.ghost_below        = rank > 0;
+    grid.stencil.ghost_above        = rank < partition.n_ranks - 1;
+    grid.stencil.diagonal           = own_diagonal;
     const auto                plane = static_cast<std::size_t>(grid.stencil.plane());
     const std::vector<double> ghosts =
       shift_down(std::vector<double>(own_diagonal.begin(), own_diagonal.begin() + std::min(plane, own_diagonal.size())));
@@ -120,11 +121,11 @@ namespace leopard
       }
     std::reverse(result.slabs.begin(), result.slabs.end());
 
-    result.whole                             = result.slabs.front();
-    result.whole.last_interval[d]            = last_interval;
-    result.whole.stencil.ghost_below         = result.whole.stencil.ghost_above = false;
-    nodes_of(result.whole.stencil, d)        = partition.n_planes[0];
-    std::vector<double> own                  = result.slabs.front().stencil.diagonal;
+    result.whole                     = result.slabs.front();
+    result.whole.last_interval[d]    = last_interval;
+    result.whole.stencil.ghost_below = result.whole.stencil.ghost_above = false;
+    nodes_of(result.whole.stencil, d)                                   = partition.n_planes[0];
+    std::vector<double> own                                             = result.slabs.front().stencil.diagonal;
     if (!own.empty())
       own.resize(result.slabs.front().stencil.n_rows());
     result.whole.stencil.diagonal = concatenate(own);

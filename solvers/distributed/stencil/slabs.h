@@ -30,11 +30,11 @@ namespace leopard
     int begin(int level, int rank) const { return offsets[level][rank]; }
     int n_owned(int level, int rank) const { return begin(level, rank + 1) - begin(level, rank); }
 
-    int                           n_ranks;
-    int                           direction; ///< 1 (y) in two dimensions, 2 (z) in three
+    int                             n_ranks;
+    int                             direction; ///< 1 (y) in two dimensions, 2 (z) in three
     std::vector<std::array<int, 3>> nodes;     ///< of the whole grid in x, y and z, a level
-    std::vector<int>              n_planes;  ///< of the whole grid, a level
-    std::vector<std::vector<int>> offsets;
+    std::vector<int>                n_planes;  ///< of the whole grid, a level
+    std::vector<std::vector<int>>   offsets;
   };
 
   /** Collective: values of a rank's lowest plane go to the rank below, and those of the rank above are returned (empty on the last rank). */
