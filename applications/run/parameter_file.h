@@ -20,6 +20,9 @@ namespace leopard
   void
   parse_parameters(dealii::ParameterHandler &prm, const std::string &text, const std::string &file_name, const std::vector<std::string> &overrides);
 
+  /** The path of each entry that is declared: sections, then its name. */
+  std::vector<std::vector<std::string>> declared_entries(dealii::ParameterHandler &prm);
+
   /** All entries with their values and documentation, in parseable form. */
   std::string all_parameters(dealii::ParameterHandler &prm);
 } // namespace leopard

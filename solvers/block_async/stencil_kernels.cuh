@@ -90,7 +90,7 @@ namespace leopard
   };
 
   /** @param end_z number of planes that v has: a ghost plane above a slab can lie inside the last tiles. */
-  template <typename Shape, bool whole>
+  template <bool streamed, typename Shape, bool whole>
   __device__ void load_patch(const StencilThread<Shape, whole> &t, const double *v, int end_z, Patch<Shape> &patch)
   {
 #pragma unroll
@@ -99,13 +99,18 @@ namespace leopard
       for (int py = 0; py < Shape::n_y; ++py)
         if constexpr (whole)
           {
-            const double2 pair = __ldcs(reinterpret_cast<const double2 *>(v + t.index(0, py, r)));
-            patch[r][py][0]    = pair.x;
-            patch[r][py][1]    = pair.y;
+            const double *const from = v + t.index(0, py, r);
+            const double2       pair = streamed ? __ldcs(reinterpret_cast<const double2 *>(from)) : load_pair(from);
+            patch[r][py][0]          = pair.x;
+            patch[r][py][1]          = pair.y;
           }
         else
           for (int px = 0; px < 2; ++px)
-            patch[r][py][px] = t.x + px < t.n_x && t.y + py < t.n_y && t.z + r < end_z ? __ldcs(v + t.index(px, py, r)) : 0.;
+            {
+              const double *const from = v + t.index(px, py, r);
+              const bool          has  = t.x + px < t.n_x && t.y + py < t.n_y && t.z + r < end_z;
+              patch[r][py][px]         = !has ? 0. : streamed ? __ldcs(from) : load(from);
+            }
   }
 
   template <typename Shape, bool whole>
@@ -518,10 +523,10 @@ namespace leopard
     __shared__ int                    state;
 
     Patch<Shape> y, s, inverse;
-    load_patch(t, v.x, t.end_z, y);
-    load_patch(t, v.b, t.n_z, s);
+    load_patch<Shape::flat>(t, v.x, t.end_z, y); // in three dimensions the tiles behind find it in the L2 cache
+    load_patch<true>(t, v.b, t.n_z, s);
     if constexpr (Shape::variable)
-      load_patch(t, A.inverse_diagonals, t.n_z, inverse);
+      load_patch<true>(t, A.inverse_diagonals, t.n_z, inverse);
     int        buffer       = 0;
     const auto squared_part = [&] {
       const double norm = sweep<Shape, whole, SweepMode::measure>(A, t, y, s, inverse, shared, buffer);
@@ -565,7 +570,7 @@ namespace leopard
               store((m.tests ? m.parts : v.parts) + blockIdx.x, part);
             if (m.tests && iteration > 0 && blockIdx.x == 0)
               {
-                const int decision = look_at_residual(m.monitor, m.parts, iteration, true);
+                const int decision = look_at_residual(m, iteration, true);
                 if (threadIdx.x == 0 && decision != go_on)
                   set_monitor_state(m.monitor, decision);
               }

@@ -16,8 +16,8 @@ namespace leopard
     class HostMatrix : public LinearAlgebra::Matrix
     {
     public:
-      HostMatrix(const CrsMatrix &A_, std::shared_ptr<ThreadPool> pool_)
-        : A(A_)
+      HostMatrix(CrsMatrix &&A_, std::shared_ptr<ThreadPool> pool_)
+        : A(std::move(A_))
         , pool(std::move(pool_))
         , grain_rows(A.n_rows == 0 ? 1 : std::max(1l, grain * A.n_rows / std::max(A.n_entries(), 1)))
       {
@@ -72,7 +72,7 @@ namespace leopard
         return result;
       }
 
-      std::unique_ptr<Matrix> matrix(const CrsMatrix &A) const override { return std::make_unique<HostMatrix>(A, pool); }
+      std::unique_ptr<Matrix> matrix(CrsMatrix A) const override { return std::make_unique<HostMatrix>(std::move(A), pool); }
 
       void set_zero(double *x, std::size_t n) const override
       {
@@ -150,7 +150,7 @@ namespace leopard
 
       std::shared_ptr<double[]> vector(const std::vector<double> &host) const override { return upload(host); }
       std::shared_ptr<int[]>    indices(const std::vector<int> &host) const override { return upload(host); }
-      std::unique_ptr<Matrix>   matrix(const CrsMatrix &A) const override { return std::make_unique<DeviceMatrix>(A); }
+      std::unique_ptr<Matrix>   matrix(CrsMatrix A) const override { return std::make_unique<DeviceMatrix>(A); }
 
       void   set_zero(double *x, std::size_t n) const override { device::set_zero(x, n * sizeof(double)); }
       double dot(const double *x, const double *y, int n) const override { return device::dot(x, y, n); }

@@ -33,7 +33,7 @@ namespace leopard
     virtual std::shared_ptr<double[]> vector(std::size_t n) const                            = 0;
     virtual std::shared_ptr<double[]> vector(const std::vector<double> &host) const          = 0;
     virtual std::shared_ptr<int[]>    indices(const std::vector<int> &host) const            = 0; ///< null if empty
-    virtual std::unique_ptr<Matrix>   matrix(const CrsMatrix &A) const                       = 0;
+    virtual std::unique_ptr<Matrix>   matrix(CrsMatrix A) const                              = 0;
     virtual void                      set_zero(double *x, std::size_t n) const               = 0;
     virtual double                    dot(const double *x, const double *y, int n) const     = 0;
     virtual void                      add(double *y, double a, const double *x, int n) const = 0; ///< y += a x

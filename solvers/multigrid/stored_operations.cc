@@ -2,6 +2,7 @@
 #include "../base/errors.h"
 #include "../device/device.h"
 #include "../matrix/blocks.h"
+#include "coarse_solvers.h"
 #include "level_order.h"
 #include "linear_algebra.h"
 #include "operations.h"
@@ -48,34 +49,6 @@ namespace leopard
         throw DeviceError("multigrid: the hierarchy of " + std::to_string(n_unknowns) + " unknowns needs about " + std::to_string(needed) +
                           " bytes on the GPU, of which " + std::to_string(free) +
                           " are free\n  expected: a smaller problem, a larger GPU, more ranks on more GPUs, or the backend host");
-    }
-
-    /**
-     * The vector that A maps to zero if it is the operator of a problem of pure Neumann type: one in the rows whose entries add up to zero, zero in
-     * rows with nothing beside the diagonal (constrained unknowns). Empty if there are others.
-     */
-    std::vector<double> constants_in_null_space(const CrsMatrix &A, const Communication &communication)
-    {
-      std::vector<double> result(A.n_rows, 0.);
-      double              n_free = 0., n_others = 0.;
-      for (int i = 0; i < A.n_rows; ++i)
-        {
-          double sum = 0., absolute = 0., beside = 0.;
-          for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
-            {
-              sum += A.values[p];
-              absolute += std::abs(A.values[p]);
-              if (A.columns[p] != i)
-                beside += std::abs(A.values[p]);
-            }
-          const bool free = beside > 0. && std::abs(sum) <= 1e-12 * absolute;
-          result[i]       = free ? 1. : 0.;
-          n_free += free;
-          n_others += !free && beside > 0.;
-        }
-      if (communication.sum(n_others) > 0. || communication.sum(n_free) == 0.)
-        result.clear();
-      return result;
     }
 
     const Communication &one_rank()
@@ -316,16 +289,17 @@ namespace leopard
         l.r = algebra->vector(l.n_columns);
         set_up_copy_lists(hierarchy, from, order.old_row, l);
 
-        const CrsMatrix A = permute(from.matrix, order.old_row, order.old_row);
-        l.A               = algebra->matrix(A);
-        if (level == 0)
-          return;
-        const std::vector<int> &coarse_order = orders[level - 1].old_row;
-        const CrsMatrix         P            = permute(from.prolongation, order.old_row, coarse_order);
-        l.P                                  = algebra->matrix(P);
-        l.R = algebra->matrix(from.restriction.n_columns == 0 ? transpose(P) : permute(from.restriction, coarse_order, order.old_row));
-        set_up_interface(from, order.old_row, l);
-        l.smoother = make_smoother(A, smoother_options(A, order, options, communication(level)), options.backend, from.dim);
+        CrsMatrix A = permute(from.matrix, order.old_row, order.old_row);
+        if (level > 0)
+          {
+            const std::vector<int> &coarse_order = orders[level - 1].old_row;
+            CrsMatrix               P            = permute(from.prolongation, order.old_row, coarse_order);
+            l.R = algebra->matrix(from.restriction.n_columns == 0 ? transpose(P) : permute(from.restriction, coarse_order, order.old_row));
+            l.P = algebra->matrix(std::move(P));
+            set_up_interface(from, order.old_row, l);
+            l.smoother = make_smoother(A, smoother_options(A, order, options, communication(level)), options.backend, from.dim);
+          }
+        l.A = algebra->matrix(std::move(A));
       }
 
       void set_up_copy_lists(const MultigridHierarchy &hierarchy, const MultigridLevel &from, const std::vector<int> &old_row, Level &l) const
@@ -352,9 +326,9 @@ namespace leopard
       {
         if (from.interface.n_rows == 0)
           return;
-        const CrsMatrix E = permute(from.interface, old_row, old_row);
-        l.E               = algebra->matrix(E);
+        CrsMatrix E   = permute(from.interface, old_row, old_row);
         l.E_transpose = algebra->matrix(from.interface_transpose.n_rows == 0 ? transpose(E) : permute(from.interface_transpose, old_row, old_row));
+        l.E           = algebra->matrix(std::move(E));
       }
 
       static SmootherOptions
