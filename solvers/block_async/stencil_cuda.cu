@@ -22,12 +22,15 @@ namespace leopard
         : options(options_)
         , n_rows(stencil.n_rows())
         , inverse_diagonals(inverted(stencil, options_))
-        , old_x(options_.schedule == Schedule::synchronous ? n_rows : 0)
+        , below(stencil.ghost_below ? stencil.plane() : 0)
+        , old_x(options_.schedule == Schedule::synchronous ? below + n_rows + (stencil.ghost_above ? stencil.plane() : 0) : 0)
       {
         const bool flat = stencil.n_z == 1, full = !stencil.is_star(), variable = !stencil.diagonal.empty();
         view.n_x               = stencil.n_x;
         view.n_y               = flat ? 1 : stencil.n_y;
         view.n_z               = flat ? stencil.n_y : stencil.n_z;
+        view.begin_z           = stencil.ghost_below ? -1 : 0;
+        view.end_z             = view.n_z + (stencil.ghost_above ? 1 : 0);
         view.keep              = 1. - options.omega;
         view.inverse_diagonal  = variable ? 1. : options.omega / stencil.coefficient(0, 0, 0);
         view.inverse_diagonals = inverse_diagonals.data();
@@ -65,8 +68,8 @@ namespace leopard
         for (int n = 0; n < n_iterations; ++n)
           {
             if (synchronous)
-              device::copy_on_device(old_x.data(), x, old_x.size() * sizeof(double));
-            launch(x, synchronous ? old_x.data() : x, b, 1, 0, monitor->no_tests(), options.local_iterations);
+              device::copy_on_device(old_x.data(), x - below, old_x.size() * sizeof(double));
+            launch(x, synchronous ? old_x.data() + below : x, b, 1, 0, monitor->no_tests(), options.local_iterations);
           }
       }
 
@@ -200,7 +203,8 @@ namespace leopard
       const int                    n_rows;
       StencilView                  view = {};
       device::Array<double>        inverse_diagonals;
-      device::Array<double>        old_x; ///< synchronous schedule only
+      const std::ptrdiff_t         below; ///< nodes of the ghost plane below
+      device::Array<double>        old_x; ///< synchronous schedule only, with the ghost planes
       std::unique_ptr<CudaMonitor> monitor;
       Execution                    execution         = Execution::launch;
       Kernel                       launch_kernels[2] = {}, persistent_kernels[2] = {}; ///< the second for grids of whole tiles
