@@ -127,6 +127,10 @@ namespace leopard
       no_cuda();
     }
     DenseMatrix::~DenseMatrix() = default;
+    void DenseMatrix::update_values(const std::vector<double> & /*values*/)
+    {
+      no_cuda();
+    }
     void DenseMatrix::multiply(double * /*y*/, const double * /*x*/) const
     {
       no_cuda();
