@@ -20,6 +20,19 @@ namespace leopard
     cuda::atomic_ref<double, cuda::thread_scope_device>(*x).store(value, cuda::memory_order_relaxed);
   }
 
+  /** Relaxed loads and stores of two neighbours; each of the two is atomic by itself. The address is a multiple of 16 bytes. */
+  __device__ inline double2 load_pair(const double *x)
+  {
+    double2 v;
+    asm volatile("ld.relaxed.gpu.global.v2.f64 {%0, %1}, [%2];" : "=d"(v.x), "=d"(v.y) : "l"(x) : "memory");
+    return v;
+  }
+
+  __device__ inline void store_pair(double *x, double2 v)
+  {
+    asm volatile("st.relaxed.gpu.global.v2.f64 [%0], {%1, %2};" ::"l"(x), "d"(v.x), "d"(v.y) : "memory");
+  }
+
   /** Sums one value a thread over the block; the result is valid in thread 0. `partial` has 32 entries. Ends with a barrier. */
   __device__ inline double sum_over_block(double value, double *partial)
   {

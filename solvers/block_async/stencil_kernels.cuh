@@ -10,19 +10,6 @@ namespace leopard
   // the warps of a thread block are stacked in z and exchange their outermost planes through shared memory. So a local sweep touches no memory,
   // and a global iteration moves b, x in and x out: 24 bytes a row. Two-dimensional grids have their y in the kernel's z.
 
-  /** Relaxed loads and stores of two neighbours; each of the two is atomic by itself. The address is a multiple of 16 bytes. */
-  __device__ inline double2 load_pair(const double *x)
-  {
-    double2 v;
-    asm volatile("ld.relaxed.gpu.global.v2.f64 {%0, %1}, [%2];" : "=d"(v.x), "=d"(v.y) : "l"(x) : "memory");
-    return v;
-  }
-
-  __device__ inline void store_pair(double *x, double2 v)
-  {
-    asm volatile("st.relaxed.gpu.global.v2.f64 [%0], {%1, %2};" ::"l"(x), "d"(v.x), "d"(v.y) : "memory");
-  }
-
   struct StencilView
   {
     int           n_x, n_y, n_z; ///< of the kernel: in two dimensions n_y = 1

@@ -148,4 +148,16 @@ namespace
     const auto          same = [](const std::vector<double> &v) { return v; };
     EXPECT_THROW(make_slab_grids(whole, std::vector<double>(7, 4.), partition, 0, same, same), InvalidInput);
   }
+
+  TEST(SlabStencil, HasADiagonalForTheGhostPlaneAboveAndIsNotStored)
+  {
+    Stencil slab = five_point_stencil(10, 8, 0.);
+    EXPECT_FALSE(slab.is_slab());
+    slab.ghost_above = true;
+    slab.diagonal.assign(80, 4.);
+    EXPECT_THROW(slab.validate(), InvalidInput);
+    slab.diagonal.assign(90, 4.);
+    EXPECT_NO_THROW(slab.validate());
+    EXPECT_THROW(slab.to_crs(), InvalidInput);
+  }
 } // namespace
