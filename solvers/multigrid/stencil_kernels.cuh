@@ -141,10 +141,9 @@ namespace leopard
       for (int dy = 0; dy <= 2; ++dy)
         {
           const double *line    = window + ((Shape::flat ? 0 : 2 * cz + dz) * Shape::w_y + 2 * cy + dy) * Shape::w_x + 2 * cx;
-          const double  weight  = (dz == 1 ? 1. : 0.5) * (dy == 1 ? 1. : 0.5);
-          const double  of_line = coarsens_x ? line[1] + 0.5 * (line[0] + line[2]) : line[0];
+          const double  of_line = (dz == 1 ? 1. : 0.5) * (coarsens_x ? line[1] + 0.5 * (line[0] + line[2]) : line[0]);
           if (coarsens_y)
-            sum += weight * of_line;
+            sum += (dy == 1 ? 1. : 0.5) * of_line;
           else if (dy == 0) // the only line
             sum += of_line;
         }
