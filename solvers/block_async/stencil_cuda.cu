@@ -12,8 +12,8 @@ namespace leopard
     // 16 values of x and as many of b a thread: what fits in registers
     template <bool full, bool variable>
     using FlatShape = StencilShape<32, 1, 1, 8, full, variable>;
-    template <bool full, bool variable>
-    using DeepShape = StencilShape<8, 4, 2, 4, full, variable>;
+    template <bool full, bool variable> // of a star long lines, which memory serves better; a full one exchanges whole planes, and fewer so
+    using DeepShape = StencilShape<full ? 8 : 16, full ? 4 : 2, full ? 2 : 4, full ? 4 : 2, full, variable>;
 
     class StencilCudaEngine : public StencilEngine
     {
@@ -186,7 +186,7 @@ namespace leopard
         const bool whole    = view.n_x % tile_x == 0 && view.n_y % tile_y == 0 && view.n_z % (n_warps * planes_a_warp) == 0 && aligned(x) &&
                            aligned(b) && aligned(off_block);
         RelaxVectors    vectors     = {x, off_block, b, nullptr, monitor->parts(), nullptr};
-        RelaxParameters parameters  = {n, local_iterations, nullptr, 1., 0., test_every};
+        RelaxParameters parameters  = {n, local_iterations, nullptr, 1., 0., false, test_every};
         const Kernel    kernel      = (persists ? persistent_kernels : launch_kernels)[whole];
         void           *arguments[] = {&view, &vectors, &parameters, &m};
         if (m.tests) // whose blocks wait for one another twice
@@ -211,6 +211,8 @@ namespace leopard
 
   std::unique_ptr<BlockAsync::Engine> make_stencil_cuda_engine(const Stencil &stencil, const BlockAsyncOptions &options)
   {
+    if (stencil.n_y == 1 && stencil.n_z == 1)
+      return make_stencil_line_cuda_engine(stencil, options);
     return std::make_unique<StencilCudaEngine>(stencil, options);
   }
 } // namespace leopard

@@ -86,7 +86,7 @@ namespace leopard
     __device__ double beside(const double *v, int px, int py, int r) const { return exists(px, py, r) ? load(v + index(px, py, r)) : 0.; }
   };
 
-  template <typename Shape, bool whole>
+  template <bool streamed, typename Shape, bool whole>
   __device__ void load_patch(const StencilThread<Shape, whole> &t, const double *v, Patch<Shape> &patch)
   {
 #pragma unroll
@@ -95,13 +95,14 @@ namespace leopard
       for (int py = 0; py < Shape::n_y; ++py)
         if constexpr (whole)
           {
-            const double2 pair = __ldcs(reinterpret_cast<const double2 *>(v + t.index(0, py, r)));
-            patch[r][py][0]    = pair.x;
-            patch[r][py][1]    = pair.y;
+            const double *const from = v + t.index(0, py, r);
+            const double2       pair = streamed ? __ldcs(reinterpret_cast<const double2 *>(from)) : load_pair(from);
+            patch[r][py][0]          = pair.x;
+            patch[r][py][1]          = pair.y;
           }
         else
           for (int px = 0; px < 2; ++px)
-            patch[r][py][px] = t.exists(px, py, r) ? __ldcs(v + t.index(px, py, r)) : 0.;
+            patch[r][py][px] = !t.exists(px, py, r) ? 0. : streamed ? __ldcs(v + t.index(px, py, r)) : load(v + t.index(px, py, r));
   }
 
   template <typename Shape, bool whole>
@@ -513,10 +514,10 @@ namespace leopard
     __shared__ int                    state;
 
     Patch<Shape> y, s, inverse;
-    load_patch(t, v.x, y);
-    load_patch(t, v.b, s);
+    load_patch<Shape::flat>(t, v.x, y); // in three dimensions the tiles behind find it in the L2 cache
+    load_patch<true>(t, v.b, s);
     if constexpr (Shape::variable)
-      load_patch(t, A.inverse_diagonals, inverse);
+      load_patch<true>(t, A.inverse_diagonals, inverse);
     int        buffer       = 0;
     const auto squared_part = [&] {
       const double norm = sweep<Shape, whole, SweepMode::measure>(A, t, y, s, inverse, shared, buffer);
@@ -560,7 +561,7 @@ namespace leopard
               store((m.tests ? m.parts : v.parts) + blockIdx.x, part);
             if (m.tests && iteration > 0 && blockIdx.x == 0)
               {
-                const int decision = look_at_residual(m.monitor, m.parts, iteration, true);
+                const int decision = look_at_residual(m, iteration, true);
                 if (threadIdx.x == 0 && decision != go_on)
                   set_monitor_state(m.monitor, decision);
               }

@@ -5,6 +5,7 @@
 #include "../matrix/stencil.h"
 #include "../relaxation/relaxation.h"
 
+#include <array>
 #include <memory>
 #include <vector>
 
@@ -27,9 +28,13 @@ namespace leopard
      * the coarser level (rows), which A_l does not have (deal.II's interface matrix). Empty: none.
      */
     CrsMatrix interface;
+    CrsMatrix interface_transpose; ///< E_l^T, n x n; empty: the transpose of E_l (one rank only)
 
-    /** The unknowns that the level shares with the active mesh: entry global_rows[i] of a global vector is entry level_rows[i] of the level's. Empty on
-     * hierarchies of global refinement, where the finest level's vectors are the global ones. */
+    /**
+     * The unknowns that the level shares with the active mesh: entry global_rows[i] of a global vector is entry level_rows[i] of the level's. Empty on
+     * hierarchies of global refinement, where the finest level's vectors are the global ones. Either of the two, not both, may be a ghost: a rank lists the
+     * pairs of which it owns one, and right-hand sides go down and corrections come up by ghosts of global vectors and of the level's.
+     */
     std::vector<int> global_rows, level_rows;
 
     std::vector<double> coordinates; ///< dim numbers an unknown, unknown after unknown; empty: not known (smoothers in tiles need them)
@@ -59,25 +64,44 @@ namespace leopard
   };
 
   /**
-   * Grids for geometric multigrid with stencils. Of N = n + 1 intervals in a direction every second node is kept if N is even (n_coarse = N / 2 - 1);
-   * if N is odd, the coarse grid has (N - 1) / 2 or (N + 1) / 2 intervals of twice the size, whichever can be halved more often, so that its far boundary
-   * lies one fine interval inside or outside the domain: a perturbation of the coarse problem of relative size 1/N, which smoothing and the next cycle
-   * remove. Coarse node i stands at fine node 2 i + 1 (counted from 0).
-   * @return n_coarse. @param n >= 1 nodes.
+   * A stencil on one level of geometric multigrid. Nodes are h apart, and before the first and behind the last of them lies the boundary, where values are
+   * zero: h before the first, and last_interval h behind the last one in each direction, in (0, 1].
+   *
+   * Coarse node i stands at fine node 2 i + 1 (counted from 0), so n nodes become floor(n / 2), 2 h apart. An even n puts the last coarse node on the last
+   * fine one, and its distance to the boundary, in units of the coarse 2 h, is half of last_interval; an odd n leaves one fine node behind it, and the
+   * distance is (1 + last_interval) / 2: 1 stays 1.
    */
-  int coarse_nodes(int n);
+  struct StencilGrid
+  {
+    Stencil               stencil;
+    std::array<double, 3> last_interval = {1., 1., 1.};
 
-  /** Linear interpolation from coarse to fine nodes on a grid, as a matrix: n_x n_y n_z rows, and the tensor product of 1/2, 1, 1/2 in its columns. */
-  CrsMatrix stencil_prolongation(const Stencil &fine, const Stencil &coarse);
+    /** Number of nodes in direction d (0: x). */
+    int n(int d) const { return d == 0 ? stencil.n_x : d == 1 ? stencil.n_y : stencil.n_z; }
+    /** Number of directions with more than one node. */
+    int dim() const { return (stencil.n_x > 1) + (stencil.n_y > 1) + (stencil.n_z > 1); }
+    /**
+     * What the interpolated value of the last node is multiplied with in direction d: linear interpolation between the last coarse node (distance 1)
+     * and the boundary (distance last_interval) has the weight last_interval / (1 + last_interval) and not 1/2, if n(d) is odd.
+     */
+    double last_weight(int d) const { return n(d) % 2 == 1 && n(d) > 1 ? 2. * last_interval[d] / (1. + last_interval[d]) : 1.; }
+  };
 
   /**
-   * The stencil of the same operator on the next coarser grid, scaled so that R = P^T needs no factor: for coefficients in units of h^(dim-2)
-   * (finite elements, or finite differences times h^dim) those that do not depend on h.
-   * The Laplacian's part of the diagonal (what makes the row sum zero) keeps its scale 2^(dim-2), the rest (mass) 2^dim.
-   * Directions with one node are not coarsened and do not count in dim.
+   * The same operator on the next coarser grid, scaled so that R = P^T needs no factor: the Laplacian's part (off-diagonal coefficients) grows by
+   * 2^(dim-2), the rest of the diagonal, what a row sums up to (mass), by 2^dim. Where last_interval is not 1, the diagonal of the last nodes is that of a
+   * difference quotient to the near boundary: it grows by (1 / last_interval - 1) times the coefficients that reach over the boundary. A varying
+   * diagonal's mass is averaged over the fine nodes around the coarse one with the weights of the interpolation. Directions with one node are not
+   * coarsened and do not count in dim; what couples to their boundary is mass. @throws InvalidInput if there is one node only.
    */
-  Stencil coarse_stencil(const Stencil &fine);
+  StencilGrid coarsen(const StencilGrid &fine);
 
-  /** The hierarchy of stored matrices for a stencil: coordinates in units of the finest interval. @param n_levels 0: as many as there are. @throws InvalidInput if there are fewer. */
+  /** finest and what coarsen() makes of it, coarsest first. @param n_levels 0: down to one node. @throws InvalidInput if there are fewer. */
+  std::vector<StencilGrid> stencil_levels(const Stencil &finest, int n_levels = 0);
+
+  /** Linear interpolation from coarse to fine nodes as a matrix. @throws InvalidInput if coarse is not what coarsen() makes. */
+  CrsMatrix stencil_prolongation(const StencilGrid &fine, const StencilGrid &coarse);
+
+  /** The hierarchy of stored matrices for a stencil: stencil_levels(), with coordinates in units of the finest interval. */
   MultigridHierarchy make_hierarchy(const Stencil &finest, int n_levels = 0);
 } // namespace leopard
