@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <applications/run/analysis.h>
 #include <applications/run/collective.h>
 #include <applications/run/files.h>
 #include <applications/run/log.h>
@@ -87,7 +88,7 @@ namespace
 
     log.line(std::string("Leopard ") + version() + " (" + git_commit() + "), " + std::to_string(dealii::Utilities::MPI::n_mpi_processes(comm)) +
              " rank(s), " + backend);
-    log.line(parameters.description());
+    log.line(parameters.description() + analyze_problem(parameters, comm, &provenance.json()));
     std::string status;
     try
       {
@@ -127,11 +128,12 @@ int main(int argc, char **argv)
             std::cout << Parameters::documentation();
           return 0;
         }
-      Parameters parameters(arguments.file, arguments.overrides, comm);
+      Parameters        parameters(arguments.file, arguments.overrides, comm);
+      const std::string analysis = arguments.validate ? analyze_problem(parameters, comm) : "";
       if (speaks && arguments.print_parameters)
         std::cout << parameters.all_entries;
       else if (speaks && arguments.validate)
-        std::cout << arguments.file << " is valid: " << parameters.description() << std::endl;
+        std::cout << arguments.file << " is valid: " << parameters.description() << analysis << std::endl;
       if (!arguments.print_parameters && !arguments.validate)
         run(arguments, parameters, argc, argv, comm);
       return 0;

@@ -228,6 +228,18 @@ namespace leopard
     throw Error(all);
   }
 
+  std::string given_value(const std::string &text, const std::vector<std::string> &overrides, const std::string &entry)
+  {
+    std::string value;
+    for (const Assignment &assignment : scan(text, "", [](const std::string &, const std::string &) {}))
+      if (join(assignment.path) == entry)
+        value = assignment.value;
+    for (const std::string &item : overrides)
+      if (const auto equals = item.find('='); equals != std::string::npos && trim(item.substr(0, equals)) == entry)
+        value = trim(item.substr(equals + 1));
+    return value;
+  }
+
   std::string all_parameters(ParameterHandler &prm)
   {
     std::ostringstream stream;

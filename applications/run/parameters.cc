@@ -47,6 +47,10 @@ namespace leopard
       prm.declare_entry(
         "Directory", "", Anything(), "Where results go; empty: output/NAME for the file NAME.prm, in the folder where the program is started.");
       prm.declare_entry("Wall time", "0", Double(0.), "Wall-clock time after which a run stops with a checkpoint, in minutes; 0: none.");
+      prm.declare_entry("Stop if too slow",
+                        "false",
+                        Bool(),
+                        "Stop with a checkpoint after one percent of the run already, if the estimate then is that the wall time is not enough.");
       prm.declare_entry("Checkpoint interval", "10", Double(0.), "Wall-clock time between two checkpoints, in minutes.");
       prm.declare_entry("Checkpoint steps", "0", Integer(0), "Time steps between two checkpoints, beside the interval; 0: none. Dimensionless.");
       prm.leave_subsection();
@@ -59,12 +63,13 @@ namespace leopard
     }
   } // namespace
 
-  void Parameters::declare(ParameterHandler &prm, std::vector<std::unique_ptr<Problem>> &problems)
+  void Parameters::declare(ParameterHandler &prm, std::vector<std::unique_ptr<Problem>> &problems, const GivenValue &given)
   {
     declare_run(prm);
     for (const std::string &name : Utilities::split_string_list(problem_names(), '|'))
       {
         problems.push_back(make_problem(name));
+        problems.back()->prepare([&](const std::string &entry) { return given(problems.back()->name() + "/" + entry); });
         prm.enter_subsection(problems.back()->name());
         problems.back()->declare_parameters(prm);
         prm.leave_subsection();
@@ -84,6 +89,7 @@ namespace leopard
     prm.enter_subsection("Run");
     directory                    = prm.get("Directory");
     time_loop.wall_time_minutes  = prm.get_double("Wall time");
+    time_loop.stop_if_too_slow   = prm.get_bool("Stop if too slow");
     time_loop.checkpoint_minutes = prm.get_double("Checkpoint interval");
     time_loop.checkpoint_steps   = prm.get_integer("Checkpoint steps");
     prm.leave_subsection();
@@ -130,9 +136,17 @@ namespace leopard
                   "/Exact solution' is not given\n  expected: an exact solution, or no refinements");
     if (verification.refinements > 0 && verification.in_time && !problem->time_dependent())
       throw Error("'Verification/Refine' is time, but the problem " + problem->name() + " is stationary\n  expected: space");
-    if (verification.refinements > 0 && verification.in_time && time.adaptive())
-      throw Error("'Verification/Refine' is time, but 'Time stepping/Step control' is error-controlled\n  expected: a fixed step");
-    if (linear_solver.method == "cg" && problem->time_dependent())
+    if (verification.refinements > 0 && verification.in_time && time.variable_steps())
+      throw Error("'Verification/Refine' is time, but 'Time stepping/Step control' is " + time.step_control + "\n  expected: a fixed step");
+    if (problem->time_dependent() && time.follows_bound() && !discretization.lumped_mass && !discretization.finite_differences)
+      throw Error("'Time stepping/Step control' is asynchronous bound, but 'Discretization/Mass matrix' is consistent, for which no step size makes "
+                  "every asynchronous iteration converge\n  expected: lumped, or another step control");
+    if (problem->time_dependent() && time.negative_values != "ignore" && !problem->fields_are_concentrations())
+      throw Error("'Time stepping/Negative values' is " + time.negative_values + ", but the fields of the problem " + problem->name() +
+                  " are no concentrations with these kinetics\n  expected: ignore");
+    if (time_loop.stop_if_too_slow && time_loop.wall_time_minutes == 0.)
+      throw Error("'Run/Stop if too slow' is true, but 'Run/Wall time' is 0\n  expected: the minutes that the run may take");
+    if (linear_solver.method == "cg" && problem->time_dependent() && !time.explicit_reaction())
       throw Error("'Linear solver/Method' is cg, but the Jacobian of the problem " + problem->name() +
                   " is not symmetric\n  expected: gmres, async, another relaxation or direct");
     check_multigrid();
@@ -175,7 +189,14 @@ namespace leopard
     text = read_file(file, comm);
     ParameterHandler                      prm;
     std::vector<std::unique_ptr<Problem>> problems;
-    declare(prm, problems);
+    try
+      {
+        declare(prm, problems, [&](const std::string &entry) { return given_value(text, overrides, entry); });
+      }
+    catch (const Error &error)
+      {
+        throw Error(file + ": " + error.what());
+      }
     parse_parameters(prm, text, file, overrides);
     all_entries = all_parameters(prm);
     try
@@ -248,7 +269,7 @@ namespace leopard
     Parameters                            parameters;
     ParameterHandler                      prm;
     std::vector<std::unique_ptr<Problem>> problems;
-    parameters.declare(prm, problems);
+    parameters.declare(prm, problems, [](const std::string &) { return std::string(); });
     return all_parameters(prm);
   }
 } // namespace leopard
