@@ -70,8 +70,8 @@ namespace leopard
                     typename Triangulation<dim>::MeshSmoothing(Triangulation<dim>::smoothing_on_refinement |
                                                                Triangulation<dim>::smoothing_on_coarsening |
                                                                Triangulation<dim>::limit_level_difference_at_vertices), // for local smoothing
-                    parameters_.multigrid ? parallel::distributed::Triangulation<dim>::construct_multigrid_hierarchy :
-                                            parallel::distributed::Triangulation<dim>::default_setting)
+                    parameters_.multigrid ? parallel::distributed::Triangulation<dim>::construct_multigrid_hierarchy
+                                          : parallel::distributed::Triangulation<dim>::default_setting)
     , mapping(std::make_unique<MappingQ<dim>>(mesh.is_uniform() ? 1 : parameters_.degree))
     , dof_handler(triangulation)
     , mesh_parameters(mesh)
@@ -142,7 +142,8 @@ namespace leopard
       throw Error("the mesh needs more unknowns than this build of deal.II can count (" +
                   std::to_string(std::numeric_limits<types::global_dof_index>::max() / 2) + ")\n  expected: fewer refinements or a lower degree");
     dof_handler.distribute_dofs(FE_Q<dim>(parameters.degree));
-    owned = dof_handler.locally_owned_dofs();
+    levels_are_numbered = false;
+    owned               = dof_handler.locally_owned_dofs();
     DoFTools::extract_locally_relevant_dofs(dof_handler, relevant);
 
     const auto interleaved = [&](const IndexSet &scalar) {

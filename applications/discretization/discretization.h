@@ -10,7 +10,6 @@
 #include <deal.II/base/quadrature.h>
 #include <deal.II/distributed/tria.h>
 #include <deal.II/dofs/dof_handler.h>
-#include <deal.II/fe/fe_values.h>
 #include <deal.II/fe/mapping.h>
 #include <deal.II/lac/affine_constraints.h>
 #include <deal.II/lac/trilinos_sparsity_pattern.h>
@@ -20,6 +19,12 @@
 #include <set>
 #include <string>
 #include <vector>
+
+namespace dealii
+{
+  template <int, int>
+  class FEValues;
+}
 
 namespace leopard
 {
@@ -123,7 +128,7 @@ namespace leopard
     void                                 solution_after_refinement(HostVector &u, const std::function<void()> &mark);
     std::set<dealii::types::boundary_id> dirichlet_boundary() const;
     /** Diffusion and absorption of component c on the cell of values; what is wrong goes to error. */
-    void integrate_stiffness(const dealii::FEValues<dim> &values, unsigned int c, dealii::FullMatrix<double> &matrix, std::string &error) const;
+    void integrate_stiffness(const dealii::FEValues<dim, dim> &values, unsigned int c, dealii::FullMatrix<double> &matrix, std::string &error) const;
     void assemble_boundary(const Cell &cell, double t, dealii::Vector<double> &rhs) const;
 
     const MeshParameters                     &mesh_parameters;
@@ -135,6 +140,7 @@ namespace leopard
     dealii::IndexSet                          owned_unknowns, relevant_unknowns;
     dealii::AffineConstraints<double>         constraints; ///< of the interleaved unknowns
     dealii::TrilinosWrappers::SparsityPattern sparsity_pattern;
-    double                                    h = 0.;
+    double                                    h                   = 0.;
+    bool                                      levels_are_numbered = false; ///< those of the present mesh
   };
 } // namespace leopard

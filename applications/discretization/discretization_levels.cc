@@ -43,8 +43,9 @@ namespace leopard
   template <int dim>
   MultigridHierarchy Discretization<dim>::hierarchy(unsigned int field, const LocalMatrix &A, unsigned int n_levels)
   {
-    if (!dof_handler.has_level_dofs())
+    if (!levels_are_numbered)
       dof_handler.distribute_mg_dofs();
+    levels_are_numbered = true;
     MGConstrainedDoFs constrained;
     constrained.initialize(dof_handler);
     if (const auto ids = dirichlet_boundary(); !ids.empty())

@@ -202,7 +202,7 @@ namespace leopard
         if (fine.communication != nullptr)
           fine.communication->update_ghosts(beyond.data(), MemorySpace::host);
         std::vector<double> restricted(coarse.matrix.n_columns, 0.);
-        multiply(fine.restriction.n_rows > 0 ? fine.restriction : transpose(fine.prolongation), beyond.data(), restricted.data());
+        multiply(fine.restriction.n_columns > 0 ? fine.restriction : transpose(fine.prolongation), beyond.data(), restricted.data());
         for (int i = 0; i < coarse.matrix.n_rows; ++i)
           coarse.matrix.values[diagonal_entry(coarse.matrix, i)] = level_diagonals[l - 1][i] + restricted[i];
         beyond = restricted;

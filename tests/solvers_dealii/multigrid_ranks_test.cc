@@ -65,6 +65,11 @@ namespace leopard
         communication->update_ghosts(v.data(), MemorySpace::host);
     }
 
+    bool hangs(const AffineConstraints<double> &constraints, types::global_dof_index dof)
+    {
+      return constraints.is_constrained(dof) && !constraints.get_constraint_entries(dof)->empty();
+    }
+
     /** All that can be done with a hierarchy, by name, with values at points. */
     template <int dim>
     std::map<std::string, Values> products(const LevelProblem<dim> &problem, unsigned int n_levels)
@@ -89,8 +94,8 @@ namespace leopard
       std::vector<double> own_points;
       for (const auto &[dof, point] : points)
         if (problem.dof_handler.locally_owned_dofs().is_element(dof))
-          for (int d = 0; d < dim; ++d)
-            own_points.push_back(point[d]);
+          for (int d = 0; d < dim; ++d) // hanging nodes may be where other nodes are
+            own_points.push_back(point[d] + (d == 0 && hangs(problem.constraints, dof) ? 100. : 0.));
       std::vector<double> global = function_of(own_points, dim, hierarchy.finest_matrix().n_columns), up(global.size(), 0.);
       update_ghosts(global, hierarchy.communication);
       for (unsigned int l = 0; l < hierarchy.levels.size(); ++l)
@@ -100,7 +105,7 @@ namespace leopard
           if (l > 0)
             {
               record("P", l, level.prolongation, x[l - 1], l);
-              record("R", l, level.restriction.n_rows > 0 ? level.restriction : transpose(level.prolongation), x[l], l - 1);
+              record("R", l, level.restriction.n_columns > 0 ? level.restriction : transpose(level.prolongation), x[l], l - 1);
             }
           if (l > 0 && hierarchy.is_adaptive())
             {

@@ -8,6 +8,7 @@
 #include <solvers/dealii/precondition_multigrid.h>
 
 #include <deal.II/lac/householder.h>
+#include <deal.II/lac/precondition.h>
 #include <deal.II/lac/solver_cg.h>
 #include <deal.II/lac/solver_control.h>
 #include <deal.II/lac/sparse_matrix.h>
