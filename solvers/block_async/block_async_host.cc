@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "../base/vector_clones.h"
 #include "../matrix/block_crs.h"
 #include "block_async_engine.h"
 #include "host_scheduler.h"
@@ -12,59 +11,6 @@ namespace leopard
     {
       std::vector<double> frozen, current, next; ///< one block each
     };
-
-    /** The inner part of a block, entry after entry instead of row after row, so that vector instructions take several rows at once. */
-    struct Slices
-    {
-      int                  width;   ///< entries of each row; rows with fewer have zeros
-      const double        *values;  ///< entry e of row i is at [e * n + i]
-      const std::uint16_t *columns; ///< within the block
-    };
-
-    template <int width>
-    inline void
-    sweep_slices(const Slices &s, int n, const double *y, const double *frozen, const double *weight, double keep, double *__restrict next)
-    {
-      for (int i = 0; i < n; ++i)
-        {
-          double sum = frozen[i];
-          for (int e = 0; e < width; ++e)
-            sum -= s.values[e * n + i] * y[s.columns[e * n + i]];
-          next[i] = keep * y[i] + weight[i] * sum;
-        }
-    }
-
-    /** next_i = keep y_i + weight_i (frozen_i - sum of a_ij y_j). */
-    LEOPARD_VECTOR_CLONES void
-    sweep(const Slices &s, int n, const double *y, const double *frozen, const double *weight, double keep, double *__restrict next)
-    {
-      switch (s.width)
-        {
-          case 1:
-            return sweep_slices<1>(s, n, y, frozen, weight, keep, next);
-          case 2:
-            return sweep_slices<2>(s, n, y, frozen, weight, keep, next);
-          case 3:
-            return sweep_slices<3>(s, n, y, frozen, weight, keep, next);
-          case 4:
-            return sweep_slices<4>(s, n, y, frozen, weight, keep, next);
-          case 5:
-            return sweep_slices<5>(s, n, y, frozen, weight, keep, next);
-          case 6:
-            return sweep_slices<6>(s, n, y, frozen, weight, keep, next);
-          case 8:
-            return sweep_slices<8>(s, n, y, frozen, weight, keep, next);
-          default:
-            break;
-        }
-      for (int i = 0; i < n; ++i)
-        next[i] = frozen[i];
-      for (int e = 0; e < s.width; ++e)
-        for (int i = 0; i < n; ++i)
-          next[i] -= s.values[e * n + i] * y[s.columns[e * n + i]];
-      for (int i = 0; i < n; ++i)
-        next[i] = keep * y[i] + weight[i] * next[i];
-    }
 
     /** The blocks of a stored matrix on host threads. */
     class HostEngine : public BlockAsync::Engine
@@ -79,7 +25,6 @@ namespace leopard
         , old_x(options_.schedule == Schedule::synchronous ? A.n_columns : 0)
       {
         matrix.compute_weights(options.omega, options.l1_weights, weights);
-        make_slices();
         for (Scratch &s : scratch)
           {
             s.frozen.resize(matrix.blocks.largest());
@@ -132,53 +77,9 @@ namespace leopard
       {
         matrix.update_values(values);
         matrix.compute_weights(options.omega, options.l1_weights, weights);
-        fill_slices();
       }
 
     private:
-      /** Which blocks are worth slices: those whose rows have about as many entries each. */
-      void make_slices()
-      {
-        first_slice.assign(1, 0);
-        for (int block = 0; block < matrix.n_blocks(); ++block)
-          {
-            const int *offsets = matrix.inner.offsets.data() + matrix.first_local[block];
-            const int  n       = matrix.first_local[block + 1] - matrix.first_local[block];
-            int        width   = 0;
-            for (int i = 0; i < n; ++i)
-              width = std::max(width, offsets[i + 1] - offsets[i]);
-            const long n_entries = offsets[n] - offsets[0], n_slots = static_cast<long>(width) * n;
-            const bool worth = n >= 16 && width > 0 && 2 * n_slots <= 3 * n_entries;
-            widths.push_back(worth ? width : 0);
-            first_slice.push_back(first_slice.back() + (worth ? n_slots : 0));
-          }
-        slice_values.resize(first_slice.back());
-        slice_columns.resize(first_slice.back());
-        fill_slices();
-      }
-
-      void fill_slices()
-      {
-        for (int block = 0; block < matrix.n_blocks(); ++block)
-          {
-            const int first = matrix.first_local[block], n = matrix.first_local[block + 1] - first;
-            for (int i = 0; widths[block] > 0 && i < n; ++i)
-              {
-                std::size_t slot = first_slice[block] + i;
-                for (int p = matrix.inner.offsets[first + i]; p < matrix.inner.offsets[first + i + 1]; ++p, slot += n)
-                  {
-                    slice_values[slot]  = matrix.inner.values[p];
-                    slice_columns[slot] = matrix.inner.columns[p];
-                  }
-                for (; slot < static_cast<std::size_t>(first_slice[block + 1]); slot += n)
-                  {
-                    slice_values[slot]  = 0.;
-                    slice_columns[slot] = static_cast<std::uint16_t>(i);
-                  }
-              }
-          }
-      }
-
       void relax_all(double *x, const double *off_block, const double *b, int n_iterations)
       {
         scheduler.run(n_iterations, [&](int block, int thread) { relax_block(block, x, off_block, b, scratch[thread]); });
@@ -209,11 +110,11 @@ namespace leopard
               s.current[i] = i >= owned_begin && i < owned_end ? x[begin + i] : load(off_block[begin + i]);
             own = s.current.data();
           }
-        local_sweep(block, own, s.frozen.data(), s.next.data());
+        local_sweep(first, n, own, s.frozen.data(), s.next.data());
         for (int sweep = 1; sweep < k; ++sweep)
           {
             std::swap(s.current, s.next);
-            local_sweep(block, s.current.data(), s.frozen.data(), s.next.data());
+            local_sweep(first, n, s.current.data(), s.frozen.data(), s.next.data());
           }
         const double *result = s.next.data();
         double       *out    = x + begin;
@@ -226,26 +127,19 @@ namespace leopard
       }
 
       /** One Jacobi sweep inside a block: next_i = y_i + omega / d_i (frozen_i - sum of a_ij y_j) + momentum v_i. */
-      void local_sweep(int block, const double *y, const double *frozen, double *next)
+      void local_sweep(int first, int n, const double *y, const double *frozen, double *next)
       {
-        const int     first = matrix.first_local[block], n = matrix.first_local[block + 1] - first;
-        const double *weight = weights.data() + first;
-        const double  keep   = 1. - options.omega; // what is left of y_i where d_i = a_ii
-        if (widths[block] > 0)
-          sweep(
-            {widths[block], slice_values.data() + first_slice[block], slice_columns.data() + first_slice[block]}, n, y, frozen, weight, keep, next);
-        else
+        const int           *offsets = matrix.inner.offsets.data() + first;
+        const double        *values  = matrix.inner.values.data();
+        const double        *weight  = weights.data() + first;
+        const std::uint16_t *columns = matrix.inner.columns.data();
+        const double         keep    = 1. - options.omega; // what is left of y_i where d_i = a_ii
+        for (int i = 0; i < n; ++i)
           {
-            const int           *offsets = matrix.inner.offsets.data() + first;
-            const double        *values  = matrix.inner.values.data();
-            const std::uint16_t *columns = matrix.inner.columns.data();
-            for (int i = 0; i < n; ++i)
-              {
-                double sum = frozen[i];
-                for (int p = offsets[i]; p < offsets[i + 1]; ++p)
-                  sum -= values[p] * y[columns[p]];
-                next[i] = keep * y[i] + weight[i] * sum;
-              }
+            double sum = frozen[i];
+            for (int p = offsets[i]; p < offsets[i + 1]; ++p)
+              sum -= values[p] * y[columns[p]];
+            next[i] = keep * y[i] + weight[i] * sum;
           }
         if (options.l1_weights)
           {
@@ -274,16 +168,12 @@ namespace leopard
         });
       }
 
-      const BlockAsyncOptions    options;
-      BlockCrs                   matrix;
-      std::vector<int>           widths;      ///< of each block's slices; 0: it has none
-      std::vector<long>          first_slice; ///< n_blocks + 1
-      std::vector<double>        slice_values;
-      std::vector<std::uint16_t> slice_columns;
-      std::vector<double>        weights, velocity; ///< one a local row: omega / d_l; and velocities, with momentum only
-      HostScheduler              scheduler;
-      std::vector<Scratch>       scratch; ///< one a thread
-      std::vector<double>        old_x;   ///< synchronous schedule only
+      const BlockAsyncOptions options;
+      BlockCrs                matrix;
+      std::vector<double>     weights, velocity; ///< one a local row: omega / d_l; and velocities, with momentum only
+      HostScheduler           scheduler;
+      std::vector<Scratch>    scratch; ///< one a thread
+      std::vector<double>     old_x;   ///< synchronous schedule only
     };
   } // namespace
 
