@@ -2,6 +2,7 @@
 // Geometric multigrid on uniform grids, as stencils and with stored matrices, on the host or on a GPU: set-up, one cycle, time to a true relative residual,
 // and the bytes that a cycle has to move beside the time that it takes.
 #include "conjugate_gradients.h"
+#include "tensor_elements.h"
 
 #include <solvers/base/errors.h>
 #include <solvers/multigrid/multigrid.h>
@@ -26,7 +27,7 @@ namespace
   struct Settings
   {
     MultigridOptions         options;
-    std::vector<std::string> cases = {"five:4096", "seven:256", "seven:318"}, forms = {"stencil", "stored"};
+    std::vector<std::string> cases = {"five:4096", "seven:256", "seven:318", "q2:1024"}, forms = {"stencil", "stored"};
     std::string              backend = "automatic", cycle = "V", csv;
     double                   tolerance = 1e-10, delta = 0.;
     int                      repetitions = 11, n_levels = 0;
@@ -113,11 +114,11 @@ namespace
     throw InvalidInput("the case is '" + text + "'\n  expected: three, five, nine, seven or twenty-seven, a colon, and the nodes a side");
   }
 
-  /** Two vectors where the multigrid computes. */
+  /** x and b = A 1 where the multigrid computes: a right-hand side for which double precision reaches small residuals on fine grids, too. */
   class Vectors
   {
   public:
-    Vectors(const Multigrid &multigrid)
+    explicit Vectors(Multigrid &multigrid)
       : on_device(multigrid.memory_space() == MemorySpace::device)
       , n(multigrid.n_rows())
       , host_x(on_device ? 0 : n)
@@ -125,7 +126,8 @@ namespace
       , device_x(on_device ? n : 0)
       , device_b(on_device ? n : 0)
     {
-      set(b(), 1.);
+      set(x(), 1.);
+      multigrid.multiply(b(), x());
     }
     double *x() { return on_device ? device_x.data() : host_x.data(); }
     double *b() { return on_device ? device_b.data() : host_b.data(); }
@@ -232,17 +234,28 @@ namespace
     return settings.n_levels > 0 ? settings.n_levels : default_n_levels(stencil, settings.options.backend);
   }
 
+  /** "q2:1024": quadratic elements on 1024^2 cells, down to 16^2 cells; they have a stored form only. */
+  int cells_of_elements(const std::string &name)
+  {
+    int n = 0;
+    return std::sscanf(name.c_str(), "q2:%d", &n) == 1 ? n : 0;
+  }
+
   void run(const std::string &name, const std::string &form, const Settings &settings, std::ostream *csv)
   {
-    const Stencil        stencil = stencil_of(name, settings.delta);
-    const bool           stored = form == "stored", on_device = settings.options.backend == Backend::cuda;
-    const int            n_levels = number_of_levels(stencil, settings);
+    const int     elements = cells_of_elements(name);
+    const Stencil stencil  = elements > 0 ? Stencil() : stencil_of(name, settings.delta);
+    const bool    stored = form == "stored", on_device = settings.options.backend == Backend::cuda;
+    int           n_levels = elements > 0 ? 0 : number_of_levels(stencil, settings);
+    if (elements > 0 && !stored)
+      return;
     std::vector<Traffic> traffic;
     MultigridHierarchy   hierarchy;
     double               start = now(), made = 0.;
     if (stored)
       {
-        hierarchy = make_hierarchy(stencil, n_levels);
+        hierarchy = elements > 0 ? tensor_element_hierarchy(2, 2, elements, 16) : make_hierarchy(stencil, n_levels);
+        n_levels  = static_cast<int>(hierarchy.levels.size());
         made      = now() - start;
         for (const MultigridLevel &level : hierarchy.levels)
           traffic.push_back({static_cast<double>(level.matrix.n_rows), bytes(level.matrix), bytes(level.prolongation)});
@@ -328,7 +341,8 @@ namespace
       if (form != "stencil" && form != "stored")
         throw InvalidInput("--forms has '" + form + "'\n  expected: stencil or stored");
     for (const std::string &name : settings.cases)
-      stencil_of(name, settings.delta).validate();
+      if (cells_of_elements(name) == 0)
+        stencil_of(name, settings.delta).validate();
     if (settings.repetitions < 1)
       throw InvalidInput("--repetitions is " + std::to_string(settings.repetitions) + "\n  expected: a number >= 1");
     if (settings.with_cg && !cuda)
@@ -341,7 +355,10 @@ int main(int argc, char **argv)
 {
   Settings settings;
   CLI::App app("Geometric multigrid on uniform grids: time to solution, and the bytes that a cycle moves");
-  app.add_option("--cases", settings.cases, "three, five, nine, seven or twenty-seven points, a colon, and the nodes a side, for example five:4096")
+  app
+    .add_option("--cases",
+                settings.cases,
+                "three, five, nine, seven or twenty-seven points, a colon, and the nodes a side, for example five:4096; or q2:1024, cells a side")
     ->delimiter(',');
   app.add_option("--forms", settings.forms, "stencil, stored")->delimiter(',');
   app.add_option("--backend", settings.backend, "automatic, host or cuda");
@@ -376,7 +393,7 @@ int main(int argc, char **argv)
         {
           for (const std::string &form : settings.forms)
             run(name, form, settings, &csv);
-          if (settings.with_cg)
+          if (settings.with_cg && cells_of_elements(name) == 0)
             run_cg(name, settings);
         }
       if (!settings.csv.empty() && !(std::ofstream(settings.csv) << csv.str()).flush())

@@ -184,6 +184,7 @@ namespace leopard
   {
     data->operations->update_values(hierarchy);
     data->coarse->update(hierarchy.levels.front().matrix, is_singular());
+    data->forget_recorded();
   }
 
   void Multigrid::multiply(double *y, double *x)
