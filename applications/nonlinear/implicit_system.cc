@@ -38,15 +38,15 @@ namespace leopard
     node_entries.reserve(static_cast<std::size_t>(local.n_rows) * n);
     for (int row = 0; row < local.n_rows; ++row)
       {
-        double k = 0., mu = 0.;
+        double k = 0., diagonal = 0., mu = 0.;
         for (int p = local.row_offsets[row]; p < local.row_offsets[row + 1]; ++p)
           {
             const bool on_diagonal = local.columns[p] == row;
-            k += on_diagonal ? -local.values[p] : std::abs(local.values[p]);
+            (on_diagonal ? diagonal : k) += on_diagonal ? local.values[p] : std::abs(local.values[p]);
             if (mass != nullptr)
               mu += on_diagonal ? mass[p] : -std::abs(mass[p]);
           }
-        excess.push_back(k);
+        excess.push_back(std::abs(k - diagonal) < 1e-12 * diagonal ? 0. : k - diagonal); // no rounding errors
         if (mass != nullptr)
           dominance.push_back(mu);
         for (unsigned int d = 0; d < n; ++d)

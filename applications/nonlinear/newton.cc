@@ -77,14 +77,16 @@ namespace leopard
                  const LinearSolverParameters &linear_parameters_,
                  ImplicitSystem               &system_,
                  unsigned int                  n_components_,
+                 LevelSource                  *levels_,
                  MPI_Comm                      comm_)
     : parameters(parameters_)
     , linear_parameters(linear_parameters_)
     , alternative_parameters(linear_parameters_)
     , system(system_)
     , n_components(n_components_)
+    , levels(levels_)
     , comm(comm_)
-    , solver(linear_parameters_, system_.jacobian(), n_components_, comm_)
+    , solver(linear_parameters_, system_.jacobian(), n_components_, levels_, comm_)
     , active(&solver)
   {
     alternative_parameters.method         = "gmres";
@@ -120,7 +122,7 @@ namespace leopard
   void Newton::use_alternative(bool use)
   {
     if (use && alternative == nullptr)
-      alternative = std::make_unique<LinearSolver>(alternative_parameters, system.jacobian(), n_components, comm);
+      alternative = std::make_unique<LinearSolver>(alternative_parameters, system.jacobian(), n_components, levels, comm);
     active = use ? alternative.get() : &solver;
   }
 

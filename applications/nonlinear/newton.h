@@ -54,11 +54,12 @@ namespace leopard
   class Newton
   {
   public:
-    /** Keeps references. Allocates all it needs. Collective. */
+    /** Keeps references. Allocates all it needs. Collective. @param levels for a multigrid linear solver. */
     Newton(const NewtonParameters       &parameters,
            const LinearSolverParameters &linear_parameters,
            ImplicitSystem               &system,
            unsigned int                  n_components,
+           LevelSource                  *levels,
            MPI_Comm                      comm);
 
     /**
@@ -94,6 +95,7 @@ namespace leopard
     LinearSolverParameters        alternative_parameters;
     ImplicitSystem               &system;
     const unsigned int            n_components;
+    LevelSource                  *levels;
     MPI_Comm                      comm;
     LinearSolver                  solver;
     std::unique_ptr<LinearSolver> alternative;

@@ -26,6 +26,9 @@ namespace leopard
    */
   std::string given_value(const std::string &text, const std::vector<std::string> &overrides, const std::string &entry);
 
+  /** The path of each entry that is declared: sections, then its name. */
+  std::vector<std::vector<std::string>> declared_entries(dealii::ParameterHandler &prm);
+
   /** All entries with their values and documentation, in parseable form. */
   std::string all_parameters(dealii::ParameterHandler &prm);
 } // namespace leopard

@@ -41,6 +41,8 @@ namespace leopard
       using namespace Patterns;
       prm.declare_entry("Problem", "turing", Selection(problem_names()), "What is solved; its coefficients stand in the section of its name.");
       prm.declare_entry("Dimension", "2", Integer(2, 3), "Dimension of space.");
+      prm.declare_entry(
+        "Study", "none", Selection("none|smoothers"), "Instead of a run: smoothers compares multigrid smoothers, see 'Smoother study'.");
       prm.enter_subsection("Run");
       prm.declare_entry(
         "Directory", "", Anything(), "Where results go; empty: output/NAME for the file NAME.prm, in the folder where the program is started.");
@@ -78,6 +80,7 @@ namespace leopard
     newton.declare(prm);
     time.declare(prm);
     verification.declare(prm);
+    smoother_study.declare(prm);
   }
 
   void Parameters::read(ParameterHandler &prm, std::vector<std::unique_ptr<Problem>> &problems)
@@ -109,13 +112,22 @@ namespace leopard
     mesh.read(prm, dimension);
     discretization.read(prm, mesh);
     linear_solver.read(prm);
+    discretization.multigrid = linear_solver.uses_multigrid();
     newton.read(prm, linear_solver);
     time.read(prm);
     verification.read(prm);
+    study = prm.get("Study");
+    smoother_study.read(prm);
   }
 
   void Parameters::check_contradictions() const
   {
+    if (study == "smoothers")
+      {
+        if (smoother_study.cases.empty())
+          smoother_study.check(*problem, mesh);
+        return;
+      }
     if (mesh.adaptive && problem->time_dependent())
       throw Error("'Mesh/Adaptive' is true, but the problem " + problem->name() +
                   " depends on time\n  expected: a stationary problem, or a globally refined mesh");
@@ -137,9 +149,39 @@ namespace leopard
     if (linear_solver.method == "cg" && problem->time_dependent() && !time.explicit_reaction())
       throw Error("'Linear solver/Method' is cg, but the Jacobian of the problem " + problem->name() +
                   " is not symmetric\n  expected: gmres, async, another relaxation or direct");
+    check_multigrid();
     for (const double t : time_loop.output_times)
       if (problem->time_dependent() && t > time.end_time)
         throw Error("'Output/Times' has the time " + std::to_string(t) + " beyond 'Time stepping/End time' = " + std::to_string(time.end_time));
+  }
+
+  void Parameters::check_multigrid() const
+  {
+    if (!linear_solver.uses_multigrid())
+      return;
+    const std::string where =
+      linear_solver.method == "multigrid" ? "'Linear solver/Method' is multigrid" : "'Linear solver/Preconditioner' is multigrid";
+    if (linear_solver.method == "multigrid" && problem->fields().size() > 1)
+      throw Error(where + ", but the problem " + problem->name() + " has " + std::to_string(problem->fields().size()) +
+                  " fields\n  expected: gmres with the preconditioner multigrid, which treats each field by itself");
+    if (mesh.adaptive && problem->has_reaction())
+      throw Error(where + " and 'Mesh/Adaptive' is true, but the problem " + problem->name() +
+                  " is not linear\n  expected: a linear problem, a globally refined mesh, or another preconditioner");
+    const MultigridOptions &options = linear_solver.multigrid.options;
+    if (mesh.adaptive && (options.cycle != CycleType::v || options.full_start))
+      throw Error("'Mesh/Adaptive' is true, but 'Multigrid/" +
+                  (options.full_start ? std::string("Full multigrid start' is true") : "Cycle' is " + to_string(options.cycle)) +
+                  "\n  expected: the V-cycle without full multigrid start, or a globally refined mesh");
+    if (options.full_start && linear_solver.method != "multigrid")
+      throw Error("'Multigrid/Full multigrid start' is true, but 'Linear solver/Method' is " + linear_solver.method +
+                  "\n  expected: the method multigrid; a preconditioner begins from zero in each call");
+    if (mesh.adaptive && linear_solver.multigrid.form == "stencil")
+      throw Error("'Multigrid/Form' is stencil, but 'Mesh/Adaptive' is true\n  expected: the form stored or automatic");
+    const unsigned int n_levels = linear_solver.multigrid.n_levels;
+    if (!mesh.adaptive && linear_solver.multigrid.form == "stored" && n_levels > mesh.global_refinements + 1)
+      throw Error("'Multigrid/Levels' is " + std::to_string(n_levels) + ", but the mesh, 'Mesh/Global refinements' = " +
+                  std::to_string(mesh.global_refinements) + ", has " + std::to_string(mesh.global_refinements + 1) + " levels\n  expected: at most " +
+                  std::to_string(mesh.global_refinements + 1) + ", 0 for all, or more refinements of a coarser mesh");
   }
 
   Parameters::Parameters(const std::string &file, const std::vector<std::string> &overrides, MPI_Comm comm)
@@ -167,10 +209,59 @@ namespace leopard
         throw Error(file + ": " + error.what());
       }
     const std::filesystem::path path(file);
+    if (study != "none" && !smoother_study.cases.empty())
+      read_cases(file, overrides, comm);
     if (directory.empty())
       directory = "output/" + path.stem().string();
     if (!mesh.file.empty() && std::filesystem::path(mesh.file).is_relative())
       mesh.file = (path.parent_path() / mesh.file).lexically_normal().string();
+  }
+
+  void Parameters::read_cases(const std::string &file, const std::vector<std::string> &overrides, MPI_Comm comm)
+  {
+    for (const StudyCase &c : smoother_study.cases)
+      {
+        std::vector<std::string> all = c.overrides;
+        all.insert(all.end(), overrides.begin(), overrides.end()); // the command line has the last word
+        all.push_back("Smoother study/Cases=");
+        try
+          {
+            cases.emplace_back(file, all, comm);
+          }
+        catch (const Error &error)
+          {
+            throw Error("case '" + c.name + "' of 'Smoother study/Cases': " + error.what());
+          }
+      }
+  }
+
+  std::string Parameters::choose_backend(MPI_Comm comm)
+  {
+    std::string text = linear_solver.choose_backend(comm);
+    if (study == "none")
+      return text;
+    text = smoother_study.choose_backend() + "; host threads: " + std::to_string(linear_solver.block_async.n_threads);
+    for (Parameters &c : cases)
+      c.choose_backend(comm);
+    return text;
+  }
+
+  std::string Parameters::description() const
+  {
+    if (study != "none")
+      return "study of " + study + ", " + (cases.empty() ? std::string("this file") : std::to_string(cases.size()) + " cases");
+    std::string text = problem->description();
+    if (linear_solver.is_asynchronous())
+      text +=
+        "\nthe linear solver is asynchronous: results of two runs differ within its tolerance; 'Linear solver/Schedule = replay' makes them equal";
+    return text;
+  }
+
+  int Parameters::device() const
+  {
+    if (study != "none")
+      return smoother_study.backend == "cuda" ? 0 : -1;
+    return linear_solver.backend == "cuda" ? linear_solver.device : -1;
   }
 
   std::string Parameters::documentation()

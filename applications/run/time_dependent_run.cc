@@ -11,6 +11,7 @@
 #include <applications/output/convergence_table.h>
 #include <applications/output/field_measures.h>
 #include <applications/output/field_output.h>
+#include <applications/studies/smoother_study.h>
 #include <applications/time_stepping/fused_steps.h>
 #include <applications/time_stepping/time_loop.h>
 #include <solvers/base/errors.h>
@@ -89,7 +90,7 @@ namespace leopard
         implicit =
           std::make_unique<ImplicitSystem>(system, problem, time.explicit_reaction() ? ReactionTreatment::explicit_ : ReactionTreatment::implicit);
         newton = std::make_unique<Newton>(
-          context.parameters.newton, context.parameters.linear_solver, *implicit, discretization.n_components(), context.comm);
+          context.parameters.newton, context.parameters.linear_solver, *implicit, discretization.n_components(), &discretization, context.comm);
         std::function<void(double)> update_load;
         if (std::any_of(problem.source.begin(), problem.source.end(), [](const Expression &s) { return s.depends_on_time(); }))
           update_load = [this](double t) { discretization.assemble_load(system.load, t); };
@@ -307,6 +308,8 @@ namespace leopard
 
   std::string run_simulation(const RunContext &context)
   {
+    if (context.parameters.study == "smoothers")
+      return run_smoother_study(context);
     const bool time_dependent = context.parameters.problem->time_dependent();
     if (context.parameters.dimension == 2)
       return time_dependent ? run_time_dependent<2>(context) : run_stationary<2>(context);

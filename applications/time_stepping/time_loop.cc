@@ -194,7 +194,7 @@ namespace leopard
 
         if (last || integrator.step_number() % parameters.log_every == 0 || result.n_steps == 1)
           {
-            log.line(step_line(report, integrator, end_time, wall * (end_time - t) / std::max(t - t_start, 1e-300)));
+            log.line(step_line(report, integrator, end_time, wall * std::max(0., end_time - t) / std::max(t - t_start, 1e-300)));
             actions.write_statistics(report, t, integrator.step_number());
           }
         if (t >= next_output - slack() || at_end || steady)

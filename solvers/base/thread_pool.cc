@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "thread_pool.h"
 
+#include <map>
+
 namespace leopard
 {
   namespace
@@ -44,25 +46,40 @@ namespace leopard
         wait_while_equal(generation, seen);
         if (stop.load())
           return;
-        (*task)(thread);
+        if (thread < n_active)
+          (*task)(thread);
         if (running.fetch_sub(1, std::memory_order_acq_rel) == 1)
           running.notify_one();
       }
   }
 
-  void ThreadPool::run(const std::function<void(int)> &task_)
+  void ThreadPool::run(const std::function<void(int)> &task_, int n_threads)
   {
-    if (workers.empty())
+    if (workers.empty() || n_threads == 1)
       {
         task_(0);
         return;
       }
-    task = &task_;
+    const std::lock_guard<std::mutex> turn(callers);
+    task     = &task_;
+    n_active = n_threads == 0 ? size() : n_threads;
     running.store(static_cast<int>(workers.size()), std::memory_order_relaxed);
     generation.fetch_add(1, std::memory_order_release);
     generation.notify_all();
     task_(0);
     for (int left = running.load(std::memory_order_acquire); left != 0; left = running.load(std::memory_order_acquire))
       wait_while_equal(running, left);
+  }
+
+  std::shared_ptr<ThreadPool> shared_thread_pool(int n_threads)
+  {
+    static std::mutex                               mutex;
+    static std::map<int, std::weak_ptr<ThreadPool>> pools;
+    const int                         n = n_threads > 0 ? n_threads : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+    const std::lock_guard<std::mutex> lock(mutex);
+    std::shared_ptr<ThreadPool>       pool = pools[n].lock();
+    if (pool == nullptr)
+      pools[n] = pool = std::make_shared<ThreadPool>(n);
+    return pool;
   }
 } // namespace leopard

@@ -35,14 +35,15 @@ namespace leopard
     /** @param wanted_threads 0: as many as the machine has. Waking a thread costs microseconds: it needs some thousand rows to be worth it. */
     HostScheduler(int n_blocks_, long n_rows, int wanted_threads)
       : n_blocks(n_blocks_)
-      , pool(threads_to_use(n_blocks_, n_rows, wanted_threads))
-      , n_chunks(std::max(1, std::min(n_blocks, pool.size() == 1 ? 1 : 16 * pool.size())))
+      , pool(shared_thread_pool(wanted_threads))
+      , n_active(static_cast<int>(std::max(1l, std::min({static_cast<long>(pool->size()), n_blocks_ / 4l, n_rows / 2000}))))
+      , n_chunks(std::max(1, std::min(n_blocks, n_active == 1 ? 1 : 16 * n_active)))
       , counters(n_chunks)
       , partial_sums(n_chunks)
     {
     }
 
-    int n_threads() const { return pool.size(); }
+    int n_threads() const { return n_active; }
 
     /** relax(block, thread) for each block, n_iterations times. */
     template <typename Relax>
@@ -52,7 +53,7 @@ namespace leopard
         counter.iterations_done.store(0, std::memory_order_relaxed);
       const long        n_tickets = static_cast<long>(n_iterations) * n_chunks;
       std::atomic<long> next_ticket{0};
-      const auto        task = [&](int thread) {
+      const auto        work = [&](int thread) {
         for (long ticket = next_ticket++; ticket < n_tickets; ticket = next_ticket++)
           {
             const int         chunk = static_cast<int>(ticket % n_chunks), iteration = static_cast<int>(ticket / n_chunks);
@@ -64,7 +65,7 @@ namespace leopard
             done.store(iteration + 1, std::memory_order_release);
           }
       };
-      pool.run(std::cref(task)); // by reference, so that nothing is allocated
+      pool->run(std::cref(work), n_active); // by reference, so that nothing is allocated
     }
 
     /** Sums term(block) over the blocks in parallel and, within a number of threads, always in the same order. */
@@ -72,7 +73,7 @@ namespace leopard
     double sum(const Term &term)
     {
       std::atomic<int> next_chunk{0};
-      const auto       task = [&](int /*thread*/) {
+      const auto       work = [&](int /*thread*/) {
         for (int chunk = next_chunk++; chunk < n_chunks; chunk = next_chunk++)
           {
             double part = 0.;
@@ -81,7 +82,7 @@ namespace leopard
             partial_sums[chunk] = part;
           }
       };
-      pool.run(std::cref(task));
+      pool->run(std::cref(work), n_active); // by reference, so that nothing is allocated
       return std::accumulate(partial_sums.begin(), partial_sums.end(), 0.);
     }
 
@@ -92,18 +93,12 @@ namespace leopard
       std::atomic<int> iterations_done{0};
     };
 
-    static int threads_to_use(int n_blocks, long n_rows, int wanted_threads)
-    {
-      const long wanted = wanted_threads > 0 ? wanted_threads : std::max(1u, std::thread::hardware_concurrency());
-      return static_cast<int>(std::max(1l, std::min({wanted, n_blocks / 4l, n_rows / 2000})));
-    }
-
     int chunk_begin(int chunk) const { return static_cast<int>(static_cast<long>(n_blocks) * chunk / n_chunks); }
 
-    const int                 n_blocks;
-    ThreadPool                pool;
-    const int                 n_chunks;
-    std::vector<ChunkCounter> counters;
-    std::vector<double>       partial_sums;
+    const int                   n_blocks;
+    std::shared_ptr<ThreadPool> pool;
+    const int                   n_active, n_chunks; ///< threads that work, and chunks
+    std::vector<ChunkCounter>   counters;
+    std::vector<double>         partial_sums;
   };
 } // namespace leopard

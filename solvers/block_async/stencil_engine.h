@@ -20,5 +20,7 @@ namespace leopard
 
   std::unique_ptr<BlockAsync::Engine> make_stencil_reference_engine(const Stencil &stencil, const BlockAsyncOptions &options);
   std::unique_ptr<BlockAsync::Engine> make_stencil_host_engine(const Stencil &stencil, const BlockAsyncOptions &options);
+  /** For grids of one line of nodes; make_stencil_cuda_engine() takes it for them. */
+  std::unique_ptr<BlockAsync::Engine> make_stencil_line_cuda_engine(const Stencil &stencil, const BlockAsyncOptions &options);
   std::unique_ptr<BlockAsync::Engine> make_stencil_cuda_engine(const Stencil &stencil, const BlockAsyncOptions &options);
 } // namespace leopard

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "../base/errors.h"
+#include "../base/vector_clones.h"
 #include "host_scheduler.h"
 #include "stencil_engine.h"
 
@@ -74,6 +75,75 @@ namespace leopard
       int                 index(int x, int y, int z) const { return ((z + 1) * n_y + y + 1) * n_x + x + 1; }
     };
 
+    /** A row of a tile and the rows beside it in a window, for one Jacobi sweep. */
+    struct RowSweep
+    {
+      int           n;
+      const double *rows[9]; ///< [3 (dz + 1) + dy + 1], at the first node; the row itself is the fifth
+      const double *rhs;     ///< b
+      const double *weights; ///< omega / d_i, or null
+      double        weight;  ///< the same where it does not vary
+      double        keep;    ///< 1 - omega
+      const double *c;       ///< coefficients
+    };
+
+    double weight_of(const RowSweep &s, int i)
+    {
+      return s.weights != nullptr ? s.weights[i] : s.weight;
+    }
+
+    /** next_i = (1 - omega) u_i + omega / d_i (b_i - the off-diagonal part of (A u)_i) for five points in a plane. */
+    LEOPARD_VECTOR_CLONES void sweep_flat_star(const RowSweep &s, double *__restrict next)
+    {
+      const double *here = s.rows[4], *front = s.rows[3], *back = s.rows[5];
+      const double  west = s.c[12], east = s.c[14], south = s.c[10], north = s.c[16];
+      for (int i = 0; i < s.n; ++i)
+        {
+          const double r = s.rhs[i] - west * here[i - 1] - east * here[i + 1] - south * front[i] - north * back[i];
+          next[i]        = s.keep * here[i] + weight_of(s, i) * r;
+        }
+    }
+
+    /** The same for seven points. */
+    LEOPARD_VECTOR_CLONES void sweep_star(const RowSweep &s, double *__restrict next)
+    {
+      const double *here = s.rows[4], *front = s.rows[3], *back = s.rows[5], *below = s.rows[1], *above = s.rows[7];
+      const double  west = s.c[12], east = s.c[14], south = s.c[10], north = s.c[16], bottom = s.c[4], top = s.c[22];
+      for (int i = 0; i < s.n; ++i)
+        {
+          const double r =
+            s.rhs[i] - west * here[i - 1] - east * here[i + 1] - south * front[i] - north * back[i] - bottom * below[i] - top * above[i];
+          next[i] = s.keep * here[i] + weight_of(s, i) * r;
+        }
+    }
+
+    /** The same for nine points (rows 3 to 5) or twenty-seven (rows 0 to 8). */
+    template <int first, int end>
+    inline void sweep_rows(const RowSweep &s, double *__restrict next)
+    {
+      for (int i = 0; i < s.n; ++i)
+        {
+          double r = s.rhs[i];
+          for (int l = first; l < end; ++l)
+            {
+              r -= s.c[3 * l] * s.rows[l][i - 1] + s.c[3 * l + 2] * s.rows[l][i + 1];
+              if (l != 4)
+                r -= s.c[3 * l + 1] * s.rows[l][i];
+            }
+          next[i] = s.keep * s.rows[4][i] + weight_of(s, i) * r;
+        }
+    }
+
+    LEOPARD_VECTOR_CLONES void sweep_flat_full(const RowSweep &s, double *__restrict next)
+    {
+      sweep_rows<3, 6>(s, next);
+    }
+
+    LEOPARD_VECTOR_CLONES void sweep_full(const RowSweep &s, double *__restrict next)
+    {
+      sweep_rows<0, 9>(s, next);
+    }
+
     /** The tiles of a stencil on host threads. Each sweep runs over rows of the grid, which the compiler turns into vector instructions. */
     class StencilHostEngine : public StencilEngine
     {
@@ -85,10 +155,18 @@ namespace leopard
         , tiles{(stencil.n_x + tile[0] - 1) / tile[0], (stencil.n_y + tile[1] - 1) / tile[1], (stencil.n_z + tile[2] - 1) / tile[2]}
         , star(stencil.is_star())
         , flat(stencil.n_z == 1)
+        , begin_y(flat && stencil.ghost_below ? -1 : 0)
+        , end_y(stencil.n_y + (flat && stencil.ghost_above ? 1 : 0))
+        , begin_z(!flat && stencil.ghost_below ? -1 : 0)
+        , end_z(stencil.n_z + (!flat && stencil.ghost_above ? 1 : 0))
+        , weights(stencil.diagonal)
         , scheduler(tiles[0] * tiles[1] * tiles[2], stencil.n_rows(), options_.n_threads)
         , scratch(scheduler.n_threads())
-        , old_x(options_.schedule == Schedule::synchronous ? stencil.n_rows() : 0)
+        , below(stencil.ghost_below ? stencil.plane() : 0)
+        , old_x(options_.schedule == Schedule::synchronous ? below + stencil.n_rows() + (stencil.ghost_above ? stencil.plane() : 0) : 0)
       {
+        for (double &w : weights)
+          w = options.omega / w;
         for (Scratch &s : scratch)
           for (Window *window : {&s.current, &s.next})
             {
@@ -118,8 +196,8 @@ namespace leopard
           }
         for (int n = 0; n < n_iterations; ++n)
           {
-            std::copy_n(x, old_x.size(), old_x.begin());
-            scheduler.run(1, [&](int t, int thread) { relax_tile(t, x, old_x.data(), b, scratch[thread]); });
+            std::copy_n(x - below, old_x.size(), old_x.begin());
+            scheduler.run(1, [&](int t, int thread) { relax_tile(t, x, old_x.data() + below, b, scratch[thread]); });
           }
       }
 
@@ -153,6 +231,8 @@ namespace leopard
         return p;
       }
 
+      /** Whether a line of nodes exists, of the grid or of a ghost plane. */
+      bool exists(int y, int z) const { return y >= begin_y && y < end_y && z >= begin_z && z < end_z; }
       long index(int x, int y, int z) const { return (static_cast<long>(z) * stencil.n_y + y) * stencil.n_x + x; }
 
       /** Copies the tile from own and its margin from v; zero beyond the grid. */
@@ -162,7 +242,7 @@ namespace leopard
           for (int y = -1; y <= p.n_y; ++y)
             {
               double    *to   = window.values.data() + window.index(-1, y, z);
-              const bool in   = p.y + y >= 0 && p.y + y < stencil.n_y && p.z + z >= 0 && p.z + z < stencil.n_z;
+              const bool in   = exists(p.y + y, p.z + z);
               const bool mine = in && y >= 0 && y < p.n_y && z >= 0 && z < p.n_z;
               if (!in)
                 std::fill_n(to, p.n_x + 2, 0.);
@@ -197,8 +277,14 @@ namespace leopard
             {
               const double *from = s.current.values.data() + s.current.index(0, y, z);
               double       *to   = x + index(p.x, p.y + y, p.z + z);
-              for (int i = 0; i < p.n_x; ++i)
+              // what other tiles may read meanwhile
+              const bool seen = y == 0 || y == p.n_y - 1 || (!flat && (z == 0 || z == p.n_z - 1));
+              for (int i = 0; i < (seen ? p.n_x : 1); ++i)
                 store(to[i], from[i]);
+              if (seen)
+                continue;
+              std::copy(from + 1, from + p.n_x, to + 1);
+              store(to[p.n_x - 1], from[p.n_x - 1]);
             }
       }
 
@@ -217,63 +303,32 @@ namespace leopard
             }
       }
 
-      /** next_i = u_i + omega / d_i (b_i - sum of c_j u_j) for a row of the tile. */
+      /** A sweep over a row of the tile. */
       void sweep_row(const Place &p, int y, int z, const double *b, const Window &window, double *next) const
       {
-        const double *here = window.values.data() + window.index(0, y, z);
-        const double *rhs  = b + index(p.x, p.y + y, p.z + z);
-        const double *d    = stencil.diagonal.empty() ? nullptr : stencil.diagonal.data() + index(p.x, p.y + y, p.z + z);
-        off_diagonal_sum(window, here, rhs, p.n_x, next);
-        const double omega = options.omega, keep = 1. - omega;
-        if (d != nullptr)
-          for (int i = 0; i < p.n_x; ++i)
-            next[i] = keep * here[i] + omega / d[i] * next[i];
-        else
-          {
-            const double inverse = omega / stencil.coefficient(0, 0, 0);
-            for (int i = 0; i < p.n_x; ++i)
-              next[i] = keep * here[i] + inverse * next[i];
-          }
-      }
-
-      /** sum_i = b_i minus the off-diagonal coefficients times their values. */
-      void off_diagonal_sum(const Window &window, const double *here, const double *rhs, int n, double *__restrict sum) const
-      {
-        const int stride_y = window.n_x, stride_z = window.n_x * window.n_y;
-        if (star)
-          {
-            const double w = stencil.coefficient(-1, 0, 0), e = stencil.coefficient(1, 0, 0), f = stencil.coefficient(0, -1, 0),
-                         k      = stencil.coefficient(0, 1, 0);
-            const double *front = here - stride_y, *back = here + stride_y;
-            for (int i = 0; i < n; ++i)
-              sum[i] = rhs[i] - w * here[i - 1] - e * here[i + 1] - f * front[i] - k * back[i];
-            if (flat)
-              return;
-            const double  l = stencil.coefficient(0, 0, -1), u = stencil.coefficient(0, 0, 1);
-            const double *below = here - stride_z, *above = here + stride_z;
-            for (int i = 0; i < n; ++i)
-              sum[i] -= l * below[i] + u * above[i];
-            return;
-          }
-        std::copy_n(rhs, n, sum);
-        for (int dz = flat ? 0 : -1; dz <= (flat ? 0 : 1); ++dz)
+        const long    first = index(p.x, p.y + y, p.z + z);
+        const double *here  = window.values.data() + window.index(0, y, z);
+        RowSweep      s;
+        for (int dz = -1; dz <= 1; ++dz)
           for (int dy = -1; dy <= 1; ++dy)
-            {
-              const double *row = here + dz * stride_z + dy * stride_y;
-              const double  w = stencil.coefficient(-1, dy, dz), c = dz == 0 && dy == 0 ? 0. : stencil.coefficient(0, dy, dz),
-                           e = stencil.coefficient(1, dy, dz);
-              for (int i = 0; i < n; ++i)
-                sum[i] -= w * row[i - 1] + c * row[i] + e * row[i + 1];
-            }
+            s.rows[3 * (dz + 1) + dy + 1] = here + (dz * window.n_y + dy) * window.n_x;
+        s.n       = p.n_x;
+        s.rhs     = b + first;
+        s.weights = weights.empty() ? nullptr : weights.data() + first;
+        s.weight  = options.omega / stencil.coefficient(0, 0, 0);
+        s.keep    = 1. - options.omega;
+        s.c       = stencil.coefficients.data();
+        if (star)
+          flat ? sweep_flat_star(s, next) : sweep_star(s, next);
+        else
+          flat ? sweep_flat_full(s, next) : sweep_full(s, next);
       }
 
       double residual_of_tile(int t, const double *x, const double *b) const
       {
         const Place p   = place_of(t);
         double      sum = 0.;
-        const auto  at  = [&](int i, int j, int k) {
-          return i >= 0 && i < stencil.n_x && j >= 0 && j < stencil.n_y && k >= 0 && k < stencil.n_z ? x[index(i, j, k)] : 0.;
-        };
+        const auto  at  = [&](int i, int j, int k) { return i >= 0 && i < stencil.n_x && exists(j, k) ? x[index(i, j, k)] : 0.; };
         for (int k = p.z; k < p.z + p.n_z; ++k)
           for (int j = p.y; j < p.y + p.n_y; ++j)
             for (int i = p.x; i < p.x + p.n_x; ++i)
@@ -294,9 +349,12 @@ namespace leopard
       const BlockAsyncOptions  options;
       const std::array<int, 3> tile, tiles;
       const bool               star, flat;
+      const int                begin_y, end_y, begin_z, end_z; ///< of the lines that exist
+      std::vector<double>      weights;                        ///< omega / d_i, if the diagonal varies
       HostScheduler            scheduler;
       std::vector<Scratch>     scratch; ///< one a thread
-      std::vector<double>      old_x;   ///< synchronous schedule only
+      const std::ptrdiff_t     below;   ///< nodes of the ghost plane below
+      std::vector<double>      old_x;   ///< synchronous schedule only, with a ghost plane on each side that has them
     };
   } // namespace
 

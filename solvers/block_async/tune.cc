@@ -343,6 +343,7 @@ namespace leopard
         const double      from    = (now() - start) / request.seconds;
         const TunedChoice without = origin();
         int               level   = 0;
+        std::size_t       n_safe  = converging.size(); ///< before the last level that converged
         for (const double caution : {0.7, 0.5, 0.3, 0.2, 0.1, 0.})
           {
             const MomentumParameters parameters = momentum_parameters(*eigenvalues, caution);
@@ -358,10 +359,25 @@ namespace leopard
             measure_all(candidates, from + (until - from) * ++level / 6.);
             if (converging.size() == n_before)
               {
-                report("with more momentum neither");
+                if (n_safe < n_before)
+                  report("with more momentum neither; the last that converged is left out, since how stale values are varies from run to run");
+                leave_out_from(n_safe);
                 return;
               }
+            n_safe = n_before;
           }
+      }
+
+      /** Forgets what was measured from the n-th converging choice on. */
+      void leave_out_from(std::size_t n)
+      {
+        converging.erase(converging.begin() + static_cast<std::ptrdiff_t>(n), converging.end());
+        const auto fastest = std::min_element(
+          converging.begin(), converging.end(), [](const TunedChoice &a, const TunedChoice &b) { return a.seconds_a_digit < b.seconds_a_digit; });
+        found                 = fastest != converging.end();
+        best_came_to_the_goal = false;
+        if (found)
+          best = *fastest;
       }
 
       /** With momentum omega belongs to it. */

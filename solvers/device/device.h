@@ -4,9 +4,14 @@
 #include "../matrix/crs_matrix.h"
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
+// What is asked of the device is queued on the calling thread's own stream (cudaStreamPerThread; CUDA sources are compiled with --default-stream
+// per-thread, cuBLAS and cuSPARSE are told) and done there in the order of asking, so that it can be recorded (Graph). Only functions that return a
+// number, or copy between host and device, wait. An object and its arrays belong to the thread that uses them; another thread calls synchronize() first.
 namespace leopard::device
 {
   /** Whether this build can talk to a GPU at all. */
@@ -45,19 +50,65 @@ namespace leopard::device
   void  copy_to_device(void *destination, const void *host_source, std::size_t n_bytes);
   void  copy_to_host(void *host_destination, const void *source, std::size_t n_bytes);
   void  copy_on_device(void *destination, const void *source, std::size_t n_bytes);
+  void  set_zero(void *destination, std::size_t n_bytes);
+
+  /** to[to_indices[i]] = from[from_indices[i]], or += with add; no index twice in to_indices; null: i itself. All in device memory. */
+  void copy_entries(double *to, const int *to_indices, const double *from, const int *from_indices, int n, bool add);
+
+  double dot(const double *x, const double *y, std::size_t n);      ///< sum of x_i y_i; waits for it
+  void   axpy(double *y, double a, const double *x, std::size_t n); ///< y += a x
+
   /** packed[i] = x[indices[i]], all in device memory. For the exchange of ghost values. */
   void gather(double *packed, const double *x, const int *indices, int n);
 
-  /** A CRS matrix on the device with y = A x by cuSPARSE. */
+  /** A CRS matrix of any shape on the device, multiplied by cuSPARSE. */
   class DeviceMatrix
   {
   public:
     explicit DeviceMatrix(const CrsMatrix &A);
     ~DeviceMatrix();
-    void multiply(double *y, const double *x) const; ///< y: n_rows, x: n_columns values, device memory
-    void update_values(const double *values);        ///< host memory, order of the CrsMatrix
+    /** y = A x. @param y n_rows, x n_columns values, device memory. */
+    void multiply(double *y, const double *x) const { multiply(y, 1., x, 0.); }
+    /** y <- alpha A x + beta y; with beta = 0 y is not read. Allocates nothing. */
+    void multiply(double *y, double alpha, const double *x, double beta) const;
+    void update_values(const double *values); ///< host memory, order of the CrsMatrix
     int  n_rows() const;
     int  n_columns() const;
+
+  private:
+    struct Data;
+    std::unique_ptr<Data> data;
+  };
+
+  /** A dense n x n matrix on the device with y = A x by cuBLAS. */
+  class DenseMatrix
+  {
+  public:
+    /** @param values n * n numbers, row after row, host memory. @throws DeviceError. */
+    DenseMatrix(const std::vector<double> &values, int n);
+    ~DenseMatrix();
+    void update_values(const std::vector<double> &values); ///< host memory
+    void multiply(double *y, const double *x) const;
+
+  private:
+    struct Data;
+    std::unique_ptr<Data> data;
+  };
+
+  /** A sequence of device work that is recorded once and then costs one launch (a CUDA graph). */
+  class Graph
+  {
+  public:
+    Graph();
+    ~Graph();
+    /**
+     * Records what the function queues; nothing of it is done yet. The function must not wait, nor copy between host and device, and whatever it uses must
+     * have been used once before (libraries load their kernels at the first use). @throws DeviceError, and what the function throws.
+     */
+    void record(const std::function<void()> &function);
+    bool is_recorded() const;
+    /** Queues all that was recorded. */
+    void launch() const;
 
   private:
     struct Data;

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cuda_error.cuh"
 #include "device.h"
-#include "device_array.h"
 
 #include <dlfcn.h>
-
-#include <algorithm>
 
 namespace leopard::device
 {
@@ -23,6 +20,16 @@ namespace leopard::device
       const int i = blockIdx.x * blockDim.x + threadIdx.x;
       if (i < n)
         packed[i] = x[indices[i]];
+    }
+
+    __global__ void copy_entries_kernel(double *to, const int *to_indices, const double *from, const int *from_indices, int n, bool add)
+    {
+      const int i = blockIdx.x * blockDim.x + threadIdx.x;
+      if (i >= n)
+        return;
+      const double value  = from[from_indices != nullptr ? from_indices[i] : i];
+      double      &target = to[to_indices != nullptr ? to_indices[i] : i];
+      target              = add ? target + value : value;
     }
 
     /** The driver's version as NVML tells it, without linking to NVML, which comes with the driver. */
@@ -141,108 +148,24 @@ namespace leopard::device
     LEOPARD_CHECK(cudaMemcpyAsync(destination, source, n_bytes, cudaMemcpyDeviceToDevice));
   }
 
+  void set_zero(void *destination, std::size_t n_bytes)
+  {
+    LEOPARD_CHECK(cudaMemsetAsync(destination, 0, n_bytes));
+  }
+
+  void copy_entries(double *to, const int *to_indices, const double *from, const int *from_indices, int n, bool add)
+  {
+    if (n == 0)
+      return;
+    copy_entries_kernel<<<blocks_for(n), threads_per_block>>>(to, to_indices, from, from_indices, n, add);
+    LEOPARD_CHECK(cudaGetLastError());
+  }
+
   void gather(double *packed, const double *x, const int *indices, int n)
   {
     if (n == 0)
       return;
     gather_kernel<<<blocks_for(n), threads_per_block>>>(packed, x, indices, n);
     LEOPARD_CHECK(cudaGetLastError());
-  }
-
-  struct DeviceMatrix::Data
-  {
-    int                  n_rows, n_columns;
-    Array<int>           offsets, columns;
-    Array<double>        values;
-    cusparseHandle_t     handle = nullptr;
-    cusparseSpMatDescr_t matrix = nullptr;
-    cusparseDnVecDescr_t x = nullptr, y = nullptr;
-    Array<char>          buffer;
-
-    explicit Data(const CrsMatrix &A)
-      : n_rows(A.n_rows)
-      , n_columns(A.n_columns)
-      , offsets(A.row_offsets)
-      , columns(A.columns)
-      , values(A.values)
-    {
-      LEOPARD_CHECK(cusparseCreate(&handle));
-      if (n_rows == 0)
-        return;
-      LEOPARD_CHECK(cusparseCreateCsr(&matrix,
-                                      n_rows,
-                                      n_columns,
-                                      A.n_entries(),
-                                      offsets.data(),
-                                      columns.data(),
-                                      values.data(),
-                                      CUSPARSE_INDEX_32I,
-                                      CUSPARSE_INDEX_32I,
-                                      CUSPARSE_INDEX_BASE_ZERO,
-                                      CUDA_R_64F));
-      // cuSPARSE wants vectors with the descriptor; the real ones come with each product
-      const Array<double> some_x(n_columns), some_y(n_rows);
-      LEOPARD_CHECK(cusparseCreateDnVec(&x, n_columns, some_x.data(), CUDA_R_64F));
-      LEOPARD_CHECK(cusparseCreateDnVec(&y, n_rows, some_y.data(), CUDA_R_64F));
-      const double one = 1., zero = 0.;
-      std::size_t  n_bytes = 0;
-      LEOPARD_CHECK(cusparseSpMV_bufferSize(
-        handle, CUSPARSE_OPERATION_NON_TRANSPOSE, &one, matrix, x, &zero, y, CUDA_R_64F, CUSPARSE_SPMV_ALG_DEFAULT, &n_bytes));
-      buffer = Array<char>(n_bytes);
-    }
-
-    ~Data()
-    {
-      if (x != nullptr)
-        cusparseDestroyDnVec(x);
-      if (y != nullptr)
-        cusparseDestroyDnVec(y);
-      if (matrix != nullptr)
-        cusparseDestroySpMat(matrix);
-      if (handle != nullptr)
-        cusparseDestroy(handle);
-    }
-  };
-
-  DeviceMatrix::DeviceMatrix(const CrsMatrix &A)
-    : data(std::make_unique<Data>(A))
-  {
-  }
-
-  DeviceMatrix::~DeviceMatrix() = default;
-
-  void DeviceMatrix::multiply(double *y, const double *x) const
-  {
-    if (data->n_rows == 0)
-      return;
-    const double one = 1., zero = 0.;
-    LEOPARD_CHECK(cusparseDnVecSetValues(data->x, const_cast<double *>(x)));
-    LEOPARD_CHECK(cusparseDnVecSetValues(data->y, y));
-    LEOPARD_CHECK(cusparseSpMV(data->handle,
-                               CUSPARSE_OPERATION_NON_TRANSPOSE,
-                               &one,
-                               data->matrix,
-                               data->x,
-                               &zero,
-                               data->y,
-                               CUDA_R_64F,
-                               CUSPARSE_SPMV_ALG_DEFAULT,
-                               data->buffer.data()));
-  }
-
-  void DeviceMatrix::update_values(const double *values)
-  {
-    if (data->values.size() > 0)
-      copy_to_device(data->values.data(), values, data->values.size() * sizeof(double));
-  }
-
-  int DeviceMatrix::n_rows() const
-  {
-    return data->n_rows;
-  }
-
-  int DeviceMatrix::n_columns() const
-  {
-    return data->n_columns;
   }
 } // namespace leopard::device

@@ -2,6 +2,7 @@
 // What stands in for the device in a build without CUDA: everything links, and whatever is asked of a GPU says so.
 #include "../base/errors.h"
 #include "../block_async/stencil_engine.h"
+#include "../multigrid/operations.h"
 #include "../reaction_diffusion/reaction_diffusion_engine.h"
 #include "../relaxation/relaxation_engine.h"
 #include "device.h"
@@ -43,6 +44,10 @@ namespace leopard
     {
       no_cuda();
     }
+    std::size_t free_memory()
+    {
+      no_cuda();
+    }
     void select(int /*device*/)
     {
       no_cuda();
@@ -68,6 +73,22 @@ namespace leopard
     {
       no_cuda();
     }
+    void set_zero(void * /*destination*/, std::size_t /*n_bytes*/)
+    {
+      no_cuda();
+    }
+    void copy_entries(double * /*to*/, const int * /*to_indices*/, const double * /*from*/, const int * /*from_indices*/, int /*n*/, bool /*add*/)
+    {
+      no_cuda();
+    }
+    double dot(const double * /*x*/, const double * /*y*/, std::size_t /*n*/)
+    {
+      no_cuda();
+    }
+    void axpy(double * /*y*/, double /*a*/, const double * /*x*/, std::size_t /*n*/)
+    {
+      no_cuda();
+    }
     void gather(double * /*packed*/, const double * /*x*/, const int * /*indices*/, int /*n*/)
     {
       no_cuda();
@@ -81,7 +102,7 @@ namespace leopard
       no_cuda();
     }
     DeviceMatrix::~DeviceMatrix() = default;
-    void DeviceMatrix::multiply(double * /*y*/, const double * /*x*/) const
+    void DeviceMatrix::multiply(double * /*y*/, double /*alpha*/, const double * /*x*/, double /*beta*/) const
     {
       no_cuda();
     }
@@ -96,6 +117,44 @@ namespace leopard
     int DeviceMatrix::n_columns() const
     {
       return 0;
+    }
+
+    struct DenseMatrix::Data
+    {
+    };
+    DenseMatrix::DenseMatrix(const std::vector<double> & /*values*/, int /*n*/)
+    {
+      no_cuda();
+    }
+    DenseMatrix::~DenseMatrix() = default;
+    void DenseMatrix::update_values(const std::vector<double> & /*values*/)
+    {
+      no_cuda();
+    }
+    void DenseMatrix::multiply(double * /*y*/, const double * /*x*/) const
+    {
+      no_cuda();
+    }
+
+    struct Graph::Data
+    {
+    };
+    Graph::Graph()
+    {
+      no_cuda();
+    }
+    Graph::~Graph() = default;
+    void Graph::record(const std::function<void()> & /*function*/)
+    {
+      no_cuda();
+    }
+    bool Graph::is_recorded() const
+    {
+      return false;
+    }
+    void Graph::launch() const
+    {
+      no_cuda();
     }
   } // namespace device
 
@@ -115,6 +174,12 @@ namespace leopard
   }
 
   std::unique_ptr<Relaxation> make_chebyshev_cuda(const CrsMatrix & /*A*/, const ChebyshevOptions & /*options*/)
+  {
+    no_cuda();
+  }
+
+  std::unique_ptr<Multigrid::Operations> make_stencil_cuda_operations(const std::vector<StencilGrid> & /*levels*/,
+                                                                      const MultigridOptions & /*options*/)
   {
     no_cuda();
   }

@@ -68,7 +68,10 @@ namespace leopard
         throw DeviceError("GPU " + std::to_string(device) + " is beyond the 64 GPUs that one process can use");
       cublasHandle_t &h = handles.of_device[device];
       if (h == nullptr)
-        LEOPARD_CHECK(cublasCreate(&h));
+        {
+          LEOPARD_CHECK(cublasCreate(&h));
+          LEOPARD_CHECK(cublasSetStream(h, cudaStreamPerThread));
+        }
       return h;
     }
 
@@ -105,6 +108,20 @@ namespace leopard
       return cublasIsamax_64(h, n, x, 1, index);
     }
   } // namespace
+
+  double device::dot(const double *x, const double *y, std::size_t n)
+  {
+    double result = 0.;
+    if (n > 0)
+      LEOPARD_CHECK(leopard::dot(handle(), static_cast<std::int64_t>(n), x, y, &result));
+    return result;
+  }
+
+  void device::axpy(double *y, double a, const double *x, std::size_t n)
+  {
+    if (n > 0)
+      LEOPARD_CHECK(leopard::axpy(handle(), static_cast<std::int64_t>(n), a, x, y));
+  }
 
   template <typename Number>
   DeviceVector<Number>::DeviceVector(size_type n_, const Communication *communication)

@@ -47,13 +47,7 @@ namespace leopard
       for (unsigned int i = begin; i < end; ++i)
         packed_indices.push_back(static_cast<int>(i));
     if (!old_row.empty())
-      {
-        std::vector<int> new_row(old_row.size());
-        for (std::size_t i = 0; i < old_row.size(); ++i)
-          new_row[old_row[i]] = static_cast<int>(i);
-        for (int &i : packed_indices)
-          i = new_row[i];
-      }
+      number_anew(old_row);
 
     // The owned ranges ascend with the rank and ghosts are sorted, so each neighbour's ghosts stand together.
     offset = 0;
@@ -67,7 +61,36 @@ namespace leopard
     requests.resize(send.size() + receive.size());
   }
 
+  GhostExchange::GhostExchange(const GhostExchange &other, const std::vector<int> &old_row)
+    : comm(other.comm)
+    , ghosts_anywhere(other.ghosts_anywhere)
+    , n_owned(other.n_owned)
+    , n_ghosts(other.n_ghosts)
+    , send(other.send)
+    , receive(other.receive)
+    , packed_indices(other.packed_indices)
+    , packed(other.packed.size())
+    , received(other.received.size())
+    , requests(other.requests.size())
+  {
+    number_anew(old_row);
+  }
+
   GhostExchange::~GhostExchange() = default;
+
+  void GhostExchange::number_anew(const std::vector<int> &old_row)
+  {
+    std::vector<int> new_row(old_row.size());
+    for (std::size_t i = 0; i < old_row.size(); ++i)
+      new_row[old_row[i]] = static_cast<int>(i);
+    for (int &i : packed_indices)
+      i = new_row[i];
+  }
+
+  std::unique_ptr<const Communication> GhostExchange::reordered(const std::vector<int> &old_row) const
+  {
+    return std::make_unique<GhostExchange>(*this, old_row);
+  }
 
   void GhostExchange::update_ghosts(double *x, MemorySpace space) const
   {

@@ -24,6 +24,8 @@ namespace leopard
      * empty, the order of the own entries in vectors: entry i is the old_row[i]-th owned one (see Partition).
      */
     GhostExchange(const dealii::IndexSet &owned, const dealii::IndexSet &ghosts, MPI_Comm comm, const std::vector<int> &old_row = {});
+    /** The same for own entries in a new order: entry i is the old_row[i]-th of other's. */
+    GhostExchange(const GhostExchange &other, const std::vector<int> &old_row);
     ~GhostExchange() override;
 
     void   update_ghosts(double *x, MemorySpace space) const override;
@@ -32,6 +34,8 @@ namespace leopard
     bool   is_distributed() const override;
     bool   has_ghosts() const override;
 
+    std::unique_ptr<const Communication> reordered(const std::vector<int> &old_row) const override;
+
   private:
     struct Neighbour
     {
@@ -39,6 +43,8 @@ namespace leopard
       int          offset; ///< into the packed (sending) or the ghost (receiving) values
       int          count;
     };
+
+    void number_anew(const std::vector<int> &old_row);
 
     MPI_Comm                         comm;
     bool                             ghosts_anywhere;

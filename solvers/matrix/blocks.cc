@@ -291,10 +291,15 @@ namespace leopard
 
   CrsMatrix permute(const CrsMatrix &A, const Partition &partition)
   {
-    std::vector<int> new_row(A.n_columns);
-    std::iota(new_row.begin(), new_row.end(), 0);
-    for (int i = 0; i < A.n_rows; ++i)
-      new_row[partition.old_row[i]] = i;
+    return permute(A, partition.old_row, partition.old_row);
+  }
+
+  CrsMatrix permute(const CrsMatrix &A, const std::vector<int> &old_row, const std::vector<int> &old_column)
+  {
+    std::vector<int> new_column(A.n_columns);
+    std::iota(new_column.begin(), new_column.end(), 0);
+    for (std::size_t j = 0; j < old_column.size(); ++j)
+      new_column[old_column[j]] = static_cast<int>(j);
     CrsMatrix result;
     result.n_rows    = A.n_rows;
     result.n_columns = A.n_columns;
@@ -304,10 +309,10 @@ namespace leopard
     std::vector<std::pair<int, double>> row;
     for (int i = 0; i < A.n_rows; ++i)
       {
-        const int old = partition.old_row[i];
+        const int old = old_row.empty() ? i : old_row[i];
         row.clear();
         for (int p = A.row_offsets[old]; p < A.row_offsets[old + 1]; ++p)
-          row.emplace_back(new_row[A.columns[p]], A.values[p]);
+          row.emplace_back(new_column[A.columns[p]], A.values[p]);
         std::sort(row.begin(), row.end());
         for (const auto &[column, value] : row)
           {

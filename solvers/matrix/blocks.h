@@ -74,6 +74,9 @@ namespace leopard
   /** Rows and own columns in the new order, P A P^T; ghost columns stay. Entries of a row sorted by column. */
   CrsMatrix permute(const CrsMatrix &A, const Partition &partition);
 
+  /** The same with an order each for rows and columns of a matrix of any shape; an empty order leaves them as they are. */
+  CrsMatrix permute(const CrsMatrix &A, const std::vector<int> &old_row, const std::vector<int> &old_column);
+
   /** new_v[i] = v[old_row[i]]. */
   std::vector<double> permute(const std::vector<double> &v, const Partition &partition);
 

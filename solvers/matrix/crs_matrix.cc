@@ -34,35 +34,79 @@ namespace leopard
   void CrsMatrix::validate() const
   {
     check_arrays(*this);
+    const auto       row_text = [](int i) { return "row " + std::to_string(i); };
     std::vector<int> last_row_with(n_columns, -1);
     for (int i = 0; i < n_rows; ++i)
       {
-        const std::string row = "row " + std::to_string(i);
         if (row_offsets[i] > row_offsets[i + 1])
-          fail("row_offsets decreases after " + row, "offsets that do not decrease");
+          fail("row_offsets decreases after " + row_text(i), "offsets that do not decrease");
         if (row_offsets[i] == row_offsets[i + 1])
-          fail(row + " is empty", "at least a diagonal entry in each row");
+          fail(row_text(i) + " is empty", "at least a diagonal entry in each row");
         bool diagonal_found = false;
         for (int p = row_offsets[i]; p < row_offsets[i + 1]; ++p)
           {
-            const std::string at = row + ", column " + std::to_string(columns[p]);
-            if (columns[p] < 0 || columns[p] >= n_columns)
-              fail("the column index at " + at + " is out of range", "0 to " + std::to_string(n_columns - 1));
-            if (last_row_with[columns[p]] == i)
-              fail("the entry at " + at + " is stored twice", "each entry once");
-            last_row_with[columns[p]] = i;
+            const int  column  = columns[p];
+            const auto at_text = [&] { return "the entry at " + row_text(i) + ", column " + std::to_string(column); };
+            if (column < 0 || column >= n_columns)
+              fail("the column index at " + row_text(i) + ", column " + std::to_string(column) + " is out of range",
+                   "0 to " + std::to_string(n_columns - 1));
+            if (last_row_with[column] == i)
+              fail(at_text() + " is stored twice", "each entry once");
+            last_row_with[column] = i;
             if (!std::isfinite(values[p]))
-              fail("the entry at " + at + " is " + std::to_string(values[p]), "finite numbers");
-            if (columns[p] == i)
+              fail(at_text() + " is " + std::to_string(values[p]), "finite numbers");
+            if (column == i)
               {
                 diagonal_found = true;
                 if (values[p] == 0.)
-                  fail("the diagonal entry of " + row + " is zero", "a nonzero diagonal; relaxation divides by it");
+                  fail("the diagonal entry of " + row_text(i) + " is zero", "a nonzero diagonal; relaxation divides by it");
               }
           }
         if (!diagonal_found)
-          fail("the diagonal entry of " + row + " is missing", "a stored nonzero diagonal; relaxation divides by it");
+          fail("the diagonal entry of " + row_text(i) + " is missing", "a stored nonzero diagonal; relaxation divides by it");
       }
+  }
+
+  CrsMatrix without_zeros(const CrsMatrix &A)
+  {
+    CrsMatrix result;
+    result.n_rows    = A.n_rows;
+    result.n_columns = A.n_columns;
+    result.row_offsets.reserve(A.row_offsets.size());
+    for (int i = 0; i < A.n_rows; ++i)
+      {
+        for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
+          if (A.columns[p] == i || A.values[p] != 0.)
+            {
+              result.columns.push_back(A.columns[p]);
+              result.values.push_back(A.values[p]);
+            }
+        result.row_offsets.push_back(result.n_entries());
+      }
+    return result;
+  }
+
+  CrsMatrix transpose(const CrsMatrix &A)
+  {
+    CrsMatrix result;
+    result.n_rows    = A.n_columns;
+    result.n_columns = A.n_rows;
+    result.row_offsets.assign(static_cast<std::size_t>(A.n_columns) + 1, 0);
+    result.columns.resize(A.columns.size());
+    result.values.resize(A.values.size());
+    for (const int j : A.columns)
+      ++result.row_offsets[j + 1];
+    for (int j = 0; j < A.n_columns; ++j)
+      result.row_offsets[j + 1] += result.row_offsets[j];
+    std::vector<int> next(result.row_offsets.begin(), result.row_offsets.end() - 1);
+    for (int i = 0; i < A.n_rows; ++i)
+      for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
+        {
+          const int q       = next[A.columns[p]]++;
+          result.columns[q] = i;
+          result.values[q]  = A.values[p];
+        }
+    return result;
   }
 
   void multiply(const CrsMatrix &A, const double *x, double *y)

@@ -151,29 +151,6 @@ namespace leopard
         }
     }
 
-    /** The transposed matrix, each row sorted by column. */
-    CrsMatrix transpose(const CrsMatrix &A)
-    {
-      CrsMatrix T;
-      T.n_rows = T.n_columns = A.n_rows;
-      T.row_offsets.assign(A.row_offsets.size(), 0);
-      T.columns.resize(A.columns.size());
-      T.values.resize(A.values.size());
-      for (const int j : A.columns)
-        ++T.row_offsets[j + 1];
-      for (int i = 0; i < T.n_rows; ++i)
-        T.row_offsets[i + 1] += T.row_offsets[i];
-      std::vector<int> next(T.row_offsets.begin(), T.row_offsets.end() - 1);
-      for (int i = 0; i < A.n_rows; ++i)
-        for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
-          {
-            const int q  = next[A.columns[p]]++;
-            T.columns[q] = i;
-            T.values[q]  = A.values[p];
-          }
-      return T;
-    }
-
     void check_symmetry(const CrsMatrix &A, const std::string &path)
     {
       const CrsMatrix T = transpose(A), S = transpose(T); // S is A with sorted rows

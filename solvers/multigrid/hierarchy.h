@@ -28,9 +28,13 @@ namespace leopard
      * the coarser level (rows), which A_l does not have (deal.II's interface matrix). Empty: none.
      */
     CrsMatrix interface;
+    CrsMatrix interface_transpose; ///< E_l^T, n x n; empty: the transpose of E_l (one rank only)
 
-    /** The unknowns that the level shares with the active mesh: entry global_rows[i] of a global vector is entry level_rows[i] of the level's. Empty on
-     * hierarchies of global refinement, where the finest level's vectors are the global ones. */
+    /**
+     * The unknowns that the level shares with the active mesh: entry global_rows[i] of a global vector is entry level_rows[i] of the level's. Empty on
+     * hierarchies of global refinement, where the finest level's vectors are the global ones. Either of the two, not both, may be a ghost: a rank lists the
+     * pairs of which it owns one, and right-hand sides go down and corrections come up by ghosts of global vectors and of the level's.
+     */
     std::vector<int> global_rows, level_rows;
 
     std::vector<double> coordinates; ///< dim numbers an unknown, unknown after unknown; empty: not known (smoothers in tiles need them)
@@ -84,16 +88,20 @@ namespace leopard
   };
 
   /**
-   * The same operator on the next coarser grid, scaled so that R = P^T needs no factor: the Laplacian's part (off-diagonal coefficients) grows by 2^(dim-2), the rest of
-   * the diagonal, what a row sums up to (mass), by 2^dim. Where last_interval is not 1, the diagonal of the last nodes is that of a difference quotient to
-   * the near boundary: it grows by (1 / last_interval - 1) times the coefficients that reach over the boundary. A varying diagonal's mass is averaged over the fine nodes around the coarse one
-   * with the weights of the interpolation. Directions with one node are not coarsened and do not count in dim.
+   * The same operator on the next coarser grid, scaled so that R = P^T needs no factor: the Laplacian's part (off-diagonal coefficients) grows by
+   * 2^(dim-2), the rest of the diagonal, what a row sums up to (mass), by 2^dim. Where last_interval is not 1, the diagonal of the last nodes is that of a
+   * difference quotient to the near boundary: it grows by (1 / last_interval - 1) times the coefficients that reach over the boundary. A varying
+   * diagonal's mass is averaged over the fine nodes around the coarse one with the weights of the interpolation. Directions with one node are not
+   * coarsened and do not count in dim; what couples to their boundary is mass. @throws InvalidInput if there is one node only.
    */
   StencilGrid coarsen(const StencilGrid &fine);
 
-  /** Linear interpolation from coarse to fine nodes as a matrix. */
+  /** finest and what coarsen() makes of it, coarsest first. @param n_levels 0: down to one node. @throws InvalidInput if there are fewer. */
+  std::vector<StencilGrid> stencil_levels(const Stencil &finest, int n_levels = 0);
+
+  /** Linear interpolation from coarse to fine nodes as a matrix. @throws InvalidInput if coarse is not what coarsen() makes. */
   CrsMatrix stencil_prolongation(const StencilGrid &fine, const StencilGrid &coarse);
 
-  /** The hierarchy of stored matrices for a stencil: coordinates in units of the finest interval. @param n_levels 0: as many as there are. @throws InvalidInput if there are fewer. */
+  /** The hierarchy of stored matrices for a stencil: stencil_levels(), with coordinates in units of the finest interval. */
   MultigridHierarchy make_hierarchy(const Stencil &finest, int n_levels = 0);
 } // namespace leopard

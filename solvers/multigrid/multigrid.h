@@ -29,8 +29,14 @@ namespace leopard
     virtual std::string name() const = 0;
     /** x = A_0^-1 b: x with ghosts, b without, both in the memory space of the multigrid's backend; collective. */
     virtual void solve(double *x, const double *b) = 0;
+    /** Takes a matrix with the pattern of the first and other values. Coarse solvers that do not implement it refuse. @throws InvalidInput. */
+    virtual void update(const CrsMatrix &A, bool singular);
     /** Whether all that solve() does is queued on the device, so that a CUDA graph can hold it. */
     virtual bool is_queued() const { return false; }
+    /** Whether x is the same linear function of b in every call; not so for CG that stops at a tolerance. */
+    virtual bool is_fixed_linear_map() const { return true; }
+    /** Seconds spent so far in copies between host and device, for MultigridProfile. */
+    virtual double copy_seconds() const { return 0.; }
   };
 
   struct MultigridOptions
@@ -45,12 +51,16 @@ namespace leopard
 
     /** dense: inverse of A_0, one product a cycle; direct: sparse factors, on the host (Eigen). Others are handed to the constructor. */
     std::string coarse_solver = "dense";
-    int         max_dense     = 4096; ///< unknowns that coarse_solver = dense accepts
+    int         max_dense     = 4096;   ///< unknowns that coarse_solver = dense accepts
+    int         max_direct    = 100000; ///< and direct
 
     bool use_graph = true; ///< backend cuda: the cycle is one CUDA graph where everything in it is queued on the device
 
     void validate() const;
   };
+
+  /** The number of levels that Multigrid takes for a stencil if it is told 0. @throws InvalidInput. */
+  int default_n_levels(const Stencil &finest, Backend backend);
 
   /** Where the time of a cycle goes, in seconds a cycle, measured with a wait after each part. */
   struct MultigridProfile
@@ -72,21 +82,33 @@ namespace leopard
    *
    * All arrays live in memory_space(). x has n_columns() values (own ones, then ghosts of finest_matrix()), b has n_rows().
    *
-   * A singular problem whose null space is the constants (pure Neumann; recognized by A 1 = 0 on all levels) is solved among the vectors of mean zero:
-   * solve() and vmult() take the mean out of b and x, is_singular() and description() say so.
+   * A singular problem whose null space is the constants (pure Neumann, symmetric; recognized by A 1 = 0 for the whole problem and on level 0, where
+   * rows with nothing beside the diagonal do not count) is solved among the vectors of mean zero: solve(), cycle() and vmult() take the mean out of b
+   * and x, is_singular() and description() say so. Coarse solvers that are handed in get right-hand sides of mean zero.
+   *
+   * W- and F-cycles and the full multigrid start are for hierarchies of global refinement; with local smoothing it is the V-cycle.
+   * Ghosts of x need not be up to date, and are not brought up to date.
    * Source: Trottenberg, Oosterlee, Schueller, Multigrid, 2001, section 2.4; local smoothing: Janssen, Kanschat 2011; thesis, Algorithm 10.
    */
   class Multigrid
   {
   public:
     /**
-     * Stored matrices. @param coarse null: what the options name.
+     * Stored matrices, which are copied. @param coarse null: what the options name; it keeps the numbering of level 0.
      * @throws InvalidInput, DeviceError (before anything is allocated if the device is too small, with what is needed).
      */
     Multigrid(const MultigridHierarchy &hierarchy, const MultigridOptions &options, std::unique_ptr<CoarseSolver> coarse = nullptr);
 
-    /** Stencils on all levels, nothing stored. @param n_levels 0: coarsened while the coarsest has more unknowns than the coarse solver wants. @throws InvalidInput, DeviceError. */
+    /**
+     * Stencils on all levels, nothing stored. @param n_levels 0: coarsened until a level has at most 256 unknowns (host) or 1024 (cuda).
+     * @throws InvalidInput, DeviceError.
+     */
     Multigrid(const Stencil &finest, int n_levels, const MultigridOptions &options, std::unique_ptr<CoarseSolver> coarse = nullptr);
+
+    class Operations; ///< what a form (stored, stencil) and a backend implement (operations.h)
+
+    /** Operations of one's own. @param coarse what solves on level 0, on vectors x(0) and b(0) of the operations. */
+    Multigrid(std::unique_ptr<Operations> operations, const MultigridOptions &options, std::unique_ptr<CoarseSolver> coarse);
     ~Multigrid();
     Multigrid(Multigrid &&) noexcept;
 
@@ -97,10 +119,23 @@ namespace leopard
     bool        is_singular() const;
     /** Whether vmult() is the same linear map in every call (not with chaotic smoothers: flexible Krylov methods then). */
     bool is_fixed_linear_map() const;
+    /** Whether vmult() is fixed and symmetric for symmetric problems, as conjugate gradients want it: symmetric smoothers, nu1 = nu2, R = P^T. */
+    bool is_symmetric_map() const;
     /** Levels, unknowns, smoother, cycle, coarse solver, memory, in some lines for a log. */
     std::string description() const;
     /** Bytes of all operators and vectors. */
     std::size_t memory() const;
+
+    /**
+     * Takes new values for the patterns of the hierarchy that the object was made with: level matrices, interfaces, the matrix of the active mesh.
+     * Transfers stay. Smoothers update theirs (with several ranks Chebyshev's interval stays), the coarse solver factorizes anew.
+     * @throws InvalidInput for a hierarchy of other sizes, for stencils, a zero diagonal, and where smoother or coarse solver cannot; the object is of no
+     * use then.
+     */
+    void update_values(const MultigridHierarchy &hierarchy);
+
+    /** y = A x of the whole problem. @param y n_rows(), x n_columns() values; its ghosts are brought up to date. */
+    void multiply(double *y, double *x);
 
     /** x = C b: one cycle from x = 0. */
     void vmult(double *x, const double *b);
@@ -109,8 +144,10 @@ namespace leopard
     void cycle(double *x, const double *b);
 
     /**
-     * Cycles until a criterion holds; max_iterations and test_every count cycles. The host reads one number a cycle.
-     * Divergence and stagnation name the level whose smoother amplifies, if there is one (see diagnosis()).
+     * Cycles until a criterion holds; max_iterations counts cycles, of which the full multigrid start is one, and test_every means nothing: the host
+     * reads one number a cycle. That is the residual after pre-smoothing, which costs nothing, times what lay between it and the residual at the
+     * cycle's end when both were known; where that comes near the goal, and now and then, the residual itself. What the history ends with is always
+     * the residual itself. After divergence or stagnation ask diagnosis().
      */
     SolveResult solve(double *x, const double *b, const StoppingCriteria &criteria);
 
@@ -123,9 +160,8 @@ namespace leopard
     /** Times of the parts of a cycle, each part waited for; slower than the cycle itself where launches count. */
     MultigridProfile profile(int n_cycles);
 
-    class Operations; ///< what a form (stored, stencil) and a backend implement (operations.h)
-
   private:
+    class Iteration;
     struct Data;
     std::unique_ptr<Data> data;
   };

@@ -7,7 +7,10 @@ namespace leopard
 {
   /**
    * What a multigrid cycle is made of, on the vectors x_l and b_l that each level has. Implemented for stored matrices (host and cuda in one) and for
-   * stencils (host; cuda). On cuda nothing here waits for the device unless it returns a number.
+   * stencils (host; cuda). On cuda nothing here waits for the device unless it returns a number, remove_coarse_mean() apart.
+   *
+   * Norms and sums are those of the own rows; whoever wants them over all ranks asks communication(). A level may number its unknowns as it likes:
+   * only set_right_hand_sides(), set_solution() and get_solution() know the user's order. Level 0 keeps the user's order, for the coarse solver.
    */
   class Multigrid::Operations
   {
@@ -16,9 +19,13 @@ namespace leopard
 
     virtual MemorySpace memory_space() const        = 0;
     virtual int         n_levels() const            = 0;
-    virtual int         n_unknowns(int level) const = 0; ///< own ones
-    virtual std::size_t memory() const              = 0; ///< bytes of operators and vectors
-    virtual Relaxation &smoother(int level)         = 0; ///< of a level above 0
+    virtual int         n_unknowns(int level) const = 0;                      ///< own ones
+    virtual int         n_rows() const { return n_unknowns(n_levels() - 1); } ///< of the whole problem
+    virtual int         n_columns() const { return n_rows(); }                ///< with ghosts
+    virtual std::size_t memory() const      = 0; ///< bytes of operators and vectors, smoothers included as far as they say
+    virtual Relaxation &smoother(int level) = 0; ///< of a level above 0
+    /** What a log should say beside the smoother's own description, in a line; empty: nothing. */
+    virtual std::string description(int /*level*/) const { return ""; }
 
     virtual double *x(int level) = 0; ///< with ghosts
     virtual double *b(int level) = 0;
@@ -27,7 +34,7 @@ namespace leopard
     virtual void set_zero(int level) = 0;
     /** x_l <- n smoothing steps for A_l x_l = b_l from x_l. */
     virtual void smooth(int level, int n_steps) = 0;
-    /** b_{l-1} <- R_l (b_l - A_l x_l); with interface matrices added to b_{l-1}, as deal.II's Multigrid::level_v_step does. */
+    /** b_{l-1} <- R_l (b_l - A_l x_l); on adaptive hierarchies b_{l-1} += R_l (b_l - A_l x_l - E_l x_l), as deal.II's Multigrid::level_v_step does. */
     virtual void restrict_residual(int level) = 0;
     /** x_l <- x_l + P_l x_{l-1}; with interface matrices then b_l <- b_l - E_l^T x_l. */
     virtual void correct(int level) = 0;
@@ -35,19 +42,47 @@ namespace leopard
     virtual void restrict_right_hand_side(int level) = 0;
     virtual void interpolate(int level)              = 0;
 
-    /** Hierarchies with copy lists: all b_l from a global vector; and all x_l added to one. */
-    virtual void set_right_hand_sides(const double *global) = 0;
-    virtual void add_solutions(double *global)              = 0;
+    // Vectors in the user's order. On singular problems the mean is taken out on the way.
 
-    /** r = b - A x of the whole problem; r has n_rows values. */
-    virtual void residual(double *r, const double *x, const double *b) = 0;
-    /** The same, and only ||r||_2^2 over all ranks. */
-    virtual double residual_norm_squared(const double *x, const double *b) = 0;
-    /** ||b_L - A_L x_L||_2^2 as the last restrict_residual() of the finest level L found it: the residual after pre-smoothing, for free. */
+    /** b_L <- b for the finest level L; on adaptive hierarchies all b_l from the copy lists, zero where nothing is copied to. */
+    virtual void set_right_hand_sides(const double *b) = 0;
+    /** x_L <- x. Not on adaptive hierarchies. */
+    virtual void set_solution(const double *x) = 0;
+    /** x <- x_L, own values; on adaptive hierarchies x <- all x_l at the entries of the copy lists, zero elsewhere. */
+    virtual void get_solution(double *x) = 0;
+
+    /** y = A x of the whole problem, whose ghosts are brought up to date; x_L is not what it was afterwards. */
+    virtual void multiply(double *y, double *x) = 0;
+
+    // Vectors of the whole problem: those of the finest level in its own order, or, on adaptive hierarchies, of the active mesh in the user's order.
+
+    /** ||b - A x||_2^2, on singular problems without the mean. */
+    virtual double residual_norm_squared(double *x, const double *b) = 0;
+    virtual double norm_squared(const double *b)                     = 0;
+    /** ||b_L - A_L x_L||_2^2 as the last restrict_residual() of the finest level L found it: the residual after pre-smoothing, for free. Not on adaptive
+     * hierarchies. */
     virtual double restricted_residual_norm_squared() = 0;
-    virtual double norm_squared(const double *b)      = 0;
-    /** Takes the mean out of the own values of v on a level (singular problems); queued. */
-    virtual void remove_mean(double *v, int level) = 0;
+
+    // What some forms have.
+
+    /** Whether a cycle's operations are all queued on the device, so that a CUDA graph can hold them: not if ghosts are exchanged. */
+    virtual bool is_queued() const { return memory_space() == MemorySpace::device; }
+    virtual bool is_adaptive() const { return false; }
+    /** On adaptive hierarchies: set_right_hand_sides() with b - A x; and x += what get_solution() gives. */
+    virtual void set_residual(double * /*x*/, const double * /*b*/) {}
+    virtual void add_solutions(double * /*x*/) {}
+    /** Whether the constants are the null space of the operators. */
+    virtual bool is_singular() const { return false; }
+    /** New values for the same patterns. @throws InvalidInput by default. */
+    virtual void update_values(const MultigridHierarchy &hierarchy);
+    /** Takes the mean out of the own values of v on level 0. Singular problems only. */
+    virtual void remove_coarse_mean(double * /*v*/) {}
+    /** Of a level, or, with level = n_levels(), of the whole problem. */
+    virtual const Communication &communication(int /*level*/) const
+    {
+      static const Communication one_rank;
+      return one_rank;
+    }
   };
 
   /** Stored matrices; on the host with threads, on the device with cuSPARSE. @throws InvalidInput, DeviceError. */

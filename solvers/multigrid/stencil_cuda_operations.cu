@@ -13,44 +13,45 @@ namespace leopard
   {
     constexpr int n_threads = 256;
 
-    /** v -= mean, with the sum of v at hand. */
-    __global__ void subtract_mean_kernel(double *v, const double *sum, int n)
+    __global__ void negate_kernel(double *v, int n)
     {
-      for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x)
-        v[i] -= *sum / n;
-    }
-
-    __global__ void sums_kernel(const double *v, int n, double *parts)
-    {
-      __shared__ double partial[32];
-      double            sum = 0.;
-      for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x)
-        sum += v[i];
-      sum = sum_over_block(sum, partial);
-      if (threadIdx.x == 0)
-        parts[blockIdx.x] = sum;
+      if (const int i = blockIdx.x * blockDim.x + threadIdx.x; i < n)
+        v[i] = -v[i];
     }
 
     struct Level
     {
       Level(const StencilGrid &level, const MultigridOptions &options, bool coarsest)
         : n(level.stencil.n_rows())
+        , below(level.stencil.ghost_below ? (level.stencil.plane() + 31) / 32 * 32 : 0)
         , diagonal(level.stencil.diagonal)
-        , x(n)
-        , b(n)
+        , all_x(below + n + (level.stencil.ghost_above ? 2 * level.stencil.plane() : 0))
+        , b(n + (level.stencil.ghost_above ? level.stencil.plane() : 0))
         , smoother(coarsest ? nullptr : make_smoother(level.stencil, options.smoother, Backend::cuda))
         , flat(level.stencil.n_z == 1)
         , full(!level.stencil.is_star())
       {
         const Stencil &stencil = level.stencil;
-        grid                   = {stencil.n_x, stencil.n_y, stencil.n_z, {}, stencil.diagonal.empty() ? nullptr : diagonal.data(), {}};
+        const int      first = stencil.ghost_below ? -1 : 0, above = stencil.ghost_above ? 2 : 0;
+        grid = {stencil.n_x,
+                stencil.n_y,
+                stencil.n_z,
+                {},
+                stencil.diagonal.empty() ? nullptr : diagonal.data(),
+                {},
+                flat ? first : 0,
+                stencil.n_y + (flat ? above : 0),
+                flat ? 0 : first,
+                stencil.n_z + (flat ? 0 : above)};
         for (int d = 0; d < 3; ++d)
           grid.last_weights[d] = level.last_weight(d);
         std::copy(stencil.coefficients.begin(), stencil.coefficients.end(), grid.coefficients);
       }
 
-      int                         n;
-      device::Array<double>       diagonal, x, b;
+      double *x() const { return all_x.data() + below; }
+
+      int                         n, below; ///< own nodes; place of x in all_x, which keeps x where pairs of neighbours can be read at once
+      device::Array<double>       diagonal, all_x, b;
       std::unique_ptr<Relaxation> smoother;
       bool                        flat, full;
       GridView                    grid;
@@ -72,7 +73,6 @@ namespace leopard
       StencilCudaOperations(const std::vector<StencilGrid> &stencils, const MultigridOptions &options_)
         : options(options_)
         , monitor(n_parts_for(stencils.back()))
-        , sum(1)
       {
         require_memory(stencils);
         for (std::size_t l = 0; l < stencils.size(); ++l)
@@ -88,18 +88,18 @@ namespace leopard
       int         n_levels() const override { return static_cast<int>(levels.size()); }
       int         n_unknowns(int l) const override { return levels[l]->n; }
       Relaxation &smoother(int l) override { return *levels[l]->smoother; }
-      double     *x(int l) override { return levels[l]->x.data(); }
+      double     *x(int l) override { return levels[l]->x(); }
       double     *b(int l) override { return levels[l]->b.data(); }
 
       std::size_t memory() const override
       {
         std::size_t n = 0;
         for (const auto &level : levels)
-          n += bytes_of(level->n, level->diagonal.size() > 0);
+          n += sizeof(double) * (level->all_x.size() + level->b.size() + 2 * level->diagonal.size()); // the smoother has a diagonal of its own
         return n;
       }
 
-      void set_zero(int l) override { LEOPARD_CHECK(cudaMemsetAsync(x(l), 0, levels[l]->n * sizeof(double))); }
+      void set_zero(int l) override { LEOPARD_CHECK(cudaMemsetAsync(levels[l]->all_x.data(), 0, levels[l]->all_x.size() * sizeof(double))); }
 
       void smooth(int l, int n_steps) override
       {
@@ -112,12 +112,20 @@ namespace leopard
       void correct(int l) override { prolongate<true>(l); }
       void interpolate(int l) override { prolongate<false>(l); }
 
-      void set_right_hand_sides(const double *b_) override { device::copy_on_device(b(n_levels() - 1), b_, levels.back()->n * sizeof(double)); }
-      void add_solutions(double *x_) override { device::copy_on_device(x_, x(n_levels() - 1), levels.back()->n * sizeof(double)); }
+      void set_right_hand_sides(const double *b_) override { device::copy_on_device(b(n_levels() - 1), b_, finest_bytes()); }
+      void set_solution(const double *x_) override { device::copy_on_device(x(n_levels() - 1), x_, finest_bytes()); }
+      void get_solution(double *x_) override { device::copy_on_device(x_, x(n_levels() - 1), finest_bytes()); }
 
-      void residual(double *r, const double *x_, const double *b_) override { queue_residual(r, x_, b_); }
+      void multiply(double *y, double *x_) override
+      {
+        const int n = levels.back()->n;
+        device::set_zero(y, finest_bytes()); // as the right-hand side: y = -(0 - A x), each node reading its own only
+        queue_residual(y, x_, y);
+        negate_kernel<<<blocks_for(n), n_threads>>>(y, n);
+        LEOPARD_CHECK(cudaGetLastError());
+      }
 
-      double residual_norm_squared(const double *x_, const double *b_) override
+      double residual_norm_squared(double *x_, const double *b_) override
       {
         queue_residual(nullptr, x_, b_);
         return monitor.sum_of(n_residual_blocks);
@@ -131,17 +139,10 @@ namespace leopard
 
       double norm_squared(const double *b_) override { return monitor.norm_squared(b_, levels.back()->n); }
 
-      void remove_mean(double *v, int l) override
-      {
-        const int n = levels[l]->n;
-        sums_kernel<<<reduction_threads, n_threads>>>(v, n, monitor.parts());
-        monitor.queue_sum(reduction_threads, sum.data());
-        subtract_mean_kernel<<<reduction_threads, n_threads>>>(v, sum.data(), n);
-        LEOPARD_CHECK(cudaGetLastError());
-      }
-
     private:
       static constexpr int n_residual_blocks = 132 * 16;
+
+      std::size_t finest_bytes() const { return levels.back()->n * sizeof(double); }
 
       static int    blocks_for(long n) { return static_cast<int>((n + n_threads - 1) / n_threads); }
       static double bytes_of(double n, bool variable) { return n * sizeof(double) * (variable ? 4 : 2); } // x, b, and the diagonal twice
@@ -202,9 +203,8 @@ namespace leopard
       void prolongate(int l)
       {
         const GridView &fine = levels[l]->grid, &coarse = levels[l - 1]->grid;
-        const int       blocks = blocks_for(static_cast<long>((fine.n_x + 1) / 2) * ((fine.n_y + 1) / 2) * fine.n_z);
-        const auto      kernel = fine.n_x % 2 == 0 ? prolongate_kernel<add, true> : prolongate_kernel<add, false>;
-        kernel<<<blocks, n_threads>>>(fine, coarse.n_x, coarse.n_y, coarse.n_z, x(l - 1), x(l));
+        const int       blocks = blocks_for(static_cast<long>(fine.n_x) * (end_pair(fine) - first_pair(fine)) * (fine.end_z - fine.begin_z));
+        prolongate_kernel<add><<<blocks, n_threads>>>(fine, coarse, x(l - 1), x(l));
         LEOPARD_CHECK(cudaGetLastError());
       }
 
@@ -217,8 +217,7 @@ namespace leopard
 
       const MultigridOptions              options;
       std::vector<std::unique_ptr<Level>> levels;
-      CudaMonitor                         monitor; ///< parts of norms on the finest level
-      device::Array<double>               sum;
+      CudaMonitor                         monitor;                   ///< parts of norms on the finest level
       double                             *restricted_norm = nullptr; ///< pinned, written by the device
     };
   } // namespace

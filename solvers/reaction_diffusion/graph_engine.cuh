@@ -12,7 +12,7 @@ namespace leopard::reaction_diffusion
 {
   // The loop over time steps, Newton steps and global iterations, on the device:
   //
-  //   begin; while (action is not stop) { choose; if (correct) { prepare; while (iterations are left) { sweep; count } evaluate } else evaluate; decide }
+  //   begin; while (action is not stop) { choose; if (correct) { prepare; while (iterations are left) { sweeps; count } evaluate } else evaluate; decide }
   //
   // begin, choose, prepare, count and decide are kernels of one thread block that set the conditions of the graph's nodes.
 
@@ -37,11 +37,15 @@ namespace leopard::reaction_diffusion
     cudaGraphSetConditional(iterating, state->iterations_left > 0 ? 1 : 0);
   }
 
+  /** Global iterations in the body of a loop: a loop's turn costs microseconds. Those that are too many return at once. */
+  constexpr int iterations_a_turn = 4;
+
   template <int>
-  __global__ void count_iteration(GraphState *state, cudaGraphConditionalHandle iterating)
+  __global__ void count_iterations(GraphState *state, cudaGraphConditionalHandle iterating)
   {
     state->first_iteration = 0;
-    cudaGraphSetConditional(iterating, --state->iterations_left > 0 ? 1 : 0);
+    state->iterations_left -= iterations_a_turn;
+    cudaGraphSetConditional(iterating, state->iterations_left > 0 ? 1 : 0);
   }
 
   template <int>
@@ -227,8 +231,10 @@ namespace leopard::reaction_diffusion
       node                        = add_kernel(correct, nullptr, 1, 1, prepare_iterations<0>, s, options.local_iterations, iterating);
       const cudaGraph_t iteration = add_condition(correct, node, iterating, cudaGraphCondTypeWhile, 1, node)[0];
       add_kernel(correct, node, n_parts, grid_threads, evaluate_grid<Kinetics, false>, view, system);
-      node = add_kernel(iteration, nullptr, n_tiles(), grid_threads, flat ? sweep_grid<true> : sweep_grid<false>, view);
-      add_kernel(iteration, node, 1, 1, count_iteration<0>, s, iterating);
+      node = nullptr;
+      for (int position = 0; position < iterations_a_turn; ++position)
+        node = add_kernel(iteration, node, n_tiles(), grid_threads, flat ? sweep_grid<true> : sweep_grid<false>, view, position);
+      add_kernel(iteration, node, 1, 1, count_iterations<0>, s, iterating);
       LEOPARD_CHECK(cudaGraphInstantiate(&executable, graph, 0));
     }
 

@@ -83,7 +83,7 @@ namespace leopard::reaction_diffusion
 
   /** The new values, G there (as the sweeps want it), the relaxation matrices and the sums. Two fields. */
   template <typename Kinetics, bool predicting>
-  __global__ void __launch_bounds__(grid_threads)
+  __global__ void __launch_bounds__(grid_threads, 3)
     evaluate_grid(const __grid_constant__ GridView v, const __grid_constant__ NodeSystem<Kinetics> system)
   {
     const Controller                           &c = v.state->controller;
@@ -285,15 +285,20 @@ namespace leopard::reaction_diffusion
         }
   }
 
-  /** A global iteration: each thread block relaxes a tile, local_iterations red-black sweeps, with the newest values around it. */
+  /**
+   * A global iteration, if more than `position` are left: each thread block relaxes a tile, local_iterations red-black sweeps, with the newest values
+   * around it.
+   */
   template <bool flat>
-  __global__ void __launch_bounds__(grid_threads, 3) sweep_grid(const __grid_constant__ GridView v)
+  __global__ void __launch_bounds__(grid_threads, 3) sweep_grid(const __grid_constant__ GridView v, int position)
   {
+    if (position >= v.state->iterations_left)
+      return;
     using Tile = SweepTile<flat>;
     __shared__ float2 shared[2 * Tile::cells];
     const int         tile = blockIdx.x, x0 = tile % v.tiles_x * Tile::n_x, y0 = tile / v.tiles_x % v.tiles_y * Tile::n_y,
               z0     = tile / (v.tiles_x * v.tiles_y) * Tile::n_z;
-    const bool fresh = v.state->first_iteration != 0;
+    const bool fresh = position == 0 && v.state->first_iteration != 0;
     float2     constant[Tile::pairs_a_thread][2];
     float4     matrix[Tile::pairs_a_thread][2];
 #pragma unroll

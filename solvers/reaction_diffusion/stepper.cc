@@ -125,7 +125,8 @@ namespace leopard::reaction_diffusion
   StopReason Stepper::advance(double stop_time, long max_steps, double slack)
   {
     Controller &c = implementation->controller;
-    require(c.n_levels > 0, "advance() is called before start() or resume()", "initial values");
+    if (c.n_levels == 0)
+      throw InvalidInput("advance() is called before start() or resume()\n  expected: initial values");
     c.stop_time = stop_time;
     c.last_step = c.step + max_steps;
     c.slack     = slack;

@@ -35,6 +35,8 @@ namespace leopard
                                  : "";
       }
 
+      bool is_symmetric_map() const override { return options.method == PointMethod::jacobi || options.method == PointMethod::ssor; }
+
       void iterate(double *x, const double *b, int n_iterations) override
       {
         for (int n = 0; n < n_iterations; ++n)
@@ -104,6 +106,7 @@ namespace leopard
     jacobi.schedule         = Schedule::synchronous;
     jacobi.local_iterations = 1;
     jacobi.omega            = options.omega;
+    jacobi.storage          = Storage::double_precision; // for update_values()
     return std::make_unique<BlockAsync>(A, jacobi);
   }
 } // namespace leopard

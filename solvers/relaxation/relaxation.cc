@@ -42,6 +42,12 @@ namespace leopard
     return "unknown";
   }
 
+  std::unique_ptr<const Communication> Communication::reordered(const std::vector<int> & /*old_row*/) const
+  {
+    throw InvalidInput(
+      "an exchange of ghosts cannot serve vectors in another order\n  expected: Communication::reordered(), or blocks of contiguous rows");
+  }
+
   double SolveResult::convergence_factor() const
   {
     const std::size_t n = history_residuals.size();

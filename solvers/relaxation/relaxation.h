@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -44,6 +45,8 @@ namespace leopard
     virtual bool is_distributed() const { return false; }
     /** Whether x has ghost entries anywhere, so that update_ghosts() must be called between global iterations. */
     virtual bool has_ghosts() const { return false; }
+    /** The same for vectors whose own entries are in a new order: entry i is the old entry old_row[i] (see Partition). @throws InvalidInput by default. */
+    virtual std::unique_ptr<const Communication> reordered(const std::vector<int> &old_row) const;
   };
 
   /** What a relaxation that tests the residual by itself is told. Norms in the units of b; -1 where they are not known yet. */
@@ -95,6 +98,12 @@ namespace leopard
 
     /** Whether the result of iterate() from x = 0 after restart() is the same linear function of b in every call. False for chaotic schedules. */
     virtual bool is_fixed_linear_map() const = 0;
+
+    /**
+     * Whether this map is fixed and symmetric if A is symmetric, whatever the number of iterations: what conjugate gradients ask of a preconditioner. False
+     * for all that updates rows or blocks one after the other, in a fixed order (SOR) or not (chaotic schedules).
+     */
+    virtual bool is_symmetric_map() const { return false; }
 
     /** Does n global iterations and returns when they are done. */
     virtual void iterate(double *x, const double *b, int n_iterations) = 0;

@@ -312,7 +312,9 @@ namespace leopard
                                      seven_point_stencil(40, 30, 20, 0.5),
                                      seven_point_stencil(17, 9, 33, 0.5),
                                      twenty_seven_point_stencil(20, 18, 17, 0.5),
-                                     twenty_seven_point_stencil(15, 9, 34, 0.5)};
+                                     twenty_seven_point_stencil(15, 9, 34, 0.5),
+                                     five_point_stencil(1301, 1, 0.5),
+                                     five_point_stencil(1024, 1, 0.5)};
       // nothing symmetric about it, so that a neighbour taken for another shows
       for (std::size_t s = 0, n = result.size(); s < n; ++s)
         {
@@ -353,9 +355,10 @@ namespace leopard
 
     TEST_P(Stencils, OneTileIsJacobiOnTheWholeSystem)
     {
-      for (const Stencil &stencil : {five_point_stencil(64, 16, 0.1),
+      for (const Stencil &stencil : {five_point_stencil(512, 1, 0.1),
+                                     five_point_stencil(64, 16, 0.1),
                                      nine_point_stencil(50, 13, 0.1),
-                                     seven_point_stencil(16, 8, 8, 0.1),
+                                     seven_point_stencil(16, 8, 4, 0.1),
                                      twenty_seven_point_stencil(13, 7, 8, 0.1)})
         {
           const CrsMatrix A = stencil.to_crs();

@@ -156,6 +156,9 @@ namespace leopard
           if (!prm.get(entry).empty())
             throw Error("'Turing/" + entry + "' is given, but 'Turing/Kinetics' is " + chosen_kinetics +
                         "\n  expected: set Kinetics = expressions, or no " + entry);
+        if (read_species(prm.get("Species")) != species)
+          throw Error("'Turing/Species' is '" + prm.get("Species") + "', but 'Turing/Kinetics' is " + chosen_kinetics +
+                      ", whose species are u, v\n  expected: set Kinetics = expressions, or no Species");
         for (const auto &parameter : built_in.at(chosen_kinetics)->parameters())
           *parameter.value = prm.get_double(chosen_kinetics + " " + parameter.name);
         diffusion_coefficients = {1., prm.get_double("kappa")};

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "../device/device.h"
+#include "cuda_monitor.cuh"
+#include "stencil_engine.h"
+#include "stencil_kernels.cuh"
+
+namespace leopard
+{
+  namespace
+  {
+    // One-dimensional grids. A thread holds four neighbouring nodes in registers; neighbours beyond them come from the lanes beside by shuffles, and between warps
+    // through shared memory. A global iteration moves b, x in and x out, 24 bytes a node.
+    constexpr int nodes_a_thread = 4, n_threads = 128, n_warps = n_threads / 32, tile_size = nodes_a_thread * n_threads;
+
+    struct LineView
+    {
+      int           n;
+      double        left, right;       ///< -c_j, times omega / c_0 if the diagonal is constant
+      double        keep;              ///< 1 - omega
+      double        inverse_diagonal;  ///< omega / c_0; 1 if the diagonal varies
+      const double *inverse_diagonals; ///< omega / d_i, or null
+    };
+
+    using Nodes = double[nodes_a_thread];
+
+    /** Four values; zero beyond the grid. */
+    __device__ void load_nodes(const double *v, int first, int n, Nodes &values)
+    {
+      if (first + nodes_a_thread <= n && reinterpret_cast<unsigned long long>(v) % 16 == 0)
+        for (int e = 0; e < nodes_a_thread; e += 2)
+          {
+            const double2 pair = __ldcs(reinterpret_cast<const double2 *>(v + first + e));
+            values[e]          = pair.x;
+            values[e + 1]      = pair.y;
+          }
+      else
+        for (int e = 0; e < nodes_a_thread; ++e)
+          values[e] = first + e < n ? __ldcs(v + first + e) : 0.;
+    }
+
+    /** The values beside the thread's own; zero beyond the tile. @param edges [warp][left, right], a buffer that the last sweep did not read. */
+    __device__ void neighbours(const Nodes &y, double (*edges)[2], double &before, double &behind)
+    {
+      const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+      if (lane == 0)
+        edges[warp][0] = y[0];
+      if (lane == 31)
+        edges[warp][1] = y[nodes_a_thread - 1];
+      before = __shfl_up_sync(0xffffffffu, y[nodes_a_thread - 1], 1);
+      behind = __shfl_down_sync(0xffffffffu, y[0], 1);
+      __syncthreads();
+      if (lane == 0)
+        before = warp > 0 ? edges[warp - 1][1] : 0.;
+      if (lane == 31)
+        behind = warp < n_warps - 1 ? edges[warp + 1][0] : 0.;
+    }
+
+    /** Relaxes a tile k times and writes it, or for k = 0 stores the tile's part of ||b - A x||^2 in parts. */
+    __global__ void __launch_bounds__(n_threads)
+      relax_line_kernel(const LineView A, double *x, const double *off_tile, const double *b, int k, double *parts)
+    {
+      __shared__ double edges[2][n_warps][2], partial[32];
+      const int         tile = blockIdx.x * tile_size, first = tile + threadIdx.x * nodes_a_thread;
+      Nodes             y, s, inverse;
+      load_nodes(x, first, A.n, y);
+      load_nodes(b, first, A.n, s);
+      if (A.inverse_diagonals != nullptr)
+        load_nodes(A.inverse_diagonals, first, A.n, inverse);
+      for (int e = 0; e < nodes_a_thread; ++e)
+        {
+          s[e] *= A.inverse_diagonal;
+          if (A.inverse_diagonals == nullptr)
+            inverse[e] = 1.;
+        }
+      if (threadIdx.x == 0 && tile > 0)
+        s[0] += A.left * load(off_tile + tile - 1);
+      if (threadIdx.x == n_threads - 1 && tile + tile_size < A.n)
+        s[nodes_a_thread - 1] += A.right * load(off_tile + tile + tile_size);
+
+      double norm = 0.;
+      for (int sweep = 0; sweep < (k > 0 ? k : 1); ++sweep)
+        {
+          double before, behind;
+          neighbours(y, edges[sweep % 2], before, behind);
+          Nodes next;
+          for (int e = 0; e < nodes_a_thread; ++e)
+            {
+              const double sum = s[e] + A.left * (e > 0 ? y[e > 0 ? e - 1 : 0] : before) +
+                                 A.right * (e < nodes_a_thread - 1 ? y[e < nodes_a_thread - 1 ? e + 1 : e] : behind);
+              next[e] = first + e < A.n ? A.keep * y[e] + inverse[e] * sum : 0.;
+            }
+          for (int e = 0; e < nodes_a_thread; ++e)
+            {
+              const double scale  = A.inverse_diagonals != nullptr ? inverse[e] : A.inverse_diagonal;
+              const double change = first + e < A.n ? (next[e] - y[e]) / scale : 0.;
+              if (k == 0)
+                norm += change * change;
+              y[e] = next[e];
+            }
+        }
+      if (k == 0)
+        {
+          norm = sum_over_block(norm, partial);
+          if (threadIdx.x == 0)
+            parts[blockIdx.x] = norm;
+          return;
+        }
+      if (first + nodes_a_thread <= A.n && reinterpret_cast<unsigned long long>(x) % 16 == 0)
+        for (int e = 0; e < nodes_a_thread; e += 2)
+          store_pair(x + first + e, make_double2(y[e], y[e + 1]));
+      else
+        for (int e = 0; e < nodes_a_thread; ++e)
+          if (first + e < A.n)
+            store(x + first + e, y[e]);
+    }
+
+    class StencilLineCudaEngine : public StencilEngine
+    {
+    public:
+      StencilLineCudaEngine(const Stencil &stencil, const BlockAsyncOptions &options_)
+        : options(options_)
+        , inverse_diagonals(inverted(stencil, options_))
+        , n_tiles((stencil.n_x + tile_size - 1) / tile_size)
+        , old_x(options_.schedule == Schedule::synchronous ? stencil.n_x : 0)
+        , monitor(n_tiles)
+      {
+        if (options.execution == Execution::persistent)
+          throw InvalidInput(
+            "block-asynchronous iteration: execution is persistent for a one-dimensional stencil\n  expected: execution automatic or launch");
+        view.n                 = stencil.n_x;
+        view.inverse_diagonals = inverse_diagonals.data();
+        view.inverse_diagonal  = stencil.diagonal.empty() ? options.omega / stencil.coefficient(0, 0, 0) : 1.;
+        view.left              = -stencil.coefficient(-1, 0, 0) * view.inverse_diagonal;
+        view.right             = -stencil.coefficient(1, 0, 0) * view.inverse_diagonal;
+        view.keep              = 1. - options.omega;
+      }
+
+      MemorySpace memory_space() const override { return MemorySpace::device; }
+      bool        is_fixed_linear_map() const override { return options.schedule == Schedule::synchronous || n_tiles == 1; }
+
+      std::string description() const override
+      {
+        return std::to_string(n_tiles) + " tiles of " + std::to_string(tile_size) + " nodes, stencil form, launch, no stored matrix";
+      }
+
+      void iterate(double *x, const double *b, int n_iterations) override
+      {
+        const bool synchronous = options.schedule == Schedule::synchronous;
+        for (int n = 0; n < n_iterations; ++n)
+          {
+            if (synchronous)
+              device::copy_on_device(old_x.data(), x, old_x.size() * sizeof(double));
+            queue(x, synchronous ? old_x.data() : x, b, options.local_iterations);
+          }
+      }
+
+      double residual_norm_squared(const double *x, const double *b) override
+      {
+        queue(const_cast<double *>(x), x, b, 0); // which only reads x
+        return monitor.sum_of_parts();
+      }
+
+      double norm_squared(const double *b) override { return monitor.norm_squared(b, view.n); }
+
+    private:
+      static std::vector<double> inverted(const Stencil &stencil, const BlockAsyncOptions &options)
+      {
+        std::vector<double> result = stencil.diagonal;
+        for (double &d : result)
+          d = options.omega / d;
+        return result;
+      }
+
+      void queue(double *x, const double *off_tile, const double *b, int k)
+      {
+        relax_line_kernel<<<n_tiles, n_threads>>>(view, x, off_tile, b, k, monitor.parts());
+        LEOPARD_CHECK(cudaGetLastError());
+      }
+
+      const BlockAsyncOptions options;
+      device::Array<double>   inverse_diagonals;
+      const int               n_tiles;
+      device::Array<double>   old_x; ///< synchronous schedule only
+      CudaMonitor             monitor;
+      LineView                view = {};
+    };
+  } // namespace
+
+  std::unique_ptr<BlockAsync::Engine> make_stencil_line_cuda_engine(const Stencil &stencil, const BlockAsyncOptions &options)
+  {
+    return std::make_unique<StencilLineCudaEngine>(stencil, options);
+  }
+} // namespace leopard

@@ -1,0 +1,327 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "multigrid_hierarchy.h"
+
+#include "../base/errors.h"
+#include "../distributed/ghost_exchange.h"
+#include "distributed_rows.h"
+
+#include <deal.II/dofs/dof_tools.h>
+#include <deal.II/fe/fe.h>
+#include <deal.II/lac/affine_constraints.h>
+#include <deal.II/lac/dynamic_sparsity_pattern.h>
+#include <deal.II/multigrid/mg_tools.h>
+#include <deal.II/multigrid/mg_transfer_internal.h>
+
+#include <array>
+#include <cmath>
+
+namespace leopard
+{
+  using namespace dealii;
+
+  namespace
+  {
+    using Index     = types::global_dof_index;
+    using CopyPairs = std::vector<std::pair<Index, Index>>; ///< unknowns of the active mesh and of a level
+
+    template <int dim>
+    class Builder
+    {
+    public:
+      Builder(const Mapping<dim> &mapping, const DoFHandler<dim> &dof_handler, const MGConstrainedDoFs &constrained, unsigned int n_levels);
+
+      MultigridHierarchy build(const LocalMatrix &A, const IndexSet &constrained_rows, const CellMatrix<dim> &cell_matrix) const;
+
+    private:
+      using LevelCell = typename DoFHandler<dim>::level_cell_iterator;
+
+      /** A level before its unknowns are numbered: columns are deal.II's. */
+      struct Level
+      {
+        DistributedRows matrix, prolongation, restriction, interface, interface_transpose;
+        IndexSet        ghosts;
+        CopyPairs       copies;
+      };
+
+      /** On a globally refined mesh the finest level has the numbering of the active mesh. */
+      bool is_active(unsigned int level) const { return global && level == finest; }
+
+      const IndexSet &owned(unsigned int level) const
+      {
+        return is_active(level) ? dof_handler.locally_owned_dofs() : dof_handler.locally_owned_mg_dofs(level);
+      }
+
+      void get_dof_indices(const LevelCell &cell, std::vector<Index> &indices) const;
+
+      void                          assemble(unsigned int level, const CellMatrix<dim> &cell_matrix, Level &result) const;
+      std::vector<DistributedEntry> prolongation(unsigned int fine) const;
+      std::vector<double>           coordinates(unsigned int level) const;
+      void                          find_copies(std::vector<Level> &levels) const;
+      MultigridHierarchy            number(std::vector<Level> &levels, const LocalMatrix &A, const IndexSet &constrained_rows) const;
+
+      const Mapping<dim>      &mapping;
+      const DoFHandler<dim>   &dof_handler;
+      const MGConstrainedDoFs &constrained;
+      const MPI_Comm           comm;
+      const bool               distributed; ///< several ranks
+      unsigned int             coarsest, finest;
+      bool                     global;
+    };
+
+    template <int dim>
+    Builder<dim>::Builder(const Mapping<dim>      &mapping_,
+                          const DoFHandler<dim>   &dof_handler_,
+                          const MGConstrainedDoFs &constrained_,
+                          unsigned int             n_levels)
+      : mapping(mapping_)
+      , dof_handler(dof_handler_)
+      , constrained(constrained_)
+      , comm(dof_handler_.get_communicator())
+      , distributed(Utilities::MPI::n_mpi_processes(comm) > 1)
+    {
+      const unsigned int available = dof_handler.get_triangulation().n_global_levels();
+      const unsigned int covering  = MGTools::max_level_for_coarse_mesh(dof_handler.get_triangulation());
+      if (n_levels > available)
+        throw InvalidInput("multigrid: " + std::to_string(n_levels) + " levels are asked for, but the mesh has " + std::to_string(available) +
+                           "\n  expected: at most " + std::to_string(available) + " (0: all), or a mesh with more refinements of a coarser one");
+      finest   = available - 1;
+      coarsest = n_levels == 0 ? 0 : available - n_levels;
+      global   = covering == finest;
+      if (coarsest > covering)
+        throw InvalidInput("multigrid: " + std::to_string(n_levels) +
+                           " levels are asked for, but on this adaptive mesh the coarsest of them does not cover the domain" +
+                           "\n  expected: at least " + std::to_string(available - covering) + " levels of the " + std::to_string(available) +
+                           " that the mesh has (0: all)");
+    }
+
+    template <int dim>
+    void Builder<dim>::get_dof_indices(const LevelCell &cell, std::vector<Index> &indices) const
+    {
+      if (is_active(cell->level()))
+        typename DoFHandler<dim>::active_cell_iterator(&dof_handler.get_triangulation(), cell->level(), cell->index(), &dof_handler)
+          ->get_dof_indices(indices);
+      else
+        cell->get_mg_dof_indices(indices);
+    }
+
+    template <int dim>
+    void Builder<dim>::assemble(unsigned int level, const CellMatrix<dim> &cell_matrix, Level &result) const
+    {
+      const IndexSet            relevant = DoFTools::extract_locally_relevant_level_dofs(dof_handler, level);
+      AffineConstraints<double> constraints(relevant);
+      constraints.add_lines(constrained.get_refinement_edge_indices(level));
+      if (constrained.have_boundary_indices())
+        constraints.add_lines(constrained.get_boundary_indices(level));
+      constraints.close();
+
+      DynamicSparsityPattern pattern(relevant), interface_pattern(relevant);
+      MGTools::make_sparsity_pattern(dof_handler, pattern, level, constraints);
+      HostMatrix matrix, interface;
+      matrix.reinit(owned(level), owned(level), pattern, comm, true);
+      if (!global)
+        {
+          MGTools::make_interface_sparsity_pattern(dof_handler, constrained, interface_pattern, level);
+          interface.reinit(owned(level), owned(level), interface_pattern, comm, true);
+        }
+
+      const unsigned int n = dof_handler.get_fe().n_dofs_per_cell();
+      FullMatrix<double> local(n, n);
+      std::vector<Index> indices(n);
+      for (const auto &cell : dof_handler.mg_cell_iterators_on_level(level))
+        if (cell->is_locally_owned_on_level())
+          {
+            local = 0.;
+            cell_matrix(cell, local);
+            cell->get_mg_dof_indices(indices);
+            constraints.distribute_local_to_global(local, indices, matrix);
+            if (!global)
+              for (unsigned int i = 0; i < n; ++i)
+                for (unsigned int j = 0; j < n; ++j)
+                  if (constrained.is_interface_matrix_entry(level, indices[i], indices[j]))
+                    interface.add(indices[i], indices[j], local(i, j));
+          }
+      matrix.compress(VectorOperation::add);
+      IndexSet identity(owned(level).size());
+      for (const Index i : owned(level))
+        if (constraints.is_constrained(i))
+          identity.add_index(i);
+      result.matrix = DistributedRows(matrix, identity);
+      if (!global)
+        {
+          interface.compress(VectorOperation::add);
+          result.interface           = DistributedRows(interface);
+          result.interface_transpose = result.interface.transpose(owned(level), owned(level), comm);
+        }
+    }
+
+    template <int dim>
+    std::vector<DistributedEntry> Builder<dim>::prolongation(unsigned int fine) const
+    {
+      const FiniteElement<dim>     &fe    = dof_handler.get_fe();
+      const unsigned int            n     = fe.n_dofs_per_cell();
+      const IndexSet               &own   = owned(fine);
+      const Index                   first = own.n_elements() > 0 ? own.nth_index_in_set(0) : 0;
+      std::vector<bool>             is_done(own.n_elements(), false);
+      std::vector<Index>            parent(n), child(n);
+      std::vector<DistributedEntry> entries;
+      for (const auto &cell : dof_handler.mg_cell_iterators_on_level(fine - 1))
+        if (cell->is_locally_owned_on_level() && cell->has_children())
+          {
+            cell->get_mg_dof_indices(parent);
+            for (unsigned int c = 0; c < cell->n_children(); ++c)
+              {
+                get_dof_indices(cell->child(c), child);
+                const FullMatrix<double> &matrix = fe.get_prolongation_matrix(c, cell->refinement_case());
+                for (unsigned int i = 0; i < n; ++i)
+                  {
+                    const bool is_own = own.is_element(child[i]);
+                    if (is_own && is_done[child[i] - first])
+                      continue; // neighbouring cells interpolate to it alike
+                    if (is_own)
+                      is_done[child[i] - first] = true;
+                    for (unsigned int j = 0; j < n; ++j)
+                      if (std::abs(matrix(i, j)) > 1e-14 && !constrained.is_boundary_index(fine - 1, parent[j]))
+                        entries.push_back({child[i], parent[j], matrix(i, j)});
+                  }
+              }
+          }
+      return entries;
+    }
+
+    template <int dim>
+    std::vector<double> Builder<dim>::coordinates(unsigned int level) const
+    {
+      const std::vector<Point<dim>> &nodes = dof_handler.get_fe().get_unit_support_points();
+      const IndexSet                &own   = owned(level);
+      const Index                    first = own.n_elements() > 0 ? own.nth_index_in_set(0) : 0;
+      std::vector<bool>              is_done(own.n_elements(), false);
+      std::vector<double>            result(own.n_elements() * dim);
+      std::vector<Index>             indices(nodes.size());
+      for (const auto &cell : dof_handler.mg_cell_iterators_on_level(level))
+        if (cell->is_locally_owned_on_level())
+          {
+            get_dof_indices(cell, indices);
+            for (unsigned int i = 0; i < nodes.size(); ++i)
+              if (own.is_element(indices[i]) && !is_done[indices[i] - first])
+                {
+                  is_done[indices[i] - first] = true;
+                  const Point<dim> point      = mapping.transform_unit_to_real_cell(cell, nodes[i]);
+                  for (unsigned int d = 0; d < dim; ++d)
+                    result[(indices[i] - first) * dim + d] = point[d];
+                }
+          }
+      return result;
+    }
+
+    template <int dim>
+    void Builder<dim>::find_copies(std::vector<Level> &levels) const
+    {
+      // the second of these lists: the active mesh's unknown is this rank's and the level's another's; the third: the other way round
+      std::array<std::vector<CopyPairs>, 3> lists;
+      internal::MGTransfer::fill_copy_indices(dof_handler, &constrained, lists[0], lists[1], lists[2], true);
+      for (unsigned int l = 0; l < levels.size(); ++l)
+        for (const auto &list : lists)
+          levels[l].copies.insert(levels[l].copies.end(), list[coarsest + l].begin(), list[coarsest + l].end());
+    }
+
+    template <int dim>
+    MultigridHierarchy Builder<dim>::build(const LocalMatrix &A, const IndexSet &constrained_rows, const CellMatrix<dim> &cell_matrix) const
+    {
+      std::vector<Level> levels(finest - coarsest + 1);
+      for (unsigned int l = 0; l < levels.size(); ++l)
+        {
+          levels[l].ghosts.set_size(owned(coarsest + l).size());
+          if (is_active(coarsest + l))
+            levels[l].matrix = DistributedRows(A, constrained_rows);
+          else
+            assemble(coarsest + l, cell_matrix, levels[l]);
+          if (l > 0)
+            {
+              const IndexSet &coarse = owned(coarsest + l - 1), &fine = owned(coarsest + l);
+              levels[l].prolongation = DistributedRows(prolongation(coarsest + l), fine, comm);
+              if (distributed)
+                levels[l].restriction = levels[l].prolongation.transpose(fine, coarse, comm);
+            }
+        }
+      if (!global)
+        find_copies(levels);
+      return number(levels, A, constrained_rows);
+    }
+
+    template <int dim>
+    MultigridHierarchy Builder<dim>::number(std::vector<Level> &levels, const LocalMatrix &A, const IndexSet &constrained_rows) const
+    {
+      // what each level's vectors need of other ranks
+      IndexSet global_ghosts = A.ghosts;
+      for (unsigned int l = 0; l < levels.size(); ++l)
+        {
+          const IndexSet &own = owned(coarsest + l);
+          for (const DistributedRows *rows : {&levels[l].matrix, &levels[l].restriction, &levels[l].interface, &levels[l].interface_transpose})
+            rows->add_ghosts(own, levels[l].ghosts);
+          if (l + 1 < levels.size())
+            levels[l + 1].prolongation.add_ghosts(own, levels[l].ghosts);
+          for (const auto &[active, of_level] : levels[l].copies)
+            if (!own.is_element(of_level))
+              levels[l].ghosts.add_index(of_level);
+            else if (!A.owned.is_element(active))
+              global_ghosts.add_index(active);
+          levels[l].ghosts.compress();
+        }
+      global_ghosts.compress();
+
+      MultigridHierarchy hierarchy;
+      for (unsigned int l = 0; l < levels.size(); ++l)
+        {
+          const Level    &from = levels[l];
+          const IndexSet &own  = owned(coarsest + l);
+          MultigridLevel  level;
+          level.matrix = from.matrix.number(own, from.ghosts);
+          if (l > 0)
+            level.prolongation = from.prolongation.number(owned(coarsest + l - 1), levels[l - 1].ghosts);
+          if (l > 0 && distributed)
+            level.restriction = from.restriction.number(own, from.ghosts);
+          if (l > 0 && !global)
+            {
+              level.interface           = from.interface.number(own, from.ghosts);
+              level.interface_transpose = from.interface_transpose.number(own, from.ghosts);
+            }
+          for (const auto &[active, of_level] : from.copies)
+            {
+              level.global_rows.push_back(local_index(active, A.owned, global_ghosts));
+              level.level_rows.push_back(local_index(of_level, own, from.ghosts));
+            }
+          level.coordinates = coordinates(coarsest + l);
+          level.dim         = dim;
+          if (distributed)
+            level.communication = std::make_shared<GhostExchange>(own, from.ghosts, comm);
+          hierarchy.levels.push_back(std::move(level));
+        }
+      if (!global)
+        {
+          hierarchy.matrix = DistributedRows(A, constrained_rows).number(A.owned, global_ghosts);
+          if (distributed)
+            hierarchy.communication = std::make_shared<GhostExchange>(A.owned, global_ghosts, comm);
+        }
+      return hierarchy;
+    }
+  } // namespace
+
+  template <int dim>
+  MultigridHierarchy make_multigrid_hierarchy(const Mapping<dim>      &mapping,
+                                              const DoFHandler<dim>   &dof_handler,
+                                              const MGConstrainedDoFs &constrained,
+                                              const LocalMatrix       &A,
+                                              const IndexSet          &constrained_rows,
+                                              const CellMatrix<dim>   &cell_matrix,
+                                              unsigned int             n_levels)
+  {
+    return Builder<dim>(mapping, dof_handler, constrained, n_levels).build(A, constrained_rows, cell_matrix);
+  }
+
+  template MultigridHierarchy make_multigrid_hierarchy(
+    const Mapping<1> &, const DoFHandler<1> &, const MGConstrainedDoFs &, const LocalMatrix &, const IndexSet &, const CellMatrix<1> &, unsigned int);
+  template MultigridHierarchy make_multigrid_hierarchy(
+    const Mapping<2> &, const DoFHandler<2> &, const MGConstrainedDoFs &, const LocalMatrix &, const IndexSet &, const CellMatrix<2> &, unsigned int);
+  template MultigridHierarchy make_multigrid_hierarchy(
+    const Mapping<3> &, const DoFHandler<3> &, const MGConstrainedDoFs &, const LocalMatrix &, const IndexSet &, const CellMatrix<3> &, unsigned int);
+} // namespace leopard

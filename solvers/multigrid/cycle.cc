@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "multigrid_data.h"
+
+namespace leopard
+{
+  namespace
+  {
+    double now()
+    {
+      return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+    }
+  } // namespace
+
+  void Multigrid::Data::wait() const
+  {
+    if (operations->memory_space() == MemorySpace::device)
+      device::synchronize();
+  }
+
+  template <typename Function>
+  void Multigrid::Data::timed(double MultigridProfile::Level::*seconds, int level, const Function &function)
+  {
+    if (profile == nullptr)
+      {
+        function();
+        return;
+      }
+    const double start = now();
+    function();
+    wait();
+    profile->levels[level].*seconds += now() - start;
+  }
+
+  bool Multigrid::Data::can_be_recorded() const
+  {
+    return options.use_graph && profile == nullptr && operations->is_queued() && coarse->is_queued() &&
+           (own_coarse_solver || !operations->is_singular()); // whose means are waited for
+  }
+
+  template <typename Function>
+  void Multigrid::Data::run(Recorded &recorded, const Function &function)
+  {
+    if (!can_be_recorded() || !recorded.used) // libraries set themselves up at the first use, which must not be recorded
+      {
+        recorded.used = true;
+        function();
+        return;
+      }
+    if (recorded.graph == nullptr)
+      {
+        auto graph = std::make_unique<device::Graph>();
+        graph->record(function);
+        recorded.graph = std::move(graph);
+      }
+    recorded.graph->launch();
+  }
+
+  void Multigrid::Data::forget_recorded()
+  {
+    recorded_cycle.graph.reset();
+    recorded_start.graph.reset();
+  }
+
+  void Multigrid::Data::cycle()
+  {
+    run(recorded_cycle, [this] {
+      if (operations->is_adaptive())
+        for (int level = 0; level <= finest(); ++level)
+          operations->set_zero(level);
+      visit(finest(), options.cycle);
+    });
+  }
+
+  void Multigrid::Data::full_multigrid()
+  {
+    run(recorded_start, [this] {
+      for (int level = finest(); level > 0; --level)
+        timed(&MultigridProfile::Level::residual_and_transfers, level, [&] { operations->restrict_right_hand_side(level); });
+      solve_coarse();
+      for (int level = 1; level <= finest(); ++level)
+        {
+          timed(&MultigridProfile::Level::residual_and_transfers, level, [&] { operations->interpolate(level); });
+          visit(level, options.cycle);
+        }
+    });
+  }
+
+  void Multigrid::Data::iterate(double *x, const double *b)
+  {
+    if (operations->is_adaptive())
+      operations->set_residual(x, b);
+    cycle();
+    if (operations->is_adaptive())
+      operations->add_solutions(x);
+  }
+
+  void Multigrid::Data::visit(int level, CycleType type)
+  {
+    if (level == 0)
+      {
+        solve_coarse();
+        return;
+      }
+    using Part = MultigridProfile::Level;
+    timed(&Part::smoother, level, [&] { operations->smooth(level, options.pre_smoothing); });
+    timed(&Part::residual_and_transfers, level, [&] {
+      operations->restrict_residual(level);
+      operations->set_zero(level - 1);
+    });
+    visit(level - 1, type);
+    if (level > 1 && type != CycleType::v)
+      visit(level - 1, type == CycleType::w ? CycleType::w : CycleType::v);
+    timed(&Part::residual_and_transfers, level, [&] { operations->correct(level); });
+    timed(&Part::smoother, level, [&] { operations->smooth(level, options.post_smoothing); });
+  }
+
+  void Multigrid::Data::solve_coarse()
+  {
+    const double start = profile != nullptr ? now() : 0., copies = coarse->copy_seconds();
+    const bool   project = operations->is_singular() && !own_coarse_solver;
+    if (project)
+      operations->remove_coarse_mean(operations->b(0));
+    coarse->solve(operations->x(0), operations->b(0));
+    if (project)
+      operations->remove_coarse_mean(operations->x(0));
+    if (profile == nullptr)
+      return;
+    wait();
+    const double copied = coarse->copy_seconds() - copies;
+    profile->copies += copied;
+    profile->coarse_solver += now() - start - copied;
+  }
+} // namespace leopard

@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "find_stencil.h"
+
+#include "../base/errors.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+
+namespace leopard
+{
+  namespace
+  {
+    /** What is wrong, for why_not. */
+    struct NotFound
+    {
+      std::string reason;
+    };
+
+    std::string text_of(double value)
+    {
+      char text[32];
+      std::snprintf(text, sizeof(text), "%.6g", value);
+      return text;
+    }
+
+    /** Rows at the nodes of a lattice. */
+    class Lattice
+    {
+    public:
+      Lattice(const CrsMatrix &A_, const std::vector<double> &coordinates_, int dim_)
+        : A(A_)
+        , coordinates(coordinates_)
+        , dim(dim_)
+        , is_isolated(A_.n_rows)
+      {
+        find_isolated_rows();
+        measure();
+        place();
+      }
+
+      int node_of(int row) const { return node[row]; }
+      /** Position of a row in intervals from the lattice's corner. */
+      std::array<int, 3> position(int row) const
+      {
+        std::array<int, 3> p = {0, 0, 0};
+        for (int d = 0; d < dim; ++d)
+          p[d] = static_cast<int>(std::lround((coordinates[static_cast<std::size_t>(row) * dim + d] - lower[d]) / interval[d]));
+        return p;
+      }
+
+      const CrsMatrix           &A;
+      const std::vector<double> &coordinates;
+      const int                  dim;
+      std::vector<char>          is_isolated;
+      std::array<int, 3>         n = {1, 1, 1};
+      std::vector<int>           rows, isolated_rows; ///< row of each node; the others
+
+    private:
+      void find_isolated_rows()
+      {
+        for (int i = 0; i < A.n_rows; ++i)
+          {
+            is_isolated[i] = true;
+            for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
+              if (A.columns[p] != i && A.values[p] != 0.)
+                is_isolated[i] = false;
+            if (is_isolated[i])
+              isolated_rows.push_back(i);
+          }
+        if (static_cast<int>(isolated_rows.size()) == A.n_rows)
+          throw NotFound{"no row is coupled to another"};
+      }
+
+      void measure()
+      {
+        constexpr double infinity   = std::numeric_limits<double>::infinity();
+        lower                       = {infinity, infinity, infinity};
+        std::array<double, 3> upper = {-infinity, -infinity, -infinity};
+        for (int i = 0; i < A.n_rows; ++i)
+          if (!is_isolated[i])
+            for (int d = 0; d < dim; ++d)
+              {
+                const double x = coordinates[static_cast<std::size_t>(i) * dim + d];
+                lower[d]       = std::min(lower[d], x);
+                upper[d]       = std::max(upper[d], x);
+              }
+        // the shortest distance of coupled rows in each direction
+        std::array<double, 3> shortest = {infinity, infinity, infinity};
+        for (int i = 0; i < A.n_rows; ++i)
+          for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
+            if (A.columns[p] != i && A.values[p] != 0.)
+              for (int d = 0; d < dim; ++d)
+                {
+                  const double distance =
+                    std::abs(coordinates[static_cast<std::size_t>(A.columns[p]) * dim + d] - coordinates[static_cast<std::size_t>(i) * dim + d]);
+                  if (distance > 1e-6 * (upper[d] - lower[d]))
+                    shortest[d] = std::min(shortest[d], distance);
+                }
+        double n_nodes = 1.;
+        for (int d = 0; d < dim; ++d)
+          if (upper[d] > lower[d])
+            {
+              if (shortest[d] == infinity)
+                throw NotFound{"no rows are coupled in direction " + std::to_string(d)};
+              // the mean interval, so that rounding does not add up
+              n[d]        = static_cast<int>(std::min(1e9, std::round((upper[d] - lower[d]) / shortest[d]))) + 1;
+              interval[d] = (upper[d] - lower[d]) / (n[d] - 1);
+              n_nodes *= n[d];
+            }
+        const double n_found = A.n_rows - static_cast<double>(isolated_rows.size());
+        if (n_nodes != n_found)
+          throw NotFound{"a lattice of " + std::to_string(n[0]) + " x " + std::to_string(n[1]) + " x " + std::to_string(n[2]) + " nodes has " +
+                         text_of(n_nodes) + " of them, and there are " + text_of(n_found) + " coupled rows"};
+      }
+
+      void place()
+      {
+        rows.assign(A.n_rows - isolated_rows.size(), -1);
+        node.assign(A.n_rows, -1);
+        for (int i = 0; i < A.n_rows; ++i)
+          {
+            if (is_isolated[i])
+              continue;
+            const auto p = position(i);
+            for (int d = 0; d < dim; ++d)
+              if (std::abs(lower[d] + p[d] * interval[d] - coordinates[static_cast<std::size_t>(i) * dim + d]) > 1e-4 * interval[d])
+                throw NotFound{"row " + std::to_string(i) + " does not stand at a node of the lattice: its coordinate " + std::to_string(d) + " is " +
+                               text_of(coordinates[static_cast<std::size_t>(i) * dim + d])};
+            node[i] = (p[2] * n[1] + p[1]) * n[0] + p[0];
+            if (rows[node[i]] >= 0)
+              throw NotFound{"the rows " + std::to_string(rows[node[i]]) + " and " + std::to_string(i) + " stand at the same place"};
+            rows[node[i]] = i;
+          }
+      }
+
+      std::array<double, 3> lower, interval = {1., 1., 1.};
+      std::vector<int>      node; ///< of each row
+    };
+
+    /** The values that the entries of one direction have. */
+    struct Range
+    {
+      double smallest = std::numeric_limits<double>::infinity(), largest = -std::numeric_limits<double>::infinity(), sum = 0.;
+      int    count = 0, row = -1; ///< row: the last with an entry unlike those before
+
+      void add(double value, int from_row)
+      {
+        if (value < smallest || value > largest)
+          row = from_row;
+        smallest = std::min(smallest, value);
+        largest  = std::max(largest, value);
+        sum += value;
+        ++count;
+      }
+    };
+
+    int slot_of(const std::array<int, 3> &offset)
+    {
+      return ((offset[2] + 1) * 3 + offset[1] + 1) * 3 + offset[0] + 1;
+    }
+
+    std::array<Range, 27> ranges_of(const Lattice &lattice)
+    {
+      const CrsMatrix      &A = lattice.A;
+      std::array<Range, 27> ranges;
+      for (const int i : lattice.rows)
+        {
+          const auto here = lattice.position(i);
+          for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
+            {
+              if (A.values[p] == 0. && A.columns[p] != i)
+                continue;
+              if (lattice.is_isolated[A.columns[p]])
+                throw NotFound{"row " + std::to_string(i) + " is coupled to row " + std::to_string(A.columns[p]) +
+                               ", which is a row of boundary values"};
+              const auto         there  = lattice.position(A.columns[p]);
+              std::array<int, 3> offset = {0, 0, 0};
+              for (int d = 0; d < 3; ++d)
+                {
+                  offset[d] = there[d] - here[d];
+                  if (std::abs(offset[d]) > 1)
+                    throw NotFound{"row " + std::to_string(i) + " is coupled to row " + std::to_string(A.columns[p]) +
+                                   ", which is more than one interval away"};
+                }
+              ranges[slot_of(offset)].add(A.values[p], i);
+            }
+        }
+      return ranges;
+    }
+
+    FoundStencil find(const CrsMatrix &A, const std::vector<double> &coordinates, int dim, double tolerance)
+    {
+      const Lattice         lattice(A, coordinates, dim);
+      std::array<Range, 27> ranges = ranges_of(lattice);
+      FoundStencil          found;
+      found.stencil.n_x   = lattice.n[0];
+      found.stencil.n_y   = lattice.n[1];
+      found.stencil.n_z   = lattice.n[2];
+      found.rows          = lattice.rows;
+      found.isolated_rows = lattice.isolated_rows;
+
+      const Range &center = ranges[slot_of({0, 0, 0})];
+      const double scale  = std::max(std::abs(center.smallest), std::abs(center.largest));
+      for (int slot = 0; slot < 27; ++slot)
+        {
+          const std::array<int, 3> offset = {slot % 3 - 1, slot / 3 % 3 - 1, slot / 9 - 1};
+          Range                   &range  = ranges[slot];
+          if (range.count == 0)
+            continue;
+          int n_expected = 1;
+          for (int d = 0; d < 3; ++d)
+            n_expected *= lattice.n[d] - std::abs(offset[d]);
+          if (range.count < n_expected)
+            range.add(0., range.row); // entries that are not stored
+          const double difference = range.largest - range.smallest;
+          if (slot == slot_of({0, 0, 0}) && difference > tolerance * scale)
+            {
+              for (const int i : lattice.rows)
+                for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
+                  if (A.columns[p] == i)
+                    found.stencil.diagonal.push_back(A.values[p]);
+              continue;
+            }
+          if (difference > tolerance * scale)
+            throw NotFound{"the coefficient of the neighbour at (" + std::to_string(offset[0]) + ", " + std::to_string(offset[1]) + ", " +
+                           std::to_string(offset[2]) + ") varies from " + text_of(range.smallest) + " to " + text_of(range.largest) + " (row " +
+                           std::to_string(range.row) + ")"};
+          const bool   vanishes = std::max(std::abs(range.smallest), std::abs(range.largest)) <= tolerance * scale;
+          const double value = vanishes ? 0. : difference == 0. ? range.smallest : std::clamp(range.sum / range.count, range.smallest, range.largest);
+          found.stencil.coefficient(offset[0], offset[1], offset[2]) = value;
+          found.deviation = std::max({found.deviation, (range.largest - value) / scale, (value - range.smallest) / scale});
+        }
+      found.stencil.validate();
+      return found;
+    }
+  } // namespace
+
+  std::optional<FoundStencil>
+  find_stencil(const CrsMatrix &A, const std::vector<double> &coordinates, int dim, std::string *why_not, double tolerance)
+  {
+    if (A.n_columns != A.n_rows)
+      throw InvalidInput("find_stencil: the matrix has " + std::to_string(A.n_columns - A.n_rows) +
+                         " ghost columns\n  expected: none, a whole matrix");
+    if (dim < 1 || dim > 3 || coordinates.size() != static_cast<std::size_t>(A.n_rows) * dim)
+      throw InvalidInput("find_stencil: " + std::to_string(coordinates.size()) + " coordinates in " + std::to_string(dim) +
+                         " dimensions\n  expected: 1, 2 or 3 dimensions, and that many coordinates for each of the " + std::to_string(A.n_rows) +
+                         " rows");
+    try
+      {
+        return find(A, coordinates, dim, tolerance);
+      }
+    catch (const NotFound &not_found)
+      {
+        if (why_not != nullptr)
+          *why_not = not_found.reason;
+        return std::nullopt;
+      }
+  }
+} // namespace leopard

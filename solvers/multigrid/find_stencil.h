@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "../matrix/stencil.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace leopard
+{
+  /** A matrix that is a stencil, but for the order of its rows and for rows that are coupled to none. */
+  struct FoundStencil
+  {
+    Stencil          stencil;
+    std::vector<int> rows;           ///< the matrix' row of each of the stencil's nodes, x fastest
+    std::vector<int> isolated_rows;  ///< the others (boundary values): a_ii x_i = b_i
+    double           deviation = 0.; ///< largest |a_ij - coefficient| over the largest diagonal entry; 0: every entry is equal exactly
+  };
+
+  /**
+   * Recognizes a stencil in a stored matrix: rows that are coupled to others must stand at the nodes of a whole lattice with equal intervals in each
+   * direction, their couplings must reach one interval at most, and those of one direction must be equal, up to a tolerance, in all rows; where there is no node, zero
+   * boundary values are meant. A diagonal that varies more than the tolerance becomes the stencil's. Every entry is looked at once.
+   *
+   * @param coordinates dim numbers a row, row after row; any unit.
+   * @param why_not if not null and nothing is found, receives the reason.
+   * @param tolerance of deviation. Assembled matrices differ by rounding: by 1e-16 times the number of nodes in a direction.
+   * @throws InvalidInput if A has ghosts, or not dim coordinates a row.
+   */
+  std::optional<FoundStencil>
+  find_stencil(const CrsMatrix &A, const std::vector<double> &coordinates, int dim, std::string *why_not = nullptr, double tolerance = 1e-11);
+} // namespace leopard

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "level_order.h"
+
+#include "../matrix/blocks.h"
+
+namespace leopard
+{
+  namespace
+  {
+    LevelOrder order_of(const MultigridLevel &level, const SmootherOptions &options)
+    {
+      const int  block_size      = options.block_async.block_size;
+      const bool has_coordinates = !level.coordinates.empty();
+      if (options.block_shape == BlockShape::contiguous)
+        return {{}, {}, "contiguous blocks"};
+      if (level.matrix.n_rows <= block_size)
+        return {{}, {}, "one block"};
+      Partition   partition;
+      std::string text;
+      if (options.block_shape == BlockShape::tiles && has_coordinates)
+        {
+          partition = coordinate_partition(level.coordinates, level.dim, block_size);
+          text      = "tiles from coordinates";
+        }
+      else
+        {
+          partition = metis_partition(level.matrix, block_size);
+          text      = options.block_shape == BlockShape::tiles ? "METIS blocks (no coordinates for tiles)" : "METIS blocks";
+        }
+      // overlapping blocks are made of block_size rows each; in this order they are compact, too
+      if (options.block_async.overlap != Overlap::none)
+        partition.block_offsets.clear();
+      return {std::move(partition.old_row), std::move(partition.block_offsets), text};
+    }
+  } // namespace
+
+  std::vector<LevelOrder> level_orders(const MultigridHierarchy &hierarchy, const SmootherOptions &options)
+  {
+    std::vector<LevelOrder> orders(hierarchy.levels.size());
+    if (options.method == "async")
+      for (std::size_t l = 1; l < orders.size(); ++l)
+        orders[l] = order_of(hierarchy.levels[l], options);
+    return orders;
+  }
+} // namespace leopard

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "linear_algebra.h"
+
+#include "../base/thread_pool.h"
+#include "../device/device.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace leopard
+{
+  namespace
+  {
+    constexpr long grain = 8192; ///< entries or numbers that are worth waking a thread for
+
+    class HostMatrix : public LinearAlgebra::Matrix
+    {
+    public:
+      HostMatrix(CrsMatrix &&A_, std::shared_ptr<ThreadPool> pool_)
+        : A(std::move(A_))
+        , pool(std::move(pool_))
+        , grain_rows(A.n_rows == 0 ? 1 : std::max(1l, grain * A.n_rows / std::max(A.n_entries(), 1)))
+      {
+      }
+
+      void multiply(double *z, double alpha, const double *x, double beta, const double *y) const override
+      {
+        parallel_for(*pool, A.n_rows, grain_rows, [&](long begin, long end) {
+          const int    *columns = A.columns.data();
+          const double *values  = A.values.data();
+          for (long i = begin; i < end; ++i)
+            {
+              double sum = 0.;
+              for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
+                sum += values[p] * x[columns[p]];
+              z[i] = beta == 0. ? alpha * sum : beta * y[i] + alpha * sum;
+            }
+        });
+      }
+
+      void update_values(const std::vector<double> &values) override { A.values = values; }
+
+    private:
+      CrsMatrix                         A;
+      const std::shared_ptr<ThreadPool> pool;
+      const long                        grain_rows;
+    };
+
+    class HostAlgebra : public LinearAlgebra
+    {
+    public:
+      explicit HostAlgebra(int n_threads)
+        : pool(shared_thread_pool(n_threads))
+      {
+      }
+
+      MemorySpace memory_space() const override { return MemorySpace::host; }
+
+      std::shared_ptr<double[]> vector(std::size_t n) const override { return std::shared_ptr<double[]>(new double[n]()); }
+
+      std::shared_ptr<double[]> vector(const std::vector<double> &host) const override
+      {
+        std::shared_ptr<double[]> result(new double[host.size()]);
+        std::copy(host.begin(), host.end(), result.get());
+        return result;
+      }
+
+      std::shared_ptr<int[]> indices(const std::vector<int> &host) const override
+      {
+        if (host.empty())
+          return nullptr;
+        std::shared_ptr<int[]> result(new int[host.size()]);
+        std::copy(host.begin(), host.end(), result.get());
+        return result;
+      }
+
+      std::unique_ptr<Matrix> matrix(CrsMatrix A) const override { return std::make_unique<HostMatrix>(std::move(A), pool); }
+
+      void set_zero(double *x, std::size_t n) const override
+      {
+        parallel_for(*pool, static_cast<long>(n), grain, [&](long begin, long end) { std::fill(x + begin, x + end, 0.); });
+      }
+
+      double dot(const double *x, const double *y, int n) const override
+      {
+        return parallel_sum(*pool, n, grain, [&](long begin, long end) {
+          double sum = 0.;
+          for (long i = begin; i < end; ++i)
+            sum += x[i] * y[i];
+          return sum;
+        });
+      }
+
+      void add(double *y, double a, const double *x, int n) const override
+      {
+        parallel_for(*pool, n, grain, [&](long begin, long end) {
+          for (long i = begin; i < end; ++i)
+            y[i] += a * x[i];
+        });
+      }
+
+      void copy_entries(double *to, const int *to_rows, const double *from, const int *from_rows, int n, bool add) const override
+      {
+        parallel_for(*pool, n, grain, [&](long begin, long end) {
+          if (to_rows == nullptr && from_rows == nullptr && !add)
+            std::copy(from + begin, from + end, to + begin);
+          else
+            for (long i = begin; i < end; ++i)
+              {
+                const double value  = from[from_rows != nullptr ? from_rows[i] : i];
+                double      &target = to[to_rows != nullptr ? to_rows[i] : i];
+                target              = add ? target + value : value;
+              }
+        });
+      }
+
+    private:
+      const std::shared_ptr<ThreadPool> pool;
+    };
+
+    class DeviceMatrix : public LinearAlgebra::Matrix
+    {
+    public:
+      explicit DeviceMatrix(const CrsMatrix &A)
+        : matrix(A)
+      {
+      }
+
+      void multiply(double *z, double alpha, const double *x, double beta, const double *y) const override
+      {
+        if (beta != 0. && z != y)
+          device::copy_on_device(z, y, static_cast<std::size_t>(matrix.n_rows()) * sizeof(double));
+        matrix.multiply(z, alpha, x, beta);
+      }
+
+      void update_values(const std::vector<double> &values) override { matrix.update_values(values.data()); }
+
+    private:
+      device::DeviceMatrix matrix;
+    };
+
+    class DeviceAlgebra : public LinearAlgebra
+    {
+    public:
+      MemorySpace memory_space() const override { return MemorySpace::device; }
+
+      std::shared_ptr<double[]> vector(std::size_t n) const override
+      {
+        std::shared_ptr<double[]> result = allocate<double>(n);
+        if (n > 0)
+          device::set_zero(result.get(), n * sizeof(double));
+        return result;
+      }
+
+      std::shared_ptr<double[]> vector(const std::vector<double> &host) const override { return upload(host); }
+      std::shared_ptr<int[]>    indices(const std::vector<int> &host) const override { return upload(host); }
+      std::unique_ptr<Matrix>   matrix(CrsMatrix A) const override { return std::make_unique<DeviceMatrix>(A); }
+
+      void   set_zero(double *x, std::size_t n) const override { device::set_zero(x, n * sizeof(double)); }
+      double dot(const double *x, const double *y, int n) const override { return device::dot(x, y, n); }
+      void   add(double *y, double a, const double *x, int n) const override { device::axpy(y, a, x, n); }
+
+      void copy_entries(double *to, const int *to_rows, const double *from, const int *from_rows, int n, bool add) const override
+      {
+        if (to_rows == nullptr && from_rows == nullptr && !add)
+          device::copy_on_device(to, from, static_cast<std::size_t>(n) * sizeof(double));
+        else
+          device::copy_entries(to, to_rows, from, from_rows, n, add);
+      }
+
+    private:
+      template <typename T>
+      static std::shared_ptr<T[]> allocate(std::size_t n)
+      {
+        return n == 0 ? nullptr : std::shared_ptr<T[]>(static_cast<T *>(device::allocate(n * sizeof(T))), [](T *p) { device::release(p); });
+      }
+
+      template <typename T>
+      static std::shared_ptr<T[]> upload(const std::vector<T> &host)
+      {
+        std::shared_ptr<T[]> result = allocate<T>(host.size());
+        if (!host.empty())
+          device::copy_to_device(result.get(), host.data(), host.size() * sizeof(T));
+        return result;
+      }
+    };
+  } // namespace
+
+  std::unique_ptr<LinearAlgebra> make_linear_algebra(Backend backend, int n_threads)
+  {
+    if (backend == Backend::cuda)
+      return std::make_unique<DeviceAlgebra>();
+    return std::make_unique<HostAlgebra>(backend == Backend::reference ? 1 : n_threads);
+  }
+} // namespace leopard

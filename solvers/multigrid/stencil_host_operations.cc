@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "../base/thread_pool.h"
+#include "operations.h"
+#include "stencil_host_grid.h"
+
+#include <algorithm>
+
+namespace leopard
+{
+  namespace
+  {
+    constexpr long grain = 8192; ///< nodes that are worth waking a thread for
+
+    struct Level
+    {
+      explicit Level(const StencilGrid &stencil_grid)
+        : grid(stencil_grid)
+        , n(stencil_grid.stencil.n_rows())
+        , below(stencil_grid.stencil.ghost_below ? stencil_grid.stencil.plane() : 0)
+        , all_x(below + n + (stencil_grid.stencil.ghost_above ? 2 * stencil_grid.stencil.plane() : 0))
+        , b(n + (stencil_grid.stencil.ghost_above ? stencil_grid.stencil.plane() : 0))
+      {
+      }
+
+      double *x() { return all_x.data() + below; }
+
+      StencilHostGrid                       grid;
+      int                                   n, below; ///< own nodes; nodes of a ghost plane before them
+      std::vector<double>                   all_x, b;
+      std::unique_ptr<Relaxation>           smoother;
+      std::vector<StencilHostGrid::Scratch> scratch; ///< one a thread
+    };
+
+    class StencilHostOperations : public Multigrid::Operations
+    {
+    public:
+      StencilHostOperations(const std::vector<StencilGrid> &grids, const MultigridOptions &options)
+        : pool(shared_thread_pool(options.backend == Backend::reference ? 1 : options.n_threads))
+        , iterations_per_step(options.smoother.iterations_per_step)
+      {
+        SmootherOptions smoother = options.smoother;
+        if (smoother.block_async.n_threads == 0)
+          smoother.block_async.n_threads = options.n_threads;
+        levels.reserve(grids.size());
+        for (std::size_t l = 0; l < grids.size(); ++l)
+          {
+            levels.emplace_back(grids[l]);
+            levels[l].scratch.assign(pool->size(), levels[l].grid.scratch(l > 0 ? &levels[l - 1].grid : nullptr));
+            if (l > 0)
+              levels[l].smoother = make_smoother(grids[l].stencil, smoother, options.backend);
+          }
+      }
+
+      MemorySpace memory_space() const override { return MemorySpace::host; }
+      int         n_levels() const override { return static_cast<int>(levels.size()); }
+      int         n_unknowns(int level) const override { return levels[level].n; }
+      Relaxation &smoother(int level) override { return *levels[level].smoother; }
+      double     *x(int level) override { return levels[level].x(); }
+      double     *b(int level) override { return levels[level].b.data(); }
+
+      std::size_t memory() const override
+      {
+        std::size_t sum = 0;
+        for (const Level &level : levels)
+          sum +=
+            (level.all_x.size() + level.b.size() + 2 * level.grid.stencil().diagonal.size()) * sizeof(double); // a diagonal for the smoother, too
+        return sum;
+      }
+
+      void set_zero(int level) override
+      {
+        double *all = levels[level].all_x.data();
+        parallel_for(
+          *pool, static_cast<long>(levels[level].all_x.size()), grain, [&](long begin, long end) { std::fill(all + begin, all + end, 0.); });
+      }
+
+      void smooth(int level, int n_steps) override
+      {
+        smoother(level).restart();
+        smoother(level).iterate(x(level), b(level), n_steps * iterations_per_step);
+      }
+
+      void restrict_residual(int level) override
+      {
+        const double norm = restrict_vector(level, x(level));
+        if (level == n_levels() - 1)
+          restricted_norm = norm;
+      }
+
+      void restrict_right_hand_side(int level) override { restrict_vector(level, nullptr); }
+      void correct(int level) override { prolongate(level, true); }
+      void interpolate(int level) override { prolongate(level, false); }
+
+      void set_right_hand_sides(const double *from) override { copy(from, b(n_levels() - 1)); }
+      void set_solution(const double *from) override { copy(from, x(n_levels() - 1)); }
+      void get_solution(double *to) override { copy(x(n_levels() - 1), to); }
+
+      void multiply(double *y, double *from) override
+      {
+        const long n_x = levels.back().grid.stencil().n_x, n_y = levels.back().grid.stencil().n_y;
+        for_pieces(levels.back(), [&](const StencilHostGrid::Piece &p, StencilHostGrid::Scratch & /*s*/) {
+          double *result = y + (p.k * n_y + p.j) * n_x;
+          levels.back().grid.residual_line(from, nullptr, p.j, p.k, p.begin, p.end, result + p.begin);
+          for (int i = p.begin; i < p.end; ++i)
+            result[i] = -result[i];
+          return 0.;
+        });
+      }
+
+      double residual_norm_squared(double *from, const double *right) override
+      {
+        return for_pieces(levels.back(), [&](const StencilHostGrid::Piece &p, StencilHostGrid::Scratch &s) {
+          levels.back().grid.residual_line(from, right, p.j, p.k, p.begin, p.end, s.sum.data());
+          return StencilHostGrid::norm_squared(s.sum.data(), p.end - p.begin);
+        });
+      }
+
+      double norm_squared(const double *v) override
+      {
+        return parallel_sum(*pool, levels.back().n, grain, [&](long begin, long end) {
+          return StencilHostGrid::norm_squared(v + begin, static_cast<int>(end - begin));
+        });
+      }
+
+      double restricted_residual_norm_squared() override { return restricted_norm; }
+
+    private:
+      template <typename Function>
+      void for_all(int level, const Function &function) const
+      {
+        parallel_for(*pool, levels[level].n, grain, function);
+      }
+
+      void copy(const double *from, double *to) const
+      {
+        for_all(n_levels() - 1, [&](long begin, long end) { std::copy(from + begin, from + end, to + begin); });
+      }
+
+      /** Parts of n indices, each with room of its own: function(first, last, scratch), which returns a number to be summed up. */
+      template <typename Function>
+      double in_parts(Level &level, long n, const Function &function)
+      {
+        std::vector<double> sums(pool->size(), 0.);
+        const int           n_parts = static_cast<int>(std::max(1l, std::min({static_cast<long>(pool->size()), level.n / grain, n})));
+        const auto          work    = [&](int part) { sums[part] = function(n * part / n_parts, n * (part + 1) / n_parts, level.scratch[part]); };
+        pool->run(work, n_parts);
+        double sum = 0.;
+        for (const double s : sums)
+          sum += s;
+        return sum;
+      }
+
+      /** function(piece, scratch) for the pieces of the level's lines; the sum of what it returns. */
+      template <typename Function>
+      double for_pieces(Level &level, const Function &function)
+      {
+        return in_parts(level, level.grid.n_pieces(), [&](long first, long last, StencilHostGrid::Scratch &s) {
+          double sum = 0.;
+          for (long number = first; number < last; ++number)
+            sum += function(level.grid.piece(number), s);
+          return sum;
+        });
+      }
+
+      /** The squared norm of what is restricted: the residual, or b where x is null. */
+      double restrict_vector(int level, const double *from)
+      {
+        Level         &fine = levels[level], &coarse = levels[level - 1];
+        const Stencil &f = fine.grid.stencil(), &c = coarse.grid.stencil();
+        return in_parts(fine,
+                        f.n_z > 1   ? c.n_z
+                        : f.n_y > 1 ? c.n_y
+                                    : c.n_x,
+                        [&](long first, long last, StencilHostGrid::Scratch &s) {
+                          return fine.grid.restrict_part(
+                            coarse.grid, from, fine.b.data(), coarse.b.data(), static_cast<int>(first), static_cast<int>(last), s);
+                        });
+      }
+
+      void prolongate(int level, bool add)
+      {
+        Level &fine = levels[level], &coarse = levels[level - 1];
+        for_pieces(fine, [&](const StencilHostGrid::Piece &piece, StencilHostGrid::Scratch &s) {
+          fine.grid.interpolate_piece(coarse.grid, coarse.x(), fine.x(), add, piece, s);
+          return 0.;
+        });
+        for (const StencilHostGrid::Piece &piece : fine.grid.ghost_pieces())
+          fine.grid.interpolate_piece(coarse.grid, coarse.x(), fine.x(), add, piece, fine.scratch.front());
+      }
+
+      const std::shared_ptr<ThreadPool> pool;
+      const int                         iterations_per_step;
+      std::vector<Level>                levels;
+      double                            restricted_norm = 0.;
+    };
+  } // namespace
+
+  std::unique_ptr<Multigrid::Operations> make_stencil_host_operations(const std::vector<StencilGrid> &levels, const MultigridOptions &options)
+  {
+    return std::make_unique<StencilHostOperations>(levels, options);
+  }
+} // namespace leopard

@@ -1,0 +1,501 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "../base/errors.h"
+#include "../device/device.h"
+#include "../matrix/blocks.h"
+#include "coarse_solvers.h"
+#include "level_order.h"
+#include "linear_algebra.h"
+#include "operations.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <string>
+
+namespace leopard
+{
+  namespace
+  {
+    std::size_t bytes(const CrsMatrix &A)
+    {
+      return A.values.size() * (sizeof(double) + sizeof(int)) + A.row_offsets.size() * sizeof(int);
+    }
+
+    /** Bytes of the operators, with transposed ones where they are not given. */
+    std::size_t operator_bytes(const MultigridLevel &level)
+    {
+      return bytes(level.matrix) + bytes(level.prolongation) + std::max(bytes(level.restriction), bytes(level.prolongation)) +
+             2 * bytes(level.interface);
+    }
+
+    std::size_t vector_bytes(const MultigridLevel &level)
+    {
+      return (2 * static_cast<std::size_t>(level.matrix.n_columns) + level.matrix.n_rows) * sizeof(double);
+    }
+
+    /** Operators, vectors, and smoothers that have a copy of their matrix. */
+    std::size_t hierarchy_bytes(const MultigridHierarchy &hierarchy)
+    {
+      std::size_t sum = bytes(hierarchy.matrix) + hierarchy.matrix.n_columns * sizeof(double);
+      for (std::size_t l = 0; l < hierarchy.levels.size(); ++l)
+        sum += operator_bytes(hierarchy.levels[l]) + vector_bytes(hierarchy.levels[l]) + (l > 0 ? bytes(hierarchy.levels[l].matrix) : 0);
+      return sum;
+    }
+
+    void check_device_memory(std::size_t needed, std::size_t n_unknowns)
+    {
+      const std::size_t free = device::free_memory();
+      if (needed > free)
+        throw DeviceError("multigrid: the hierarchy of " + std::to_string(n_unknowns) + " unknowns needs about " + std::to_string(needed) +
+                          " bytes on the GPU, of which " + std::to_string(free) +
+                          " are free\n  expected: a smaller problem, a larger GPU, more ranks on more GPUs, or the backend host");
+    }
+
+    const Communication &one_rank()
+    {
+      static const Communication communication;
+      return communication;
+    }
+
+    /** Vectors among which a singular problem is solved. */
+    struct NullSpace
+    {
+      int                       n = 0;
+      std::shared_ptr<double[]> vector;
+      double                    norm_squared = 0.; ///< over all ranks
+    };
+
+    class StoredOperations : public Multigrid::Operations
+    {
+    public:
+      StoredOperations(const MultigridHierarchy &hierarchy, const MultigridOptions &options)
+        : algebra(make_linear_algebra(options.backend, options.n_threads))
+        , iterations_per_step(options.smoother.iterations_per_step)
+        , n_bytes(hierarchy_bytes(hierarchy))
+        , adaptive(hierarchy.is_adaptive())
+      {
+        if (options.backend == Backend::cuda)
+          check_device_memory(n_bytes, hierarchy.finest_matrix().n_rows);
+        const std::vector<LevelOrder> orders = level_orders(hierarchy, options.smoother);
+        levels.resize(hierarchy.levels.size());
+        for (std::size_t l = 0; l < levels.size(); ++l)
+          set_up_level(hierarchy, orders, static_cast<int>(l), options);
+        if (adaptive)
+          {
+            matrix               = algebra->matrix(hierarchy.matrix);
+            rows                 = hierarchy.matrix.n_rows;
+            global_columns       = hierarchy.matrix.n_columns;
+            global_residual      = algebra->vector(global_columns);
+            global_communication = hierarchy.communication;
+          }
+        else
+          {
+            rows                 = levels.back().n;
+            finest_order         = algebra->indices(orders.back().old_row);
+            global_communication = levels.back().communication;
+          }
+        any_ghosts = communication(n_levels()).has_ghosts();
+        for (const Level &l : levels)
+          any_ghosts = any_ghosts || l.has_ghosts;
+        find_null_spaces(hierarchy);
+      }
+
+      MemorySpace memory_space() const override { return algebra->memory_space(); }
+      int         n_levels() const override { return static_cast<int>(levels.size()); }
+      int         n_unknowns(int level) const override { return levels[level].n; }
+      std::size_t memory() const override { return n_bytes; }
+      Relaxation &smoother(int level) override { return *levels[level].smoother; }
+      int         n_rows() const override { return rows; }
+      int         n_columns() const override { return adaptive ? global_columns : levels.back().n_columns; }
+      std::string description(int level) const override { return levels[level].text; }
+      double     *x(int level) override { return levels[level].x.get(); }
+      double     *b(int level) override { return levels[level].b.get(); }
+      bool        is_adaptive() const override { return adaptive; }
+      bool        is_queued() const override { return memory_space() == MemorySpace::device && !any_ghosts; }
+      bool        is_singular() const override { return coarse_null_space.n > 0 || global_null_space.norm_squared > 0.; }
+
+      void set_zero(int level) override { algebra->set_zero(x(level), levels[level].n_columns); }
+
+      void smooth(int level, int n_steps) override
+      {
+        Level    &l = levels[level];
+        const int n = n_steps * iterations_per_step;
+        if (n == 0)
+          return;
+        l.smoother->restart();
+        if (!l.has_ghosts)
+          l.smoother->iterate(l.x.get(), l.b.get(), n);
+        else
+          for (int i = 0; i < n; ++i)
+            {
+              update_ghosts(level, l.x.get());
+              l.smoother->iterate(l.x.get(), l.b.get(), 1);
+            }
+      }
+
+      void restrict_residual(int level) override
+      {
+        Level &l = levels[level], &coarse = levels[level - 1];
+        update_ghosts(level, l.x.get());
+        l.A->multiply(l.r.get(), -1., l.x.get(), 1., l.b.get());
+        if (l.E != nullptr)
+          l.E->multiply(l.r.get(), -1., l.x.get(), 1., l.r.get());
+        update_ghosts(level, l.r.get());
+        l.R->multiply(coarse.b.get(), 1., l.r.get(), adaptive ? 1. : 0., coarse.b.get());
+      }
+
+      void correct(int level) override
+      {
+        Level &l = levels[level], &coarse = levels[level - 1];
+        update_ghosts(level - 1, coarse.x.get());
+        l.P->multiply(l.x.get(), 1., coarse.x.get(), 1., l.x.get());
+        if (l.E_transpose == nullptr)
+          return;
+        update_ghosts(level, l.x.get());
+        l.E_transpose->multiply(l.b.get(), -1., l.x.get(), 1., l.b.get());
+      }
+
+      void restrict_right_hand_side(int level) override
+      {
+        Level &l = levels[level], &coarse = levels[level - 1];
+        algebra->copy_entries(l.r.get(), nullptr, l.b.get(), nullptr, l.n);
+        update_ghosts(level, l.r.get());
+        l.R->multiply(coarse.b.get(), 1., l.r.get(), 0., coarse.b.get());
+      }
+
+      void interpolate(int level) override
+      {
+        update_ghosts(level - 1, x(level - 1));
+        levels[level].P->multiply(x(level), 1., x(level - 1), 0., x(level));
+      }
+
+      void set_right_hand_sides(const double *b) override
+      {
+        if (!adaptive)
+          {
+            algebra->copy_entries(levels.back().b.get(), nullptr, b, finest_order.get(), rows);
+            project(levels.back().b.get(), global_null_space, communication(n_levels()));
+            return;
+          }
+        algebra->copy_entries(global_residual.get(), nullptr, b, nullptr, rows);
+        project(global_residual.get(), global_null_space, communication(n_levels()));
+        distribute_residual();
+      }
+
+      void set_solution(const double *x) override { algebra->copy_entries(levels.back().x.get(), nullptr, x, finest_order.get(), rows); }
+
+      void get_solution(double *x) override
+      {
+        if (adaptive)
+          {
+            algebra->set_zero(x, rows);
+            add_solutions(x);
+            return;
+          }
+        project(levels.back().x.get(), global_null_space, communication(n_levels()));
+        algebra->copy_entries(x, finest_order.get(), levels.back().x.get(), nullptr, rows);
+      }
+
+      void set_residual(double *x, const double *b) override
+      {
+        compute_residual(x, b);
+        distribute_residual();
+      }
+
+      void add_solutions(double *x) override
+      {
+        for (int level = 0; level < n_levels(); ++level)
+          {
+            const Level &l = levels[level];
+            update_ghosts(level, l.x.get());
+            algebra->copy_entries(x, l.up.global_rows.get(), l.x.get(), l.up.level_rows.get(), l.up.n, true);
+          }
+        project(x, global_null_space, communication(n_levels()));
+      }
+
+      void multiply(double *y, double *x) override
+      {
+        if (adaptive)
+          {
+            if (communication(n_levels()).has_ghosts())
+              communication(n_levels()).update_ghosts(x, memory_space());
+            matrix->multiply(y, 1., x, 0., nullptr);
+            return;
+          }
+        set_solution(x);
+        update_ghosts(n_levels() - 1, levels.back().x.get());
+        levels.back().A->multiply(levels.back().r.get(), 1., levels.back().x.get(), 0., nullptr);
+        algebra->copy_entries(y, finest_order.get(), levels.back().r.get(), nullptr, rows);
+      }
+
+      double residual_norm_squared(double *x, const double *b) override
+      {
+        compute_residual(x, b);
+        const double *r = adaptive ? global_residual.get() : levels.back().r.get();
+        return algebra->dot(r, r, rows);
+      }
+
+      double norm_squared(const double *b) override { return algebra->dot(b, b, rows); }
+
+      double restricted_residual_norm_squared() override
+      {
+        const Level &l = levels.back();
+        return algebra->dot(l.r.get(), l.r.get(), l.n);
+      }
+
+      void update_values(const MultigridHierarchy &hierarchy) override
+      {
+        if (hierarchy.levels.size() != levels.size() || hierarchy.matrix.n_rows != (adaptive ? rows : 0))
+          throw InvalidInput("multigrid: new values are given for " + std::to_string(hierarchy.levels.size()) + " levels and " +
+                             std::to_string(hierarchy.finest_matrix().n_rows) + " unknowns\n  expected: " + std::to_string(levels.size()) +
+                             " levels and " + std::to_string(rows) + " unknowns");
+        if (adaptive)
+          matrix->update_values(hierarchy.matrix.values);
+        for (std::size_t l = 0; l < levels.size(); ++l)
+          update_level(hierarchy.levels[l], levels[l], static_cast<int>(l));
+        find_null_spaces(hierarchy);
+      }
+
+      void remove_coarse_mean(double *v) override { project(v, coarse_null_space, communication(0)); }
+
+      const Communication &communication(int level) const override
+      {
+        const Communication *result = level == n_levels() ? global_communication.get() : levels[level].communication.get();
+        return result != nullptr ? *result : one_rank();
+      }
+
+    private:
+      using Matrix = LinearAlgebra::Matrix;
+
+      struct CopyList
+      {
+        int                    n = 0;
+        std::shared_ptr<int[]> global_rows, level_rows;
+      };
+
+      struct Level
+      {
+        int                                  n = 0, n_columns = 0, n_entries = 0;
+        std::unique_ptr<Matrix>              A, P, R, E, E_transpose;
+        std::shared_ptr<double[]>            x, b, r;  ///< r with ghosts, too: the restriction reads them
+        CopyList                             down, up; ///< right-hand sides from the active mesh, corrections to it
+        std::unique_ptr<Relaxation>          smoother;
+        std::string                          text;
+        std::vector<int>                     old_row;                                 ///< of the user's numbering; empty: the same
+        std::vector<int>                     entries, E_entries, E_transpose_entries; ///< of the user's matrices, from the first update on
+        std::shared_ptr<const Communication> communication;                           ///< null: one rank
+        bool                                 has_ghosts = false;
+      };
+
+      void set_up_level(const MultigridHierarchy &hierarchy, const std::vector<LevelOrder> &orders, int level, const MultigridOptions &options)
+      {
+        const MultigridLevel &from  = hierarchy.levels[level];
+        const LevelOrder     &order = orders[level];
+        Level                &l     = levels[level];
+        l.n                         = from.matrix.n_rows;
+        l.n_columns                 = from.matrix.n_columns;
+        l.n_entries                 = from.matrix.n_entries();
+        l.text                      = order.text;
+        l.old_row                   = order.old_row;
+        l.communication             = from.communication;
+        l.has_ghosts                = from.communication != nullptr && from.communication->has_ghosts();
+        if (l.has_ghosts && !order.old_row.empty())
+          l.communication = from.communication->reordered(order.old_row);
+        l.x = algebra->vector(l.n_columns);
+        l.b = algebra->vector(l.n);
+        l.r = algebra->vector(l.n_columns);
+        set_up_copy_lists(hierarchy, from, order.old_row, l);
+
+        CrsMatrix A = permute(from.matrix, order.old_row, order.old_row);
+        if (level > 0)
+          {
+            const std::vector<int> &coarse_order = orders[level - 1].old_row;
+            CrsMatrix               P            = permute(from.prolongation, order.old_row, coarse_order);
+            l.R = algebra->matrix(from.restriction.n_columns == 0 ? transpose(P) : permute(from.restriction, coarse_order, order.old_row));
+            l.P = algebra->matrix(std::move(P));
+            set_up_interface(from, order.old_row, l);
+            l.smoother = make_smoother(A, smoother_options(A, order, options, communication(level)), options.backend, from.dim);
+          }
+        l.A = algebra->matrix(std::move(A));
+      }
+
+      void set_up_copy_lists(const MultigridHierarchy &hierarchy, const MultigridLevel &from, const std::vector<int> &old_row, Level &l) const
+      {
+        std::vector<int> new_row(l.n_columns);
+        std::iota(new_row.begin(), new_row.end(), 0);
+        for (std::size_t i = 0; i < old_row.size(); ++i)
+          new_row[old_row[i]] = static_cast<int>(i);
+        const auto list = [&](const auto &counts) {
+          std::vector<int> global_rows, level_rows;
+          for (std::size_t i = 0; i < from.global_rows.size(); ++i)
+            if (counts(from.global_rows[i], from.level_rows[i]))
+              {
+                global_rows.push_back(from.global_rows[i]);
+                level_rows.push_back(new_row[from.level_rows[i]]);
+              }
+          return CopyList{static_cast<int>(global_rows.size()), algebra->indices(global_rows), algebra->indices(level_rows)};
+        };
+        l.down = list([&](int /*global*/, int level) { return level < l.n; });
+        l.up   = list([&](int global, int /*level*/) { return global < hierarchy.matrix.n_rows; });
+      }
+
+      void set_up_interface(const MultigridLevel &from, const std::vector<int> &old_row, Level &l) const
+      {
+        if (from.interface.n_rows == 0)
+          return;
+        CrsMatrix E   = permute(from.interface, old_row, old_row);
+        l.E_transpose = algebra->matrix(from.interface_transpose.n_rows == 0 ? transpose(E) : permute(from.interface_transpose, old_row, old_row));
+        l.E           = algebra->matrix(std::move(E));
+      }
+
+      void update_level(const MultigridLevel &from, Level &l, int level)
+      {
+        const std::string name = "multigrid, new values of level " + std::to_string(level);
+        if (from.matrix.n_rows != l.n || from.matrix.n_columns != l.n_columns || from.matrix.n_entries() != l.n_entries)
+          throw InvalidInput(name + ": a matrix of " + std::to_string(from.matrix.n_rows) + " rows and " + std::to_string(from.matrix.n_entries()) +
+                             " entries\n  expected: the pattern it had, of " + std::to_string(l.n) + " rows and " + std::to_string(l.n_entries) +
+                             " entries");
+        if (l.entries.empty())
+          {
+            // a matrix whose values are the numbers of its entries says where each of them went
+            l.entries = as_numbers(permute(numbered(from.matrix), l.old_row, l.old_row));
+            if (l.E != nullptr)
+              {
+                const CrsMatrix E = permute(numbered(from.interface), l.old_row, l.old_row);
+                l.E_entries       = as_numbers(E);
+                l.E_transpose_entries =
+                  as_numbers(from.interface_transpose.n_rows == 0 ? transpose(E) : permute(numbered(from.interface_transpose), l.old_row, l.old_row));
+              }
+          }
+        const std::vector<double> values = in_order(from.matrix.values, l.entries, name);
+        l.A->update_values(values);
+        if (l.smoother != nullptr)
+          l.smoother->update_values(values.data());
+        if (l.E == nullptr)
+          return;
+        l.E->update_values(in_order(from.interface.values, l.E_entries, name));
+        const CrsMatrix &transposed = from.interface_transpose.n_rows == 0 ? from.interface : from.interface_transpose;
+        l.E_transpose->update_values(in_order(transposed.values, l.E_transpose_entries, name));
+      }
+
+      static CrsMatrix numbered(CrsMatrix A)
+      {
+        std::iota(A.values.begin(), A.values.end(), 0.);
+        return A;
+      }
+
+      static std::vector<int> as_numbers(const CrsMatrix &A) { return std::vector<int>(A.values.begin(), A.values.end()); }
+
+      static std::vector<double> in_order(const std::vector<double> &values, const std::vector<int> &entries, const std::string &name)
+      {
+        if (values.size() != entries.size())
+          throw InvalidInput(name + ": a matrix has " + std::to_string(values.size()) + " entries\n  expected: the pattern it had, of " +
+                             std::to_string(entries.size()));
+        std::vector<double> result(values.size());
+        for (std::size_t p = 0; p < values.size(); ++p)
+          result[p] = values[entries[p]];
+        return result;
+      }
+
+      static SmootherOptions
+      smoother_options(const CrsMatrix &A, const LevelOrder &order, const MultigridOptions &options, const Communication &communication)
+      {
+        SmootherOptions result           = options.smoother;
+        result.block_async.block_offsets = order.block_offsets;
+        if (result.block_async.n_threads == 0)
+          result.block_async.n_threads = options.n_threads;
+        if (result.method == "chebyshev" && result.chebyshev.lambda_max == 0. && communication.is_distributed())
+          result.chebyshev.lambda_max = communication.max(estimate_lambda_max(A));
+        return result;
+      }
+
+      void find_null_spaces(const MultigridHierarchy &hierarchy)
+      {
+        const Communication      &whole  = communication(n_levels());
+        const std::vector<double> finest = constants_in_null_space(hierarchy.finest_matrix(), whole),
+                                  coarse = constants_in_null_space(hierarchy.levels.front().matrix, communication(0));
+        coarse_null_space = global_null_space = NullSpace();
+        if (finest.empty() || coarse.empty())
+          return;
+        const std::vector<int> &finest_old_row = levels.back().old_row;
+        const auto              make           = [&](const std::vector<double> &vector, const Communication &communication) {
+          NullSpace result;
+          result.n      = static_cast<int>(vector.size());
+          result.vector = algebra->vector(vector);
+          double sum    = 0.;
+          for (const double v : vector)
+            sum += v;
+          result.norm_squared = communication.sum(sum);
+          return result;
+        };
+        coarse_null_space = make(coarse, communication(0));
+        if (adaptive || finest_old_row.empty())
+          global_null_space = make(finest, whole);
+        else
+          {
+            std::vector<double> reordered(finest.size());
+            for (std::size_t i = 0; i < finest.size(); ++i)
+              reordered[i] = finest[finest_old_row[i]];
+            global_null_space = make(reordered, whole);
+          }
+      }
+
+      void update_ghosts(int level, double *v) const
+      {
+        if (levels[level].has_ghosts)
+          levels[level].communication->update_ghosts(v, memory_space());
+      }
+
+      void project(double *v, const NullSpace &space, const Communication &communication) const
+      {
+        if (space.norm_squared == 0.)
+          return;
+        const double product = communication.sum(algebra->dot(v, space.vector.get(), space.n));
+        algebra->add(v, -product / space.norm_squared, space.vector.get(), space.n);
+      }
+
+      /** r = b - A x of the whole problem: global_residual, or that of the finest level. */
+      void compute_residual(double *x, const double *b)
+      {
+        const Communication &whole = communication(n_levels());
+        if (whole.has_ghosts())
+          whole.update_ghosts(x, memory_space());
+        double       *r = adaptive ? global_residual.get() : levels.back().r.get();
+        const Matrix &A = adaptive ? *matrix : *levels.back().A;
+        A.multiply(r, -1., x, 1., b);
+        project(r, global_null_space, whole);
+      }
+
+      /** All b_l from global_residual. */
+      void distribute_residual()
+      {
+        if (communication(n_levels()).has_ghosts())
+          communication(n_levels()).update_ghosts(global_residual.get(), memory_space());
+        for (Level &l : levels)
+          {
+            algebra->set_zero(l.b.get(), l.n);
+            algebra->copy_entries(l.b.get(), l.down.level_rows.get(), global_residual.get(), l.down.global_rows.get(), l.down.n);
+          }
+      }
+
+      const std::unique_ptr<LinearAlgebra> algebra;
+      const int                            iterations_per_step;
+      const std::size_t                    n_bytes;
+      const bool                           adaptive;
+      std::vector<Level>                   levels;
+
+      int                                  rows = 0, global_columns = 0; ///< of the whole problem
+      bool                                 any_ghosts = false;
+      std::unique_ptr<Matrix>              matrix; ///< adaptive hierarchies: of the active mesh
+      std::shared_ptr<double[]>            global_residual;
+      std::shared_ptr<int[]>               finest_order; ///< others: the finest level's; null: the user's
+      std::shared_ptr<const Communication> global_communication;
+      NullSpace                            coarse_null_space, global_null_space; ///< singular problems
+    };
+  } // namespace
+
+  std::unique_ptr<Multigrid::Operations> make_stored_operations(const MultigridHierarchy &hierarchy, const MultigridOptions &options)
+  {
+    return std::make_unique<StoredOperations>(hierarchy, options);
+  }
+} // namespace leopard
