@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <applications/run/analysis.h>
 #include <applications/run/collective.h>
 #include <applications/run/files.h>
 #include <applications/run/log.h>
 #include <applications/run/provenance.h>
 #include <applications/run/simulation.h>
 #include <applications/run/stop_signal.h>
+#include <applications/studies/smoother_study.h>
 #include <solvers/base/errors.h>
 #include <solvers/device/device.h>
 
@@ -62,9 +64,12 @@ namespace
   {
     const auto        start = std::chrono::steady_clock::now();
     Log               log(comm);
-    const std::string backend = parameters.linear_solver.choose_backend(comm);
+    const std::string backend = parameters.choose_backend(comm);
     const OpenMode    mode    = arguments.overwrite ? OpenMode::overwrite : arguments.resume ? OpenMode::resume : OpenMode::fresh;
-    RunDirectory      directory(parameters.directory, mode, comm);
+    const bool        study   = parameters.study != "none";
+    if (study)
+      check_smoother_study(mode, comm);
+    RunDirectory directory(parameters.directory, mode, comm);
     log.open(directory.path("log.txt"), mode == OpenMode::resume);
     on_rank_zero(comm, [&] {
       write_file_atomically(directory.path("parameters.prm"), parameters.text);
@@ -74,19 +79,16 @@ namespace
     provenance.json()["parameter_file"] = arguments.file;
     provenance.json()["overrides"]      = arguments.overrides;
     provenance.json()["backend"]        = backend;
-    if (parameters.linear_solver.backend == "cuda")
+    if (parameters.device() >= 0)
       {
-        const auto gpu           = device::info(parameters.linear_solver.device);
+        const auto gpu           = device::info(parameters.device());
         provenance.json()["gpu"] = {{"name", gpu.name}, {"driver", gpu.driver}, {"memory_bytes", gpu.total_memory}};
       }
     provenance.write();
 
     log.line(std::string("Leopard ") + version() + " (" + git_commit() + "), " + std::to_string(dealii::Utilities::MPI::n_mpi_processes(comm)) +
              " rank(s), " + backend);
-    log.line(parameters.problem->description());
-    if (parameters.linear_solver.is_asynchronous())
-      log.line(
-        "the linear solver is asynchronous: results of two runs differ within its tolerance; 'Linear solver/Schedule = replay' makes them equal");
+    log.line(parameters.description() + analyze_problem(parameters, comm, &provenance.json()));
     std::string status;
     try
       {
@@ -102,7 +104,9 @@ namespace
     provenance.write();
     log.line(status + " after " + duration(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count()) + "; results in " +
              directory.path() +
-             (status.rfind("stopped", 0) == 0 ? "; go on with --resume" : "; open " + directory.path("solution.pvd") + " in ParaView"));
+             (study                             ? "; read study.txt, draw figures with scripts/plot_study " + directory.path()
+              : status.rfind("stopped", 0) == 0 ? "; go on with --resume"
+                                                : "; open " + directory.path("solution.pvd") + " in ParaView"));
   }
 } // namespace
 
@@ -124,11 +128,12 @@ int main(int argc, char **argv)
             std::cout << Parameters::documentation();
           return 0;
         }
-      Parameters parameters(arguments.file, arguments.overrides, comm);
+      Parameters        parameters(arguments.file, arguments.overrides, comm);
+      const std::string analysis = arguments.validate ? analyze_problem(parameters, comm) : "";
       if (speaks && arguments.print_parameters)
         std::cout << parameters.all_entries;
       else if (speaks && arguments.validate)
-        std::cout << arguments.file << " is valid: " << parameters.problem->description() << std::endl;
+        std::cout << arguments.file << " is valid: " << parameters.description() << analysis << std::endl;
       if (!arguments.print_parameters && !arguments.validate)
         run(arguments, parameters, argc, argv, comm);
       return 0;

@@ -6,8 +6,10 @@
 
 #include <deal.II/base/parameter_handler.h>
 #include <deal.II/distributed/tria.h>
+#include <deal.II/fe/mapping_q.h>
 #include <deal.II/grid/grid_generator.h>
 #include <deal.II/grid/grid_in.h>
+#include <deal.II/grid/grid_tools.h>
 
 #include <sstream>
 
@@ -157,6 +159,27 @@ namespace leopard
   }
 
   template <int dim>
+  Domain describe_domain(const MeshParameters &parameters, MPI_Comm comm)
+  {
+    Domain domain;
+    domain.name      = parameters.domain;
+    domain.dimension = dim;
+    if (parameters.domain == "hypercube" || parameters.domain == "box")
+      {
+        for (unsigned int d = 0; d < dim; ++d)
+          {
+            domain.lengths.push_back(parameters.upper[d] - parameters.lower[d]);
+            domain.measure *= domain.lengths.back();
+          }
+        return domain;
+      }
+    parallel::distributed::Triangulation<dim> triangulation(comm);
+    make_coarse_mesh(triangulation, parameters);
+    domain.measure = GridTools::volume(triangulation, MappingQ<dim>(4)); // of a higher degree for the curved boundaries
+    return domain;
+  }
+
+  template <int dim>
   std::set<types::boundary_id> boundary_ids(const parallel::distributed::Triangulation<dim, dim> &triangulation)
   {
     // the coarse mesh is whole on every rank
@@ -168,6 +191,8 @@ namespace leopard
     return ids;
   }
 
+  template Domain                       describe_domain<2>(const MeshParameters &, MPI_Comm);
+  template Domain                       describe_domain<3>(const MeshParameters &, MPI_Comm);
   template void                         make_coarse_mesh(parallel::distributed::Triangulation<2, 2> &, const MeshParameters &);
   template void                         make_coarse_mesh(parallel::distributed::Triangulation<3, 3> &, const MeshParameters &);
   template std::set<types::boundary_id> boundary_ids(const parallel::distributed::Triangulation<2, 2> &);

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <applications/problems/domain.h>
+
 #include <deal.II/base/types.h>
+
+#include <mpi.h>
 
 #include <set>
 #include <string>
@@ -50,6 +54,11 @@ namespace leopard
    */
   template <int dim>
   void make_coarse_mesh(dealii::parallel::distributed::Triangulation<dim, dim> &triangulation, const MeshParameters &parameters);
+
+  /** Name, edges and measure of the domain, for problems. Makes the coarse mesh for its area or volume, if need be. Collective. @throws Error as
+   * make_coarse_mesh(). */
+  template <int dim>
+  Domain describe_domain(const MeshParameters &parameters, MPI_Comm comm);
 
   /** Boundary ids of the mesh, the same on every rank. Collective. */
   template <int dim>

@@ -4,24 +4,56 @@
 #include <applications/discretization/semi_discrete_system.h>
 #include <applications/problems/problem.h>
 
+#include <deal.II/base/mpi.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
 namespace leopard
 {
-  ImplicitSystem::ImplicitSystem(const SemiDiscreteSystem &system_, const Problem &problem_)
+  namespace
+  {
+    constexpr unsigned int nodes_at_once = 256; ///< whose reaction is evaluated in one call; the results stay in the cache
+  }
+
+  ImplicitSystem::ImplicitSystem(const SemiDiscreteSystem &system_, const Problem &problem_, ReactionTreatment treatment)
     : system(system_)
     , problem(problem_)
     , n(problem_.fields().size())
+    , implicit_reaction(problem_.has_reaction() && treatment == ReactionTreatment::implicit)
+    , node_rates(nodes_at_once * n)
+    , node_derivatives(nodes_at_once * n * n)
   {
     linear_part.reinit(system.stiffness);
     matrix.reinit(system.stiffness);
     set_mass_factor(0.);
+    find_node_entries();
+  }
 
+  void ImplicitSystem::find_node_entries()
+  {
     const CrsMatrix local = local_matrix(system.stiffness).matrix;
+    const double   *mass  = problem.time_dependent() ? local_values(system.mass) : nullptr;
     node_entries.reserve(static_cast<std::size_t>(local.n_rows) * n);
     for (int row = 0; row < local.n_rows; ++row)
-      for (unsigned int d = 0; d < n; ++d)
+      {
+        double k = 0., diagonal = 0., mu = 0.;
         for (int p = local.row_offsets[row]; p < local.row_offsets[row + 1]; ++p)
-          if (local.columns[p] == static_cast<int>(row / n * n + d))
-            node_entries.push_back(p);
+          {
+            const bool on_diagonal = local.columns[p] == row;
+            (on_diagonal ? diagonal : k) += on_diagonal ? local.values[p] : std::abs(local.values[p]);
+            if (mass != nullptr)
+              mu += on_diagonal ? mass[p] : -std::abs(mass[p]);
+          }
+        excess.push_back(std::abs(k - diagonal) < 1e-12 * diagonal ? 0. : k - diagonal); // no rounding errors
+        if (mass != nullptr)
+          dominance.push_back(mu);
+        for (unsigned int d = 0; d < n; ++d)
+          for (int p = local.row_offsets[row]; p < local.row_offsets[row + 1]; ++p)
+            if (local.columns[p] == static_cast<int>(row / n * n + d))
+              node_entries.push_back(p);
+      }
     AssertDimension(node_entries.size(), static_cast<std::size_t>(local.n_rows) * n);
   }
 
@@ -37,6 +69,7 @@ namespace leopard
     const double *m       = a == 0. ? nullptr : local_values(system.mass);
     for (int p = 0; p < n_local; ++p)
       l[p] = j[p] = m == nullptr ? k[p] : k[p] + a * m[p];
+    ++version;
   }
 
   void ImplicitSystem::residual(const HostVector &u, const HostVector *history, HostVector &r) const
@@ -45,38 +78,35 @@ namespace leopard
     r.sadd(-1., 1., system.load);
     if (history != nullptr)
       r.add(1., *history);
-    if (!problem.has_reaction())
+    if (!implicit_reaction)
       return;
-    std::vector<double> rates(n);
-    const double       *m       = system.lumped_mass.begin();
-    const double       *u_node  = u.begin();
-    double             *r_node  = r.begin();
-    const unsigned int  n_nodes = u.locally_owned_size() / n;
-    for (unsigned int i = 0; i < n_nodes; ++i, m += n, u_node += n, r_node += n)
+    const double      *m       = system.lumped_mass.begin();
+    const unsigned int n_nodes = u.locally_owned_size() / n;
+    for (unsigned int begin = 0; begin < n_nodes; begin += nodes_at_once)
       {
-        problem.reaction(u_node, rates.data(), nullptr);
-        for (unsigned int c = 0; c < n; ++c)
-          r_node[c] += m[c] * rates[c];
+        const unsigned int count = std::min(nodes_at_once, n_nodes - begin), first = begin * n;
+        problem.reaction(count, u.begin() + first, node_rates.data(), nullptr);
+        for (unsigned int i = 0; i < count * n; ++i)
+          r.begin()[first + i] += m[first + i] * node_rates[i];
       }
   }
 
   void ImplicitSystem::linearize(const HostVector &u)
   {
-    if (!problem.has_reaction())
+    if (!implicit_reaction)
       return;
-    std::vector<double> rates(n), derivatives(n * n);
-    const double       *l       = local_values(linear_part);
-    double             *j       = local_values(matrix);
-    const double       *m       = system.lumped_mass.begin();
-    const double       *u_node  = u.begin();
-    const int          *entry   = node_entries.data();
-    const unsigned int  n_nodes = u.locally_owned_size() / n;
-    for (unsigned int i = 0; i < n_nodes; ++i, m += n, u_node += n)
+    const double      *l       = local_values(linear_part);
+    double            *j       = local_values(matrix);
+    const double      *m       = system.lumped_mass.begin();
+    const unsigned int n_nodes = u.locally_owned_size() / n;
+    for (unsigned int begin = 0; begin < n_nodes; begin += nodes_at_once)
       {
-        problem.reaction(u_node, rates.data(), derivatives.data());
-        for (unsigned int c = 0; c < n; ++c)
+        const unsigned int count = std::min(nodes_at_once, n_nodes - begin), first = begin * n;
+        problem.reaction(count, u.begin() + first, nullptr, node_derivatives.data());
+        const int *entry = node_entries.data() + static_cast<std::size_t>(first) * n;
+        for (unsigned int row = 0; row < count * n; ++row)
           for (unsigned int d = 0; d < n; ++d, ++entry)
-            j[*entry] = l[*entry] - m[c] * derivatives[c * n + d];
+            j[*entry] = l[*entry] - m[first + row] * node_derivatives[row * n + d];
       }
   }
 
@@ -86,5 +116,36 @@ namespace leopard
     if (history != nullptr)
       workspace.add(1., *history);
     return workspace.l2_norm();
+  }
+
+  void ImplicitSystem::reaction(const HostVector &u, HostVector &rates) const
+  {
+    problem.reaction(u.locally_owned_size() / n, u.begin(), rates.begin(), nullptr);
+  }
+
+  double ImplicitSystem::dominant_mass_factor(const HostVector &u) const
+  {
+    double             a       = std::numeric_limits<double>::lowest();
+    const double      *m       = system.lumped_mass.begin();
+    const unsigned int n_nodes = u.locally_owned_size() / n;
+    std::fill(node_derivatives.begin(), node_derivatives.end(), 0.);
+    for (unsigned int begin = 0; begin < n_nodes; begin += nodes_at_once)
+      {
+        const unsigned int count = std::min(nodes_at_once, n_nodes - begin), first = begin * n;
+        if (implicit_reaction)
+          problem.reaction(count, u.begin() + first, nullptr, node_derivatives.data());
+        for (unsigned int row = 0; row < count * n; ++row)
+          {
+            const unsigned int i = first + row;
+            if (m[i] == 0.) // constrained
+              continue;
+            const double *r   = &node_derivatives[row * n];
+            double        sum = r[row % n];
+            for (unsigned int d = 0; d < n; ++d)
+              sum += d == row % n ? 0. : std::abs(r[d]);
+            a = std::max(a, dominance[i] > 0. ? (excess[i] + m[i] * sum) / dominance[i] : std::numeric_limits<double>::infinity());
+          }
+      }
+    return dealii::Utilities::MPI::max(a, u.get_mpi_communicator());
   }
 } // namespace leopard

@@ -10,19 +10,27 @@ namespace leopard
   class Problem;
   struct SemiDiscreteSystem;
 
+  /** Whether a time step takes the reaction at its new time (implicit), or leaves it to the history (explicit). */
+  enum class ReactionTreatment
+  {
+    implicit,
+    explicit_
+  };
+
   /**
    * The algebraic system of one time step, or of a stationary problem (a = 0):
    *
    *   G(u) = load + history - L u + m r(u) = 0,   L = K + a M,   J(u) = L - m r'(u) = -dG/du.
    *
    * The reaction acts at the nodes, so that J differs from L in the C x C diagonal blocks of the nodes only, and nothing is
-   * re-assembled. Knows matrices and vectors, no mesh and no dimension. Constrained unknowns of u must be zero.
+   * re-assembled. With an explicit reaction m r(u) is missing in G and J = L. Knows matrices and vectors, no mesh and no dimension.
+   * Constrained unknowns of u must be zero.
    */
   class ImplicitSystem
   {
   public:
     /** Keeps references. Collective. */
-    ImplicitSystem(const SemiDiscreteSystem &system, const Problem &problem);
+    ImplicitSystem(const SemiDiscreteSystem &system, const Problem &problem, ReactionTreatment treatment = ReactionTreatment::implicit);
 
     /** Sets a and recomputes L; does nothing if a is what it was. Then linearize() must follow before the Jacobian is used. */
     void set_mass_factor(double a);
@@ -33,19 +41,51 @@ namespace leopard
     /** Computes the values of J at u. */
     void linearize(const HostVector &u);
 
-    /** J as of the last linearize(). Without reaction this is L. */
+    /** J as of the last linearize(). Without implicit reaction this is L. */
     const HostMatrix &jacobian() const { return matrix; }
+
+    /** Changes when L changes: without implicit reaction the matrix is the same as long as this is. */
+    unsigned int matrix_version() const { return version; }
 
     /** ||load + history||_2, the scale that rounding errors of G have. */
     double scale(const HostVector *history, HostVector &workspace) const;
 
+    /** rates = r(u) at the own nodes, as a vector of the unknowns; not multiplied by m. */
+    void reaction(const HostVector &u, HostVector &rates) const;
+
+    /**
+     * The number a* so that for every mass factor a > a* the rows of J(u) are strictly diagonally dominant, which makes rho(|B|) < 1, B = I -
+     * D^-1 J, and so lets every asynchronous iteration converge (Chazan and Miranker 1969):
+     *
+     *   rho(|B|) <= ||B||_inf = max_i sum_{j != i} |J_ij| / J_ii < 1   if   sum_{j != i} |J_ij| < J_ii in every row i.
+     *
+     * For field c at a node, r'_cd = dr_c/du_d there, this is
+     *
+     *   sum_{j != i} |K_ij| + m_i sum_{d != c} |r'_cd| < K_ii + a mu_i - m_i r'_cc,   so that
+     *   a* = max_i ( sum_{j != i} |K_ij| - K_ii + m_i (r'_cc + sum_{d != c} |r'_cd|) ) / mu_i.
+     *
+     * mu_i is M_ii less the absolute values of the other entries of M's row, that is m_i where the mass is lumped. With the five-point
+     * stencil K's part is zero. Without implicit reaction r' = 0.
+     *
+     * @return a*; negative where every a will do, infinite where none will (a consistent mass matrix may have mu_i <= 0). Collective.
+     */
+    double dominant_mass_factor(const HostVector &u) const;
+
   private:
+    void find_node_entries();
+
     const SemiDiscreteSystem &system;
     const Problem            &problem;
-    const unsigned int        n; ///< fields
+    const unsigned int        n;                 ///< fields
+    const bool                implicit_reaction; ///< and there is one
     double                    mass_factor = -1.;
+    unsigned int              version     = 0;
     HostMatrix                linear_part;  ///< L
     HostMatrix                matrix;       ///< J
     std::vector<int>          node_entries; ///< where the entries (n*i+c, n*i+d) of the own rows stand, ordered by i, c, d
+    std::vector<double>       excess;       ///< sum_{j != i} |K_ij| - K_ii of the own rows
+    std::vector<double>       dominance;    ///< mu_i of the own rows; empty in stationary problems
+
+    mutable std::vector<double> node_rates, node_derivatives; ///< of a few nodes
   };
 } // namespace leopard

@@ -68,7 +68,23 @@ namespace leopard
      */
     const NewtonResult &solve(HostVector &u, const HostVector *history);
 
+    /**
+     * Solves a system without implicit reaction, which is linear: one solve to 'Linear solver/Relative tolerance' of ||load + history||. The
+     * solver is told of the matrix only when it has changed. @throws ConvergenceFailure if it diverges or misses the tolerance.
+     */
+    const NewtonResult &solve_linear(HostVector &u, const HostVector *history);
+
     const LinearSolver &linear_solver() const { return solver; }
+
+    /**
+     * Whether the linear solver is a relaxation, which large time steps may make diverge; then solves can be done by gmres with the
+     * preconditioner async instead.
+     */
+    bool has_alternative() const { return linear_parameters.is_relaxation(); }
+    /** Chooses for the solves to come. The alternative is made at the first use. Collective. */
+    void use_alternative(bool use);
+    /** Of the alternative, after use_alternative(true). */
+    std::string alternative_description() const { return alternative->description(); }
 
   private:
     LinearTarget target_for(double residual, double previous_residual, double previous_tolerance) const;
@@ -76,8 +92,15 @@ namespace leopard
 
     const NewtonParameters       &parameters;
     const LinearSolverParameters &linear_parameters;
+    LinearSolverParameters        alternative_parameters;
     ImplicitSystem               &system;
+    const unsigned int            n_components;
+    LevelSource                  *levels;
+    MPI_Comm                      comm;
     LinearSolver                  solver;
+    std::unique_ptr<LinearSolver> alternative;
+    LinearSolver                 *active;            ///< one of the two
+    unsigned int                  known_version = 0; ///< of the system's matrix, as solve_linear() has told the solver
     HostVector                    residual, update, trial;
     NewtonResult                  result;
   };

@@ -88,7 +88,8 @@ namespace leopard
       }
     throw_if_any_failed(error, comm);
 
-    written.emplace_back(time, "solution/" + base + ".pvtu");
+    if (written.empty() || written.back().first != time) // the last good state of a failed run may be there already
+      written.emplace_back(time, "solution/" + base + ".pvtu");
     if (rank == 0)
       try
         {

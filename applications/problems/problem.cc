@@ -14,12 +14,19 @@
 
 namespace leopard
 {
-  void Problem::reaction(const double * /*u*/, double *r, double *jacobian) const
+  void Problem::reaction(unsigned int n_nodes, const double * /*u*/, double *rates, double *jacobian) const
   {
     const std::size_t n = fields().size();
-    std::fill_n(r, n, 0.);
+    if (rates != nullptr)
+      std::fill_n(rates, n_nodes * n, 0.);
     if (jacobian != nullptr)
-      std::fill_n(jacobian, n * n, 0.);
+      std::fill_n(jacobian, n_nodes * n * n, 0.);
+  }
+
+  const std::vector<double> &Problem::steady_state() const
+  {
+    static const std::vector<double> none;
+    return none;
   }
 
   double Problem::initial_value(unsigned int c, const dealii::Point<3> &x) const

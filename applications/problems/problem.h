@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "domain.h"
 #include "expression.h"
 
+#include <nlohmann/json_fwd.hpp>
+
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -14,6 +18,9 @@ namespace dealii
 
 namespace leopard
 {
+  /** The value that the parameter file gives to an entry of the problem's section, or an empty text. */
+  using GivenValue = std::function<std::string(const std::string &entry)>;
+
   /**
    * What is to be solved, for fields u_1 ... u_n (n is 1 or more) on a domain; all quantities dimensionless:
    *
@@ -36,9 +43,13 @@ namespace leopard
     virtual bool                     time_dependent() const { return false; }
     /** Whether r_c is not zero; a problem without reaction is linear. */
     virtual bool has_reaction() const { return false; }
+    /** Whether the fields are concentrations, which should not be negative. */
+    virtual bool fields_are_concentrations() const { return false; }
     /** The equation with its coefficients, one line for the log. */
     virtual std::string description() const = 0;
 
+    /** Called first: a look at values of the file on which it depends what entries there are. @throws Error. */
+    virtual void prepare(const GivenValue & /*given*/) {}
     /** Declares the entries; they are read when the file is parsed. */
     virtual void declare_parameters(dealii::ParameterHandler &prm) = 0;
     /** Reads and checks the entries. @throws Error. */
@@ -50,13 +61,21 @@ namespace leopard
     virtual double absorption(unsigned int /*c*/) const { return 0.; }
 
     /**
-     * The reaction at one node. @param u the n fields, @param r gets the n rates, @param jacobian gets dr_c/du_d at
-     * jacobian[c*n + d], unless it is nullptr.
+     * The reaction at many nodes, all arrays on the host. @param u n_nodes * n, the fields of a node side by side, @param rates gets r_c at
+     * [node * n + c], @param jacobian gets dr_c/du_d at [(node * n + c) * n + d]; either may be nullptr.
      */
-    virtual void reaction(const double *u, double *r, double *jacobian) const;
+    virtual void reaction(unsigned int n_nodes, const double *u, double *rates, double *jacobian) const;
 
     /** u_c at time zero, or the first guess of a nonlinear stationary problem. */
     virtual double initial_value(unsigned int c, const dealii::Point<3> &x) const;
+
+    /** A constant solution of the equation, n numbers; empty if none is known. */
+    virtual const std::vector<double> &steady_state() const;
+
+    /** Whether analyze() has something to say. */
+    virtual bool has_analysis() const { return false; }
+    /** What can be said before the run: lines for the log and the same for run.json. @throws Error. */
+    virtual void analyze(const Domain & /*domain*/, std::string & /*text*/, nlohmann::json & /*report*/) const {}
 
     // What every problem reads from its section, one expression a field
     std::vector<Expression> source;          ///< s_c(x,t)
@@ -69,9 +88,8 @@ namespace leopard
     /** Entries that all problems share: "Source", "Exact solution", and for stationary ones the boundary conditions. */
     void declare_common_parameters(dealii::ParameterHandler &prm);
     void read_common_parameters(dealii::ParameterHandler &prm);
-
-  private:
-    std::string entry_for(const std::string &what, const std::string &field) const;
+    /** The entry of a field: "Source u", or just "Source" if there is one field only. */
+    virtual std::string entry_for(const std::string &what, const std::string &field) const;
   };
 
   /** The problems that a parameter file can name, "laplace|helmholtz|reaction-diffusion|turing". */

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "parameter_file.h"
 
+#include "similar.h"
+
 #include <solvers/base/errors.h>
 
 #include <deal.II/base/parameter_handler.h>
@@ -9,7 +11,6 @@
 #include <algorithm>
 #include <functional>
 #include <map>
-#include <numeric>
 #include <sstream>
 
 namespace leopard
@@ -94,25 +95,6 @@ namespace leopard
       return assignments;
     }
 
-    /** Levenshtein's distance, letters of either case being the same. */
-    unsigned int edit_distance(const std::string &a, const std::string &b)
-    {
-      std::vector<unsigned int> row(b.size() + 1);
-      std::iota(row.begin(), row.end(), 0);
-      for (std::size_t i = 1; i <= a.size(); ++i)
-        {
-          unsigned int diagonal = row[0];
-          row[0]                = static_cast<unsigned int>(i);
-          for (std::size_t j = 1; j <= b.size(); ++j)
-            {
-              const unsigned int change = diagonal + (std::tolower(a[i - 1]) == std::tolower(b[j - 1]) ? 0 : 1);
-              diagonal                  = row[j];
-              row[j]                    = std::min({change, row[j] + 1, row[j - 1] + 1});
-            }
-        }
-      return row[b.size()];
-    }
-
     std::string suggestion(const Path &path, const std::vector<Path> &declared)
     {
       // the same name in another section first, then the most similar path
@@ -120,20 +102,11 @@ namespace leopard
         if (candidate.back() == path.back())
           return "it is known in " + (candidate.size() > 1 ? "section '" + candidate[0] + "'" : std::string("no section")) + ": did you mean '" +
                  join(candidate) + "'?";
-      const Path  *best          = nullptr;
-      unsigned int best_distance = 0;
+      std::vector<std::string> paths;
       for (const Path &candidate : declared)
-        {
-          const unsigned int distance = edit_distance(join(path), join(candidate));
-          if (best == nullptr || distance < best_distance)
-            {
-              best          = &candidate;
-              best_distance = distance;
-            }
-        }
-      if (best != nullptr && best_distance <= 3 + join(path).size() / 4)
-        return "did you mean '" + join(*best) + "'?";
-      return "--print-parameters shows all entries";
+        paths.push_back(join(candidate));
+      const std::string similar = most_similar(join(path), paths);
+      return similar.empty() ? "--print-parameters shows all entries" : "did you mean '" + similar + "'?";
     }
 
     /** deal.II's pattern descriptions in plain words. */
@@ -167,18 +140,13 @@ namespace leopard
             text += std::string(has_low ? " and" : "") + " <= " + high;
           return text;
         }
+      const auto choices = pattern.find("Selection ");
+      if (kind == "List" && choices != std::string::npos)
+        return "a list separated by commas of " + trim(pattern.substr(choices + 10, pattern.find('>', choices) - choices - 10));
       if (kind == "List")
         return "a list separated by commas of " + (pattern.find("Integer") != std::string::npos ? std::string("integers") : "numbers") + " (" +
                pattern + ")";
       return pattern;
-    }
-
-    std::vector<Path> declared_entries(ParameterHandler &prm)
-    {
-      std::vector<Path> paths;
-      for (const Assignment &assignment : scan(all_parameters(prm), "", [](const std::string &, const std::string &) {}))
-        paths.push_back(assignment.path);
-      return paths;
     }
 
     void set(ParameterHandler &prm, const Assignment &assignment, const std::vector<Path> &declared, const Report &report)
@@ -209,6 +177,14 @@ namespace leopard
         prm.leave_subsection();
     }
   } // namespace
+
+  std::vector<Path> declared_entries(ParameterHandler &prm)
+  {
+    std::vector<Path> paths;
+    for (const Assignment &assignment : scan(all_parameters(prm), "", [](const std::string &, const std::string &) {}))
+      paths.push_back(assignment.path);
+    return paths;
+  }
 
   void parse_parameters(ParameterHandler &prm, const std::string &text, const std::string &file_name, const std::vector<std::string> &overrides)
   {
@@ -250,6 +226,18 @@ namespace leopard
     if (mistakes.size() > 10)
       all += "\n... and " + std::to_string(mistakes.size() - 10) + " more";
     throw Error(all);
+  }
+
+  std::string given_value(const std::string &text, const std::vector<std::string> &overrides, const std::string &entry)
+  {
+    std::string value;
+    for (const Assignment &assignment : scan(text, "", [](const std::string &, const std::string &) {}))
+      if (join(assignment.path) == entry)
+        value = assignment.value;
+    for (const std::string &item : overrides)
+      if (const auto equals = item.find('='); equals != std::string::npos && trim(item.substr(0, equals)) == entry)
+        value = trim(item.substr(equals + 1));
+    return value;
   }
 
   std::string all_parameters(ParameterHandler &prm)

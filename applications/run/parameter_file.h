@@ -20,6 +20,15 @@ namespace leopard
   void
   parse_parameters(dealii::ParameterHandler &prm, const std::string &text, const std::string &file_name, const std::vector<std::string> &overrides);
 
+  /**
+   * The value that the overrides or else the text give to the entry "Section/Entry", before anything is declared or checked; empty if none
+   * does.
+   */
+  std::string given_value(const std::string &text, const std::vector<std::string> &overrides, const std::string &entry);
+
+  /** The path of each entry that is declared: sections, then its name. */
+  std::vector<std::vector<std::string>> declared_entries(dealii::ParameterHandler &prm);
+
   /** All entries with their values and documentation, in parseable form. */
   std::string all_parameters(dealii::ParameterHandler &prm);
 } // namespace leopard

@@ -41,10 +41,16 @@ namespace leopard
       using namespace Patterns;
       prm.declare_entry("Problem", "turing", Selection(problem_names()), "What is solved; its coefficients stand in the section of its name.");
       prm.declare_entry("Dimension", "2", Integer(2, 3), "Dimension of space.");
+      prm.declare_entry(
+        "Study", "none", Selection("none|smoothers"), "Instead of a run: smoothers compares multigrid smoothers, see 'Smoother study'.");
       prm.enter_subsection("Run");
       prm.declare_entry(
         "Directory", "", Anything(), "Where results go; empty: output/NAME for the file NAME.prm, in the folder where the program is started.");
       prm.declare_entry("Wall time", "0", Double(0.), "Wall-clock time after which a run stops with a checkpoint, in minutes; 0: none.");
+      prm.declare_entry("Stop if too slow",
+                        "false",
+                        Bool(),
+                        "Stop with a checkpoint after one percent of the run already, if the estimate then is that the wall time is not enough.");
       prm.declare_entry("Checkpoint interval", "10", Double(0.), "Wall-clock time between two checkpoints, in minutes.");
       prm.declare_entry("Checkpoint steps", "0", Integer(0), "Time steps between two checkpoints, beside the interval; 0: none. Dimensionless.");
       prm.leave_subsection();
@@ -57,12 +63,13 @@ namespace leopard
     }
   } // namespace
 
-  void Parameters::declare(ParameterHandler &prm, std::vector<std::unique_ptr<Problem>> &problems)
+  void Parameters::declare(ParameterHandler &prm, std::vector<std::unique_ptr<Problem>> &problems, const GivenValue &given)
   {
     declare_run(prm);
     for (const std::string &name : Utilities::split_string_list(problem_names(), '|'))
       {
         problems.push_back(make_problem(name));
+        problems.back()->prepare([&](const std::string &entry) { return given(problems.back()->name() + "/" + entry); });
         prm.enter_subsection(problems.back()->name());
         problems.back()->declare_parameters(prm);
         prm.leave_subsection();
@@ -73,6 +80,7 @@ namespace leopard
     newton.declare(prm);
     time.declare(prm);
     verification.declare(prm);
+    smoother_study.declare(prm);
   }
 
   void Parameters::read(ParameterHandler &prm, std::vector<std::unique_ptr<Problem>> &problems)
@@ -81,6 +89,7 @@ namespace leopard
     prm.enter_subsection("Run");
     directory                    = prm.get("Directory");
     time_loop.wall_time_minutes  = prm.get_double("Wall time");
+    time_loop.stop_if_too_slow   = prm.get_bool("Stop if too slow");
     time_loop.checkpoint_minutes = prm.get_double("Checkpoint interval");
     time_loop.checkpoint_steps   = prm.get_integer("Checkpoint steps");
     prm.leave_subsection();
@@ -107,10 +116,18 @@ namespace leopard
     newton.read(prm, linear_solver);
     time.read(prm);
     verification.read(prm);
+    study = prm.get("Study");
+    smoother_study.read(prm);
   }
 
   void Parameters::check_contradictions() const
   {
+    if (study == "smoothers")
+      {
+        if (smoother_study.cases.empty())
+          smoother_study.check(*problem, mesh);
+        return;
+      }
     if (mesh.adaptive && problem->time_dependent())
       throw Error("'Mesh/Adaptive' is true, but the problem " + problem->name() +
                   " depends on time\n  expected: a stationary problem, or a globally refined mesh");
@@ -119,9 +136,17 @@ namespace leopard
                   "/Exact solution' is not given\n  expected: an exact solution, or no refinements");
     if (verification.refinements > 0 && verification.in_time && !problem->time_dependent())
       throw Error("'Verification/Refine' is time, but the problem " + problem->name() + " is stationary\n  expected: space");
-    if (verification.refinements > 0 && verification.in_time && time.adaptive())
-      throw Error("'Verification/Refine' is time, but 'Time stepping/Step control' is error-controlled\n  expected: a fixed step");
-    if (linear_solver.method == "cg" && problem->time_dependent())
+    if (verification.refinements > 0 && verification.in_time && time.variable_steps())
+      throw Error("'Verification/Refine' is time, but 'Time stepping/Step control' is " + time.step_control + "\n  expected: a fixed step");
+    if (problem->time_dependent() && time.follows_bound() && !discretization.lumped_mass && !discretization.finite_differences)
+      throw Error("'Time stepping/Step control' is asynchronous bound, but 'Discretization/Mass matrix' is consistent, for which no step size makes "
+                  "every asynchronous iteration converge\n  expected: lumped, or another step control");
+    if (problem->time_dependent() && time.negative_values != "ignore" && !problem->fields_are_concentrations())
+      throw Error("'Time stepping/Negative values' is " + time.negative_values + ", but the fields of the problem " + problem->name() +
+                  " are no concentrations with these kinetics\n  expected: ignore");
+    if (time_loop.stop_if_too_slow && time_loop.wall_time_minutes == 0.)
+      throw Error("'Run/Stop if too slow' is true, but 'Run/Wall time' is 0\n  expected: the minutes that the run may take");
+    if (linear_solver.method == "cg" && problem->time_dependent() && !time.explicit_reaction())
       throw Error("'Linear solver/Method' is cg, but the Jacobian of the problem " + problem->name() +
                   " is not symmetric\n  expected: gmres, async, another relaxation or direct");
     check_multigrid();
@@ -164,7 +189,14 @@ namespace leopard
     text = read_file(file, comm);
     ParameterHandler                      prm;
     std::vector<std::unique_ptr<Problem>> problems;
-    declare(prm, problems);
+    try
+      {
+        declare(prm, problems, [&](const std::string &entry) { return given_value(text, overrides, entry); });
+      }
+    catch (const Error &error)
+      {
+        throw Error(file + ": " + error.what());
+      }
     parse_parameters(prm, text, file, overrides);
     all_entries = all_parameters(prm);
     try
@@ -177,10 +209,59 @@ namespace leopard
         throw Error(file + ": " + error.what());
       }
     const std::filesystem::path path(file);
+    if (study != "none" && !smoother_study.cases.empty())
+      read_cases(file, overrides, comm);
     if (directory.empty())
       directory = "output/" + path.stem().string();
     if (!mesh.file.empty() && std::filesystem::path(mesh.file).is_relative())
       mesh.file = (path.parent_path() / mesh.file).lexically_normal().string();
+  }
+
+  void Parameters::read_cases(const std::string &file, const std::vector<std::string> &overrides, MPI_Comm comm)
+  {
+    for (const StudyCase &c : smoother_study.cases)
+      {
+        std::vector<std::string> all = c.overrides;
+        all.insert(all.end(), overrides.begin(), overrides.end()); // the command line has the last word
+        all.push_back("Smoother study/Cases=");
+        try
+          {
+            cases.emplace_back(file, all, comm);
+          }
+        catch (const Error &error)
+          {
+            throw Error("case '" + c.name + "' of 'Smoother study/Cases': " + error.what());
+          }
+      }
+  }
+
+  std::string Parameters::choose_backend(MPI_Comm comm)
+  {
+    std::string text = linear_solver.choose_backend(comm);
+    if (study == "none")
+      return text;
+    text = smoother_study.choose_backend() + "; host threads: " + std::to_string(linear_solver.block_async.n_threads);
+    for (Parameters &c : cases)
+      c.choose_backend(comm);
+    return text;
+  }
+
+  std::string Parameters::description() const
+  {
+    if (study != "none")
+      return "study of " + study + ", " + (cases.empty() ? std::string("this file") : std::to_string(cases.size()) + " cases");
+    std::string text = problem->description();
+    if (linear_solver.is_asynchronous())
+      text +=
+        "\nthe linear solver is asynchronous: results of two runs differ within its tolerance; 'Linear solver/Schedule = replay' makes them equal";
+    return text;
+  }
+
+  int Parameters::device() const
+  {
+    if (study != "none")
+      return smoother_study.backend == "cuda" ? 0 : -1;
+    return linear_solver.backend == "cuda" ? linear_solver.device : -1;
   }
 
   std::string Parameters::documentation()
@@ -188,7 +269,7 @@ namespace leopard
     Parameters                            parameters;
     ParameterHandler                      prm;
     std::vector<std::unique_ptr<Problem>> problems;
-    parameters.declare(prm, problems);
+    parameters.declare(prm, problems, [](const std::string &) { return std::string(); });
     return all_parameters(prm);
   }
 } // namespace leopard

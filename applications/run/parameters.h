@@ -5,6 +5,7 @@
 #include <applications/linear_solvers/linear_solver.h>
 #include <applications/nonlinear/newton.h>
 #include <applications/problems/problem.h>
+#include <applications/studies/smoother_study_parameters.h>
 #include <applications/time_stepping/time_loop.h>
 
 #include <memory>
@@ -36,6 +37,9 @@ namespace leopard
     TimeParameters           time;
     TimeLoopParameters       time_loop;
     VerificationParameters   verification;
+    std::string              study = "none"; ///< or "smoothers"
+    SmootherStudyParameters  smoother_study;
+    std::vector<Parameters>  cases;       ///< of a study: the file with the changes of each of smoother_study.cases
     std::string              all_entries; ///< the file with all defaults, in parseable form
     std::string              text;        ///< the file as it was read
 
@@ -45,12 +49,23 @@ namespace leopard
      */
     Parameters(const std::string &file, const std::vector<std::string> &overrides, MPI_Comm comm);
 
+    /** Replaces the backend "automatic". Collective. @return one line that says what was chosen and why. @throws Error. */
+    std::string choose_backend(MPI_Comm comm);
+
+    /** What is run, for the log. */
+    std::string description() const;
+
+    /** The GPU that computes, once the backend is chosen; -1: none does. */
+    int device() const;
+
     /** The documentation of all entries: a parameter file with the defaults. */
     static std::string documentation();
 
   private:
-    void declare(dealii::ParameterHandler &prm, std::vector<std::unique_ptr<Problem>> &problems);
+    /** @param given the value that the file gives to an entry "Section/Entry", or an empty text. */
+    void declare(dealii::ParameterHandler &prm, std::vector<std::unique_ptr<Problem>> &problems, const GivenValue &given);
     void read(dealii::ParameterHandler &prm, std::vector<std::unique_ptr<Problem>> &problems);
+    void read_cases(const std::string &file, const std::vector<std::string> &overrides, MPI_Comm comm);
     void check_contradictions() const;
     void check_multigrid() const;
     Parameters() = default;

@@ -21,7 +21,7 @@ namespace leopard
     namespace fs = std::filesystem;
 
     /** All that a run leaves in its folder; --overwrite deletes these and nothing else. */
-    constexpr std::array<const char *, 11> own_files = {"solution",
+    constexpr std::array<const char *, 16> own_files = {"solution",
                                                         "solution.pvd",
                                                         "statistics",
                                                         "log.txt",
@@ -31,7 +31,12 @@ namespace leopard
                                                         "parameters_all.prm",
                                                         "convergence.txt",
                                                         "convergence.csv",
-                                                        "pictures"};
+                                                        "pictures",
+                                                        "study.txt",
+                                                        "study.csv",
+                                                        "study_history.csv",
+                                                        "study_findings.csv",
+                                                        "figures"};
 
     void check(const std::string &directory, OpenMode mode)
     {

@@ -10,6 +10,7 @@
 #include <applications/output/convergence_table.h>
 #include <applications/output/field_measures.h>
 #include <applications/output/field_output.h>
+#include <applications/studies/smoother_study.h>
 #include <applications/time_stepping/time_loop.h>
 #include <solvers/base/errors.h>
 
@@ -43,6 +44,14 @@ namespace leopard
       for (const std::string &field : fields)
         for (const char *measure : {"minimum of ", "maximum of ", "mean of "})
           columns.push_back(measure + field + " (dimensionless)");
+      for (const std::string &field : fields)
+        {
+          columns.push_back("total mass of " + field + " (dimensionless)");
+          columns.push_back("mass balance of " + field + ": change in the step less integrated reaction (dimensionless)");
+        }
+      columns.push_back("asynchronous bound of the step size (dimensionless)");
+      columns.push_back("solved by gmres since the step exceeds the bound (1: yes)");
+      columns.push_back("negative values set to zero");
       return columns;
     }
 
@@ -76,19 +85,23 @@ namespace leopard
             discretization.interpolate_initial_values(u);
           }
         discretization.assemble(system, 0.);
-        implicit = std::make_unique<ImplicitSystem>(system, problem);
-        newton   = std::make_unique<Newton>(
+        implicit =
+          std::make_unique<ImplicitSystem>(system, problem, time.explicit_reaction() ? ReactionTreatment::explicit_ : ReactionTreatment::implicit);
+        newton = std::make_unique<Newton>(
           context.parameters.newton, context.parameters.linear_solver, *implicit, discretization.n_components(), &discretization, context.comm);
         std::function<void(double)> update_load;
         if (std::any_of(problem.source.begin(), problem.source.end(), [](const Expression &s) { return s.depends_on_time(); }))
           update_load = [this](double t) { discretization.assemble_load(system.load, t); };
-        integrator = std::make_unique<TimeIntegrator>(time, system, *implicit, *newton, discretization.mesh_size(), update_load);
-        context.log.line(format("%llu cells, %llu unknowns, h = %.4g; %s, %s; Newton with %s",
+        integrator = std::make_unique<TimeIntegrator>(time, problem, system, *implicit, *newton, discretization.mesh_size(), update_load);
+        context.log.line(format("%llu cells, %llu unknowns, h = %.4g; %s, %s; %s%s",
                                 static_cast<unsigned long long>(discretization.triangulation.n_global_active_cells()),
                                 static_cast<unsigned long long>(discretization.n_unknowns()),
                                 discretization.mesh_size(),
                                 time.scheme.c_str(),
-                                time.adaptive() ? "error-controlled steps" : format("dt = %.6g", integrator->next_step_size()).c_str(),
+                                time.adaptive()        ? "error-controlled steps"
+                                : time.follows_bound() ? format("%g times the asynchronous bound", time.bound_fraction).c_str()
+                                                       : format("dt = %.6g", integrator->next_step_size()).c_str(),
+                                time.explicit_reaction() ? "" : "Newton with ",
                                 newton->linear_solver().description().c_str()));
         if (found)
           resume(*found, solutions);
@@ -100,7 +113,12 @@ namespace leopard
             TimeLoopParameters no_lines;
             no_lines.log_every = std::numeric_limits<unsigned int>::max();
             return run_time_loop(
-              *integrator, time, no_lines, {[] {}, [] {}, [](const StepReport &, double, unsigned int) {}}, context.log, context.comm);
+              *integrator,
+              time,
+              no_lines,
+              {[] {}, [] {}, [](const StepReport &, double, unsigned int) {}, [] { return std::string(", not written in a convergence study"); }},
+              context.log,
+              context.comm);
           }
         return run_with_output(found.has_value(), start);
       }
@@ -115,8 +133,12 @@ namespace leopard
       void resume(const Checkpoints::Found &found, const std::vector<HostVector> &solutions)
       {
         const json &metadata = *found.metadata;
-        integrator->resume(
-          {metadata.at("step"), metadata.at("time"), metadata.at("next_step_size"), metadata.at("step_sizes").get<std::vector<double>>()}, solutions);
+        integrator->resume({metadata.at("step"),
+                            metadata.at("time"),
+                            metadata.at("next_step_size"),
+                            metadata.at("step_sizes").get<std::vector<double>>(),
+                            metadata.at("start_size")},
+                           solutions);
         if (metadata.at("unknowns") != discretization.n_unknowns() || metadata.at("problem") != problem.description())
           throw Error("the checkpoint '" + found.directory + "' is of another run: " + metadata.at("problem").get<std::string>() + ", " +
                       std::to_string(metadata.at("unknowns").get<unsigned long long>()) +
@@ -133,6 +155,7 @@ namespace leopard
         const json metadata = {{"time", state.time},
                                {"next_step_size", state.next_step_size},
                                {"step_sizes", state.step_sizes},
+                               {"start_size", state.start_size},
                                {"unknowns", discretization.n_unknowns()},
                                {"problem", problem.description()},
                                {"parameters", context.parameters.all_entries}};
@@ -147,9 +170,13 @@ namespace leopard
                               context.comm,
                               resumed ? static_cast<double>(integrator->step_number()) : -1.);
         std::vector<double> row;
-        row.reserve(32);
-        TimeLoopActions actions;
-        actions.write_fields     = [&] { output.write(discretization, integrator->solution(), integrator->time(), integrator->step_number()); };
+        TimeLoopActions     actions;
+        actions.write_fields          = [&] { output.write(discretization, integrator->solution(), integrator->time(), integrator->step_number()); };
+        actions.write_last_good_state = [&] {
+          actions.write_fields();
+          write_checkpoint();
+          return ", written to " + context.directory.path("solution.pvd") + " and " + context.directory.path("checkpoints");
+        };
         actions.write_checkpoint = [&] { write_checkpoint(); };
         actions.write_statistics = [&](const StepReport &report, double t, unsigned int step) {
           row = {static_cast<double>(step),
@@ -163,6 +190,14 @@ namespace leopard
                  report.rate_of_change,
                  std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count()};
           append_field_measures(integrator->solution(), system.lumped_mass, discretization.n_components(), row);
+          for (const MassBalance &balance : integrator->mass_balance())
+            {
+              row.push_back(balance.mass);
+              row.push_back(balance.residual());
+            }
+          row.push_back(report.bound);
+          row.push_back(report.alternative ? 1. : 0.);
+          row.push_back(static_cast<double>(report.clipped));
           statistics.row(row);
         };
         if (resumed)
@@ -226,11 +261,15 @@ namespace leopard
     report["newton_steps"]       = result.newton_steps;
     report["linear_iterations"]  = result.linear_iterations;
     report["rejected_steps"]     = result.rejected;
+    report["steps_by_gmres"]     = result.alternative_steps;
+    report["clipped_values"]     = result.clipped;
     context.log.line(format("%u steps, %ld Newton steps, %ld linear iterations, %ld steps rejected",
                             result.n_steps,
                             result.newton_steps,
                             result.linear_iterations,
-                            result.rejected));
+                            result.rejected) +
+                     (result.alternative_steps > 0 ? format(", %ld beyond the asynchronous bound solved by gmres", result.alternative_steps) : "") +
+                     (result.clipped > 0 ? format(", %ld negative values set to zero", result.clipped) : ""));
     if (!context.parameters.problem->exact_solution.empty())
       context.log.line(format("L2 error against the exact solution: %.5e", run.errors().l2));
     return result.status;
@@ -241,6 +280,8 @@ namespace leopard
 
   std::string run_simulation(const RunContext &context)
   {
+    if (context.parameters.study == "smoothers")
+      return run_smoother_study(context);
     const bool time_dependent = context.parameters.problem->time_dependent();
     if (context.parameters.dimension == 2)
       return time_dependent ? run_time_dependent<2>(context) : run_stationary<2>(context);

@@ -3,70 +3,34 @@
 
 #include <applications/discretization/semi_discrete_system.h>
 #include <applications/nonlinear/implicit_system.h>
+#include <applications/problems/problem.h>
 #include <applications/run/log.h>
 #include <solvers/base/errors.h>
 
 #include <deal.II/base/mpi.h>
-#include <deal.II/base/parameter_handler.h>
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace leopard
 {
   using namespace dealii;
 
-  void TimeParameters::declare(ParameterHandler &prm)
-  {
-    using namespace Patterns;
-    prm.enter_subsection("Time stepping");
-    prm.declare_entry("Scheme", "BDF2", Selection("implicit Euler|BDF2"), "Order 1 or 2; BDF2 starts with one step of implicit Euler.");
-    prm.declare_entry("Step control",
-                      "error-controlled",
-                      Selection("fixed|multiple of h^2|error-controlled"),
-                      "fixed: 'Step size'; multiple of h^2: 'Step factor' times the square of the shortest cell edge; error-controlled: "
-                      "from an estimate of the local error.");
-    prm.declare_entry("Step size", "1e-4", Double(1e-300), "The step (fixed), or the first one (error-controlled). Dimensionless time.");
-    prm.declare_entry("Step factor", "0.1", Double(1e-300), "Step over h^2. Dimensionless.");
-    prm.declare_entry(
-      "Error tolerance", "1e-3", Double(1e-14, 1.), "Local error that a step may have, relative to the size of the fields. Dimensionless.");
-    prm.declare_entry("Smallest step", "1e-12", Double(0.), "Error-controlled: step size below which the run is given up. Dimensionless time.");
-    prm.declare_entry("Largest step", "1e30", Double(1e-300), "Error-controlled: limit of the step size. Dimensionless time.");
-    prm.declare_entry("End time", "1", Double(1e-300), "Where the run ends. Dimensionless time.");
-    prm.declare_entry(
-      "Steady tolerance", "0", Double(0.), "The run ends when the root mean square of du/dt falls below this; 0: never. Dimensionless.");
-    prm.leave_subsection();
-  }
-
-  void TimeParameters::read(ParameterHandler &prm)
-  {
-    prm.enter_subsection("Time stepping");
-    scheme           = prm.get("Scheme");
-    step_control     = prm.get("Step control");
-    step_size        = prm.get_double("Step size");
-    step_factor      = prm.get_double("Step factor");
-    error_tolerance  = prm.get_double("Error tolerance");
-    smallest_step    = prm.get_double("Smallest step");
-    largest_step     = prm.get_double("Largest step");
-    end_time         = prm.get_double("End time");
-    steady_tolerance = prm.get_double("Steady tolerance");
-    prm.leave_subsection();
-    if (adaptive() && !(smallest_step <= step_size && step_size <= largest_step))
-      throw Error("'Time stepping/Step size' is " + format("%g", step_size) + "\n  expected: a number between 'Smallest step' = " +
-                  format("%g", smallest_step) + " and 'Largest step' = " + format("%g", largest_step));
-  }
-
   TimeIntegrator::TimeIntegrator(const TimeParameters       &parameters_,
+                                 const Problem              &problem_,
                                  SemiDiscreteSystem         &system_,
                                  ImplicitSystem             &implicit_system_,
                                  Newton                     &newton_,
                                  double                      mesh_size,
                                  std::function<void(double)> update_load_)
     : parameters(parameters_)
+    , problem(problem_)
     , system(system_)
     , implicit_system(implicit_system_)
     , newton(newton_)
     , update_load(std::move(update_load_))
+    , n_fields(problem_.fields().size())
     , dt(parameters_.step_control == "multiple of h^2" ? parameters_.step_factor * mesh_size * mesh_size : parameters_.step_size)
     , levels(3, HostVector(system_.load))
     , steps(2, 0.)
@@ -75,30 +39,99 @@ namespace leopard
     , history(system_.load)
     , combination(system_.load)
   {
+    if (parameters.explicit_reaction())
+      {
+        rates.assign(3, HostVector(system.load));
+        explicit_rates.reinit(system.load);
+      }
   }
 
   void TimeIntegrator::start(const HostVector &u)
   {
-    levels[0] = u;
-    n_levels  = 1;
-    n_steps   = 0;
-    t         = 0.;
+    levels[0]  = u;
+    n_levels   = 1;
+    n_steps    = 0;
+    t          = 0.;
+    start_size = inspect(u, n_fields).largest;
+    if (parameters.explicit_reaction())
+      implicit_system.reaction(u, rates[0]);
   }
 
   TimeIntegrator::State TimeIntegrator::state() const
   {
-    return {n_steps, t, dt, std::vector<double>(steps.begin(), steps.begin() + n_levels - 1)};
+    return {n_steps, t, dt, std::vector<double>(steps.begin(), steps.begin() + n_levels - 1), start_size};
   }
 
   void TimeIntegrator::resume(const State &state, const std::vector<HostVector> &solutions)
   {
-    n_steps  = state.step;
-    t        = state.time;
-    dt       = state.next_step_size;
-    n_levels = solutions.size();
+    n_steps    = state.step;
+    t          = state.time;
+    dt         = state.next_step_size;
+    start_size = state.start_size;
+    n_levels   = solutions.size();
     std::copy(state.step_sizes.begin(), state.step_sizes.end(), steps.begin());
     for (unsigned int l = 0; l < n_levels; ++l)
-      levels[l] = solutions[l];
+      {
+        levels[l] = solutions[l];
+        if (parameters.explicit_reaction() && l < 2)
+          implicit_system.reaction(levels[l], rates[l]);
+      }
+  }
+
+  TimeIntegrator::Coefficients TimeIntegrator::coefficients(double step_size, double previous_step_size, int order)
+  {
+    if (order == 1)
+      return {1. / step_size, 1. / step_size, 0., 1., 0.};
+    const double w = step_size / previous_step_size;
+    return {(1. + 2. * w) / (1. + w) / step_size, (1. + w) / step_size, -w * w / (1. + w) / step_size, 1. + w, -w};
+  }
+
+  double TimeIntegrator::largest_step(double mass_factor, int order) const
+  {
+    if (mass_factor <= 0.)
+      return std::numeric_limits<double>::infinity();
+    if (order == 1)
+      return 1. / mass_factor;
+    // the positive root of mass_factor dt (1 + dt/dt_n) = 1 + 2 dt/dt_n
+    const double p = mass_factor - 2. / steps[0];
+    return 2. / (p + std::sqrt(p * p + 4. * mass_factor / steps[0]));
+  }
+
+  void TimeIntegrator::follow_bound(double mass_factor)
+  {
+    const int    order = std::min<int>(parameters.order(), n_levels);
+    const double bound = largest_step(mass_factor, order);
+    if (!(bound > 0.))
+      throw ConvergenceFailure("no step size makes rho(|B|) < 1 certain at time " + format("%.8g", t) +
+                               "\n  expected: a lumped mass matrix for 'Time stepping/Step control = asynchronous bound', or another step control");
+    dt = std::isfinite(bound) ? parameters.bound_fraction * bound : n_steps > 0 ? parameters.largest_step : parameters.step_size;
+    dt = std::min({dt, parameters.largest_step, n_levels > 1 ? largest_growth * steps[0] : dt});
+  }
+
+  void TimeIntegrator::choose_solver(double step_size, StepReport &report)
+  {
+    if (parameters.explicit_reaction() || !newton.has_alternative())
+      return;
+    const bool exceeds = step_size > report.bound;
+    if (parameters.adaptive())
+      {
+        newton.use_alternative(exceeds);
+        report.alternative = exceeds;
+      }
+    if (exceeds && !told_bound)
+      {
+        report.notes.push_back(
+          parameters.adaptive()
+            ? format("the step %.3e exceeds %.3e, up to which every asynchronous iteration converges: such steps are solved by %s",
+                     step_size,
+                     report.bound,
+                     newton.alternative_description().c_str())
+            : format("warning: the step %.3e exceeds %.3e, up to which every asynchronous iteration converges: beyond it %s need not converge",
+                     step_size,
+                     report.bound,
+                     newton.linear_solver().description().c_str()));
+        told_bound = true;
+      }
   }
 
   void TimeIntegrator::extrapolate(double step_size, HostVector &result) const
@@ -118,7 +151,7 @@ namespace leopard
       }
   }
 
-  double TimeIntegrator::estimate_error(double step_size, const HostVector &predicted, const HostVector &u, int order) const
+  double TimeIntegrator::estimate_error(double step_size, int order) const
   {
     // The corrector's error is C y, the predictor's is P y with the same derivative y, so that the error is C/(C+P) times the difference.
     double corrector = step_size, predictor = step_size + steps[0];
@@ -129,17 +162,22 @@ namespace leopard
         predictor          = step_size + steps[0] + steps[1];
       }
     const double factor = corrector / (corrector + predictor);
+    // The error of an explicit reaction comes on top: e = C y + d, d = (r_extrapolated - r) / a, and u - prediction = (C + P) y + d.
+    const double explicit_factor = rates.empty() ? 0. : (1. - factor) / coefficients(step_size, steps[0], order).a;
 
     // small entries are measured against the size of the whole
-    const double rms = u.l2_norm() / std::sqrt(static_cast<double>(u.size()));
+    const double rms = u_new.l2_norm() / std::sqrt(static_cast<double>(u_new.size()));
     double       sum = 0.;
-    for (unsigned int i = 0; i < u.locally_owned_size(); ++i)
+    for (unsigned int i = 0; i < u_new.locally_owned_size(); ++i)
       {
-        const double scale = parameters.error_tolerance * std::max(std::abs(u.begin()[i]), std::max(rms, 1e-100));
-        const double e     = factor * (u.begin()[i] - predicted.begin()[i]) / scale;
-        sum += e * e;
+        const double u     = u_new.begin()[i];
+        const double scale = parameters.error_tolerance * std::max(std::abs(u), std::max(rms, 1e-100));
+        double       e     = factor * (u - prediction.begin()[i]);
+        if (explicit_factor != 0.)
+          e += explicit_factor * (explicit_rates.begin()[i] - rates[2].begin()[i]);
+        sum += e * e / (scale * scale);
       }
-    return std::sqrt(Utilities::MPI::sum(sum, u.get_mpi_communicator()) / static_cast<double>(u.size()));
+    return std::sqrt(Utilities::MPI::sum(sum, u_new.get_mpi_communicator()) / static_cast<double>(u_new.size()));
   }
 
   double TimeIntegrator::rate_of_change(double step_size, const HostVector &u)
@@ -151,101 +189,40 @@ namespace leopard
 
   bool TimeIntegrator::attempt(double step_size, int order, StepReport &report)
   {
-    double a    = 1. / step_size;
-    combination = levels[0];
+    const Coefficients factors = coefficients(step_size, steps[0], order);
+    combination.equ(factors.b, levels[0]);
     if (order == 2)
-      {
-        const double ratio = step_size / steps[0];
-        a                  = (1. + 2. * ratio) / (1. + ratio) / step_size;
-        combination.sadd(1. + ratio, -ratio * ratio / (1. + ratio), levels[1]);
-      }
-    combination *= 1. / step_size;
+      combination.add(factors.c, levels[1]);
     system.mass.vmult(history, combination);
+    if (!rates.empty())
+      {
+        explicit_rates.equ(factors.p, rates[0]);
+        if (order == 2)
+          explicit_rates.add(factors.q, rates[1]);
+        combination = explicit_rates;
+        combination.scale(system.lumped_mass);
+        history.add(1., combination);
+      }
     if (update_load)
       update_load(t + step_size);
-    implicit_system.set_mass_factor(a);
+    implicit_system.set_mass_factor(factors.a);
 
     if (n_levels > 1)
       extrapolate(step_size, prediction);
     else
       prediction = levels[0];
     u_new                      = prediction;
-    const NewtonResult &result = newton.solve(u_new, &history);
+    const NewtonResult &result = rates.empty() ? newton.solve(u_new, &history) : newton.solve_linear(u_new, &history);
     report.newton_steps += result.n_steps;
     report.linear_iterations += result.linear_iterations;
     report.residual = result.residual;
     if (!result.converged && !parameters.adaptive())
       throw ConvergenceFailure("Newton's method does not converge in the step from time " + format("%.8g", t) + " with step size " +
-                               format("%.4g", step_size) + ":\n" + result.table() +
+                               format("%.4g", step_size) + growth_of_solution(inspect(levels[0], n_fields).largest) + ":\n" + result.table() +
                                "  to try: a smaller step ('Time stepping/Step size' or 'Step factor'), more linear iterations or a smaller "
                                "'Newton/Linear tolerance', or 'Step control = error-controlled'");
+    if (result.converged && !rates.empty())
+      implicit_system.reaction(u_new, rates[2]);
     return result.converged;
-  }
-
-  void TimeIntegrator::accept(double step_size)
-  {
-    levels[2].swap(levels[1]);
-    levels[1].swap(levels[0]);
-    levels[0].swap(u_new);
-    n_levels = std::min(n_levels + 1, 3u);
-    steps[1] = steps[0];
-    steps[0] = step_size;
-    t += step_size;
-    ++n_steps;
-  }
-
-  StepReport TimeIntegrator::step(double max_step_size)
-  {
-    StepReport report;
-    while (true)
-      {
-        const double step_size = std::min(dt, max_step_size);
-        const int    order     = std::min<int>(parameters.order(), n_levels);
-        std::string  failure   = "Newton's method does not converge";
-        bool         solved    = false;
-        try
-          {
-            solved = attempt(step_size, order, report);
-          }
-        catch (const ConvergenceFailure &exception)
-          {
-            if (!parameters.adaptive())
-              throw;
-            failure = exception.what();
-          }
-
-        double growth = 0.25;
-        if (solved)
-          {
-            // with too few old solutions there is no estimate: these few steps are as small as the user made the first one
-            const bool can_estimate = static_cast<int>(n_levels) > order;
-            report.error_estimate   = can_estimate ? estimate_error(step_size, prediction, u_new, order) : 0.;
-            if (!parameters.adaptive() || report.error_estimate <= 1.)
-              {
-                report.step_size      = step_size;
-                report.rate_of_change = rate_of_change(step_size, u_new);
-                if (parameters.adaptive() && can_estimate)
-                  {
-                    growth = std::min(1.6, 0.85 * std::pow(std::max(report.error_estimate, 1e-8), -1. / (order + 1)));
-                    // a new step size costs a new matrix; a step cut short to hit a time says little about the next one, and one
-                    // that was just rejected is no time to grow
-                    if (growth < 1. || (growth > 1.2 && step_size == dt && report.rejected == 0))
-                      dt = std::min(step_size * growth, parameters.largest_step);
-                  }
-                accept(step_size);
-                return report;
-              }
-            growth  = std::max(0.2, 0.85 * std::pow(report.error_estimate, -1. / (order + 1)));
-            failure = "the estimated local error is " + format("%.3g", report.error_estimate) + " times the tolerance";
-          }
-        ++report.rejected;
-        dt = step_size * growth;
-        if (dt < parameters.smallest_step)
-          throw ConvergenceFailure("the step size underflows at time " + format("%.8g", t) + ": " + format("%.3e", dt) +
-                                   " is below 'Time stepping/Smallest step' = " + format("%g", parameters.smallest_step) +
-                                   "\n  last reason: " + failure +
-                                   "\n  to try: a larger 'Time stepping/Error tolerance', a stronger linear solver, or a look at the fields: a "
-                                   "solution may blow up in finite time");
-      }
   }
 } // namespace leopard

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "field_inspection.h"
+#include "time_parameters.h"
+
 #include <applications/nonlinear/newton.h>
 #include <solvers/dealii/trilinos_matrix.h>
 
@@ -10,49 +13,56 @@
 
 namespace leopard
 {
+  class Problem;
   struct SemiDiscreteSystem;
-
-  /** Section "Time stepping" of the parameter file. Times are dimensionless. */
-  struct TimeParameters
-  {
-    std::string scheme           = "BDF2";
-    std::string step_control     = "error-controlled";
-    double      step_size        = 1e-4; ///< fixed: the step; error-controlled: the first one
-    double      step_factor      = 0.1;  ///< "multiple of h^2": the step is this times h^2
-    double      error_tolerance  = 1e-3; ///< of the estimated local error, relative to the fields
-    double      smallest_step    = 1e-12;
-    double      largest_step     = 1e30;
-    double      end_time         = 1.;
-    double      steady_tolerance = 0.; ///< stop when the RMS of du/dt falls below; 0: never
-
-    void declare(dealii::ParameterHandler &prm);
-    void read(dealii::ParameterHandler &prm);
-    bool adaptive() const { return step_control == "error-controlled"; }
-    int  order() const { return scheme == "BDF2" ? 2 : 1; }
-  };
 
   /** What one accepted step has cost and found. */
   struct StepReport
   {
-    double step_size         = 0.;
-    int    newton_steps      = 0;
-    int    linear_iterations = 0;
-    int    rejected          = 0;  ///< attempts that were thrown away
-    double residual          = 0.; ///< Newton's last ||G||_2
-    double error_estimate    = 0.; ///< of the local error against the tolerance; 0 where there is none
-    double rate_of_change    = 0.; ///< RMS of (u_n+1 - u_n) / dt
+    double             step_size         = 0.;
+    int                newton_steps      = 0;
+    int                linear_iterations = 0;
+    int                rejected          = 0;     ///< attempts that were thrown away
+    double             residual          = 0.;    ///< Newton's last ||G||_2
+    double             error_estimate    = 0.;    ///< of the local error against the tolerance; 0 where there is none
+    double             rate_of_change    = 0.;    ///< RMS of (u_n+1 - u_n) / dt
+    double             bound             = 0.;    ///< the largest step for which every asynchronous iteration converges; may be infinite
+    bool               alternative       = false; ///< whether gmres was used since the step exceeds the bound
+    unsigned long long clipped           = 0;     ///< negative values that were set to zero
+
+    std::vector<std::string> notes; ///< what the log should say once
+  };
+
+  /** The balance of one field's mass over the last step, M(u) = integral of u over the domain; dimensionless. */
+  struct MassBalance
+  {
+    double mass     = 0.; ///< M(u_n+1)
+    double change   = 0.; ///< of the mass, as the scheme has it: M(u_n+1) - M(u_n) for implicit Euler
+    double reaction = 0.; ///< dt times the integral of reaction, sources and absorption, as the scheme takes them
+
+    /** Zero up to the tolerance of the solver, since no field flows through the boundary; and what clipping has added. */
+    double residual() const { return change - reaction; }
   };
 
   /**
-   * Implicit Euler and variable-step BDF2 for M du/dt + K u = F(t) + m r(u), each step solved by Newton's method. A step's local error
-   * is estimated from the difference between the solution and the polynomial extrapolation of the old solutions (Milne's device).
-   * The first step is implicit Euler's. Nothing is allocated in a step.
+   * One-step and two-step schemes for M du/dt + K u = F(t) + m r(u), with w = dt_n+1 / dt_n:
+   *
+   *   implicit Euler:  M (u_n+1 - u_n) / dt + K u_n+1 = F_n+1 + m r(u_n+1)
+   *   BDF2:            M ((1+2w)/(1+w) u_n+1 - (1+w) u_n + w^2/(1+w) u_n-1) / dt + K u_n+1 = F_n+1 + m r(u_n+1)
+   *   SBDF2:           the same with m ((1+w) r(u_n) - w r(u_n-1)) on the right
+   *
+   * (SBDF2: Ascher, Ruuth, Wetton 1995; recommended for patterns by Ruuth 1995; with variable steps Wang, Ruuth 2008). The first step of
+   * the schemes of order 2 is of order 1. The local error is estimated from the difference between the solution and the polynomial
+   * extrapolation of the old ones (Milne's device), with SBDF2 also from that between the reaction and its extrapolation. Where the error
+   * controls the step, a step beyond the asynchronous bound (ImplicitSystem::dominant_mass_factor()) is solved by gmres instead of a relaxation.
+   * No vector is allocated in a step.
    */
   class TimeIntegrator
   {
   public:
     /** @param update_load recomputes system.load at a time, or empty if the load is constant. Keeps references. */
     TimeIntegrator(const TimeParameters       &parameters,
+                   const Problem              &problem,
                    SemiDiscreteSystem         &system,
                    ImplicitSystem             &implicit_system,
                    Newton                     &newton,
@@ -63,10 +73,14 @@ namespace leopard
     void start(const HostVector &u);
 
     /**
-     * Does one step of at most max_step_size (so as to hit a time). @throws ConvergenceFailure if Newton fails with a fixed step
-     * (with its history) or if the error-controlled step size underflows.
+     * Does one step of at most max_step_size (so as to hit a time). The solution stays as it was if it throws.
+     * @throws ConvergenceFailure if Newton fails with a fixed step (with its history), if the error-controlled step size underflows, if the
+     * solution blows up, or becomes negative and the user wants to stop then.
      */
     StepReport step(double max_step_size);
+
+    /** Of the last step, for each field. Collective. */
+    std::vector<MassBalance> mass_balance();
 
     double            time() const { return t; }
     unsigned int      step_number() const { return n_steps; }
@@ -78,7 +92,8 @@ namespace leopard
     {
       unsigned int        step = 0;
       double              time = 0., next_step_size = 0.;
-      std::vector<double> step_sizes; ///< of the last steps, newest first; one fewer than there are solutions
+      std::vector<double> step_sizes;      ///< of the last steps, newest first; one fewer than there are solutions
+      double              start_size = 0.; ///< the largest |u| at time zero
     };
     State                          state() const;
     const std::vector<HostVector> &solutions() const { return levels; }
@@ -87,23 +102,47 @@ namespace leopard
     void resume(const State &state, const std::vector<HostVector> &solutions);
 
   private:
-    void   extrapolate(double step_size, HostVector &prediction) const;
-    double estimate_error(double step_size, const HostVector &prediction, const HostVector &u, int order) const;
-    double rate_of_change(double step_size, const HostVector &u);
-    bool   attempt(double step_size, int order, StepReport &report);
-    void   accept(double step_size);
+    /** A step may be this many times its predecessor; variable-step BDF2 is zero-stable below 1 + sqrt(2). */
+    static constexpr double largest_growth = 1.6;
+
+    /** The factors of a step: (M (a u_n+1 - b u_n - c u_n-1)) and the reaction p r(u_n) + q r(u_n-1) where it is explicit. */
+    struct Coefficients
+    {
+      double a, b, c, p, q;
+    };
+    static Coefficients coefficients(double step_size, double previous_step_size, int order);
+
+    double      largest_step(double mass_factor, int order) const;
+    void        follow_bound(double mass_factor);
+    void        choose_solver(double step_size, StepReport &report);
+    void        extrapolate(double step_size, HostVector &prediction) const;
+    double      estimate_error(double step_size, int order) const;
+    double      rate_of_change(double step_size, const HostVector &u);
+    bool        attempt(double step_size, int order, StepReport &report);
+    std::string try_step(double step_size, int order, StepReport &report);
+    void        check_values(double step_size, StepReport &report);
+    void        finish_step(double step_size, int order, bool can_estimate, StepReport &report);
+    void        reject_step(double step_size, double growth, const std::string &reason, StepReport &report);
+    std::string growth_of_solution(double largest) const;
 
     const TimeParameters             &parameters;
+    const Problem                    &problem;
     SemiDiscreteSystem               &system;
     ImplicitSystem                   &implicit_system;
     Newton                           &newton;
     const std::function<void(double)> update_load;
+    const unsigned int                n_fields;
 
-    unsigned int            n_steps  = 0;
-    unsigned int            n_levels = 0; ///< solutions that are known, at most levels.size()
+    unsigned int            n_steps    = 0;
+    unsigned int            n_levels   = 0; ///< solutions that are known, at most levels.size()
+    int                     last_order = 0; ///< of the last step; 0: there was none
     double                  t = 0., dt = 0.;
-    std::vector<HostVector> levels; ///< u_n, u_n-1, u_n-2
-    std::vector<double>     steps;  ///< t_n - t_n-1, t_n-1 - t_n-2
+    double                  start_size = 0.; ///< the largest |u| at time zero
+    bool                    told_bound = false, told_negative = false;
+    std::vector<HostVector> levels;         ///< u_n, u_n-1, u_n-2
+    std::vector<double>     steps;          ///< t_n - t_n-1, t_n-1 - t_n-2
+    std::vector<HostVector> rates;          ///< explicit reaction: r(u_n), r(u_n-1), and at last r(u_n+1); else empty
+    HostVector              explicit_rates; ///< what the last step has taken as the reaction
     HostVector              u_new, prediction, history, combination;
   };
 } // namespace leopard

@@ -3,6 +3,7 @@
 
 #include <applications/run/log.h>
 #include <applications/run/stop_signal.h>
+#include <solvers/base/errors.h>
 
 #include <deal.II/base/mpi.h>
 
@@ -73,6 +74,68 @@ namespace leopard
     }
   } // namespace
 
+  namespace
+  {
+    /** A step; if it fails the last good state is written and named. */
+    StepReport step_or_save(TimeIntegrator &integrator, double limit, const TimeLoopActions &actions)
+    {
+      try
+        {
+          return integrator.step(limit);
+        }
+      catch (const ConvergenceFailure &failure)
+        {
+          throw ConvergenceFailure(failure.what() + ("\n  last good state: step " + std::to_string(integrator.step_number())) + ", time " +
+                                   format("%.8g", integrator.time()) + actions.write_last_good_state());
+        }
+    }
+
+    void count(const StepReport &report, TimeLoopResult &result)
+    {
+      ++result.n_steps;
+      result.newton_steps += report.newton_steps;
+      result.linear_iterations += report.linear_iterations;
+      result.rejected += report.rejected;
+      result.alternative_steps += report.alternative ? 1 : 0;
+      result.clipped += static_cast<long>(report.clipped);
+    }
+
+    /** Says once, after one percent of the run, if the wall time will not be enough. */
+    class SpeedCheck
+    {
+    public:
+      SpeedCheck(const TimeLoopParameters &parameters_, double t_start_, double end_time_)
+        : parameters(parameters_)
+        , t_start(t_start_)
+        , end_time(end_time_)
+      {
+      }
+
+      /** @return whether the run is too slow. @param wall seconds since the start, the same on all ranks. */
+      bool operator()(const TimeIntegrator &integrator, unsigned int n_steps, double wall, Log &log)
+      {
+        const double t = integrator.time();
+        if (done || parameters.wall_time_minutes <= 0. || t - t_start < 0.01 * (end_time - t_start))
+          return false;
+        done                    = true;
+        const double steps_left = (end_time - t) / integrator.next_step_size();
+        const double needed     = wall + wall / n_steps * steps_left;
+        if (!(needed > 60. * parameters.wall_time_minutes))
+          return false;
+        log.warning("at this pace (" + format("%.3g", wall / n_steps) + " s a step, about " + format("%.3g", std::ceil(steps_left)) +
+                    " steps left) the run takes " + duration(needed) +
+                    ", longer than 'Run/Wall time' = " + format("%g", parameters.wall_time_minutes) + " minutes" +
+                    (parameters.stop_if_too_slow ? "" : "; it will stop then with a checkpoint"));
+        return true;
+      }
+
+    private:
+      const TimeLoopParameters &parameters;
+      const double              t_start, end_time;
+      bool                      done = false;
+    };
+  } // namespace
+
   TimeLoopResult run_time_loop(TimeIntegrator           &integrator,
                                const TimeParameters     &time_parameters,
                                const TimeLoopParameters &parameters,
@@ -83,40 +146,41 @@ namespace leopard
     const auto        start           = Clock::now();
     auto              last_checkpoint = start;
     const double      end_time = time_parameters.end_time, t_start = integrator.time();
-    const bool        adaptive = time_parameters.adaptive();
+    const bool        variable = time_parameters.variable_steps();
+    SpeedCheck        is_too_slow(parameters, t_start, end_time);
     const OutputTimes output_times(parameters, end_time);
     TimeLoopResult    result;
 
-    // half a fixed step: the nearest step counts; error-controlled steps hit the time up to rounding
-    const auto slack       = [&] { return adaptive ? 1e-12 * end_time : 0.5 * integrator.next_step_size() * (1. - 1e-9); };
+    // half a fixed step: the nearest step counts; variable steps hit the time up to rounding
+    const auto slack       = [&] { return variable ? 1e-12 * end_time : 0.5 * integrator.next_step_size() * (1. - 1e-9); };
     double     next_output = output_times.after(integrator.time(), slack());
 
     while (integrator.time() < end_time - slack())
       {
         double limit = std::numeric_limits<double>::max();
-        if (adaptive)
+        if (variable)
           {
             limit = next_output - integrator.time();
             if (limit > integrator.next_step_size() && limit < 2. * integrator.next_step_size())
               limit /= 2.; // two equal steps instead of a long and a tiny one
           }
-        const StepReport report = integrator.step(limit);
-        ++result.n_steps;
-        result.newton_steps += report.newton_steps;
-        result.linear_iterations += report.linear_iterations;
-        result.rejected += report.rejected;
+        const StepReport report = step_or_save(integrator, limit, actions);
+        count(report, result);
+        for (const std::string &note : report.notes)
+          log.line(note);
 
         const double t              = integrator.time();
         const bool   at_end         = t >= end_time - slack();
         const bool   steady         = time_parameters.steady_tolerance > 0. && report.rate_of_change < time_parameters.steady_tolerance;
         double       wall           = dealii::Utilities::MPI::max(seconds_since(start), comm);
         const bool   wall_time_over = parameters.wall_time_minutes > 0. && wall >= 60. * parameters.wall_time_minutes;
+        const bool   too_slow       = is_too_slow(integrator, result.n_steps, wall, log) && parameters.stop_if_too_slow;
         const bool   stop           = stop_requested(comm);
-        const bool   last           = at_end || steady || wall_time_over || stop;
+        const bool   last           = at_end || steady || too_slow || wall_time_over || stop;
 
         if (last || integrator.step_number() % parameters.log_every == 0 || result.n_steps == 1)
           {
-            log.line(step_line(report, integrator, end_time, wall * (end_time - t) / std::max(t - t_start, 1e-300)));
+            log.line(step_line(report, integrator, end_time, wall * std::max(0., end_time - t) / std::max(t - t_start, 1e-300)));
             actions.write_statistics(report, t, integrator.step_number());
           }
         if (t >= next_output - slack() || at_end || steady)
@@ -133,7 +197,11 @@ namespace leopard
           }
         if (last)
           {
-            result.status = at_end ? "finished" : steady ? "steady state" : wall_time_over ? "stopped: wall time" : "stopped: " + stop_signal_name();
+            result.status = at_end           ? "finished"
+                            : steady         ? "steady state"
+                            : too_slow       ? "stopped: too slow"
+                            : wall_time_over ? "stopped: wall time"
+                                             : "stopped: " + stop_signal_name();
             return result;
           }
       }

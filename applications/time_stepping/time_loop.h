@@ -14,12 +14,13 @@ namespace leopard
   /** When fields, log lines and checkpoints are written and when the wall clock ends the run. */
   struct TimeLoopParameters
   {
-    std::vector<double> output_times;             ///< times at which fields are written, beside the first and the last
-    double              output_interval    = 0.;  ///< and every so much time; 0: none
-    unsigned int        log_every          = 1;   ///< steps between two lines of log and statistics
-    double              checkpoint_minutes = 10.; ///< wall-clock minutes between two checkpoints
-    unsigned int        checkpoint_steps   = 0;   ///< and every so many steps; 0: none
-    double              wall_time_minutes  = 0.;  ///< wall-clock minutes after which the run stops with a checkpoint; 0: never
+    std::vector<double> output_times;               ///< times at which fields are written, beside the first and the last
+    double              output_interval    = 0.;    ///< and every so much time; 0: none
+    unsigned int        log_every          = 1;     ///< steps between two lines of log and statistics
+    double              checkpoint_minutes = 10.;   ///< wall-clock minutes between two checkpoints
+    unsigned int        checkpoint_steps   = 0;     ///< and every so many steps; 0: none
+    double              wall_time_minutes  = 0.;    ///< wall-clock minutes after which the run stops with a checkpoint; 0: never
+    bool                stop_if_too_slow   = false; ///< stop as soon as the estimate says that these minutes are not enough
   };
 
   /** What the loop leaves to others. All are called on every rank. */
@@ -28,9 +29,11 @@ namespace leopard
     std::function<void()>                                                   write_fields;     ///< of the integrator's present time
     std::function<void()>                                                   write_checkpoint; ///< the integrator's state
     std::function<void(const StepReport &, double time, unsigned int step)> write_statistics;
+    /** Writes what is there of the integrator's present state when a step has failed; returns where it is. */
+    std::function<std::string()> write_last_good_state;
   };
 
-  /** Why a run has ended: "finished", "steady state", "stopped: wall time", "stopped: SIGTERM". */
+  /** Why a run has ended: "finished", "steady state", "stopped: wall time", "stopped: too slow", "stopped: SIGTERM". */
   struct TimeLoopResult
   {
     std::string  status;
@@ -38,11 +41,15 @@ namespace leopard
     long         newton_steps      = 0;
     long         linear_iterations = 0;
     long         rejected          = 0;
+    long         alternative_steps = 0; ///< solved by gmres since they exceeded the asynchronous bound
+    long         clipped           = 0; ///< negative values set to zero
   };
 
   /**
    * Steps until the end time, a steady state, the wall-clock limit or a signal to stop. With a fixed step size fields are written at
-   * the step nearest to each output time; error-controlled steps hit the times exactly.
+   * the step nearest to each output time; variable steps hit the times exactly. After one percent of the run it says how long the
+   * rest will take, if that is longer than the wall time allows. @throws ConvergenceFailure when a step fails, after the last good state has
+   * been written; the message says where it is.
    */
   TimeLoopResult run_time_loop(TimeIntegrator           &integrator,
                                const TimeParameters     &time_parameters,

@@ -3,7 +3,7 @@
 #include "../device/device.h"
 #include "block_async_engine.h"
 #include "cuda_monitor.cuh"
-#include "relax_kernels.cuh"
+#include "persistent_kernel.cuh"
 
 #include <cmath>
 
@@ -37,19 +37,22 @@ namespace leopard
     /** A matrix and how it is to be stored. */
     struct Prepared
     {
-      BlockCrs        matrix;
-      Weights         weights;
-      Dictionary      values, weight_table;
-      bool            weights_in_table = false;
-      Storage         storage;
-      JointDictionary joint;
-      int             n_entries;
+      BlockCrs      matrix;
+      Weights       weights;
+      Dictionary    values, weight_table;
+      bool          weights_in_table = false;
+      Storage       storage;
+      DistanceSlots slots;
+      int           n_entries;
 
       Prepared(const CrsMatrix &A, const BlockAsyncOptions &options)
         : matrix(A, options.blocks(A.n_rows))
         , weights(matrix, options)
         , storage(choose(options.storage))
-        , joint(matrix, storage == Storage::dictionary ? &values : nullptr)
+        , slots(matrix,
+                storage == Storage::dictionary         ? 1
+                : storage == Storage::single_precision ? 4
+                                                       : 8)
         , n_entries(A.n_entries())
       {
         weights_in_table = storage == Storage::dictionary;
@@ -85,17 +88,16 @@ namespace leopard
         , n_blocks(prepared.matrix.n_blocks())
         , n_entries(prepared.n_entries)
         , largest_block(prepared.matrix.blocks.largest())
-        , largest_packet(packets_.largest_packet)
-        , most_outer(packets_.most_outer)
+        , outer_bytes(packets_.outer_bytes)
+        , inner_bytes(packets_.inner_bytes)
+        , largest_packet(outer_bytes + inner_bytes)
+        , most_ghosts(packets_.most_ghosts)
         , n_distinct(static_cast<int>(prepared.values.values().size()))
         , n_bytes(check_memory(packets_, prepared.matrix))
         , packets(packets_.bytes)
-        , packet_offsets(packets_.offsets)
         , extents(packets_.extents)
         , weight_table(prepared.weights_in_table ? prepared.weight_table.values() : std::vector<double>())
         , value_table(prepared.values.values())
-        , distances(prepared.joint.distances)
-        , joint_table(prepared.joint.entries)
         , keeps(prepared.weights.keeps)
         , value_positions(packets_.value_positions)
         , value_sources(packets_.value_sources)
@@ -107,8 +109,7 @@ namespace leopard
         , weights(std::move(prepared.weights))
         , host_matrix(storage == Storage::double_precision ? std::make_unique<BlockCrs>(std::move(prepared.matrix)) : nullptr)
       {
-        choose_form(packets_.inner_width, packets_.outer_width);
-        restart();
+        choose_form(prepared.slots, packets_.inner_width, packets_.outer_width);
       }
 
       MemorySpace memory_space() const override { return MemorySpace::device; }
@@ -121,11 +122,7 @@ namespace leopard
                columns_text() + ", " + std::to_string(n_bytes / 1000000) + " MB";
       }
 
-      void restart() override
-      {
-        if (velocity.size() > 0)
-          LEOPARD_CHECK(cudaMemsetAsync(velocity.data(), 0, velocity.size() * sizeof(double)));
-      }
+      void restart() override { velocity_is_zero = true; }
 
       /** Returns when the work is queued on the default stream; whatever else that stream does comes after it. */
       void iterate(double *x, const double *b, int n_iterations) override
@@ -134,22 +131,23 @@ namespace leopard
           return;
         if (execution == Execution::persistent)
           {
+            RelaxParameters p = parameters(n_iterations);
+            RelaxVectors    v = vectors(x, x, b);
+            MonitorView     m = monitor.no_tests();
+            velocity_is_zero  = false;
             if (options.schedule == Schedule::synchronous)
               {
-                // blocks that wait for one another must all be there
-                RelaxParameters    p = parameters(n_iterations);
-                RelaxVectors       v = vectors(x, x, b);
-                MatrixView<Format> A = view();
-                MonitorView        m = monitor.no_tests();
                 monitor.reset();
-                device::copy_on_device(old_x.data(), x, old_x.size() * sizeof(double)); // ghosts are read there too
-                launch_cooperatively(A, v, p, m);
-                return;
+                launch_cooperatively(v, p, m);
               }
-            persistent_kernel<<<n_blocks, n_threads, largest_packet>>>(view(), vectors(x, x, b), parameters(n_iterations), monitor.no_tests());
+            else
+              persistent_kernel<<<n_blocks, n_threads, largest_packet>>>(view(), v, p, m);
             LEOPARD_CHECK(cudaGetLastError());
             return;
           }
+        if (velocity_is_zero && velocity.size() > 0)
+          LEOPARD_CHECK(cudaMemsetAsync(velocity.data(), 0, velocity.size() * sizeof(double)));
+        velocity_is_zero       = false;
         const bool synchronous = options.schedule == Schedule::synchronous;
         for (int n = 0; n < n_iterations; ++n)
           {
@@ -164,14 +162,12 @@ namespace leopard
       IterationReport iterate_until(double *x, const double *b, int n_iterations, const ResidualTest &test) override
       {
         // now and then the host looks too: at the time, and at whether there is progress
-        RelaxParameters    p = parameters(static_cast<int>(std::min<long>(n_iterations, 100l * test.every)));
-        RelaxVectors       v = vectors(x, x, b);
-        MatrixView<Format> A = view();
-        MonitorView        m = monitor.view(test);
-        p.test_every         = test.every;
-        if (v.other_x != nullptr)
-          device::copy_on_device(old_x.data(), x, old_x.size() * sizeof(double)); // ghosts are read there too
-        launch_cooperatively(A, v, p, m);
+        RelaxParameters p = parameters(static_cast<int>(std::min<long>(n_iterations, 100l * test.every)));
+        RelaxVectors    v = vectors(x, x, b);
+        MonitorView     m = monitor.view(test);
+        p.test_every      = test.every;
+        velocity_is_zero  = false;
+        launch_cooperatively(v, p, m);
         return monitor.report();
       }
 
@@ -195,20 +191,16 @@ namespace leopard
       }
 
     private:
-      /** Two packets, and a number for each outer entry of a block. */
-      std::size_t launch_shared() const { return 2 * static_cast<std::size_t>(largest_packet) + sizeof(double) * most_outer; }
+      /** A packet, and a number for each ghost of a block. */
+      std::size_t launch_shared() const { return static_cast<std::size_t>(largest_packet) + sizeof(double) * most_ghosts; }
 
-      static std::string columns_text()
-      {
-        return Format::has_values ? "columns of " + std::to_string(8 * sizeof(typename Format::Column)) + " bits"
-                                  : "columns and values in 8 bits together";
-      }
+      static std::string columns_text() { return Format::has_columns ? "columns of 16 bits" : "columns from distances common to a block"; }
 
       std::size_t check_memory(const Packets<Format> &p, const BlockCrs &host) const
       {
         const std::size_t vectors = (options.l1_weights + (options.momentum > 0.)) * static_cast<std::size_t>(host.n_local_rows()) +
                                     (options.schedule == Schedule::synchronous ? host.n_columns : 0);
-        const std::size_t needed      = p.bytes.size() + n_blocks * 28l + vectors * sizeof(double);
+        const std::size_t needed      = p.bytes.size() + n_blocks * 48l + vectors * sizeof(double);
         std::size_t       free_memory = 0, total = 0;
         LEOPARD_CHECK(cudaMemGetInfo(&free_memory, &total));
         if (needed > free_memory)
@@ -220,14 +212,29 @@ namespace leopard
       using LaunchKernel     = void (*)(MatrixView<Format>, RelaxVectors, RelaxParameters);
       using PersistentKernel = void (*)(MatrixView<Format>, RelaxVectors, RelaxParameters, MonitorView);
 
-      template <bool plain>
-      static LaunchKernel launch_kernel_for(int width)
+      template <typename Rows>
+      void use_rows(bool plain, int n_rows_with_padding)
       {
-        return width <= 4    ? relax_rows_kernel<Format, 4, plain>
-               : width <= 6  ? relax_rows_kernel<Format, 6, plain>
-               : width <= 8  ? relax_rows_kernel<Format, 8, plain>
-               : width <= 16 ? relax_rows_kernel<Format, 16, plain>
-                             : nullptr;
+        launch_kernel    = plain ? relax_rows_kernel<Rows, true> : relax_rows_kernel<Rows, false>;
+        residual_kernel  = relax_rows_kernel<Rows, false>;
+        n_launch_threads = threads_for((n_rows_with_padding + Rows::n - 1) / Rows::n);
+      }
+
+      /** Rows as they are held in registers; none if they are too wide. */
+      void choose_rows(const DistanceSlots &slots, int width, bool plain)
+      {
+        if constexpr (Format::has_columns)
+          width <= 4    ? use_rows<GatheredRows<Format, 4>>(plain, largest_block)
+          : width <= 6  ? use_rows<GatheredRows<Format, 6>>(plain, largest_block)
+          : width <= 8  ? use_rows<GatheredRows<Format, 8>>(plain, largest_block)
+          : width <= 16 ? use_rows<GatheredRows<Format, 16>>(plain, largest_block)
+                        : void();
+        else if (slots.is_lattice())
+          slots.is_full()         ? use_rows<LatticeRows<Format, 2, true>>(plain, slots.largest_block())
+          : slots.laterals() <= 2 ? use_rows<LatticeRows<Format, 2, false>>(plain, slots.largest_block())
+                                  : use_rows<LatticeRows<Format, 4, false>>(plain, slots.largest_block());
+        else if (width <= 16)
+          use_rows<GatheredRows<Format, 16>>(plain, largest_block);
       }
 
       template <int width>
@@ -235,6 +242,8 @@ namespace leopard
       {
         return outer_width > 8 && threads <= 128 ? persistent_rows_kernel<Format, width, 24, 128> : persistent_rows_kernel<Format, width, 8, 512>;
       }
+
+      static int threads_for(int rows) { return std::max(32, (rows + 31) / 32 * 32); }
 
       /** Null if the rows do not fit in registers. */
       static PersistentKernel persistent_kernel_for(int width, int outer_width, int threads)
@@ -249,14 +258,13 @@ namespace leopard
       }
 
       /** Whether all blocks are on the chip at once, and which kernels with how many threads and how much shared memory. */
-      void choose_form(int inner_width, int outer_width)
+      void choose_form(const DistanceSlots &slots, int inner_width, int outer_width)
       {
         cudaDeviceProp properties;
         int            device = 0;
         LEOPARD_CHECK(cudaGetDevice(&device));
         LEOPARD_CHECK(cudaGetDeviceProperties(&properties, device));
-        const auto threads_for = [](int rows) { return std::max(32, (rows + 31) / 32 * 32); };
-        const auto at_once     = [&](const void *kernel, int threads, std::size_t shared) {
+        const auto at_once = [&](const void *kernel, int threads, std::size_t shared) {
           int blocks = 0;
           LEOPARD_CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, threads, shared));
           return blocks * properties.multiProcessorCount;
@@ -283,13 +291,11 @@ namespace leopard
           {
             const bool plain = options.omega == 1. && options.block_omega == 1. && !options.l1_weights && options.momentum == 0. &&
                                options.local_iterations_per_block.empty();
-            residual_kernel = launch_kernel_for<false>(inner_width);
-            launch_kernel   = plain ? launch_kernel_for<true>(inner_width) : residual_kernel;
+            choose_rows(slots, inner_width, plain);
           }
         if (launch_kernel != nullptr)
           {
-            n_launch_threads = threads_for((largest_block + rows_a_thread - 1) / rows_a_thread);
-            n_shared         = launch_shared();
+            n_shared = launch_shared();
             for (const LaunchKernel kernel : {launch_kernel, residual_kernel})
               device::allow_shared_memory(reinterpret_cast<const void *>(kernel));
             n_launched = std::min(n_blocks, at_once(reinterpret_cast<const void *>(launch_kernel), n_launch_threads, n_shared));
@@ -313,17 +319,18 @@ namespace leopard
 
       RelaxParameters parameters(int n_iterations) const
       {
-        return {n_iterations, options.local_iterations, local_iterations_per_block.data(), options.block_omega, options.momentum, 0};
+        return {
+          n_iterations, options.local_iterations, local_iterations_per_block.data(), options.block_omega, options.momentum, velocity_is_zero, 0};
       }
 
       MatrixView<Format> view() const
       {
         return {packets.data(),
-                packet_offsets.data(),
                 extents.data(),
                 n_blocks,
-                largest_packet,
-                {weight_table.data(), value_table.data(), distances.data(), joint_table.data()},
+                outer_bytes,
+                inner_bytes,
+                {weight_table.data(), value_table.data()},
                 keeps.data(),
                 1. - options.omega};
       }
@@ -340,9 +347,13 @@ namespace leopard
         LEOPARD_CHECK(cudaGetLastError());
       }
 
-      void launch_cooperatively(MatrixView<Format> &A, RelaxVectors &v, RelaxParameters &p, MonitorView &m) const
+      /** For blocks that wait for one another: all must be there. */
+      void launch_cooperatively(RelaxVectors &v, RelaxParameters &p, MonitorView &m) const
       {
-        void *arguments[] = {&A, &v, &p, &m};
+        if (v.other_x != nullptr && old_x.size() > static_cast<std::size_t>(n_rows)) // ghosts are read there too
+          device::copy_on_device(old_x.data() + n_rows, v.x + n_rows, (old_x.size() - n_rows) * sizeof(double));
+        MatrixView<Format> A           = view();
+        void              *arguments[] = {&A, &v, &p, &m};
         LEOPARD_CHECK(
           cudaLaunchCooperativeKernel(reinterpret_cast<const void *>(persistent_kernel), n_blocks, n_threads, arguments, largest_packet, nullptr));
       }
@@ -388,19 +399,17 @@ namespace leopard
 
       const BlockAsyncOptions    options;
       const Storage              storage;
-      const int                  n_rows, n_blocks, n_entries, largest_block, largest_packet, most_outer, n_distinct;
+      const int                  n_rows, n_blocks, n_entries, largest_block, outer_bytes, inner_bytes, largest_packet, most_ghosts, n_distinct;
       const std::size_t          n_bytes;
       device::Array<char>        packets;
-      device::Array<int>         packet_offsets;
-      device::Array<int2>        extents;
+      device::Array<BlockExtent> extents;
       device::Array<double>      weight_table, value_table;
-      device::Array<int>         distances;
-      device::Array<JointEntry>  joint_table;
       device::Array<double>      keeps;
       std::vector<int>           value_positions, value_sources, weight_positions;
       device::Array<int>         local_iterations_per_block;
       device::Array<double>      velocity;
-      device::Array<double>      old_x; ///< synchronous schedule only
+      bool                       velocity_is_zero = true; ///< though its memory may hold something else
+      device::Array<double>      old_x;                   ///< synchronous schedule only
       CudaMonitor                monitor;
       Weights                    weights;     ///< on the host, for values that change
       std::unique_ptr<BlockCrs>  host_matrix; ///< for values that change
@@ -415,24 +424,23 @@ namespace leopard
     template <typename Format>
     std::unique_ptr<BlockAsync::Engine> make_engine(Prepared &&p, const BlockAsyncOptions &options)
     {
-      const Packets<Format> packets(p.matrix, p.weights.values, p.weights_in_table ? &p.weight_table : nullptr, p.values, p.joint);
+      const Packets<Format> packets(p.matrix, p.weights.values, p.weights_in_table ? &p.weight_table : nullptr, p.values, p.slots);
       return std::make_unique<CudaEngine<Format>>(std::move(p), packets, options);
     }
 
     template <typename Column>
     std::unique_ptr<BlockAsync::Engine> make_engine_for(Prepared &&p, const BlockAsyncOptions &options)
     {
-      return p.storage == Storage::dictionary         ? make_engine<SeparateFormat<Column, std::uint8_t>>(std::move(p), options)
-             : p.storage == Storage::single_precision ? make_engine<SeparateFormat<Column, float>>(std::move(p), options)
-                                                      : make_engine<SeparateFormat<Column, double>>(std::move(p), options);
+      return p.storage == Storage::dictionary         ? make_engine<PacketFormat<Column, std::uint8_t>>(std::move(p), options)
+             : p.storage == Storage::single_precision ? make_engine<PacketFormat<Column, float>>(std::move(p), options)
+                                                      : make_engine<PacketFormat<Column, double>>(std::move(p), options);
     }
   } // namespace
 
   std::unique_ptr<BlockAsync::Engine> make_cuda_engine(const CrsMatrix &A, const BlockAsyncOptions &options)
   {
     Prepared prepared(A, options);
-    return !prepared.joint.entries.empty()    ? make_engine<JointFormat>(std::move(prepared), options)
-           : prepared.joint.distances.empty() ? make_engine_for<std::uint16_t>(std::move(prepared), options)
-                                              : make_engine_for<std::uint8_t>(std::move(prepared), options);
+    return prepared.slots.is_used() ? make_engine_for<NoColumns>(std::move(prepared), options)
+                                    : make_engine_for<std::uint16_t>(std::move(prepared), options);
   }
 } // namespace leopard

@@ -51,6 +51,7 @@ namespace leopard
     {
       LEOPARD_CHECK(cudaMemset(monitor.data(), 0, sizeof(Monitor)));
       LEOPARD_CHECK(cudaHostAlloc(&host, sizeof(HostReport), cudaHostAllocMapped));
+      host->complete = 0;
     }
     CudaMonitor(const CudaMonitor &)            = delete;
     CudaMonitor &operator=(const CudaMonitor &) = delete;
@@ -74,7 +75,12 @@ namespace leopard
       return sum_of(b_parts.data(), reduction_threads);
     }
 
-    MonitorView view(const ResidualTest &test) const { return {monitor.data(), true, parts(), b_parts.data(), done.data(), host, test}; }
+    /** For one launch with tests. */
+    MonitorView view(const ResidualTest &test) const
+    {
+      host->complete = 0;
+      return {monitor.data(), true, parts(), b_parts.data(), done.data(), host, test};
+    }
     /** Before a launch of the synchronous schedule without tests, which leaves its count. */
     void reset() const { LEOPARD_CHECK(cudaMemsetAsync(monitor.data(), 0, offsetof(Monitor, initial))); }
 
@@ -84,7 +90,16 @@ namespace leopard
     /** Waits for a launch with tests and says what it has done. */
     IterationReport report() const
     {
-      LEOPARD_CHECK(cudaStreamSynchronize(nullptr));
+      // the end of a kernel is known microseconds later; now and then it is asked for, since a kernel that fails reports nothing
+      for (unsigned int n = 1; __atomic_load_n(&host->complete, __ATOMIC_ACQUIRE) == 0; ++n)
+        if (n % 4096 == 0)
+          {
+            const cudaError_t status = cudaStreamQuery(nullptr);
+            if (status == cudaSuccess)
+              break;
+            if (status != cudaErrorNotReady)
+              LEOPARD_CHECK(status);
+          }
       IterationReport result;
       result.minimum          = host->fewest;
       result.maximum          = host->most;

@@ -4,6 +4,7 @@
 #include "../base/errors.h"
 #include "../matrix/block_crs.h"
 #include "../matrix/storage.h"
+#include "distance_slots.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -13,38 +14,42 @@
 
 namespace leopard
 {
-  // How a block-CRS matrix lies in device memory: one packet of bytes a block, which a single bulk copy brings to shared memory. In a packet
-  // stand, each from a multiple of 16 bytes on:
+  // How a block-CRS matrix lies in device memory: one packet of bytes a block, which bulk copies bring to shared memory. In a packet
+  // stand, each from a multiple of 16 bytes on, first what is needed of the outer entries, and until these are added up:
   //
-  // - the header (HeaderEntry), the offsets of the slices, the offsets of the jags;
+  // - the header, the offsets of the slices, the offsets of the jags, the distances of slots;
+  // - the ghosts: off-block columns that the block reads, sorted, each once, so that neighbours in memory are read together;
+  // - the outer entries: the rows that have any are sorted by their number of entries and stored as jagged diagonals, without padding: entry e of
+  //   the r-th such row is number jag[e] + r; first 16-bit numbers of ghosts, then values, then the rows' numbers. Where each entry has a ghost of its
+  //   own, that is the ghost of the same number, and numbers are not stored;
+  //
+  // then the inner part, what threads hold in registers; in shared memory it stands elsewhere:
+  //
   // - the weights omega / d_i, as doubles or as 8-bit numbers of a table;
   // - the inner entries: 32 consecutive rows are a slice, padded to its longest row and to an even width and stored column-wise in pairs (sliced
-  //   ELLPACK with the width of a warp): the pair e of the slice's row r is number slice_offset + 32 e + r. Two formats: JointFormat, where
-  //   the matrix has at most 256 distinct pairs of a value and a distance between column and row: the number of the pair, 8 bits an entry.
-  //   SeparateFormat: columns as 16-bit indices into the block, or as 8-bit numbers of at most 256 distances; values as doubles, floats or
-  //   8-bit numbers of a dictionary;
-  // - the outer entries: the rows that have any are sorted by their number of entries and stored as jagged diagonals, without padding: entry e of
-  //   the r-th such row is number jag[e] + r; first columns, then values, then the rows' numbers.
+  //   ELLPACK with the width of a warp): the pair e of the slice's row r is number slice_offset + 32 e + r. Columns are 16-bit indices into the block,
+  //   or not stored: then an entry's slot says its distance from the row (DistanceSlots). Values are doubles, floats or 8-bit numbers of a dictionary.
 
-  /** What stands where in a packet's header. Offsets of sections in bytes from the packet's begin. */
-  enum HeaderEntry
+  /** What stands where in a packet: offsets of sections in bytes from its begin, of the last three from that of the inner part. */
+  struct alignas(16) PacketHeader
   {
-    header_begin,       ///< first row, overlap included
-    header_rows,        ///< number of rows, overlap included
-    header_owned_begin, ///< first row that the block writes, counted from begin
-    header_owned_rows,  ///< and their number
-    header_first_local, ///< first local row
-    header_n_boundary,  ///< rows with outer entries
-    header_n_jags,      ///< entries of the longest of them
-    header_jags,        ///< number of the int where the offsets of the jags begin
-    header_weights,
-    header_columns, ///< JointFormat: the codes
-    header_values,
-    header_outer_columns,
-    header_outer_values,
-    header_boundary_rows,
-    header_size = 16
+    int begin, rows; ///< first row and number of rows, overlap included
+    int owned_begin; ///< first row that the block writes, counted from begin
+    int owned_rows;  ///< and their number
+    int first_local; ///< first local row
+    int n_boundary;  ///< rows with outer entries
+    int n_jags;      ///< entries of the longest of them
+    int jags;        ///< number of the int where the offsets of the jags begin
+    int distances;   ///< and where the slots' distances begin
+    int n_ghosts;
+    int ghosts;
+    int outer_numbers; ///< of ghosts; 0: they are not stored
+    int outer_values;
+    int boundary_rows;
+    int weights, columns, values;
+    int unused[3];
   };
+  constexpr int header_ints = sizeof(PacketHeader) / sizeof(int);
 
   /** Two neighbours as they are stored. */
   template <typename T>
@@ -74,68 +79,32 @@ namespace leopard
     static __device__ unsigned int get(Type pair, int q) { return q == 0 ? pair & 0xffffu : pair >> 16; }
   };
 
-  /** A distance between column and row, and a value. */
-  struct alignas(16) JointEntry
-  {
-    double value;
-    int    distance;
-    int    unused;
-  };
-
   /** The tables that packets refer to. Device memory. */
   struct TableView
   {
-    const double     *weights;   ///< null: weights are stored as doubles
-    const double     *values;    ///< dictionary
-    const int        *distances; ///< 8-bit columns
-    const JointEntry *joint;
+    const double *weights; ///< null: weights are stored as doubles
+    const double *values;  ///< dictionary
   };
 
-  /** Columns and values apart. */
+  /** Columns that are not stored. */
+  struct NoColumns
+  {
+  };
+
+  /** How inner entries are stored: columns as std::uint16_t or NoColumns, values as double, float or std::uint8_t. */
   template <typename Column_, typename Value_>
-  struct SeparateFormat
+  struct PacketFormat
   {
-    using Column                     = Column_;
-    using Value                      = Value_; ///< of the outer entries too
-    static constexpr bool has_values = true;
+    using Column                      = Column_;
+    using Value                       = Value_; ///< of the outer entries too
+    static constexpr bool has_columns = !std::is_same_v<Column, NoColumns>;
 
-    static __device__ void
-    decode_pair(const char *columns, const char *values, int pair, int row, const TableView &tables, int *column, double *value)
+    static __device__ double value_of(Value stored, const TableView &tables)
     {
-      const auto stored_columns = reinterpret_cast<const typename PairOf<Column>::Type *>(columns)[pair];
-      const auto stored_values  = reinterpret_cast<const typename PairOf<Value>::Type *>(values)[pair];
-#pragma unroll
-      for (int q = 0; q < 2; ++q)
-        {
-          column[q] = PairOf<Column>::get(stored_columns, q);
-          if constexpr (std::is_same_v<Column, std::uint8_t>)
-            column[q] = row + __ldg(tables.distances + column[q]);
-          if constexpr (std::is_same_v<Value, std::uint8_t>)
-            value[q] = __ldg(tables.values + PairOf<Value>::get(stored_values, q));
-          else
-            value[q] = PairOf<Value>::get(stored_values, q);
-        }
-    }
-  };
-
-  /** Numbers of pairs of a distance and a value. */
-  struct JointFormat
-  {
-    using Column                     = std::uint8_t;
-    using Value                      = std::uint8_t; ///< of the outer entries
-    static constexpr bool has_values = false;
-
-    static __device__ void
-    decode_pair(const char *codes, const char * /*values*/, int pair, int row, const TableView &tables, int *column, double *value)
-    {
-      const unsigned short stored = reinterpret_cast<const unsigned short *>(codes)[pair];
-#pragma unroll
-      for (int q = 0; q < 2; ++q)
-        {
-          const int4 entry = __ldg(reinterpret_cast<const int4 *>(tables.joint + PairOf<std::uint8_t>::get(stored, q)));
-          value[q]         = __hiloint2double(entry.y, entry.x);
-          column[q]        = row + entry.z;
-        }
+      if constexpr (std::is_same_v<Value, std::uint8_t>)
+        return __ldg(tables.values + stored);
+      else
+        return stored;
     }
   };
 
@@ -144,113 +113,94 @@ namespace leopard
   struct BlockView
   {
     using Value = typename Format::Value;
-    const char *base;
-    const int  *header;
+    const char        *base, *inner;
+    const PacketHeader header;
 
-    __device__ explicit BlockView(const char *base_)
+    __device__ BlockView(const char *base_, const char *inner_)
       : base(base_)
-      , header(reinterpret_cast<const int *>(base_))
+      , inner(inner_)
+      , header(*reinterpret_cast<const PacketHeader *>(base_))
     {
     }
-    __device__ int operator[](HeaderEntry entry) const { return header[entry]; }
-    __device__ int slice(int s) const { return header[header_size + s]; }
-    __device__ int jag(int e) const { return header[header[header_jags] + e]; }
+    __device__ int word(int i) const { return reinterpret_cast<const int *>(base)[i]; }
+    __device__ int slice(int s) const { return word(header_ints + s); }
+    __device__ int jag(int e) const { return word(header.jags + e); }
     /** Whether the r-th row with outer entries has more than e of them. */
-    __device__ bool has_outer(int r, int e) const { return e < header[header_n_jags] && r < jag(e + 1) - jag(e); }
+    __device__ bool has_outer(int r, int e) const { return e < header.n_jags && r < jag(e + 1) - jag(e); }
 
     __device__ double weight(int i, const TableView &tables) const
     {
-      const char *weights = base + header[header_weights];
+      const char *weights = inner + header.weights;
       return tables.weights != nullptr ? __ldg(tables.weights + reinterpret_cast<const std::uint8_t *>(weights)[i])
                                        : reinterpret_cast<const double *>(weights)[i];
     }
-    __device__ int    boundary_row(int r) const { return reinterpret_cast<const std::uint16_t *>(base + header[header_boundary_rows])[r]; }
-    __device__ int    outer_column(int p) const { return reinterpret_cast<const int *>(base + header[header_outer_columns])[p]; }
+    __device__ int boundary_row(int r) const { return reinterpret_cast<const std::uint16_t *>(base + header.boundary_rows)[r]; }
+    __device__ int ghost(int g) const { return reinterpret_cast<const int *>(base + header.ghosts)[g]; }
+    __device__ int outer_number(int p) const
+    {
+      const int at = header.outer_numbers;
+      return at == 0 ? p : reinterpret_cast<const std::uint16_t *>(base + at)[p];
+    }
+    __device__ int    outer_column(int p) const { return ghost(outer_number(p)); }
     __device__ double outer_value(int p, const TableView &tables) const
     {
-      const Value stored = reinterpret_cast<const Value *>(base + header[header_outer_values])[p];
-      if constexpr (std::is_same_v<Value, std::uint8_t>)
-        return __ldg(tables.values + stored);
-      else
-        return stored;
+      return Format::value_of(reinterpret_cast<const Value *>(base + header.outer_values)[p], tables);
     }
-    __device__ void inner_pair(int pair, int row, const TableView &tables, int *column, double *value) const
+
+    __device__ int n_pairs(int i) const { return (slice(i / 32 + 1) - slice(i / 32)) / 32; }
+    __device__ int distance(int slot) const { return word(header.distances + slot); }
+    /** The number of the e-th pair of entries of row i. */
+    __device__ int  pair(int i, int e) const { return slice(i / 32) + 32 * e + i % 32; }
+    __device__ void inner_values(int pair, const TableView &tables, double *value) const
     {
-      Format::decode_pair(base + header[header_columns], base + header[header_values], pair, row, tables, column, value);
+      const auto stored = reinterpret_cast<const typename PairOf<Value>::Type *>(inner + header.values)[pair];
+#pragma unroll
+      for (int q = 0; q < 2; ++q)
+        value[q] = Format::value_of(static_cast<Value>(PairOf<Value>::get(stored, q)), tables);
     }
+    __device__ void inner_columns(int i, int e, int *column) const
+    {
+      if constexpr (Format::has_columns)
+        {
+          const auto stored = reinterpret_cast<const typename PairOf<typename Format::Column>::Type *>(inner + header.columns)[pair(i, e)];
+          column[0]         = PairOf<typename Format::Column>::get(stored, 0);
+          column[1]         = PairOf<typename Format::Column>::get(stored, 1);
+        }
+      else
+        for (int q = 0; q < 2; ++q)
+          {
+            const int j = i + distance(2 * e + q);
+            column[q]   = j >= 0 && j < header.rows ? j : i; // an entry that the row lacks may point anywhere
+          }
+    }
+  };
+
+  /** What is known of a block before its packet comes. */
+  struct alignas(16) BlockExtent
+  {
+    int begin, rows;              ///< overlap included
+    int stride;                   ///< S of a lattice
+    int packet;                   ///< in units of 16 bytes from the first
+    int outer_bytes, inner_bytes; ///< the two parts of the packet
+    int unused[2];
   };
 
   template <typename Format_>
   struct MatrixView
   {
     using Format = Format_;
-    const char   *packets;
-    const int    *packet_offsets;        ///< n_blocks + 1, in units of 16 bytes
-    const int2   *extents;               ///< first row and number of rows, overlap included
-    int           n_blocks, stage_bytes; ///< the largest packet
-    TableView     tables;
-    const double *keeps; ///< 1 - omega a_ii / d_i, one a local row, or null:
-    double        keep;  ///< then the same for all rows, 1 - omega
+    const char        *packets;
+    const BlockExtent *extents;
+    int                n_blocks;
+    int                outer_bytes, inner_bytes; ///< the largest of the two parts of packets
+    TableView          tables;
+    const double      *keeps; ///< 1 - omega a_ii / d_i, one a local row, or null:
+    double             keep;  ///< then the same for all rows, 1 - omega
 
-    __device__ BlockView<Format> block(int j) const { return BlockView<Format>(packets + static_cast<std::size_t>(packet_offsets[j]) * 16); }
-  };
-
-  /** Distances between column and row of the inner entries (0 for padding among them), and their pairs with values. */
-  struct JointDictionary
-  {
-    std::vector<int>        distances; ///< empty if there are more than 256
-    std::vector<JointEntry> entries;   ///< empty if there are more than 256, or none were asked for
-    std::vector<int>        number;    ///< of distance + 65536
-    std::vector<int>        joint;     ///< of number * 256 + number of the value
-
-    JointDictionary(const BlockCrs &A, const Dictionary *values)
-      : number(2 * 65536 + 1, -1)
+    __device__ BlockView<Format> block(int j) const
     {
-      add_distance(0);
-      for_each_inner(A, [&](int distance, double) { add_distance(distance); });
-      if (distances.size() > 256)
-        distances.clear();
-      if (distances.empty() || values == nullptr)
-        return;
-      joint.resize(256 * Dictionary::max_size, -1);
-      bool       fits = true;
-      const auto add  = [&](int distance, double value) {
-        int &code = joint[number[65536 + distance] * Dictionary::max_size + values->index_of(value)];
-        if (code >= 0)
-          return;
-        code = static_cast<int>(entries.size());
-        fits = fits && code < 256;
-        if (fits)
-          entries.push_back({value, distance, 0});
-      };
-      add(0, 0.);
-      for_each_inner(A, add);
-      if (!fits)
-        entries.clear();
-    }
-
-    std::uint8_t code(int distance, std::uint8_t value_number) const
-    {
-      return static_cast<std::uint8_t>(joint[number[65536 + distance] * Dictionary::max_size + value_number]);
-    }
-
-  private:
-    template <typename Function>
-    static void for_each_inner(const BlockCrs &A, const Function &function)
-    {
-      for (int block = 0; block < A.n_blocks(); ++block)
-        for (int l = A.first_local[block]; l < A.first_local[block + 1]; ++l)
-          for (int p = A.inner.offsets[l]; p < A.inner.offsets[l + 1]; ++p)
-            function(A.inner.columns[p] - (l - A.first_local[block]), A.inner.values[p]);
-    }
-
-    void add_distance(int distance)
-    {
-      if (int &d = number[65536 + distance]; d < 0)
-        {
-          d = static_cast<int>(distances.size());
-          distances.push_back(distance);
-        }
+      const char *packet = packets + static_cast<std::size_t>(extents[j].packet) * 16;
+      return BlockView<Format>(packet, packet + extents[j].outer_bytes);
     }
   };
 
@@ -260,25 +210,22 @@ namespace leopard
   {
     using Column = typename Format::Column;
     using Value  = typename Format::Value;
-    std::vector<char> bytes;
-    std::vector<int>  offsets = {0};
-    std::vector<int2> extents;
-    std::vector<int>  value_positions, value_sources; ///< doubles only: where in the bytes (in doubles) which entry of the CrsMatrix stands
-    std::vector<int>  weight_positions;               ///< the same for the weight of each local row
-    int               inner_width = 0, outer_width = 0, largest_packet = 0, most_outer = 0; ///< outer entries of a block
+    std::vector<char>        bytes;
+    std::vector<BlockExtent> extents;
+    std::vector<int>         value_positions, value_sources; ///< doubles only: where in the bytes (in doubles) which entry of the CrsMatrix stands
+    std::vector<int>         weight_positions;               ///< the same for the weight of each local row
+    int                      inner_width = 0, outer_width = 0, outer_bytes = 0, inner_bytes = 0, most_ghosts = 0; ///< the largest of a block
 
     Packets(
-      const BlockCrs &A, const std::vector<double> &weights, const Dictionary *weight_table, const Dictionary &values_, const JointDictionary &joint_)
+      const BlockCrs &A, const std::vector<double> &weights, const Dictionary *weight_table, const Dictionary &values_, const DistanceSlots &slots_)
       : values(values_)
-      , joint(joint_)
+      , slots(slots_)
     {
       for (int block = 0; block < A.n_blocks(); ++block)
         add_block(A, block, weights, weight_table);
     }
 
   private:
-    static std::size_t rounded(std::size_t n) { return (n + 15) / 16 * 16; }
-
     Value stored(double value) const
     {
       if constexpr (std::is_same_v<Value, std::uint8_t>)
@@ -287,121 +234,215 @@ namespace leopard
         return static_cast<Value>(value);
     }
 
+    /** The off-block columns of a block. */
+    struct Ghosts
+    {
+      std::vector<int> columns; ///< sorted, each once, if entries share them; else as many as there are entries
+      bool             shared;
+
+      Ghosts(const BlockCrs::Part<int> &outer, int first, int rows)
+        : columns(outer.columns.begin() + outer.offsets[first], outer.columns.begin() + outer.offsets[first + rows])
+      {
+        std::vector<int> distinct = columns;
+        std::sort(distinct.begin(), distinct.end());
+        distinct.erase(std::unique(distinct.begin(), distinct.end()), distinct.end());
+        shared = distinct.size() < columns.size() && distinct.size() <= 65536;
+        if (shared)
+          columns = distinct;
+      }
+      std::uint16_t number_of(int column) const
+      {
+        return static_cast<std::uint16_t>(std::lower_bound(columns.begin(), columns.end(), column) - columns.begin());
+      }
+    };
+
+    /** A packet before it is filled. */
+    struct Layout
+    {
+      const BlockCrs  &A;
+      const int        block, first, rows;
+      const Ghosts     ghosts;
+      PacketHeader     head        = {};
+      std::vector<int> slices      = {0}, distances, order; ///< order: the rows with outer entries, the longest first
+      int              n_outer     = 0;
+      std::size_t      outer_bytes = 0, inner_bytes = 0;
+      std::size_t      begin = 0; ///< in the bytes of all packets
+
+      Layout(const BlockCrs &A_, int block_)
+        : A(A_)
+        , block(block_)
+        , first(A.first_local[block])
+        , rows(A.first_local[block + 1] - first)
+        , ghosts(A.outer, first, rows)
+      {
+        for (int r = 0; r < rows; ++r)
+          if (outer_length(r) > 0)
+            order.push_back(r);
+        std::stable_sort(order.begin(), order.end(), [&](int r, int s) { return outer_length(r) > outer_length(s); });
+        n_outer = A.outer.offsets[first + rows] - A.outer.offsets[first];
+      }
+
+      int inner_length(int r) const { return A.inner.offsets[first + r + 1] - A.inner.offsets[first + r]; }
+      int outer_length(int r) const { return A.outer.offsets[first + r + 1] - A.outer.offsets[first + r]; }
+    };
+
     void add_block(const BlockCrs &A, int block, const std::vector<double> &weights, const Dictionary *weight_table)
     {
-      const int        first = A.first_local[block], rows = A.first_local[block + 1] - first, n_slices = (rows + 31) / 32;
-      const auto       inner_length = [&](int r) { return A.inner.offsets[first + r + 1] - A.inner.offsets[first + r]; };
-      const auto       outer_length = [&](int r) { return A.outer.offsets[first + r + 1] - A.outer.offsets[first + r]; };
-      std::vector<int> slices(n_slices + 1, 0), order;
-      for (int slice = 0; slice < n_slices; ++slice)
+      Layout l(A, block);
+      if (!Format::has_columns)
+        l.distances = slots.distances(block);
+      for (int slice = 0; slice < (l.rows + 31) / 32; ++slice)
         {
-          int width = 0;
-          for (int r = 32 * slice; r < std::min(rows, 32 * slice + 32); ++r)
-            width = std::max(width, inner_length(r));
-          slices[slice + 1] = slices[slice] + (width + 1) / 2 * 32;
-          inner_width       = std::max(inner_width, width);
+          int width = static_cast<int>(l.distances.size());
+          for (int r = 32 * slice; Format::has_columns && r < std::min(l.rows, 32 * slice + 32); ++r)
+            width = std::max(width, l.inner_length(r));
+          l.slices.push_back(l.slices.back() + (width + 1) / 2 * 32);
+          inner_width = std::max(inner_width, width);
         }
-      for (int r = 0; r < rows; ++r)
-        if (outer_length(r) > 0)
-          order.push_back(r);
-      std::stable_sort(order.begin(), order.end(), [&](int r, int s) { return outer_length(r) > outer_length(s); });
-      const int n_jags = order.empty() ? 0 : outer_length(order.front()), n_outer = A.outer.offsets[first + rows] - A.outer.offsets[first];
-      outer_width = std::max(outer_width, n_jags);
-      most_outer  = std::max(most_outer, n_outer);
+      lay_out(l, weight_table != nullptr);
 
-      // where everything stands
-      int         head[header_size] = {};
-      std::size_t size              = 0;
-      const auto  section           = [&](std::size_t n_bytes) {
-        const std::size_t at = size;
-        size += rounded(n_bytes);
-        return static_cast<int>(at);
-      };
-      section((header_size + n_slices + 1 + n_jags + 1) * sizeof(int));
-      head[header_begin]         = A.blocks.begin[block];
-      head[header_rows]          = rows;
-      head[header_owned_begin]   = A.blocks.owned_begin[block] - A.blocks.begin[block];
-      head[header_owned_rows]    = A.blocks.owned_begin[block + 1] - A.blocks.owned_begin[block];
-      head[header_first_local]   = first;
-      head[header_n_boundary]    = static_cast<int>(order.size());
-      head[header_n_jags]        = n_jags;
-      head[header_jags]          = header_size + n_slices + 1;
-      head[header_weights]       = section(rows * (weight_table != nullptr ? 1 : sizeof(double)));
-      head[header_columns]       = section(2 * slices.back() * sizeof(Column));
-      head[header_values]        = section(Format::has_values ? 2 * slices.back() * sizeof(Value) : 0);
-      head[header_outer_columns] = section(n_outer * sizeof(int));
-      head[header_outer_values]  = section(n_outer * sizeof(Value));
-      head[header_boundary_rows] = section(order.size() * sizeof(std::uint16_t));
-      const std::size_t begin    = bytes.size();
-      if ((begin + size) / 16 > 2147483647u || size > 2147483647u)
+      l.begin                = bytes.size();
+      const std::size_t size = l.outer_bytes + l.inner_bytes;
+      if ((l.begin + size) / 16 > 2147483647u || size > 2147483647u)
         throw InvalidInput("the matrix needs more than 32 GiB on the GPU\n  expected: a smaller matrix, or more ranks");
-      bytes.resize(begin + size);
-      char *packet = bytes.data() + begin;
-      std::memcpy(packet, head, sizeof(head));
-      std::memcpy(packet + sizeof(head), slices.data(), slices.size() * sizeof(int));
-      offsets.push_back(static_cast<int>((begin + size) / 16));
-      extents.push_back({head[header_begin], rows});
-      largest_packet = std::max(largest_packet, static_cast<int>(size));
-
-      for (int r = 0; r < rows; ++r)
-        if (weight_table != nullptr)
-          packet[head[header_weights] + r] = static_cast<char>(weight_table->index_of(weights[first + r]));
-        else
-          {
-            std::memcpy(packet + head[header_weights] + 8 * r, &weights[first + r], 8);
-            weight_positions.push_back(static_cast<int>((begin + head[header_weights]) / 8 + r));
-          }
-      auto *columns      = reinterpret_cast<Column *>(packet + head[header_columns]);
-      auto *inner_values = reinterpret_cast<Value *>(packet + head[header_values]);
-      for (int slice = 0; slice < n_slices; ++slice)
-        for (int e = 0; e < (slices[slice + 1] - slices[slice]) / 16; ++e)
-          for (int lane = 0; lane < 32; ++lane)
-            {
-              const int    slot = 2 * (slices[slice] + e / 2 * 32 + lane) + e % 2, r = 32 * slice + lane;
-              const bool   exists = r < rows && e < inner_length(r);
-              const int    p      = exists ? A.inner.offsets[first + r] + e : 0;
-              const double value  = exists ? A.inner.values[p] : 0.; // padding: the row itself, times zero
-              const int    column = exists ? A.inner.columns[p] : r;
-              if constexpr (!Format::has_values)
-                columns[slot] = joint.code(column - r, values.index_of(value));
-              else
-                {
-                  columns[slot]      = static_cast<Column>(std::is_same_v<Column, std::uint8_t> ? joint.number[65536 + column - r] : column);
-                  inner_values[slot] = stored(value);
-                  if constexpr (std::is_same_v<Value, double>)
-                    if (exists)
-                      {
-                        value_positions.push_back(static_cast<int>((begin + head[header_values]) / 8 + slot));
-                        value_sources.push_back(A.inner.source[p]);
-                      }
-                }
-            }
-      auto *jags          = reinterpret_cast<int *>(packet) + head[header_jags];
-      auto *outer_columns = reinterpret_cast<int *>(packet + head[header_outer_columns]);
-      auto *outer_values  = reinterpret_cast<Value *>(packet + head[header_outer_values]);
-      auto *boundary_rows = reinterpret_cast<std::uint16_t *>(packet + head[header_boundary_rows]);
-      for (std::size_t i = 0; i < order.size(); ++i)
-        boundary_rows[i] = static_cast<std::uint16_t>(order[i]);
-      int slot = 0;
-      for (int e = 0; e < n_jags; ++e)
-        {
-          jags[e] = slot;
-          for (std::size_t i = 0; i < order.size() && outer_length(order[i]) > e; ++i, ++slot)
-            {
-              const int p         = A.outer.offsets[first + order[i]] + e;
-              outer_columns[slot] = A.outer.columns[p];
-              outer_values[slot]  = stored(A.outer.values[p]);
-              if constexpr (std::is_same_v<Value, double>)
-                {
-                  value_positions.push_back(static_cast<int>((begin + head[header_outer_values]) / 8 + slot));
-                  value_sources.push_back(A.outer.source[p]);
-                }
-            }
-        }
-      jags[n_jags] = slot;
+      bytes.resize(l.begin + size);
+      extents.push_back({l.head.begin,
+                         l.rows,
+                         slots.stride(block),
+                         static_cast<int>(l.begin / 16),
+                         static_cast<int>(l.outer_bytes),
+                         static_cast<int>(l.inner_bytes),
+                         {0, 0}});
+      outer_width = std::max(outer_width, l.head.n_jags);
+      outer_bytes = std::max(outer_bytes, extents.back().outer_bytes);
+      inner_bytes = std::max(inner_bytes, extents.back().inner_bytes);
+      most_ghosts = std::max(most_ghosts, l.head.n_ghosts);
+      put_weights(l, weights, weight_table);
+      put_inner(l);
+      put_outer(l);
     }
 
-    const Dictionary      &values;
-    const JointDictionary &joint;
+    /** Where everything stands. */
+    static void lay_out(Layout &l, bool weights_in_table)
+    {
+      PacketHeader &head    = l.head;
+      std::size_t   size    = 0;
+      const auto    section = [&](std::size_t n_bytes) {
+        const std::size_t at = size;
+        size += (n_bytes + 15) / 16 * 16;
+        return static_cast<int>(at);
+      };
+      const BlockCrs &A = l.A;
+      head.begin        = A.blocks.begin[l.block];
+      head.rows         = l.rows;
+      head.owned_begin  = A.blocks.owned_begin[l.block] - A.blocks.begin[l.block];
+      head.owned_rows   = A.blocks.owned_begin[l.block + 1] - A.blocks.owned_begin[l.block];
+      head.first_local  = l.first;
+      head.n_boundary   = static_cast<int>(l.order.size());
+      head.n_jags       = l.order.empty() ? 0 : l.outer_length(l.order.front());
+      head.jags         = header_ints + static_cast<int>(l.slices.size());
+      head.distances    = head.jags + head.n_jags + 1;
+      head.n_ghosts     = static_cast<int>(l.ghosts.columns.size());
+      section((head.distances + l.distances.size()) * sizeof(int));
+      head.ghosts        = section(head.n_ghosts * sizeof(int));
+      head.outer_numbers = l.ghosts.shared ? section(l.n_outer * sizeof(std::uint16_t)) : 0;
+      head.outer_values  = section(l.n_outer * sizeof(Value));
+      head.boundary_rows = section(l.order.size() * sizeof(std::uint16_t));
+      l.outer_bytes      = size;
+      size               = 0;
+      head.weights       = section(l.rows * (weights_in_table ? 1 : sizeof(double)));
+      head.columns       = section(Format::has_columns ? 2 * l.slices.back() * sizeof(Column) : 0);
+      head.values        = section(2 * l.slices.back() * sizeof(Value));
+      l.inner_bytes      = size;
+    }
+
+    char *outer_part(const Layout &l) { return bytes.data() + l.begin; }
+    char *inner_part(const Layout &l) { return bytes.data() + l.begin + l.outer_bytes; }
+
+    /** Remembers where in the bytes a value of the matrix stands, if it can change. */
+    void remember(std::size_t position, int source)
+    {
+      if constexpr (std::is_same_v<Value, double>)
+        {
+          value_positions.push_back(static_cast<int>(position));
+          value_sources.push_back(source);
+        }
+    }
+
+    void put_weights(const Layout &l, const std::vector<double> &weights, const Dictionary *weight_table)
+    {
+      char *place = inner_part(l) + l.head.weights;
+      for (int r = 0; r < l.rows; ++r)
+        if (weight_table != nullptr)
+          place[r] = static_cast<char>(weight_table->index_of(weights[l.first + r]));
+        else
+          {
+            std::memcpy(place + 8 * r, &weights[l.first + r], 8);
+            weight_positions.push_back(static_cast<int>((l.begin + l.outer_bytes + l.head.weights) / 8 + r));
+          }
+    }
+
+    void put_inner(const Layout &l)
+    {
+      const BlockCrs   &A             = l.A;
+      const std::size_t values_begin  = (l.begin + l.outer_bytes + l.head.values) / sizeof(double);
+      auto             *columns       = reinterpret_cast<Column *>(inner_part(l) + l.head.columns);
+      auto             *stored_values = reinterpret_cast<Value *>(inner_part(l) + l.head.values);
+      for (int r = 0; r < static_cast<int>(l.slices.size() - 1) * 32; ++r)
+        {
+          const int  slice = l.slices[r / 32], width = (l.slices[r / 32 + 1] - slice) / 16;
+          const auto place = [&](int e) { return 2 * (slice + e / 2 * 32 + r % 32) + e % 2; };
+          for (int e = 0; e < width; ++e) // padding: the row itself, times zero
+            {
+              stored_values[place(e)] = stored(0.);
+              if constexpr (Format::has_columns)
+                columns[place(e)] = static_cast<Column>(r < l.rows ? r : 0);
+            }
+          for (int e = 0, n = r < l.rows ? l.inner_length(r) : 0; e < n; ++e)
+            {
+              const int p = A.inner.offsets[l.first + r] + e, column = A.inner.columns[p];
+              const int at = place(Format::has_columns ? e : slots.slot_of(l.block, column - r));
+              if constexpr (Format::has_columns)
+                columns[at] = static_cast<Column>(column);
+              stored_values[at] = stored(A.inner.values[p]);
+              remember(values_begin + at, A.inner.source[p]);
+            }
+        }
+    }
+
+    void put_outer(const Layout &l)
+    {
+      const BlockCrs &A      = l.A;
+      char           *packet = outer_part(l);
+      std::memcpy(packet, &l.head, sizeof(l.head));
+      std::copy(l.slices.begin(), l.slices.end(), reinterpret_cast<int *>(packet) + header_ints);
+      std::copy(l.distances.begin(), l.distances.end(), reinterpret_cast<int *>(packet) + l.head.distances);
+      std::copy(l.order.begin(), l.order.end(), reinterpret_cast<std::uint16_t *>(packet + l.head.boundary_rows));
+      auto *jags          = reinterpret_cast<int *>(packet) + l.head.jags;
+      auto *ghost_columns = reinterpret_cast<int *>(packet + l.head.ghosts);
+      auto *outer_numbers = reinterpret_cast<std::uint16_t *>(packet + l.head.outer_numbers);
+      auto *outer_values  = reinterpret_cast<Value *>(packet + l.head.outer_values);
+      if (l.ghosts.shared)
+        std::copy(l.ghosts.columns.begin(), l.ghosts.columns.end(), ghost_columns);
+      int slot = 0;
+      for (int e = 0; e < l.head.n_jags; ++e)
+        {
+          jags[e] = slot;
+          for (std::size_t i = 0; i < l.order.size() && l.outer_length(l.order[i]) > e; ++i, ++slot)
+            {
+              const int p = A.outer.offsets[l.first + l.order[i]] + e;
+              if (l.ghosts.shared)
+                outer_numbers[slot] = l.ghosts.number_of(A.outer.columns[p]);
+              else
+                ghost_columns[slot] = A.outer.columns[p];
+              outer_values[slot] = stored(A.outer.values[p]);
+              remember((l.begin + l.head.outer_values) / sizeof(double) + slot, A.outer.source[p]);
+            }
+        }
+      jags[l.head.n_jags] = slot;
+    }
+
+    const Dictionary    &values;
+    const DistanceSlots &slots;
   };
 } // namespace leopard

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <functional>
 #include <numeric>
 #include <thread>
 #include <vector>
@@ -64,7 +65,7 @@ namespace leopard
             done.store(iteration + 1, std::memory_order_release);
           }
       };
-      pool->run(work, n_active);
+      pool->run(std::cref(work), n_active); // by reference, so that nothing is allocated
     }
 
     /** Sums term(block) over the blocks in parallel and, within a number of threads, always in the same order. */
@@ -81,7 +82,7 @@ namespace leopard
             partial_sums[chunk] = part;
           }
       };
-      pool->run(work, n_active);
+      pool->run(std::cref(work), n_active); // by reference, so that nothing is allocated
       return std::accumulate(partial_sums.begin(), partial_sums.end(), 0.);
     }
 

@@ -12,12 +12,25 @@ namespace leopard
   // see the same memory.
   __device__ inline double load(const double *x)
   {
-    return cuda::atomic_ref<double, cuda::thread_scope_device>(*const_cast<double *>(x)).load(cuda::std::memory_order_relaxed);
+    return cuda::atomic_ref<double, cuda::thread_scope_device>(*const_cast<double *>(x)).load(cuda::memory_order_relaxed);
   }
 
   __device__ inline void store(double *x, double value)
   {
-    cuda::atomic_ref<double, cuda::thread_scope_device>(*x).store(value, cuda::std::memory_order_relaxed);
+    cuda::atomic_ref<double, cuda::thread_scope_device>(*x).store(value, cuda::memory_order_relaxed);
+  }
+
+  /** Relaxed loads and stores of two neighbours; each of the two is atomic by itself. The address is a multiple of 16 bytes. */
+  __device__ inline double2 load_pair(const double *x)
+  {
+    double2 v;
+    asm volatile("ld.relaxed.gpu.global.v2.f64 {%0, %1}, [%2];" : "=d"(v.x), "=d"(v.y) : "l"(x) : "memory");
+    return v;
+  }
+
+  __device__ inline void store_pair(double *x, double2 v)
+  {
+    asm volatile("st.relaxed.gpu.global.v2.f64 [%0], {%1, %2};" ::"l"(x), "d"(v.x), "d"(v.y) : "memory");
   }
 
   /** Sums one value a thread over the block; the result is valid in thread 0. `partial` has 32 entries. Ends with a barrier. */
@@ -52,6 +65,7 @@ namespace leopard
   /** What the host is told when a persistent launch is over: in its memory, pinned. Norms squared. */
   struct HostReport
   {
+    int    complete;     ///< written last: x and this report are there, though the kernel may not have ended
     int    fewest, most; ///< iterations of a block
     int    n_estimates;
     double mean; ///< of the iterations of all blocks
@@ -63,11 +77,8 @@ namespace leopard
   /** What blocks tell each other about the residual: device memory, zero before the first launch and again after each. */
   struct Monitor
   {
-    int    state, ready, arrived[3], barrier;
+    int    state, ready, arrived[3], barrier, n_estimates;
     double initial, b, goal, limit;
-    int    n_estimates;
-    double estimates[max_estimates];
-    int    estimate_iterations[max_estimates];
   };
 
   /** A launch that tests the residual by itself. */
@@ -82,36 +93,43 @@ namespace leopard
     ResidualTest test;
   };
 
+  using DeviceCounter = cuda::atomic_ref<int, cuda::thread_scope_device>;
+
+  // Thread 0 speaks for its block: a barrier before it releases makes the other threads' writes part of what it releases, and a barrier after it has
+  // acquired lets them see what it sees. So only one thread waits for memory.
+
   /** Whether this block is the last to arrive at a counter. All that the blocks wrote before is visible to the last. */
   __device__ inline bool last_to_arrive(int *counter)
   {
     __shared__ bool last;
-    __threadfence();
     __syncthreads();
     if (threadIdx.x == 0)
-      last = atomicAdd(counter, 1) == static_cast<int>(gridDim.x) - 1;
+      last = DeviceCounter(*counter).fetch_add(1, cuda::memory_order_acq_rel) == static_cast<int>(gridDim.x) - 1;
     __syncthreads();
-    if (last)
-      __threadfence();
     return last;
   }
 
-  /** Waits until a counter has reached a number. Only at the beginning and at the end of a solve; all blocks are on the chip. */
+  /** Waits until a counter has reached a number; all blocks are on the chip. */
   __device__ inline void wait_for(int *counter, int number)
   {
     if (threadIdx.x == 0)
-      while (cuda::atomic_ref<int, cuda::thread_scope_device>(*counter).load(cuda::std::memory_order_acquire) < number)
+      while (DeviceCounter(*counter).load(cuda::memory_order_acquire) < number)
         ;
     __syncthreads();
-    __threadfence();
   }
 
-  __device__ inline double sum_of_array(const double *values, int n, double *partial)
+  /** Sums of two arrays, one entry a block; valid in thread 0. */
+  template <typename First, typename Second>
+  __device__ void sum_over_blocks(const First &first, const Second &second, double *partial, double &sum_1, double &sum_2)
   {
-    double sum = 0.;
-    for (int i = threadIdx.x; i < n; i += blockDim.x)
-      sum += load(values + i);
-    return sum_over_block(sum, partial);
+    sum_1 = sum_2 = 0.;
+    for (int i = threadIdx.x; i < static_cast<int>(gridDim.x); i += blockDim.x)
+      {
+        sum_1 += first(i);
+        sum_2 += second(i);
+      }
+    sum_1 = sum_over_block(sum_1, partial);
+    sum_2 = sum_over_block(sum_2, partial);
   }
 
   /** The true initial residual and ||b|| from the blocks' parts (valid in thread 0), the goal, the limit. Returns when all blocks know. */
@@ -124,10 +142,10 @@ namespace leopard
       }
     if (last_to_arrive(&m.monitor->arrived[0]))
       {
-        double initial = sum_of_array(m.parts, gridDim.x, partial), b = sum_of_array(m.b_parts, gridDim.x, partial);
+        double initial, b;
+        sum_over_blocks([&](int i) { return load(m.parts + i); }, [&](int i) { return load(m.b_parts + i); }, partial, initial, b);
         for (int i = threadIdx.x; i < static_cast<int>(gridDim.x); i += blockDim.x)
           store(m.parts + i, -1.); // not yet reported
-        __threadfence();
         __syncthreads();
         if (threadIdx.x == 0)
           {
@@ -143,7 +161,7 @@ namespace leopard
             m.monitor->goal    = goal;
             m.monitor->limit   = m.test.divergence_factor * m.test.divergence_factor * fmax(initial, goal);
             m.monitor->state   = initial <= goal ? goal_met : go_on;
-            cuda::atomic_ref<int, cuda::thread_scope_device>(m.monitor->ready).store(1, cuda::std::memory_order_release);
+            DeviceCounter(m.monitor->ready).store(1, cuda::memory_order_release);
           }
       }
     wait_for(&m.monitor->ready, 1);
@@ -152,10 +170,9 @@ namespace leopard
   /** Returns when so many blocks have come here, and what they wrote before is visible. */
   __device__ inline void wait_for_all(int *counter, int number)
   {
-    __threadfence();
     __syncthreads();
     if (threadIdx.x == 0)
-      atomicAdd(counter, 1);
+      DeviceCounter(*counter).fetch_add(1, cuda::memory_order_release);
     wait_for(counter, number);
   }
 
@@ -176,21 +193,14 @@ namespace leopard
         most   = 0;
       }
     __syncthreads();
-    double sum = 0.;
-    for (int i = threadIdx.x; i < static_cast<int>(gridDim.x); i += blockDim.x)
-      {
-        const int n = cuda::atomic_ref<int, cuda::thread_scope_device>(m.iterations_done[i]).load(cuda::std::memory_order_relaxed);
-        sum += n;
-        atomicMin(&fewest, n);
-        atomicMax(&most, n);
-      }
-    const double final = sum_of_array(m.parts, gridDim.x, partial), total = sum_over_block(sum, partial);
-    for (int i = threadIdx.x; i < m.monitor->n_estimates; i += blockDim.x)
-      {
-        m.report->estimates[i]           = m.monitor->estimates[i];
-        m.report->estimate_iterations[i] = m.monitor->estimate_iterations[i];
-      }
-    __syncthreads();
+    double     final, total;
+    const auto iterations_of = [&](int i) {
+      const int n = DeviceCounter(m.iterations_done[i]).load(cuda::memory_order_relaxed);
+      atomicMin(&fewest, n);
+      atomicMax(&most, n);
+      return static_cast<double>(n);
+    };
+    sum_over_blocks([&](int i) { return load(m.parts + i); }, iterations_of, partial, final, total);
     if (threadIdx.x == 0)
       {
         m.report->fewest      = fewest;
@@ -200,6 +210,7 @@ namespace leopard
         m.report->b           = m.monitor->b;
         m.report->final       = final;
         m.report->n_estimates = m.monitor->n_estimates;
+        cuda::atomic_ref<int, cuda::thread_scope_system>(m.report->complete).store(1, cuda::memory_order_release);
         m.monitor->barrier = m.monitor->n_estimates = m.monitor->ready = m.monitor->state = m.monitor->arrived[0] = m.monitor->arrived[1] =
           m.monitor->arrived[2]                                                                                   = 0;
       }
@@ -209,7 +220,7 @@ namespace leopard
    * A block's first warp adds up what the blocks have published and decides; the result is valid in thread 0. In the chaotic schedule blocks report at
    * different times: an estimate.
    */
-  __device__ inline int look_at_residual(Monitor *monitor, const double *parts, int iteration, bool record)
+  __device__ inline int look_at_residual(const MonitorView &m, int iteration, bool record)
   {
     if (threadIdx.x >= 32)
       return go_on;
@@ -217,7 +228,7 @@ namespace leopard
     bool   missing = false; // a block that has not yet reported has -1
     for (int block = threadIdx.x; block < static_cast<int>(gridDim.x); block += 32)
       {
-        const double part = load(parts + block);
+        const double part = load(m.parts + block);
         missing           = missing || part < 0.;
         sum += part;
       }
@@ -226,23 +237,23 @@ namespace leopard
       sum += __shfl_down_sync(0xffffffffu, sum, offset);
     if (threadIdx.x > 0 || missing)
       return go_on;
-    if (record && monitor->n_estimates < max_estimates)
+    if (record && m.monitor->n_estimates < max_estimates)
       {
-        monitor->estimate_iterations[monitor->n_estimates] = iteration;
-        monitor->estimates[monitor->n_estimates]           = sum;
-        ++monitor->n_estimates;
+        const int n                      = m.monitor->n_estimates++;
+        m.report->estimate_iterations[n] = iteration;
+        m.report->estimates[n]           = sum;
       }
-    return sum <= monitor->goal ? goal_met : !(sum <= monitor->limit) ? limit_met : go_on;
+    return sum <= m.monitor->goal ? goal_met : !(sum <= m.monitor->limit) ? limit_met : go_on;
   }
 
   __device__ inline void set_monitor_state(Monitor *monitor, int state)
   {
-    cuda::atomic_ref<int, cuda::thread_scope_device>(monitor->state).store(state, cuda::std::memory_order_relaxed);
+    DeviceCounter(monitor->state).store(state, cuda::memory_order_relaxed);
   }
 
   __device__ inline int monitor_state(Monitor *monitor)
   {
-    return cuda::atomic_ref<int, cuda::thread_scope_device>(monitor->state).load(cuda::std::memory_order_relaxed);
+    return DeviceCounter(monitor->state).load(cuda::memory_order_relaxed);
   }
 
 } // namespace leopard

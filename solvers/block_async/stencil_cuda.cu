@@ -12,8 +12,8 @@ namespace leopard
     // 16 values of x and as many of b a thread: what fits in registers
     template <bool full, bool variable>
     using FlatShape = StencilShape<32, 1, 1, 8, full, variable>;
-    template <bool full, bool variable>
-    using DeepShape = StencilShape<8, 4, 2, 4, full, variable>;
+    template <bool full, bool variable> // of a star long lines, which memory serves better; a full one exchanges whole planes, and fewer so
+    using DeepShape = StencilShape<full ? 8 : 16, full ? 4 : 2, full ? 2 : 4, full ? 4 : 2, full, variable>;
 
     class StencilCudaEngine : public StencilEngine
     {
@@ -22,12 +22,15 @@ namespace leopard
         : options(options_)
         , n_rows(stencil.n_rows())
         , inverse_diagonals(inverted(stencil, options_))
-        , old_x(options_.schedule == Schedule::synchronous ? n_rows : 0)
+        , below(stencil.ghost_below ? stencil.plane() : 0)
+        , old_x(options_.schedule == Schedule::synchronous ? below + n_rows + (stencil.ghost_above ? stencil.plane() : 0) : 0)
       {
         const bool flat = stencil.n_z == 1, full = !stencil.is_star(), variable = !stencil.diagonal.empty();
         view.n_x               = stencil.n_x;
         view.n_y               = flat ? 1 : stencil.n_y;
         view.n_z               = flat ? stencil.n_y : stencil.n_z;
+        view.begin_z           = stencil.ghost_below ? -1 : 0;
+        view.end_z             = view.n_z + (stencil.ghost_above ? 1 : 0);
         view.keep              = 1. - options.omega;
         view.inverse_diagonal  = variable ? 1. : options.omega / stencil.coefficient(0, 0, 0);
         view.inverse_diagonals = inverse_diagonals.data();
@@ -65,8 +68,8 @@ namespace leopard
         for (int n = 0; n < n_iterations; ++n)
           {
             if (synchronous)
-              device::copy_on_device(old_x.data(), x, old_x.size() * sizeof(double));
-            launch(x, synchronous ? old_x.data() : x, b, 1, 0, monitor->no_tests(), options.local_iterations);
+              device::copy_on_device(old_x.data(), x - below, old_x.size() * sizeof(double));
+            launch(x, synchronous ? old_x.data() + below : x, b, 1, 0, monitor->no_tests(), options.local_iterations);
           }
       }
 
@@ -186,7 +189,7 @@ namespace leopard
         const bool whole    = view.n_x % tile_x == 0 && view.n_y % tile_y == 0 && view.n_z % (n_warps * planes_a_warp) == 0 && aligned(x) &&
                            aligned(b) && aligned(off_block);
         RelaxVectors    vectors     = {x, off_block, b, nullptr, monitor->parts(), nullptr};
-        RelaxParameters parameters  = {n, local_iterations, nullptr, 1., 0., test_every};
+        RelaxParameters parameters  = {n, local_iterations, nullptr, 1., 0., false, test_every};
         const Kernel    kernel      = (persists ? persistent_kernels : launch_kernels)[whole];
         void           *arguments[] = {&view, &vectors, &parameters, &m};
         if (m.tests) // whose blocks wait for one another twice
@@ -200,7 +203,8 @@ namespace leopard
       const int                    n_rows;
       StencilView                  view = {};
       device::Array<double>        inverse_diagonals;
-      device::Array<double>        old_x; ///< synchronous schedule only
+      const std::ptrdiff_t         below; ///< nodes of the ghost plane below
+      device::Array<double>        old_x; ///< synchronous schedule only, with the ghost planes
       std::unique_ptr<CudaMonitor> monitor;
       Execution                    execution         = Execution::launch;
       Kernel                       launch_kernels[2] = {}, persistent_kernels[2] = {}; ///< the second for grids of whole tiles

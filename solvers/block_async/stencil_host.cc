@@ -155,10 +155,15 @@ namespace leopard
         , tiles{(stencil.n_x + tile[0] - 1) / tile[0], (stencil.n_y + tile[1] - 1) / tile[1], (stencil.n_z + tile[2] - 1) / tile[2]}
         , star(stencil.is_star())
         , flat(stencil.n_z == 1)
+        , begin_y(flat && stencil.ghost_below ? -1 : 0)
+        , end_y(stencil.n_y + (flat && stencil.ghost_above ? 1 : 0))
+        , begin_z(!flat && stencil.ghost_below ? -1 : 0)
+        , end_z(stencil.n_z + (!flat && stencil.ghost_above ? 1 : 0))
         , weights(stencil.diagonal)
         , scheduler(tiles[0] * tiles[1] * tiles[2], stencil.n_rows(), options_.n_threads)
         , scratch(scheduler.n_threads())
-        , old_x(options_.schedule == Schedule::synchronous ? stencil.n_rows() : 0)
+        , below(stencil.ghost_below ? stencil.plane() : 0)
+        , old_x(options_.schedule == Schedule::synchronous ? below + stencil.n_rows() + (stencil.ghost_above ? stencil.plane() : 0) : 0)
       {
         for (double &w : weights)
           w = options.omega / w;
@@ -191,8 +196,8 @@ namespace leopard
           }
         for (int n = 0; n < n_iterations; ++n)
           {
-            std::copy_n(x, old_x.size(), old_x.begin());
-            scheduler.run(1, [&](int t, int thread) { relax_tile(t, x, old_x.data(), b, scratch[thread]); });
+            std::copy_n(x - below, old_x.size(), old_x.begin());
+            scheduler.run(1, [&](int t, int thread) { relax_tile(t, x, old_x.data() + below, b, scratch[thread]); });
           }
       }
 
@@ -226,6 +231,8 @@ namespace leopard
         return p;
       }
 
+      /** Whether a line of nodes exists, of the grid or of a ghost plane. */
+      bool exists(int y, int z) const { return y >= begin_y && y < end_y && z >= begin_z && z < end_z; }
       long index(int x, int y, int z) const { return (static_cast<long>(z) * stencil.n_y + y) * stencil.n_x + x; }
 
       /** Copies the tile from own and its margin from v; zero beyond the grid. */
@@ -235,7 +242,7 @@ namespace leopard
           for (int y = -1; y <= p.n_y; ++y)
             {
               double    *to   = window.values.data() + window.index(-1, y, z);
-              const bool in   = p.y + y >= 0 && p.y + y < stencil.n_y && p.z + z >= 0 && p.z + z < stencil.n_z;
+              const bool in   = exists(p.y + y, p.z + z);
               const bool mine = in && y >= 0 && y < p.n_y && z >= 0 && z < p.n_z;
               if (!in)
                 std::fill_n(to, p.n_x + 2, 0.);
@@ -321,9 +328,7 @@ namespace leopard
       {
         const Place p   = place_of(t);
         double      sum = 0.;
-        const auto  at  = [&](int i, int j, int k) {
-          return i >= 0 && i < stencil.n_x && j >= 0 && j < stencil.n_y && k >= 0 && k < stencil.n_z ? x[index(i, j, k)] : 0.;
-        };
+        const auto  at  = [&](int i, int j, int k) { return i >= 0 && i < stencil.n_x && exists(j, k) ? x[index(i, j, k)] : 0.; };
         for (int k = p.z; k < p.z + p.n_z; ++k)
           for (int j = p.y; j < p.y + p.n_y; ++j)
             for (int i = p.x; i < p.x + p.n_x; ++i)
@@ -344,10 +349,12 @@ namespace leopard
       const BlockAsyncOptions  options;
       const std::array<int, 3> tile, tiles;
       const bool               star, flat;
-      std::vector<double>      weights; ///< omega / d_i, if the diagonal varies
+      const int                begin_y, end_y, begin_z, end_z; ///< of the lines that exist
+      std::vector<double>      weights;                        ///< omega / d_i, if the diagonal varies
       HostScheduler            scheduler;
       std::vector<Scratch>     scratch; ///< one a thread
-      std::vector<double>      old_x;   ///< synchronous schedule only
+      const std::ptrdiff_t     below;   ///< nodes of the ghost plane below
+      std::vector<double>      old_x;   ///< synchronous schedule only, with a ghost plane on each side that has them
     };
   } // namespace
 

@@ -10,23 +10,11 @@ namespace leopard
   // the warps of a thread block are stacked in z and exchange their outermost planes through shared memory. So a local sweep touches no memory,
   // and a global iteration moves b, x in and x out: 24 bytes a row. Two-dimensional grids have their y in the kernel's z.
 
-  /** Relaxed loads and stores of two neighbours; each of the two is atomic by itself. The address is a multiple of 16 bytes. */
-  __device__ inline double2 load_pair(const double *x)
-  {
-    double2 v;
-    asm volatile("ld.relaxed.gpu.global.v2.f64 {%0, %1}, [%2];" : "=d"(v.x), "=d"(v.y) : "l"(x) : "memory");
-    return v;
-  }
-
-  __device__ inline void store_pair(double *x, double2 v)
-  {
-    asm volatile("st.relaxed.gpu.global.v2.f64 [%0], {%1, %2};" ::"l"(x), "d"(v.x), "d"(v.y) : "memory");
-  }
-
   struct StencilView
   {
     int           n_x, n_y, n_z; ///< of the kernel: in two dimensions n_y = 1
     int           tiles_x, tiles_y;
+    int           begin_z, end_z;    ///< of the planes that exist, ghosts included
     double        weights[27];       ///< -c_j, times omega / c_0 if the diagonal is constant; [(dz + 1) * 9 + (dy + 1) * 3 + dx + 1]
     double        keep;              ///< 1 - omega
     double        inverse_diagonal;  ///< omega / c_0
@@ -51,7 +39,7 @@ namespace leopard
   template <typename Shape, bool whole>
   struct StencilThread
   {
-    int  lane, warp, n_warps, x, y, z, n_x, n_y, n_z;
+    int  lane, warp, n_warps, x, y, z, n_x, n_y, n_z, begin_z, end_z;
     bool left_edge, right_edge, front_edge, back_edge, bottom_edge, top_edge; ///< of the tile
 
     __device__ explicit StencilThread(const StencilView &A)
@@ -67,6 +55,8 @@ namespace leopard
       n_x         = A.n_x;
       n_y         = A.n_y;
       n_z         = A.n_z;
+      begin_z     = A.begin_z;
+      end_z       = A.end_z;
       left_edge   = lx == 0;
       right_edge  = lx == Shape::n_lanes_x - 1;
       front_edge  = ly == 0;
@@ -78,16 +68,17 @@ namespace leopard
     __device__ int  index(int px, int py, int r) const { return ((z + r) * n_y + y + py) * n_x + x + px; }
     __device__ bool exists(int px, int py, int r) const
     {
-      return x + px >= 0 && x + px < n_x && y + py >= 0 && y + py < n_y && z + r >= 0 && z + r < n_z;
+      return x + px >= 0 && x + px < n_x && y + py >= 0 && y + py < n_y && z + r >= begin_z && z + r < end_z;
     }
-    /** The same for a node of the patch itself. */
-    __device__ bool owns(int px, int py, int r) const { return whole || exists(px, py, r); }
+    /** Whether a node of the patch is one to relax, and not a ghost. */
+    __device__ bool owns(int px, int py, int r) const { return whole || (x + px < n_x && y + py < n_y && z + r < n_z); }
     /** The newest value of a node beside the tile; zero beyond the grid. */
     __device__ double beside(const double *v, int px, int py, int r) const { return exists(px, py, r) ? load(v + index(px, py, r)) : 0.; }
   };
 
-  template <typename Shape, bool whole>
-  __device__ void load_patch(const StencilThread<Shape, whole> &t, const double *v, Patch<Shape> &patch)
+  /** @param end_z number of planes that v has: a ghost plane above a slab can lie inside the last tiles. */
+  template <bool streamed, typename Shape, bool whole>
+  __device__ void load_patch(const StencilThread<Shape, whole> &t, const double *v, int end_z, Patch<Shape> &patch)
   {
 #pragma unroll
     for (int r = 0; r < Shape::n_z; ++r)
@@ -95,13 +86,18 @@ namespace leopard
       for (int py = 0; py < Shape::n_y; ++py)
         if constexpr (whole)
           {
-            const double2 pair = __ldcs(reinterpret_cast<const double2 *>(v + t.index(0, py, r)));
-            patch[r][py][0]    = pair.x;
-            patch[r][py][1]    = pair.y;
+            const double *const from = v + t.index(0, py, r);
+            const double2       pair = streamed ? __ldcs(reinterpret_cast<const double2 *>(from)) : load_pair(from);
+            patch[r][py][0]          = pair.x;
+            patch[r][py][1]          = pair.y;
           }
         else
           for (int px = 0; px < 2; ++px)
-            patch[r][py][px] = t.exists(px, py, r) ? __ldcs(v + t.index(px, py, r)) : 0.;
+            {
+              const double *const from = v + t.index(px, py, r);
+              const bool          has  = t.x + px < t.n_x && t.y + py < t.n_y && t.z + r < end_z;
+              patch[r][py][px]         = !has ? 0. : streamed ? __ldcs(from) : load(from);
+            }
   }
 
   template <typename Shape, bool whole>
@@ -121,7 +117,7 @@ namespace leopard
             store_pair(v + t.index(0, py, r), make_double2(patch[r][py][0], patch[r][py][1]));
           else
             for (int px = 0; px < 2; ++px)
-              if (t.exists(px, py, r))
+              if (t.owns(px, py, r))
                 store(v + t.index(px, py, r), patch[r][py][px]);
         }
   }
@@ -394,7 +390,7 @@ namespace leopard
                     sum += (py > 0 ? A.weights[10] : front) * from_front;
                     sum += (py + 1 < Shape::n_y ? A.weights[16] : back) * from_back;
                   }
-                next[py][px] = t.owns(px, py, r) ? relaxed<Shape, mode>(A, sum, y[r][py][px], inverse[r][py][px], norm) : 0.;
+                next[py][px] = t.owns(px, py, r) ? relaxed<Shape, mode>(A, sum, y[r][py][px], inverse[r][py][px], norm) : y[r][py][px];
               }
           }
 #pragma unroll
@@ -437,7 +433,8 @@ namespace leopard
             {
               const double sum = s[r][py][px] + apply_plane<Shape>(A, e_below, -1, py, px) + apply_plane<Shape>(A, e_here, 0, py, px) +
                                  apply_plane<Shape>(A, e_above, 1, py, px);
-              y[r][py][px] = t.owns(px, py, r) ? relaxed<Shape, mode>(A, sum, y[r][py][px], inverse[r][py][px], norm) : 0.;
+              if (t.owns(px, py, r))
+                y[r][py][px] = relaxed<Shape, mode>(A, sum, y[r][py][px], inverse[r][py][px], norm);
             }
 #pragma unroll
         for (int e = 0; e < (Shape::n_y + 2) * 4; ++e)
@@ -513,10 +510,10 @@ namespace leopard
     __shared__ int                    state;
 
     Patch<Shape> y, s, inverse;
-    load_patch(t, v.x, y);
-    load_patch(t, v.b, s);
+    load_patch<Shape::flat>(t, v.x, t.end_z, y); // in three dimensions the tiles behind find it in the L2 cache
+    load_patch<true>(t, v.b, t.n_z, s);
     if constexpr (Shape::variable)
-      load_patch(t, A.inverse_diagonals, inverse);
+      load_patch<true>(t, A.inverse_diagonals, t.n_z, inverse);
     int        buffer       = 0;
     const auto squared_part = [&] {
       const double norm = sweep<Shape, whole, SweepMode::measure>(A, t, y, s, inverse, shared, buffer);
@@ -560,7 +557,7 @@ namespace leopard
               store((m.tests ? m.parts : v.parts) + blockIdx.x, part);
             if (m.tests && iteration > 0 && blockIdx.x == 0)
               {
-                const int decision = look_at_residual(m.monitor, m.parts, iteration, true);
+                const int decision = look_at_residual(m, iteration, true);
                 if (threadIdx.x == 0 && decision != go_on)
                   set_monitor_state(m.monitor, decision);
               }

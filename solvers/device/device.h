@@ -87,6 +87,7 @@ namespace leopard::device
     /** @param values n * n numbers, row after row, host memory. @throws DeviceError. */
     DenseMatrix(const std::vector<double> &values, int n);
     ~DenseMatrix();
+    void update_values(const std::vector<double> &values); ///< host memory
     void multiply(double *y, const double *x) const;
 
   private:

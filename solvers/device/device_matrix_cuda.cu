@@ -147,6 +147,15 @@ namespace leopard::device
 
   DenseMatrix::~DenseMatrix() = default;
 
+  void DenseMatrix::update_values(const std::vector<double> &values)
+  {
+    if (values.size() != data->values.size())
+      throw InvalidInput("a dense matrix of " + std::to_string(data->n) + " rows gets " + std::to_string(values.size()) +
+                         " new values\n  expected: as many as rows times rows");
+    if (data->n > 0)
+      copy_to_device(data->values.data(), values.data(), values.size() * sizeof(double));
+  }
+
   void DenseMatrix::multiply(double *y, const double *x) const
   {
     const double one = 1., zero = 0.;

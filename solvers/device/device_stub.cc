@@ -3,6 +3,7 @@
 #include "../base/errors.h"
 #include "../block_async/stencil_engine.h"
 #include "../multigrid/operations.h"
+#include "../reaction_diffusion/reaction_diffusion_engine.h"
 #include "../relaxation/relaxation_engine.h"
 #include "device.h"
 #include "device_vector.h"
@@ -16,6 +17,14 @@ namespace leopard
       throw DeviceError("built without CUDA: configure with -D LEOPARD_CUDA=ON, or choose the backend host");
     }
   } // namespace
+
+  namespace reaction_diffusion
+  {
+    std::unique_ptr<Engine> make_cuda_engine(const NodeGrid & /*grid*/, const StepperOptions & /*options*/)
+    {
+      no_cuda();
+    }
+  } // namespace reaction_diffusion
 
   namespace device
   {
@@ -118,6 +127,10 @@ namespace leopard
       no_cuda();
     }
     DenseMatrix::~DenseMatrix() = default;
+    void DenseMatrix::update_values(const std::vector<double> & /*values*/)
+    {
+      no_cuda();
+    }
     void DenseMatrix::multiply(double * /*y*/, const double * /*x*/) const
     {
       no_cuda();

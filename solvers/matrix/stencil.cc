@@ -39,9 +39,10 @@ namespace leopard
         throw InvalidInput("stencil: a coefficient is " + std::to_string(c) + "\n  expected: finite numbers");
     if (diagonal.empty() && coefficient(0, 0, 0) == 0.)
       throw InvalidInput("stencil: the central coefficient is zero\n  expected: a nonzero diagonal; relaxation divides by it");
-    if (!diagonal.empty() && diagonal.size() != static_cast<std::size_t>(n_rows()))
+    const std::size_t n_diagonal = static_cast<std::size_t>(n_rows()) + (ghost_above ? plane() : 0);
+    if (!diagonal.empty() && diagonal.size() != n_diagonal)
       throw InvalidInput("stencil: " + std::to_string(diagonal.size()) + " diagonal entries\n  expected: none or one for each of the " +
-                         std::to_string(n_rows()) + " rows");
+                         std::to_string(n_diagonal) + (ghost_above ? " rows and nodes of the ghost plane above" : " rows"));
     for (std::size_t i = 0; i < diagonal.size(); ++i)
       if (!(std::isfinite(diagonal[i]) && diagonal[i] != 0.))
         throw InvalidInput("stencil: the diagonal entry of row " + std::to_string(i) + " is " + std::to_string(diagonal[i]) +
@@ -50,6 +51,10 @@ namespace leopard
 
   CrsMatrix Stencil::to_crs() const
   {
+    if (is_slab())
+      throw InvalidInput(
+        "stencil: a slab of a larger grid is to be stored as a matrix\n  expected: methods that need no stored matrix (async, jacobi, "
+        "damped-jacobi) on several ranks");
     CrsMatrix A;
     A.n_rows = A.n_columns = n_rows();
     A.row_offsets.reserve(A.n_rows + 1);

@@ -13,22 +13,30 @@ namespace leopard
    * coefficient(dx, dy, dz) in the column of (x+dx, y+dy, z+dz), for dx, dy, dz in {-1, 0, 1}, where that node exists; values beyond the grid
    * are zero (Dirichlet). A diagonal that varies from row to row replaces the central coefficient.
    * In two dimensions n_z = 1 and the coefficients with dz != 0 mean nothing.
+   *
+   * A stencil can be that of a slab, some consecutive planes of a grid: planes of constant z, in two dimensions lines of constant y. Where the grid goes on
+   * below the slab, a vector x has one ghost plane right before its first value, where it goes on above, two right behind its last one, and b and the diagonal
+   * one. Ghost planes are read and never written by relaxations.
    */
   struct Stencil
   {
     int                    n_x = 1, n_y = 1, n_z = 1;
-    std::array<double, 27> coefficients = {}; ///< in the order of (dz, dy, dx), dx fastest
-    std::vector<double>    diagonal;          ///< empty, or one a row
+    std::array<double, 27> coefficients = {};                        ///< in the order of (dz, dy, dx), dx fastest
+    std::vector<double>    diagonal;                                 ///< empty, or one a row (and one for each node of the ghost plane above)
+    bool                   ghost_below = false, ghost_above = false; ///< whether the grid goes on below and above the last direction's planes
 
     double &coefficient(int dx, int dy, int dz) { return coefficients[((dz + 1) * 3 + dy + 1) * 3 + dx + 1]; }
     double  coefficient(int dx, int dy, int dz) const { return coefficients[((dz + 1) * 3 + dy + 1) * 3 + dx + 1]; }
 
     int n_rows() const { return n_x * n_y * n_z; }
+    /** Nodes of a plane (a line in two dimensions): those with equal z (equal y). */
+    int  plane() const { return n_z > 1 ? n_x * n_y : n_x; }
+    bool is_slab() const { return ghost_below || ghost_above; }
     /** Whether all entries lie on the axes: 5 or 7 points. */
     bool is_star() const;
     /** @throws InvalidInput naming the dimension, coefficient or row, what was found and what is expected. */
     void validate() const;
-    /** The same matrix, stored. Coefficients that are zero are left out. */
+    /** The same matrix, stored. Coefficients that are zero are left out. @throws InvalidInput for a slab, whose columns have no numbers of their own. */
     CrsMatrix to_crs() const;
   };
 

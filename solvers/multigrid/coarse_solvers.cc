@@ -82,7 +82,7 @@ namespace leopard
     {
     public:
       DirectSolver(const CrsMatrix &A, bool singular, MemorySpace space_)
-        : factors(A, singular)
+        : factors(std::make_unique<Factors>(A, singular))
         , space(space_)
         , host_b(A.n_rows)
         , host_x(A.n_rows)
@@ -96,36 +96,36 @@ namespace leopard
         const std::size_t n_bytes = host_b.size() * sizeof(double);
         if (space == MemorySpace::host)
           {
-            factors.solve(Eigen::Map<Eigen::VectorXd>(x, host_b.size()), Eigen::Map<const Eigen::VectorXd>(b, host_b.size()));
+            factors->solve(Eigen::Map<Eigen::VectorXd>(x, host_b.size()), Eigen::Map<const Eigen::VectorXd>(b, host_b.size()));
             return;
           }
         device::synchronize(); // what is waited for here is no copy
         double start = now();
         device::copy_to_host(host_b.data(), b, n_bytes);
         seconds += now() - start;
-        factors.solve(host_x, host_b);
+        factors->solve(host_x, host_b);
         start = now();
         device::copy_to_device(x, host_x.data(), n_bytes);
         seconds += now() - start;
       }
 
+      void   update(const CrsMatrix &A, bool singular) override { factors = std::make_unique<Factors>(A, singular); }
       double copy_seconds() const override { return seconds; }
 
     private:
-      const Factors     factors;
-      const MemorySpace space;
-      Eigen::VectorXd   host_b, host_x;
-      double            seconds = 0.;
+      std::unique_ptr<const Factors> factors;
+      const MemorySpace              space;
+      Eigen::VectorXd                host_b, host_x;
+      double                         seconds = 0.;
     };
 
     /** A^-1 column by column from the sparse factors, stored row after row. */
-    std::vector<double> inverse(const CrsMatrix &A, bool singular, int n_threads)
+    std::vector<double> inverse(const CrsMatrix &A, bool singular, ThreadPool &pool)
     {
       const int           n = A.n_rows;
       const Factors       factors(A, singular);
       std::vector<double> result(static_cast<std::size_t>(n) * n);
-      const auto          pool = shared_thread_pool(n_threads);
-      parallel_for(*pool, n, 16, [&](long begin, long end) {
+      parallel_for(pool, n, 16, [&](long begin, long end) {
         Eigen::VectorXd column(n);
         for (long j = begin; j < end; ++j)
           {
@@ -142,12 +142,13 @@ namespace leopard
     public:
       HostDenseInverse(const CrsMatrix &A, bool singular, int n_threads)
         : n(A.n_rows)
-        , values(inverse(A, singular, n_threads))
         , pool(shared_thread_pool(n_threads))
+        , values(inverse(A, singular, *pool))
       {
       }
 
       std::string name() const override { return "dense inverse"; }
+      void        update(const CrsMatrix &A, bool singular) override { values = inverse(A, singular, *pool); }
 
       void solve(double *x, const double *b) override
       {
@@ -160,24 +161,27 @@ namespace leopard
 
     private:
       const int                         n;
-      const std::vector<double>         values;
       const std::shared_ptr<ThreadPool> pool;
+      std::vector<double>               values;
     };
 
     class DeviceDenseInverse : public CoarseSolver
     {
     public:
       DeviceDenseInverse(const CrsMatrix &A, bool singular, int n_threads)
-        : matrix(inverse(A, singular, n_threads), A.n_rows)
+        : pool(shared_thread_pool(n_threads))
+        , matrix(inverse(A, singular, *pool), A.n_rows)
       {
       }
 
       std::string name() const override { return "dense inverse"; }
       void        solve(double *x, const double *b) override { matrix.multiply(x, b); }
+      void        update(const CrsMatrix &A, bool singular) override { matrix.update_values(inverse(A, singular, *pool)); }
       bool        is_queued() const override { return true; }
 
     private:
-      const device::DenseMatrix matrix;
+      const std::shared_ptr<ThreadPool> pool;
+      device::DenseMatrix               matrix;
     };
 
     void check_size(int n, int limit, const MultigridOptions &options)

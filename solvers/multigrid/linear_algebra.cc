@@ -38,8 +38,10 @@ namespace leopard
         });
       }
 
+      void update_values(const std::vector<double> &values) override { A.values = values; }
+
     private:
-      const CrsMatrix                   A;
+      CrsMatrix                         A;
       const std::shared_ptr<ThreadPool> pool;
       const long                        grain_rows;
     };
@@ -131,8 +133,10 @@ namespace leopard
         matrix.multiply(z, alpha, x, beta);
       }
 
+      void update_values(const std::vector<double> &values) override { matrix.update_values(values.data()); }
+
     private:
-      const device::DeviceMatrix matrix;
+      device::DeviceMatrix matrix;
     };
 
     class DeviceAlgebra : public LinearAlgebra

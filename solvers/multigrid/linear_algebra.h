@@ -24,6 +24,8 @@ namespace leopard
       virtual ~Matrix() = default;
       /** z = alpha A x + beta y. @param z, y n_rows values; y may be z, and is not read with beta = 0. @param x n_columns values. */
       virtual void multiply(double *z, double alpha, const double *x, double beta, const double *y) const = 0;
+      /** One value an entry, in the order of the CrsMatrix, host memory. */
+      virtual void update_values(const std::vector<double> &values) = 0;
     };
 
     virtual ~LinearAlgebra()                 = default;

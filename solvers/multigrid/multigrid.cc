@@ -170,6 +170,22 @@ namespace leopard
     return result;
   }
 
+  void CoarseSolver::update(const CrsMatrix & /*A*/, bool /*singular*/)
+  {
+    throw InvalidInput("multigrid: the coarse solver '" + name() + "' takes no new values\n  expected: one that does, or a new Multigrid");
+  }
+
+  void Multigrid::Operations::update_values(const MultigridHierarchy & /*hierarchy*/)
+  {
+    throw InvalidInput("multigrid: these operators have no stored values to change\n  expected: stored matrices, or a new Multigrid");
+  }
+
+  void Multigrid::update_values(const MultigridHierarchy &hierarchy)
+  {
+    data->operations->update_values(hierarchy);
+    data->coarse->update(hierarchy.levels.front().matrix, is_singular());
+  }
+
   void Multigrid::multiply(double *y, double *x)
   {
     data->operations->multiply(y, x);

@@ -29,6 +29,8 @@ namespace leopard
     virtual std::string name() const = 0;
     /** x = A_0^-1 b: x with ghosts, b without, both in the memory space of the multigrid's backend; collective. */
     virtual void solve(double *x, const double *b) = 0;
+    /** Takes a matrix with the pattern of the first and other values. Coarse solvers that do not implement it refuse. @throws InvalidInput. */
+    virtual void update(const CrsMatrix &A, bool singular);
     /** Whether all that solve() does is queued on the device, so that a CUDA graph can hold it. */
     virtual bool is_queued() const { return false; }
     /** Whether x is the same linear function of b in every call; not so for CG that stops at a tolerance. */
@@ -120,6 +122,14 @@ namespace leopard
     std::string description() const;
     /** Bytes of all operators and vectors. */
     std::size_t memory() const;
+
+    /**
+     * Takes new values for the patterns of the hierarchy that the object was made with: level matrices, interfaces, the matrix of the active mesh.
+     * Transfers stay. Smoothers update theirs (with several ranks Chebyshev's interval stays), the coarse solver factorizes anew.
+     * @throws InvalidInput for a hierarchy of other sizes, for stencils, a zero diagonal, and where smoother or coarse solver cannot; the object is of no
+     * use then.
+     */
+    void update_values(const MultigridHierarchy &hierarchy);
 
     /** y = A x of the whole problem. @param y n_rows(), x n_columns() values; its ghosts are brought up to date. */
     void multiply(double *y, double *x);

@@ -64,7 +64,9 @@ namespace leopard
           const double before = std::sqrt(data.operations->restricted_residual_norm_squared());
           double       norm   = ratio * before;
           const bool   last = done + 1 == most, near = !(norm > 2. * test.goal() && norm <= test.limit());
-          if (ratio == 0. || last || near)
+          // the first cycles reduce more than later ones: the ratio is taken anew after 1, 2, 4 cycles
+          const bool settles = ((done + 1) & done) == 0;
+          if (ratio == 0. || settles || last || near)
             {
               norm  = std::sqrt(residual_norm_squared(x, b));
               ratio = before > 0. ? norm / before : 0.;

@@ -23,22 +23,35 @@ namespace leopard
     {
       Level(const StencilGrid &level, const MultigridOptions &options, bool coarsest)
         : n(level.stencil.n_rows())
+        , below(level.stencil.ghost_below ? (level.stencil.plane() + 31) / 32 * 32 : 0)
         , diagonal(level.stencil.diagonal)
-        , x(n)
-        , b(n)
+        , all_x(below + n + (level.stencil.ghost_above ? 2 * level.stencil.plane() : 0))
+        , b(n + (level.stencil.ghost_above ? level.stencil.plane() : 0))
         , smoother(coarsest ? nullptr : make_smoother(level.stencil, options.smoother, Backend::cuda))
         , flat(level.stencil.n_z == 1)
         , full(!level.stencil.is_star())
       {
         const Stencil &stencil = level.stencil;
-        grid                   = {stencil.n_x, stencil.n_y, stencil.n_z, {}, stencil.diagonal.empty() ? nullptr : diagonal.data(), {}};
+        const int      first = stencil.ghost_below ? -1 : 0, above = stencil.ghost_above ? 2 : 0;
+        grid = {stencil.n_x,
+                stencil.n_y,
+                stencil.n_z,
+                {},
+                stencil.diagonal.empty() ? nullptr : diagonal.data(),
+                {},
+                flat ? first : 0,
+                stencil.n_y + (flat ? above : 0),
+                flat ? 0 : first,
+                stencil.n_z + (flat ? 0 : above)};
         for (int d = 0; d < 3; ++d)
           grid.last_weights[d] = level.last_weight(d);
         std::copy(stencil.coefficients.begin(), stencil.coefficients.end(), grid.coefficients);
       }
 
-      int                         n;
-      device::Array<double>       diagonal, x, b;
+      double *x() const { return all_x.data() + below; }
+
+      int                         n, below; ///< own nodes; place of x in all_x, which keeps x where pairs of neighbours can be read at once
+      device::Array<double>       diagonal, all_x, b;
       std::unique_ptr<Relaxation> smoother;
       bool                        flat, full;
       GridView                    grid;
@@ -75,18 +88,18 @@ namespace leopard
       int         n_levels() const override { return static_cast<int>(levels.size()); }
       int         n_unknowns(int l) const override { return levels[l]->n; }
       Relaxation &smoother(int l) override { return *levels[l]->smoother; }
-      double     *x(int l) override { return levels[l]->x.data(); }
+      double     *x(int l) override { return levels[l]->x(); }
       double     *b(int l) override { return levels[l]->b.data(); }
 
       std::size_t memory() const override
       {
         std::size_t n = 0;
         for (const auto &level : levels)
-          n += bytes_of(level->n, level->diagonal.size() > 0);
+          n += sizeof(double) * (level->all_x.size() + level->b.size() + 2 * level->diagonal.size()); // the smoother has a diagonal of its own
         return n;
       }
 
-      void set_zero(int l) override { LEOPARD_CHECK(cudaMemsetAsync(x(l), 0, levels[l]->n * sizeof(double))); }
+      void set_zero(int l) override { LEOPARD_CHECK(cudaMemsetAsync(levels[l]->all_x.data(), 0, levels[l]->all_x.size() * sizeof(double))); }
 
       void smooth(int l, int n_steps) override
       {
@@ -190,8 +203,8 @@ namespace leopard
       void prolongate(int l)
       {
         const GridView &fine = levels[l]->grid, &coarse = levels[l - 1]->grid;
-        const int       blocks = blocks_for(static_cast<long>(fine.n_x) * ((fine.n_y + 1) / 2) * fine.n_z);
-        prolongate_kernel<add><<<blocks, n_threads>>>(fine, coarse.n_x, coarse.n_y, coarse.n_z, x(l - 1), x(l));
+        const int       blocks = blocks_for(static_cast<long>(fine.n_x) * (end_pair(fine) - first_pair(fine)) * (fine.end_z - fine.begin_z));
+        prolongate_kernel<add><<<blocks, n_threads>>>(fine, coarse, x(l - 1), x(l));
         LEOPARD_CHECK(cudaGetLastError());
       }
 

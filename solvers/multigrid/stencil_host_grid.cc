@@ -57,6 +57,21 @@ namespace leopard
           grid.stencil.coefficient(-1, dy, dz), dz == 0 && dy == 0 ? 0. : grid.stencil.coefficient(0, dy, dz), grid.stencil.coefficient(1, dy, dz)};
     for (int d = 0; d < 3; ++d)
       last_weights[d] = grid.last_weight(d);
+
+    const Stencil &s       = grid.stencil;
+    const bool     flat    = s.n_z == 1;
+    const int      n_below = s.ghost_below ? 1 : 0, n_above = s.ghost_above ? 2 : 0;
+    begin_y = flat ? -n_below : 0;
+    end_y   = s.n_y + (flat ? n_above : 0);
+    end_b_y = s.n_y + (flat ? n_above / 2 : 0);
+    begin_z = flat ? 0 : -n_below;
+    end_z   = s.n_z + (flat ? 0 : n_above);
+    end_b_z = s.n_z + (flat ? 0 : n_above / 2);
+    for (int k = begin_z; k < end_z; ++k)
+      for (int j = begin_y; j < end_y; ++j)
+        if (j < 0 || j >= s.n_y || k < 0 || k >= s.n_z)
+          for (int begin = 0; begin < s.n_x; begin += piece_size)
+            ghosts.push_back({j, k, begin, std::min(begin + piece_size, s.n_x)});
   }
 
   StencilHostGrid::Scratch StencilHostGrid::scratch(const StencilHostGrid *coarse) const
@@ -88,14 +103,14 @@ namespace leopard
 
   void StencilHostGrid::residual_line(const double *x, const double *b, int j, int k, int begin, int end, double *__restrict r) const
   {
-    const int     n_x = grid.n(0), n_y = grid.n(1), n_z = grid.n(2);
+    const int     n_x = grid.n(0), n_y = grid.n(1);
     const long    first = (static_cast<long>(k) * n_y + j) * n_x;
     const double *u = x + first, *d = grid.stencil.diagonal.empty() ? nullptr : grid.stencil.diagonal.data() + first;
     const double  centre = grid.stencil.coefficient(0, 0, 0);
     begin_residual(b != nullptr ? b + first + begin : nullptr, d != nullptr ? d + begin : nullptr, centre, u + begin, end - begin, r);
     for (int dz = -1; dz <= 1; ++dz)
       for (int dy = -1; dy <= 1; ++dy)
-        if (j + dy >= 0 && j + dy < n_y && k + dz >= 0 && k + dz < n_z && !(star && dz != 0 && dy != 0))
+        if (has_line(j + dy, k + dz) && !(star && dz != 0 && dy != 0))
           subtract_line(coefficients[dz + 1][dy + 1], u + (static_cast<long>(dz) * n_y + dy) * n_x, begin, end, r);
   }
 
@@ -167,7 +182,7 @@ namespace leopard
       }
     double    *before = s.lines[0].data(), *here = s.lines[1].data(), *behind = s.lines[2].data(), *sum = s.sum.data();
     const auto line = [&](int j, double *r) {
-      if (j < n_y)
+      if (j < end_b_y)
         value_line(x, b, j, k, 0, n_x, r);
       else
         std::fill_n(r, n_x, 0.);
@@ -179,7 +194,7 @@ namespace leopard
         line(2 * J + 1, here);
         line(2 * J + 2, behind);
         norm += norm_squared(before, n_x) + norm_squared(here, n_x);
-        if (J == c_y - 1)
+        if (J == c_y - 1 && 2 * J + 2 < n_y) // a ghost is another one's
           norm += norm_squared(behind, n_x);
         const double weight = 0.5 * (2 * J + 2 == n_y - 1 ? last_weights[1] : 1.);
         sum_lines(here, before, weight, behind, n_x, sum);
@@ -204,10 +219,10 @@ namespace leopard
         if (K == first)
           norm_before = restrict_lines(coarse, x, b, 2 * K, before, 0, c_y, s);
         norm += norm_before + restrict_lines(coarse, x, b, 2 * K + 1, here, 0, c_y, s);
-        const bool   has_behind = 2 * K + 2 < n_z;
+        const bool   has_behind = 2 * K + 2 < end_b_z;
         const double weight     = 0.5 * (2 * K + 2 == n_z - 1 ? last_weights[2] : 1.);
         norm_before             = has_behind ? restrict_lines(coarse, x, b, 2 * K + 2, behind, 0, c_y, s) : 0.;
-        if (K == c_z - 1)
+        if (K == c_z - 1 && 2 * K + 2 < n_z)
           norm += norm_before;
         if (!has_behind)
           std::fill_n(behind, n_plane, 0.);
@@ -228,13 +243,13 @@ namespace leopard
   const double *
   StencilHostGrid::interpolated_line(const StencilHostGrid &coarse, const double *coarse_x, int j, int k, int begin, int end, double *sum) const
   {
-    const int     c_x = coarse.grid.n(0), n_y = grid.n(1), n_z = grid.n(2);
+    const int     c_x = coarse.grid.n(0), n_y = grid.n(1), n_z = grid.n(2), last_j = j >> 1, last_k = k >> 1; // node -1 is coarse node -1
     const double *lines[4];
     int           n_lines = 0;
     const bool    even_y = n_y > 1 && j % 2 == 0, even_z = n_z > 1 && k % 2 == 0;
-    for (int K = even_z ? k / 2 - 1 : k / 2; K <= k / 2; ++K)
-      for (int J = even_y ? j / 2 - 1 : j / 2; J <= j / 2; ++J)
-        if (J >= 0 && J < coarse.grid.n(1) && K >= 0 && K < coarse.grid.n(2))
+    for (int K = even_z ? last_k - 1 : last_k; K <= last_k; ++K)
+      for (int J = even_y ? last_j - 1 : last_j; J <= last_j; ++J)
+        if (coarse.has_line(J, K))
           lines[n_lines++] = coarse_x + (static_cast<long>(K) * coarse.grid.n(1) + J) * c_x + begin;
     if (!even_y && !even_z)
       return lines[0];

@@ -9,7 +9,8 @@ namespace leopard
 {
   /**
    * Residual and transfers of a stencil's grid on the host, line by line in x, so that the compiler makes vector instructions of the inner loops. All
-   * functions may be called by several threads at once. Values beyond the grid are zero.
+   * functions may be called by several threads at once. Values beyond the grid are zero, but for the ghost planes of a slab (see
+   * Stencil).
    */
   class StencilHostGrid
   {
@@ -50,6 +51,8 @@ namespace leopard
     static constexpr int piece_size = 4096;
     long                 n_pieces() const { return static_cast<long>(grid.n(1)) * grid.n(2) * n_pieces_of_line(); }
     Piece                piece(long number) const;
+    /** The lines of the ghost planes of x, in pieces. */
+    const std::vector<Piece> &ghost_pieces() const { return ghosts; }
 
     /** x += P coarse_x (add), or x = P coarse_x, in a piece. */
     void interpolate_piece(const StencilHostGrid &coarse, const double *coarse_x, double *x, bool add, const Piece &piece, Scratch &s) const;
@@ -70,9 +73,14 @@ namespace leopard
     void restrict_line(const double *fine, double *coarse, int n_coarse) const;
     const double *interpolated_line(const StencilHostGrid &coarse, const double *coarse_x, int j, int k, int begin, int end, double *sum) const;
 
-    const StencilGrid grid;
-    const bool        star;
-    Coefficients      coefficients[3][3]; ///< [dz + 1][dy + 1]; of the centre's line without the diagonal
-    double            last_weights[3];
+    bool has_line(int j, int k) const { return j >= begin_y && j < end_y && k >= begin_z && k < end_z; }
+
+    const StencilGrid  grid;
+    const bool         star;
+    int                begin_y, end_y, begin_z, end_z; ///< of the lines that x has
+    int                end_b_y, end_b_z;               ///< of the lines that b has
+    std::vector<Piece> ghosts;
+    Coefficients       coefficients[3][3]; ///< [dz + 1][dy + 1]; of the centre's line without the diagonal
+    double             last_weights[3];
   };
 } // namespace leopard

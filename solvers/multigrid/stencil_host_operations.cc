@@ -16,14 +16,17 @@ namespace leopard
       explicit Level(const StencilGrid &stencil_grid)
         : grid(stencil_grid)
         , n(stencil_grid.stencil.n_rows())
-        , x(n)
-        , b(n)
+        , below(stencil_grid.stencil.ghost_below ? stencil_grid.stencil.plane() : 0)
+        , all_x(below + n + (stencil_grid.stencil.ghost_above ? 2 * stencil_grid.stencil.plane() : 0))
+        , b(n + (stencil_grid.stencil.ghost_above ? stencil_grid.stencil.plane() : 0))
       {
       }
 
+      double *x() { return all_x.data() + below; }
+
       StencilHostGrid                       grid;
-      int                                   n;
-      std::vector<double>                   x, b;
+      int                                   n, below; ///< own nodes; nodes of a ghost plane before them
+      std::vector<double>                   all_x, b;
       std::unique_ptr<Relaxation>           smoother;
       std::vector<StencilHostGrid::Scratch> scratch; ///< one a thread
     };
@@ -52,20 +55,23 @@ namespace leopard
       int         n_levels() const override { return static_cast<int>(levels.size()); }
       int         n_unknowns(int level) const override { return levels[level].n; }
       Relaxation &smoother(int level) override { return *levels[level].smoother; }
-      double     *x(int level) override { return levels[level].x.data(); }
+      double     *x(int level) override { return levels[level].x(); }
       double     *b(int level) override { return levels[level].b.data(); }
 
       std::size_t memory() const override
       {
         std::size_t sum = 0;
         for (const Level &level : levels)
-          sum += (level.x.size() + level.b.size() + 2 * level.grid.stencil().diagonal.size()) * sizeof(double); // a diagonal for the smoother, too
+          sum +=
+            (level.all_x.size() + level.b.size() + 2 * level.grid.stencil().diagonal.size()) * sizeof(double); // a diagonal for the smoother, too
         return sum;
       }
 
       void set_zero(int level) override
       {
-        for_all(level, [&](long begin, long end) { std::fill(x(level) + begin, x(level) + end, 0.); });
+        double *all = levels[level].all_x.data();
+        parallel_for(
+          *pool, static_cast<long>(levels[level].all_x.size()), grain, [&](long begin, long end) { std::fill(all + begin, all + end, 0.); });
       }
 
       void smooth(int level, int n_steps) override
@@ -175,9 +181,11 @@ namespace leopard
       {
         Level &fine = levels[level], &coarse = levels[level - 1];
         for_pieces(fine, [&](const StencilHostGrid::Piece &piece, StencilHostGrid::Scratch &s) {
-          fine.grid.interpolate_piece(coarse.grid, coarse.x.data(), fine.x.data(), add, piece, s);
+          fine.grid.interpolate_piece(coarse.grid, coarse.x(), fine.x(), add, piece, s);
           return 0.;
         });
+        for (const StencilHostGrid::Piece &piece : fine.grid.ghost_pieces())
+          fine.grid.interpolate_piece(coarse.grid, coarse.x(), fine.x(), add, piece, fine.scratch.front());
       }
 
       const std::shared_ptr<ThreadPool> pool;

@@ -15,9 +15,14 @@ namespace leopard
     double        coefficients[27]; ///< [(dz + 1) * 9 + (dy + 1) * 3 + dx + 1]
     const double *diagonal;         ///< one a row, or null
     double        last_weights[3];  ///< twice the weight by which the last node of an odd number of nodes is interpolated (see StencilGrid)
+    int           begin_y, end_y, begin_z, end_z; ///< of the nodes at which x has values: ghost planes of a slab included
 
     __device__ int  index(int x, int y, int z) const { return (z * n_y + y) * n_x + x; }
-    __device__ bool has(int x, int y, int z) const { return x >= 0 && x < n_x && y >= 0 && y < n_y && z >= 0 && z < n_z; }
+    __device__ bool has_line(int y, int z) const { return y >= begin_y && y < end_y && z >= begin_z && z < end_z; }
+    __device__ bool has(int x, int y, int z) const { return x >= 0 && x < n_x && has_line(y, z); }
+    __device__ bool owns(int y, int z) const { return y < n_y && z < n_z; }
+    /** Whether b has a value: at own nodes, and in one ghost plane above, whose residual the last own coarse plane needs. */
+    __device__ bool has_row(int x, int y, int z) const { return x < n_x && y <= n_y && y < end_y && z <= n_z && z < end_z; }
     /** What values at nodes are multiplied with beside the weights 1/2, 1, 1/2. */
     __device__ double weight_x(int x) const { return x == n_x - 1 ? last_weights[0] : 1.; }
     __device__ double weight_yz(int y, int z) const { return (y == n_y - 1 ? last_weights[1] : 1.) * (z == n_z - 1 ? last_weights[2] : 1.); }
@@ -115,10 +120,10 @@ namespace leopard
         if (e < n)
           {
             const int    x = w.x + i, y = w.y + j, z = w.z + k;
-            const bool   exists = interior || fine.has(x, y, z);
+            const bool   exists = interior || fine.has_row(x, y, z);
             const double v      = exists ? value(x, y, z) : 0.;
             window[e]           = interior || !exists ? v : fine.weight_x(x) * fine.weight_yz(y, z) * v;
-            if (i < Shape::w_x - 1 && j < Shape::w_y - 1 && (Shape::flat || k < Shape::w_z - 1))
+            if (i < Shape::w_x - 1 && j < Shape::w_y - 1 && (Shape::flat || k < Shape::w_z - 1) && (interior || fine.owns(y, z)))
               norm += v * v;
           }
       }
@@ -136,10 +141,9 @@ namespace leopard
       for (int dy = 0; dy <= 2; ++dy)
         {
           const double *line    = window + ((Shape::flat ? 0 : 2 * cz + dz) * Shape::w_y + 2 * cy + dy) * Shape::w_x + 2 * cx;
-          const double  weight  = (dz == 1 ? 1. : 0.5) * (dy == 1 ? 1. : 0.5);
-          const double  of_line = coarsens_x ? line[1] + 0.5 * (line[0] + line[2]) : line[0];
+          const double  of_line = (dz == 1 ? 1. : 0.5) * (coarsens_x ? line[1] + 0.5 * (line[0] + line[2]) : line[0]);
           if (coarsens_y)
-            sum += weight * of_line;
+            sum += (dy == 1 ? 1. : 0.5) * of_line;
           else if (dy == 0) // the only line
             sum += of_line;
         }
@@ -177,39 +181,50 @@ namespace leopard
   }
 
   /** Linear interpolation in x to node i of a line, from coarse line (y, z); zero where there is none. */
-  __device__ inline double interpolate_line(const double *coarse, int c_x, int c_y, int c_z, int i, bool coarsens_x, int y, int z)
+  __device__ inline double interpolate_line(const GridView &C, const double *coarse, int i, bool coarsens_x, int y, int z)
   {
-    if (y < 0 || y >= c_y || z < 0 || z >= c_z)
+    if (!C.has_line(y, z))
       return 0.;
-    const double *line = coarse + (z * c_y + y) * c_x;
+    const double *line = coarse + C.index(0, y, z);
     const int     X    = i / 2;
-    const double  here = X < c_x ? line[X] : 0.;
+    const double  here = X < C.n_x ? line[X] : 0.;
     return i % 2 == 1 || !coarsens_x ? here : 0.5 * (here + (X > 0 ? line[X - 1] : 0.));
   }
 
-  /** x += P coarse (add), or x = P coarse. A thread the two nodes (i, 2 j) and (i, 2 j + 1) of a plane. */
+  /** Pairs of lines 2 j and 2 j + 1 that have nodes to interpolate, ghost planes included: the first j, and behind the last one. */
+  __host__ __device__ inline int first_pair(const GridView &A)
+  {
+    return A.begin_y < 0 ? (A.begin_y - 1) / 2 : 0;
+  }
+  __host__ __device__ inline int end_pair(const GridView &A)
+  {
+    return (A.end_y + 1) / 2;
+  }
+
+  /** x += P coarse (add), or x = P coarse, in ghost planes too. A thread the two nodes (i, 2 j) and (i, 2 j + 1) of a plane. */
   template <bool add>
   __global__ void __launch_bounds__(256)
-    prolongate_kernel(const GridView A, int c_x, int c_y, int c_z, const double *__restrict__ coarse, double *__restrict__ x)
+    prolongate_kernel(const GridView A, const GridView C, const double *__restrict__ coarse, double *__restrict__ x)
   {
-    const int          pairs_y = (A.n_y + 1) / 2;
+    const int          pairs_y = end_pair(A) - first_pair(A);
     const unsigned int t = blockIdx.x * blockDim.x + threadIdx.x, line = t / A.n_x;
-    const int          i = t % A.n_x, j = line % pairs_y, k = line / pairs_y;
-    if (k >= A.n_z)
+    const int          i = t % A.n_x, j = first_pair(A) + static_cast<int>(line % pairs_y), k = A.begin_z + static_cast<int>(line / pairs_y);
+    if (k >= A.end_z)
       return;
     // the coarse planes above and below; the same one at a coarse node
-    const int z1 = A.n_z == 1 ? 0 : k / 2, z0 = A.n_z > 1 && k % 2 == 0 ? z1 - 1 : z1;
-    double    odd = interpolate_line(coarse, c_x, c_y, c_z, i, A.n_x > 1, j, z1),
-           before = interpolate_line(coarse, c_x, c_y, c_z, i, A.n_x > 1, j - 1, z1);
+    const bool coarsens_x = A.n_x > 1;
+    const int  z1 = A.n_z == 1 ? 0 : k >> 1, z0 = A.n_z > 1 && k % 2 == 0 ? z1 - 1 : z1; // plane -1 is coarse plane -1
+    double     odd = interpolate_line(C, coarse, i, coarsens_x, j, z1), before = interpolate_line(C, coarse, i, coarsens_x, j - 1, z1);
     if (z0 != z1)
       {
-        odd    = 0.5 * (odd + interpolate_line(coarse, c_x, c_y, c_z, i, A.n_x > 1, j, z0));
-        before = 0.5 * (before + interpolate_line(coarse, c_x, c_y, c_z, i, A.n_x > 1, j - 1, z0));
+        odd    = 0.5 * (odd + interpolate_line(C, coarse, i, coarsens_x, j, z0));
+        before = 0.5 * (before + interpolate_line(C, coarse, i, coarsens_x, j - 1, z0));
       }
     const double even = (A.n_y > 1 ? 0.5 * (before + odd) : odd) * A.weight_x(i) * A.weight_yz(2 * j, k);
     double      *to   = x + A.index(i, 2 * j, k);
-    if (2 * j + 1 < A.n_y)
+    if (2 * j + 1 < A.end_y)
       to[A.n_x] = (add ? to[A.n_x] : 0.) + odd * A.weight_x(i) * A.weight_yz(2 * j + 1, k);
-    to[0] = (add ? to[0] : 0.) + even;
+    if (2 * j >= A.begin_y)
+      to[0] = (add ? to[0] : 0.) + even;
   }
 } // namespace leopard

@@ -97,7 +97,7 @@ namespace leopard
         any_ghosts = communication(n_levels()).has_ghosts();
         for (const Level &l : levels)
           any_ghosts = any_ghosts || l.has_ghosts;
-        find_null_spaces(hierarchy, orders.back().old_row);
+        find_null_spaces(hierarchy);
       }
 
       MemorySpace memory_space() const override { return algebra->memory_space(); }
@@ -243,6 +243,19 @@ namespace leopard
         return algebra->dot(l.r.get(), l.r.get(), l.n);
       }
 
+      void update_values(const MultigridHierarchy &hierarchy) override
+      {
+        if (hierarchy.levels.size() != levels.size() || hierarchy.matrix.n_rows != (adaptive ? rows : 0))
+          throw InvalidInput("multigrid: new values are given for " + std::to_string(hierarchy.levels.size()) + " levels and " +
+                             std::to_string(hierarchy.finest_matrix().n_rows) + " unknowns\n  expected: " + std::to_string(levels.size()) +
+                             " levels and " + std::to_string(rows) + " unknowns");
+        if (adaptive)
+          matrix->update_values(hierarchy.matrix.values);
+        for (std::size_t l = 0; l < levels.size(); ++l)
+          update_level(hierarchy.levels[l], levels[l], static_cast<int>(l));
+        find_null_spaces(hierarchy);
+      }
+
       void remove_coarse_mean(double *v) override { project(v, coarse_null_space, communication(0)); }
 
       const Communication &communication(int level) const override
@@ -262,13 +275,15 @@ namespace leopard
 
       struct Level
       {
-        int                                  n = 0, n_columns = 0;
+        int                                  n = 0, n_columns = 0, n_entries = 0;
         std::unique_ptr<Matrix>              A, P, R, E, E_transpose;
         std::shared_ptr<double[]>            x, b, r;  ///< r with ghosts, too: the restriction reads them
         CopyList                             down, up; ///< right-hand sides from the active mesh, corrections to it
         std::unique_ptr<Relaxation>          smoother;
         std::string                          text;
-        std::shared_ptr<const Communication> communication; ///< null: one rank
+        std::vector<int>                     old_row;                                 ///< of the user's numbering; empty: the same
+        std::vector<int>                     entries, E_entries, E_transpose_entries; ///< of the user's matrices, from the first update on
+        std::shared_ptr<const Communication> communication;                           ///< null: one rank
         bool                                 has_ghosts = false;
       };
 
@@ -279,7 +294,9 @@ namespace leopard
         Level                &l     = levels[level];
         l.n                         = from.matrix.n_rows;
         l.n_columns                 = from.matrix.n_columns;
+        l.n_entries                 = from.matrix.n_entries();
         l.text                      = order.text;
+        l.old_row                   = order.old_row;
         l.communication             = from.communication;
         l.has_ghosts                = from.communication != nullptr && from.communication->has_ghosts();
         if (l.has_ghosts && !order.old_row.empty())
@@ -331,6 +348,55 @@ namespace leopard
         l.E           = algebra->matrix(std::move(E));
       }
 
+      void update_level(const MultigridLevel &from, Level &l, int level)
+      {
+        const std::string name = "multigrid, new values of level " + std::to_string(level);
+        if (from.matrix.n_rows != l.n || from.matrix.n_columns != l.n_columns || from.matrix.n_entries() != l.n_entries)
+          throw InvalidInput(name + ": a matrix of " + std::to_string(from.matrix.n_rows) + " rows and " + std::to_string(from.matrix.n_entries()) +
+                             " entries\n  expected: the pattern it had, of " + std::to_string(l.n) + " rows and " + std::to_string(l.n_entries) +
+                             " entries");
+        if (l.entries.empty())
+          {
+            // a matrix whose values are the numbers of its entries says where each of them went
+            l.entries = as_numbers(permute(numbered(from.matrix), l.old_row, l.old_row));
+            if (l.E != nullptr)
+              {
+                const CrsMatrix E = permute(numbered(from.interface), l.old_row, l.old_row);
+                l.E_entries       = as_numbers(E);
+                l.E_transpose_entries =
+                  as_numbers(from.interface_transpose.n_rows == 0 ? transpose(E) : permute(numbered(from.interface_transpose), l.old_row, l.old_row));
+              }
+          }
+        const std::vector<double> values = in_order(from.matrix.values, l.entries, name);
+        l.A->update_values(values);
+        if (l.smoother != nullptr)
+          l.smoother->update_values(values.data());
+        if (l.E == nullptr)
+          return;
+        l.E->update_values(in_order(from.interface.values, l.E_entries, name));
+        const CrsMatrix &transposed = from.interface_transpose.n_rows == 0 ? from.interface : from.interface_transpose;
+        l.E_transpose->update_values(in_order(transposed.values, l.E_transpose_entries, name));
+      }
+
+      static CrsMatrix numbered(CrsMatrix A)
+      {
+        std::iota(A.values.begin(), A.values.end(), 0.);
+        return A;
+      }
+
+      static std::vector<int> as_numbers(const CrsMatrix &A) { return std::vector<int>(A.values.begin(), A.values.end()); }
+
+      static std::vector<double> in_order(const std::vector<double> &values, const std::vector<int> &entries, const std::string &name)
+      {
+        if (values.size() != entries.size())
+          throw InvalidInput(name + ": a matrix has " + std::to_string(values.size()) + " entries\n  expected: the pattern it had, of " +
+                             std::to_string(entries.size()));
+        std::vector<double> result(values.size());
+        for (std::size_t p = 0; p < values.size(); ++p)
+          result[p] = values[entries[p]];
+        return result;
+      }
+
       static SmootherOptions
       smoother_options(const CrsMatrix &A, const LevelOrder &order, const MultigridOptions &options, const Communication &communication)
       {
@@ -343,14 +409,16 @@ namespace leopard
         return result;
       }
 
-      void find_null_spaces(const MultigridHierarchy &hierarchy, const std::vector<int> &finest_old_row)
+      void find_null_spaces(const MultigridHierarchy &hierarchy)
       {
         const Communication      &whole  = communication(n_levels());
         const std::vector<double> finest = constants_in_null_space(hierarchy.finest_matrix(), whole),
                                   coarse = constants_in_null_space(hierarchy.levels.front().matrix, communication(0));
+        coarse_null_space = global_null_space = NullSpace();
         if (finest.empty() || coarse.empty())
           return;
-        const auto make = [&](const std::vector<double> &vector, const Communication &communication) {
+        const std::vector<int> &finest_old_row = levels.back().old_row;
+        const auto              make           = [&](const std::vector<double> &vector, const Communication &communication) {
           NullSpace result;
           result.n      = static_cast<int>(vector.size());
           result.vector = algebra->vector(vector);

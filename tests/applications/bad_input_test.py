@@ -56,6 +56,43 @@ class BadInput(Program):
         self.rejected(FILES / "benchmarks/newton_thesis.prm", "Reaction-diffusion/Reaction=expression", "Reaction-diffusion/f=u^3",
                       "Reaction-diffusion/Derivative of f=2*u^2", says=["Derivative of f", "difference quotient"], leaves_nothing=False)
 
+    def test_free_kinetics(self):
+        text = ("set Problem = turing\nsubsection Turing\n set Kinetics = expressions\n set Constants = a: 0.1, b: 0.9\n set Reaction u = a - u + u^2*v\n"
+                " set Reaction v = b - u^2*v\n set Diffusion u = 1\n set Diffusion v = 10\nend\n")
+        file = self.write("free.prm", text)
+        for settings, says in (
+                (["Turing/Reaction u=a - u + u^2*w"], ["free.prm", "'Turing/Reaction u'", "at position 13, 'w'", "no species or constant 'w'", "an expression in u, v with the constants a, b"]),
+                (["Turing/Reaction v=b - u^2*v)"], ["'Turing/Reaction v'", "at position 10, ')'"]),
+                (["Turing/Reaction u=a + heaviside(u)"], ["at position 5", "there is no function 'heaviside'"]),
+                (["Turing/Reaction u=step(u - 0.5) - u"], ["'Turing/Reaction u'", "at position 1", "its derivative cannot be formed, as 'step' has none"]),
+                (["Turing/Reaction u="], ["'Turing/Reaction u' is missing", "one expression for each species"]),
+                (["Turing/Species=u, v, w"], ["'Turing/Reaction w' is missing", "'Turing/Species' names w"]),
+                (["Turing/Species=u"], ["there is no entry 'Turing/Reaction v'"]),
+                (["Turing/Reaction w=1"], ["there is no entry 'Turing/Reaction w'; did you mean 'Turing/Reaction"]),
+                (["Turing/Species=u, u"], ["'Turing/Species' is 'u, u'", "twice"]),
+                (["Turing/Species=u, exp"], ["'exp' has a meaning"]),
+                (["Turing/Species=x, y"], ["means a coordinate"]),
+                (["Turing/Diffusion v="], ["'Turing/Diffusion v' is missing", "one positive number"]),
+                (["Turing/Diffusion v=0"], ["'Turing/Diffusion v' is '0'", "a positive number"]),
+                (["Turing/Diffusion v=ten"], ["a positive number"]),
+                (["Turing/Constants=a: 0.1, b"], ["'Turing/Constants' has the item 'b'", "for example 'a: 0.1, b: 0.9'"]),
+                (["Turing/Constants=a: 0.1, u: 1"], ["'Turing/Constants' has a value for 'u'"]),
+                (["Turing/Constants=a: 0.1"], ["at position 1", "no species or constant 'b'"]),
+                (["Turing/kappa=20"], ["'Turing/kappa' is given", "Diffusion u"]),
+                (["Turing/Reaction u=a + u"], ["no positive homogeneous steady state", "'Turing/Steady state' = any", "none"]),
+                (["Turing/Reaction u=a + u^2", "Turing/Steady state=any"], ["no homogeneous steady state", "none, if there need not be one"]),
+                (["Turing/Steady state=none", "Turing/Start from steady state=true"], ["'Turing/Steady state' is none"]),
+                (["Turing/Steady state guess=u: 1"], ["one number for each species"]),
+                (["Turing/Steady state guess=u: 1, w: 2"], ["one number for each species"])):
+            self.rejected(file, *settings, says=says)
+            self.rejected(file, *settings, says=says, options=["--validate"])
+        self.rejected(TINY, "Turing/Reaction u=1 - u", says=["'Turing/Reaction u' is given", "Kinetics = expressions"])
+        self.rejected(TINY, "Turing/Diffusion v=3", says=["'Turing/Diffusion v' is given"])
+        self.rejected(TINY, "Turing/Species=u, v, w", "Turing/Reaction w=1", says=["there is no entry 'Turing/Reaction w'"])
+        self.rejected(TINY, "Turing/Species=u, v, w", says=["'Turing/Species' is 'u, v, w'", "whose species are u, v"])
+        self.rejected(TINY, "Turing/Schnakenberg b=0", says=["the Schnakenberg kinetics has no positive homogeneous steady state"])
+        self.rejected(file, "Turing/Reaction u=a - u + u^2*w", says="position 13", ranks=2)
+
     def test_meshes(self):
         self.rejected(LAPLACE, "Mesh/Domain=file", "Mesh/File=no.msh", says=["no.msh", "cannot be read"], leaves_nothing=False)
         for content in ("", "hello\n", "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Nodes\n3\n1 0 0 0\n"):
@@ -82,6 +119,11 @@ class BadInput(Program):
                 (TINY, ["Linear solver/Method=cg"], "not symmetric"),
                 (TINY, ["Output/Times=0.5"], "beyond 'Time stepping/End time'"),
                 (TINY, ["Time stepping/Step control=error-controlled", "Time stepping/Step size=1e-20"], "expected: a number between"),
+                (TINY, ["Time stepping/Step control=asynchronous bound", "Time stepping/Scheme=SBDF2"], "every step size has a convergent iteration"),
+                (TINY, ["Time stepping/Step control=asynchronous bound", "Discretization/Method=finite elements", "Discretization/Mass matrix=consistent"], "expected: lumped"),
+                (TINY, ["Turing/Kinetics=FitzHugh-Nagumo", "Time stepping/Negative values=clip"], "are no concentrations"),
+                (TINY, ["Run/Stop if too slow=true"], "'Run/Wall time' is 0"),
+                (FILES / "verification/time_order.prm", ["Time stepping/Step control=asynchronous bound"], "a fixed step"),
                 (TINY, ["Linear solver/Method=direct", "Newton/Forcing=fixed iterations"], "does not iterate")):
             self.rejected(file, *settings, says=says)
         self.rejected(LAPLACE, "Laplace/Boundary values=", says=["up to a constant"], leaves_nothing=False)

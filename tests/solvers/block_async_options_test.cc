@@ -358,7 +358,7 @@ namespace leopard
       for (const Stencil &stencil : {five_point_stencil(512, 1, 0.1),
                                      five_point_stencil(64, 16, 0.1),
                                      nine_point_stencil(50, 13, 0.1),
-                                     seven_point_stencil(16, 8, 8, 0.1),
+                                     seven_point_stencil(16, 8, 4, 0.1),
                                      twenty_seven_point_stencil(13, 7, 8, 0.1)})
         {
           const CrsMatrix A = stencil.to_crs();

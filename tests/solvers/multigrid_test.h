@@ -26,18 +26,19 @@ namespace leopard
     double  operator()(int i, int j) const { return values[static_cast<std::size_t>(i) * n_columns + j]; }
   };
 
-  Dense  identity(int n);
-  Dense  dense(const CrsMatrix &A);
-  Dense  transpose(const Dense &A);
-  Dense  operator*(const Dense &A, const Dense &B);
-  Dense  operator+(const Dense &A, const Dense &B);
-  Dense  operator-(const Dense &A, const Dense &B);
-  Vector operator*(const Dense &A, const Vector &x);
-  Vector operator-(const Vector &a, const Vector &b);
-  Vector operator+(const Vector &a, const Vector &b);
-  Dense  inverse(const Dense &A); ///< Gauss with pivots
-  double largest_difference(const Dense &A, const Dense &B);
-  double norm(const Vector &v);
+  Dense     identity(int n);
+  Dense     dense(const CrsMatrix &A);
+  CrsMatrix crs(const Dense &A); ///< without its zeros
+  Dense     transpose(const Dense &A);
+  Dense     operator*(const Dense &A, const Dense &B);
+  Dense     operator+(const Dense &A, const Dense &B);
+  Dense     operator-(const Dense &A, const Dense &B);
+  Vector    operator*(const Dense &A, const Vector &x);
+  Vector    operator-(const Vector &a, const Vector &b);
+  Vector    operator+(const Vector &a, const Vector &b);
+  Dense     inverse(const Dense &A); ///< Gauss with pivots
+  double    largest_difference(const Dense &A, const Dense &B);
+  double    norm(const Vector &v);
 
   /** -1 2 -1 in one dimension. */
   Stencil three_point_stencil(int n, double delta = 0.);
@@ -59,6 +60,13 @@ namespace leopard
 
   /** Finite elements (Q1, vertex quadrature) for -laplace u on a square of 2^n_levels cells a side, nothing prescribed at the boundary: A 1 = 0. */
   MultigridHierarchy neumann_hierarchy(int n_levels);
+
+  /**
+   * Linear elements for -u'' on (0, 1), u = 0 at both ends. Level 0 has 4 cells; each further level halves the cells of the right half of the level
+   * before. Level 0 has the nodes 1, 2, 3 (times 1/4). Level l > 0 has n_l = 4 cells, its nodes are the left one (on the refinement edge) and 3 inside it;
+   * the right end is the boundary. The active mesh has the two left nodes of level 0, the first two inside each further level, and all three inside the last.
+   */
+  MultigridHierarchy adaptive_hierarchy(int n_levels);
 
   /** ||b - A x|| / ||b||. */
   double relative_residual(const CrsMatrix &A, const Vector &x, const Vector &b);

@@ -22,6 +22,24 @@ namespace leopard
     return D;
   }
 
+  CrsMatrix crs(const Dense &A)
+  {
+    CrsMatrix result;
+    result.n_rows    = A.n_rows;
+    result.n_columns = A.n_columns;
+    for (int i = 0; i < A.n_rows; ++i)
+      {
+        for (int j = 0; j < A.n_columns; ++j)
+          if (A(i, j) != 0.)
+            {
+              result.columns.push_back(j);
+              result.values.push_back(A(i, j));
+            }
+        result.row_offsets.push_back(result.n_entries());
+      }
+    return result;
+  }
+
   Dense transpose(const Dense &A)
   {
     Dense T(A.n_columns, A.n_rows);
@@ -279,27 +297,12 @@ namespace leopard
       return P;
     }
 
-    /** The sum of Kronecker products A (x) B + C (x) D, without its zeros; C empty: none. */
-    CrsMatrix kronecker(const Dense &A, const Dense &B, const Dense &C, const Dense &D)
+    Dense kronecker(const Dense &A, const Dense &B)
     {
-      CrsMatrix result;
-      result.n_rows    = A.n_rows * B.n_rows;
-      result.n_columns = A.n_columns * B.n_columns;
+      Dense result(A.n_rows * B.n_rows, A.n_columns * B.n_columns);
       for (int i = 0; i < result.n_rows; ++i)
-        {
-          for (int j = 0; j < result.n_columns; ++j)
-            {
-              double value = A(i / B.n_rows, j / B.n_columns) * B(i % B.n_rows, j % B.n_columns);
-              if (C.n_rows > 0)
-                value += C(i / B.n_rows, j / B.n_columns) * D(i % B.n_rows, j % B.n_columns);
-              if (value != 0.)
-                {
-                  result.columns.push_back(j);
-                  result.values.push_back(value);
-                }
-            }
-          result.row_offsets.push_back(result.n_entries());
-        }
+        for (int j = 0; j < result.n_columns; ++j)
+          result(i, j) = A(i / B.n_rows, j / B.n_columns) * B(i % B.n_rows, j % B.n_columns);
       return result;
     }
   } // namespace
@@ -317,13 +320,77 @@ namespace leopard
       {
         const int       n     = 2 << l;
         MultigridLevel &level = hierarchy.levels[l];
-        level.matrix          = kronecker(stiffness(n), mass(n), mass(n), stiffness(n));
+        level.matrix          = crs(kronecker(stiffness(n), mass(n)) + kronecker(mass(n), stiffness(n)));
         if (l > 0)
-          level.prolongation = kronecker(interpolation(n / 2), interpolation(n / 2), Dense(0, 0), Dense(0, 0));
+          level.prolongation = crs(kronecker(interpolation(n / 2), interpolation(n / 2)));
         level.dim = 2;
         for (int i = 0; i < level.matrix.n_rows; ++i)
           level.coordinates.insert(level.coordinates.end(), {static_cast<double>(i % (n + 1)) / n, static_cast<double>(i / (n + 1)) / n});
       }
+    return hierarchy;
+  }
+
+  MultigridHierarchy adaptive_hierarchy(int n_levels)
+  {
+    MultigridHierarchy  hierarchy;
+    std::vector<double> nodes; // of the active mesh, ascending
+    hierarchy.levels.resize(n_levels);
+    double h = 0.25;
+    for (int l = 0; l < n_levels; ++l, h *= 0.5)
+      {
+        MultigridLevel &level = hierarchy.levels[l];
+        const int       n     = l == 0 ? 3 : 4;
+        level.dim             = 1;
+        Dense A(n, n), E(n, n), P(n, l == 1 ? 3 : 4);
+        for (int i = 0; i < n; ++i)
+          level.coordinates.push_back(1. - (n - i) * h);
+        for (int i = 0; i < n; ++i)
+          {
+            const bool edge = l > 0 && i == 0;
+            A(i, i) += edge ? 1. : 2. / h;
+            for (const int j : {i - 1, i + 1})
+              if (j >= 0 && j < n)
+                {
+                  const bool to_edge = l > 0 && j == 0;
+                  if (edge)
+                    E(i, j) += -1. / h;
+                  else if (!to_edge)
+                    A(i, j) += -1. / h;
+                }
+            // which nodes are active: those left of the next level's first inner node, but not the ones that stand on this level's edge
+            const double x = level.coordinates[i];
+            if (!edge && (l == n_levels - 1 || x <= 1. - 4. * (0.5 * h) + 1e-12))
+              {
+                level.global_rows.push_back(static_cast<int>(nodes.size()));
+                level.level_rows.push_back(i);
+                nodes.push_back(x);
+              }
+          }
+        level.matrix = crs(A);
+        if (l == 0)
+          continue;
+        level.interface                         = crs(E);
+        const std::vector<double> &coarse_nodes = hierarchy.levels[l - 1].coordinates;
+        for (int i = 0; i < n; ++i)
+          for (std::size_t j = 0; j < coarse_nodes.size(); ++j)
+            if (const double distance = std::abs(level.coordinates[i] - coarse_nodes[j]) / (2. * h); distance < 1. - 1e-9)
+              P(i, static_cast<int>(j)) += 1. - distance;
+        level.prolongation = crs(P);
+      }
+    std::vector<double> all = {0.};
+    all.insert(all.end(), nodes.begin(), nodes.end());
+    all.push_back(1.);
+    const int n = static_cast<int>(nodes.size());
+    Dense     A(n, n);
+    for (int cell = 0; cell <= n; ++cell)
+      {
+        const double size = all[cell + 1] - all[cell];
+        for (int a = 0; a < 2; ++a)
+          for (int b = 0; b < 2; ++b)
+            if (const int i = cell + a - 1, j = cell + b - 1; i >= 0 && i < n && j >= 0 && j < n)
+              A(i, j) += (a == b ? 1. : -1.) / size;
+      }
+    hierarchy.matrix = crs(A);
     return hierarchy;
   }
 

@@ -63,10 +63,14 @@ namespace leopard
       }
   }
 
-  void ReactionDiffusion::reaction(const double *u, double *r, double *jacobian) const
+  void ReactionDiffusion::reaction(unsigned int n_nodes, const double *u, double *rates, double *jacobian) const
   {
-    r[0] = built_in ? -(alpha + beta * u[0] * u[0]) : f.value(u[0]);
-    if (jacobian != nullptr)
-      jacobian[0] = built_in ? -2. * beta * u[0] : derivative.value(u[0]);
+    for (unsigned int i = 0; i < n_nodes; ++i)
+      {
+        if (rates != nullptr)
+          rates[i] = built_in ? -(alpha + beta * u[i] * u[i]) : f.value(u[i]);
+        if (jacobian != nullptr)
+          jacobian[i] = built_in ? -2. * beta * u[i] : derivative.value(u[i]);
+      }
   }
 } // namespace leopard

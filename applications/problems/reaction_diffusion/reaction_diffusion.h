@@ -17,7 +17,7 @@ namespace leopard
     bool        has_reaction() const override { return true; }
     void        declare_parameters(dealii::ParameterHandler &prm) override;
     void        read_parameters(dealii::ParameterHandler &prm) override;
-    void        reaction(const double *u, double *r, double *jacobian) const override;
+    void        reaction(unsigned int n_nodes, const double *u, double *rates, double *jacobian) const override;
 
   private:
     void check_derivative() const;

@@ -1,14 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "turing.h"
 
+#include "expression_kinetics.h"
+#include "steady_states.h"
+
 #include <solvers/base/errors.h>
 
 #include <deal.II/base/parameter_handler.h>
 
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
 #include <cmath>
+#include <cstdlib>
 
 namespace leopard
 {
+  using namespace dealii::Patterns;
+  using dealii::Patterns::Tools::to_string;
+
   KineticsRegistry &kinetics_registry()
   {
     static KineticsRegistry registry;
@@ -35,101 +45,243 @@ namespace leopard
       return static_cast<double>(hash >> 11) * 0x1p-52 - 1.;
     }
 
-    /** Newton's method for f = g = 0 from the guess that the kinetics give. */
-    std::array<double, 2> find_steady_state(const Kinetics &kinetics, const std::string &name)
+    /** What a built-in kinetics requires of its steady state, unless the user says otherwise. */
+    std::string default_steady_state(const Kinetics &kinetics)
     {
-      std::array<double, 2> s = kinetics.steady_state();
-      for (unsigned int step = 0; step < 50; ++step)
-        {
-          const auto r = kinetics.rates(s[0], s[1]);
-          if (std::abs(r[0]) + std::abs(r[1]) < 1e-13 * (1. + std::abs(s[0]) + std::abs(s[1])))
-            return s;
-          const auto   j           = kinetics.jacobian(s[0], s[1]);
-          const double determinant = j[0] * j[3] - j[1] * j[2];
-          s[0] -= (j[3] * r[0] - j[1] * r[1]) / determinant;
-          s[1] -= (j[0] * r[1] - j[2] * r[0]) / determinant;
-        }
-      throw Error(
-        "no homogeneous steady state of the " + name + " kinetics was found near u = " + std::to_string(kinetics.steady_state()[0]) +
-        ", v = " + std::to_string(kinetics.steady_state()[1]) +
-        "\n  expected: constants for which f = g = 0 has a solution; or set 'Turing/Start from steady state = false' and give initial values");
+      return kinetics.has_positive_steady_state() ? "positive" : "any";
     }
   } // namespace
 
   Turing::Turing()
   {
     for (const auto &[kinetics_name, make] : kinetics_registry())
-      all_kinetics[kinetics_name] = make();
+      built_in[kinetics_name] = make();
+    kinetics = built_in.at(chosen_kinetics);
   }
 
   std::string Turing::description() const
   {
-    using dealii::Patterns::Tools::to_string;
-    return "Turing system: u_t = gamma f + laplace u, v_t = gamma g + kappa laplace v, " + kinetics->formula() + ", gamma = " + to_string(gamma) +
-           ", kappa = " + to_string(kappa);
+    if (!uses_expressions())
+      return "Turing system: u_t = gamma f + laplace u, v_t = gamma g + kappa laplace v, " + kinetics->formula() + ", gamma = " + to_string(gamma) +
+             ", kappa = " + to_string(diffusion_coefficients[1]);
+    std::string text = "Turing system: ";
+    for (unsigned int c = 0; c < species.size(); ++c)
+      text += species[c] + "_t = gamma f_" + species[c] + " + " + to_string(diffusion_coefficients[c]) + " laplace " + species[c] + ", ";
+    return text + kinetics->formula() + ", gamma = " + to_string(gamma);
+  }
+
+  void Turing::prepare(const GivenValue &given)
+  {
+    if (const std::string value = given("Kinetics"); value == "expressions" || built_in.count(value) == 1)
+      chosen_kinetics = value;
+    if (!uses_expressions())
+      {
+        kinetics = built_in.at(chosen_kinetics);
+        return;
+      }
+    if (const std::string value = given("Species"); !value.empty())
+      species = read_species(value);
   }
 
   void Turing::declare_parameters(dealii::ParameterHandler &prm)
   {
-    using namespace dealii::Patterns;
-    using dealii::Patterns::Tools::to_string;
     std::string names;
-    for (const auto &[kinetics_name, unused] : all_kinetics)
-      names += (names.empty() ? "" : "|") + kinetics_name;
-    prm.declare_entry("Kinetics", "Schnakenberg", Selection(names), "The reaction f(u,v), g(u,v).");
-    prm.declare_entry("gamma", "1000", Double(0.), "Strength of the reaction, the domain's size squared over the diffusion of u. Dimensionless.");
-    prm.declare_entry("kappa", "10", Double(0.), "Diffusion of v against that of u. Dimensionless.");
-    for (const auto &[kinetics_name, kinetics_object] : all_kinetics)
+    for (const auto &[kinetics_name, unused] : built_in)
+      names += kinetics_name + "|";
+    prm.declare_entry("Kinetics",
+                      "Schnakenberg",
+                      Selection(names + "expressions"),
+                      "The reaction: f(u,v) and g(u,v) of the name, or expressions: one for each species, in the entries 'Reaction u' and so on.");
+    prm.declare_entry(
+      "gamma",
+      uses_expressions() ? "1" : "1000",
+      Double(0.),
+      "Strength of the reaction, the domain's size squared over the diffusion of u; with expressions the default is 1. Dimensionless.");
+    prm.declare_entry("kappa", "10", Double(0.), "Diffusion of v against that of u; not with expressions, see 'Diffusion u'. Dimensionless.");
+    for (const auto &[kinetics_name, kinetics_object] : built_in)
       for (const auto &parameter : kinetics_object->parameters())
         prm.declare_entry(kinetics_name + " " + parameter.name,
                           to_string(*parameter.value),
                           Double(parameter.minimum),
                           kinetics_name + ", " + kinetics_object->formula() + ": " + parameter.documentation + ". Dimensionless.");
+    declare_expressions(prm);
+    prm.declare_entry(
+      "Steady state",
+      uses_expressions() ? "positive" : default_steady_state(*kinetics),
+      Selection("positive|any|none"),
+      "What the kinetics must have: a homogeneous steady state with all species positive; any one; or none, which leaves the analysis "
+      "before the run out. The default is positive, any for Gray-Scott and FitzHugh-Nagumo.");
+    prm.declare_entry(
+      "Steady state guess", "", Anything(), "Where the search for the steady state begins, if there are several: 'u: 1, v: 0.9'. Dimensionless.");
     prm.declare_entry("Start from steady state", "false", Bool(), "Adds the homogeneous steady state of the kinetics to the initial values.");
     prm.declare_entry("Perturbation", "0", Double(0.), "Amplitude of a random perturbation of the initial values, relative to them. Dimensionless.");
     prm.declare_entry("Seed", "1", Integer(0), "Seed of the random perturbation.");
     declare_common_parameters(prm);
   }
 
+  void Turing::declare_expressions(dealii::ParameterHandler &prm)
+  {
+    prm.declare_entry("Species",
+                      "u, v",
+                      Anything(),
+                      "Kinetics 'expressions': names of the species. Each has entries of its own: 'Reaction NAME', 'Diffusion NAME', 'Initial value "
+                      "NAME', 'Source NAME', 'Exact solution NAME'.");
+    prm.declare_entry("Constants", "", Anything(), "Kinetics 'expressions': constants by name, 'a: 0.1, b: 0.9'. Dimensionless.");
+    for (const std::string &field : species)
+      {
+        prm.declare_entry("Reaction " + field,
+                          "",
+                          Anything(),
+                          "Kinetics 'expressions': the reaction of " + field + ", an expression in the species and constants. Dimensionless.");
+        prm.declare_entry("Diffusion " + field, "", Anything(), "Kinetics 'expressions': diffusion coefficient of " + field + ". Dimensionless.");
+      }
+  }
+
   void Turing::read_parameters(dealii::ParameterHandler &prm)
   {
-    const std::string chosen = prm.get("Kinetics");
-    kinetics                 = all_kinetics.at(chosen).get();
     gamma                    = prm.get_double("gamma");
-    kappa                    = prm.get_double("kappa");
-    for (const auto &[kinetics_name, kinetics_object] : all_kinetics)
-      for (const auto &parameter : kinetics_object->parameters())
-        *parameter.value = prm.get_double(kinetics_name + " " + parameter.name);
     perturbation             = prm.get_double("Perturbation");
     seed                     = prm.get_integer("Seed");
     starts_from_steady_state = prm.get_bool("Start from steady state");
-    steady_state             = {};
-    if (starts_from_steady_state)
-      steady_state = find_steady_state(*kinetics, chosen);
+    read_kinetics(prm);
+    read_steady_state(prm);
     read_common_parameters(prm);
+  }
+
+  void Turing::read_kinetics(dealii::ParameterHandler &prm)
+  {
+    if (!uses_expressions())
+      {
+        for (const std::string entry : {"Constants", "Reaction u", "Reaction v", "Diffusion u", "Diffusion v"})
+          if (!prm.get(entry).empty())
+            throw Error("'Turing/" + entry + "' is given, but 'Turing/Kinetics' is " + chosen_kinetics +
+                        "\n  expected: set Kinetics = expressions, or no " + entry);
+        if (read_species(prm.get("Species")) != species)
+          throw Error("'Turing/Species' is '" + prm.get("Species") + "', but 'Turing/Kinetics' is " + chosen_kinetics +
+                      ", whose species are u, v\n  expected: set Kinetics = expressions, or no Species");
+        for (const auto &parameter : built_in.at(chosen_kinetics)->parameters())
+          *parameter.value = prm.get_double(chosen_kinetics + " " + parameter.name);
+        diffusion_coefficients = {1., prm.get_double("kappa")};
+        return;
+      }
+    if (prm.get_double("kappa") != 10.)
+      throw Error("'Turing/kappa' is given, but 'Turing/Kinetics' is expressions\n  expected: 'Diffusion " + species[0] +
+                  "' and so on, and no kappa");
+    std::vector<NamedExpression> reactions;
+    diffusion_coefficients.clear();
+    for (const std::string &field : species)
+      {
+        const std::string reaction = prm.get("Reaction " + field), diffusion = prm.get("Diffusion " + field);
+        if (reaction.empty() || diffusion.empty())
+          throw Error("'Turing/" + std::string(reaction.empty() ? "Reaction " : "Diffusion ") + field + "' is missing, and 'Turing/Species' names " +
+                      field + "\n  expected: " + (reaction.empty() ? "one expression" : "one positive number") + " for each species");
+        char        *end   = nullptr;
+        const double value = std::strtod(diffusion.c_str(), &end);
+        if (*end != '\0' || !(value > 0. && std::isfinite(value)))
+          throw Error("'Turing/Diffusion " + field + "' is '" + diffusion + "'\n  expected: a positive number");
+        reactions.push_back({"Turing/Reaction " + field, reaction});
+        diffusion_coefficients.push_back(value);
+      }
+    kinetics = std::make_shared<ExpressionKinetics>(species, reactions, read_constants("Turing/Constants", prm.get("Constants")));
+  }
+
+  void Turing::read_steady_state(dealii::ParameterHandler &prm)
+  {
+    steady_states.clear();
+    chosen_state.clear();
+    const std::string kind = prm.get("Steady state");
+    if (kind == "none")
+      {
+        if (starts_from_steady_state)
+          throw Error("'Turing/Start from steady state' is true, but 'Turing/Steady state' is none\n  expected: positive or any, or initial values");
+        return;
+      }
+    std::vector<std::vector<double>> guesses;
+    if (const std::string text = prm.get("Steady state guess"); !text.empty())
+      {
+        const Constants     given = read_constants("Turing/Steady state guess", text);
+        std::vector<double> guess;
+        for (const std::string &field : species)
+          for (const auto &[constant, value] : given)
+            if (constant == field)
+              guess.push_back(value);
+        if (guess.size() != species.size() || given.size() != species.size())
+          throw Error("'Turing/Steady state guess' is '" + text + "'\n  expected: one number for each species, for example '" + species[0] +
+                      ": 1, ...'");
+        guesses.push_back(guess);
+      }
+    if (const auto guess = kinetics->steady_state_guess(); !guess.empty())
+      guesses.push_back(guess);
+    steady_states = find_steady_states(*kinetics, kind == "positive", guesses);
+    if (steady_states.empty())
+      throw Error("the " + chosen_kinetics + (uses_expressions() ? " of 'Turing/Kinetics' have" : " kinetics has") + " no " +
+                  (kind == "positive" ? "positive " : "") + "homogeneous steady state that Newton's method finds: " + kinetics->formula() +
+                  "\n  expected: constants for which the reaction vanishes at " + (kind == "positive" ? "positive " : "") +
+                  "values of all species; a 'Turing/Steady state guess' near them; or 'Turing/Steady state' = " +
+                  (kind == "positive" ? "any, if values need not be positive, or " : "") + "none, if there need not be one");
+    choose_steady_state(!guesses.empty());
+  }
+
+  void Turing::choose_steady_state(bool first_is_from_guess)
+  {
+    // the one that a guess has led to, or else the first that forms patterns, or else the first that is stable, or else the first
+    chosen_state = steady_states[0];
+    if (first_is_from_guess || steady_states.size() == 1)
+      return;
+    int best = -1;
+    for (const auto &state : steady_states)
+      {
+        const TuringAnalysis analysis(linearize(state), Domain());
+        const int            rank = !analysis.stable_without_diffusion ? 0 : analysis.bands.empty() ? 1 : 2;
+        if (rank > best)
+          {
+            best         = rank;
+            chosen_state = state;
+          }
+      }
+  }
+
+  LinearizedSystem Turing::linearize(const std::vector<double> &state) const
+  {
+    LinearizedSystem system;
+    system.species      = species;
+    system.steady_state = state;
+    system.diffusion    = diffusion_coefficients;
+    system.jacobian.resize(state.size() * state.size());
+    reaction(1, state.data(), nullptr, system.jacobian.data());
+    return system;
+  }
+
+  void Turing::analyze(const Domain &domain, std::string &text, nlohmann::json &report) const
+  {
+    const TuringAnalysis analysis(linearize(chosen_state), domain);
+    text   = analysis.text();
+    report = analysis.report();
+    if (steady_states.size() > 1)
+      text += "\n  other steady states were found (" + std::to_string(steady_states.size() - 1) + "); 'Turing/Steady state guess' chooses another";
+    if (std::any_of(source.begin(), source.end(), [](const Expression &s) { return !s.is_zero(); }))
+      text += "\n  the sources of the parameter file are left out of the analysis";
+    report["steady_states_found"] = steady_states;
   }
 
   double Turing::diffusion(unsigned int c, const dealii::Point<3> & /*x*/) const
   {
-    return c == 0 ? 1. : kappa;
+    return diffusion_coefficients[c];
   }
 
-  void Turing::reaction(const double *u, double *r, double *jacobian) const
+  void Turing::reaction(unsigned int n_nodes, const double *u, double *rates, double *jacobian) const
   {
-    const auto rates = kinetics->rates(u[0], u[1]);
-    for (unsigned int c = 0; c < 2; ++c)
-      r[c] = gamma * rates[c];
-    if (jacobian != nullptr)
-      {
-        const auto derivatives = kinetics->jacobian(u[0], u[1]);
-        for (unsigned int i = 0; i < 4; ++i)
-          jacobian[i] = gamma * derivatives[i];
-      }
+    kinetics->evaluate(n_nodes, u, rates, jacobian);
+    const std::size_t n = species.size();
+    for (std::size_t i = 0; rates != nullptr && i < n_nodes * n; ++i)
+      rates[i] *= gamma;
+    for (std::size_t i = 0; jacobian != nullptr && i < n_nodes * n * n; ++i)
+      jacobian[i] *= gamma;
   }
 
   double Turing::initial_value(unsigned int c, const dealii::Point<3> &x) const
   {
-    const double value = steady_state[c] + initial[c].value(x);
+    const double value = (starts_from_steady_state ? chosen_state[c] : 0.) + initial[c].value(x);
     return perturbation == 0. ? value : value * (1. + perturbation * random_at(x, c, seed));
   }
 } // namespace leopard

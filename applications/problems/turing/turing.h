@@ -2,6 +2,7 @@
 #pragma once
 
 #include "kinetics.h"
+#include "turing_analysis.h"
 
 #include <applications/problems/problem.h>
 
@@ -11,12 +12,13 @@
 namespace leopard
 {
   /**
-   * Two-species Turing systems with no-flux boundaries (thesis, equations (4.23) and (4.24)):
+   * Reaction-diffusion systems of n species with no-flux boundaries,
    *
-   *   u_t = gamma f(u,v) + laplace u,    v_t = gamma g(u,v) + kappa laplace v.
+   *   du_c/dt = gamma f_c(u_1, ..., u_n) + D_c laplace u_c.
    *
-   * u is the activator. Initial values are expressions or the homogeneous steady state of the kinetics, plus a seeded random
-   * perturbation that depends on the node's position only, not on the number of ranks.
+   * Built-in kinetics have two species with D = (1, kappa) (thesis, equations (4.23) and (4.24)); "expressions" are of any number. Initial
+   * values are expressions or the homogeneous steady state of the kinetics, plus a seeded random perturbation that depends on the node's
+   * position only, not on the number of ranks.
    */
   class Turing : public Problem
   {
@@ -24,23 +26,44 @@ namespace leopard
     Turing();
 
     std::string              name() const override { return "Turing"; }
-    std::vector<std::string> fields() const override { return {"u", "v"}; }
+    std::vector<std::string> fields() const override { return species; }
+    bool                     fields_are_concentrations() const override { return kinetics->are_concentrations(); }
     std::string              description() const override;
     bool                     time_dependent() const override { return true; }
     bool                     has_reaction() const override { return true; }
+    void                     prepare(const GivenValue &given) override;
     void                     declare_parameters(dealii::ParameterHandler &prm) override;
     void                     read_parameters(dealii::ParameterHandler &prm) override;
     double                   diffusion(unsigned int c, const dealii::Point<3> &x) const override;
-    void                     reaction(const double *u, double *r, double *jacobian) const override;
+    void                     reaction(unsigned int n_nodes, const double *u, double *rates, double *jacobian) const override;
     double                   initial_value(unsigned int c, const dealii::Point<3> &x) const override;
+    bool                     has_analysis() const override { return !chosen_state.empty(); }
+    void                     analyze(const Domain &domain, std::string &text, nlohmann::json &report) const override;
+
+    /** The homogeneous steady state of the analysis; empty if 'Steady state' is none or there is none. */
+    const std::vector<double> &steady_state() const override { return chosen_state; }
+
+  protected:
+    std::string entry_for(const std::string &what, const std::string &field) const override { return what + " " + field; }
 
   private:
-    std::map<std::string, std::unique_ptr<Kinetics>> all_kinetics;
-    const Kinetics                                  *kinetics = nullptr;
-    double                                           gamma = 1000., kappa = 10.;
+    bool             uses_expressions() const { return chosen_kinetics == "expressions"; }
+    void             declare_expressions(dealii::ParameterHandler &prm);
+    void             read_kinetics(dealii::ParameterHandler &prm);
+    void             read_steady_state(dealii::ParameterHandler &prm);
+    void             choose_steady_state(bool first_is_from_guess);
+    LinearizedSystem linearize(const std::vector<double> &state) const;
+
+    std::map<std::string, std::shared_ptr<Kinetics>> built_in;
+    std::string                                      chosen_kinetics = "Schnakenberg"; ///< as prepare() has found it
+    std::vector<std::string>                         species         = {"u", "v"};
+    std::shared_ptr<const Kinetics>                  kinetics;
+    std::vector<double>                              diffusion_coefficients;
+    double                                           gamma                    = 1000.;
     double                                           perturbation             = 0.;
     bool                                             starts_from_steady_state = false;
-    std::array<double, 2>                            steady_state             = {};
-    std::uint64_t                                    seed                     = 0;
+    std::vector<std::vector<double>>                 steady_states; ///< all that were found
+    std::vector<double>                              chosen_state;
+    std::uint64_t                                    seed = 0;
   };
 } // namespace leopard

@@ -47,4 +47,23 @@ namespace leopard::studies::published
     std::array<double, 3> extra_percent;
   };
   extern const std::array<Recovery, 3> recovery;
+
+  /**
+   * T Table 4.11: seconds of the smoother until the multigrid method has converged, two smoothing steps before and after the coarse correction, for n =
+   * 10^4, 10^5, 10^6, 10^7 unknowns in 1D. The heads are printed 10e+3, 10e+5, 10e+6, 10e+7k; all times of Gauss-Seidel grow by 7 to 11 from column
+   * to column, so that the sizes must be ten times as large each.
+   */
+  struct SmootherSeconds
+  {
+    int                   levels;
+    std::array<double, 4> gauss_seidel, async, transfer;
+  };
+  extern const std::array<SmootherSeconds, 4> smoother_seconds;
+
+  /** T section 4.11.2.2, Figure 4.30: smoothing steps that gave the smallest time for n = 10^7, 10 levels; a: smaller, b: larger condition number. */
+  struct BestSteps
+  {
+    int gauss_seidel, async;
+  };
+  extern const std::array<BestSteps, 2> best_smoothing_steps;
 } // namespace leopard::studies::published

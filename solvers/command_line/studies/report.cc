@@ -74,11 +74,13 @@ namespace leopard::studies
 
   void Table::write_csv(std::ostream &out) const
   {
-    out << quoted(title) << '\n';
+    if (!title.empty())
+      out << quoted(title) << '\n';
     for (const auto &row : rows)
       for (std::size_t c = 0; c < row.size(); ++c)
         out << quoted(row[c]) << (c + 1 < row.size() ? ',' : '\n');
-    out << '\n';
+    if (!title.empty())
+      out << '\n';
   }
 
   Report::Report(std::ostream &out_, const std::string &path)

@@ -22,7 +22,8 @@ namespace leopard::studies
     void add_row(std::vector<std::string> cells);
 
     void write_text(std::ostream &out) const; ///< columns aligned, between bars (Markdown)
-    void write_csv(std::ostream &out) const;  ///< a line with the title, one with the columns, the rows, an empty line
+    void write_csv(
+      std::ostream &out) const; ///< a line with the title, one with the columns, the rows, an empty line; without a title the columns and rows only
 
   private:
     std::string                           title;

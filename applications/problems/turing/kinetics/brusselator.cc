@@ -6,7 +6,7 @@ namespace leopard
   namespace
   {
     /** The Brusselator: Prigogine and Lefever 1968. */
-    class Brusselator : public Kinetics
+    struct Brusselator : TwoSpecies<Brusselator>
     {
       double a = 4.5, b = 6.75;
 
@@ -14,11 +14,11 @@ namespace leopard
 
       std::vector<Parameter> parameters() override { return {{"A", "feed", &a}, {"B", "conversion", &b}}; }
 
-      std::array<double, 2> rates(double u, double v) const override { return {a - (b + 1.) * u + u * u * v, b * u - u * u * v}; }
+      std::array<double, 2> rates(double u, double v) const { return {a - (b + 1.) * u + u * u * v, b * u - u * u * v}; }
 
-      std::array<double, 4> jacobian(double u, double v) const override { return {-(b + 1.) + 2. * u * v, u * u, b - 2. * u * v, -u * u}; }
+      std::array<double, 4> jacobian(double u, double v) const { return {-(b + 1.) + 2. * u * v, u * u, b - 2. * u * v, -u * u}; }
 
-      std::array<double, 2> steady_state() const override { return {a, b / a}; }
+      std::array<double, 2> steady_state() const { return {a, b / a}; }
     };
 
     const RegisterKinetics<Brusselator> entry("Brusselator");

@@ -6,7 +6,7 @@ namespace leopard
   namespace
   {
     /** Schnakenberg 1979 in the form of the thesis, equations (4.25), (4.26), where a and b are called alpha and beta. */
-    class Schnakenberg : public Kinetics
+    struct Schnakenberg : TwoSpecies<Schnakenberg>
     {
       double a = 0.126779, b = 0.792366;
 
@@ -14,11 +14,11 @@ namespace leopard
 
       std::vector<Parameter> parameters() override { return {{"a", "production of the activator", &a}, {"b", "production of the substrate", &b}}; }
 
-      std::array<double, 2> rates(double u, double v) const override { return {a - u + u * u * v, b - u * u * v}; }
+      std::array<double, 2> rates(double u, double v) const { return {a - u + u * u * v, b - u * u * v}; }
 
-      std::array<double, 4> jacobian(double u, double v) const override { return {-1. + 2. * u * v, u * u, -2. * u * v, -u * u}; }
+      std::array<double, 4> jacobian(double u, double v) const { return {-1. + 2. * u * v, u * u, -2. * u * v, -u * u}; }
 
-      std::array<double, 2> steady_state() const override { return {a + b, b / ((a + b) * (a + b))}; }
+      std::array<double, 2> steady_state() const { return {a + b, b / ((a + b) * (a + b))}; }
     };
 
     const RegisterKinetics<Schnakenberg> entry("Schnakenberg");

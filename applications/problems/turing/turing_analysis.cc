@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "turing_analysis.h"
+
+#include <solvers/base/errors.h>
+
+#include <deal.II/base/numbers.h>
+#include <deal.II/lac/lapack_full_matrix.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace leopard
+{
+  using namespace dealii;
+  using numbers::PI;
+
+  namespace
+  {
+    /** A growth rate this small against the entries of the Jacobian is zero up to rounding errors (kinetics that conserve a mass). */
+    constexpr double zero_growth = 1e-10;
+
+    double largest_entry(const std::vector<double> &jacobian)
+    {
+      double largest = 0.;
+      for (const double entry : jacobian)
+        largest = std::max(largest, std::abs(entry));
+      return largest;
+    }
+  } // namespace
+
+  std::vector<std::complex<double>> LinearizedSystem::eigenvalues(double k_squared) const
+  {
+    LAPACKFullMatrix<double> matrix(n());
+    for (unsigned int c = 0; c < n(); ++c)
+      for (unsigned int d = 0; d < n(); ++d)
+        matrix(c, d) = jacobian[c * n() + d] - (c == d ? k_squared * diffusion[c] : 0.);
+    matrix.compute_eigenvalues();
+    std::vector<std::complex<double>> values(n());
+    for (unsigned int c = 0; c < n(); ++c)
+      values[c] = matrix.eigenvalue(c);
+    std::sort(values.begin(), values.end(), [](const auto &a, const auto &b) {
+      return a.real() > b.real() || (a.real() == b.real() && a.imag() > b.imag());
+    });
+    return values;
+  }
+
+  TuringAnalysis::TuringAnalysis(const LinearizedSystem &system_, const Domain &domain_)
+    : system(system_)
+    , domain(domain_)
+  {
+    for (const double entry : system.jacobian)
+      if (!std::isfinite(entry))
+        throw Error("the derivatives of the kinetics are not finite at the homogeneous steady state"
+                    "\n  expected: other constants, or 'Turing/Steady state = none', which leaves the analysis out");
+    eigenvalues              = system.eigenvalues(0.);
+    stable_without_diffusion = eigenvalues.front().real() <= zero_growth * largest_entry(system.jacobian);
+    find_bands();
+    find_modes();
+    if (system.n() == 2)
+      check_conditions();
+    predict();
+  }
+
+  void TuringAnalysis::find_bands()
+  {
+    const unsigned int n = system.n();
+    // for s = k^2 beyond this Gershgorin's discs of J - s D lie in the left half-plane
+    double s_max = 0.;
+    for (unsigned int c = 0; c < n; ++c)
+      {
+        double sum = 0.;
+        for (unsigned int d = 0; d < n; ++d)
+          sum += c == d ? system.jacobian[c * n + d] : std::abs(system.jacobian[c * n + d]);
+        s_max = std::max(s_max, sum / system.diffusion[c]);
+      }
+    s_max *= 1.001;
+    std::vector<double> grid = {0.};
+    for (unsigned int i = 1; i <= 400; ++i)
+      {
+        grid.push_back(s_max * i / 400.);
+        grid.push_back(s_max * std::pow(10., -8. * i / 400.));
+      }
+    // where an eigenvalue is zero: det(J - s D) = 0, s an eigenvalue of D^-1 J; the grid then sees the narrowest stationary band
+    LAPACKFullMatrix<double> scaled(n);
+    for (unsigned int c = 0; c < n; ++c)
+      for (unsigned int d = 0; d < n; ++d)
+        scaled(c, d) = system.jacobian[c * n + d] / system.diffusion[c];
+    scaled.compute_eigenvalues();
+    std::vector<double> zeros;
+    for (unsigned int c = 0; c < n; ++c)
+      if (const auto s = scaled.eigenvalue(c); s.real() > 0. && s.imag() == 0.)
+        zeros.push_back(s.real());
+    std::sort(zeros.begin(), zeros.end());
+    for (unsigned int i = 0; i + 1 < zeros.size(); ++i)
+      grid.push_back((zeros[i] + zeros[i + 1]) / 2.);
+    std::sort(grid.begin(), grid.end());
+
+    const double zero       = zero_growth * largest_entry(system.jacobian);
+    const auto   is_growing = [&](double s) { return growth(s) > zero; };
+    const auto   boundary   = [&](double low, double high) {
+      const bool at_low = is_growing(low);
+      for (unsigned int i = 0; i < 100 && high - low > 1e-13 * high; ++i)
+        (is_growing((low + high) / 2.) == at_low ? low : high) = (low + high) / 2.;
+      return std::sqrt((low + high) / 2.);
+    };
+    double best = 0.;
+    for (unsigned int i = 0; i < grid.size(); ++i)
+      {
+        if (growth(grid[i]) > growth(best))
+          best = grid[i];
+        const bool now = is_growing(grid[i]), before = i > 0 && is_growing(grid[i - 1]);
+        if (now && !before)
+          bands.push_back({i == 0 ? 0. : boundary(grid[i - 1], grid[i]), 0.});
+        else if (before && !now)
+          bands.back().k_max = boundary(grid[i - 1], grid[i]);
+      }
+    find_fastest(grid, best);
+  }
+
+  void TuringAnalysis::find_fastest(const std::vector<double> &grid, double best)
+  {
+    // golden-section search between the neighbours of the best point
+    const auto   at  = std::find(grid.begin(), grid.end(), best);
+    double       low = at == grid.begin() ? best : *std::prev(at), high = std::next(at) == grid.end() ? best : *std::next(at);
+    const double ratio = (std::sqrt(5.) - 1.) / 2.;
+    for (const double tolerance = 1e-10 * high; high - low > tolerance;)
+      {
+        const double left = high - ratio * (high - low), right = low + ratio * (high - low);
+        (growth(left) < growth(right) ? low : high) = growth(left) < growth(right) ? left : right;
+      }
+    const double s = best == 0. ? 0. : (low + high) / 2.;
+    k_fastest      = std::sqrt(s);
+    growth_rate    = growth(s);
+    frequency      = std::abs(system.eigenvalues(s).front().imag());
+  }
+
+  void TuringAnalysis::find_modes()
+  {
+    constexpr double most = 20000.;
+    for (const Band &band : bands)
+      n_modes += domain.dimension == 2 ? domain.measure * (std::pow(band.k_max, 2) - std::pow(band.k_min, 2)) / (4. * PI)
+                                       : domain.measure * (std::pow(band.k_max, 3) - std::pow(band.k_min, 3)) / (6. * PI * PI);
+    if (domain.lengths.empty() || bands.empty() || n_modes > most)
+      return;
+    const unsigned int        dim   = domain.lengths.size();
+    const double              k_max = bands.back().k_max;
+    std::vector<unsigned int> numbers(dim, 0);
+    while (true)
+      {
+        // the next of all (m, n, ...) with k <= k_max
+        unsigned int d = 0;
+        for (; d < dim; ++d)
+          {
+            ++numbers[d];
+            if (numbers[d] * PI / domain.lengths[d] <= k_max)
+              break;
+            numbers[d] = 0;
+          }
+        if (d == dim)
+          break;
+        double s = 0.;
+        for (d = 0; d < dim; ++d)
+          s += std::pow(numbers[d] * PI / domain.lengths[d], 2);
+        for (const Band &band : bands)
+          if (band.k_min * band.k_min < s && s < band.k_max * band.k_max)
+            modes.push_back({numbers, std::sqrt(s), growth(s)});
+      }
+    std::stable_sort(modes.begin(), modes.end(), [](const Mode &a, const Mode &b) { return a.growth_rate > b.growth_rate; });
+    n_modes = static_cast<double>(modes.size());
+  }
+
+  void TuringAnalysis::check_conditions()
+  {
+    const std::vector<double> &J = system.jacobian, &D = system.diffusion;
+    conditions.trace       = J[0] + J[3];
+    conditions.determinant = J[0] * J[3] - J[1] * J[2];
+    conditions.mixed       = D[1] * J[0] + D[0] * J[3];
+    conditions.excess =
+      conditions.determinant > 0. && conditions.mixed > 0. ? conditions.mixed * conditions.mixed / (4. * D[0] * D[1] * conditions.determinant) : 0.;
+    conditions.activator = J[3] > J[0] ? 1 : 0;
+    const double a = J[3 * conditions.activator], b = J[3 - 3 * conditions.activator];
+    if (stable_without_diffusion && a > 0. && conditions.determinant > 0.)
+      conditions.critical_ratio =
+        (2. * conditions.determinant - a * b + 2. * std::sqrt(conditions.determinant * (conditions.determinant - a * b))) / (a * a);
+  }
+
+  void TuringAnalysis::predict()
+  {
+    const double k_chosen = modes.empty() ? k_fastest : modes.front().k;
+    if (k_chosen > 0. && !bands.empty())
+      {
+        // spots on a hexagonal lattice have the distance 2 wavelengths / sqrt(3), on a body-centred cubic one sqrt(3/2) wavelengths
+        wavelength = 2. * PI / k_chosen;
+        n_spots    = domain.dimension == 2 ? std::sqrt(3.) / 2. * domain.measure / std::pow(wavelength, 2)
+                                           : domain.measure / (std::sqrt(2.) * std::pow(wavelength, 3));
+      }
+    explain();
+    pattern = reason.empty();
+  }
+} // namespace leopard

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <applications/problems/domain.h>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include <complex>
+#include <string>
+#include <vector>
+
+namespace leopard
+{
+  /** A steady state u* of du/dt = r(u) + D laplace u, and what is linear there. Dimensionless. */
+  struct LinearizedSystem
+  {
+    std::vector<std::string> species;
+    std::vector<double>      steady_state; ///< u*, n numbers
+    std::vector<double>      jacobian;     ///< J = dr/du at u*, n n numbers, by rows
+    std::vector<double>      diffusion;    ///< the diagonal of D, n positive numbers
+
+    unsigned int n() const { return species.size(); }
+
+    /** The eigenvalues of J - k^2 D, the one with the largest real part first. By LAPACK. */
+    std::vector<std::complex<double>> eigenvalues(double k_squared) const;
+  };
+
+  /** An eigenfunction of the Laplacian with zero flux on a box: cos(pi m x/Lx) cos(pi n y/Ly) ... */
+  struct Mode
+  {
+    std::vector<unsigned int> numbers;          ///< m, n, ...
+    double                    k           = 0.; ///< wave number pi sqrt(m^2/Lx^2 + n^2/Ly^2 + ...)
+    double                    growth_rate = 0.; ///< largest real part of the eigenvalues of J - k^2 D
+  };
+
+  /**
+   * Linear stability of a homogeneous steady state (Turing 1952; Murray, Mathematical Biology II, sections 2.3 to 2.5, for two species): a
+   * disturbance with the wave number k grows like exp(lambda t), lambda an eigenvalue of J - k^2 D. A Turing pattern forms if the state
+   * is stable for k = 0 and unstable for a wave number that the domain has. What the linear theory cannot know: patterns that need a
+   * large disturbance, and how a pattern changes after it has formed.
+   */
+  struct TuringAnalysis
+  {
+    /** @throws Error if the Jacobian is not finite. */
+    TuringAnalysis(const LinearizedSystem &system, const Domain &domain);
+
+    struct Band
+    {
+      double k_min = 0., k_max = 0.;
+    };
+
+    /** Conditions of Murray II (2.31) for two species: a pattern forms if all are met. */
+    struct Conditions
+    {
+      double trace       = 0.; ///< f_u + g_v, must be negative
+      double determinant = 0.; ///< f_u g_v - f_v g_u, must be positive
+      double mixed       = 0.; ///< D_v f_u + D_u g_v, must be positive
+      double excess      = 0.; ///< mixed^2 / (4 D_u D_v determinant), must be above 1
+      /** The least D_v/D_u (D_u/D_v where v is the activator) that gives a pattern; 0: no ratio does. */
+      double       critical_ratio = 0.;
+      unsigned int activator      = 0; ///< the species that activates itself
+    };
+
+    LinearizedSystem                  system;
+    Domain                            domain;
+    std::vector<std::complex<double>> eigenvalues; ///< of J
+    bool                              stable_without_diffusion = false;
+    Conditions                        conditions; ///< two species only
+    std::vector<Band>                 bands;      ///< of the unstable wave numbers, ascending
+
+    double k_fastest   = 0.; ///< the fastest growing wave number of an unbounded domain; if nothing grows: the slowest decaying
+    double growth_rate = 0.; ///< of k_fastest
+    double frequency   = 0.; ///< of k_fastest, imaginary part of its eigenvalue; not 0: waves
+
+    std::vector<Mode> modes;        ///< the unstable ones of a box, the fastest growing first; empty if there are very many
+    double            n_modes = 0.; ///< how many; of other domains, and if there are very many, after Weyl's law
+
+    double wavelength = 0.; ///< 2 pi / k of the fastest growing mode of a box, of k_fastest on other domains
+    double n_spots    = 0.; ///< of that wavelength: hexagons in 2D, a body-centred lattice in 3D
+
+    bool        pattern = false; ///< whether a Turing pattern will form
+    std::string reason;          ///< why not
+
+    /** Lines for the log. */
+    std::string text() const;
+    /** The same for run.json. */
+    nlohmann::json report() const;
+
+  private:
+    double      growth(double k_squared) const { return system.eigenvalues(k_squared).front().real(); }
+    void        find_bands();
+    void        find_fastest(const std::vector<double> &grid, double best);
+    void        find_modes();
+    void        check_conditions();
+    void        predict();
+    void        explain();
+    std::string why_stable() const;
+  };
+} // namespace leopard

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "turing_analysis.h"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <sstream>
+
+namespace leopard
+{
+  namespace
+  {
+    std::string number(double x)
+    {
+      std::ostringstream text;
+      text.precision(5);
+      text << x;
+      return text.str();
+    }
+
+    std::string number(const std::complex<double> &z)
+    {
+      return number(z.real()) + (z.imag() == 0. ? "" : (z.imag() > 0. ? " + " : " - ") + number(std::abs(z.imag())) + "i");
+    }
+
+    /** "a, b, c" of f(0), ..., f(n-1). */
+    template <typename Function>
+    std::string list(unsigned int n, const Function &f)
+    {
+      std::string text;
+      for (unsigned int i = 0; i < n; ++i)
+        text += (i > 0 ? ", " : "") + f(i);
+      return text;
+    }
+
+    std::string name(const Mode &mode)
+    {
+      return "(" + list(mode.numbers.size(), [&](unsigned int d) { return std::to_string(mode.numbers[d]); }) + ")";
+    }
+
+    std::string domain_name(const Domain &domain)
+    {
+      if (domain.lengths.empty())
+        return domain.name + ", " + (domain.dimension == 2 ? "area " : "volume ") + number(domain.measure);
+      std::string text;
+      for (const double length : domain.lengths)
+        text += (text.empty() ? "" : " x ") + number(length);
+      return text;
+    }
+  } // namespace
+
+  std::string TuringAnalysis::why_stable() const
+  {
+    const std::string stable = "the homogeneous steady state is stable against small disturbances of every wave number";
+    if (system.n() == 1)
+      return stable + ": a single species forms none";
+    if (system.n() > 2)
+      return stable + "; the slowest decays with the rate " + number(growth_rate);
+    const auto &names = system.species;
+    if (conditions.critical_ratio == 0.)
+      return stable + ": no species activates itself (the diagonal of the Jacobian is " + number(system.jacobian[0]) + ", " +
+             number(system.jacobian[3]) + "), whatever the diffusion coefficients are";
+    const unsigned int a = conditions.activator, i = 1 - a;
+    return stable + ": the inhibitor " + names[i] + " diffuses " + number(system.diffusion[i] / system.diffusion[a]) +
+           " times as fast as the activator " + names[a] + ", and must diffuse more than " + number(conditions.critical_ratio) + " times as fast";
+  }
+
+  void TuringAnalysis::explain()
+  {
+    if (!stable_without_diffusion)
+      reason = "the homogeneous steady state is unstable without diffusion already (eigenvalue " + number(eigenvalues.front()) + "): the fields " +
+               (eigenvalues.front().imag() != 0. ? "oscillate" : "leave it for another state") + " everywhere at once";
+    else if (bands.empty())
+      reason = why_stable();
+    else if (!domain.lengths.empty() ? n_modes == 0. : n_modes < 0.5)
+      {
+        const std::string modes_text = domain.lengths.empty()
+                                         ? "holds none of the domain's wave numbers, after Weyl's law (" + number(n_modes) + " of them)"
+                                         : "holds none of the domain's wave numbers";
+        reason                       = "the domain is too small or its modes just miss the band: the band of unstable wave numbers " + modes_text;
+        if (!domain.lengths.empty())
+          reason += "; the smallest is pi/" + number(*std::max_element(domain.lengths.begin(), domain.lengths.end())) + " = " +
+                    number(std::acos(-1.) / *std::max_element(domain.lengths.begin(), domain.lengths.end()));
+      }
+  }
+
+  std::string TuringAnalysis::text() const
+  {
+    const unsigned int n      = system.n();
+    std::string        result = "Turing analysis of small disturbances of the homogeneous steady state\n  steady state: " +
+                         list(n, [&](unsigned int c) { return system.species[c] + " = " + number(system.steady_state[c]); });
+    result += "\n  without diffusion: " + std::string(stable_without_diffusion ? "stable" : "unstable") + ", eigenvalues " +
+              list(n, [&](unsigned int c) { return number(eigenvalues[c]); });
+    if (n == 2)
+      {
+        const auto met = [](bool is_met) { return is_met ? " (met)" : " (not met)"; };
+        result += "\n  conditions: f_u + g_v = " + number(conditions.trace) + " < 0" + met(conditions.trace < 0.) +
+                  ", f_u g_v - f_v g_u = " + number(conditions.determinant) + " > 0" + met(conditions.determinant > 0.) +
+                  ", D_v f_u + D_u g_v = " + number(conditions.mixed) + " > 0" + met(conditions.mixed > 0.) +
+                  ", its square over 4 D_u D_v (f_u g_v - f_v g_u) = " + number(conditions.excess) + " > 1" + met(conditions.excess > 1.);
+        if (conditions.critical_ratio > 0.)
+          result += "\n  critical diffusion of " + system.species[1 - conditions.activator] + " against " + system.species[conditions.activator] +
+                    ": " + number(conditions.critical_ratio);
+      }
+    if (!bands.empty())
+      {
+        result += "\n  unstable wave numbers: " +
+                  list(bands.size(), [&](unsigned int b) { return number(bands[b].k_min) + " < k < " + number(bands[b].k_max); });
+        result += "; the fastest: k = " + number(k_fastest) + ", growth rate " + number(growth_rate) +
+                  (frequency > 0. ? ", frequency " + number(frequency) + " (waves)" : "");
+        result += "\n  on this domain (" + domain_name(domain) + "): " + (modes.empty() && n_modes > 0. ? "about " : "") +
+                  number(std::round(n_modes)) + " unstable modes";
+        if (!modes.empty())
+          result += "; the fastest: " + list(std::min<std::size_t>(modes.size(), 3), [&](unsigned int i) {
+                      return name(modes[i]) + " with k = " + number(modes[i].k) + ", growth rate " + number(modes[i].growth_rate);
+                    });
+      }
+    if (pattern)
+      result += "\n  expected: a pattern of wavelength " + number(wavelength) + ", about " + number(std::max(1., std::round(n_spots))) +
+                " spots if it is one of spots" + (frequency > 0. ? "; it moves in waves" : "");
+    else
+      result += "\n  no pattern will form, because " + reason;
+    return result;
+  }
+
+  nlohmann::json TuringAnalysis::report() const
+  {
+    using nlohmann::json;
+    json               result;
+    const unsigned int n = system.n();
+    for (unsigned int c = 0; c < n; ++c)
+      {
+        result["steady_state"][system.species[c]] = system.steady_state[c];
+        result["diffusion"][system.species[c]]    = system.diffusion[c];
+        result["eigenvalues"].push_back({eigenvalues[c].real(), eigenvalues[c].imag()});
+      }
+    result["jacobian"]                 = system.jacobian;
+    result["stable_without_diffusion"] = stable_without_diffusion;
+    if (n == 2)
+      result["conditions"] = {{"trace", conditions.trace},
+                              {"determinant", conditions.determinant},
+                              {"mixed", conditions.mixed},
+                              {"excess", conditions.excess},
+                              {"critical_diffusion_ratio", conditions.critical_ratio}};
+    result["unstable_wave_numbers"] = json::array();
+    for (const Band &band : bands)
+      result["unstable_wave_numbers"].push_back({band.k_min, band.k_max});
+    result["fastest"]        = {{"k", k_fastest}, {"growth_rate", growth_rate}, {"frequency", frequency}};
+    result["domain"]         = {{"name", domain.name}, {"lengths", domain.lengths}, {"measure", domain.measure}};
+    result["unstable_modes"] = {{"number", n_modes}, {"fastest", json::array()}};
+    for (unsigned int i = 0; i < std::min<std::size_t>(modes.size(), 20); ++i)
+      result["unstable_modes"]["fastest"].push_back({{"numbers", modes[i].numbers}, {"k", modes[i].k}, {"growth_rate", modes[i].growth_rate}});
+    result["pattern"] = pattern;
+    if (pattern)
+      {
+        result["wavelength"] = wavelength;
+        result["spots"]      = n_spots;
+      }
+    else
+      result["reason"] = reason;
+    return result;
+  }
+} // namespace leopard

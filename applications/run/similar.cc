@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "similar.h"
+
+#include <algorithm>
+#include <cctype>
+#include <numeric>
+
+namespace leopard
+{
+  namespace
+  {
+    std::size_t edit_distance(const std::string &a, const std::string &b)
+    {
+      std::vector<std::size_t> row(b.size() + 1);
+      std::iota(row.begin(), row.end(), 0);
+      for (std::size_t i = 1; i <= a.size(); ++i)
+        {
+          std::size_t diagonal = row[0];
+          row[0]               = i;
+          for (std::size_t j = 1; j <= b.size(); ++j)
+            {
+              const std::size_t change = diagonal + (std::tolower(a[i - 1]) == std::tolower(b[j - 1]) ? 0 : 1);
+              diagonal                 = row[j];
+              row[j]                   = std::min({change, row[j] + 1, row[j - 1] + 1});
+            }
+        }
+      return row[b.size()];
+    }
+  } // namespace
+
+  std::string most_similar(const std::string &word, const std::vector<std::string> &words)
+  {
+    std::string best;
+    std::size_t best_distance = 3 + word.size() / 4 + 1;
+    for (const std::string &candidate : words)
+      if (const std::size_t distance = edit_distance(word, candidate); distance < best_distance)
+        {
+          best          = candidate;
+          best_distance = distance;
+        }
+    return best;
+  }
+
+  std::string did_you_mean(const std::string &word, const std::vector<std::string> &words)
+  {
+    const std::string similar = most_similar(word, words);
+    return similar.empty() ? "" : "; did you mean '" + similar + "'?";
+  }
+} // namespace leopard

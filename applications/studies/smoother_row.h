@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <solvers/command_line/studies/statistics.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <limits>
+#include <string>
+#include <vector>
+
+namespace leopard
+{
+  /** Residuals of one solution. */
+  struct ResidualHistory
+  {
+    std::vector<double> relative_residuals; ///< ||b - A x|| / ||b|| before the first cycle, after it, ... dimensionless
+    double              seconds_per_cycle = 0.;
+  };
+
+  /** A combination of a smoother study, and what was found. Times in seconds, all else dimensionless. */
+  struct SmootherRow
+  {
+    std::string case_name, problem;                                   ///< the case, and the operator in words
+    std::string published = "none";                                   ///< what of the thesis the case repeats
+    double      epsilon   = std::numeric_limits<double>::quiet_NaN(); ///< of a stencil
+    long long   unknowns  = 0;                                        ///< of the finest grid
+    int         levels = 0, smoothing_steps = 0;
+    std::string cycle;                     ///< "V", "W", "F"
+    std::string smoother, method, backend; ///< as in the parameter file; its name alone; where it ran
+    std::string solver;                    ///< "multigrid", "cg"
+
+    std::string status;         ///< "converged", "diverged", "stagnated", "cycle limit", "failed"
+    std::string note;           ///< why it has not converged, and whatever else a reader must know
+    bool        varies = false; ///< whether the smoother is asynchronous, so that cycles and residuals differ from run to run
+
+    std::vector<double> cycles, seconds;                                             ///< one a repetition
+    double              factor           = std::numeric_limits<double>::quiet_NaN(); ///< of the residual a cycle, in the mean over the repetitions
+    double              attainable       = std::numeric_limits<double>::quiet_NaN(); ///< smallest relative residual with the cycles beyond
+    double              smoother_seconds = 0., transfer_seconds = 0., coarse_seconds = 0., copy_seconds = 0.; ///< a cycle, each part waited for
+    double              setup_seconds     = 0.; ///< of smoothers, operators and coarse solver on the levels
+    double              hierarchy_seconds = 0.; ///< of the matrices of all levels, shared by the rows of a problem
+    std::size_t         memory            = 0;  ///< bytes of the multigrid's operators and vectors
+    std::vector<ResidualHistory> histories;     ///< one a repetition
+    std::string                  winner_reason; ///< why it is the fastest of those that it competes with; empty if it is not
+
+    bool                converged() const { return status == "converged"; }
+    studies::Statistics cycle_statistics() const { return studies::statistics(cycles); }
+    studies::Statistics time_statistics() const { return studies::statistics(seconds); }
+    double              seconds_per_cycle() const { return time_statistics().mean / std::max(1., cycle_statistics().mean); }
+    /** Smoother with steps, cycle and solver: "async, V(2,2)", "async, V(2,2), cg". */
+    std::string label() const;
+    /** Whether rows compete: same case, problem, size and levels. */
+    bool competes_with(const SmootherRow &other) const;
+  };
+
+  /** Which row of several that compete reaches the tolerance first, and why. */
+  struct Winner
+  {
+    int         row = -1; ///< index; -1: none has converged
+    std::string reason;
+  };
+
+  /**
+   * The row with the smallest mean time to solution among those that converged. The reason is "fewest cycles", "fastest cycle", both, or the best
+   * product of the two; and where the next one's mean time is no farther away than the sum of the two standard deviations,
+   * that the differences are within the spread.
+   */
+  Winner choose_winner(const std::vector<SmootherRow> &rows);
+} // namespace leopard

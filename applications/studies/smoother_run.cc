@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "smoother_run.h"
+
+#include <applications/run/log.h>
+#include <solvers/base/errors.h>
+#include <solvers/device/device.h>
+#include <solvers/device/device_vector.h>
+
+#include <deal.II/lac/solver_cg.h>
+#include <deal.II/lac/solver_control.h>
+#include <deal.II/lac/vector.h>
+#include <deal.II/lac/vector_memory.templates.h>
+
+#include <chrono>
+#include <cmath>
+
+namespace leopard
+{
+  using namespace dealii;
+
+  namespace
+  {
+    double now()
+    {
+      return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+    }
+
+    /** The problem's vectors in the memory of the multigrid. */
+    template <typename VectorType>
+    VectorType make_vector(std::size_t n)
+    {
+      VectorType v;
+      v.reinit(n);
+      return v;
+    }
+
+    double *data(Vector<double> &v)
+    {
+      return v.begin();
+    }
+    const double *data(const Vector<double> &v)
+    {
+      return v.begin();
+    }
+    double *data(DeviceVector<double> &v)
+    {
+      return v.data();
+    }
+    const double *data(const DeviceVector<double> &v)
+    {
+      return v.data();
+    }
+    void fill(Vector<double> &v, const std::vector<double> &values)
+    {
+      std::copy(values.begin(), values.end(), v.begin());
+    }
+    void fill(DeviceVector<double> &v, const std::vector<double> &values)
+    {
+      v.copy_from_host(values.data());
+    }
+
+    /** A multigrid as operator and as preconditioner of deal.II's solvers. */
+    template <typename VectorType>
+    struct Operator
+    {
+      Multigrid &multigrid;
+      void       vmult(VectorType &y, const VectorType &x) const
+      {
+        multigrid.multiply(data(y), const_cast<double *>(data(x)));
+      } // its ghosts, of which one rank has none
+    };
+    template <typename VectorType>
+    struct Preconditioner
+    {
+      Multigrid &multigrid;
+      void       vmult(VectorType &y, const VectorType &x) const { multigrid.vmult(data(y), data(x)); }
+    };
+
+    /** Solves A x = b from x = 0 by flexible CG: the smoothers before and after the coarse correction need not be each other's transposes. */
+    template <typename VectorType>
+    SolveResult solve_cg(Multigrid &multigrid, VectorType &x, const VectorType &b, const SmootherStudyParameters &study)
+    {
+      SolverControl control(study.max_cycles, study.tolerance * b.l2_norm(), false, false);
+      control.enable_history_data();
+      GrowingVectorMemory<VectorType> memory;
+      SolveResult                     result;
+      const double                    start = now();
+      try
+        {
+          SolverFlexibleCG<VectorType>(control, memory).solve(Operator<VectorType>{multigrid}, x, b, Preconditioner<VectorType>{multigrid});
+          result.status = SolveStatus::converged;
+        }
+      catch (const SolverControl::NoConvergence &)
+        {
+          result.status = std::isfinite(control.last_value()) ? SolveStatus::iteration_limit : SolveStatus::diverged;
+        }
+      result.seconds           = now() - start;
+      result.n_iterations      = static_cast<int>(control.last_step());
+      result.history_residuals = control.get_history_data();
+      for (std::size_t i = 0; i < result.history_residuals.size(); ++i)
+        result.history_iterations.push_back(static_cast<int>(i));
+      return result;
+    }
+
+    SolveResult solve_cycles(Multigrid &multigrid, double *x, const double *b, const SmootherStudyParameters &study)
+    {
+      StoppingCriteria criteria;
+      criteria.max_iterations     = study.max_cycles;
+      criteria.relative_tolerance = study.tolerance;
+      criteria.test_every         = 1;
+      return multigrid.solve(x, b, criteria);
+    }
+
+    std::string status_text(SolveStatus status)
+    {
+      return status == SolveStatus::iteration_limit ? "cycle limit" : to_string(status);
+    }
+
+    void append(SmootherRow &row, const SolveResult &result, double norm_b)
+    {
+      row.cycles.push_back(result.n_iterations);
+      row.seconds.push_back(result.seconds);
+      ResidualHistory history;
+      history.seconds_per_cycle = result.seconds / std::max(1, result.n_iterations);
+      for (const double r : result.history_residuals)
+        history.relative_residuals.push_back(r / norm_b);
+      row.histories.push_back(history);
+    }
+
+    /** Further cycles from the solution, to see how small the residual gets. */
+    void go_beyond(Multigrid &multigrid, double *x, const double *b, double norm_b, int n_cycles, SmootherRow &row)
+    {
+      ResidualHistory &history = row.histories.back();
+      row.attainable           = history.relative_residuals.back();
+      for (int i = 0; i < n_cycles; ++i)
+        {
+          StoppingCriteria one;
+          one.max_iterations = 1;
+          const double r     = multigrid.solve(x, b, one).final_residual / norm_b;
+          history.relative_residuals.push_back(r);
+          row.attainable = std::min(row.attainable, r);
+        }
+    }
+
+    template <typename VectorType>
+    void repeat(const StudyProblem &problem, Multigrid &multigrid, const SmootherStudyParameters &study, SmootherRow &row)
+    {
+      VectorType b = make_vector<VectorType>(problem.b.size()), x = make_vector<VectorType>(multigrid.n_columns());
+      fill(b, problem.b);
+      const double norm_b = b.l2_norm();
+      multigrid.cycle(data(x), data(b)); // the first one allocates, touches memory, builds graphs
+      double factor = 0.;
+      for (int r = 0; r < study.repetitions; ++r)
+        {
+          x                        = 0.;
+          const SolveResult result = row.solver == "cg" ? solve_cg(multigrid, x, b, study) : solve_cycles(multigrid, data(x), data(b), study);
+          append(row, result, norm_b);
+          factor += result.convergence_factor() / study.repetitions;
+          row.status = status_text(result.status);
+          if (result.status != SolveStatus::converged)
+            {
+              factor = result.convergence_factor();
+              break; // it would only fail again
+            }
+        }
+      row.factor = factor;
+      if (row.converged() && study.cycles_beyond > 0 && row.solver == "multigrid")
+        go_beyond(multigrid, data(x), data(b), norm_b, study.cycles_beyond, row);
+      if (!row.converged())
+        row.note = multigrid.diagnosis();
+    }
+
+    void profile(Multigrid &multigrid, SmootherRow &row)
+    {
+      const MultigridProfile parts = multigrid.profile(3);
+      for (const MultigridProfile::Level &level : parts.levels)
+        {
+          row.smoother_seconds += level.smoother;
+          row.transfer_seconds += level.residual_and_transfers;
+        }
+      row.coarse_seconds = parts.coarse_solver;
+      row.copy_seconds   = parts.copies;
+    }
+
+    MultigridOptions multigrid_options(const SmootherCombination &combination, Backend backend, int n_threads)
+    {
+      MultigridOptions options;
+      options.backend        = backend;
+      options.n_threads      = n_threads;
+      options.cycle          = combination.cycle;
+      options.pre_smoothing  = combination.steps;
+      options.post_smoothing = combination.steps;
+      options.smoother       = combination.smoother->options;
+      return options;
+    }
+  } // namespace
+
+  SmootherRow run_smoother(const StudyProblem &problem, const SmootherCombination &combination, const SmootherStudyParameters &study, int n_threads)
+  {
+    const Backend backend = combination.smoother->backend_in(study.backend == "cuda" ? Backend::cuda : Backend::host);
+    SmootherRow   row;
+    row.problem           = problem.description;
+    row.epsilon           = problem.epsilon;
+    row.unknowns          = static_cast<long long>(problem.b.size());
+    row.levels            = problem.n_levels;
+    row.smoothing_steps   = combination.steps;
+    row.cycle             = to_string(combination.cycle);
+    row.smoother          = combination.smoother->text;
+    row.method            = combination.smoother->options.method;
+    row.backend           = to_string(backend);
+    row.solver            = combination.solver;
+    row.hierarchy_seconds = problem.seconds;
+    row.published         = study.published;
+    try
+      {
+        const double start     = now();
+        Multigrid    multigrid = problem.make_multigrid(multigrid_options(combination, backend, n_threads), study);
+        row.setup_seconds      = now() - start;
+        row.memory             = multigrid.memory();
+        row.varies             = !multigrid.is_fixed_linear_map();
+        if (multigrid.memory_space() == MemorySpace::device)
+          repeat<DeviceVector<double>>(problem, multigrid, study, row);
+        else
+          repeat<Vector<double>>(problem, multigrid, study, row);
+        profile(multigrid, row);
+      }
+    catch (const Error &error)
+      {
+        row.status = "failed";
+        row.note   = error.what();
+      }
+    catch (const std::bad_alloc &)
+      {
+        row.status = "failed";
+        row.note   = "the memory of this machine is not enough";
+      }
+    return row;
+  }
+} // namespace leopard

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "smoother_study.h"
+
+#include "smoother_run.h"
+#include "smoother_tables.h"
+#include "thesis_smoothers.h"
+
+#include <applications/run/collective.h>
+#include <applications/run/files.h>
+#include <applications/run/log.h>
+#include <applications/run/provenance.h>
+#include <applications/run/stop_signal.h>
+#include <solvers/base/errors.h>
+
+#include <deal.II/base/mpi.h>
+
+#include <nlohmann/json.hpp>
+
+#include <sstream>
+
+namespace leopard
+{
+  using studies::Table;
+
+  namespace
+  {
+    /** What a study has found so far. */
+    struct Results
+    {
+      std::vector<SmootherRow> rows;
+      std::string              text; ///< the tables, for study.txt
+    };
+
+    std::string csv(const Table &table)
+    {
+      std::ostringstream stream;
+      table.write_csv(stream);
+      return stream.str();
+    }
+
+    std::string text_of(const Table &table)
+    {
+      std::ostringstream stream;
+      table.write_text(stream);
+      return stream.str();
+    }
+
+    nlohmann::json summary(const std::vector<SmootherRow> &rows)
+    {
+      nlohmann::json result = nlohmann::json::array();
+      for (const SmootherRow &row : rows)
+        {
+          nlohmann::json entry = {{"case", row.case_name},
+                                  {"problem", row.problem},
+                                  {"unknowns", row.unknowns},
+                                  {"levels", row.levels},
+                                  {"smoother", row.label()},
+                                  {"backend", row.backend},
+                                  {"status", row.status}};
+          if (!row.cycles.empty())
+            entry.update({{"cycles", row.cycle_statistics().mean}, {"seconds", row.time_statistics().mean}, {"convergence_factor", row.factor}});
+          if (!row.winner_reason.empty())
+            entry["winner_reason"] = row.winner_reason;
+          result.push_back(entry);
+        }
+      return result;
+    }
+
+    void write_tables(const RunContext &context, const Results &results)
+    {
+      on_rank_zero(context.comm, [&] {
+        write_file_atomically(context.directory.path("study.csv"), csv(study_table(results.rows)));
+        write_file_atomically(context.directory.path("study_history.csv"), csv(history_table(results.rows)));
+      });
+      context.provenance.json()["study"] = summary(results.rows);
+      context.provenance.write();
+    }
+
+    /** All combinations on one problem; they compete. Stops early, without a winner, if the program is asked to stop. */
+    void run_competition(
+      const RunContext &context, const StudyProblem &problem, const Parameters &parameters, const std::string &case_name, Results &results)
+    {
+      const SmootherStudyParameters &study = parameters.smoother_study;
+      std::vector<SmootherRow>       rows;
+      for (const SmootherChoice &smoother : study.smoothers)
+        for (const int steps : study.smoothing_steps)
+          for (const CycleType cycle : study.cycles)
+            for (const std::string &solver : study.solvers)
+              if (!stop_requested(context.comm))
+                {
+                  rows.push_back(run_smoother(problem, {&smoother, steps, cycle, solver}, study, parameters.linear_solver.block_async.n_threads));
+                  rows.back().case_name = case_name;
+                }
+      if (rows.empty())
+        return;
+      const Winner winner = stop_requested(context.comm) ? Winner{-1, "the study was stopped"} : choose_winner(rows);
+      if (winner.row >= 0)
+        rows[winner.row].winner_reason = winner.reason;
+      const std::string text = competition_text(rows, winner);
+      context.log.line(text);
+      results.text += text;
+      results.rows.insert(results.rows.end(), rows.begin(), rows.end());
+      write_tables(context, results);
+    }
+
+    /** The published findings of the cases that have some. */
+    void compare_with_published(const RunContext &context, Results &results)
+    {
+      std::vector<std::string> names;
+      for (const SmootherRow &row : results.rows)
+        if (row.published != "none" && std::find(names.begin(), names.end(), row.published) == names.end())
+          names.push_back(row.published);
+      if (names.empty())
+        return;
+      std::ostringstream text;
+      on_rank_zero(context.comm, [&] {
+        studies::Report report(text, context.directory.path("study_findings.csv"));
+        for (const std::string &name : names)
+          {
+            std::vector<SmootherRow> rows;
+            for (const SmootherRow &row : results.rows)
+              if (row.published == name)
+                rows.push_back(row);
+            report_thesis_findings(name, rows, report);
+          }
+        report.finish();
+      });
+      context.log.line(text.str());
+      results.text += text.str();
+    }
+
+    void run_case(const RunContext &context, const Parameters &parameters, const std::string &name, Results &results)
+    {
+      if (!name.empty())
+        context.log.line("\ncase " + name + ": " +
+                         (parameters.smoother_study.uses_stencil() ? parameters.smoother_study.stencil : parameters.problem->description()));
+      for (const ProblemMaker &make : study_problems(parameters, context.comm, context.log))
+        if (!stop_requested(context.comm))
+          run_competition(context, make(), parameters, name, results);
+    }
+  } // namespace
+
+  void check_smoother_study(OpenMode mode, MPI_Comm comm)
+  {
+    const unsigned int n_ranks = dealii::Utilities::MPI::n_mpi_processes(comm);
+    if (n_ranks > 1)
+      throw Error("a study of smoothers is started on " + std::to_string(n_ranks) +
+                  " ranks\n  expected: one; 'Linear solver/Threads' sets the threads");
+    if (mode == OpenMode::resume)
+      throw Error("a study of smoothers cannot be resumed\n  expected: --overwrite, to begin anew");
+  }
+
+  std::string run_smoother_study(const RunContext &context)
+  {
+    const Parameters &parameters = context.parameters;
+    Results           results;
+    if (parameters.cases.empty())
+      run_case(context, parameters, "", results);
+    for (std::size_t i = 0; i < parameters.cases.size(); ++i)
+      run_case(context, parameters.cases[i], parameters.smoother_study.cases[i].name, results);
+    const std::string winners = text_of(winner_table(results.rows));
+    context.log.line(winners);
+    results.text += winners;
+    if (!stop_requested(context.comm))
+      compare_with_published(context, results);
+    on_rank_zero(context.comm, [&] { write_file_atomically(context.directory.path("study.txt"), results.text); });
+    return stop_requested(context.comm) ? "stopped: " + stop_signal_name() : "finished";
+  }
+} // namespace leopard

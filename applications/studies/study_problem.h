@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <applications/run/parameters.h>
+#include <solvers/multigrid/multigrid.h>
+
+#include <functional>
+#include <limits>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace leopard
+{
+  class Log;
+
+  /** A x = b of a study, in host memory, with what multigrid methods need of A: a stencil, or the matrices of all levels. */
+  struct StudyProblem
+  {
+    std::string            description;
+    double                 epsilon  = std::numeric_limits<double>::quiet_NaN(); ///< of a stencil
+    int                    n_levels = 0;
+    std::optional<Stencil> stencil;
+    MultigridHierarchy     hierarchy; ///< without a stencil
+    std::vector<double>    b;
+    double                 seconds = 0.; ///< that it took to make the hierarchy
+
+    /** A multigrid method for it. @throws Error, also for a coarse problem too large for its solver. */
+    Multigrid make_multigrid(MultigridOptions options, const SmootherStudyParameters &study) const;
+
+    /** The matrix of the coarsest level. */
+    CrsMatrix coarse_matrix() const;
+
+    /** Bytes of host memory that a row with this stencil takes, estimated from above; 0 without a stencil. */
+    double memory(const std::string &coarse_solver) const;
+  };
+
+  /** One of the problems of a case, made only when it is needed, since a few of them may fill the memory. */
+  using ProblemMaker = std::function<StudyProblem()>;
+
+  /** The problems of a case: stencils of all epsilons, sizes and numbers of levels, or the file's problem on meshes of all refinements. */
+  std::vector<ProblemMaker> study_problems(const Parameters &parameters, MPI_Comm comm, Log &log);
+
+  /** "3-point", "5-point", ... with n nodes a direction, b random in [-1, 1]. @param n_levels 0: all. @throws Error for another name, or too few nodes. */
+  StudyProblem make_stencil_problem(const std::string &name, int n, double epsilon, int n_levels);
+} // namespace leopard

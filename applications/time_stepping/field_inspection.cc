@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "field_inspection.h"
+
+#include <deal.II/base/mpi.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace leopard
+{
+  using namespace dealii;
+
+  int FieldInspection::negative_field() const
+  {
+    for (unsigned int c = 0; c < minimum.size(); ++c)
+      if (minimum[c] < -1e-8 * size[c])
+        return static_cast<int>(c);
+    return -1;
+  }
+
+  FieldInspection inspect(const HostVector &u, unsigned int n_fields)
+  {
+    // one reduction: the largest of -min u_c, of |u_c|, and of a flag
+    std::vector<double> largest(2 * n_fields + 1, 0.);
+    std::fill_n(largest.begin(), n_fields, std::numeric_limits<double>::lowest());
+    bool finite = true;
+    for (unsigned int i = 0; i < u.locally_owned_size(); i += n_fields)
+      for (unsigned int c = 0; c < n_fields; ++c)
+        {
+          const double value    = u.begin()[i + c];
+          largest[c]            = std::max(largest[c], -value);
+          largest[n_fields + c] = std::max(largest[n_fields + c], std::abs(value));
+          finite                = finite && std::isfinite(value);
+        }
+    largest.back() = finite ? 0. : 1.;
+    std::vector<double> of_all(largest.size());
+    Utilities::MPI::max(largest, u.get_mpi_communicator(), of_all);
+
+    FieldInspection result;
+    result.finite = of_all.back() == 0.;
+    for (unsigned int c = 0; c < n_fields; ++c)
+      {
+        result.minimum.push_back(-of_all[c]);
+        result.size.push_back(of_all[n_fields + c]);
+        result.largest = std::max(result.largest, result.size[c]);
+      }
+    return result;
+  }
+
+  unsigned long long clip_negative_values(HostVector &u)
+  {
+    unsigned long long n = 0;
+    for (unsigned int i = 0; i < u.locally_owned_size(); ++i)
+      if (u.begin()[i] < 0.)
+        {
+          u.begin()[i] = 0.;
+          ++n;
+        }
+    return Utilities::MPI::sum(n, u.get_mpi_communicator());
+  }
+} // namespace leopard

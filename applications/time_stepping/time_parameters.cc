@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "time_parameters.h"
+
+#include <applications/run/log.h>
+#include <solvers/base/errors.h>
+
+#include <deal.II/base/parameter_handler.h>
+
+namespace leopard
+{
+  void TimeParameters::declare(dealii::ParameterHandler &prm)
+  {
+    using namespace dealii::Patterns;
+    prm.enter_subsection("Time stepping");
+    prm.declare_entry("Scheme",
+                      "BDF2",
+                      Selection("implicit Euler|BDF2|SBDF2"),
+                      "implicit Euler: order 1; BDF2: order 2; SBDF2: order 2, diffusion as in BDF2, the reaction explicit, so that a step is one "
+                      "linear solve with a constant matrix instead of Newton's method. Both of order 2 start with one step of order 1.");
+    prm.declare_entry("Step control",
+                      "error-controlled",
+                      Selection("fixed|multiple of h^2|error-controlled|asynchronous bound"),
+                      "fixed: 'Step size'; multiple of h^2: 'Step factor' times the square of the shortest cell edge; error-controlled: from an "
+                      "estimate of the local error; asynchronous bound: 'Bound fraction' times the largest step for which every asynchronous "
+                      "iteration converges, computed in each step.");
+    prm.declare_entry("Step size", "1e-4", Double(1e-300), "The step (fixed), or the first one (error-controlled). Dimensionless time.");
+    prm.declare_entry("Step factor", "0.1", Double(1e-300), "Step over h^2. Dimensionless.");
+    prm.declare_entry("Bound fraction", "0.9", Double(1e-6, 1.), "Step over the asynchronous bound; near 1 the iteration is slow. Dimensionless.");
+    prm.declare_entry(
+      "Error tolerance", "1e-3", Double(1e-14, 1.), "Local error that a step may have, relative to the size of the fields. Dimensionless.");
+    prm.declare_entry("Smallest step", "1e-12", Double(0.), "Error-controlled: step size below which the run is given up. Dimensionless time.");
+    prm.declare_entry("Largest step", "1e30", Double(1e-300), "Error-controlled and asynchronous bound: limit of the step size. Dimensionless time.");
+    prm.declare_entry("End time", "1", Double(1e-300), "Where the run ends. Dimensionless time.");
+    prm.declare_entry(
+      "Steady tolerance", "0", Double(0.), "The run ends when the root mean square of du/dt falls below this; 0: never. Dimensionless.");
+    prm.declare_entry("Negative values",
+                      "ignore",
+                      Selection("stop|clip|ignore"),
+                      "What to do when a concentration becomes negative: stop the run; clip: set it to zero and count; ignore: one warning.");
+    prm.declare_entry("Blow-up factor",
+                      "1e8",
+                      Double(1.),
+                      "The run is stopped as a blow-up when the largest |u| is this many times that at the start (or 1, if that is larger). "
+                      "Dimensionless.");
+    prm.leave_subsection();
+  }
+
+  void TimeParameters::read(dealii::ParameterHandler &prm)
+  {
+    prm.enter_subsection("Time stepping");
+    scheme           = prm.get("Scheme");
+    step_control     = prm.get("Step control");
+    step_size        = prm.get_double("Step size");
+    step_factor      = prm.get_double("Step factor");
+    bound_fraction   = prm.get_double("Bound fraction");
+    error_tolerance  = prm.get_double("Error tolerance");
+    smallest_step    = prm.get_double("Smallest step");
+    largest_step     = prm.get_double("Largest step");
+    end_time         = prm.get_double("End time");
+    steady_tolerance = prm.get_double("Steady tolerance");
+    negative_values  = prm.get("Negative values");
+    blow_up_factor   = prm.get_double("Blow-up factor");
+    prm.leave_subsection();
+    if (adaptive() && !(smallest_step <= step_size && step_size <= largest_step))
+      throw Error("'Time stepping/Step size' is " + format("%g", step_size) + "\n  expected: a number between 'Smallest step' = " +
+                  format("%g", smallest_step) + " and 'Largest step' = " + format("%g", largest_step));
+    if (follows_bound() && explicit_reaction())
+      throw Error("'Time stepping/Step control' is asynchronous bound, but with the scheme SBDF2 every step size has a convergent iteration"
+                  "\n  expected: another step control, or the scheme implicit Euler or BDF2");
+  }
+} // namespace leopard

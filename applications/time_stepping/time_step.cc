@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "time_integrator.h"
+
+#include <applications/discretization/semi_discrete_system.h>
+#include <applications/nonlinear/implicit_system.h>
+#include <applications/problems/problem.h>
+#include <applications/run/log.h>
+#include <solvers/base/errors.h>
+
+#include <deal.II/base/mpi.h>
+
+#include <algorithm>
+#include <cmath>
+
+// TimeIntegrator: whether a step is accepted, and what follows
+
+namespace leopard
+{
+  using namespace dealii;
+
+  StepReport TimeIntegrator::step(double max_step_size)
+  {
+    StepReport   report;
+    const double mass_factor = implicit_system.dominant_mass_factor(levels[0]);
+    if (parameters.follows_bound())
+      follow_bound(mass_factor);
+    while (true)
+      {
+        const double step_size = std::min(dt, max_step_size);
+        const int    order     = std::min<int>(parameters.order(), n_levels);
+        report.bound           = largest_step(mass_factor, order);
+        choose_solver(step_size, report);
+        const std::string failure = try_step(step_size, order, report);
+        if (!failure.empty())
+          {
+            reject_step(step_size, 0.25, failure, report);
+            continue;
+          }
+        // with too few old solutions there is no estimate: these few steps are as small as the user made the first one
+        const bool can_estimate = static_cast<int>(n_levels) > order;
+        report.error_estimate   = can_estimate ? estimate_error(step_size, order) : 0.;
+        if (parameters.adaptive() && report.error_estimate > 1.)
+          {
+            reject_step(step_size,
+                        std::max(0.2, 0.85 * std::pow(report.error_estimate, -1. / (order + 1))),
+                        "the estimated local error is " + format("%.3g", report.error_estimate) + " times the tolerance",
+                        report);
+            continue;
+          }
+        check_values(step_size, report);
+        finish_step(step_size, order, can_estimate, report);
+        return report;
+      }
+  }
+
+  std::string TimeIntegrator::try_step(double step_size, int order, StepReport &report)
+  {
+    try
+      {
+        if (!attempt(step_size, order, report))
+          return "Newton's method does not converge";
+      }
+    catch (const ConvergenceFailure &exception)
+      {
+        if (!parameters.adaptive())
+          throw;
+        return exception.what();
+      }
+    if (parameters.adaptive() && !inspect(u_new, n_fields).finite)
+      return "the solution is not finite";
+    return "";
+  }
+
+  std::string TimeIntegrator::growth_of_solution(double largest) const
+  {
+    if (!(largest > 10. * std::max(start_size, 1e-100)))
+      return "";
+    return format(" (the largest |u| has grown from %.3g at the start to %.3g: the solution may blow up)", start_size, largest);
+  }
+
+  void TimeIntegrator::check_values(double step_size, StepReport &report)
+  {
+    const FieldInspection values = inspect(u_new, n_fields);
+    if (!values.finite || values.largest > parameters.blow_up_factor * std::max(1., start_size))
+      throw ConvergenceFailure("the solution blows up in the step from time " + format("%.8g", t) + " with step size " + format("%.4g", step_size) +
+                               ": the largest |u| is " + (values.finite ? format("%.3g", values.largest) : "not finite") + ", at the start it was " +
+                               format("%.3g", start_size) +
+                               "\n  to try: a smaller step or 'Time stepping/Step control = error-controlled', if the true solution stays bounded; "
+                               "kinetics with saturation; a larger 'Time stepping/Blow-up factor', if such values are right");
+    const int field = values.negative_field();
+    if (field < 0 || (parameters.negative_values == "ignore" && (told_negative || !problem.fields_are_concentrations())))
+      return;
+    const std::string found =
+      problem.fields()[field] + " becomes negative, " + format("%.3g", values.minimum[field]) + ", in the step from time " + format("%.8g", t);
+    if (parameters.negative_values == "stop")
+      throw ConvergenceFailure(
+        found + " with step size " + format("%.4g", step_size) +
+        ", and 'Time stepping/Negative values' is stop\n  to try: a smaller step or error tolerance, other kinetics or initial "
+        "values; 'Negative values' = clip or ignore");
+    if (!told_negative)
+      report.notes.push_back("warning: " + found + (parameters.negative_values == "clip" ? "; such values are set to zero" : "; the run goes on") +
+                             " ('Time stepping/Negative values', said once)");
+    told_negative = true;
+    if (parameters.negative_values == "clip")
+      {
+        report.clipped = clip_negative_values(u_new);
+        if (!rates.empty())
+          implicit_system.reaction(u_new, rates[2]);
+      }
+  }
+
+  void TimeIntegrator::finish_step(double step_size, int order, bool can_estimate, StepReport &report)
+  {
+    report.step_size      = step_size;
+    report.rate_of_change = rate_of_change(step_size, u_new);
+    if (parameters.adaptive() && can_estimate)
+      {
+        const double growth = std::min(largest_growth, 0.85 * std::pow(std::max(report.error_estimate, 1e-8), -1. / (order + 1)));
+        // a new step size costs a new matrix; a step cut short to hit a time says little about the next one, and one
+        // that was just rejected is no time to grow
+        if (growth < 1. || (growth > 1.2 && step_size == dt && report.rejected == 0))
+          dt = std::min(step_size * growth, parameters.largest_step);
+      }
+    levels[2].swap(levels[1]);
+    levels[1].swap(levels[0]);
+    levels[0].swap(u_new);
+    if (!rates.empty())
+      {
+        rates[2].swap(rates[1]);
+        rates[1].swap(rates[0]);
+      }
+    n_levels   = std::min(n_levels + 1, 3u);
+    steps[1]   = steps[0];
+    steps[0]   = step_size;
+    last_order = order;
+    t += step_size;
+    ++n_steps;
+  }
+
+  void TimeIntegrator::reject_step(double step_size, double growth, const std::string &reason, StepReport &report)
+  {
+    ++report.rejected;
+    dt = step_size * growth;
+    if (dt < parameters.smallest_step)
+      throw ConvergenceFailure("the step size underflows at time " + format("%.8g", t) + growth_of_solution(inspect(levels[0], n_fields).largest) +
+                               ": " + format("%.3e", dt) + " is below 'Time stepping/Smallest step' = " + format("%g", parameters.smallest_step) +
+                               "\n  last reason: " + reason +
+                               "\n  to try: a larger 'Time stepping/Error tolerance', a stronger linear solver, or a look at the fields: a "
+                               "solution may blow up in finite time");
+  }
+
+  std::vector<MassBalance> TimeIntegrator::mass_balance()
+  {
+    // m weighs the entries of every mass, since M and m have the same row sums
+    if (rates.empty())
+      implicit_system.reaction(levels[0], combination);
+    else
+      combination = explicit_rates;
+    std::vector<double> sums(5 * n_fields, 0.);
+    for (unsigned int i = 0; i < combination.locally_owned_size(); ++i)
+      {
+        const double  m   = system.lumped_mass.begin()[i];
+        double *const sum = &sums[i % n_fields * 5];
+        for (unsigned int l = 0; l < n_levels; ++l)
+          sum[l] += m * levels[l].begin()[i];
+        sum[3] += m * combination.begin()[i];
+        sum[4] += system.load.begin()[i];
+      }
+    std::vector<double> of_all(sums.size());
+    Utilities::MPI::sum(sums, combination.get_mpi_communicator(), of_all);
+
+    std::vector<MassBalance> balances(n_fields);
+    for (unsigned int c = 0; c < n_fields; ++c)
+      {
+        const double *sum = &of_all[5 * c];
+        balances[c].mass  = sum[0];
+        if (last_order == 0)
+          continue;
+        const Coefficients factors = coefficients(steps[0], steps[1], last_order);
+        balances[c].change         = steps[0] * (factors.a * sum[0] - factors.b * sum[1] - factors.c * sum[2]);
+        balances[c].reaction       = steps[0] * (sum[3] + sum[4] - problem.absorption(c) * sum[0]);
+      }
+    return balances;
+  }
+} // namespace leopard

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+// Time loops of pattern formation: the run of the thesis, large grids on a GPU, and SUNDIALS beside the host backend.
+#include "pattern_formation.h"
+
+#include <solvers/base/errors.h>
+#include <solvers/device/device.h>
+
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <limits>
+
+namespace
+{
+  using namespace leopard;
+  using namespace leopard::reaction_diffusion;
+
+  struct Settings
+  {
+    std::string         backend = "host", scheme = "implicit Euler", linear = "automatic", output, reference;
+    std::vector<int>    nodes  = {100};
+    std::vector<double> times  = {0.025, 0.125, 0.15, 0.2, 0.225, 5.};
+    double              factor = 0.1, tolerance = 0., step = 1e-6, newton = 1e-8, floor = 1e-12, omega = 1.;
+    int                 threads = 0, local = 1, dimension = 2, max_sweeps = 400;
+    long                steps = std::numeric_limits<long>::max();
+    bool                apart = false, launches = false;
+  };
+
+  StepperOptions stepper_options(const Settings &s, double h)
+  {
+    StepperOptions o;
+    o.backend          = s.backend == "cuda" ? Backend::cuda : s.backend == "host" ? Backend::host : Backend::reference;
+    o.n_threads        = s.threads;
+    o.local_iterations = s.local;
+    o.fields_together  = !s.apart;
+    o.persistent       = !s.launches;
+    SteppingOptions &t = o.stepping;
+    t.scheme           = s.scheme == "implicit Euler" ? Scheme::implicit_euler : s.scheme == "BDF2" ? Scheme::bdf2 : Scheme::imex_bdf2;
+    t.error_controlled = s.tolerance > 0.;
+    t.step_size        = t.error_controlled ? s.step : s.factor * h * h;
+    t.error_tolerance  = s.tolerance;
+    t.newton_tolerance = s.newton;
+    t.newton_floor     = s.floor;
+    t.omega            = s.omega;
+    t.max_sweeps       = s.max_sweeps;
+    t.linear_method    = s.linear == "sweeps" ? LinearMethod::sweeps : s.linear == "multigrid" ? LinearMethod::multigrid : LinearMethod::automatic;
+    return o;
+  }
+
+  void run(const Settings &s, int n)
+  {
+    NodeGrid grid;
+    grid.n                       = {n, n, s.dimension == 3 ? n : 1};
+    const double h               = 1. / (n - 1);
+    grid.spacing                 = {h, h, h};
+    const StepperOptions options = stepper_options(s, h);
+    Stepper              stepper(grid, options);
+    std::vector<double>  u = pattern_benchmark::initial_values(grid);
+    stepper.start(u.data());
+    std::printf("%d^%d nodes, %s, %s, %s\n", n, s.dimension, s.backend.c_str(), s.scheme.c_str(), stepper.description().c_str());
+    double seconds = 0.;
+    for (const double t : s.times)
+      {
+        const double slack = options.stepping.error_controlled ? 1e-12 * s.times.back() : 0.5 * options.stepping.step_size * (1. - 1e-9);
+        const auto   start = std::chrono::steady_clock::now();
+        const auto   why   = stepper.advance(t, s.steps - stepper.step_number(), slack);
+        seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+        stepper.solution(u.data());
+        const auto   range = std::minmax_element(u.begin(), u.begin() + grid.n_nodes());
+        const Totals all   = stepper.totals();
+        const double steps = std::max(1l, all.steps);
+        std::printf(
+          "t = %-10.6g steps %7ld  %9.3f s  %9.2f us a step  a step: Newton %.2f sweeps %.1f cycles %.2f  rejected %ld  residual/goal %.3f  "
+          "u %.6f .. %.6f  rate %.2e  cpu %.2f s%s%s\n",
+          stepper.time(),
+          all.steps,
+          seconds,
+          1e6 * seconds / steps,
+          all.newton_steps / steps,
+          all.sweeps / steps,
+          all.cycles / steps,
+          all.rejected,
+          all.worst_reduction,
+          *range.first,
+          *range.second,
+          stepper.last_step().rate_of_change,
+          pattern_benchmark::cpu_seconds(),
+          pattern_benchmark::compare_and_write(u.data(), static_cast<long>(u.size()), t, s.reference, s.output).c_str(),
+          why == StopReason::time_reached || why == StopReason::step_limit ? "" : "  STOPPED");
+        std::fflush(stdout);
+        if (why != StopReason::time_reached)
+          break;
+      }
+  }
+} // namespace
+
+int main(int argc, char **argv)
+{
+  CLI::App app("Pattern formation (Schnakenberg, kappa = 10, gamma = 1000, the thesis's initial values): time of the time loop");
+  Settings s;
+  app.add_option("--backend", s.backend, "host, cuda or reference (sparse LU)");
+  app.add_option("--nodes", s.nodes, "nodes a direction, one run each")->delimiter(',');
+  app.add_option("--dimension", s.dimension, "2 or 3");
+  app.add_option("--scheme", s.scheme, "implicit Euler, BDF2 or IMEX");
+  app.add_option("--times", s.times, "where figures are printed and fields written")->delimiter(',');
+  app.add_option("--factor", s.factor, "fixed step over h^2");
+  app.add_option("--tolerance", s.tolerance, "error-controlled steps with this tolerance; 0: fixed steps");
+  app.add_option("--step", s.step, "first error-controlled step");
+  app.add_option("--newton", s.newton, "relative tolerance of Newton's method");
+  app.add_option("--floor", s.floor, "its tolerance against the old values");
+  app.add_option("--omega", s.omega, "relaxation factor");
+  app.add_option("--linear", s.linear, "automatic, sweeps or multigrid");
+  app.add_option("--threads", s.threads, "host threads, 0: all");
+  app.add_option("--max-sweeps", s.max_sweeps, "sweeps in a Newton step at most");
+  app.add_option("--local", s.local, "local sweeps of a block");
+  app.add_option("--steps", s.steps, "at most so many steps");
+  app.add_option("--output", s.output, "write fields to OUTPUT_TIME.f64");
+  app.add_option("--reference", s.reference, "print the difference from the fields REFERENCE_TIME.f64");
+  app.add_flag("--apart", s.apart, "relax the fields of a node one by one");
+  app.add_flag("--launches", s.launches, "cuda: no persistent kernel");
+  CLI11_PARSE(app, argc, argv);
+  try
+    {
+      for (const int n : s.nodes)
+        run(s, n);
+    }
+  catch (const std::exception &e)
+    {
+      std::fprintf(stderr, "error: %s\n", e.what());
+      return 1;
+    }
+  return 0;
+}

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "../matrix/block_crs.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdlib>
+#include <vector>
+
+namespace leopard
+{
+  /**
+   * Blocks whose inner entries lie at few distances between column and row, as those of tiles of a grid do: an entry's slot in its row then says its
+   * column, column = row + distance of the slot, and no columns need to be stored. Rows that lack an entry hold a zero there.
+   *
+   * A *lattice* is the case in which the distances of each block are -S, S, and c (a star) or c - S, c, c + S (full) for up to four, respectively two, other
+   * numbers c, the laterals: S is a line of a tile in two dimensions and a plane in three. Then a thread that relaxes the rows i, i + S, ... has
+   * some of their neighbours itself. Slots: -S, S, then those of each lateral.
+   */
+  class DistanceSlots
+  {
+  public:
+    static constexpr int rows_a_thread = 4;   ///< of a lattice: i, i + S, i + 2 S, i + 3 S
+    static constexpr int max_rows      = 512; ///< of a lattice's block, counted up to a multiple of rows_a_thread lines
+    static constexpr int max_reach     = 80;  ///< of a lattice: the largest distance
+    static constexpr int max_slots     = 64;
+
+    /**
+     * Finds them, unless storing columns in 16 bits takes less memory, or rows without a lattice are so short that their columns are held in registers.
+     * @param value_bytes of a stored value.
+     */
+    DistanceSlots(const BlockCrs &A, int value_bytes)
+    {
+      std::size_t      widest = 0, slots = 0, padded = 0; // entries with distances, and with columns, where 32 rows are as long as their longest
+      std::vector<int> found;
+      bool             is_lattice = true;
+      for (int block = 0; block < A.n_blocks(); ++block)
+        {
+          const int rows = A.first_local[block + 1] - A.first_local[block];
+          find(A, block, found, padded);
+          if (found.size() > max_slots)
+            return;
+          widest = std::max(widest, found.size());
+          distances_of.push_back(found);
+          const Lines best = best_lines(found, rows);
+          is_lattice       = is_lattice && best.stride > 0;
+          lines.push_back(best);
+          largest    = std::max(largest, with_padding(rows, std::max(1, best.stride)));
+          n_laterals = std::max(n_laterals, best.laterals.size() > 2 ? 4 : 2);
+          full       = full || best.full;
+        }
+      is_lattice = is_lattice && !(full && n_laterals > 2);
+      if (!is_lattice)
+        n_laterals = 0;
+      for (int block = 0; block < A.n_blocks(); ++block)
+        {
+          if (is_lattice)
+            distances_of[block] = lattice_slots(lines[block]);
+          else if (distances_of[block].size() % 2 == 1)
+            distances_of[block].push_back(0);
+          slots += distances_of[block].size() * ((A.first_local[block + 1] - A.first_local[block] + 31) / 32 * 32);
+        }
+      used = slots * value_bytes <= padded * (value_bytes + 2) && (is_lattice || widest > 8);
+    }
+
+    /** Whether columns are left away. */
+    bool is_used() const { return used; }
+    bool is_lattice() const { return used && n_laterals > 0; }
+    bool is_full() const { return full; }
+    int  laterals() const { return n_laterals; }
+    /** Rows of a lattice's largest block, counted up to a multiple of rows_a_thread lines. */
+    int largest_block() const { return largest; }
+    /** Of a block; an even number of them. */
+    const std::vector<int> &distances(int block) const { return distances_of[block]; }
+    /** S. */
+    int stride(int block) const { return is_lattice() ? lines[block].stride : 0; }
+    int slot_of(int block, int distance) const
+    {
+      const std::vector<int> &d = distances_of[block];
+      return static_cast<int>(std::find(d.begin(), d.end(), distance) - d.begin());
+    }
+
+  private:
+    struct Lines
+    {
+      int              stride = 0; ///< 0: the block is none
+      std::vector<int> laterals;
+      bool             full = false;
+    };
+
+    /** The distances of a block, sorted; adds what its rows take with columns. */
+    void find(const BlockCrs &A, int block, std::vector<int> &found, std::size_t &padded)
+    {
+      const int first = A.first_local[block], last = A.first_local[block + 1];
+      found.clear();
+      for (int l = first, width = 0; l < last; ++l)
+        {
+          for (int p = A.inner.offsets[l]; p < A.inner.offsets[l + 1]; ++p)
+            {
+              const int distance = A.inner.columns[p] - (l - first);
+              if (char &here = seen[65536 + distance]; here == 0 && found.size() <= max_slots)
+                {
+                  here = 1;
+                  found.push_back(distance);
+                }
+            }
+          width = std::max(width, A.inner.offsets[l + 1] - A.inner.offsets[l]);
+          if ((l - first) % 32 == 31 || l + 1 == last)
+            {
+              padded += (width + 1) / 2 * 64;
+              width = 0;
+            }
+        }
+      for (const int distance : found)
+        seen[65536 + distance] = 0;
+      std::sort(found.begin(), found.end());
+    }
+
+    static int with_padding(int rows, int stride)
+    {
+      const int granule = stride * rows_a_thread;
+      return (rows + granule - 1) / granule * granule;
+    }
+
+    static Lines lines_of(const std::vector<int> &distances, int rows, int stride)
+    {
+      Lines result;
+      int   reach = 0;
+      for (const int d : distances)
+        {
+          const int line = 2 * d > stride ? 1 : 2 * d < -stride ? -1 : 0, c = d - line * stride;
+          if (line != 0 && 2 * std::abs(c) > stride)
+            return {};
+          if (c == 0)
+            continue;
+          result.full = result.full || line != 0;
+          reach       = std::max(reach, std::abs(c));
+          if (std::find(result.laterals.begin(), result.laterals.end(), c) == result.laterals.end())
+            result.laterals.push_back(c);
+        }
+      const bool fits = stride + reach <= max_reach && with_padding(rows, stride) <= max_rows && result.laterals.size() <= (result.full ? 2u : 4u);
+      result.stride   = fits ? stride : 0;
+      return result;
+    }
+
+    /** Those with the fewest slots; among equals the longest, whose rows stand in different banks of shared memory. */
+    static Lines best_lines(const std::vector<int> &distances, int rows)
+    {
+      Lines      best;
+      const auto n_slots = [](const Lines &l) { return std::max<std::size_t>(2, l.laterals.size()) * (l.full ? 3 : 1); };
+      const auto look_at = [&](int stride) {
+        const Lines l = lines_of(distances, rows, stride);
+        if (l.stride > 0 && (best.stride == 0 || n_slots(l) < n_slots(best) || (n_slots(l) == n_slots(best) && l.stride > best.stride)))
+          best = l;
+      };
+      look_at(32); // for rows without neighbours at a line's distance
+      for (const int d : distances)
+        look_at(std::abs(d));
+      return best;
+    }
+
+    std::vector<int> lattice_slots(const Lines &l) const
+    {
+      std::vector<int> result = {-l.stride, l.stride};
+      for (int i = 0; i < n_laterals; ++i)
+        {
+          const int c = i < static_cast<int>(l.laterals.size()) ? l.laterals[i] : 0;
+          for (int line = full ? -1 : 0; line <= (full ? 1 : 0); ++line)
+            result.push_back(c + line * l.stride);
+        }
+      return result;
+    }
+
+    int                           n_laterals = 0, largest = 0;
+    bool                          full = false, used = false;
+    std::vector<Lines>            lines;
+    std::vector<std::vector<int>> distances_of;
+    std::vector<char>             seen = std::vector<char>(2 * 65536 + 1, 0);
+  };
+} // namespace leopard

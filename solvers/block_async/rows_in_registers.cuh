@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "device_block_crs.cuh"
+#include "monitor.cuh"
+
+namespace leopard
+{
+  /** One launch's parameters; dimensionless. */
+  struct RelaxParameters
+  {
+    int        n_iterations;     ///< global iterations of this launch
+    int        local_iterations; ///< 0: nothing is relaxed, only residuals are computed
+    const int *local_iterations_per_block;
+    double     block_omega, momentum;
+    bool       velocity_is_zero; ///< persistent form: whatever stands in memory
+    int        test_every;       ///< 0: never; in the launch form anything else asks for the residual
+  };
+
+  /** The vectors of one launch. Device memory. */
+  struct RelaxVectors
+  {
+    double       *x;
+    const double *off_block; ///< where off-block values are read: x, or a copy in the synchronous schedule
+    const double *b;
+    double       *velocity; ///< one a local row; with momentum only
+    double       *parts;    ///< launch form: one a block, its part of ||r||^2 if that is asked for
+    double       *other_x;  ///< persistent form, synchronous schedule: the second of two vectors that are read and written in turn, else null
+  };
+
+  constexpr int max_rows_in_registers = 512; ///< of a block whose rows are held in registers
+
+  /** At most `width` inner entries of a row in registers. */
+  template <typename Format, int width>
+  struct RowInRegisters
+  {
+    int    columns[width];
+    double values[width];
+
+    /** A row that does not exist has no entries. */
+    __device__ void take(const BlockView<Format> &block, int i, bool exists, const TableView &tables)
+    {
+      const int n_pairs = exists ? block.n_pairs(i) : 0;
+#pragma unroll
+      for (int e = 0; e < width / 2; ++e)
+        {
+          columns[2 * e] = columns[2 * e + 1] = i;
+          values[2 * e] = values[2 * e + 1] = 0.;
+          if (e < n_pairs)
+            {
+              block.inner_columns(i, e, columns + 2 * e);
+              block.inner_values(block.pair(i, e), tables, values + 2 * e);
+            }
+        }
+    }
+
+    /** start - sum of the entries times y. */
+    __device__ double subtract_from(double start, const double *y) const
+    {
+      double sums[2] = {start, 0.};
+#pragma unroll
+      for (int e = 0; e < width; ++e)
+        sums[e % 2] -= values[e] * y[columns[e]];
+      return sums[0] + sums[1];
+    }
+  };
+
+  /** The rows t and t + blockDim.x of a block in registers, their columns among them. */
+  template <typename Format_, int width>
+  struct GatheredRows
+  {
+    using Format                     = Format_;
+    static constexpr int n           = 2; ///< rows a thread
+    static constexpr int max_threads = max_rows_in_registers / n;
+    /** Thread blocks a multiprocessor that registers are left for. */
+    static constexpr int at_once(bool plain) { return width <= 4 ? (plain ? 4 : 3) : width <= 8 ? (plain ? 3 : 2) : 1; }
+
+    RowInRegisters<Format, width> row[n];
+
+    static __device__ int stride(const BlockExtent &) { return blockDim.x; }
+
+    __device__ void take(const BlockView<Format> &block, int first, int stride, int n_rows, const TableView &tables)
+    {
+#pragma unroll
+      for (int r = 0; r < n; ++r)
+        row[r].take(block, first + r * stride, first + r * stride < n_rows, tables);
+    }
+
+    /** result = s - sum of the entries times y; y begins with the block's first row. */
+    __device__ void subtract(const double *y, int /*first*/, int /*stride*/, const double (&)[n], const double (&s)[n], double (&result)[n]) const
+    {
+#pragma unroll
+      for (int r = 0; r < n; ++r)
+        result[r] = row[r].subtract_from(s[r], y);
+    }
+  };
+
+  /**
+   * The rows i, i + S, i + 2 S, i + 3 S of a lattice in registers (DistanceSlots): what they multiply is among these rows, or beside them in memory
+   * one after the other, so that four rows of five (nine) points take 10 (14) numbers from shared memory instead of 16 (32).
+   */
+  template <typename Format_, int n_laterals, bool full>
+  struct LatticeRows
+  {
+    using Format                     = Format_;
+    static constexpr int n           = DistanceSlots::rows_a_thread;
+    static constexpr int max_threads = max_rows_in_registers / n;
+    static_assert(DistanceSlots::max_rows == max_rows_in_registers);
+    static constexpr int lines = full ? 3 : 1, n_slots = 2 + lines * n_laterals;
+    static constexpr int at_once(bool plain) { return n_slots <= 4 ? (plain ? 5 : 4) : plain ? 4 : 3; }
+
+    double values[n][n_slots];
+    int    laterals[n_laterals];
+
+    static __device__ int stride(const BlockExtent &e) { return e.stride; }
+
+    __device__ void take(const BlockView<Format> &block, int first, int stride, int n_rows, const TableView &tables)
+    {
+#pragma unroll
+      for (int l = 0; l < n_laterals; ++l)
+        laterals[l] = block.distance(2 + l * lines + lines / 2);
+#pragma unroll
+      for (int r = 0; r < n; ++r)
+        {
+          const int i = first + r * stride, pair = i / 32 * (16 * n_slots) + i % 32; // all slices are as long
+#pragma unroll
+          for (int e = 0; e < n_slots / 2; ++e)
+            {
+              values[r][2 * e] = values[r][2 * e + 1] = 0.;
+              if (i < n_rows)
+                block.inner_values(pair + 32 * e, tables, values[r] + 2 * e);
+            }
+        }
+    }
+
+    /** result = s - sum of the entries times y, of which `value` are this thread's. Reads beyond the block's rows, times zero. */
+    __device__ void subtract(const double *y, int first, int stride, const double (&value)[n], const double (&s)[n], double (&result)[n]) const
+    {
+      y += first;
+      const double below = y[-stride], above = y[n * stride];
+#pragma unroll
+      for (int r = 0; r < n; ++r)
+        {
+          result[r] = s[r] - values[r][0] * (r > 0 ? value[r > 0 ? r - 1 : 0] : below);
+          result[r] -= values[r][1] * (r + 1 < n ? value[r + 1 < n ? r + 1 : 0] : above);
+        }
+#pragma unroll
+      for (int l = 0; l < n_laterals; ++l)
+        {
+          double beside[n + lines - 1]; // of a star from this thread's first line to its last, else from the line before to the line behind
+#pragma unroll
+          for (int q = 0; q < n + lines - 1; ++q)
+            beside[q] = y[laterals[l] + (q - lines / 2) * stride];
+#pragma unroll
+          for (int r = 0; r < n; ++r)
+#pragma unroll
+            for (int line = 0; line < lines; ++line)
+              result[r] -= values[r][2 + l * lines + line] * beside[r + line];
+        }
+    }
+  };
+
+  /** sum of a_ij x_j over the off-block entries of the r-th row that has any, from its entry e on; four at a time. */
+  template <typename Format>
+  __device__ double off_block_sum(const BlockView<Format> &block, const TableView &tables, const double *x, int r, int e)
+  {
+    double sum = 0.;
+    for (; block.has_outer(r, e); e += 4)
+      {
+        double x_j[4];
+#pragma unroll
+        for (int q = 0; q < 4; ++q)
+          x_j[q] = block.has_outer(r, e + q) ? load(x + block.outer_column(block.jag(e + q) + r)) : 0.;
+#pragma unroll
+        for (int q = 0; q < 4; ++q)
+          if (block.has_outer(r, e + q))
+            sum += block.outer_value(block.jag(e + q) + r, tables) * x_j[q];
+      }
+    return sum;
+  }
+} // namespace leopard

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "distributed_stencil_multigrid.h"
+
+#include "../../base/errors.h"
+#include "../../multigrid/coarse_solvers.h"
+#include "slab_exchange_cuda.h"
+#include "slab_exchange_mpi.h"
+#include "slab_operations.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace leopard
+{
+  namespace
+  {
+    int rank_in(MPI_Comm comm)
+    {
+      int rank = 0;
+      MPI_Comm_rank(comm, &rank);
+      return rank;
+    }
+
+    int size_of(MPI_Comm comm)
+    {
+      int n = 1;
+      MPI_Comm_size(comm, &n);
+      return n;
+    }
+
+    /** Unknowns of the coarsest level beyond which one more is made. */
+    int enough_levels(Backend backend)
+    {
+      return backend == Backend::cuda ? 1024 : 256;
+    }
+
+    ShiftDown shift_down(MPI_Comm comm)
+    {
+      return [comm](const std::vector<double> &lowest) {
+        const int           rank  = rank_in(comm);
+        const int           below = rank > 0 ? rank - 1 : MPI_PROC_NULL, above = rank < size_of(comm) - 1 ? rank + 1 : MPI_PROC_NULL;
+        std::vector<double> result(above == MPI_PROC_NULL ? 0 : lowest.size());
+        MPI_Sendrecv(lowest.data(),
+                     static_cast<int>(lowest.size()),
+                     MPI_DOUBLE,
+                     below,
+                     0,
+                     result.data(),
+                     static_cast<int>(result.size()),
+                     MPI_DOUBLE,
+                     above,
+                     0,
+                     comm,
+                     MPI_STATUS_IGNORE);
+        return result;
+      };
+    }
+
+    Concatenate concatenate(MPI_Comm comm)
+    {
+      return [comm](const std::vector<double> &own) {
+        std::vector<int> counts(size_of(comm)), offsets(size_of(comm) + 1, 0);
+        const int        n = static_cast<int>(own.size());
+        MPI_Allgather(&n, 1, MPI_INT, counts.data(), 1, MPI_INT, comm);
+        std::partial_sum(counts.begin(), counts.end(), offsets.begin() + 1);
+        std::vector<double> all(offsets.back());
+        MPI_Allgatherv(own.data(), n, MPI_DOUBLE, all.data(), counts.data(), offsets.data(), MPI_DOUBLE, comm);
+        return all;
+      };
+    }
+
+    SlabParts::Number reduction(MPI_Comm comm, MPI_Op operation)
+    {
+      return [comm, operation](double value) {
+        double result = 0.;
+        MPI_Allreduce(&value, &result, 1, MPI_DOUBLE, operation, comm);
+        return result;
+      };
+    }
+
+    bool one_host(MPI_Comm comm)
+    {
+      MPI_Comm host;
+      MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host);
+      const int one = size_of(host) == size_of(comm);
+      MPI_Comm_free(&host);
+      int all = 0;
+      MPI_Allreduce(&one, &all, 1, MPI_INT, MPI_MIN, comm);
+      return all == 1;
+    }
+
+    std::unique_ptr<SlabExchange> make_exchange(MPI_Comm comm, const SlabPartition &partition, const DistributedStencilOptions &options)
+    {
+      if (options.multigrid.backend != Backend::cuda)
+        return std::make_unique<MpiSlabExchange>(comm, MemorySpace::host);
+      std::string reason = "as asked for";
+      if (!options.staged && !one_host(comm))
+        reason = "the ranks are on several hosts";
+      else if (!options.staged)
+        {
+          const auto plane_of = [&](int level) {
+            const auto &n = partition.nodes[level];
+            return static_cast<long>(n[0]) * (partition.direction == 2 ? n[1] : 1);
+          };
+          const AllGather all_gather = [comm](const void *own, std::size_t n_bytes, void *all) {
+            MPI_Allgather(own, static_cast<int>(n_bytes), MPI_BYTE, all, static_cast<int>(n_bytes), MPI_BYTE, comm);
+          };
+          const int finest = partition.n_levels() - 1;
+          auto      result =
+            make_cuda_slab_exchange(rank_in(comm), partition.n_ranks, plane_of(finest), plane_of(0) * partition.n_planes[0], all_gather, reason);
+          if (result != nullptr)
+            return result;
+        }
+      return std::make_unique<MpiSlabExchange>(comm, MemorySpace::device, reason);
+    }
+
+    std::unique_ptr<Multigrid::Operations> make_operations(const std::vector<StencilGrid> &levels, MultigridOptions options)
+    {
+      options.smoother.iterations_per_step = 1; // SlabOperations counts them
+      return options.backend == Backend::cuda ? make_stencil_cuda_operations(levels, options) : make_stencil_host_operations(levels, options);
+    }
+
+    /** The gathered levels, coarsest first. @param n how many; 0: until the coarsest is small. */
+    std::vector<StencilGrid> gathered_levels(const StencilGrid &first, int n, Backend backend)
+    {
+      std::vector<StencilGrid> result = {first};
+      while (n == 0 ? result.back().stencil.n_rows() > enough_levels(backend) : static_cast<int>(result.size()) < n)
+        {
+          if (result.back().stencil.n_rows() == 1)
+            throw InvalidInput("multigrid on slabs: more levels are asked for than the grid has\n  expected: at least one unknown on each level");
+          result.push_back(coarsen(result.back()));
+        }
+      std::reverse(result.begin(), result.end());
+      return result;
+    }
+  } // namespace
+
+  void DistributedStencilOptions::validate() const
+  {
+    multigrid.validate();
+    const auto require = [](bool holds, const std::string &option, const std::string &found, const std::string &expected) {
+      if (!holds)
+        throw InvalidInput("multigrid on slabs: " + option + " is " + found + "\n  expected: " + expected);
+    };
+    const std::string &method = multigrid.smoother.method;
+    require(method == "async" || method == "jacobi" || method == "damped-jacobi",
+            "the smoother",
+            method,
+            "async, jacobi or damped-jacobi, which need no stored matrix");
+    require(multigrid.backend != Backend::reference, "backend", "reference", "host or cuda");
+    require(gather_below >= 1, "gather_below", std::to_string(gather_below), "a number of unknowns >= 1");
+    require(wait_for_ghosts || (method == "async" && multigrid.smoother.block_async.schedule == Schedule::chaotic),
+            "wait_for_ghosts",
+            "false for a synchronous smoother",
+            "true, or the method async in the chaotic schedule");
+  }
+
+  std::pair<int, int> DistributedStencilMultigrid::own_planes(const Stencil &whole, int rank, int n_ranks, const DistributedStencilOptions &options)
+  {
+    const SlabPartition partition(whole, n_ranks, options.gather_below);
+    const int           finest = partition.n_levels() - 1;
+    return {partition.begin(finest, rank), partition.begin(finest, rank + 1)};
+  }
+
+  DistributedStencilMultigrid::DistributedStencilMultigrid(
+    const Stencil &whole, MPI_Comm comm, const DistributedStencilOptions &options, const std::vector<double> &own_diagonal, int n_levels)
+    : partition(whole, size_of(comm), options.gather_below)
+    , rank(rank_in(comm))
+    , loose(!options.wait_for_ghosts)
+  {
+    options.validate();
+    if (!whole.diagonal.empty())
+      throw InvalidInput("multigrid on slabs: the stencil of all ranks has a diagonal of " + std::to_string(whole.diagonal.size()) +
+                         " entries\n  expected: none; each rank gives that of its own rows");
+    const int n_distributed = partition.n_levels() - 1;
+    if (n_levels != 0 && n_levels <= n_distributed)
+      throw InvalidInput("multigrid on slabs: " + std::to_string(n_levels) + " levels, of which " + std::to_string(n_distributed) +
+                         " are distributed\n  expected: more levels, or a larger gather_below");
+    const SlabGrids                grids    = make_slab_grids(whole, own_diagonal, partition, rank, shift_down(comm), concatenate(comm));
+    const std::vector<StencilGrid> gathered = gathered_levels(grids.whole, n_levels == 0 ? 0 : n_levels - n_distributed, options.multigrid.backend);
+
+    SlabParts parts;
+    parts.slabs    = make_operations(grids.slabs, options.multigrid);
+    parts.gathered = make_operations(gathered, options.multigrid);
+    parts.exchange = make_exchange(comm, partition, options);
+    parts.sum      = reduction(comm, MPI_SUM);
+    parts.max      = reduction(comm, MPI_MAX);
+    slab_exchange  = parts.exchange.get();
+    solver         = std::make_unique<Multigrid>(std::make_unique<SlabOperations>(partition, rank, std::move(parts), options.multigrid, loose),
+                                         options.multigrid,
+                                         make_coarse_solver(gathered.front().stencil.to_crs(), false, options.multigrid));
+  }
+
+  DistributedStencilMultigrid::~DistributedStencilMultigrid() = default;
+
+  int DistributedStencilMultigrid::first_plane() const
+  {
+    return partition.begin(partition.n_levels() - 1, rank);
+  }
+
+  int DistributedStencilMultigrid::n_own_planes() const
+  {
+    return partition.n_owned(partition.n_levels() - 1, rank);
+  }
+
+  std::string DistributedStencilMultigrid::description() const
+  {
+    const auto &gathered = partition.nodes[0];
+    return std::to_string(partition.n_ranks) + " ranks with slabs of " + std::to_string(partition.n_levels() - 1) + " levels, gathered from " +
+           std::to_string(gathered[0]) + " x " + std::to_string(gathered[1]) + (gathered[2] > 1 ? " x " + std::to_string(gathered[2]) : "") +
+           " nodes on; ghosts of the smoother " + (loose ? "not waited for" : "waited for") + "; " + slab_exchange->description() + "\n" +
+           solver->description();
+  }
+} // namespace leopard

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "../../multigrid/multigrid.h"
+#include "slabs.h"
+
+#include <mpi.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace leopard
+{
+  class SlabExchange;
+
+  struct DistributedStencilOptions
+  {
+    MultigridOptions multigrid; ///< smoothers: async, jacobi, damped-jacobi
+
+    /**
+     * false: between the iterations of a smoothing, ghost values are what has arrived from the neighbours, and nobody waits for them (asynchronous methods converge
+     * for it; restriction and correction wait all the same). Needs the chaotic schedule.
+     */
+    bool wait_for_ghosts = true;
+
+    int  gather_below = 1 << 18; ///< unknowns: levels of at most so many are whole on each rank
+    bool staged       = false;   ///< backend cuda: values travel through host memory and MPI, even where GPUs can write into one another's memory
+
+    /** @throws InvalidInput naming the option, what was found and what is expected. */
+    void validate() const;
+  };
+
+  /**
+   * Geometric multigrid for A x = b with a stencil on several ranks, one GPU (or the host's threads) each; see Multigrid, SlabPartition and SlabOperations.
+   * Vectors are the rank's planes [first_plane(), first_plane() + n_own_planes()) of the grid, without ghosts, in multigrid().memory_space(). All functions of
+   * multigrid() are collective; norms are those of all ranks.
+   *
+   * On the GPUs of one host kernels write ghost planes into the neighbours' memory (CUDA inter-process handles), and a cycle is one CUDA graph a rank; where
+   * that is not possible they travel by MPI through host memory, and description() says so and why.
+   */
+  class DistributedStencilMultigrid
+  {
+  public:
+    /**
+     * Collective.
+     * @param whole the stencil on the grid of all ranks, with a constant diagonal. @param own_diagonal empty, or the diagonal entries of the rank's rows (see rows()).
+     * @param n_levels 0: as Multigrid chooses for one rank.
+     * @throws InvalidInput, DeviceError.
+     */
+    DistributedStencilMultigrid(
+      const Stencil &whole, MPI_Comm comm, const DistributedStencilOptions &options, const std::vector<double> &own_diagonal = {}, int n_levels = 0);
+    ~DistributedStencilMultigrid();
+
+    /** The planes [first, second) of the grid that a rank will own, before anything is made. */
+    static std::pair<int, int> own_planes(const Stencil &whole, int rank, int n_ranks, const DistributedStencilOptions &options);
+
+    int         first_plane() const;
+    int         n_own_planes() const;
+    Multigrid  &multigrid() { return *solver; }
+    std::string description() const;
+    /** How ghost planes travel, and how many bytes have been sent so far. */
+    const SlabExchange &exchange() const { return *slab_exchange; }
+
+  private:
+    SlabPartition              partition;
+    int                        rank = 0;
+    bool                       loose;
+    const SlabExchange        *slab_exchange = nullptr; ///< the solver's
+    std::unique_ptr<Multigrid> solver;
+  };
+} // namespace leopard

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "slab_exchange.h"
+
+#include <mpi.h>
+
+#include <deque>
+#include <memory>
+
+namespace leopard
+{
+  /** The exchange by MPI messages, of host arrays or, staged through the host, of device arrays. */
+  class MpiSlabExchange : public SlabExchange
+  {
+  public:
+    /** @param reason why device arrays do not travel directly, for description(). */
+    MpiSlabExchange(MPI_Comm comm, MemorySpace space, const std::string &reason = "");
+    /** Collective: waits for the messages that nobody waited for. */
+    ~MpiSlabExchange() override;
+
+    std::string description() const override;
+    bool        is_queued() const override { return false; }
+    void        exchange(const SlabVector &x) override { exchange(x, nullptr); }
+    void        exchange(const SlabVector &x, double *b) override;
+    void        exchange_loosely(const SlabVector &x, bool begins) override;
+    void        gather(double *whole, const std::vector<int> &offsets) override;
+
+  private:
+    /** A message on its way: its first value is the number of the visit. */
+    struct Message
+    {
+      std::vector<double> values;
+      MPI_Request         request = MPI_REQUEST_NULL;
+    };
+    using Messages = std::deque<std::unique_ptr<Message>>;
+
+    /** Copies from or to arrays of the exchange's memory space. */
+    void fetch(double *host, const double *values, int n) const;
+    void put(double *values, const double *host, int n) const;
+
+    void send_loosely(const double *plane, int n, int to);
+    void take_newest(double *ghosts, int n, int from, Messages &messages);
+
+    MPI_Comm            comm; ///< a duplicate, so that no messages are mixed up
+    MemorySpace         space;
+    std::string         reason;
+    int                 rank = 0, n_ranks = 1;
+    double              visit = 0.; ///< number of visits with loose exchanges
+    std::vector<double> to_below, to_above, from_below, from_above, gathered;
+    Messages            sent, expected_from_below, expected_from_above;
+  };
+} // namespace leopard

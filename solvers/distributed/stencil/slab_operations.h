@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "../../multigrid/operations.h"
+#include "slab_exchange.h"
+#include "slabs.h"
+
+#include <functional>
+#include <memory>
+
+namespace leopard
+{
+  /** What SlabOperations is put together from; the operations of slabs and of the gathered levels are those of one process. */
+  struct SlabParts
+  {
+    using Number = std::function<double(double)>;
+    std::unique_ptr<Multigrid::Operations> slabs;    ///< of SlabGrids::slabs, with one iteration a smoothing step
+    std::unique_ptr<Multigrid::Operations> gathered; ///< of SlabGrids::whole (finest) and the levels below
+    std::unique_ptr<SlabExchange>          exchange;
+    Number                                 sum, max; ///< over ranks; collective
+  };
+
+  /**
+   * A multigrid cycle on several ranks with a slab of each distributed level, and the coarser levels gathered: they are whole on every rank, and each does the same
+   * there. The work is that of the operations of one process; this class knows when ghost planes have to be brought up to date:
+   *   before each smoothing iteration, but for the first one after x = 0 or after a correction, which is applied to the ghost planes too,
+   *   before a restriction, whose residual is computed in a ghost plane above instead of being exchanged,
+   *   before a correction, those of the coarser level.
+   * All exchanges wait, but if loose for those between two iterations of the same smoothing: there a block takes what has arrived.
+   * Norms are those of all ranks.
+   */
+  class SlabOperations : public Multigrid::Operations
+  {
+  public:
+    SlabOperations(const SlabPartition &partition, int rank, SlabParts &&parts, const MultigridOptions &options, bool loose);
+
+    MemorySpace memory_space() const override { return slabs->memory_space(); }
+    int         n_levels() const override { return n_gathered + slabs->n_levels() - 1; }
+    int         n_unknowns(int l) const override;
+    std::size_t memory() const override { return slabs->memory() + gathered->memory(); }
+    Relaxation &smoother(int l) override;
+    double     *x(int l) override;
+    double     *b(int l) override;
+
+    void   set_zero(int l) override;
+    void   smooth(int l, int n_steps) override;
+    void   restrict_residual(int l) override;
+    void   correct(int l) override;
+    void   restrict_right_hand_side(int l) override;
+    void   interpolate(int l) override;
+    void   set_right_hand_sides(const double *b) override { slabs->set_right_hand_sides(b); }
+    void   set_solution(const double *x) override;
+    void   get_solution(double *x) override { slabs->get_solution(x); }
+    void   multiply(double *y, double *x) override;
+    double residual_norm_squared(double *x, const double *b) override;
+    double restricted_residual_norm_squared() override { return sum(slabs->restricted_residual_norm_squared()); }
+    double norm_squared(const double *b) override { return sum(slabs->norm_squared(b)); }
+
+    bool                 is_queued() const override { return exchange->is_queued(); }
+    const Communication &communication(int /*level*/) const override { return all_ranks; }
+
+  private:
+    /** Norms are summed up here already; decisions by the time are those of the slowest rank. */
+    class Ranks : public Communication
+    {
+    public:
+      explicit Ranks(const SlabParts::Number &maximum_)
+        : maximum(maximum_)
+      {
+      }
+      double max(double value) const override { return maximum(value); }
+
+    private:
+      const SlabParts::Number maximum;
+    };
+
+    bool       is_distributed(int l) const { return l >= n_gathered; }
+    int        slab_level(int l) const { return l - (n_gathered - 1); }
+    SlabVector vector(int slab_level);
+    void       exchange_for_restriction(int slab_level);
+    void       gather_right_hand_side();
+    void       bring_coarse_ghosts(int slab_level);
+
+    const SlabPartition                    partition;
+    const int                              rank;
+    std::unique_ptr<Multigrid::Operations> slabs, gathered;
+    std::unique_ptr<SlabExchange>          exchange;
+    SlabParts::Number                      sum;
+    Ranks                                  all_ranks;
+    const int                              iterations_per_step;
+    const bool                             smooths_afterwards, loose;
+    const int                              n_gathered; ///< levels; the finest of them is also level 0 of the slabs
+    /** A level of the slabs: whether its ghost planes are. On the finest level, whose x can be another one in each cycle, only from a correction to the smoothing. */
+    std::vector<bool> current;
+  };
+} // namespace leopard

@@ -1,0 +1,368 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "../base/host_device.h"
+
+#include <cmath>
+
+namespace leopard::reaction_diffusion
+{
+  enum class Scheme
+  {
+    implicit_euler,
+    bdf2,     ///< variable steps; the first one is implicit Euler's
+    imex_bdf2 ///< diffusion implicit, reaction extrapolated from the last two solutions (Ascher, Ruuth and Wetton 1995, SBDF2, variable steps)
+  };
+
+  enum class LinearMethod
+  {
+    automatic, ///< sweeps where they contract well enough, multigrid elsewhere; decided anew for each step
+    sweeps,    ///< block-asynchronous sweeps of the coupled system
+    multigrid  ///< V-cycles with these sweeps as smoother
+  };
+
+  enum class StopReason
+  {
+    none,
+    step_limit,     ///< as many steps as were asked for
+    time_reached,   ///< the time that was asked for
+    steady_state,   ///< the rate of change has fallen below SteppingOptions::steady_tolerance
+    newton_failure, ///< Newton's method did not converge in a step of fixed size; the last good solution is kept
+    step_underflow, ///< the error-controlled step fell below SteppingOptions::smallest_step; the last good solution is kept
+    blow_up,        ///< values that are not finite in a step of fixed size; the last good solution is kept
+    negative_values ///< a field became negative and SteppingOptions::stop_at_negative_values is set
+  };
+
+  /** How the steps are made. Plain numbers, the same on host and GPU; times are dimensionless. */
+  struct SteppingOptions
+  {
+    Scheme       scheme                  = Scheme::bdf2;
+    bool         error_controlled        = true;
+    double       step_size               = 1e-4;  ///< fixed: the step; error-controlled: the first one
+    double       error_tolerance         = 1e-3;  ///< of the estimated local error, relative to the fields
+    double       smallest_step           = 1e-12; ///< error-controlled
+    double       largest_step            = 1e30;  ///< error-controlled
+    double       steady_tolerance        = 0.;    ///< stop when the RMS of du/dt falls below; 0: never
+    double       newton_tolerance        = 1e-8;  ///< of the residual norm against that of the first guess
+    double       newton_floor            = 1e-12; ///< of the residual norm against that of the old values: the level of rounding
+    int          max_newton_steps        = 20;
+    LinearMethod linear_method           = LinearMethod::automatic;
+    double       omega                   = 1.;  ///< relaxation factor of the sweeps
+    int          max_sweeps              = 400; ///< in a Newton step
+    int          max_cycles              = 20;  ///< in a Newton step
+    bool         stop_at_negative_values = false;
+  };
+
+  /** What one accepted step has cost and found. */
+  struct StepFigures
+  {
+    double step_size      = 0.;
+    int    newton_steps   = 0;
+    int    sweeps         = 0;  ///< of the coupled system on the finest grid, those in multigrid cycles not counted
+    int    cycles         = 0;  ///< of multigrid
+    int    rejected       = 0;  ///< attempts that were thrown away
+    double first_residual = 0.; ///< ||G||_2 at the first guess, see Controller
+    double residual       = 0.; ///< Newton's last ||G||_2
+    double error_estimate = 0.; ///< of the local error against the tolerance; 0 where there is none
+    double rate_of_change = 0.; ///< RMS of (u_n+1 - u_n) / dt
+    double n_negative     = 0.; ///< values below zero
+  };
+
+  struct Totals
+  {
+    long   steps = 0, newton_steps = 0, sweeps = 0, cycles = 0, rejected = 0, multigrid_steps = 0, negative_steps = 0;
+    double worst_reduction = 0.; ///< largest final residual against its goal; at most 1 if all steps converged
+  };
+
+  /** What an engine reports after an action, sums over all nodes and fields. */
+  struct Sums
+  {
+    double residual = 0.; ///< of (w G)^2, w = m / (product of the mesh sizes): 1 inside, 1/2 on a face, ...
+    double squares  = 0.; ///< of u^2
+    double history  = 0.; ///< after predict: of (w times the old values' combination)^2; after correct: of ((u - prediction) / scale)^2
+    double change   = 0.; ///< after correct: of (u - u_n)^2
+    double negative = 0.; ///< number of values below zero
+  };
+
+  /** What the engine is to do next. */
+  enum class Action
+  {
+    predict, ///< u = sum of prediction[l] times level l; evaluate G and its Jacobian
+    correct, ///< solve J d = -G by n_sweeps or n_cycles from d = 0; u += d; evaluate G and its Jacobian
+    stop
+  };
+
+  /**
+   * The time loop without fields: schemes, Newton's test, error estimate, step sizes, stopping. Host threads, a persistent kernel and single-thread
+   * kernels between others run the same code:
+   *
+   *   for (Action a = c.start(); a != Action::stop; a = c.next(sums)) sums = engine.perform(a);
+   *
+   * Fields are kept in four slots: level l, the solution l steps ago, is in slot (newest - l) mod 4, the new one in slot (newest + 1) mod 4, so that
+   * accepting a step moves nothing. With the scheme's numbers, divided by the lumped mass m,
+   *
+   *   G(u) = u - history[0] u_n - history[1] u_n-1 - implicit (diffusion_c laplace u_c + r_c(u)),   J = dG/du,
+   *
+   * where in the IMEX scheme r is taken at the old levels with weights `reaction`. The first guess is the polynomial through as many old solutions as
+   * the error estimate needs (order + 1); the estimate compares it with the corrector (Milne's device). Every step does at least one Newton step.
+   */
+  struct Controller
+  {
+    SteppingOptions options;
+    double          rate_bound         = 0.;    ///< max_c diffusion_c times the sum of a row's off-diagonal entries of -laplace
+    bool            has_multigrid      = false; ///< whether the engine can do cycles
+    double          smallest_reduction = 1e-10; ///< that a linear solve can reach: the precision of the corrections
+
+    // where the computation is
+    long   step = 0;
+    double time = 0., next_step = 0.;
+    int    n_levels = 0, newest = 0;
+    double steps[2] = {0., 0.}; ///< t_n - t_n-1, t_n-1 - t_n-2
+
+    // how far this call goes
+    long   last_step = 0;  ///< stop after this step
+    double stop_time = 0.; ///< stop at this time: hit by error-controlled steps, the nearest step otherwise
+    double slack     = 0.; ///< a time this close counts as reached
+
+    // the attempt under way
+    double ceiling   = 1e300; ///< of the step size, set where Newton's method failed; rises slowly
+    double step_size = 0., implicit = 0., history[2] = {0., 0.}, reaction[2] = {0., 0.}, prediction[3] = {0., 0., 0.};
+    int    order = 1, n_sweeps = 0, n_cycles = 0;
+    double rms  = 0.; ///< of the prediction: small values are measured against it
+    double norm = 0., goal = 0.;
+    bool   uses_multigrid = false, predicting = false;
+    double sweep_rate = 0., cycle_rate = 0.1; ///< contraction of the residual in a sweep and in a cycle as of the last solve
+    double n_unknowns = 0.;
+
+    StepFigures figures; ///< of the last accepted step
+    StepFigures attempt_figures;
+    Totals      totals;
+    StopReason  stop_reason = StopReason::none;
+
+    LEOPARD_HOST_DEVICE int  scheme_order() const { return options.scheme == Scheme::implicit_euler ? 1 : 2; }
+    LEOPARD_HOST_DEVICE bool explicit_reaction() const { return options.scheme == Scheme::imex_bdf2; }
+    LEOPARD_HOST_DEVICE int  slot(int level) const { return (newest + 4 - level) & 3; }
+
+    /** Begins with the step from the present state, unless there is nothing to do. */
+    LEOPARD_HOST_DEVICE Action start()
+    {
+      stop_reason     = StopReason::none;
+      attempt_figures = StepFigures();
+      if (finished())
+        return Action::stop;
+      return begin_attempt();
+    }
+
+    LEOPARD_HOST_DEVICE Action next(const Sums &sums) { return predicting ? after_prediction(sums) : after_correction(sums); }
+
+  private:
+    static LEOPARD_HOST_DEVICE double larger(double a, double b) { return a > b ? a : b; }
+    static LEOPARD_HOST_DEVICE double smaller(double a, double b) { return a < b ? a : b; }
+
+    LEOPARD_HOST_DEVICE Action stop(StopReason reason)
+    {
+      stop_reason = reason;
+      return Action::stop;
+    }
+
+    LEOPARD_HOST_DEVICE bool finished()
+    {
+      if (time >= stop_time - slack)
+        stop_reason = StopReason::time_reached;
+      else if (step >= last_step)
+        stop_reason = StopReason::step_limit;
+      return stop_reason != StopReason::none;
+    }
+
+    LEOPARD_HOST_DEVICE Action begin_attempt()
+    {
+      step_size = next_step;
+      if (options.error_controlled)
+        {
+          double limit = stop_time - time;
+          if (limit > next_step && limit < 2. * next_step)
+            limit /= 2.; // two equal steps instead of a long and a tiny one
+          step_size = smaller(step_size, limit);
+        }
+      order = scheme_order() < n_levels ? scheme_order() : n_levels;
+      set_scheme();
+      set_prediction();
+      const double diffusion_number = implicit * rate_bound;
+      const double bound            = diffusion_number / (1. + diffusion_number); // of the row sums of |I - D^-1 A|, reaction apart
+      const bool   slow             = bound > 0.85;
+      uses_multigrid =
+        has_multigrid && (options.linear_method == LinearMethod::multigrid || (options.linear_method == LinearMethod::automatic && slow));
+      sweep_rate = sweep_rate == 0. ? bound : smaller(sweep_rate, larger(bound, 0.05));
+      predicting = true;
+      return Action::predict;
+    }
+
+    LEOPARD_HOST_DEVICE void set_scheme()
+    {
+      history[0]  = 1.;
+      history[1]  = 0.;
+      implicit    = step_size;
+      reaction[0] = 1.;
+      reaction[1] = 0.;
+      if (order == 2)
+        {
+          const double ratio = step_size / steps[0], beta = (1. + ratio) / (1. + 2. * ratio);
+          implicit    = beta * step_size;
+          history[0]  = beta * (1. + ratio);
+          history[1]  = -beta * ratio * ratio / (1. + ratio);
+          reaction[0] = 1. + ratio;
+          reaction[1] = -ratio;
+        }
+    }
+
+    /** Lagrange's polynomials for the nodes t_n, t_n-1, t_n-2, as far as known and needed, at t_n + step_size. */
+    LEOPARD_HOST_DEVICE void set_prediction()
+    {
+      const double distance[3] = {step_size, step_size + steps[0], step_size + steps[0] + steps[1]};
+      const int    points      = n_levels < scheme_order() + 1 ? n_levels : scheme_order() + 1;
+      for (int l = 0; l < 3; ++l)
+        {
+          prediction[l] = l < points ? 1. : 0.;
+          for (int m = 0; m < points; ++m)
+            if (m != l && l < points)
+              prediction[l] *= distance[m] / (distance[m] - distance[l]);
+        }
+    }
+
+    LEOPARD_HOST_DEVICE Action after_prediction(const Sums &sums)
+    {
+      predicting                     = false;
+      norm                           = std::sqrt(sums.residual);
+      rms                            = std::sqrt(sums.squares / n_unknowns);
+      goal                           = larger(options.newton_tolerance * norm, options.newton_floor * std::sqrt(sums.history));
+      attempt_figures.newton_steps   = 0;
+      attempt_figures.first_residual = norm;
+      if (!(norm < 1e300))
+        return reject(0.25, StopReason::blow_up);
+      return plan_correction();
+    }
+
+    /** As many sweeps or cycles as should bring the residual to its goal, by the contraction seen last. */
+    LEOPARD_HOST_DEVICE Action plan_correction()
+    {
+      const double rate    = uses_multigrid ? cycle_rate : sweep_rate;
+      const double enough  = uses_multigrid ? 1e-3 : smallest_reduction; // a cycle is dear, a Newton step is not
+      const double wanted  = larger(norm > 0. ? 0.3 * goal / norm : 1., larger(enough, smallest_reduction));
+      const double needed  = wanted < 1. ? static_cast<double>(std::log(static_cast<float>(wanted)) / std::log(static_cast<float>(rate))) : 0.;
+      const int    most    = uses_multigrid ? options.max_cycles : options.max_sweeps;
+      const int    planned = static_cast<int>(smaller(needed + 1., most));
+      n_sweeps             = uses_multigrid ? 0 : (planned < 2 ? 2 : planned);
+      n_cycles             = uses_multigrid ? planned : 0;
+      return Action::correct;
+    }
+
+    LEOPARD_HOST_DEVICE void learn_rate(double new_norm)
+    {
+      if (!(norm > 0.) || !(new_norm > 0.) || new_norm <= 0.1 * goal)
+        return; // rounding would be mistaken for slow convergence
+      const float  n    = static_cast<float>(uses_multigrid ? n_cycles : n_sweeps);
+      const double seen = std::exp(std::log(static_cast<float>(new_norm / norm)) / n);
+      double      &rate = uses_multigrid ? cycle_rate : sweep_rate;
+      rate              = smaller(larger(seen, 0.02), uses_multigrid ? 0.6 : 0.98);
+    }
+
+    LEOPARD_HOST_DEVICE Action after_correction(const Sums &sums)
+    {
+      const double new_norm = std::sqrt(sums.residual);
+      ++attempt_figures.newton_steps;
+      attempt_figures.sweeps += n_sweeps;
+      attempt_figures.cycles += n_cycles;
+      if (!(new_norm < 1e300))
+        return reject(0.25, StopReason::blow_up);
+      learn_rate(new_norm);
+      const bool diverges = attempt_figures.newton_steps > 1 && new_norm > norm;
+      norm                = new_norm;
+      if (norm <= goal)
+        return judge(sums);
+      if (diverges || attempt_figures.newton_steps >= options.max_newton_steps)
+        return reject(0.25, StopReason::newton_failure);
+      return plan_correction();
+    }
+
+    /** Newton has converged: accept the step or not. */
+    LEOPARD_HOST_DEVICE Action judge(const Sums &sums)
+    {
+      // with too few old solutions there is no estimate: these few steps are as small as the user made the first one
+      const bool can_estimate        = n_levels > order;
+      attempt_figures.error_estimate = can_estimate ? error_factor() * std::sqrt(sums.history / n_unknowns) / options.error_tolerance : 0.;
+      if (options.error_controlled)
+        {
+          const double estimate = attempt_figures.error_estimate;
+          const double power    = can_estimate ? std::pow(larger(estimate, 1e-8), -1. / (order + 1)) : 1.;
+          if (estimate > 1.)
+            return reject(larger(0.2, 0.85 * power), StopReason::step_underflow);
+          // a step cut short to hit a time says little about the next one, and one that was just rejected is no time to grow
+          const double growth = smaller(1.6, 0.85 * power);
+          if (can_estimate && (growth < 1. || (growth > 1.2 && step_size == next_step && attempt_figures.rejected == 0)))
+            next_step = smaller(step_size * growth, smaller(options.largest_step, ceiling));
+        }
+      return accept(sums);
+    }
+
+    /** The corrector's error is C y, the predictor's is P y with the same derivative y, so that the error is C/(C+P) times the difference. */
+    LEOPARD_HOST_DEVICE double error_factor() const
+    {
+      double corrector = step_size, predictor = step_size + steps[0];
+      if (order == 2)
+        {
+          const double ratio = step_size / steps[0];
+          corrector          = step_size * (1. + ratio) / (1. + 2. * ratio);
+          predictor          = step_size + steps[0] + steps[1];
+        }
+      return corrector / (corrector + predictor);
+    }
+
+    LEOPARD_HOST_DEVICE Action accept(const Sums &sums)
+    {
+      attempt_figures.step_size      = step_size;
+      attempt_figures.residual       = norm;
+      attempt_figures.n_negative     = sums.negative;
+      attempt_figures.rate_of_change = std::sqrt(sums.change / n_unknowns) / step_size;
+      ceiling *= 1.02;
+      figures         = attempt_figures;
+      attempt_figures = StepFigures();
+      ++totals.steps;
+      totals.newton_steps += figures.newton_steps;
+      totals.sweeps += figures.sweeps;
+      totals.cycles += figures.cycles;
+      totals.rejected += figures.rejected;
+      totals.multigrid_steps += uses_multigrid ? 1 : 0;
+      totals.negative_steps += figures.n_negative > 0. ? 1 : 0;
+      totals.worst_reduction = larger(totals.worst_reduction, goal > 0. ? norm / goal : 0.);
+
+      newest = (newest + 1) & 3;
+      n_levels += n_levels < 3 ? 1 : 0;
+      steps[1] = steps[0];
+      steps[0] = step_size;
+      time += step_size;
+      ++step;
+      if (options.stop_at_negative_values && figures.n_negative > 0.)
+        return stop(StopReason::negative_values);
+      if (finished())
+        return Action::stop;
+      if (figures.rate_of_change < options.steady_tolerance)
+        return stop(StopReason::steady_state);
+      return begin_attempt();
+    }
+
+    LEOPARD_HOST_DEVICE Action reject(double growth, StopReason reason)
+    {
+      ++attempt_figures.rejected;
+      sweep_rate = 0.;
+      cycle_rate = 0.1;
+      if (reason != StopReason::step_underflow)
+        ceiling = 0.6 * step_size; // longer steps are beyond what the linear solver or Newton's method can do at present
+      if (!options.error_controlled)
+        return stop(reason);
+      next_step = step_size * growth;
+      if (next_step < options.smallest_step)
+        return stop(StopReason::step_underflow);
+      return begin_attempt();
+    }
+  };
+} // namespace leopard::reaction_diffusion

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "../base/errors.h"
+#include "cluster_engine.cuh"
+#include "graph_engine.cuh"
+
+namespace leopard::reaction_diffusion
+{
+  std::unique_ptr<Engine> make_cuda_engine(const NodeGrid &grid, const StepperOptions &options)
+  {
+    if (device::n_devices() == 0)
+      throw DeviceError("the backend cuda is asked for, but no GPU answers\n  expected: a GPU and its driver; or the backend host");
+    return with_kinetics(options.kinetics, [&](const auto &kinetics) -> std::unique_ptr<Engine> {
+      using Kinetics           = std::decay_t<decltype(kinetics)>;
+      const ClusterShape shape = ClusterEngine<Kinetics>::shape_for(grid);
+      if (!options.persistent || shape.n_blocks == 0)
+        return std::make_unique<GraphEngine<Kinetics>>(grid, options, kinetics);
+      return std::make_unique<ClusterEngine<Kinetics>>(grid, options, kinetics, shape);
+    });
+  }
+} // namespace leopard::reaction_diffusion

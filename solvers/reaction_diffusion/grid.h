@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <vector>
+
+namespace leopard::reaction_diffusion
+{
+  /**
+   * A uniform grid of nodes on a rectangle or box, numbered with x fastest, with zero flux through its boundary: outermost nodes lie on the boundary and
+   * have half cells. In two dimensions n[2] = 1.
+   */
+  struct NodeGrid
+  {
+    std::array<int, 3>    n       = {2, 2, 1};    ///< nodes in x, y, z
+    std::array<double, 3> spacing = {1., 1., 1.}; ///< between them, dimensionless
+
+    long n_nodes() const { return static_cast<long>(n[0]) * n[1] * n[2]; }
+    bool is_flat() const { return n[2] == 1; }
+    /** @throws InvalidInput for fewer than 2 nodes in a direction (z: 1 is fine), spacings that are not positive, or 2^31 values or more in all. */
+    void validate(int n_species) const;
+  };
+
+  /** One direction of a grid: (laplace u)_i = lower[i] (u_i-1 - u_i) + upper[i] (u_i+1 - u_i); the outermost entries are zero. */
+  struct Axis
+  {
+    std::vector<double> lower, upper;
+    std::vector<double> weight; ///< the node's cell over a whole one: 1, 1/2 at the ends (finest grid)
+
+    // to and from the next coarser grid, which has every second node and the last one
+    std::vector<int>    coarse_node;   ///< of fine node i: the coarse node at it, or before it
+    std::vector<double> interpolation; ///< of fine node i: weight of coarse_node[i]; that of the next one is 1 minus this
+    std::vector<int>    fine_node;     ///< of coarse node j: the fine node at it
+    std::vector<double> restriction;   ///< of coarse node j, 3 j ...: weights of the fine nodes fine_node[j] - 1, + 0, + 1; their sum is 1
+  };
+
+  /** A grid of a multigrid hierarchy: a tensor product of axes. */
+  struct GridLevel
+  {
+    std::array<int, 3>  n = {1, 1, 1};
+    std::array<Axis, 3> axis;
+
+    long n_nodes() const { return static_cast<long>(n[0]) * n[1] * n[2]; }
+  };
+
+  /** The grid and coarser ones, down to 3 or 2 nodes a direction; without transfers only the grid itself. */
+  std::vector<GridLevel> make_levels(const NodeGrid &grid, bool with_coarser = true);
+} // namespace leopard::reaction_diffusion

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host_level.h"
+#include "reaction_diffusion_engine.h"
+
+namespace leopard::reaction_diffusion
+{
+  namespace
+  {
+    template <typename Kinetics>
+    class HostEngine : public Engine
+    {
+      static constexpr int N = Kinetics::n_species;
+      using Scheme           = typename NodeSystem<Kinetics>::Scheme;
+
+    public:
+      HostEngine(const NodeGrid &grid, const StepperOptions &options_, const Kinetics &kinetics)
+        : options(options_)
+        , system(make_node_system(kinetics, options_))
+        , multigrid(options_.stepping.linear_method != LinearMethod::sweeps)
+        , n(grid.n_nodes())
+      {
+        for (const GridLevel &level : make_levels(grid, multigrid))
+          levels.push_back(std::make_unique<HostLevel<Kinetics>>(level, levels.empty(), multigrid, options.n_threads));
+        for (auto &slot : slots)
+          slot.assign(N * n, 0.);
+        partial_sums.resize(levels[0]->n_blocks);
+      }
+
+      void set_slot(int slot, const double *u) override
+      {
+        std::copy_n(u, N * n, slots[slot].begin());
+        if (multigrid)
+          v_cycle.choose_coarsest(system, levels, 1.5 * system.largest_rate(u, n));
+      }
+      void get_slot(int slot, double *u) const override { std::copy_n(slots[slot].begin(), N * n, u); }
+      bool has_multigrid() const override { return multigrid; }
+
+      std::string description() const override
+      {
+        const HostLevel<Kinetics> &fine = *levels[0];
+        return std::to_string(fine.scheduler.n_threads()) + " host threads, " + std::to_string(fine.n_blocks) + " blocks of " +
+               std::to_string(fine.lines_per_block) + " lines, " + std::to_string(options.local_iterations) + " local sweeps, fields " +
+               (options.fields_together ? "together" : "apart") + (multigrid ? ", " + std::to_string(levels.size()) + " grids" : "");
+      }
+
+      void run(Controller &c) override
+      {
+        Sums sums;
+        for (Action action = c.start(); action != Action::stop; action = c.next(sums))
+          {
+            if (action == Action::predict)
+              predict(c);
+            else
+              correct(c);
+            sums = evaluate(c);
+          }
+      }
+
+    private:
+      void predict(const Controller &c)
+      {
+        double       *u   = slots[c.slot(-1)].data();
+        const double *u_n = slots[c.slot(0)].data(), *u_o = slots[c.slot(1)].data(), *u_p = slots[c.slot(2)].data();
+        levels[0]->for_lines([&](int line, int /*b*/) {
+          const long begin = static_cast<long>(line) * levels[0]->grid.n[0], end = begin + levels[0]->grid.n[0];
+          for (int s = 0; s < N; ++s)
+            for (long i = s * n + begin; i < s * n + end; ++i)
+              u[i] = c.prediction[0] * u_n[i] + (c.prediction[1] != 0. ? c.prediction[1] * u_o[i] : 0.) +
+                     (c.prediction[2] != 0. ? c.prediction[2] * u_p[i] : 0.);
+        });
+      }
+
+      /** J d = -G, u += d. */
+      void correct(const Controller &c)
+      {
+        HostLevel<Kinetics> &fine = *levels[0];
+        double              *u    = slots[c.slot(-1)].data();
+        const int            n_x  = fine.grid.n[0];
+        fine.for_lines([&](int line, int /*b*/) {
+          for (int s = 0; s < N; ++s)
+            std::fill_n(fine.d.begin() + s * n + static_cast<long>(line) * n_x, n_x, 0.);
+        });
+        if (c.uses_multigrid)
+          {
+            linearize_coarse_levels(c);
+            for (int cycle = 0; cycle < c.n_cycles; ++cycle)
+              v_cycle.cycle(system, c.implicit, levels);
+          }
+        else
+          fine.sweep(system, c.implicit, c.n_sweeps, options.local_iterations);
+        fine.for_lines([&](int line, int /*b*/) {
+          for (int s = 0; s < N; ++s)
+            for (long i = s * n + static_cast<long>(line) * n_x; i < s * n + static_cast<long>(line + 1) * n_x; ++i)
+              u[i] += fine.d[i];
+        });
+      }
+
+      /** G, the blocks of J and the sums at u. */
+      Sums evaluate(const Controller &c)
+      {
+        HostLevel<Kinetics> &fine = *levels[0];
+        const Scheme         scheme(c);
+        std::fill(partial_sums.begin(), partial_sums.end(), Sums());
+        fine.for_lines([&](int line, int b) { evaluate_line(c, scheme, line, partial_sums[b]); });
+        Sums total;
+        for (const Sums &s : partial_sums)
+          {
+            total.residual += s.residual;
+            total.squares += s.squares;
+            total.history += s.history;
+            total.change += s.change;
+            total.negative += s.negative;
+          }
+        return total;
+      }
+
+      void evaluate_line(const Controller &c, const Scheme &scheme, int line, Sums &sums)
+      {
+        HostLevel<Kinetics> &fine = *levels[0];
+        const Line           l(fine.grid, line);
+        const Axis          &axis = fine.grid.axis[0];
+        const double        *u    = slots[c.slot(-1)].data();
+        const double        *old[3];
+        for (int level = 0; level < 3; ++level)
+          old[level] = slots[c.slot(level)].data();
+        for (int x = 0; x < fine.grid.n[0]; ++x)
+          {
+            const long   i        = l.begin + x;
+            const double diagonal = l.diagonal + axis.lower[x] + axis.upper[x];
+            double       here[N], levels_here[3][N], laplace[N], g[N], block[N * N], matrix[N * N];
+            for (int s = 0; s < N; ++s)
+              {
+                here[s]    = u[s * n + i];
+                laplace[s] = fine.sum_at(l, u + s * n + i, x, axis.lower[x], axis.upper[x]) - diagonal * here[s];
+                for (int level = 0; level < 3; ++level)
+                  levels_here[level][s] = old[level][s * n + i];
+              }
+            system.residual(
+              scheme, here, levels_here[0], levels_here[1], levels_here[2], laplace, diagonal, l.weight * axis.weight[x], g, block, sums);
+            system.relaxation_matrix(block, matrix);
+            for (int s = 0; s < N; ++s)
+              fine.rhs[s * n + i] = -g[s];
+            for (int e = 0; e < N * N; ++e)
+              fine.matrix[e * n + i] = matrix[e];
+            if (c.uses_multigrid)
+              for (int e = 0; e < N * N; ++e)
+                fine.block[e * n + i] = block[e];
+          }
+      }
+
+      /** The Jacobian on the coarse grids: the reaction's derivative at the restricted solution. */
+      void linearize_coarse_levels(const Controller &c)
+      {
+        const Scheme  scheme(c);
+        const double *u = slots[c.slot(-1)].data();
+        for (std::size_t l = 1; l <= v_cycle.coarsest; ++l)
+          {
+            HostLevel<Kinetics> &level = *levels[l];
+            HostMultigrid<Kinetics>::restrict_to(level, *levels[l - 1], u, level.u.data());
+            u = level.u.data();
+            level.for_lines([&](int line, int /*b*/) {
+              const Line  line_here(level.grid, line);
+              const Axis &axis = level.grid.axis[0];
+              for (int x = 0; x < level.grid.n[0]; ++x)
+                {
+                  const long i = line_here.begin + x;
+                  double     here[N], zero[N] = {}, g[N], block[N * N], matrix[N * N];
+                  Sums       unused;
+                  for (int s = 0; s < N; ++s)
+                    here[s] = level.u[s * level.n + i];
+                  system.residual(scheme, here, here, here, here, zero, line_here.diagonal + axis.lower[x] + axis.upper[x], 0., g, block, unused);
+                  system.relaxation_matrix(block, matrix);
+                  for (int e = 0; e < N * N; ++e)
+                    {
+                      level.block[e * level.n + i]  = block[e];
+                      level.matrix[e * level.n + i] = matrix[e];
+                    }
+                }
+            });
+          }
+      }
+
+      const StepperOptions                              options;
+      const NodeSystem<Kinetics>                        system;
+      const bool                                        multigrid;
+      const long                                        n; ///< nodes
+      std::vector<std::unique_ptr<HostLevel<Kinetics>>> levels;
+      HostMultigrid<Kinetics>                           v_cycle;
+      std::vector<double>                               slots[4];
+      std::vector<Sums>                                 partial_sums;
+    };
+  } // namespace
+
+  std::unique_ptr<Engine> make_host_engine(const NodeGrid &grid, const StepperOptions &options)
+  {
+    return with_kinetics(options.kinetics, [&](const auto &kinetics) -> std::unique_ptr<Engine> {
+      return std::make_unique<HostEngine<std::decay_t<decltype(kinetics)>>>(grid, options, kinetics);
+    });
+  }
+} // namespace leopard::reaction_diffusion

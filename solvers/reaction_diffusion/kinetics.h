@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "../base/host_device.h"
+
+#include <string>
+#include <vector>
+
+namespace leopard::reaction_diffusion
+{
+  // Reactions as functors, one definition for host and GPU. Each has
+  //   n_species           the number of fields,
+  //   evaluate(u, r, j)   r_c = f_c(u) and j[c * n_species + d] = df_c/du_d, without the factor gamma,
+  // and its constants as members, in the order in which KineticsChoice::constants lists them. All dimensionless.
+
+  /** Schnakenberg 1979 in the form of the thesis, equations (4.25), (4.26): f = a - u + u^2 v, g = b - u^2 v. */
+  struct Schnakenberg
+  {
+    static constexpr int n_species = 2, n_constants = 2;
+    double               a, b;
+
+    LEOPARD_HOST_DEVICE void evaluate(const double *u, double *r, double *j) const
+    {
+      const double square = u[0] * u[0], product = 2. * u[0] * u[1], cubic = square * u[1];
+      r[0] = a - u[0] + cubic;
+      r[1] = b - cubic;
+      j[0] = product - 1.;
+      j[1] = square;
+      j[2] = -product;
+      j[3] = -square;
+    }
+  };
+
+  /** Gierer and Meinhardt 1972, in the form of Murray, Mathematical Biology II, section 2.2: f = a - b u + u^2 / (v (1 + K u^2)), g = u^2 - v. */
+  struct GiererMeinhardt
+  {
+    static constexpr int n_species = 2, n_constants = 3;
+    double               a, b, saturation;
+
+    LEOPARD_HOST_DEVICE void evaluate(const double *u, double *r, double *j) const
+    {
+      const double square = u[0] * u[0], s = 1. + saturation * square, production = square / (u[1] * s);
+      r[0] = a - b * u[0] + production;
+      r[1] = square - u[1];
+      j[0] = 2. * u[0] / (u[1] * s * s) - b;
+      j[1] = -production / u[1];
+      j[2] = 2. * u[0];
+      j[3] = -1.;
+    }
+  };
+
+  /** Prigogine and Lefever 1968: f = A - (B + 1) u + u^2 v, g = B u - u^2 v. */
+  struct Brusselator
+  {
+    static constexpr int n_species = 2, n_constants = 2;
+    double               feed, conversion;
+
+    LEOPARD_HOST_DEVICE void evaluate(const double *u, double *r, double *j) const
+    {
+      const double square = u[0] * u[0], cubic = square * u[1], product = 2. * u[0] * u[1];
+      r[0] = feed - (conversion + 1.) * u[0] + cubic;
+      r[1] = conversion * u[0] - cubic;
+      j[0] = product - (conversion + 1.);
+      j[1] = square;
+      j[2] = conversion - product;
+      j[3] = -square;
+    }
+  };
+
+  /** Gray and Scott 1984, u the autocatalyst, v the feed chemical: f = u^2 v - (F + k) u, g = -u^2 v + F (1 - v). */
+  struct GrayScott
+  {
+    static constexpr int n_species = 2, n_constants = 2;
+    double               feed, kill;
+
+    LEOPARD_HOST_DEVICE void evaluate(const double *u, double *r, double *j) const
+    {
+      const double square = u[0] * u[0], cubic = square * u[1], product = 2. * u[0] * u[1];
+      r[0] = cubic - (feed + kill) * u[0];
+      r[1] = feed * (1. - u[1]) - cubic;
+      j[0] = product - (feed + kill);
+      j[1] = square;
+      j[2] = -product;
+      j[3] = -square - feed;
+    }
+  };
+
+  /** FitzHugh 1961, Nagumo 1962: f = u - u^3 - v, g = epsilon (u - b v + a); fields may be negative. */
+  struct FitzHughNagumo
+  {
+    static constexpr int n_species = 2, n_constants = 3;
+    double               a, b, epsilon;
+
+    LEOPARD_HOST_DEVICE void evaluate(const double *u, double *r, double *j) const
+    {
+      r[0] = u[0] - u[0] * u[0] * u[0] - u[1];
+      r[1] = epsilon * (u[0] - b * u[1] + a);
+      j[0] = 1. - 3. * u[0] * u[0];
+      j[1] = -1.;
+      j[2] = epsilon;
+      j[3] = -epsilon * b;
+    }
+  };
+
+  /** Which reaction, and its constants. */
+  struct KineticsChoice
+  {
+    std::string         name      = "Schnakenberg";       ///< one of kinetics_names()
+    std::vector<double> constants = {0.126779, 0.792366}; ///< in the order of the functor's members, dimensionless
+    double              gamma     = 1000.;                ///< strength of the reaction: the rates are gamma f_c; dimensionless
+
+    /** @throws InvalidInput for a name that is not there, a wrong number of constants, or constants that are not finite. */
+    void validate() const;
+  };
+
+  /** "Schnakenberg", "Gierer-Meinhardt", "Brusselator", "Gray-Scott", "FitzHugh-Nagumo". */
+  std::vector<std::string> kinetics_names();
+
+  /** Calls visitor(functor) with the functor of the choice, which must be valid, and returns what that returns. */
+  template <typename Visitor>
+  auto with_kinetics(const KineticsChoice &choice, const Visitor &visitor)
+  {
+    const double *c = choice.constants.data();
+    if (choice.name == "Gierer-Meinhardt")
+      return visitor(GiererMeinhardt{c[0], c[1], c[2]});
+    if (choice.name == "Brusselator")
+      return visitor(Brusselator{c[0], c[1]});
+    if (choice.name == "Gray-Scott")
+      return visitor(GrayScott{c[0], c[1]});
+    if (choice.name == "FitzHugh-Nagumo")
+      return visitor(FitzHughNagumo{c[0], c[1], c[2]});
+    return visitor(Schnakenberg{c[0], c[1]});
+  }
+} // namespace leopard::reaction_diffusion

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "controller.h"
+
+namespace leopard::reaction_diffusion
+{
+  /** The equations of one node: what host loops and GPU kernels share. N is the number of fields. */
+  template <typename Kinetics>
+  struct NodeSystem
+  {
+    static constexpr int N = Kinetics::n_species;
+
+    Kinetics kinetics;
+    double   gamma;
+    double   diffusion[N];
+    bool     fields_together; ///< how relaxation_matrix() is meant
+    double   omega;
+
+    /** Coefficients of the present attempt. */
+    struct Scheme
+    {
+      double implicit, history[2], reaction[2], prediction[3], rms;
+      bool   explicit_reaction, predicting;
+
+      LEOPARD_HOST_DEVICE explicit Scheme(const Controller &c)
+        : implicit(c.implicit)
+        , history{c.history[0], c.history[1]}
+        , reaction{c.reaction[0], c.reaction[1]}
+        , prediction{c.prediction[0], c.prediction[1], c.prediction[2]}
+        , rms(c.rms)
+        , explicit_reaction(c.explicit_reaction())
+        , predicting(c.predicting)
+      {
+      }
+    };
+
+    /** The largest positive derivative of a rate by its own field, over all nodes. @param u host memory, field c of node i at c * n + i. */
+    double largest_rate(const double *u, long n) const
+    {
+      double result = 0.;
+      for (long i = 0; i < n; ++i)
+        {
+          double here[N], r[N], j[N * N];
+          for (int c = 0; c < N; ++c)
+            here[c] = u[c * n + i];
+          kinetics.evaluate(here, r, j);
+          for (int c = 0; c < N; ++c)
+            result = gamma * j[c * N + c] > result ? gamma * j[c * N + c] : result;
+        }
+      return result;
+    }
+
+    /** What the reaction contributes: gamma r and gamma dr/du, or in the IMEX scheme their extrapolation and no derivative. */
+    LEOPARD_HOST_DEVICE void reaction(const Scheme &s, const double *u, const double *u_n, const double *u_o, double *r, double *j) const
+    {
+      if (!s.explicit_reaction)
+        {
+          kinetics.evaluate(u, r, j);
+          for (int c = 0; c < N; ++c)
+            r[c] *= gamma;
+          for (int e = 0; e < N * N; ++e)
+            j[e] *= gamma;
+          return;
+        }
+      double r_n[N], r_o[N];
+      kinetics.evaluate(u_n, r_n, j);
+      for (int c = 0; c < N; ++c)
+        r_o[c] = 0.;
+      if (s.reaction[1] != 0.)
+        kinetics.evaluate(u_o, r_o, j);
+      for (int c = 0; c < N; ++c)
+        r[c] = gamma * (s.reaction[0] * r_n[c] + s.reaction[1] * r_o[c]);
+      for (int e = 0; e < N * N; ++e)
+        j[e] = 0.;
+    }
+
+    /**
+     * The residual G and the Jacobian's diagonal block D of a node, and its part of the sums.
+     * @param laplace of u at the node, a value a field; @param diagonal the sum of the weights of its neighbours; @param weight of the node.
+     * @param u_o, u_p levels 1 and 2; read where the scheme and the prediction use them.
+     */
+    LEOPARD_HOST_DEVICE void residual(const Scheme &s,
+                                      const double *u,
+                                      const double *u_n,
+                                      const double *u_o,
+                                      const double *u_p,
+                                      const double *laplace,
+                                      double        diagonal,
+                                      double        weight,
+                                      double       *g,
+                                      double       *block,
+                                      Sums         &sums) const
+    {
+      double r[N];
+      reaction(s, u, u_n, u_o, r, block);
+      for (int c = 0; c < N; ++c)
+        {
+          const double old = s.history[0] * u_n[c] + (s.history[1] != 0. ? s.history[1] * u_o[c] : 0.);
+          g[c]             = u[c] - old - s.implicit * (diffusion[c] * laplace[c] + r[c]);
+          sums.residual += weight * weight * g[c] * g[c];
+          sums.squares += u[c] * u[c];
+          if (s.predicting)
+            sums.history += weight * weight * old * old;
+          else
+            {
+              double predicted = s.prediction[0] * u_n[c];
+              if (s.prediction[1] != 0.)
+                predicted += s.prediction[1] * u_o[c];
+              if (s.prediction[2] != 0.)
+                predicted += s.prediction[2] * u_p[c];
+              const double size = u[c] < 0. ? -u[c] : u[c], scale = size > s.rms ? size : (s.rms > 1e-100 ? s.rms : 1e-100);
+              const double e = (u[c] - predicted) / scale, change = u[c] - u_n[c];
+              sums.history += e * e;
+              sums.change += change * change;
+              sums.negative += u[c] < 0. ? 1. : 0.;
+            }
+        }
+      for (int e = 0; e < N * N; ++e)
+        block[e] *= -s.implicit;
+      for (int c = 0; c < N; ++c)
+        block[c * N + c] += 1. + s.implicit * diffusion[c] * diagonal;
+    }
+
+    /**
+     * What the sweeps multiply with, from the diagonal block D: its inverse; or, for fields relaxed alone, 1 / D_cc on the diagonal and
+     * - D_cd / D_cc beside it.
+     */
+    LEOPARD_HOST_DEVICE void relaxation_matrix(const double *block, double *result) const
+    {
+      if (!fields_together)
+        {
+          for (int c = 0; c < N; ++c)
+            for (int d = 0; d < N; ++d)
+              result[c * N + d] = (c == d ? 1. : -block[c * N + d]) / block[c * N + c];
+          return;
+        }
+      if constexpr (N == 2)
+        {
+          const double factor = 1. / (block[0] * block[3] - block[1] * block[2]);
+          result[0]           = factor * block[3];
+          result[1]           = -factor * block[1];
+          result[2]           = -factor * block[2];
+          result[3]           = factor * block[0];
+        }
+      else
+        {
+          // Gauss-Jordan without pivoting: the block is close to the identity plus a diffusion that makes it dominant
+          double a[N * N];
+          for (int e = 0; e < N * N; ++e)
+            {
+              a[e]      = block[e];
+              result[e] = e / N == e % N ? 1. : 0.;
+            }
+          for (int p = 0; p < N; ++p)
+            {
+              const double inverse = 1. / a[p * N + p];
+              for (int d = 0; d < N; ++d)
+                {
+                  a[p * N + d] *= inverse;
+                  result[p * N + d] *= inverse;
+                }
+              for (int c = 0; c < N; ++c)
+                if (c != p)
+                  {
+                    const double f = a[c * N + p];
+                    for (int d = 0; d < N; ++d)
+                      {
+                        a[c * N + d] -= f * a[p * N + d];
+                        result[c * N + d] -= f * result[p * N + d];
+                      }
+                  }
+            }
+        }
+    }
+
+    /** d of a node after it is relaxed: b is the right-hand side plus the neighbours' part; m the relaxation_matrix(); d the old values. */
+    template <typename Number>
+    LEOPARD_HOST_DEVICE void relax(const Number *b, const Number *m, Number *d) const
+    {
+      Number next[N];
+      for (int c = 0; c < N; ++c)
+        {
+          next[c] = fields_together ? Number(0) : m[c * N + c] * b[c];
+          for (int e = 0; e < N; ++e)
+            if (fields_together)
+              next[c] += m[c * N + e] * b[e];
+            else if (e != c)
+              next[c] += m[c * N + e] * d[e];
+        }
+      for (int c = 0; c < N; ++c)
+        d[c] += Number(omega) * (next[c] - d[c]);
+    }
+  };
+
+  template <typename Kinetics, typename Options>
+  NodeSystem<Kinetics> make_node_system(const Kinetics &kinetics, const Options &options)
+  {
+    NodeSystem<Kinetics> system{};
+    system.kinetics        = kinetics;
+    system.gamma           = options.kinetics.gamma;
+    system.fields_together = options.fields_together;
+    system.omega           = options.stepping.omega;
+    for (int c = 0; c < Kinetics::n_species; ++c)
+      system.diffusion[c] = options.diffusion[c];
+    return system;
+  }
+} // namespace leopard::reaction_diffusion

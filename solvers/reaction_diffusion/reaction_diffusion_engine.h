@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "stepper.h"
+
+namespace leopard::reaction_diffusion
+{
+  /** The fields of a Stepper and what happens to them, on one backend. */
+  class Engine
+  {
+  public:
+    virtual ~Engine() = default;
+    /** Does what the controller says until it says stop. */
+    virtual void run(Controller &controller) = 0;
+    /** Host memory, all fields of one of the four slots. */
+    virtual void        set_slot(int slot, const double *u) = 0;
+    virtual void        get_slot(int slot, double *u) const = 0;
+    virtual bool        has_multigrid() const               = 0;
+    virtual double      smallest_reduction() const { return 1e-10; }
+    virtual std::string description() const = 0;
+  };
+
+  std::unique_ptr<Engine> make_host_engine(const NodeGrid &grid, const StepperOptions &options);
+  std::unique_ptr<Engine> make_reference_engine(const NodeGrid &grid, const StepperOptions &options);
+  /** @throws DeviceError without CUDA. */
+  std::unique_ptr<Engine> make_cuda_engine(const NodeGrid &grid, const StepperOptions &options);
+} // namespace leopard::reaction_diffusion

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+// The oracle: sequential, and its linear systems are solved directly.
+#include "node_system.h"
+#include "reaction_diffusion_engine.h"
+
+#include <Eigen/SparseCore>
+#include <Eigen/SparseLU>
+
+namespace leopard::reaction_diffusion
+{
+  namespace
+  {
+    template <typename Kinetics>
+    class ReferenceEngine : public Engine
+    {
+      static constexpr int N = Kinetics::n_species;
+
+    public:
+      ReferenceEngine(const NodeGrid &grid_, const StepperOptions &options, const Kinetics &kinetics)
+        : grid(make_levels(grid_, false).front())
+        , system(make_node_system(kinetics, options))
+        , n(grid_.n_nodes())
+        , rhs(N * n)
+        , blocks(n * N * N)
+      {
+        for (auto &slot : slots)
+          slot.assign(N * n, 0.);
+      }
+
+      void        set_slot(int slot, const double *u) override { slots[slot].assign(u, u + N * n); }
+      void        get_slot(int slot, double *u) const override { std::copy(slots[slot].begin(), slots[slot].end(), u); }
+      bool        has_multigrid() const override { return false; }
+      std::string description() const override { return "sequential, sparse LU of the Jacobian"; }
+
+      void run(Controller &c) override
+      {
+        Sums sums;
+        for (Action action = c.start(); action != Action::stop; action = c.next(sums))
+          {
+            std::vector<double> &u = slots[c.slot(-1)];
+            if (action == Action::predict)
+              for (long i = 0; i < N * n; ++i)
+                {
+                  u[i] = 0.;
+                  for (int l = 0; l < 3; ++l)
+                    if (c.prediction[l] != 0.)
+                      u[i] += c.prediction[l] * slots[c.slot(l)][i];
+                }
+            else
+              correct(c, u);
+            sums = evaluate(c, u);
+          }
+      }
+
+    private:
+      /** Calls visit(j, weight) for the neighbours j of node i. */
+      template <typename Visitor>
+      void for_neighbours(long i, const Visitor &visit) const
+      {
+        long stride = 1, rest = i;
+        for (int d = 0; d < 3; ++d)
+          {
+            const long k = rest % grid.n[d];
+            if (k > 0)
+              visit(i - stride, grid.axis[d].lower[k]);
+            if (k + 1 < grid.n[d])
+              visit(i + stride, grid.axis[d].upper[k]);
+            rest /= grid.n[d];
+            stride *= grid.n[d];
+          }
+      }
+
+      double weight(long i) const
+      {
+        return grid.axis[0].weight[i % grid.n[0]] * grid.axis[1].weight[i / grid.n[0] % grid.n[1]] * grid.axis[2].weight[i / grid.n[0] / grid.n[1]];
+      }
+
+      Sums evaluate(const Controller &c, const std::vector<double> &u)
+      {
+        const typename NodeSystem<Kinetics>::Scheme scheme(c);
+        Sums                                        sums;
+        for (long i = 0; i < n; ++i)
+          {
+            double here[N], old[3][N], laplace[N] = {}, g[N], diagonal = 0.;
+            for_neighbours(i, [&](long j, double w) {
+              diagonal += w;
+              for (int s = 0; s < N; ++s)
+                laplace[s] += w * (u[s * n + j] - u[s * n + i]);
+            });
+            for (int s = 0; s < N; ++s)
+              {
+                here[s] = u[s * n + i];
+                for (int l = 0; l < 3; ++l)
+                  old[l][s] = slots[c.slot(l)][s * n + i];
+              }
+            system.residual(scheme, here, old[0], old[1], old[2], laplace, diagonal, weight(i), g, &blocks[i * N * N], sums);
+            for (int s = 0; s < N; ++s)
+              rhs[s * n + i] = -g[s];
+          }
+        return sums;
+      }
+
+      /** J d = -G with an LU factorization, which is kept as long as it reduces the residual to a hundredth; u += d. */
+      void correct(const Controller &c, std::vector<double> &u)
+      {
+        const bool stale = c.attempt_figures.newton_steps > 0 && c.norm > 0.01 * last_norm;
+        last_norm        = c.norm;
+        if (stale || c.implicit != factored_implicit)
+          factorize(c.implicit);
+        const Eigen::VectorXd d = lu.solve(Eigen::Map<const Eigen::VectorXd>(rhs.data(), N * n));
+        for (long i = 0; i < N * n; ++i)
+          u[i] += d[i];
+      }
+
+      void factorize(double implicit)
+      {
+        std::vector<Eigen::Triplet<double>> entries;
+        for (long i = 0; i < n; ++i)
+          for (int s = 0; s < N; ++s)
+            {
+              for (int t = 0; t < N; ++t)
+                entries.emplace_back(s * n + i, t * n + i, blocks[(i * N + s) * N + t]);
+              for_neighbours(i, [&](long j, double w) { entries.emplace_back(s * n + i, s * n + j, -implicit * system.diffusion[s] * w); });
+            }
+        Eigen::SparseMatrix<double> A(N * n, N * n);
+        A.setFromTriplets(entries.begin(), entries.end());
+        lu.compute(A);
+        factored_implicit = implicit;
+      }
+
+      const GridLevel                              grid;
+      const NodeSystem<Kinetics>                   system;
+      const long                                   n;
+      std::vector<double>                          slots[4], rhs, blocks;
+      Eigen::SparseLU<Eigen::SparseMatrix<double>> lu;
+      double                                       factored_implicit = -1., last_norm = 0.;
+    };
+  } // namespace
+
+  std::unique_ptr<Engine> make_reference_engine(const NodeGrid &grid, const StepperOptions &options)
+  {
+    return with_kinetics(options.kinetics, [&](const auto &kinetics) -> std::unique_ptr<Engine> {
+      return std::make_unique<ReferenceEngine<std::decay_t<decltype(kinetics)>>>(grid, options, kinetics);
+    });
+  }
+} // namespace leopard::reaction_diffusion

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stepper.h"
+
+#include "../base/errors.h"
+#include "reaction_diffusion_engine.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace leopard::reaction_diffusion
+{
+  std::vector<std::string> kinetics_names()
+  {
+    return {"Schnakenberg", "Gierer-Meinhardt", "Brusselator", "Gray-Scott", "FitzHugh-Nagumo"};
+  }
+
+  namespace
+  {
+    void require(bool condition, const std::string &found, const std::string &expected)
+    {
+      if (!condition)
+        throw InvalidInput(found + "\n  expected: " + expected);
+    }
+  } // namespace
+
+  void KineticsChoice::validate() const
+  {
+    const auto  names = kinetics_names();
+    std::string list;
+    for (const std::string &known : names)
+      list += (list.empty() ? "" : ", ") + known;
+    require(std::find(names.begin(), names.end(), name) != names.end(), "there are no kinetics '" + name + "'", "one of " + list);
+    const std::size_t wanted = name == "Gierer-Meinhardt" || name == "FitzHugh-Nagumo" ? 3 : 2;
+    require(constants.size() == wanted, name + " kinetics are given " + std::to_string(constants.size()) + " constants", std::to_string(wanted));
+    for (const double c : constants)
+      require(std::isfinite(c), "a constant of the " + name + " kinetics is " + std::to_string(c), "a finite number");
+    require(std::isfinite(gamma), "gamma is " + std::to_string(gamma), "a finite number");
+  }
+
+  void StepperOptions::validate() const
+  {
+    kinetics.validate();
+    const std::size_t n = with_kinetics(kinetics, [](const auto &k) { return static_cast<std::size_t>(k.n_species); });
+    require(diffusion.size() == n,
+            std::to_string(diffusion.size()) + " diffusion coefficients are given for " + kinetics.name,
+            std::to_string(n) + ", one a field");
+    for (const double d : diffusion)
+      require(d > 0. && std::isfinite(d), "a diffusion coefficient is " + std::to_string(d), "a positive number");
+    const SteppingOptions &s = stepping;
+    require(s.step_size > 0. && std::isfinite(s.step_size), "the step size is " + std::to_string(s.step_size), "a positive number");
+    require(s.error_tolerance > 0. || !s.error_controlled, "the error tolerance is " + std::to_string(s.error_tolerance), "a positive number");
+    require(s.newton_tolerance > 0. || s.newton_floor > 0., "both tolerances of Newton's method are 0", "at least one positive number");
+    require(s.max_newton_steps >= 1 && s.max_sweeps >= 1 && s.max_cycles >= 1, "a largest number of iterations is below 1", "1 or more");
+    require(s.omega > 0. && s.omega < 2., "the relaxation factor omega is " + std::to_string(s.omega), "a number between 0 and 2");
+    require(local_iterations >= 1, "the number of local iterations is " + std::to_string(local_iterations), "1 or more");
+    require(n_threads >= 0, "the number of threads is " + std::to_string(n_threads), "0 for all, or more");
+  }
+
+  class Stepper::Implementation
+  {
+  public:
+    Implementation(const NodeGrid &grid_, const StepperOptions &options)
+      : grid(grid_)
+      , species(static_cast<int>(options.diffusion.size()))
+    {
+      switch (options.backend)
+        {
+          case Backend::reference:
+            engine = make_reference_engine(grid, options);
+            break;
+          case Backend::host:
+            engine = make_host_engine(grid, options);
+            break;
+          case Backend::cuda:
+            engine = make_cuda_engine(grid, options);
+            break;
+        }
+      controller.options            = options.stepping;
+      controller.next_step          = options.stepping.step_size;
+      controller.n_unknowns         = static_cast<double>(grid.n_nodes()) * species;
+      controller.has_multigrid      = engine->has_multigrid();
+      controller.smallest_reduction = engine->smallest_reduction();
+      double sum                    = 0.;
+      for (int d = 0; d < 3; ++d)
+        sum += grid.n[d] > 1 ? 2. / (grid.spacing[d] * grid.spacing[d]) : 0.;
+      controller.rate_bound = sum * *std::max_element(options.diffusion.begin(), options.diffusion.end());
+    }
+
+    const NodeGrid          grid;
+    const int               species;
+    std::unique_ptr<Engine> engine;
+    Controller              controller;
+  };
+
+  Stepper::Stepper(const NodeGrid &grid, const StepperOptions &options)
+  {
+    options.validate();
+    grid.validate(static_cast<int>(options.diffusion.size()));
+    implementation = std::make_unique<Implementation>(grid, options);
+  }
+
+  Stepper::~Stepper() = default;
+
+  int Stepper::n_species() const
+  {
+    return implementation->species;
+  }
+
+  long Stepper::n_nodes() const
+  {
+    return implementation->grid.n_nodes();
+  }
+
+  void Stepper::start(const double *u)
+  {
+    Controller &c = implementation->controller;
+    c.newest      = 0;
+    c.n_levels    = 1;
+    c.step        = 0;
+    c.time        = 0.;
+    c.next_step   = c.options.step_size;
+    implementation->engine->set_slot(0, u);
+  }
+
+  StopReason Stepper::advance(double stop_time, long max_steps, double slack)
+  {
+    Controller &c = implementation->controller;
+    if (c.n_levels == 0)
+      throw InvalidInput("advance() is called before start() or resume()\n  expected: initial values");
+    c.stop_time = stop_time;
+    c.last_step = c.step + max_steps;
+    c.slack     = slack;
+    implementation->engine->run(c);
+    return c.stop_reason;
+  }
+
+  double Stepper::time() const
+  {
+    return implementation->controller.time;
+  }
+
+  long Stepper::step_number() const
+  {
+    return implementation->controller.step;
+  }
+
+  double Stepper::next_step_size() const
+  {
+    return implementation->controller.next_step;
+  }
+
+  const StepFigures &Stepper::last_step() const
+  {
+    return implementation->controller.figures;
+  }
+
+  const Totals &Stepper::totals() const
+  {
+    return implementation->controller.totals;
+  }
+
+  void Stepper::solution(double *u, int level) const
+  {
+    const Controller &c = implementation->controller;
+    require(level >= 0 && level < c.n_levels,
+            "solution " + std::to_string(level) + " steps ago is asked for",
+            "less than " + std::to_string(c.n_levels) + ", as many as are kept");
+    implementation->engine->get_slot(c.slot(level), u);
+  }
+
+  Stepper::State Stepper::state() const
+  {
+    const Controller &c = implementation->controller;
+    return {c.step, c.time, c.next_step, std::vector<double>(c.steps, c.steps + std::max(0, c.n_levels - 1))};
+  }
+
+  void Stepper::resume(const State &state, const std::vector<std::vector<double>> &solutions)
+  {
+    Controller       &c = implementation->controller;
+    const std::size_t n = solutions.size();
+    require(n >= 1 && n <= 3 && state.step_sizes.size() + 1 == n,
+            std::to_string(n) + " solutions and " + std::to_string(state.step_sizes.size()) + " step sizes are given",
+            "1 to 3 solutions and one step size fewer");
+    for (const auto &u : solutions)
+      require(static_cast<double>(u.size()) == c.n_unknowns,
+              "a solution has " + std::to_string(u.size()) + " values",
+              std::to_string(static_cast<long>(c.n_unknowns)));
+    c.step      = state.step;
+    c.time      = state.time;
+    c.next_step = state.next_step_size;
+    c.n_levels  = static_cast<int>(n);
+    c.newest    = static_cast<int>(n) - 1;
+    std::copy(state.step_sizes.begin(), state.step_sizes.end(), c.steps);
+    for (std::size_t l = 0; l < n; ++l)
+      implementation->engine->set_slot(c.slot(static_cast<int>(l)), solutions[l].data());
+  }
+
+  std::string Stepper::description() const
+  {
+    return implementation->engine->description();
+  }
+} // namespace leopard::reaction_diffusion

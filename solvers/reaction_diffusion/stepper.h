@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "../block_async/block_async.h"
+#include "controller.h"
+#include "grid.h"
+#include "kinetics.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace leopard::reaction_diffusion
+{
+  /** Diffusion, reaction and method of a Stepper. */
+  struct StepperOptions
+  {
+    Backend             backend   = Backend::host;
+    int                 n_threads = 0;         ///< host; 0: as many as the machine has
+    std::vector<double> diffusion = {1., 10.}; ///< one coefficient a field, positive, dimensionless
+    KineticsChoice      kinetics;
+    SteppingOptions     stepping;
+    int                 local_iterations = 1;    ///< sweeps that a block does before the next one's turn
+    bool                fields_together  = true; ///< the fields of a node are relaxed together (the inverse of their n_s x n_s block), or each alone
+    bool                persistent       = true; ///< cuda: many steps in one launch, where the grid fits on the chip
+
+    /** @throws InvalidInput saying what was found and what is expected. */
+    void validate() const;
+  };
+
+  /**
+   * The whole time loop of a reaction-diffusion system
+   *
+   *   du_c/dt = diffusion_c laplace u_c + gamma f_c(u),   c = 1 ... n_s,   zero flux,
+   *
+   * on a grid of nodes: 5- or 7-point differences, symmetric boundary rows, the reaction at the nodes (thesis, section 4.14.2.1). Steps by Newton's
+   * method, tested by its true residual in each step; linear systems by block-asynchronous sweeps in red-black order, both fields of a node together,
+   * with values of other blocks read as they are at the moment; or by multigrid with these sweeps where the step is too long for them. On the backend
+   * cuda everything happens on the GPU; the host sees scalars at the end of advance() and fields when it asks. Nothing is allocated and no field is
+   * copied in a step. The backend reference is sequential and solves its linear systems directly (sparse LU): the oracle.
+   */
+  class Stepper
+  {
+  public:
+    /** Allocates all. @throws InvalidInput; DeviceError. */
+    Stepper(const NodeGrid &grid, const StepperOptions &options);
+    ~Stepper();
+
+    int  n_species() const;
+    long n_nodes() const;
+
+    /** Starts at time zero. @param u host memory, field c of node i at c * n_nodes() + i. */
+    void start(const double *u);
+
+    /**
+     * Steps until `stop_time` (within `slack`; error-controlled steps hit it, fixed ones end nearest to it if slack is half a step), at most
+     * `max_steps` steps.
+     */
+    StopReason advance(double stop_time, long max_steps, double slack);
+
+    double             time() const;
+    long               step_number() const;
+    double             next_step_size() const;
+    const StepFigures &last_step() const;
+    const Totals      &totals() const; ///< since the constructor
+
+    /** The solution `level` steps ago. @param u host memory, n_species() * n_nodes() values. */
+    void solution(double *u, int level = 0) const;
+
+    /** All that a checkpoint holds beside the solutions. */
+    struct State
+    {
+      long                step = 0;
+      double              time = 0., next_step_size = 0.;
+      std::vector<double> step_sizes; ///< of the last steps, newest first; one fewer than there are solutions
+    };
+    State state() const;
+    /** Continues. @param solutions state.step_sizes.size() + 1 arrays as for start(), newest first. */
+    void resume(const State &state, const std::vector<std::vector<double>> &solutions);
+
+    /** Whether the steps run in one launch, what the blocks are, threads: one line for a log. */
+    std::string description() const;
+
+  private:
+    class Implementation;
+    std::unique_ptr<Implementation> implementation;
+  };
+} // namespace leopard::reaction_diffusion

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <applications/nonlinear/implicit_system.h>
+#include <applications/run/parameters.h>
+#include <solvers/matrix/analysis.h>
+
+#include <gtest/gtest.h>
+
+#include <unistd.h>
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+
+namespace leopard
+{
+  namespace
+  {
+    /** The matrices of a parameter file's problem, at its initial values. */
+    struct Case
+    {
+      explicit Case(const std::string &settings)
+      {
+        const auto file = std::filesystem::temp_directory_path() / ("leopard_bound_" + std::to_string(::getpid()) + ".prm");
+        std::ofstream(file) << "set Problem = turing\nsubsection Turing\n set gamma = 300\n set Initial value u = 0.9 + 0.3*cos(pi*x)*cos(2*pi*y)\n"
+                               " set Initial value v = 0.9 - 0.2*cos(pi*x)\nend\n"
+                            << settings;
+        parameters = std::make_unique<Parameters>(file.string(), std::vector<std::string>(), MPI_COMM_WORLD);
+        std::filesystem::remove(file);
+        discretization = std::make_unique<Discretization<2>>(parameters->mesh, parameters->discretization, *parameters->problem, MPI_COMM_WORLD);
+        discretization->triangulation.refine_global(parameters->mesh.global_refinements);
+        discretization->distribute_unknowns();
+        discretization->interpolate_initial_values(u);
+        discretization->assemble(system, 0.);
+        implicit = std::make_unique<ImplicitSystem>(system, *parameters->problem);
+      }
+
+      /** max_i sum_{j != i} |J_ij| / J_ii for the mass factor a, from the matrix itself. */
+      double dominance(double a)
+      {
+        implicit->set_mass_factor(a);
+        implicit->linearize(u);
+        const CrsMatrix matrix = local_matrix(implicit->jacobian()).matrix;
+        double          worst  = 0.;
+        for (int row = 0; row < matrix.n_rows; ++row)
+          {
+            double diagonal = 0., rest = 0.;
+            for (int p = matrix.row_offsets[row]; p < matrix.row_offsets[row + 1]; ++p)
+              (matrix.columns[p] == row ? diagonal : rest) += matrix.columns[p] == row ? matrix.values[p] : std::abs(matrix.values[p]);
+            worst = std::max(worst, diagonal > 0. ? rest / diagonal : std::numeric_limits<double>::infinity());
+          }
+        return worst;
+      }
+
+      std::unique_ptr<Parameters>        parameters;
+      std::unique_ptr<Discretization<2>> discretization;
+      SemiDiscreteSystem                 system;
+      std::unique_ptr<ImplicitSystem>    implicit;
+      HostVector                         u;
+    };
+
+    const std::vector<std::string> discretizations = {
+      "subsection Discretization\n set Method = finite differences\nend\nsubsection Mesh\n set Global refinements = 4\nend\n",
+      "subsection Mesh\n set Global refinements = 4\nend\n",
+      "subsection Mesh\n set Domain = ball\n set Global refinements = 2\nend\n", // cells that are no rectangles: positive entries off the diagonal
+      "subsection Discretization\n set Degree = 2\nend\nsubsection Mesh\n set Global refinements = 3\nend\n"};
+
+    TEST(AsynchronousBound, IsWhereTheRowsBecomeDominant)
+    {
+      for (const std::string &settings : discretizations)
+        {
+          Case         c(settings);
+          const double a = c.implicit->dominant_mass_factor(c.u);
+          ASSERT_GT(a, 0.);
+          EXPECT_LT(c.dominance(1.0001 * a), 1.) << settings;
+          EXPECT_GE(c.dominance(0.9999 * a), 1.) << settings;
+        }
+    }
+
+    TEST(AsynchronousBound, EveryScheduleConvergesWithinIt)
+    {
+      for (const std::string &settings : discretizations)
+        {
+          Case c(settings);
+          c.dominance(1.01 * c.implicit->dominant_mass_factor(c.u));
+          EXPECT_LT(estimate_spectral_radius_abs(local_matrix(c.implicit->jacobian()).matrix), 1.) << settings;
+        }
+      // and it is not far from the truth: with a much larger step the radius is above 1
+      Case c(discretizations[0]);
+      c.dominance(0.5 * c.implicit->dominant_mass_factor(c.u));
+      EXPECT_GT(estimate_spectral_radius_abs(local_matrix(c.implicit->jacobian()).matrix), 1.);
+    }
+
+    TEST(AsynchronousBound, OfTheFivePointStencilIsThatOfTheKinetics)
+    {
+      Case   c(discretizations[0]);
+      double expected = 0.;
+      for (unsigned int i = 0; i < c.u.locally_owned_size(); i += 2)
+        {
+          const double u = c.u.begin()[i], v = c.u.begin()[i + 1];
+          expected = std::max({expected, 300. * (-1. + 2. * u * v + u * u), 300. * (-u * u + 2. * u * v)});
+        }
+      EXPECT_NEAR(c.implicit->dominant_mass_factor(c.u), expected, 1e-6 * expected);
+    }
+
+    TEST(AsynchronousBound, ConsistentMassHasNone)
+    {
+      Case c("subsection Discretization\n set Mass matrix = consistent\nend\nsubsection Mesh\n set Global refinements = 3\nend\n");
+      EXPECT_TRUE(std::isinf(c.implicit->dominant_mass_factor(c.u)));
+    }
+
+    TEST(AsynchronousBound, WithoutImplicitReactionEveryStepWillDo)
+    {
+      Case                 c(discretizations[0]);
+      const ImplicitSystem explicit_reaction(c.system, *c.parameters->problem, ReactionTreatment::explicit_);
+      EXPECT_EQ(explicit_reaction.dominant_mass_factor(c.u), 0.);
+    }
+  } // namespace
+} // namespace leopard

@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <applications/studies/list_syntax.h>
+#include <applications/studies/smoother_choice.h>
+#include <applications/studies/smoother_study_parameters.h>
+#include <applications/studies/smoother_tables.h>
+#include <applications/studies/study_problem.h>
+#include <applications/studies/thesis_smoothers.h>
+#include <solvers/base/errors.h>
+
+#include <deal.II/base/parameter_handler.h>
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <sstream>
+
+namespace leopard
+{
+  namespace
+  {
+    using Settings = std::vector<std::pair<std::string, std::string>>;
+
+    /** What the error says; empty if there is none. */
+    template <typename Function>
+    std::string message(const Function &f)
+    {
+      try
+        {
+          f();
+        }
+      catch (const Error &error)
+        {
+          return error.what();
+        }
+      return "";
+    }
+
+    void expect_in(const std::string &part, const std::string &whole)
+    {
+      EXPECT_NE(whole.find(part), std::string::npos) << "no '" << part << "' in: " << whole;
+    }
+
+    TEST(ListSyntax, SplitsOutsideOfBrackets)
+    {
+      EXPECT_EQ(split_list("S/E", " a, b(c, d=[1,2]) ,e [f=g(1,2)] "), (std::vector<std::string>{"a", "b(c, d=[1,2])", "e [f=g(1,2)]"}));
+      EXPECT_TRUE(split_list("S/E", "  ").empty());
+      for (const char *bad : {"a,,b", "a,", "a(b", "a)b", "a[b)]"})
+        expect_in("'S/E'", message([&] { split_list("S/E", bad); }));
+    }
+
+    TEST(ListSyntax, CallsAndBrackets)
+    {
+      const NamedSettings call = parse_call("S/E", "async(k=5, merged = 2)");
+      EXPECT_EQ(call.name, "async");
+      EXPECT_EQ(call.settings, (Settings{{"k", "5"}, {"merged", "2"}}));
+      EXPECT_TRUE(parse_call("S/E", "jacobi").settings.empty());
+      const NamedSettings box = parse_bracketed("S/E", "Q2, fine [A/b c=if(x<1, 2, 3)][D=0: 1; *: x] ");
+      EXPECT_EQ(box.name, "Q2, fine");
+      EXPECT_EQ(box.settings, (Settings{{"A/b c", "if(x<1, 2, 3)"}, {"D", "0: 1; *: x"}}));
+      for (const char *bad : {"async(k)", "async(=5)", "(k=5)", "async(k=5)x"})
+        EXPECT_THROW(parse_call("S/E", bad), Error) << bad;
+      for (const char *bad : {"[a=b]", "n [a]", "n [a=b] x", "n [a=b] x [c=d]", "n [a=[b]"})
+        EXPECT_THROW(parse_bracketed("S/E", bad), Error) << bad;
+    }
+
+    TEST(SmootherChoice, ReadsOptions)
+    {
+      const SmootherChoice async =
+        parse_smoother("S/E", "async(k=3, merged=2, block=512, omega=0.5, schedule=replay, shape=contiguous, l1=true, backend=host)");
+      EXPECT_EQ(async.options.method, "async");
+      EXPECT_EQ(async.options.iterations_per_step, 2);
+      EXPECT_EQ(async.options.block_async.local_iterations, 3);
+      EXPECT_EQ(async.options.block_async.block_size, 512);
+      EXPECT_EQ(async.options.block_async.schedule, Schedule::replay);
+      EXPECT_TRUE(async.options.block_async.l1_weights);
+      EXPECT_EQ(async.options.block_shape, BlockShape::contiguous);
+      EXPECT_DOUBLE_EQ(async.options.omega, 0.5);
+      EXPECT_EQ(async.backend_in(Backend::cuda), Backend::host);
+      EXPECT_EQ(parse_smoother("S/E", "async").backend_in(Backend::cuda), Backend::cuda);
+      EXPECT_EQ(parse_smoother("S/E", "gauss-seidel").backend_in(Backend::cuda), Backend::host);
+      EXPECT_DOUBLE_EQ(parse_smoother("S/E", "chebyshev(lambda_max=2)").options.chebyshev.lambda_max, 2.);
+      EXPECT_DOUBLE_EQ(parse_smoother("S/E", "async(overlap=20)").options.block_async.overlap_percent, 20.);
+      for (const std::string &name : smoother_names())
+        {
+          EXPECT_EQ(parse_smoother("S/E", name).text, name);
+          expect_in(name, smoother_syntax());
+        }
+    }
+
+    TEST(SmootherChoice, RejectsWhatItDoesNotKnow)
+    {
+      const auto says = [](const std::string &text) { return message([&] { parse_smoother("S/E", text); }); };
+      expect_in("did you mean 'gauss-seidel'?", says("gaus-seidel"));
+      expect_in("expected: one of async", says("multigrid-something-else"));
+      expect_in("did you mean 'merged'?", says("async(mergd=2)"));
+      expect_in("jacobi has no option 'k'", says("jacobi(k=5)"));
+      expect_in("given twice", says("async(k=5, k=6)"));
+      expect_in("an integer", says("async(k=2.5)"));
+      expect_in("a number", says("async(omega=fast)"));
+      expect_in("one of contiguous, tiles, metis", says("async(shape=round)"));
+      expect_in("does not run on cuda", says("ilu0(backend=cuda)"));
+      expect_in("'S/E' has 'async(k=0)'", says("async(k=0)"));
+      expect_in("'S/E' has 'async(omega=3)'", says("async(omega=3)"));
+    }
+
+    TEST(SmootherStudyParameters, CasesNameTheEntriesThatDiffer)
+    {
+      dealii::ParameterHandler prm;
+      SmootherStudyParameters  study;
+      study.declare(prm);
+      prm.enter_subsection("Smoother study");
+      prm.set("Cases", std::string("A [Levels=2] [Discretization/Degree=2], B"));
+      prm.leave_subsection();
+      study.read(prm);
+      ASSERT_EQ(study.cases.size(), 2u);
+      EXPECT_EQ(study.cases[0].name, "A");
+      EXPECT_EQ(study.cases[0].overrides, (std::vector<std::string>{"Smoother study/Levels=2", "Discretization/Degree=2"}));
+      EXPECT_TRUE(study.cases[1].overrides.empty());
+      prm.enter_subsection("Smoother study");
+      prm.set("Cases", std::string("A, A [Levels=2]"));
+      prm.leave_subsection();
+      expect_in("two cases 'A'", message([&] { study.read(prm); }));
+    }
+
+    TEST(StudyProblem, StencilsAreThoseOfTheirNames)
+    {
+      const StudyProblem problem = make_stencil_problem("3-point", 5, 0.5, 2);
+      EXPECT_EQ(problem.b.size(), 5u);
+      const CrsMatrix A = problem.stencil->to_crs();
+      EXPECT_EQ(A.n_entries(), 13);
+      EXPECT_EQ(A.values[0], 2.5);
+      EXPECT_EQ(A.values[1], -1.);
+      EXPECT_EQ(problem.coarse_matrix().n_rows, 2);
+      EXPECT_EQ(make_stencil_problem("7-point", 4, 0., 1).b.size(), 64u);
+      EXPECT_EQ(make_stencil_problem("5-point", 64, 0., 0).n_levels, 3); // 4096, 1024, 256 unknowns
+      EXPECT_THROW(make_stencil_problem("6-point", 4, 0., 1), InvalidInput);
+    }
+
+    /** A row that converged in so many cycles, with these times. */
+    SmootherRow row(const std::string &smoother, double cycles, const std::vector<double> &seconds)
+    {
+      SmootherRow result;
+      result.smoother        = smoother;
+      result.method          = smoother.substr(0, smoother.find('('));
+      result.cycle           = "V";
+      result.smoothing_steps = 2;
+      result.solver          = "multigrid";
+      result.status          = "converged";
+      result.seconds         = seconds;
+      result.cycles.assign(seconds.size(), cycles);
+      return result;
+    }
+
+    SmootherRow failed(const std::string &smoother, const std::string &status)
+    {
+      SmootherRow result = row(smoother, 3, {0.001});
+      result.status      = status;
+      return result;
+    }
+
+    TEST(Winner, IsTheFastestAndSaysWhy)
+    {
+      // fewer cycles, which cost more each, and still faster
+      Winner winner = choose_winner({row("a", 10, {1., 1.}), row("b", 5, {0.8, 0.8})});
+      EXPECT_EQ(winner.row, 1);
+      EXPECT_EQ(winner.reason, "fewest cycles; 1.25 times as fast as a, V(2,2)");
+      winner = choose_winner({row("a", 10, {0.5, 0.5}), row("b", 5, {0.8, 0.8})});
+      EXPECT_EQ(winner.row, 0);
+      EXPECT_EQ(winner.reason.find("fastest cycle; 1.60"), 0u) << winner.reason;
+      winner = choose_winner({row("a", 10, {2., 2.}), row("b", 5, {0.8, 0.8})});
+      EXPECT_EQ(winner.reason.find("fewest cycles and fastest cycle; 2.50"), 0u) << winner.reason;
+      // a: 4 cycles of 1 s, b: 6 of 0.5, c: 20 of 0.2
+      winner = choose_winner({row("a", 4, {4., 4.}), row("b", 6, {3., 3.}), row("c", 20, {4., 4.})});
+      EXPECT_EQ(winner.row, 1);
+      expect_in("best product of cycles and time a cycle (a, V(2,2) has fewer cycles, c, V(2,2) faster ones)", winner.reason);
+    }
+
+    TEST(Winner, DoesNotCallNoiseAVictory)
+    {
+      const Winner winner = choose_winner({row("a", 10, {1.0, 1.2}), row("b", 10, {1.05, 1.25})});
+      EXPECT_EQ(winner.row, 0);
+      EXPECT_EQ(winner.reason.find("differences within the spread: b, V(2,2) took 4.5 percent longer"), 0u) << winner.reason;
+      expect_in("the spread is not known", choose_winner({row("a", 10, {1.}), row("b", 10, {2.})}).reason);
+    }
+
+    TEST(Winner, IsAmongThoseThatConverged)
+    {
+      Winner winner = choose_winner({failed("a", "diverged"), row("b", 50, {9., 9.}), failed("c", "cycle limit")});
+      EXPECT_EQ(winner.row, 1);
+      EXPECT_EQ(winner.reason, "the only one that has converged");
+      winner = choose_winner({failed("a", "diverged")});
+      EXPECT_EQ(winner.row, -1);
+      EXPECT_EQ(winner.reason, "none has converged");
+    }
+
+    TEST(SmootherTables, HoldEveryRow)
+    {
+      SmootherRow broken = failed("ilu0", "failed");
+      broken.cycles.clear();
+      broken.seconds.clear();
+      broken.note      = "a \"note\", with commas\nand lines";
+      SmootherRow row_ = row("async(k=5, merged=2)", 7, {0.1, 0.3});
+      row_.histories   = {{{1., 0.1, 0.01}, 0.5}, {{1., 0.2}, 0.25}};
+      row_.varies      = true;
+      std::ostringstream csv, history;
+      study_table({row_, broken}).write_csv(csv);
+      EXPECT_EQ(csv.str().find("case,published,problem,epsilon,unknowns"), 0u);
+      expect_in("\"async(k=5, merged=2)\"", csv.str());
+      expect_in("\"a \"\"note\"\", with commas\nand lines\"", csv.str());
+      history_table({row_}).write_csv(history);
+      const std::string text = history.str();
+      EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 6); // 3 + 2 and the head
+      expect_in(",0,2,1,0.01\n", text);                         // repetition, cycle, seconds, residual
+      expect_in(",1,1,0.25,0.2\n", text);
+      const std::string table = competition_text({row_, broken}, choose_winner({row_, broken}));
+      expect_in("asynchronous: cycles and residuals differ", table);
+      expect_in("ilu0, V(2,2): a \"note\"", table);
+      expect_in("winner: async(k=5, merged=2), V(2,2): the only one that has converged", table);
+    }
+
+    /** Rows as section 4.11 of the thesis has them: n, epsilon, levels, steps. */
+    SmootherRow thesis_row(const std::string &smoother, long long n, double epsilon, int levels, int steps, double cycles, double smoother_seconds)
+    {
+      SmootherRow result      = row(smoother, cycles, {cycles * (smoother_seconds + 1e-3)});
+      result.unknowns         = n;
+      result.epsilon          = epsilon;
+      result.levels           = levels;
+      result.smoothing_steps  = steps;
+      result.smoother_seconds = smoother_seconds;
+      result.transfer_seconds = 5e-4;
+      result.coarse_seconds   = 5e-4;
+      result.factor           = std::pow(1e-10, 1. / cycles);
+      return result;
+    }
+
+    /** The line of a finding whose claim holds a text. */
+    std::string finding(const std::string &published, const std::vector<SmootherRow> &rows, const std::string &claim)
+    {
+      std::ostringstream out;
+      studies::Report    report(out, "");
+      report_thesis_findings(published, rows, report);
+      report.finish();
+      std::istringstream lines(out.str());
+      for (std::string line; std::getline(lines, line);)
+        if (line.find("finding of the paper") == 0 && line.find(claim) != std::string::npos)
+          return line;
+      return "no such finding: " + out.str();
+    }
+
+    TEST(ThesisSmoothers, Figure27)
+    {
+      const auto rows = [](double async_cycles, double jacobi_cycles) {
+        std::vector<SmootherRow> result;
+        for (const double epsilon : {1e-6, 1e-1})
+          for (const int steps : {1, 2})
+            for (const auto &[name, cycles] :
+                 {std::make_pair("gauss-seidel", 20.), std::make_pair("async(k=5)", async_cycles), std::make_pair("jacobi", jacobi_cycles)})
+              result.push_back(thesis_row(name, 1000, epsilon, 2, steps, cycles / steps, 1e-3));
+        return result;
+      };
+      const auto says = [&](double async_cycles, double jacobi_cycles, const std::string &claim) {
+        return finding("Figure 4.27", rows(async_cycles, jacobi_cycles), claim);
+      };
+      expect_in(": holds: measured 1.05 to 1.05", says(21., 50., "hardly affects convergence"));
+      expect_in(": does not hold: measured 1.15 to 1.15", says(23., 50., "hardly affects convergence"));
+      expect_in(": holds", says(21., 50., "jacobi converges considerably more slowly"));
+      expect_in(": does not hold", says(21., 22., "jacobi converges considerably more slowly"));
+      expect_in(": holds", says(21., 50., "gauss-seidel: two smoothing steps"));
+      expect_in(": holds", says(19., 50., "for very small condition numbers"));
+      expect_in(": does not hold", says(21., 50., "for very small condition numbers"));
+      expect_in("is not decided here", says(21., 50., "attains a smaller residual"));
+      auto diverging      = rows(21., 50.);
+      diverging[5].status = "diverged"; // jacobi
+      expect_in("to inf times", finding("Figure 4.27", diverging, "jacobi converges considerably more slowly"));
+    }
+
+    TEST(ThesisSmoothers, Figure28)
+    {
+      const std::vector<SmootherRow> same = {thesis_row("async", 1000, 1e-2, 2, 2, 7, 1e-3), thesis_row("async", 10000, 1e-2, 2, 2, 8, 1e-3)};
+      expect_in(": holds: measured 7.0 to 8.0 cycles", finding("Figure 4.28", same, "the size has almost no influence"));
+      auto grows = same;
+      grows.push_back(thesis_row("async", 100000, 1e-2, 2, 2, 10, 1e-3));
+      expect_in(": does not hold", finding("Figure 4.28", grows, "the size has almost no influence"));
+      expect_in("is not decided here", finding("Figure 4.28", {same[0]}, "the size has almost no influence"));
+    }
+
+    TEST(ThesisSmoothers, Table11StandsBesideThePrintedOne)
+    {
+      std::vector<SmootherRow> rows;
+      for (const int levels : {2, 3})
+        for (const long long n : {100000LL, 1000000LL})
+          {
+            rows.push_back(thesis_row("gauss-seidel", n, 1e-2, levels, 2, 10, 4e-9 * n * levels));
+            rows.push_back(thesis_row("async(k=5)", n, 1e-2, levels, 2, 10, 1e-9 * n * levels));
+          }
+      expect_in(": holds: measured 4.00 to 4.00", finding("Table 4.11", rows, "at least three times as fast"));
+      expect_in(": holds", finding("Table 4.11", rows, "Gauss-Seidel: the smoother's time grows linearly"));
+      expect_in(": holds", finding("Table 4.11", rows, "more levels cost more time"));
+      std::ostringstream out;
+      studies::Report    report(out, "");
+      report_thesis_findings("Table 4.11", rows, report);
+      expect_in("0.36815", out.str()); // printed: Gauss-Seidel, two levels, 10^6
+      expect_in("0.08000", out.str()); // measured
+      rows[1].copy_seconds = 1.;       // per cycle
+      expect_in(": does not hold", finding("Table 4.11", rows, "with the copies between host and device"));
+    }
+
+    TEST(ThesisSmoothers, Figure30)
+    {
+      // time of a cycle 1e-3 + smoother_seconds: 20, 12, 10 cycles with 1, 2, 3 steps
+      const auto rows = [](double a_step_gauss_seidel, double a_step_async) {
+        std::vector<SmootherRow> result;
+        for (const double epsilon : {1e-6, 1e-2})
+          for (int steps = 1; steps <= 3; ++steps)
+            {
+              const double cycles = std::vector<double>{20., 12., 10.}[steps - 1];
+              result.push_back(thesis_row("gauss-seidel", 1000, epsilon, 10, steps, cycles, a_step_gauss_seidel * steps));
+              result.push_back(thesis_row("async(k=5)", 1000, epsilon, 10, steps, cycles, a_step_async * steps));
+            }
+        return result;
+      };
+      expect_in(": holds: measured 3 and 1, epsilon = 0.01", finding("Figure 4.30", rows(1e-2, 1e-5), "is fastest with more smoothing steps"));
+      expect_in(": does not hold: measured 1 and 1", finding("Figure 4.30", rows(1e-2, 1e-2), "is fastest with more smoothing steps"));
+      expect_in(": holds", finding("Figure 4.30", rows(1e-2, 1e-5), "what it gains over Gauss-Seidel grows"));
+      expect_in(": holds", finding("Figure 4.30", rows(1e-2, 1e-5), "gauss-seidel: more smoothing steps reduce"));
+      expect_in(": does not hold", finding("Figure 4.30", rows(1e-2, 1e-5), "async(k=5): the smoother takes a high percentage"));
+      EXPECT_THROW(finding("Figure 4.31", rows(1., 1.), ""), InvalidInput);
+    }
+  } // namespace
+} // namespace leopard

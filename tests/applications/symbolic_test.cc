@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <applications/problems/turing/expression_kinetics.h>
+#include <applications/symbolic/differentiate.h>
+#include <solvers/base/errors.h>
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+
+namespace leopard
+{
+  namespace
+  {
+    double value_of(const std::string &text, double u, double v)
+    {
+      const auto   compiled = differentiate({{"f", text}}, {"u", "v"}, {{"a", 0.3}, {"n", 2.}});
+      const double inputs[] = {u, v};
+      double       value    = 0.;
+      compiled.values.evaluate(1, inputs, &value);
+      return value;
+    }
+
+    TEST(Symbolic, EvaluatesLikeC)
+    {
+      const double u = 0.7, v = 1.3, a = 0.3;
+      EXPECT_DOUBLE_EQ(value_of("a - u + u^2*v", u, v), a - u + u * u * v);
+      EXPECT_DOUBLE_EQ(value_of("-u^2", u, v), -u * u);
+      EXPECT_DOUBLE_EQ(value_of("2*u - 3*v - (u - v)", u, v), u - 2. * v);
+      EXPECT_DOUBLE_EQ(value_of("u/v/a", u, v), u / v / a);
+      EXPECT_DOUBLE_EQ(value_of("u^-2", u, v), 1. / (u * u));
+      EXPECT_DOUBLE_EQ(value_of("u^2.5", u, v), std::pow(u, 2.5));
+      EXPECT_DOUBLE_EQ(value_of("u^(1/3)", u, v), std::cbrt(u));
+      EXPECT_DOUBLE_EQ(value_of("u^v", u, v), std::pow(u, v));
+      EXPECT_DOUBLE_EQ(value_of("pow(u, v)", u, v), std::pow(u, v));
+      EXPECT_DOUBLE_EQ(value_of("u^40", u, v), std::pow(u, 40));
+      EXPECT_DOUBLE_EQ(value_of("u^n/(1 + u^n)", u, v), u * u / (1. + u * u));
+      EXPECT_DOUBLE_EQ(value_of("2*pi*u", u, v), 2. * std::acos(-1.) * u);
+      EXPECT_DOUBLE_EQ(value_of("1e-3*u + .5 + 2.", u, v), 1e-3 * u + 2.5);
+      EXPECT_DOUBLE_EQ(value_of("7", u, v), 7.);
+      EXPECT_DOUBLE_EQ(value_of("v", u, v), v);
+      EXPECT_DOUBLE_EQ(value_of("u - u", u, v), 0.);
+      EXPECT_DOUBLE_EQ(value_of("u*step(a)", u, v), u); // of a constant step is allowed
+      EXPECT_DOUBLE_EQ(value_of("exp(u)*log(v) + sqrt(u)", u, v), std::exp(u) * std::log(v) + std::sqrt(u));
+      EXPECT_DOUBLE_EQ(value_of("sin(u) + cos(v) + tan(u) + asin(u) + acos(u) + atan(v)", u, v),
+                       std::sin(u) + std::cos(v) + std::tan(u) + std::asin(u) + std::acos(u) + std::atan(v));
+      EXPECT_DOUBLE_EQ(value_of("sinh(u) + cosh(v) + tanh(u)", u, v), std::sinh(u) + std::cosh(v) + std::tanh(u));
+      EXPECT_DOUBLE_EQ(value_of("asinh(u) + acosh(v) + atanh(u)", u, v), std::asinh(u) + std::acosh(v) + std::atanh(u));
+      EXPECT_DOUBLE_EQ(value_of("atan2(u, v)", u, v), std::atan2(u, v));
+      EXPECT_DOUBLE_EQ(value_of("abs(u - v)", u, v), v - u);
+    }
+
+    TEST(Symbolic, DerivativesAreThoseOfDifferenceQuotients)
+    {
+      const std::vector<std::string> texts = {"a - u + u^2*v",
+                                              "u^2/(v*(1 + a*u^2))",
+                                              "u^n/(a^n + u^n)*exp(-v)",
+                                              "sqrt(u*v) + u^2.5 + u^v",
+                                              "sin(u)*cos(v) + tan(u*v/3)",
+                                              "asin(u/2) + acos(v/2) + atan(u*v) + atan2(u, v)",
+                                              "sinh(u) + cosh(v) + tanh(u*v) + asinh(u) + acosh(1 + v) + atanh(u/2)",
+                                              "abs(u - v)*log(u + v)",
+                                              "7",
+                                              "v"};
+      std::vector<NamedExpression>   named;
+      for (const auto &text : texts)
+        named.push_back({"f", text});
+      const auto          compiled = differentiate(named, {"u", "v"}, {{"a", 0.3}, {"n", 3.}});
+      const unsigned int  n        = texts.size();
+      const double        h        = 1e-6;
+      std::vector<double> high(n), low(n), derivatives(2 * n);
+      for (const double u : {0.3, 0.9})
+        for (const double v : {0.4, 1.2})
+          {
+            const std::vector<double> point = {u, v};
+            compiled.derivatives.evaluate(1, point.data(), derivatives.data());
+            for (unsigned int j = 0; j < 2; ++j)
+              {
+                std::vector<double> shifted = point;
+                shifted[j] += h;
+                compiled.values.evaluate(1, shifted.data(), high.data());
+                shifted[j] -= 2. * h;
+                compiled.values.evaluate(1, shifted.data(), low.data());
+                for (unsigned int i = 0; i < n; ++i)
+                  EXPECT_NEAR(derivatives[2 * i + j], (high[i] - low[i]) / (2. * h), 1e-8 * (1. + std::abs(derivatives[2 * i + j]))) << texts[i];
+              }
+          }
+    }
+
+    TEST(Symbolic, DerivativesAreFiniteWhereTheyExist)
+    {
+      // u^n with a constant n, and |u|, at u = 0: formulas with a division by u would give 0/0
+      const auto   compiled = differentiate({{"f", "u^n + u^3/(a + u^3)"}, {"g", "abs(u)"}}, {"u", "v"}, {{"a", 1.}, {"n", 2.}});
+      const double zero[]   = {0., 1.};
+      double       derivatives[4];
+      compiled.derivatives.evaluate(1, zero, derivatives);
+      for (const double derivative : derivatives)
+        EXPECT_EQ(derivative, 0.);
+    }
+
+    TEST(Symbolic, AllPointsAreEvaluatedWhateverTheirNumber)
+    {
+      const auto   compiled = differentiate({{"f", "u + 10*v"}, {"g", "u*v"}, {"h", "3"}}, {"u", "v"}, {});
+      std::mt19937 generator(3);
+      for (const unsigned int n : {0u, 1u, 2u, 63u, 64u, 65u, 200u})
+        {
+          std::vector<double> inputs(2 * n), values(3 * n + 1, -1.);
+          for (double &x : inputs)
+            x = std::uniform_real_distribution<double>(0., 1.)(generator);
+          compiled.values.evaluate(n, inputs.data(), values.data());
+          for (unsigned int i = 0; i < n; ++i)
+            {
+              EXPECT_DOUBLE_EQ(values[3 * i], inputs[2 * i] + 10. * inputs[2 * i + 1]);
+              EXPECT_DOUBLE_EQ(values[3 * i + 1], inputs[2 * i] * inputs[2 * i + 1]);
+              EXPECT_EQ(values[3 * i + 2], 3.);
+            }
+          EXPECT_EQ(values[3 * n], -1.) << "written beyond the end";
+        }
+    }
+
+    TEST(Symbolic, CommonPartsAreComputedOnce)
+    {
+      const auto compiled = differentiate({{"f", "u^2*v - u"}, {"g", "1 - u^2*v"}}, {"u", "v"}, {});
+      EXPECT_EQ(compiled.values.instructions.size(), 4u); // u u, (u u) v, and a subtraction each
+    }
+
+    void expect_error(const std::string &text, const std::vector<std::string> &says)
+    {
+      try
+        {
+          differentiate({{"Turing/Reaction u", text}}, {"u", "v"}, {{"a", 0.1}, {"b", 2.}});
+          ADD_FAILURE() << text << " is accepted";
+        }
+      catch (const Error &error)
+        {
+          for (const std::string &said : says)
+            EXPECT_NE(std::string(error.what()).find(said), std::string::npos) << "'" << said << "' is not in: " << error.what();
+          EXPECT_NE(std::string(error.what()).find("Turing/Reaction u"), std::string::npos) << error.what();
+        }
+    }
+
+    TEST(Symbolic, MistakesAreNamedWithTheirPosition)
+    {
+      expect_error("a - u + u^2*w", {"at position 13", "there is no species or constant 'w'"});
+      expect_error("a + foo(u)", {"at position 5", "no function 'foo'"});
+      expect_error("sin + u", {"at position 1", "'sin'"});
+      expect_error("a*(u + ", {"at position 6", "the end"});
+      expect_error("u v", {"at position 3", "'v'"});
+      expect_error("2*u +* v", {"at position 6"});
+      expect_error("u + v)", {"at position 6"});
+      expect_error("u = v", {"at position 3", "no such sign"});
+      expect_error("u & v", {"at position 3"});
+      expect_error("", {"empty"});
+      expect_error("   ", {"empty"});
+      expect_error("a^u^v", {"parentheses"});
+      expect_error("x*u", {"'x'"}); // kinetics do not depend on the place
+      expect_error("u + sqrt(-2)", {"not a real number"});
+      expect_error("I*u", {"'I'"});
+      expect_error("1e400*u", {"finite"});
+      expect_error("u/(b - 2)", {"division by zero"});
+      expect_error("v*step(u - 1)", {"at position 3", "derivative cannot be formed", "'step'"});
+      expect_error("pow(u)", {"pow"});
+    }
+
+    TEST(Symbolic, Constants)
+    {
+      const Constants constants = read_constants("Turing/Constants", " a: 0.1, b :9e-1,");
+      ASSERT_EQ(constants.size(), 2u);
+      EXPECT_EQ(constants[0].first, "a");
+      EXPECT_EQ(constants[1].second, 0.9);
+      EXPECT_TRUE(read_constants("Turing/Constants", "").empty());
+      for (const char *text : {"a", "a: ", "a: x", "a: 1, a: 2", "2a: 1", "exp: 1", "pi: 3", "a: 1; b: 2", ": 1", "a: nan"})
+        EXPECT_THROW(read_constants("Turing/Constants", text), Error) << text;
+    }
+
+    TEST(Symbolic, Species)
+    {
+      EXPECT_EQ(read_species("u, v, w_2"), (std::vector<std::string>{"u", "v", "w_2"}));
+      EXPECT_EQ(read_species("activator").size(), 1u);
+      for (const char *text : {"", "u,,v", "u, u", "x, y", "u v", "sin", "2u"})
+        EXPECT_THROW(read_species(text), Error) << text;
+    }
+
+    TEST(ExpressionKinetics, EqualTheBuiltInOnes)
+    {
+      struct Case
+      {
+        const char *name, *f, *g;
+      };
+      for (const Case &c : {Case{"Schnakenberg", "a - u + u^2*v", "b - u^2*v"},
+                            Case{"Gierer-Meinhardt", "a - b*u + u^2/(v*(1 + K*u^2))", "u^2 - v"},
+                            Case{"Brusselator", "A - (B + 1)*u + u^2*v", "B*u - u^2*v"},
+                            Case{"Gray-Scott", "u^2*v - (F + k)*u", "-u^2*v + F*(1 - v)"},
+                            Case{"FitzHugh-Nagumo", "u - u^3 - v", "epsilon*(u - b*v + a)"}})
+        {
+          const auto built_in = kinetics_registry().at(c.name)();
+          Constants  constants;
+          for (const auto &parameter : built_in->parameters())
+            constants.emplace_back(parameter.name, *parameter.value);
+          const ExpressionKinetics  expressions({"u", "v"}, {{"f", c.f}, {"g", c.g}}, constants);
+          const std::vector<double> u = {0.7, 0.4, 1.3, 2.1, 0.01, 5.};
+          std::vector<double>       r(6), s(6), j(12), k(12);
+          built_in->evaluate(3, u.data(), r.data(), j.data());
+          expressions.evaluate(3, u.data(), s.data(), k.data());
+          for (unsigned int i = 0; i < 6; ++i)
+            EXPECT_NEAR(r[i], s[i], 1e-14 * (1. + std::abs(r[i]))) << c.name;
+          for (unsigned int i = 0; i < 12; ++i)
+            EXPECT_NEAR(j[i], k[i], 1e-14 * (1. + std::abs(j[i]))) << c.name;
+        }
+    }
+  } // namespace
+} // namespace leopard

@@ -1,0 +1,253 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Time stepping: orders, step control, the asynchronous bound, mass balance, and what happens when a solution goes wrong."""
+import math
+import re
+
+from program import FILES, ROOT, Program
+
+VERIFICATION = FILES / "verification"
+TINY = ROOT / "tests/output/tiny_turing.prm"
+SCHEMES = {"implicit Euler": 1, "BDF2": 2, "SBDF2": 2}
+
+
+def kinetics(u, v, *more):
+    """A file with the reactions u and v, which need not have a steady state, on a small mesh."""
+    return ("set Problem = turing\nsubsection Turing\n set Kinetics = expressions\n set Steady state = none\n"
+            f" set Reaction u = {u}\n set Reaction v = {v}\n set Diffusion u = 1\n set Diffusion v = 1\n set Initial value u = 1\n set Initial value v = 1\nend\n"
+            "subsection Mesh\n set Global refinements = 2\nend\nsubsection Linear solver\n set Method = direct\nend\n"
+            "subsection Time stepping\n set Step control = fixed\n set Step size = 0.01\n set End time = 2\nend\n")
+
+
+class Orders(Program):
+    def test_in_time_of_the_coupled_system(self):
+        for scheme, order in SCHEMES.items():
+            self.leopard(VERIFICATION / "turing_time_order.prm", f"Time stepping/Scheme={scheme}")
+            rates = [float(row["nodal_maximum_rate"]) for row in self.convergence("turing_time_order")[2:]]
+            for rate in rates:
+                self.assertAlmostEqual(rate, order, delta=0.1, msg=scheme)
+
+    def test_in_space_of_the_coupled_system(self):
+        for order, settings in ((2, ["Discretization/Method=finite differences"]), (2, []), (3, ["Discretization/Degree=2", "Verification/Refinements=2"])):
+            for scheme in ("BDF2", "SBDF2"):
+                self.leopard(VERIFICATION / "turing_space_order.prm", f"Time stepping/Scheme={scheme}", *settings)
+                self.assertAlmostEqual(float(self.convergence("turing_space_order")[-1]["l2_rate"]), order, delta=0.1, msg=f"{scheme} {settings}")
+
+    def test_error_control_of_every_scheme(self):
+        for scheme in SCHEMES:
+            errors, steps = [], []
+            for tolerance in (1e-2, 1e-3, 1e-4):
+                self.leopard(VERIFICATION / "time_order.prm", "Verification/Refinements=0", "Time stepping/Step control=error-controlled", f"Time stepping/Scheme={scheme}",
+                             f"Time stepping/Error tolerance={tolerance}", "Time stepping/Step size=1e-4", "Linear solver/Relative tolerance=1e-12")
+                said = (self.folder / "output/time_order/log.txt").read_text()
+                errors.append(float(re.search(r"L2 error against the exact solution: (\S+)", said)[1]))
+                steps.append(self.run_json("time_order")["time_loop"]["steps"])
+            # the local error is what is controlled: per unit of time it goes with tolerance^(order/(order+1))
+            for coarse, fine in zip(errors, errors[1:]):
+                self.assertLess(fine, 0.5 * coarse, f"{scheme}: {errors}")
+            self.assertLess(errors[-1], 0.05, scheme)
+            self.assertGreater(steps[-1], steps[0], f"{scheme}: {steps}")
+
+
+class SemiImplicit(Program):
+    """SBDF2: one linear solve a step with a symmetric matrix."""
+
+    def test_symmetric_solvers_do(self):
+        results = []
+        for method, preconditioner in (("cg", "amg"), ("cg", "async"), ("direct", "none"), ("async", "none"), ("gmres", "jacobi")):
+            for ranks in (1, 2) if method == "cg" else (1,):
+                self.leopard(TINY, "Time stepping/Scheme=SBDF2", f"Linear solver/Method={method}", f"Linear solver/Preconditioner={preconditioner}",
+                             "Linear solver/Relative tolerance=1e-10", "Time stepping/End time=0.01", ranks=ranks)
+                columns, rows = self.statistics("tiny_turing")
+                self.assertEqual({row[3] for row in rows}, {1.0}, "more than one solve a step")
+                results.append(rows[-1][10:16])
+        for result in results[1:]:
+            for one, other in zip(results[0], result):
+                self.assertAlmostEqual(one, other, delta=1e-7)
+
+    def test_resumes_to_the_same_solution(self):
+        settings = ["Time stepping/Scheme=SBDF2", "Linear solver/Method=direct", "Time stepping/End time=0.02", "Time stepping/Step control=error-controlled"]
+        self.leopard(TINY, *settings)
+        _, reference = self.statistics("tiny_turing")
+        self.leopard(TINY, *settings[:2], "Time stepping/End time=0.01", settings[3])
+        self.leopard(TINY, *settings, options=["--resume"])
+        _, resumed = self.statistics("tiny_turing")
+        for one, other in zip(reference[-1][10:16], resumed[-1][10:16]):
+            self.assertAlmostEqual(one, other, delta=1e-4)
+
+    def test_missed_tolerance_is_an_error(self):
+        error = self.leopard(TINY, "Time stepping/Scheme=SBDF2", "Linear solver/Method=gmres", "Linear solver/Max iterations=1", "Linear solver/Relative tolerance=1e-12", fails=True)
+        self.assertIn("has not reached the tolerance", error)
+        self.assertIn("last good state", error)
+
+
+class Bound(Program):
+    """Steps and the bound up to which every asynchronous iteration converges."""
+
+    def test_steps_at_the_bound(self):
+        for scheme, factor in (("implicit Euler", 1.0), ("BDF2", None)):
+            said = self.leopard(TINY, "Time stepping/Step control=asynchronous bound", f"Time stepping/Scheme={scheme}", "Time stepping/End time=0.1", "Turing/gamma=1000",
+                                "Linear solver/Method=async", "Output/Interval=0")
+            self.assertIn("times the asynchronous bound", said)
+            columns, rows = self.statistics("tiny_turing")
+            bound = columns.index("asynchronous bound of the step size (dimensionless)")
+            self.assertGreater(len(rows), 10)
+            for row in rows[:-2]:  # the last two share what is left
+                self.assertLessEqual(row[2], 0.9 * row[bound] * (1 + 1e-9))
+                if factor is not None:
+                    self.assertAlmostEqual(row[2], 0.9 * row[bound], delta=1e-6 * row[2])
+            # at the homogeneous steady state: 1 / (gamma max(f_u + |f_v|, g_v + |g_u|))
+            a, b = 0.126779, 0.792366
+            expected = 1 / (1000 * max((b - a) / (a + b) + (a + b) ** 2, 2 * b / (a + b) - (a + b) ** 2))
+            self.assertAlmostEqual(rows[0][bound] / expected, 1, delta=0.2)
+
+    def test_output_times_are_hit(self):
+        self.leopard(TINY, "Time stepping/Step control=asynchronous bound", "Time stepping/End time=0.05", "Output/Interval=0", "Output/Times=0.0123, 0.02", "Linear solver/Method=direct")
+        pvd = (self.folder / "output/tiny_turing/solution.pvd").read_text()
+        self.assertEqual([float(t) for t in re.findall(r'timestep="([^"]*)"', pvd)], [0, 0.0123, 0.02, 0.05])
+
+    def test_steps_beyond_the_bound_change_the_solver(self):
+        settings = ["Time stepping/Step control=error-controlled", "Time stepping/End time=0.5", "Time stepping/Error tolerance=0.05", "Newton/Relative tolerance=1e-9",
+                    "Output/Interval=0", "Turing/gamma=200"]
+        said = self.leopard(TINY, *settings, "Linear solver/Method=async")
+        self.assertEqual(said.count("up to which every asynchronous iteration converges: such steps are solved by"), 1)
+        self.assertIn("beyond the asynchronous bound solved by gmres", said)
+        columns, rows = self.statistics("tiny_turing")
+        bound, by_gmres = (columns.index(name) for name in ("asynchronous bound of the step size (dimensionless)", "solved by gmres since the step exceeds the bound (1: yes)"))
+        for row in rows:
+            self.assertEqual(row[by_gmres], 1.0 if row[2] > row[bound] else 0.0)
+        self.assertEqual({row[by_gmres] for row in rows}, {0.0, 1.0}, "both solvers should have been at work")
+        self.assertEqual(self.run_json("tiny_turing")["time_loop"]["steps_by_gmres"], sum(row[by_gmres] for row in rows))
+        last = rows[-1][10:16]
+        self.leopard(TINY, *settings, "Linear solver/Method=direct")
+        for one, other in zip(last, self.statistics("tiny_turing")[1][-1][10:16]):
+            self.assertAlmostEqual(one, other, delta=1e-4)
+
+    def test_fixed_steps_beyond_the_bound_are_warned_of(self):
+        for step, warns in (("0.01", 0), ("0.05", 1)):
+            said = self.leopard(TINY, f"Time stepping/Step size={step}", "Time stepping/End time=0.1", "Linear solver/Method=gauss-seidel", "Output/Interval=0", "Turing/gamma=20")
+            self.assertEqual(said.count("warning: the step"), warns)
+
+
+class MassBalance(Program):
+    def balances(self, name, ranks=1):
+        columns, rows = self.statistics(name)
+        return [(row[columns.index(f"total mass of {field} (dimensionless)")],
+                 row[columns.index(f"mass balance of {field}: change in the step less integrated reaction (dimensionless)")],
+                 row[columns.index(f"mean of {field} (dimensionless)")]) for row in rows for field in ("u", "v")]
+
+    def test_closes_to_the_solver_tolerance(self):
+        for scheme in SCHEMES:
+            for discretization in (["Discretization/Method=finite differences"], ["Discretization/Method=finite elements"],
+                                   ["Discretization/Method=finite elements", "Discretization/Mass matrix=consistent"], ["Discretization/Method=finite elements", "Discretization/Degree=2"]):
+                for control in ("fixed", "error-controlled"):
+                    self.leopard(TINY, f"Time stepping/Scheme={scheme}", *discretization, f"Time stepping/Step control={control}", "Linear solver/Method=direct",
+                                 "Linear solver/Relative tolerance=1e-14", "Newton/Relative tolerance=1e-12", "Mesh/Upper corner=2", "Time stepping/End time=0.02", "Output/Interval=0")
+                    for mass, residual, mean in self.balances("tiny_turing"):
+                        self.assertAlmostEqual(mass, 4 * mean, delta=1e-8)
+                        self.assertLess(abs(residual), 1e-11, f"{scheme} {discretization} {control}")
+
+    def test_is_as_good_as_the_solver(self):
+        # the residuals of the nodes' equations add up to it: at most dt sqrt(n) ||G||
+        for tolerance, at_least in (("1e-2", 1e-9), ("1e-10", 0)):
+            self.leopard(TINY, "Linear solver/Method=gmres", "Linear solver/Preconditioner=async", f"Newton/Relative tolerance={tolerance}", "Time stepping/Step size=0.01",
+                         "Time stepping/End time=0.1", "Turing/gamma=50", "Turing/Perturbation=0.3", "Output/Interval=0", ranks=2)
+            rows = self.statistics("tiny_turing")[1]
+            residuals = [abs(residual) for _, residual, _ in self.balances("tiny_turing")]
+            for row, u, v in zip(rows, residuals[::2], residuals[1::2]):
+                self.assertLessEqual(max(u, v), row[2] * 17 * row[6] * (1 + 1e-6) + 1e-13)
+            self.assertGreater(max(residuals), at_least)
+
+    def test_with_sources_that_depend_on_time(self):
+        for scheme in SCHEMES:
+            self.leopard(VERIFICATION / "turing_time_order.prm", "Verification/Refinements=0", f"Time stepping/Scheme={scheme}")
+            for _, residual, _ in self.balances("turing_time_order"):
+                self.assertLess(abs(residual), 1e-11, scheme)
+
+
+class BadValues(Program):
+    """Blow-up and negative concentrations."""
+
+    def test_blow_up_is_recognized_and_the_last_good_state_is_kept(self):
+        # u' = u^2 from u = 1 is infinite at t = 1
+        file = self.write("blow.prm", kinetics("u^2", "-v"))
+        for scheme in SCHEMES:
+            for control in ("fixed", "error-controlled"):
+                error = self.leopard(file, f"Time stepping/Scheme={scheme}", f"Time stepping/Step control={control}", "Output/Log every=1000", fails=True)
+                self.assertRegex(error, "blows up|may blow up")
+                self.assertEqual(error.count("leopard: "), 1)
+                found = re.search(r"last good state: step (\d+), time ([0-9.]+), written to output/blow/solution.pvd", error)
+                self.assertIsNotNone(found, error)
+                self.assertLess(abs(float(found[2]) - 1), 0.1)
+                times = [float(t) for t in re.findall(r'timestep="([^"]*)"', (self.folder / "output/blow/solution.pvd").read_text())]
+                self.assertAlmostEqual(times[-1], float(found[2]), delta=1e-6)
+                self.assertTrue((self.folder / f"output/blow/checkpoints/step_{int(found[1]):09d}").is_dir())
+                self.assertIn("failed", self.run_json("blow")["status"])
+
+    def test_a_saved_state_can_be_resumed_with_other_settings(self):
+        file = self.write("blow.prm", kinetics("u^2", "-v"))
+        self.leopard(file, "Time stepping/Step size=0.03", fails=True)
+        error = self.leopard(file, "Time stepping/Step control=error-controlled", options=["--resume"], fails=True)
+        self.assertIn("the solution blows up", error)
+
+    def test_ordinary_growth_is_no_blow_up(self):
+        # u = exp(10 t) grows by exp(10) = 2e4
+        self.leopard(self.write("grow.prm", kinetics("10*u", "-v")), "Time stepping/End time=1", "Time stepping/Step control=error-controlled", "Output/Log every=1000")
+        self.assertAlmostEqual(math.log(self.statistics("grow")[1][-1][12]), 10, delta=0.2)
+
+    def negative(self, choice, **options):
+        """u falls from 1 through 0 at t = 0.5."""
+        return self.leopard(self.write("sink.prm", kinetics("-2 + 0*u", "1 - v")), "Time stepping/Scheme=implicit Euler", "Time stepping/End time=1",
+                            f"Time stepping/Negative values={choice}", **options)
+
+    def test_negative_values_stop_the_run(self):
+        error = self.negative("stop", fails=True)
+        self.assertIn("u becomes negative", error)
+        self.assertIn("'Time stepping/Negative values' is stop", error)
+        self.assertIn("last good state", error)
+        self.assertGreaterEqual(min(row[10] for row in self.statistics("sink")[1]), -1e-9)
+        self.assertAlmostEqual(self.statistics("sink")[1][-1][1], 0.5, delta=0.011)
+
+    def test_negative_values_are_clipped_and_counted(self):
+        said = self.negative("clip")
+        self.assertEqual(said.count("warning: u becomes negative"), 1)
+        columns, rows = self.statistics("sink")
+        self.assertGreaterEqual(min(row[10] for row in rows), 0)
+        clipped = sum(row[columns.index("negative values set to zero")] for row in rows)
+        self.assertGreater(clipped, 25 * 45)  # all 25 nodes in about 50 steps
+        self.assertEqual(clipped, self.run_json("sink")["time_loop"]["clipped_values"])
+        self.assertIn(f"{int(clipped)} negative values set to zero", said)
+
+    def test_negative_values_are_ignored_after_one_warning(self):
+        said = self.negative("ignore")
+        self.assertEqual(said.count("warning: u becomes negative"), 1)
+        self.assertAlmostEqual(self.statistics("sink")[1][-1][10], -1, delta=1e-6)
+
+    def test_fields_that_may_be_negative_are_not_warned_of(self):
+        said = self.leopard(TINY, "Turing/Kinetics=FitzHugh-Nagumo", "Turing/Start from steady state=false", "Turing/Initial value u=-0.5")
+        self.assertNotIn("negative", said)
+
+
+class TooSlow(Program):
+    def test_estimate_after_one_percent(self):
+        said = self.leopard(TINY, "Time stepping/End time=10", "Run/Wall time=0.005", "Output/Log every=100000", "Output/Interval=0", "Time stepping/Step size=0.01")
+        self.assertIn("stopped: wall time", said)
+        # 1000 steps a machine may or may not do in 0.3 s; if the first percent was reached in time there is one line at most
+        self.assertLessEqual(said.count("warning: at this pace"), 1)
+
+    def test_stops_at_once_if_asked_to(self):
+        settings = ["Time stepping/End time=0.1", "Run/Wall time=1e-7", "Output/Interval=0"]
+        said = self.leopard(TINY, *settings, "Run/Stop if too slow=true")
+        self.assertIn("stopped: too slow", said)
+        self.assertEqual(said.count("warning: at this pace"), 1)
+        self.assertIn("longer than 'Run/Wall time' = 1e-07 minutes", said)
+        self.assertEqual(self.run_json("tiny_turing")["status"], "stopped: too slow")
+        self.assertTrue(list((self.folder / "output/tiny_turing/checkpoints").glob("step_*")))
+        said = self.leopard(TINY, *settings)
+        self.assertIn("it will stop then with a checkpoint", said)
+        self.assertIn("stopped: wall time", said)
+        self.assertNotIn("at this pace", self.leopard(TINY, "Run/Wall time=60", "Run/Stop if too slow=true"))
+
+
+if __name__ == "__main__":
+    import unittest
+    unittest.main()

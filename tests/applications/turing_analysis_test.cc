@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <applications/problems/turing/expression_kinetics.h>
+#include <applications/problems/turing/steady_states.h>
+#include <applications/problems/turing/turing_analysis.h>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include <cmath>
+
+namespace leopard
+{
+  namespace
+  {
+    const double pi = std::acos(-1.);
+
+    Domain box(const std::vector<double> &lengths)
+    {
+      Domain domain;
+      domain.name      = "box";
+      domain.dimension = static_cast<int>(lengths.size());
+      domain.lengths   = lengths;
+      for (const double length : lengths)
+        domain.measure *= length;
+      return domain;
+    }
+
+    LinearizedSystem two_species(const std::vector<double> &jacobian, double gamma, double kappa)
+    {
+      LinearizedSystem system;
+      system.species      = {"u", "v"};
+      system.steady_state = {1., 1.};
+      system.diffusion    = {1., kappa};
+      for (const double entry : jacobian)
+        system.jacobian.push_back(gamma * entry);
+      return system;
+    }
+
+    /** At the steady state of the formulas in Murray, Mathematical Biology II, chapter 2. */
+    std::vector<double> schnakenberg(double a, double b)
+    {
+      const double s = a + b;
+      return {(b - a) / s, s * s, -2. * b / s, -s * s};
+    }
+    std::vector<double> gierer_meinhardt(double a, double b)
+    {
+      return {b * (1. - a) / (1. + a), -b * b / ((1. + a) * (1. + a)), 2. * (1. + a) / b, -1.};
+    }
+    std::vector<double> brusselator(double a, double b)
+    {
+      return {b - 1., a * a, -b, -a * a};
+    }
+
+    /** The closed formulas of Murray II, section 2.3, for D = (1, d) and J = gamma A: the band's ends and the fastest growing wave number. */
+    void compare_with_closed_formulas(const std::vector<double> &A, double gamma, double d)
+    {
+      const TuringAnalysis analysis(two_species(A, gamma, d), box({3., 2.}));
+      const double         det = A[0] * A[3] - A[1] * A[2], h = d * A[0] + A[3], root = std::sqrt(h * h - 4. * d * det);
+      ASSERT_EQ(analysis.bands.size(), 1u);
+      EXPECT_NEAR(analysis.bands[0].k_min, std::sqrt(gamma * (h - root) / (2. * d)), 1e-8 * std::sqrt(gamma));
+      EXPECT_NEAR(analysis.bands[0].k_max, std::sqrt(gamma * (h + root) / (2. * d)), 1e-8 * std::sqrt(gamma));
+
+      // d lambda / d k^2 = 0 on the branch of the larger root
+      const double fastest = gamma / (d - 1.) * ((d + 1.) * std::sqrt(-A[1] * A[2] / d) - A[0] + A[3]);
+      EXPECT_NEAR(analysis.k_fastest, std::sqrt(fastest), 1e-5 * std::sqrt(fastest));
+      const double trace       = gamma * (A[0] + A[3]) - (1. + d) * fastest,
+                   determinant = d * fastest * fastest - gamma * h * fastest + gamma * gamma * det;
+      EXPECT_NEAR(analysis.growth_rate, (trace + std::sqrt(trace * trace - 4. * determinant)) / 2., 1e-9 * gamma);
+      EXPECT_EQ(analysis.frequency, 0.);
+
+      EXPECT_TRUE(analysis.stable_without_diffusion);
+      EXPECT_NEAR(analysis.conditions.excess, h * h / (4. * d * det), 1e-12);
+      EXPECT_TRUE(analysis.pattern) << analysis.reason;
+
+      // the unstable modes, counted
+      unsigned int n_modes = 0;
+      for (unsigned int m = 0; m < 200; ++m)
+        for (unsigned int n = 0; n < 200; ++n)
+          {
+            const double k = pi * std::sqrt(m * m / 9. + n * n / 4.);
+            if (analysis.bands[0].k_min < k && k < analysis.bands[0].k_max)
+              ++n_modes;
+          }
+      EXPECT_EQ(analysis.modes.size(), n_modes);
+      for (unsigned int i = 0; i < analysis.modes.size(); ++i)
+        {
+          const Mode &mode = analysis.modes[i];
+          EXPECT_NEAR(mode.k, pi * std::sqrt(mode.numbers[0] * mode.numbers[0] / 9. + mode.numbers[1] * mode.numbers[1] / 4.), 1e-12 * mode.k);
+          EXPECT_GT(mode.growth_rate, 0.);
+          EXPECT_LE(mode.growth_rate, i == 0 ? analysis.growth_rate * (1. + 1e-12) : analysis.modes[i - 1].growth_rate);
+        }
+      EXPECT_NEAR(analysis.wavelength, 2. * pi / analysis.modes[0].k, 1e-12);
+    }
+
+    TEST(TuringAnalysis, ClosedFormulas)
+    {
+      compare_with_closed_formulas(schnakenberg(0.126779, 0.792366), 1000., 10.);
+      compare_with_closed_formulas(schnakenberg(0.1, 0.9), 200., 40.);
+      compare_with_closed_formulas(gierer_meinhardt(0.1, 1.), 500., 20.);
+      compare_with_closed_formulas(gierer_meinhardt(0.3, 0.8), 500., 30.);
+      compare_with_closed_formulas(brusselator(3., 9.), 100., 10.);
+    }
+
+    TEST(TuringAnalysis, BrusselatorThreshold)
+    {
+      // Turing's instability begins at B = (1 + A sqrt(D_u/D_v))^2 with the wave number k^2 = A / sqrt(D_u D_v), Hopf's at 1 + A^2
+      const double a = 3., d = 8., threshold = std::pow(1. + a / std::sqrt(d), 2), k = std::sqrt(a / std::sqrt(d));
+      ASSERT_LT(threshold, 1. + a * a);
+      const TuringAnalysis below(two_species(brusselator(a, threshold * (1. - 1e-6)), 1., d), box({100., 100.}));
+      EXPECT_TRUE(below.bands.empty());
+      EXPECT_FALSE(below.pattern);
+      EXPECT_NEAR(below.conditions.excess, 1., 1e-4);
+      const TuringAnalysis above(two_species(brusselator(a, threshold * (1. + 1e-6)), 1., d), box({100., 100.}));
+      ASSERT_EQ(above.bands.size(), 1u) << "a narrow band is missed";
+      EXPECT_NEAR(above.bands[0].k_min, k, 2e-3 * k);
+      EXPECT_NEAR(above.bands[0].k_max, k, 2e-3 * k);
+      EXPECT_LT(above.bands[0].k_min, k);
+      EXPECT_GT(above.bands[0].k_max, k);
+      const TuringAnalysis oscillating(two_species(brusselator(a, 1. + a * a + 0.1), 1., d), box({100., 100.}));
+      EXPECT_FALSE(oscillating.stable_without_diffusion);
+      EXPECT_FALSE(oscillating.pattern);
+      EXPECT_NE(oscillating.reason.find("oscillate"), std::string::npos);
+    }
+
+    TEST(TuringAnalysis, CriticalDiffusionRatio)
+    {
+      const auto   A     = schnakenberg(0.126779, 0.792366);
+      const double ratio = TuringAnalysis(two_species(A, 1000., 10.), box({10., 10.})).conditions.critical_ratio;
+      EXPECT_TRUE(TuringAnalysis(two_species(A, 1000., 1.001 * ratio), box({10., 10.})).pattern);
+      const TuringAnalysis below(two_species(A, 1000., 0.999 * ratio), box({10., 10.}));
+      EXPECT_FALSE(below.pattern);
+      EXPECT_NE(below.reason.find("the inhibitor v"), std::string::npos) << below.reason;
+      EXPECT_NE(below.text().find("no pattern will form, because"), std::string::npos);
+
+      // the same with the species changed: now u is the inhibitor, and the ratio is that of u
+      LinearizedSystem swapped = two_species({A[3], A[2], A[1], A[0]}, 1000., 1. / (1.001 * ratio));
+      EXPECT_TRUE(TuringAnalysis(swapped, box({10., 10.})).pattern);
+      swapped.diffusion[1] = 1. / (0.999 * ratio);
+      EXPECT_NE(TuringAnalysis(swapped, box({10., 10.})).reason.find("the inhibitor u"), std::string::npos);
+    }
+
+    TEST(TuringAnalysis, NoPatternAndWhy)
+    {
+      // no activator
+      const TuringAnalysis passive(two_species({-1., -1., 1., -1.}, 1., 100.), box({10., 10.}));
+      EXPECT_FALSE(passive.pattern);
+      EXPECT_NE(passive.reason.find("no species activates itself"), std::string::npos);
+      // a domain that is too small for the band
+      const auto           A = schnakenberg(0.126779, 0.792366);
+      const TuringAnalysis small(two_species(A, 1000., 10.), box({0.05, 0.05}));
+      EXPECT_FALSE(small.bands.empty());
+      EXPECT_TRUE(small.modes.empty());
+      EXPECT_NE(small.reason.find("too small"), std::string::npos);
+      EXPECT_FALSE(small.pattern);
+      // a single species: Turing's instability needs two
+      LinearizedSystem one;
+      one.species      = {"u"};
+      one.steady_state = {1.};
+      one.diffusion    = {1.};
+      one.jacobian     = {-2.};
+      EXPECT_NE(TuringAnalysis(one, box({1., 1.})).reason.find("a single species"), std::string::npos);
+      one.jacobian = {2.};
+      EXPECT_NE(TuringAnalysis(one, box({1., 1.})).reason.find("unstable without diffusion"), std::string::npos);
+    }
+
+    TEST(TuringAnalysis, ThreeSpeciesWithWaves)
+    {
+      // an oscillating pair that a third, fast species damps in long waves only
+      LinearizedSystem system;
+      system.species      = {"u", "v", "w"};
+      system.steady_state = {0., 0., 0.};
+      system.diffusion    = {0.01, 0.01, 5.};
+      system.jacobian     = {0.2, -2., -2., 2., 0.2, 0., 2., 0., -2.};
+      const TuringAnalysis analysis(system, box({10., 10.}));
+      EXPECT_TRUE(analysis.stable_without_diffusion);
+      ASSERT_EQ(analysis.bands.size(), 1u);
+      EXPECT_NEAR(analysis.frequency, 2., 0.02);
+      for (const double end : {analysis.bands[0].k_min, analysis.bands[0].k_max})
+        EXPECT_NEAR(system.eigenvalues(end * end).front().real(), 0., 1e-9);
+      EXPECT_GT(system.eigenvalues(std::pow(0.5 * (analysis.bands[0].k_min + analysis.bands[0].k_max), 2)).front().real(), 0.);
+      EXPECT_NE(analysis.text().find("waves"), std::string::npos);
+    }
+
+    TEST(TuringAnalysis, ModesOfAnIntervalASquareAndACube)
+    {
+      // in a thin strip only modes along it grow
+      const auto           A = schnakenberg(0.126779, 0.792366);
+      const TuringAnalysis strip(two_species(A, 1000., 10.), box({2., 0.05}));
+      ASSERT_FALSE(strip.modes.empty());
+      for (const Mode &mode : strip.modes)
+        EXPECT_EQ(mode.numbers[1], 0u);
+      // Weyl's law, with which other domains are judged, tends to the number on large boxes
+      for (const auto &lengths : {std::vector<double>{12., 13.}, std::vector<double>{3., 3.1, 3.2}})
+        {
+          const TuringAnalysis counted(two_species(A, 1000., 10.), box(lengths));
+          Domain               other = box(lengths);
+          other.lengths.clear();
+          const TuringAnalysis estimated(two_species(A, 1000., 10.), other);
+          EXPECT_TRUE(estimated.modes.empty());
+          EXPECT_TRUE(estimated.pattern);
+          EXPECT_NEAR(estimated.n_modes / counted.n_modes, 1., 0.15);
+          EXPECT_NEAR(estimated.n_spots / counted.n_spots, 1., 0.05);
+        }
+    }
+
+    TEST(TuringAnalysis, KineticsThatConserveAMassAreNotCalledUnstable)
+    {
+      // v' = -u': one eigenvalue is zero
+      const TuringAnalysis conserving(two_species({1., 2., -1., -2.}, 1., 10.), box({30., 30.}));
+      EXPECT_TRUE(conserving.stable_without_diffusion);
+      ASSERT_FALSE(conserving.bands.empty());
+      EXPECT_NEAR(conserving.bands[0].k_min, 0., 1e-3); // D_v f_u + g_v = 8 > 0: all long waves grow
+      EXPECT_NEAR(conserving.bands[0].k_max, std::sqrt(8. / 10.), 1e-8);
+    }
+
+    TEST(TuringAnalysis, ReportHoldsTheNumbers)
+    {
+      const TuringAnalysis analysis(two_species(schnakenberg(0.126779, 0.792366), 1000., 10.), box({1., 1.}));
+      const auto           report = analysis.report();
+      EXPECT_EQ(report["pattern"], true);
+      EXPECT_EQ(report["unstable_modes"]["number"], static_cast<double>(analysis.modes.size()));
+      EXPECT_EQ(report["fastest"]["k"], analysis.k_fastest);
+      EXPECT_EQ(report["unstable_wave_numbers"][0][1], analysis.bands[0].k_max);
+      EXPECT_EQ(report["jacobian"].size(), 4u);
+    }
+
+    ExpressionKinetics kinetics(const std::vector<std::string> &species, const std::vector<std::string> &texts)
+    {
+      std::vector<NamedExpression> reactions;
+      for (const std::string &text : texts)
+        reactions.push_back({"f", text});
+      return ExpressionKinetics(species, reactions, {});
+    }
+
+    TEST(SteadyStates, BuiltInKinetics)
+    {
+      for (const auto &[name, make] : kinetics_registry())
+        {
+          const auto built_in = make();
+          const auto states   = find_steady_states(*built_in, built_in->has_positive_steady_state(), {built_in->steady_state_guess()});
+          ASSERT_FALSE(states.empty()) << name;
+          for (const auto &state : states)
+            {
+              std::vector<double> r(2);
+              built_in->evaluate(1, state.data(), r.data(), nullptr);
+              EXPECT_NEAR(r[0], 0., 1e-10) << name;
+              EXPECT_NEAR(r[1], 0., 1e-10) << name;
+            }
+        }
+    }
+
+    TEST(SteadyStates, AllOfSeveral)
+    {
+      // (u - 1)(u - 2)(u - 3) = 0 with v = u
+      const auto states = find_steady_states(kinetics({"u", "v"}, {"(u - 1)*(u - 2)*(u - 3)", "u - v"}), true, {});
+      ASSERT_EQ(states.size(), 3u);
+      // a guess decides which comes first
+      for (const double guess : {1.1, 1.98, 3.2})
+        EXPECT_NEAR(
+          find_steady_states(kinetics({"u", "v"}, {"(u - 1)*(u - 2)*(u - 3)", "u - v"}), true, {{guess, guess}})[0][0], std::round(guess), 1e-10);
+    }
+
+    TEST(SteadyStates, OnlyPositiveOnesWhereConcentrationsAreAskedFor)
+    {
+      const auto both = kinetics({"u", "v"}, {"u*(1 - u)", "1 - v"});
+      ASSERT_EQ(find_steady_states(both, true, {}).size(), 1u);
+      EXPECT_EQ(find_steady_states(both, false, {}).size(), 2u);
+      EXPECT_TRUE(find_steady_states(kinetics({"u", "v"}, {"1 + u", "1 - v"}), true, {}).empty());
+      EXPECT_TRUE(find_steady_states(kinetics({"u", "v"}, {"1 + u^2", "1 - v"}), false, {}).empty());
+      EXPECT_EQ(find_steady_states(kinetics({"u", "v"}, {"1 + u", "1 - v"}), false, {}).size(), 1u);
+    }
+
+    TEST(SteadyStates, AwkwardScalesAndManySpecies)
+    {
+      const auto wide = find_steady_states(kinetics({"u", "v", "w"}, {"1e-4 - u", "5e3*u - v", "u*v - 1e3*w"}), true, {});
+      ASSERT_EQ(wide.size(), 1u);
+      EXPECT_NEAR(wide[0][2], 0.5e-4 / 1e3, 1e-12);
+      const auto five = find_steady_states(kinetics({"a", "b", "c", "d", "f"}, {"1 - a", "a - b", "b - c^2", "c - d", "d + a - f"}), true, {});
+      ASSERT_EQ(five.size(), 1u);
+      EXPECT_NEAR(five[0][4], 2., 1e-10);
+    }
+  } // namespace
+} // namespace leopard

@@ -1,0 +1,131 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""Tests scripts/plot_study on a small study that is written here. Exit code 77 if there is no matplotlib."""
+import csv
+import importlib.machinery
+import importlib.util
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+try:
+    import matplotlib  # noqa: F401
+except ImportError as error:
+    print(f"skipped: {error}")
+    sys.exit(77)
+
+SCRIPT = pathlib.Path(__file__).resolve().parents[2] / "scripts" / "plot_study"
+KEY = ["case", "published", "problem", "epsilon", "unknowns", "levels", "cycle", "smoothing_steps", "smoother", "solver", "backend"]
+FOUND = ["status", "cycles_mean", "cycles_min", "cycles_max", "smoother_seconds_a_cycle", "residual_and_transfers_seconds_a_cycle",
+         "coarse_solver_seconds_a_cycle", "copies_seconds_a_cycle"]
+FINDINGS = '''"Table 4.11 and Figure 4.29: seconds"
+levels,unknowns,Gauss-Seidel,T,async-(5),T,copies,T,times as fast,T,with copies,T
+2,10000,0.00390,0.00398,0.00080,0.00085,0.00000,0.01193,4,4.68,4,0.31
+2,50,0.00390,-,0.00080,-,0.00000,-,4,-,4,-
+
+Findings
+source,finding,verdict,measured
+T Figure 4.27,"jacobi, slower",holds,inf
+T Table 4.11,faster,does not hold,1
+T Figure 4.30a,steps,holds,1 and 2
+'''
+
+
+def rows():
+    """Two sizes and two smoothers in a case without published findings, and in the thesis's cases; one smoother fails."""
+    for case, published in (("a box", "none"), ("f27", "Figure 4.27"), ("f28", "Figure 4.28"), ("t11", "Table 4.11"), ("f30", "Figure 4.30")):
+        for size in (100, 10000):
+            for steps in (1, 2):
+                for smoother in ("gauss-seidel", "async(k=5, merged=2)", "jacobi"):
+                    key = [case, published, "3-point, eps = 0.01", "0.01", size, 2, "V", steps, smoother, "multigrid", "host"]
+                    yield key, ["failed"] + 7 * [""] if smoother == "jacobi" and steps == 1 else ["converged", 8 / steps, 7 / steps, 9 / steps, 1e-3 * steps, 1e-3, 5e-4, 0]
+
+
+def write_study(folder):
+    with open(folder / "study.csv", "w", newline="") as stream:
+        csv.writer(stream).writerows([KEY + FOUND] + [key + found for key, found in rows()])
+    with open(folder / "study_history.csv", "w", newline="") as stream:
+        writer = csv.writer(stream)
+        writer.writerow(KEY + ["repetition", "cycle_number", "seconds", "relative_residual"])
+        for key, found in rows():
+            if found[0] == "converged":
+                writer.writerows(key + [r, c, 0.01 * c, 10. ** -c] for r in range(2) for c in range(5))
+    (folder / "study_findings.csv").write_text(FINDINGS)
+
+
+class PlotStudy(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        write_study(self.folder)
+
+    def call(self, code=0):
+        result = subprocess.run([sys.executable, str(SCRIPT), str(self.folder)], capture_output=True, text=True)
+        self.assertEqual(result.returncode, code, result.stdout + result.stderr)
+        self.assertNotIn("Traceback", result.stderr)
+        return result.stdout + result.stderr
+
+    def test_figures_are_made(self):
+        said = self.call()
+        written = {path.stem for path in (self.folder / "figures").glob("*.png")}
+        kinds = ("residual_over_cycles", "residual_over_time", "time_split", "cycles_against_size")
+        expected = {f"{case}_{kind}" for case in ("a_box", "f27", "f28", "t11", "f30") for kind in kinds}
+        self.assertEqual(written, expected | {f"figure_4_{n}" for n in (27, 28, 29, 30)})
+        for path in (self.folder / "figures").glob("*.png"):
+            self.assertGreater(path.stat().st_size, 5000, path)
+            self.assertEqual(path.read_bytes()[:8], b"\x89PNG\r\n\x1a\n")
+            self.assertIn(str(path), said)
+
+    def test_axes_are_labelled_and_hold_the_data(self):
+        loader = importlib.machinery.SourceFileLoader("plot_study", str(SCRIPT))
+        module = importlib.util.module_from_spec(importlib.util.spec_from_loader("plot_study", loader))
+        sys.dont_write_bytecode = True
+        loader.exec_module(module)
+        module.import_matplotlib()
+        figures = []
+
+        class Kept(module.Figures):
+            def save(self, figure, name):
+                figures.append((name, figure))
+
+        module.Figures = Kept
+        arguments, sys.argv = sys.argv, ["plot_study", str(self.folder)]
+        self.addCleanup(setattr, sys, "argv", arguments)
+        module.main()
+        self.assertEqual(len(figures), 24)
+        for name, figure in figures:
+            drawn = [axes for axes in figure.axes if axes.axison]
+            self.assertTrue(drawn, name)
+            for axes in drawn:
+                self.assertTrue(axes.get_xlabel() and axes.get_ylabel(), name)
+                self.assertTrue(axes.lines or axes.patches, name)
+        named = dict(figures)
+        line = named["a_box_residual_over_time"].axes[0].lines[0]
+        self.assertEqual(list(line.get_xdata()), [0, 0.01, 0.02, 0.03, 0.04])
+        self.assertEqual(list(line.get_ydata()), [1, 0.1, 0.01, 0.001, 0.0001])
+        heights = [patch.get_height() for patch in named["a_box_time_split"].axes[0].patches]
+        self.assertAlmostEqual(heights[0], 8.)  # 8 cycles of 1 ms
+        texts = [text.get_text() for axes in named["figure_4_27"].axes for text in axes.texts]
+        self.assertTrue(any("HOLDS: inf" in text for text in texts))
+        bars = [patch.get_height() for patch in named["figure_4_29"].axes[0].patches]
+        self.assertIn(0.0039, bars)
+        self.assertIn(0.00398, bars)
+
+    def test_bad_input(self):
+        (self.folder / "study_history.csv").unlink()
+        self.assertIn("study_history.csv cannot be read", self.call(1))
+        (self.folder / "study.csv").write_text("a,b\n1,2\n")
+        self.assertIn("has no column case", self.call(1))
+        write_study(self.folder)
+        with open(self.folder / "study.csv", "a") as stream:
+            stream.write("half,a,row\n")
+        self.assertIn("not as many cells", self.call(1))
+        (self.folder / "study.csv").write_text(",".join(KEY + FOUND) + "\n")
+        self.assertIn("has no rows", self.call(1))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+// Singular problems, and matrices whose values change.
+#include "multigrid_test.h"
+
+#include <solvers/base/errors.h>
+#include <solvers/multigrid/operations.h>
+
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+namespace leopard
+{
+  namespace
+  {
+    double mean(const Vector &v)
+    {
+      return std::accumulate(v.begin(), v.end(), 0.) / static_cast<double>(v.size());
+    }
+
+    /** The user's coarse solver for a singular problem: shifts by the constants, so that the result for a mean of zero has a mean of zero. */
+    CrsMatrix shifted(const CrsMatrix &A)
+    {
+      Dense D = dense(A);
+      for (double &v : D.values)
+        v += 1. / A.n_rows;
+      return crs(D);
+    }
+
+    class MultigridSingular : public MultigridBackend
+    {
+    };
+
+    TEST_P(MultigridSingular, SolvesAmongVectorsOfMeanZero)
+    {
+      const MultigridHierarchy hierarchy = neumann_hierarchy(4);
+      const CrsMatrix         &A         = hierarchy.levels.back().matrix;
+      const Vector             b         = random_vector(A.n_rows, 1);
+      Vector                   projected = b;
+      for (double &v : projected)
+        v -= mean(b);
+      for (const char *solver : {"dense", "direct", "the user's"})
+        for (const char *method : {"async", "damped-jacobi", "multicolour-gauss-seidel"})
+          {
+            MultigridOptions options;
+            options.backend         = GetParam();
+            options.smoother.method = method;
+            const bool users        = std::string(solver) == "the user's";
+            if (!users)
+              options.coarse_solver = solver;
+            const MemorySpace space = GetParam() == Backend::cuda ? MemorySpace::device : MemorySpace::host;
+            Multigrid         multigrid(hierarchy, options, users ? dense_coarse_solver(shifted(hierarchy.levels[0].matrix), space) : nullptr);
+            EXPECT_TRUE(multigrid.is_singular());
+            EXPECT_NE(multigrid.description().find("singular"), std::string::npos);
+            Vector            x(b.size(), 3.); // whose mean goes
+            const SolveResult result = solve(multigrid, x, b, 1e-10);
+            EXPECT_EQ(result.status, SolveStatus::converged) << solver << ", " << method;
+            EXPECT_LE(result.n_iterations, 16) << solver << ", " << method;
+            EXPECT_LT(relative_residual(A, x, projected), 1.1e-10) << solver << ", " << method;
+            EXPECT_NEAR(mean(x), 0., 1e-12) << solver << ", " << method;
+            EXPECT_NEAR(mean(vmult(multigrid, b)), 0., 1e-12);
+            EXPECT_NEAR(mean(cycle(multigrid, x, b)), 0., 1e-12);
+          }
+    }
+
+    /** Rows with nothing beside the diagonal (constrained unknowns) do not count, and their values stay out of the mean. */
+    TEST_P(MultigridSingular, WithConstrainedUnknowns)
+    {
+      MultigridHierarchy hierarchy = neumann_hierarchy(3);
+      MultigridLevel    &finest    = hierarchy.levels.back();
+      const int          n         = finest.matrix.n_rows;
+      // one more unknown that nothing is coupled to
+      finest.matrix.n_rows = finest.matrix.n_columns = n + 1;
+      finest.matrix.columns.push_back(n);
+      finest.matrix.values.push_back(2.);
+      finest.matrix.row_offsets.push_back(finest.matrix.n_entries());
+      finest.prolongation.n_rows = n + 1;
+      finest.prolongation.row_offsets.push_back(finest.prolongation.n_entries());
+      finest.coordinates.insert(finest.coordinates.end(), {2., 2.});
+      MultigridOptions options;
+      options.backend = GetParam();
+      Multigrid multigrid(hierarchy, options);
+      EXPECT_TRUE(multigrid.is_singular());
+      Vector b = random_vector(n + 1, 2), x(n + 1, 0.);
+      EXPECT_EQ(solve(multigrid, x, b, 1e-10).status, SolveStatus::converged);
+      EXPECT_NEAR(x[n], b[n] / 2., 1e-8);
+      x.pop_back();
+      EXPECT_NEAR(mean(x), 0., 1e-12);
+    }
+
+    TEST_P(MultigridSingular, OthersAreNot)
+    {
+      MultigridOptions options = jacobi_multigrid(GetParam(), 0.7);
+      EXPECT_FALSE(Multigrid(make_hierarchy(five_point_stencil(15, 15, 0.), 2), options).is_singular());
+      EXPECT_FALSE(Multigrid(make_hierarchy(five_point_stencil(15, 15, 1e-8), 2), options).is_singular());
+      EXPECT_FALSE(Multigrid(adaptive_hierarchy(3), options).is_singular());
+      // a stencil whose rows all add up to zero
+      Stencil neumann = three_point_stencil(9);
+      neumann.diagonal.assign(9, 2.);
+      neumann.diagonal.front() = neumann.diagonal.back() = 1.;
+      EXPECT_THROW(Multigrid(neumann, 1, options), InvalidInput);
+    }
+
+    /** Other values for the same patterns: diagonals grow, couplings shrink, by factors that are symmetric. */
+    void change_values(MultigridHierarchy &hierarchy)
+    {
+      const auto change = [](CrsMatrix &A) {
+        for (int i = 0; i < A.n_rows; ++i)
+          for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
+            A.values[p] *= A.columns[p] == i ? 1.3 + 0.01 * (i % 3) : 0.9 - 0.01 * ((i + A.columns[p]) % 5);
+      };
+      for (MultigridLevel &level : hierarchy.levels)
+        for (CrsMatrix *A : {&level.matrix, &level.interface})
+          change(*A);
+      change(hierarchy.matrix);
+    }
+
+    class MultigridUpdate : public MultigridBackend
+    {
+    };
+
+    TEST_P(MultigridUpdate, EqualsAFreshObject)
+    {
+      for (const MultigridHierarchy &hierarchy : {make_hierarchy(five_point_stencil(31, 30, 0.1), 3), adaptive_hierarchy(4)})
+        {
+          MultigridHierarchy changed = hierarchy;
+          change_values(changed);
+          for (const std::string &method : smoother_names())
+            if (smoother_runs_on(method, GetParam()))
+              for (const char *solver : {"dense", "direct"})
+                {
+                  MultigridOptions options                = jacobi_multigrid(GetParam(), 0.);
+                  options.coarse_solver                   = solver;
+                  options.smoother.method                 = method;
+                  options.smoother.block_async.schedule   = Schedule::synchronous;
+                  options.smoother.block_async.storage    = Storage::double_precision;
+                  options.smoother.block_async.block_size = 100;
+                  Multigrid    updated(hierarchy, options), fresh(changed, options);
+                  const Vector b = random_vector(fresh.n_rows(), 1), expected = vmult(fresh, b);
+                  for (int i = 0; i < 3; ++i) // a graph is recorded before and goes on working
+                    vmult(updated, b);
+                  EXPECT_GT(largest_difference(vmult(updated, b), expected), 1e-6) << method;
+                  updated.update_values(changed);
+                  EXPECT_LT(largest_difference(vmult(updated, b), expected), 1e-13) << method << ", " << solver;
+                  EXPECT_LT(largest_difference(cycle(updated, b, b), cycle(fresh, b, b)), 1e-12) << method << ", " << solver;
+                  updated.update_values(hierarchy);
+                  updated.update_values(changed);
+                  EXPECT_LT(largest_difference(vmult(updated, b), expected), 1e-13) << method << ", " << solver;
+                }
+        }
+    }
+
+    TEST_P(MultigridUpdate, RefusesWhatDoesNotFit)
+    {
+      const MultigridHierarchy hierarchy = make_hierarchy(five_point_stencil(15, 15, 0.), 3);
+      const MultigridOptions   options   = jacobi_multigrid(GetParam(), 0.7);
+      Multigrid                multigrid(hierarchy, options);
+      EXPECT_THROW(multigrid.update_values(make_hierarchy(five_point_stencil(15, 15, 0.), 2)), InvalidInput);
+      EXPECT_THROW(multigrid.update_values(make_hierarchy(nine_point_stencil(15, 15, 0.), 3)), InvalidInput);
+      EXPECT_THROW(multigrid.update_values(adaptive_hierarchy(3)), InvalidInput);
+      MultigridHierarchy bad         = hierarchy;
+      bad.levels[2].matrix.values[0] = 0.;
+      EXPECT_THROW(multigrid.update_values(bad), InvalidInput);
+      Multigrid users(hierarchy, options, dense_coarse_solver(hierarchy.levels[0].matrix, multigrid.memory_space()));
+      EXPECT_THROW(users.update_values(hierarchy), InvalidInput);
+      EXPECT_THROW(Multigrid(five_point_stencil(15, 15, 0.), 3, options).update_values(hierarchy), InvalidInput);
+    }
+
+    /** From a singular problem to one with mass, and back. */
+    TEST_P(MultigridUpdate, FindsOutAnewWhetherTheProblemIsSingular)
+    {
+      const MultigridHierarchy neumann   = neumann_hierarchy(4);
+      MultigridHierarchy       helmholtz = neumann;
+      for (std::size_t l = 0; l < helmholtz.levels.size(); ++l)
+        {
+          CrsMatrix &A = helmholtz.levels[l].matrix;
+          for (int i = 0; i < A.n_rows; ++i)
+            for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
+              if (A.columns[p] == i)
+                A.values[p] += 0.1 * std::pow(4., 3. - static_cast<double>(l));
+        }
+      for (const char *solver : {"dense", "direct"})
+        {
+          MultigridOptions options             = jacobi_multigrid(GetParam(), 0.8);
+          options.coarse_solver                = solver;
+          options.smoother.block_async.storage = Storage::double_precision;
+          const CrsMatrix &A                   = helmholtz.levels.back().matrix;
+          Multigrid        multigrid(neumann, options);
+          const Vector     b = random_vector(multigrid.n_rows(), 1);
+          Vector           x(b.size(), 0.);
+          multigrid.update_values(helmholtz);
+          EXPECT_FALSE(multigrid.is_singular());
+          EXPECT_EQ(solve(multigrid, x, b, 1e-10).status, SolveStatus::converged);
+          EXPECT_LT(relative_residual(A, x, b), 1.01e-10);
+          multigrid.update_values(neumann);
+          EXPECT_TRUE(multigrid.is_singular());
+          EXPECT_EQ(solve(multigrid, x, b, 1e-10).status, SolveStatus::converged);
+          EXPECT_NEAR(mean(x), 0., 1e-12);
+        }
+    }
+
+    INSTANTIATE_TEST_SUITE_P(Backends, MultigridUpdate, testing::Values(Backend::host, Backend::cuda), backend_name);
+    INSTANTIATE_TEST_SUITE_P(Backends, MultigridSingular, testing::Values(Backend::host, Backend::cuda), backend_name);
+  } // namespace
+} // namespace leopard
