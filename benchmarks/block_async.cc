@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Speed of block-asynchronous iteration on a GPU, beside cuSPARSE in the same run: time of a global iteration, and time to a solution.
+#include "conjugate_gradients.h"
+
 #include <solvers/base/errors.h>
 #include <solvers/block_async/block_async.h>
 #include <solvers/device/device.h>
@@ -161,37 +163,6 @@ namespace
           for (std::size_t i = 0; i < ks.size(); ++i)
             time_method(name, form, *methods[i].get(), std::stoi(ks[i]), settings);
         }
-  }
-
-  /** Conjugate gradients with cuSPARSE and cuBLAS, as the yardstick; D^-1 as preconditioner if the diagonal is given. Returns the iterations. */
-  int conjugate_gradients(const device::DeviceMatrix &A,
-                          DeviceVector<double>       &x,
-                          const DeviceVector<double> &b,
-                          const DeviceVector<double> *inverse_diagonal,
-                          double                      tolerance)
-  {
-    DeviceVector<double> r(b), z(b), p(b), q(b);
-    x = 0.;
-    if (inverse_diagonal != nullptr)
-      z.scale(*inverse_diagonal);
-    p                 = z;
-    double       rho  = r * z;
-    const double goal = tolerance * b.l2_norm();
-    int          n    = 0;
-    for (; n < 100000 && r.l2_norm() > goal; ++n)
-      {
-        A.multiply(q.data(), p.data());
-        const double alpha = rho / (p * q);
-        x.add(alpha, p);
-        r.add(-alpha, q);
-        z = r;
-        if (inverse_diagonal != nullptr)
-          z.scale(*inverse_diagonal);
-        const double new_rho = r * z;
-        p.sadd(new_rho / rho, 1., z);
-        rho = new_rho;
-      }
-    return n;
   }
 
   struct Candidate

@@ -55,6 +55,12 @@ namespace leopard
     recorded.graph->launch();
   }
 
+  void Multigrid::Data::forget_recorded()
+  {
+    recorded_cycle.graph.reset();
+    recorded_start.graph.reset();
+  }
+
   void Multigrid::Data::cycle()
   {
     run(recorded_cycle, [this] {

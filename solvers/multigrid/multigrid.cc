@@ -18,15 +18,6 @@ namespace leopard
       return backend == Backend::cuda ? 1024 : 256;
     }
 
-    std::vector<StencilGrid> levels_of(const Stencil &finest, int n_levels, Backend backend)
-    {
-      std::vector<StencilGrid> levels = stencil_levels(finest, n_levels);
-      if (n_levels == 0)
-        while (levels.size() > 1 && levels[1].stencil.n_rows() <= enough_levels(backend))
-          levels.erase(levels.begin());
-      return levels;
-    }
-
     /** Interior rows of a stencil whose diagonal makes all rows sum to zero have no solution, or many. */
     void check_not_singular(const CrsMatrix &coarsest)
     {
@@ -51,6 +42,15 @@ namespace leopard
       return options.backend == Backend::cuda ? make_stencil_cuda_operations(levels, options) : make_stencil_host_operations(levels, options);
     }
   } // namespace
+
+  int default_n_levels(const Stencil &finest, Backend backend)
+  {
+    const std::vector<StencilGrid> levels = stencil_levels(finest);
+    int                            n      = static_cast<int>(levels.size());
+    while (n > 1 && levels[levels.size() - n + 1].stencil.n_rows() <= enough_levels(backend))
+      --n;
+    return n;
+  }
 
   std::string to_string(CycleType cycle)
   {
@@ -108,7 +108,7 @@ namespace leopard
   Multigrid::Multigrid(const Stencil &finest, int n_levels, const MultigridOptions &options, std::unique_ptr<CoarseSolver> coarse)
   {
     options.validate();
-    const std::vector<StencilGrid> levels   = levels_of(finest, n_levels, options.backend);
+    const std::vector<StencilGrid> levels   = stencil_levels(finest, n_levels == 0 ? default_n_levels(finest, options.backend) : n_levels);
     const CrsMatrix                coarsest = levels.front().stencil.to_crs();
     check_not_singular(coarsest);
     const bool own = coarse == nullptr;
@@ -184,6 +184,7 @@ namespace leopard
   {
     data->operations->update_values(hierarchy);
     data->coarse->update(hierarchy.levels.front().matrix, is_singular());
+    data->forget_recorded();
   }
 
   void Multigrid::multiply(double *y, double *x)

@@ -59,6 +59,9 @@ namespace leopard
     void validate() const;
   };
 
+  /** The number of levels that Multigrid takes for a stencil if it is told 0. @throws InvalidInput. */
+  int default_n_levels(const Stencil &finest, Backend backend);
+
   /** Where the time of a cycle goes, in seconds a cycle, measured with a wait after each part. */
   struct MultigridProfile
   {
@@ -97,7 +100,7 @@ namespace leopard
     Multigrid(const MultigridHierarchy &hierarchy, const MultigridOptions &options, std::unique_ptr<CoarseSolver> coarse = nullptr);
 
     /**
-     * Stencils on all levels, nothing stored. @param n_levels 0: coarsened while the coarsest has more than 256 unknowns (host) or 1024 (cuda).
+     * Stencils on all levels, nothing stored. @param n_levels 0: coarsened until a level has at most 256 unknowns (host) or 1024 (cuda).
      * @throws InvalidInput, DeviceError.
      */
     Multigrid(const Stencil &finest, int n_levels, const MultigridOptions &options, std::unique_ptr<CoarseSolver> coarse = nullptr);

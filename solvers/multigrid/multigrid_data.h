@@ -23,6 +23,8 @@ namespace leopard
     void cycle();
     /** From the present b_L: one cycle on each level from the coarsest up. */
     void full_multigrid();
+    /** Values have changed: what was recorded may hold numbers that depend on them (coefficients of Chebyshev's iteration). */
+    void forget_recorded();
     /** One cycle for x and b of the whole problem. */
     void iterate(double *x, const double *b);
 

@@ -74,6 +74,7 @@ namespace leopard
       options.execution        = Execution::launch;
       options.local_iterations = 1;
       options.n_threads        = request.options.block_async.n_threads;
+      options.storage          = request.options.block_async.storage; // double where values are to change
       return options;
     }
 

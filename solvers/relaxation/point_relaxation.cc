@@ -106,6 +106,7 @@ namespace leopard
     jacobi.schedule         = Schedule::synchronous;
     jacobi.local_iterations = 1;
     jacobi.omega            = options.omega;
+    jacobi.storage          = Storage::double_precision; // for update_values()
     return std::make_unique<BlockAsync>(A, jacobi);
   }
 } // namespace leopard

@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 
 namespace leopard
 {
@@ -28,7 +29,7 @@ namespace leopard
     {
       SolveResult result;
       double      residual;    ///< true, relative to ||b||
-      double      factor = 0.; ///< of the worst cycle
+      double      factor = 0.; ///< of a cycle, in the mean from the fourth one on
     };
 
     class MultigridConvergence : public MultigridBackend
@@ -47,9 +48,9 @@ namespace leopard
         run.result    = solve(multigrid, x, b, tolerance, max_cycles);
         run.residual  = relative_residual(A, x, b);
         const auto &h = run.result.history_residuals;
-        // the last cycles, where fast parts of the error are gone
-        for (std::size_t i = h.size() / 2; i + 1 < h.size(); ++i)
-          run.factor = std::max(run.factor, h[i + 1] / h[i]);
+        // the fast parts of the error are gone; after four cycles and at the end the history has the residual itself
+        if (h.size() > 5)
+          run.factor = std::pow(h.back() / h[4], 1. / static_cast<double>(h.size() - 5));
         return run;
       }
 

@@ -1,0 +1,408 @@
+// SPDX-License-Identifier: Apache-2.0
+// Geometric multigrid on uniform grids, as stencils and with stored matrices, on the host or on a GPU: set-up, one cycle, time to a true relative residual,
+// and the bytes that a cycle has to move beside the time that it takes.
+#include "conjugate_gradients.h"
+#include "tensor_elements.h"
+
+#include <solvers/base/errors.h>
+#include <solvers/multigrid/multigrid.h>
+
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <functional>
+#include <memory>
+#include <sstream>
+#include <thread>
+
+namespace
+{
+  using namespace leopard;
+
+  struct Settings
+  {
+    MultigridOptions         options;
+    std::vector<std::string> cases = {"five:4096", "seven:256", "seven:318", "q2:1024"}, forms = {"stencil", "stored"};
+    std::string              backend = "automatic", cycle = "V", csv;
+    double                   tolerance = 1e-10, delta = 0.;
+    int                      repetitions = 11, n_levels = 0;
+    bool                     with_cg   = false;
+    double                   bandwidth = 0.; ///< bytes a second of a copy, read and written
+  };
+
+  double now()
+  {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+  }
+
+  struct Times
+  {
+    double median = 0., smallest = 0., largest = 0.; ///< seconds
+  };
+
+  /** Of n repetitions after one that warms up; the device is waited for. */
+  Times measure(bool on_device, int n, const std::function<void()> &run)
+  {
+    std::vector<double> times;
+    for (int i = -1; i < n; ++i)
+      {
+        if (on_device)
+          device::synchronize();
+        const double start = now();
+        run();
+        if (on_device)
+          device::synchronize();
+        if (i >= 0)
+          times.push_back(now() - start);
+      }
+    std::sort(times.begin(), times.end());
+    return {times[times.size() / 2], times.front(), times.back()};
+  }
+
+  double copy_bandwidth(const Settings &settings)
+  {
+    const std::size_t n = std::size_t(1) << 26, n_bytes = n * sizeof(double);
+    if (settings.options.backend == Backend::cuda)
+      {
+        DeviceVector<double> from(n), to(n);
+        return 2. * n_bytes / measure(true, 21, [&] { device::copy_on_device(to.data(), from.data(), n_bytes); }).median;
+      }
+    const int n_threads =
+      settings.options.n_threads > 0 ? settings.options.n_threads : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+    std::vector<double> from(n, 1.), to(n, 0.);
+    const Times         t = measure(false, 5, [&] {
+      std::vector<std::thread> threads;
+      for (int i = 0; i < n_threads; ++i)
+        threads.emplace_back([&, i] {
+          const std::size_t begin = n * i / n_threads, end = n * (i + 1) / n_threads;
+          std::memcpy(to.data() + begin, from.data() + begin, (end - begin) * sizeof(double));
+        });
+      for (std::thread &thread : threads)
+        thread.join();
+    });
+    return 2. * n_bytes / t.median;
+  }
+
+  Stencil stencil_of(const std::string &text, double delta)
+  {
+    const std::size_t colon = text.find(':');
+    const std::string name  = text.substr(0, colon);
+    int               n     = 0;
+    if (colon == std::string::npos || std::sscanf(text.c_str() + colon + 1, "%d", &n) != 1 || n < 1)
+      throw InvalidInput("the case is '" + text + "'\n  expected: for example five:4096");
+    if (name == "three")
+      {
+        Stencil stencil;
+        stencil.n_x                   = n;
+        stencil.coefficient(0, 0, 0)  = 2. + delta;
+        stencil.coefficient(-1, 0, 0) = stencil.coefficient(1, 0, 0) = -1.;
+        return stencil;
+      }
+    if (name == "five")
+      return five_point_stencil(n, n, delta);
+    if (name == "nine")
+      return nine_point_stencil(n, n, delta);
+    if (name == "seven")
+      return seven_point_stencil(n, n, n, delta);
+    if (name == "twenty-seven")
+      return twenty_seven_point_stencil(n, n, n, delta);
+    throw InvalidInput("the case is '" + text + "'\n  expected: three, five, nine, seven or twenty-seven, a colon, and the nodes a side");
+  }
+
+  /** x and b = A 1 where the multigrid computes: a right-hand side for which double precision reaches small residuals on fine grids, too. */
+  class Vectors
+  {
+  public:
+    explicit Vectors(Multigrid &multigrid)
+      : on_device(multigrid.memory_space() == MemorySpace::device)
+      , n(multigrid.n_rows())
+      , host_x(on_device ? 0 : n)
+      , host_b(on_device ? 0 : n)
+      , device_x(on_device ? n : 0)
+      , device_b(on_device ? n : 0)
+    {
+      set(x(), 1.);
+      multigrid.multiply(b(), x());
+    }
+    double *x() { return on_device ? device_x.data() : host_x.data(); }
+    double *b() { return on_device ? device_b.data() : host_b.data(); }
+    void    clear() { set(x(), 0.); }
+
+    /** ||b - A x|| / ||b||, with the multigrid's product alone. */
+    double relative_residual(Multigrid &multigrid)
+    {
+      if (on_device)
+        {
+          DeviceVector<double> r(n);
+          multigrid.multiply(r.data(), x());
+          r.sadd(-1., 1., device_b);
+          return r.l2_norm() / device_b.l2_norm();
+        }
+      std::vector<double> r(n);
+      multigrid.multiply(r.data(), x());
+      double sum = 0., sum_b = 0.;
+      for (std::size_t i = 0; i < n; ++i)
+        {
+          sum += (host_b[i] - r[i]) * (host_b[i] - r[i]);
+          sum_b += host_b[i] * host_b[i];
+        }
+      return std::sqrt(sum / sum_b);
+    }
+
+  private:
+    void set(double *v, double value)
+    {
+      if (on_device)
+        (v == device_x.data() ? device_x : device_b) = value;
+      else
+        std::fill_n(v, n, value);
+    }
+
+    const bool           on_device;
+    const std::size_t    n;
+    std::vector<double>  host_x, host_b;
+    DeviceVector<double> device_x, device_b;
+  };
+
+  /** What a level's part of a cycle has to move, in bytes, if every operand of every step goes through memory once. */
+  struct Traffic
+  {
+    double n = 0., matrix = 0.,
+           transfer = 0.; ///< unknowns; bytes of the matrix (or of a diagonal that varies); of the prolongation, and of its transpose
+
+    /** x and b read, x written, once a global iteration. */
+    double smoothing(const MultigridOptions &o) const
+    {
+      return (o.pre_smoothing + o.post_smoothing) * o.smoother.iterations_per_step * (24. * n + matrix);
+    }
+    /** Residual: x and b read; with stored matrices r is written and read again. Coarse b written, x set to zero; correction: x read and written. */
+    double residual_and_transfers(double n_coarse, bool stored) const
+    {
+      return 16. * n + matrix + (stored ? 16. * n : 0.) + 2. * transfer + 16. * n_coarse + 16. * n + 8. * n_coarse;
+    }
+  };
+
+  double bytes(const CrsMatrix &A)
+  {
+    return 12. * A.n_entries() + 4. * A.n_rows;
+  }
+
+  void print_roofline(const Settings &settings, const std::vector<Traffic> &traffic, bool stored, Multigrid &multigrid, double cycle_seconds)
+  {
+    const MultigridProfile profile = multigrid.profile(5);
+    double                 sum     = 0.;
+    std::printf("  %5s %12s %12s %12s %12s %12s %12s\n", "level", "unknowns", "MB", "at bandwidth", "measured", "smoother", "transfers");
+    for (std::size_t l = traffic.size() - 1; l > 0; --l)
+      {
+        const double moved = traffic[l].smoothing(settings.options) + traffic[l].residual_and_transfers(traffic[l - 1].n, stored);
+        const auto  &p     = profile.levels[l];
+        sum += moved;
+        std::printf("  %5zu %12d %12.3f %9.1f us %9.1f us %9.1f us %9.1f us\n",
+                    l,
+                    p.n_unknowns,
+                    moved * 1e-6,
+                    moved / settings.bandwidth * 1e6,
+                    (p.smoother + p.residual_and_transfers) * 1e6,
+                    p.smoother * 1e6,
+                    p.residual_and_transfers * 1e6);
+      }
+    std::printf("  %5d %12d %12s %12s %9.1f us (coarse solver%s)\n",
+                0,
+                profile.levels[0].n_unknowns,
+                "",
+                "",
+                profile.coarse_solver * 1e6,
+                profile.copies > 0. ? ", copies apart" : "");
+    std::printf(
+      "  a cycle moves %.1f MB: %.1f us at the copy bandwidth, %.1f us measured (%.0f %%); its parts, each waited for: %.1f us, copies %.1f us\n",
+      sum * 1e-6,
+      sum / settings.bandwidth * 1e6,
+      cycle_seconds * 1e6,
+      100. * sum / settings.bandwidth / cycle_seconds,
+      profile.sum() * 1e6,
+      profile.copies * 1e6);
+  }
+
+  /** Levels as the stencil form chooses them, so that both forms do the same. */
+  int number_of_levels(const Stencil &stencil, const Settings &settings)
+  {
+    return settings.n_levels > 0 ? settings.n_levels : default_n_levels(stencil, settings.options.backend);
+  }
+
+  /** "q2:1024": quadratic elements on 1024^2 cells, down to 16^2 cells; they have a stored form only. */
+  int cells_of_elements(const std::string &name)
+  {
+    int n = 0;
+    return std::sscanf(name.c_str(), "q2:%d", &n) == 1 ? n : 0;
+  }
+
+  void run(const std::string &name, const std::string &form, const Settings &settings, std::ostream *csv)
+  {
+    const int     elements = cells_of_elements(name);
+    const Stencil stencil  = elements > 0 ? Stencil() : stencil_of(name, settings.delta);
+    const bool    stored = form == "stored", on_device = settings.options.backend == Backend::cuda;
+    int           n_levels = elements > 0 ? 0 : number_of_levels(stencil, settings);
+    if (elements > 0 && !stored)
+      return;
+    std::vector<Traffic> traffic;
+    MultigridHierarchy   hierarchy;
+    double               start = now(), made = 0.;
+    if (stored)
+      {
+        hierarchy = elements > 0 ? tensor_element_hierarchy(2, 2, elements, 16) : make_hierarchy(stencil, n_levels);
+        n_levels  = static_cast<int>(hierarchy.levels.size());
+        made      = now() - start;
+        for (const MultigridLevel &level : hierarchy.levels)
+          traffic.push_back({static_cast<double>(level.matrix.n_rows), bytes(level.matrix), bytes(level.prolongation)});
+      }
+    else
+      for (const StencilGrid &grid : stencil_levels(stencil, n_levels))
+        traffic.push_back({static_cast<double>(grid.stencil.n_rows()), 8. * grid.stencil.diagonal.size(), 0.});
+    start                  = now();
+    Multigrid    multigrid = stored ? Multigrid(hierarchy, settings.options) : Multigrid(stencil, n_levels, settings.options);
+    const double set_up    = now() - start;
+    hierarchy              = MultigridHierarchy();
+    Vectors          vectors(multigrid);
+    StoppingCriteria criteria;
+    criteria.relative_tolerance = settings.tolerance;
+    criteria.max_iterations     = 200;
+
+    const Times      cycle = measure(on_device, 11, [&] { multigrid.vmult(vectors.x(), vectors.b()); });
+    SolveResult      result;
+    std::vector<int> cycles;
+    int              failures = 0;
+    const Times      solve    = measure(on_device, settings.repetitions, [&] {
+      vectors.clear();
+      result = multigrid.solve(vectors.x(), vectors.b(), criteria);
+      cycles.push_back(result.n_iterations);
+      failures += result.status != SolveStatus::converged;
+    });
+    const double     residual = vectors.relative_residual(multigrid);
+    const auto [fewest, most] = std::minmax_element(cycles.begin(), cycles.end());
+
+    std::printf("\n%s, %s: %d unknowns, %d levels\n%s\n", name.c_str(), form.c_str(), multigrid.n_rows(), n_levels, multigrid.description().c_str());
+    if (stored)
+      std::printf("  matrices made in %.3f s (not part of the set-up)\n", made);
+    std::printf("  set-up %.1f ms, memory %.1f MB\n  one cycle %.3f ms (%.3f .. %.3f)\n",
+                set_up * 1e3,
+                multigrid.memory() * 1e-6,
+                cycle.median * 1e3,
+                cycle.smallest * 1e3,
+                cycle.largest * 1e3);
+    std::printf("  solve %.3f ms (%.3f .. %.3f of %d), %d to %d cycles, factor %.4f, true relative residual %.2e, %d failed\n",
+                solve.median * 1e3,
+                solve.smallest * 1e3,
+                solve.largest * 1e3,
+                settings.repetitions,
+                *fewest,
+                *most,
+                result.convergence_factor(),
+                residual,
+                failures);
+    if (failures > 0)
+      std::printf("  the last one: %s; %s\n", to_string(result.status).c_str(), multigrid.diagnosis().c_str());
+    if (traffic.size() > 1)
+      print_roofline(settings, traffic, stored, multigrid, cycle.median);
+    std::fflush(stdout);
+    if (csv != nullptr)
+      *csv << name << ',' << form << ',' << to_string(settings.options.backend) << ',' << settings.options.smoother.method << ','
+           << to_string(settings.options.cycle) << ',' << settings.options.pre_smoothing << ',' << settings.options.post_smoothing << ','
+           << multigrid.n_rows() << ',' << n_levels << ',' << set_up << ',' << cycle.median << ',' << solve.median << ',' << solve.smallest << ','
+           << solve.largest << ',' << *fewest << ',' << *most << ',' << result.convergence_factor() << ',' << residual << ',' << failures << '\n';
+  }
+
+  void run_cg(const std::string &name, const Settings &settings)
+  {
+    const CrsMatrix            A = stencil_of(name, settings.delta).to_crs();
+    const device::DeviceMatrix matrix(A);
+    DeviceVector<double>       x(A.n_rows), b(A.n_rows);
+    b             = 1.;
+    int         n = 0;
+    const Times t = measure(true, 3, [&] { n = conjugate_gradients(matrix, x, b, nullptr, settings.tolerance); });
+    std::printf("\n%s: conjugate gradients (cuSPARSE, cuBLAS) %.1f ms, %d iterations\n", name.c_str(), t.median * 1e3, n);
+  }
+
+  /** @throws InvalidInput. */
+  void finish(Settings &settings)
+  {
+    if (settings.backend != "automatic" && settings.backend != "host" && settings.backend != "cuda")
+      throw InvalidInput("--backend is '" + settings.backend + "'\n  expected: automatic, host or cuda");
+    const bool cuda          = settings.backend == "cuda" || (settings.backend == "automatic" && device::n_devices() > 0);
+    settings.options.backend = cuda ? Backend::cuda : Backend::host;
+    if (settings.cycle != "V" && settings.cycle != "W" && settings.cycle != "F")
+      throw InvalidInput("--cycle is '" + settings.cycle + "'\n  expected: V, W or F");
+    settings.options.cycle = settings.cycle == "V" ? CycleType::v : settings.cycle == "W" ? CycleType::w : CycleType::f;
+    for (const std::string &form : settings.forms)
+      if (form != "stencil" && form != "stored")
+        throw InvalidInput("--forms has '" + form + "'\n  expected: stencil or stored");
+    for (const std::string &name : settings.cases)
+      if (cells_of_elements(name) == 0)
+        stencil_of(name, settings.delta).validate();
+    if (settings.repetitions < 1)
+      throw InvalidInput("--repetitions is " + std::to_string(settings.repetitions) + "\n  expected: a number >= 1");
+    if (settings.with_cg && !cuda)
+      throw InvalidInput("--cg compares with cuSPARSE, and the backend is host\n  expected: the backend cuda");
+    settings.options.validate();
+  }
+} // namespace
+
+int main(int argc, char **argv)
+{
+  Settings settings;
+  CLI::App app("Geometric multigrid on uniform grids: time to solution, and the bytes that a cycle moves");
+  app
+    .add_option("--cases",
+                settings.cases,
+                "three, five, nine, seven or twenty-seven points, a colon, and the nodes a side, for example five:4096; or q2:1024, cells a side")
+    ->delimiter(',');
+  app.add_option("--forms", settings.forms, "stencil, stored")->delimiter(',');
+  app.add_option("--backend", settings.backend, "automatic, host or cuda");
+  app.add_option("--threads", settings.options.n_threads, "of the host; 0: all");
+  app.add_option("--smoother", settings.options.smoother.method, "async, damped-jacobi, chebyshev, ...");
+  app.add_option("--k", settings.options.smoother.block_async.local_iterations, "local iterations of async-(k)");
+  app.add_option("--block-size", settings.options.smoother.block_async.block_size, "rows a block, stored matrices");
+  app.add_option("--omega", settings.options.smoother.omega, "relaxation factor; 0: what suits the method");
+  app.add_option("--nu1", settings.options.pre_smoothing, "smoothing steps before the coarse correction");
+  app.add_option("--nu2", settings.options.post_smoothing, "and after it");
+  app.add_option("--cycle", settings.cycle, "V, W or F");
+  app.add_flag("--full-start", settings.options.full_start, "full multigrid first");
+  app.add_option("--levels", settings.n_levels, "0: down to a few hundred unknowns");
+  app.add_option("--coarse-solver", settings.options.coarse_solver, "dense or direct");
+  app.add_option("--tolerance", settings.tolerance, "relative residual");
+  app.add_option("--delta", settings.delta, "added to the diagonal");
+  app.add_option("--repetitions", settings.repetitions, "solves, of which median, smallest and largest time are shown");
+  app.add_flag("--cg", settings.with_cg, "also conjugate gradients with cuSPARSE");
+  app.add_option("--csv", settings.csv, "also write a table to this file");
+  CLI11_PARSE(app, argc, argv);
+  try
+    {
+      finish(settings);
+      settings.bandwidth = copy_bandwidth(settings);
+      if (settings.options.backend == Backend::cuda)
+        std::printf("%s, ", device::info(0).name.c_str());
+      std::printf("copy bandwidth %.1f GB/s (read and written)\n", settings.bandwidth * 1e-9);
+      std::ostringstream csv;
+      csv << "case,form,backend,smoother,cycle,nu1,nu2,unknowns,levels,set-up [s],cycle [s],solve [s],fastest [s],slowest [s],fewest cycles,most "
+             "cycles,factor,relative residual,failed\n";
+      for (const std::string &name : settings.cases)
+        {
+          for (const std::string &form : settings.forms)
+            run(name, form, settings, &csv);
+          if (settings.with_cg && cells_of_elements(name) == 0)
+            run_cg(name, settings);
+        }
+      if (!settings.csv.empty() && !(std::ofstream(settings.csv) << csv.str()).flush())
+        throw Error("the table cannot be written to '" + settings.csv + "'\n  expected: a file in a folder that exists");
+    }
+  catch (const Error &error)
+    {
+      std::fprintf(stderr, "error: %s\n", error.what());
+      return 1;
+    }
+  return 0;
+}
