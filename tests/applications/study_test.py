@@ -130,13 +130,13 @@ class StudyFindings(Study):
             self.assertLessEqual(max(cycles) - min(cycles), 1, smoother)
 
     def test_async_is_as_good_as_gauss_seidel_and_jacobi_is_not(self):
-        rows, _, _ = self.study(STENCIL, "Smoother study/Sizes=2000", "Smoother study/Epsilon=1e-6, 1e-3, 1e-1", "Smoother study/Smoothing steps=1, 2", "Smoother study/Max cycles=60",
-                                "Smoother study/Smoothers=gauss-seidel, async(k=5, merged=2), damped-jacobi")
+        rows, _, _ = self.study(STENCIL, "Smoother study/Sizes=2000", "Smoother study/Epsilon=1e-6, 1e-3, 1e-1", "Smoother study/Smoothing steps=1, 2", "Smoother study/Max cycles=40",
+                                "Smoother study/Smoothers=gauss-seidel, async(k=5, merged=2), jacobi")
         reference = self.cycles(rows, "gauss-seidel")
         self.assertEqual(len(reference), 6)
-        for gauss_seidel, asynchronous, jacobi in zip(reference, self.cycles(rows, "async"), self.cycles(rows, "damped-jacobi")):
+        for gauss_seidel, asynchronous, jacobi in zip(reference, self.cycles(rows, "async"), self.cycles(rows, "jacobi")):
             self.assertLessEqual(asynchronous, 1.1 * gauss_seidel)
-            self.assertGreater(jacobi, 1.2 * gauss_seidel)
+            self.assertGreater(jacobi, 1.5 * gauss_seidel)
 
     def test_the_thesis_file(self):
         """The file itself, with small sizes; what is decided of its findings mathematically holds."""
@@ -146,7 +146,7 @@ class StudyFindings(Study):
         text = (self.directory / "study.txt").read_text()
         self.assertGreater(len(findings), 20)
         for claim in ("hardly affects convergence", "the size has almost no influence", "gauss-seidel: more smoothing steps reduce the number of cycles"):
-            lines = [line for line in text.splitlines() if line.startswith("finding") and claim in line and "omega=1" not in line and "jacobi" not in line]
+            lines = [line for line in text.splitlines() if line.startswith("finding") and claim in line and "omega=1" not in line]
             self.assertTrue(lines, claim)
             for line in lines:
                 self.assertIn(": holds: measured", line)
