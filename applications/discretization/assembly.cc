@@ -103,6 +103,14 @@ namespace leopard
   }
 
   template <int dim>
+  void Discretization<dim>::integrate_stiffness(const FEValues<dim> &values, unsigned int c, FullMatrix<double> &matrix, std::string &error) const
+  {
+    CellSystem cell(values.dofs_per_cell);
+    integrate_matrices(values, problem, c, false, cell, error);
+    matrix = cell.stiffness;
+  }
+
+  template <int dim>
   void Discretization<dim>::assemble_boundary(const Cell &cell, double t, Vector<double> &rhs) const
   {
     if (problem.boundary_fluxes.empty() || problem.time_dependent())
@@ -193,6 +201,8 @@ namespace leopard
     load.compress(VectorOperation::add);
   }
 
+  template void Discretization<2>::integrate_stiffness(const FEValues<2> &, unsigned int, FullMatrix<double> &, std::string &) const;
+  template void Discretization<3>::integrate_stiffness(const FEValues<3> &, unsigned int, FullMatrix<double> &, std::string &) const;
   template void Discretization<2>::assemble(SemiDiscreteSystem &, double) const;
   template void Discretization<3>::assemble(SemiDiscreteSystem &, double) const;
   template void Discretization<2>::assemble_load(HostVector &, double) const;

@@ -66,8 +66,12 @@ namespace leopard
                                       const Problem                  &problem_,
                                       MPI_Comm                        comm_)
     : comm(comm_)
-    , triangulation(
-        comm_, typename Triangulation<dim>::MeshSmoothing(Triangulation<dim>::smoothing_on_refinement | Triangulation<dim>::smoothing_on_coarsening))
+    , triangulation(comm_,
+                    typename Triangulation<dim>::MeshSmoothing(Triangulation<dim>::smoothing_on_refinement |
+                                                               Triangulation<dim>::smoothing_on_coarsening |
+                                                               Triangulation<dim>::limit_level_difference_at_vertices), // for local smoothing
+                    parameters_.multigrid ? parallel::distributed::Triangulation<dim>::construct_multigrid_hierarchy :
+                                            parallel::distributed::Triangulation<dim>::default_setting)
     , mapping(std::make_unique<MappingQ<dim>>(mesh.is_uniform() ? 1 : parameters_.degree))
     , dof_handler(triangulation)
     , mesh_parameters(mesh)
@@ -107,13 +111,27 @@ namespace leopard
   template <int dim>
   void Discretization<dim>::check_singularity() const
   {
-    if (problem.time_dependent() || problem.has_reaction() || problem.absorption(0) > 0.)
-      return;
-    for (const auto id : boundary_ids(triangulation))
-      if (problem.boundary_values.find(id) != nullptr && problem.boundary_fluxes.find(id) == nullptr)
-        return;
-    throw Error("section '" + problem.name() + "' prescribes boundary values nowhere, so the solution is determined up to a constant only" +
-                "\n  expected: 'Boundary values' for at least one boundary id, or a Helmholtz problem with delta > 0");
+    if (is_singular() && !parameters.multigrid)
+      throw Error("section '" + problem.name() + "' prescribes boundary values nowhere, so the solution is determined up to a constant only" +
+                  "\n  expected: 'Boundary values' for at least one boundary id, or a Helmholtz problem with delta > 0, or 'Linear solver/Method' or "
+                  "'Preconditioner' = multigrid, which finds the solution of mean zero");
+  }
+
+  template <int dim>
+  bool Discretization<dim>::is_singular() const
+  {
+    return !problem.time_dependent() && !problem.has_reaction() && problem.absorption(0) == 0. && dirichlet_boundary().empty();
+  }
+
+  template <int dim>
+  std::set<types::boundary_id> Discretization<dim>::dirichlet_boundary() const
+  {
+    std::set<types::boundary_id> ids;
+    if (!problem.time_dependent())
+      for (const auto id : boundary_ids(triangulation))
+        if (problem.boundary_values.find(id) != nullptr && problem.boundary_fluxes.find(id) == nullptr)
+          ids.insert(id);
+    return ids;
   }
 
   template <int dim>
@@ -174,24 +192,23 @@ namespace leopard
     AffineConstraints<double> scalar(relevant);
     DoFTools::make_hanging_node_constraints(dof_handler, scalar);
     std::string error;
-    for (const auto id : boundary_ids(triangulation))
-      if (const Expression *g = problem.boundary_values.find(id))
-        if (problem.boundary_fluxes.find(id) == nullptr && !problem.time_dependent())
+    for (const auto id : dirichlet_boundary())
+      {
+        const Expression                         *g = problem.boundary_values.find(id);
+        std::map<types::global_dof_index, double> values;
+        VectorTools::interpolate_boundary_values(*mapping, dof_handler, id, ExpressionFunction<dim>(*g), values);
+        for (const auto &[dof, value] : values)
           {
-            std::map<types::global_dof_index, double> values;
-            VectorTools::interpolate_boundary_values(*mapping, dof_handler, id, ExpressionFunction<dim>(*g), values);
-            for (const auto &[dof, value] : values)
+            if (!std::isfinite(value) && error.empty())
+              error = "the expression '" + g->expression() + "' of the entry '" + g->entry_name() + "' is " + std::to_string(value) +
+                      " at a node of boundary " + std::to_string(id) + "\n  expected: a finite number everywhere";
+            if (relevant.is_element(dof) && !scalar.is_constrained(dof))
               {
-                if (!std::isfinite(value) && error.empty())
-                  error = "the expression '" + g->expression() + "' of the entry '" + g->entry_name() + "' is " + std::to_string(value) +
-                          " at a node of boundary " + std::to_string(id) + "\n  expected: a finite number everywhere";
-                if (relevant.is_element(dof) && !scalar.is_constrained(dof))
-                  {
-                    scalar.add_line(dof);
-                    scalar.set_inhomogeneity(dof, value);
-                  }
+                scalar.add_line(dof);
+                scalar.set_inhomogeneity(dof, value);
               }
           }
+      }
     throw_if_any_failed(error, comm);
     scalar.close();
 

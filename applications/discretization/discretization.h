@@ -4,17 +4,22 @@
 #include "mesh.h"
 #include "semi_discrete_system.h"
 
+#include <applications/linear_solvers/level_source.h>
 #include <applications/problems/problem.h>
 
 #include <deal.II/base/quadrature.h>
 #include <deal.II/distributed/tria.h>
 #include <deal.II/dofs/dof_handler.h>
+#include <deal.II/fe/fe_values.h>
 #include <deal.II/fe/mapping.h>
 #include <deal.II/lac/affine_constraints.h>
 #include <deal.II/lac/trilinos_sparsity_pattern.h>
 
 #include <functional>
 #include <memory>
+#include <set>
+#include <string>
+#include <vector>
 
 namespace leopard
 {
@@ -24,6 +29,7 @@ namespace leopard
     bool         finite_differences = false; ///< Q1 with vertex quadrature: the 5- or 7-point stencil with lumped mass
     unsigned int degree             = 1;     ///< of the finite elements
     bool         lumped_mass        = true;  ///< of the time derivative; of finite differences always
+    bool         multigrid          = false; ///< whether the linear solver asks for levels; said by it, no entry of the section
 
     void declare(dealii::ParameterHandler &prm);
     /** @throws Error for choices that contradict each other or the mesh. */
@@ -39,9 +45,9 @@ namespace leopard
   /** The message for an expression that is not finite at a point of the mesh. */
   std::string not_finite_message(const Expression &expression, const dealii::Point<3> &p, double value);
 
-  /** Mesh, elements, constraints and assembly. One weak form serves finite differences and finite elements. */
+  /** Mesh, elements, constraints, levels and assembly. One weak form serves finite differences and finite elements. */
   template <int dim>
-  class Discretization
+  class Discretization : public LevelSource
   {
   public:
     /** Makes the coarse mesh and checks the boundary ids that the problem names. Collective. @throws Error. */
@@ -83,6 +89,19 @@ namespace leopard
     };
     Errors errors(const HostVector &u, double t) const;
 
+    // for multigrid
+    int                 dimension() const override { return dim; }
+    std::vector<double> nodes() const override;
+    dealii::IndexSet    constrained_unknowns() const override;
+    MultigridHierarchy  hierarchy(unsigned int field, const LocalMatrix &A, unsigned int n_levels) override;
+
+    /** Whether the problem determines its solution up to a constant only. */
+    bool is_singular() const;
+    /** Makes the mean of u, an integral over the domain, zero; returns what it was. @param lumped_mass of the assembled system. */
+    double remove_mean(HostVector &u, const HostVector &lumped_mass) const;
+    /** Makes r orthogonal to the constants: subtracts the mean of its entries from those that are not constrained; returns their sum. */
+    double balance(HostVector &r) const;
+
     HostVector                      make_vector() const;            ///< zero, own entries only
     double                          mesh_size() const { return h; } ///< shortest cell edge, dimensionless
     unsigned int                    n_components() const { return components; }
@@ -97,11 +116,14 @@ namespace leopard
   private:
     using Cell = typename dealii::DoFHandler<dim>::active_cell_iterator;
 
-    void check_boundary_ids() const;
-    void check_singularity() const;
-    void make_constraints();
-    void make_sparsity_pattern();
-    void solution_after_refinement(HostVector &u, const std::function<void()> &mark);
+    void                                 check_boundary_ids() const;
+    void                                 check_singularity() const;
+    void                                 make_constraints();
+    void                                 make_sparsity_pattern();
+    void                                 solution_after_refinement(HostVector &u, const std::function<void()> &mark);
+    std::set<dealii::types::boundary_id> dirichlet_boundary() const;
+    /** Diffusion and absorption of component c on the cell of values; what is wrong goes to error. */
+    void integrate_stiffness(const dealii::FEValues<dim> &values, unsigned int c, dealii::FullMatrix<double> &matrix, std::string &error) const;
     void assemble_boundary(const Cell &cell, double t, dealii::Vector<double> &rhs) const;
 
     const MeshParameters                     &mesh_parameters;

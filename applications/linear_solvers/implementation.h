@@ -14,6 +14,7 @@ namespace leopard
     virtual void              update_values()                                                       = 0;
     virtual LinearSolveResult solve(HostVector &x, const HostVector &b, const LinearTarget &target) = 0;
     virtual std::string       description() const                                                   = 0;
+    virtual std::string       details() const { return ""; }
   };
 
   /** The rank's rows, the exchange of their ghosts, and a relaxation for them. */
@@ -35,8 +36,10 @@ namespace leopard
 
   std::unique_ptr<LinearSolver::Implementation> make_relaxation_solver(const LinearSolverParameters &parameters, const HostMatrix &A, MPI_Comm comm);
   std::unique_ptr<LinearSolver::Implementation>
-  make_host_krylov_solver(const LinearSolverParameters &parameters, const HostMatrix &A, unsigned int n_components, MPI_Comm comm);
+  make_host_krylov_solver(const LinearSolverParameters &parameters, const HostMatrix &A, unsigned int n_components, LevelSource *levels, MPI_Comm comm);
   std::unique_ptr<LinearSolver::Implementation>
-  make_device_krylov_solver(const LinearSolverParameters &parameters, const HostMatrix &A, MPI_Comm comm);
+  make_device_krylov_solver(const LinearSolverParameters &parameters, const HostMatrix &A, unsigned int n_components, LevelSource *levels, MPI_Comm comm);
+  std::unique_ptr<LinearSolver::Implementation>
+  make_multigrid_solver(const LinearSolverParameters &parameters, const HostMatrix &A, LevelSource &levels, MPI_Comm comm);
   std::unique_ptr<LinearSolver::Implementation> make_direct_solver(const HostMatrix &A);
 } // namespace leopard

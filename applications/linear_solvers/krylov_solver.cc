@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "field_multigrid.h"
 #include "implementation.h"
 
 #include <applications/run/log.h>
@@ -13,6 +14,7 @@
 #include <deal.II/lac/trilinos_solver.h>
 #include <deal.II/lac/vector_memory.templates.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -22,6 +24,52 @@ namespace leopard
 
   namespace
   {
+    /** The relaxations that precondition with several iterations of theirs. */
+    bool is_iterated(const std::string &preconditioner)
+    {
+      return preconditioner == "async" || preconditioner == "chebyshev";
+    }
+
+    /** Multigrid for each field by itself, as a preconditioner for all. */
+    class FieldsMultigrid
+    {
+    public:
+      FieldsMultigrid(const LinearSolverParameters &parameters, const HostMatrix &A, unsigned int n_components, LevelSource &levels, MPI_Comm comm)
+      {
+        for (unsigned int c = 0; c < n_components; ++c)
+          fields.push_back(std::make_unique<FieldMultigrid>(parameters, A, Field{static_cast<int>(c), static_cast<int>(n_components)}, levels, comm));
+      }
+
+      void update_values()
+      {
+        for (const auto &field : fields)
+          field->update_values();
+      }
+
+      template <typename Vector>
+      void vmult(Vector &dst, const Vector &src) const
+      {
+        for (const auto &field : fields)
+          field->preconditioner().vmult(dst, src);
+      }
+
+      bool is_symmetric_map() const
+      {
+        return std::all_of(fields.begin(), fields.end(), [](const auto &f) { return f->preconditioner().multigrid().is_symmetric_map(); });
+      }
+
+      bool is_fixed_linear_map() const
+      {
+        return std::all_of(fields.begin(), fields.end(), [](const auto &f) { return f->preconditioner().multigrid().is_fixed_linear_map(); });
+      }
+
+      std::string description() const { return fields[0]->description() + (fields.size() > 1 ? " for each field" : ""); }
+      std::string details() const { return fields[0]->details(); }
+
+    private:
+      std::vector<std::unique_ptr<FieldMultigrid>> fields;
+    };
+
     /** Runs one of deal.II's Krylov solvers; the same code for host and device vectors. */
     template <typename Vector, typename Operator, typename Preconditioner>
     LinearSolveResult run_krylov(const LinearSolverParameters &parameters,
@@ -67,28 +115,44 @@ namespace leopard
                                   : "\n  to try: another preconditioner; a smaller time step"));
     }
 
-    std::string krylov_description(const LinearSolverParameters &parameters, const LocalRelaxation &local, bool flexible)
+    std::string
+    krylov_description(const LinearSolverParameters &parameters, const Relaxation *relaxation, const FieldsMultigrid *multigrid, bool flexible)
     {
       std::string text = (flexible ? "flexible " : "") + parameters.method;
-      if (local.relaxation != nullptr && parameters.preconditioner == "async")
-        return text + " with " + std::to_string(parameters.preconditioner_iterations) + " global iterations of " + local.relaxation->name() +
-               ", blocks of " + std::to_string(parameters.block_async.block_size);
+      if (multigrid != nullptr)
+        return text + " with " + multigrid->description();
+      if (relaxation != nullptr && is_iterated(parameters.preconditioner))
+        text += " with " + std::to_string(parameters.preconditioner_iterations) + " iterations of " + relaxation->name();
+      if (relaxation != nullptr && parameters.preconditioner == "async")
+        return text + ", blocks of " + std::to_string(parameters.block_async.block_size);
+      if (relaxation != nullptr && is_iterated(parameters.preconditioner))
+        return text;
       return text + (parameters.preconditioner == "none" ? " without preconditioner" : " with preconditioner " + parameters.preconditioner);
+    }
+
+    /** Whether the Krylov method has to bear a preconditioner that it is not made for. */
+    template <typename Preconditioner>
+    bool needs_flexible(const LinearSolverParameters &parameters, const Preconditioner &preconditioner)
+    {
+      return parameters.method == "cg" ? !preconditioner.is_symmetric_map() : !preconditioner.is_fixed_linear_map();
     }
 
     class HostKrylovSolver : public LinearSolver::Implementation
     {
     public:
-      HostKrylovSolver(const LinearSolverParameters &parameters_, const HostMatrix &A_, unsigned int n_components_, MPI_Comm comm)
+      HostKrylovSolver(
+        const LinearSolverParameters &parameters_, const HostMatrix &A_, unsigned int n_components_, LevelSource *levels, MPI_Comm comm)
         : parameters(parameters_)
         , A(A_)
         , n_components(n_components_)
       {
-        if (parameters.preconditioner == "async")
+        if (is_iterated(parameters.preconditioner))
           {
-            local = std::make_unique<LocalRelaxation>(parameters, "async", A, comm);
-            async = std::make_unique<PreconditionRelaxation>(*local->relaxation, parameters.preconditioner_iterations, local->exchange);
+            local      = std::make_unique<LocalRelaxation>(parameters, parameters.preconditioner, A, comm);
+            relaxation = std::make_unique<PreconditionRelaxation>(*local->relaxation, parameters.preconditioner_iterations, local->exchange);
           }
+        else if (parameters.preconditioner == "multigrid")
+          multigrid = std::make_unique<FieldsMultigrid>(parameters, A, n_components, *levels, comm);
         else
           update_values();
       }
@@ -97,6 +161,8 @@ namespace leopard
       {
         if (local != nullptr)
           local->update_values();
+        else if (multigrid != nullptr)
+          multigrid->update_values();
         else if (parameters.preconditioner == "jacobi")
           jacobi.initialize(A);
         else if (parameters.preconditioner == "ssor")
@@ -116,36 +182,37 @@ namespace leopard
 
       LinearSolveResult solve(HostVector &x, const HostVector &b, const LinearTarget &target) override
       {
-        const auto run = [&](const auto &preconditioner, bool flexible) {
-          return run_krylov(parameters, target, memory, A, x, b, preconditioner, flexible);
-        };
+        const auto run = [&](const auto &preconditioner) { return run_krylov(parameters, target, memory, A, x, b, preconditioner, is_flexible()); };
         LinearSolveResult result;
-        if (async != nullptr)
-          result = run(*async, is_flexible());
+        if (relaxation != nullptr)
+          result = run(*relaxation);
+        else if (multigrid != nullptr)
+          result = run(*multigrid);
         else if (parameters.preconditioner == "jacobi")
-          result = run(jacobi, false);
+          result = run(jacobi);
         else if (parameters.preconditioner == "ssor")
-          result = run(ssor, false);
+          result = run(ssor);
         else if (parameters.preconditioner == "amg")
-          result = run(amg, false);
+          result = run(amg);
         else
-          result = run(PreconditionIdentity(), false);
+          result = run(PreconditionIdentity());
         if (!std::isfinite(result.final_residual))
           throw_breakdown(parameters);
         return result;
       }
 
-      bool is_flexible() const { return async != nullptr && !local->relaxation->is_fixed_linear_map(); }
-
       std::string description() const override
       {
-        if (local != nullptr)
-          return krylov_description(parameters, *local, is_flexible());
-        return parameters.method +
-               (parameters.preconditioner == "none" ? " without preconditioner" : " with preconditioner " + parameters.preconditioner);
+        return krylov_description(parameters, local != nullptr ? local->relaxation.get() : nullptr, multigrid.get(), is_flexible());
       }
+      std::string details() const override { return multigrid != nullptr ? multigrid->details() : ""; }
 
     private:
+      bool is_flexible() const
+      {
+        return local != nullptr ? needs_flexible(parameters, *local->relaxation) : multigrid != nullptr && needs_flexible(parameters, *multigrid);
+      }
+
       const LinearSolverParameters           &parameters;
       const HostMatrix                       &A;
       const unsigned int                      n_components;
@@ -154,13 +221,15 @@ namespace leopard
       TrilinosWrappers::PreconditionSSOR      ssor;
       TrilinosWrappers::PreconditionAMG       amg;
       std::unique_ptr<LocalRelaxation>        local;
-      std::unique_ptr<PreconditionRelaxation> async;
+      std::unique_ptr<PreconditionRelaxation> relaxation; ///< of local
+      std::unique_ptr<FieldsMultigrid>        multigrid;
     };
 
     class DeviceKrylovSolver : public LinearSolver::Implementation
     {
     public:
-      DeviceKrylovSolver(const LinearSolverParameters &parameters_, const HostMatrix &A, MPI_Comm comm)
+      DeviceKrylovSolver(
+        const LinearSolverParameters &parameters_, const HostMatrix &A, unsigned int n_components, LevelSource *levels, MPI_Comm comm)
         : parameters(parameters_)
         , local(parameters_, parameters_.preconditioner, A, comm)
         , matrix(local.local.matrix, local.exchange)
@@ -168,42 +237,53 @@ namespace leopard
         , b_device(local.local.matrix.n_rows, &local.exchange)
       {
         if (local.relaxation != nullptr)
-          preconditioner = std::make_unique<PreconditionRelaxation>(
-            *local.relaxation, parameters.preconditioner == "async" ? parameters.preconditioner_iterations : 1, local.exchange);
+          relaxation = std::make_unique<PreconditionRelaxation>(
+            *local.relaxation, is_iterated(parameters.preconditioner) ? parameters.preconditioner_iterations : 1, local.exchange);
+        if (parameters.preconditioner == "multigrid")
+          multigrid = std::make_unique<FieldsMultigrid>(parameters, A, n_components, *levels, comm);
       }
 
       void update_values() override
       {
         local.update_values();
         matrix.update_values(local.local.matrix.values.data());
+        if (multigrid != nullptr)
+          multigrid->update_values();
       }
 
       LinearSolveResult solve(HostVector &x, const HostVector &b, const LinearTarget &target) override
       {
         x_device.copy_from_host(x.begin());
         b_device.copy_from_host(b.begin());
-        const LinearSolveResult result =
-          preconditioner != nullptr
-            ? run_krylov(parameters, target, memory, matrix, x_device, b_device, *preconditioner, !local.relaxation->is_fixed_linear_map())
-            : run_krylov(parameters, target, memory, matrix, x_device, b_device, PreconditionIdentity(), false);
+        const auto run = [&](const auto &preconditioner) {
+          return run_krylov(parameters, target, memory, matrix, x_device, b_device, preconditioner, is_flexible());
+        };
+        const LinearSolveResult result = relaxation != nullptr  ? run(*relaxation)
+                                         : multigrid != nullptr ? run(*multigrid)
+                                                                : run(PreconditionIdentity());
         if (!std::isfinite(result.final_residual))
           throw_breakdown(parameters);
         x_device.copy_to_host(x.begin());
         return result;
       }
 
-      std::string description() const override
-      {
-        return krylov_description(parameters, local, local.relaxation != nullptr && !local.relaxation->is_fixed_linear_map());
-      }
+      std::string description() const override { return krylov_description(parameters, local.relaxation.get(), multigrid.get(), is_flexible()); }
+      std::string details() const override { return multigrid != nullptr ? multigrid->details() : ""; }
 
     private:
+      bool is_flexible() const
+      {
+        return local.relaxation != nullptr ? needs_flexible(parameters, *local.relaxation)
+                                           : multigrid != nullptr && needs_flexible(parameters, *multigrid);
+      }
+
       const LinearSolverParameters             &parameters;
       LocalRelaxation                           local;
       DeviceOperator                            matrix;
       DeviceVector<double>                      x_device, b_device;
       GrowingVectorMemory<DeviceVector<double>> memory;
-      std::unique_ptr<PreconditionRelaxation>   preconditioner;
+      std::unique_ptr<PreconditionRelaxation>   relaxation;
+      std::unique_ptr<FieldsMultigrid>          multigrid;
     };
 
     class DirectSolver : public LinearSolver::Implementation
@@ -243,16 +323,16 @@ namespace leopard
     };
   } // namespace
 
-  std::unique_ptr<LinearSolver::Implementation>
-  make_host_krylov_solver(const LinearSolverParameters &parameters, const HostMatrix &A, unsigned int n_components, MPI_Comm comm)
+  std::unique_ptr<LinearSolver::Implementation> make_host_krylov_solver(
+    const LinearSolverParameters &parameters, const HostMatrix &A, unsigned int n_components, LevelSource *levels, MPI_Comm comm)
   {
-    return std::make_unique<HostKrylovSolver>(parameters, A, n_components, comm);
+    return std::make_unique<HostKrylovSolver>(parameters, A, n_components, levels, comm);
   }
 
-  std::unique_ptr<LinearSolver::Implementation>
-  make_device_krylov_solver(const LinearSolverParameters &parameters, const HostMatrix &A, MPI_Comm comm)
+  std::unique_ptr<LinearSolver::Implementation> make_device_krylov_solver(
+    const LinearSolverParameters &parameters, const HostMatrix &A, unsigned int n_components, LevelSource *levels, MPI_Comm comm)
   {
-    return std::make_unique<DeviceKrylovSolver>(parameters, A, comm);
+    return std::make_unique<DeviceKrylovSolver>(parameters, A, n_components, levels, comm);
   }
 
   std::unique_ptr<LinearSolver::Implementation> make_direct_solver(const HostMatrix &A)

@@ -19,13 +19,15 @@ namespace leopard
     prm.enter_subsection("Linear solver");
     prm.declare_entry("Method",
                       "async",
-                      Selection("async|jacobi|gauss-seidel|sor|ssor|cg|gmres|direct"),
-                      "async: block-asynchronous iteration async-(k); the relaxations jacobi, gauss-seidel, sor, ssor; Krylov methods; a "
-                      "sparse direct solver.");
-    prm.declare_entry("Preconditioner",
-                      "none",
-                      Selection("none|jacobi|ssor|amg|async"),
-                      "Preconditioner of cg and gmres; amg is Trilinos ML. With async their flexible variants are used.");
+                      Selection("async|jacobi|gauss-seidel|sor|ssor|chebyshev|cg|gmres|multigrid|direct"),
+                      "async: block-asynchronous iteration async-(k); the relaxations jacobi, gauss-seidel, sor, ssor, chebyshev; Krylov methods; "
+                      "geometric multigrid (see section 'Multigrid'); a sparse direct solver.");
+    prm.declare_entry(
+      "Preconditioner",
+      "none",
+      Selection("none|jacobi|ssor|chebyshev|amg|async|multigrid"),
+      "Preconditioner of cg and gmres; amg is Trilinos ML, multigrid one cycle of section 'Multigrid'. Where the preconditioner varies from "
+      "call to call, as chaotic schedules make it, or is not symmetric for cg, the flexible variants are used.");
     prm.declare_entry("Backend",
                       "automatic",
                       Selection("automatic|reference|host|cuda"),
@@ -47,12 +49,23 @@ namespace leopard
                       "async: order of block updates: synchronous (block Jacobi), chaotic (what the hardware does; results vary within the "
                       "tolerance), replay (seeded, reproducible; reference and host).");
     prm.declare_entry("Seed", "0", Integer(0), "async: seed of the replay schedule.");
+    prm.declare_entry("Momentum",
+                      "0",
+                      Double(0., 0.999),
+                      "async: momentum beta of the second-order Richardson iteration; omega may then go up to 2 (1 + beta). Dimensionless.");
+    prm.declare_entry("Smallest eigenvalue",
+                      "0",
+                      Double(0.),
+                      "chebyshev: lower end of its interval, an eigenvalue of D^-1 A; 0: a thirtieth of the upper end, which smooths but hardly "
+                      "solves. Dimensionless.");
+    prm.declare_entry("Largest eigenvalue", "0", Double(0.), "chebyshev: upper end of its interval; 0: estimated. Dimensionless.");
     prm.declare_entry(
       "Threads", "0", Integer(0, 4096), "Host backend: threads a rank; 0: the machine's threads shared among its ranks. Dimensionless.");
     prm.declare_entry("Restart", "50", Integer(2), "gmres: basis vectors before a restart. Dimensionless.");
-    prm.declare_entry("Preconditioner iterations", "2", Integer(1), "async as preconditioner: global iterations. Dimensionless.");
+    prm.declare_entry("Preconditioner iterations", "2", Integer(1), "async and chebyshev as preconditioner: (global) iterations. Dimensionless.");
     prm.declare_entry("Device", "-1", Integer(-1), "Backend cuda: number of the GPU; -1: the ranks of a machine share its GPUs in turn.");
     prm.leave_subsection();
+    multigrid.declare(prm);
   }
 
   void LinearSolverParameters::read(ParameterHandler &prm)
@@ -75,13 +88,29 @@ namespace leopard
     block_async.n_threads        = prm.get_integer("Threads");
     const std::string schedule   = prm.get("Schedule");
     block_async.schedule         = schedule == "synchronous" ? Schedule::synchronous : schedule == "replay" ? Schedule::replay : Schedule::chaotic;
+    block_async.momentum         = prm.get_double("Momentum");
+    lambda_min                   = prm.get_double("Smallest eigenvalue");
+    lambda_max                   = prm.get_double("Largest eigenvalue");
     prm.leave_subsection();
+    multigrid.read(prm, block_async);
+    check_contradictions();
+  }
 
-    if ((is_relaxation() || method == "direct") && preconditioner != "none")
+  void LinearSolverParameters::check_contradictions() const
+  {
+    if (!is_krylov() && preconditioner != "none")
       throw Error("'Linear solver/Preconditioner' is " + preconditioner + ", but 'Linear solver/Method' is " + method +
                   "\n  expected: a preconditioner only with cg or gmres");
-    if (!(omega > 0. && omega < 2.))
-      throw Error("'Linear solver/Omega' is " + std::to_string(omega) + "\n  expected: a number between 0 and 2");
+    const double largest_omega = method == "async" ? 2. * (1. + block_async.momentum) : 2.;
+    if (!(omega > 0. && omega < largest_omega))
+      throw Error("'Linear solver/Omega' is " + Patterns::Tools::to_string(omega) + "\n  expected: a number between 0 and " +
+                  Patterns::Tools::to_string(largest_omega));
+    if (block_async.momentum != 0. && !uses_block_async())
+      throw Error("'Linear solver/Momentum' is " + Patterns::Tools::to_string(block_async.momentum) +
+                  ", but async is used nowhere\n  expected: no momentum, or async");
+    if (lambda_max != 0. && lambda_min >= lambda_max)
+      throw Error("'Linear solver/Smallest eigenvalue' is " + Patterns::Tools::to_string(lambda_min) +
+                  ", which is not below 'Linear solver/Largest eigenvalue' = " + Patterns::Tools::to_string(lambda_max));
     if (omega != 1. && method == "gauss-seidel")
       throw Error("'Linear solver/Method' is gauss-seidel, but 'Linear solver/Omega' is " + std::to_string(omega) +
                   "\n  expected: omega = 1, or the method sor");
@@ -95,12 +124,19 @@ namespace leopard
 
   std::string LinearSolverParameters::why_not_on_device() const
   {
-    if (method == "gauss-seidel" || method == "sor" || method == "ssor")
-      return method + " is sequential by nature and runs on the host\n  expected: the method async or jacobi, or the backend host";
     if (method == "direct")
       return "the direct solver runs on the host\n  expected: another method, or the backend host";
-    if (!is_relaxation() && (preconditioner == "amg" || preconditioner == "ssor"))
-      return "the preconditioner " + preconditioner + " runs on the host\n  expected: the preconditioner none, jacobi or async, or the backend host";
+    if (is_krylov() && (preconditioner == "amg" || preconditioner == "ssor"))
+      return "the preconditioner " + preconditioner +
+             " runs on the host\n  expected: the preconditioner none, jacobi, chebyshev, async or multigrid, or the backend host";
+    if (uses_multigrid() && !smoother_runs_on(multigrid.options.smoother.method, Backend::cuda))
+      {
+        std::string others;
+        for (const std::string &name : smoother_names())
+          if (smoother_runs_on(name, Backend::cuda))
+            others += (others.empty() ? "" : ", ") + name;
+        return "the smoother " + multigrid.options.smoother.method + " runs on the host\n  expected: one of " + others + ", or the backend host";
+      }
     if (uses_block_async() && block_async.schedule == Schedule::replay)
       return "the schedule replay runs on the host\n  expected: the schedule chaotic or synchronous, or the backend reference or host";
     if (uses_block_async() && block_async.block_size > 1024)
@@ -133,7 +169,10 @@ namespace leopard
                                                   : " (automatic: " + on_host.substr(0, on_host.find('\n')) + ")";
           }
       }
-    block_async.backend = backend == "cuda" ? Backend::cuda : backend == "host" ? Backend::host : Backend::reference;
+    block_async.backend                              = backend == "cuda" ? Backend::cuda : backend == "host" ? Backend::host : Backend::reference;
+    multigrid.options.backend                        = block_async.backend;
+    multigrid.options.n_threads                      = block_async.n_threads;
+    multigrid.options.smoother.block_async.n_threads = block_async.n_threads;
     if (backend == "reference")
       return "backend reference: one thread, sequential";
     if (backend == "host")
@@ -153,17 +192,20 @@ namespace leopard
     return "backend cuda: " + device::info(device).name;
   }
 
-  LinearSolver::LinearSolver(const LinearSolverParameters &parameters_, const HostMatrix &A, unsigned int n_components, MPI_Comm comm)
+  LinearSolver::LinearSolver(
+    const LinearSolverParameters &parameters_, const HostMatrix &A, unsigned int n_components, LevelSource *levels, MPI_Comm comm)
     : parameters(parameters_)
   {
-    if (parameters.is_relaxation())
+    if (parameters.method == "multigrid")
+      implementation = make_multigrid_solver(parameters, A, *levels, comm);
+    else if (parameters.is_relaxation())
       implementation = make_relaxation_solver(parameters, A, comm);
     else if (parameters.method == "direct")
       implementation = make_direct_solver(A);
     else if (parameters.backend == "cuda")
-      implementation = make_device_krylov_solver(parameters, A, comm);
+      implementation = make_device_krylov_solver(parameters, A, n_components, levels, comm);
     else
-      implementation = make_host_krylov_solver(parameters, A, n_components, comm);
+      implementation = make_host_krylov_solver(parameters, A, n_components, levels, comm);
   }
 
   LinearSolver::~LinearSolver() = default;
@@ -181,5 +223,10 @@ namespace leopard
   std::string LinearSolver::description() const
   {
     return implementation->description();
+  }
+
+  std::string LinearSolver::details() const
+  {
+    return implementation->details();
   }
 } // namespace leopard

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "multigrid_parameters.h"
+
 #include <solvers/block_async/block_async.h>
 #include <solvers/dealii/trilinos_matrix.h>
 
@@ -14,29 +16,40 @@ namespace dealii
 
 namespace leopard
 {
+  class LevelSource;
   class Log;
 
   /** Section "Linear solver" of the parameter file. */
   struct LinearSolverParameters
   {
-    std::string       method                    = "async"; ///< async, jacobi, gauss-seidel, sor, ssor, cg, gmres, direct
-    std::string       preconditioner            = "none";  ///< for cg and gmres: none, jacobi, ssor, amg, async
-    std::string       backend                   = "automatic";
-    int               max_iterations            = 10000;
-    double            relative_tolerance        = 1e-8; ///< of the residual against the right-hand side, dimensionless
-    int               test_every                = 10;   ///< iterations between two residual tests of a relaxation
-    double            omega                     = 1.;   ///< relaxation factor, dimensionless
-    int               restart                   = 50;   ///< GMRES basis vectors
-    int               preconditioner_iterations = 2;    ///< global iterations of async as preconditioner
-    int               device                    = -1;   ///< GPU number; -1: ranks of a node share them in turn
-    BlockAsyncOptions block_async               = for_changing_values();
+    std::string         method                    = "async"; ///< async, jacobi, gauss-seidel, sor, ssor, chebyshev, cg, gmres, multigrid, direct
+    std::string         preconditioner            = "none";  ///< for cg and gmres: none, jacobi, ssor, chebyshev, amg, async, multigrid
+    std::string         backend                   = "automatic";
+    int                 max_iterations            = 10000;
+    double              relative_tolerance        = 1e-8; ///< of the residual against the right-hand side, dimensionless
+    int                 test_every                = 10;   ///< iterations between two residual tests of a relaxation
+    double              omega                     = 1.;   ///< relaxation factor, dimensionless
+    int                 restart                   = 50;   ///< GMRES basis vectors
+    int                 preconditioner_iterations = 2;    ///< global iterations of async as preconditioner
+    int                 device                    = -1;   ///< GPU number; -1: ranks of a node share them in turn
+    double              lambda_min                = 0.;   ///< chebyshev: smallest eigenvalue of D^-1 A, dimensionless; 0: lambda_max / 30
+    double              lambda_max                = 0.;   ///< chebyshev: largest; 0: estimated
+    BlockAsyncOptions   block_async               = for_changing_values();
+    MultigridParameters multigrid; ///< section "Multigrid"
 
     void declare(dealii::ParameterHandler &prm);
     /** @throws Error for choices that contradict each other. */
     void read(dealii::ParameterHandler &prm);
 
-    bool is_relaxation() const { return method != "cg" && method != "gmres" && method != "direct"; }
-    bool uses_block_async() const { return method == "async" || (!is_relaxation() && method != "direct" && preconditioner == "async"); }
+    bool is_krylov() const { return method == "cg" || method == "gmres"; }
+    bool is_relaxation() const { return !is_krylov() && method != "multigrid" && method != "direct"; }
+    bool uses_multigrid() const { return method == "multigrid" || (is_krylov() && preconditioner == "multigrid"); }
+    bool uses_block_async() const
+    {
+      return method == "async" || (is_krylov() && preconditioner == "async") || (uses_multigrid() && multigrid.options.smoother.method == "async");
+    }
+    /** Whether two runs differ. */
+    bool is_asynchronous() const { return uses_block_async() && block_async.schedule == Schedule::chaotic && backend != "reference"; }
 
     /**
      * Replaces the backend "automatic" by cuda where a GPU answers and the method runs there, by host otherwise, and selects the
@@ -45,6 +58,7 @@ namespace leopard
     std::string choose_backend(MPI_Comm comm);
 
   private:
+    void        check_contradictions() const;
     std::string why_not_on_device() const;
 
     /** Newton and time stepping change the values of the matrix, which storages smaller than doubles do not allow. */
@@ -65,9 +79,10 @@ namespace leopard
 
   struct LinearSolveResult
   {
-    int    n_iterations   = 0;  ///< global iterations, Krylov iterations, or 1
-    double final_residual = 0.; ///< ||b - A x||_2; not a number where the method did not compute it
-    bool   converged      = true;
+    int    n_iterations       = 0;  ///< global iterations, Krylov iterations, or 1
+    double final_residual     = 0.; ///< ||b - A x||_2; not a number where the method did not compute it
+    bool   converged          = true;
+    double convergence_factor = 0.; ///< of a multigrid cycle, in the mean over the second half of them; 0: not known
   };
 
   /**
@@ -77,8 +92,11 @@ namespace leopard
   class LinearSolver
   {
   public:
-    /** Keeps a reference to A. Collective. @param n_components fields interleaved in A, for AMG. @throws Error. */
-    LinearSolver(const LinearSolverParameters &parameters, const HostMatrix &A, unsigned int n_components, MPI_Comm comm);
+    /**
+     * Keeps references to A and levels. Collective. @param n_components fields interleaved in A. @param levels where multigrid has its levels from; what
+     * A has beyond their matrices when values change later is thought to act at the nodes. Other methods do not need it. @throws Error.
+     */
+    LinearSolver(const LinearSolverParameters &parameters, const HostMatrix &A, unsigned int n_components, LevelSource *levels, MPI_Comm comm);
     ~LinearSolver();
 
     /** Says that the values of A have changed. */
@@ -92,6 +110,9 @@ namespace leopard
 
     /** "async-(5), blocks of 256, host threads", for the log. */
     std::string description() const;
+
+    /** What else a log should say when it begins to solve, in lines; mostly empty. */
+    std::string details() const;
 
     class Implementation; ///< a family of methods: relaxations, Krylov solvers on host or device, direct solvers
 

@@ -5,6 +5,7 @@
 #include <solvers/base/errors.h>
 #include <solvers/device/device_vector.h>
 #include <solvers/matrix/analysis.h>
+#include <solvers/relaxation/chebyshev.h>
 #include <solvers/relaxation/point_relaxation.h>
 
 #include <algorithm>
@@ -16,12 +17,23 @@ namespace leopard
 
   namespace
   {
-    std::unique_ptr<Relaxation> make_relaxation(const LinearSolverParameters &parameters, const std::string &method, const CrsMatrix &A)
+    std::unique_ptr<Relaxation>
+    make_relaxation(const LinearSolverParameters &parameters, const std::string &method, const CrsMatrix &A, const Communication &communication)
     {
-      if (method == "none")
+      if (method == "none" || method == "multigrid")
         return nullptr;
       if (method == "async")
         return std::make_unique<BlockAsync>(A, parameters.block_async);
+      if (method == "chebyshev")
+        {
+          ChebyshevOptions options;
+          options.backend    = parameters.block_async.backend;
+          options.lambda_min = parameters.lambda_min;
+          options.lambda_max = parameters.lambda_max;
+          if (options.lambda_max == 0. && communication.is_distributed())
+            options.lambda_max = communication.max(estimate_lambda_max(A));
+          return make_chebyshev(A, options);
+        }
       PointRelaxationOptions options;
       options.backend = parameters.block_async.backend;
       options.omega   = parameters.omega;
@@ -37,7 +49,7 @@ namespace leopard
     : A(A_)
     , local(local_matrix(A_))
     , exchange(local.owned, local.ghosts, comm)
-    , relaxation(make_relaxation(parameters, method, local.matrix))
+    , relaxation(make_relaxation(parameters, method, local.matrix, exchange))
   {
   }
 

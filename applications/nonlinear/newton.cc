@@ -77,11 +77,12 @@ namespace leopard
                  const LinearSolverParameters &linear_parameters_,
                  ImplicitSystem               &system_,
                  unsigned int                  n_components,
+                 LevelSource                  *levels,
                  MPI_Comm                      comm)
     : parameters(parameters_)
     , linear_parameters(linear_parameters_)
     , system(system_)
-    , solver(linear_parameters_, system_.jacobian(), n_components, comm)
+    , solver(linear_parameters_, system_.jacobian(), n_components, levels, comm)
   {
     residual.reinit(system.jacobian().locally_owned_range_indices(), comm);
     update.reinit(residual);

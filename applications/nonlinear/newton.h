@@ -54,11 +54,12 @@ namespace leopard
   class Newton
   {
   public:
-    /** Keeps references. Allocates all it needs. Collective. */
+    /** Keeps references. Allocates all it needs. Collective. @param levels for a multigrid linear solver. */
     Newton(const NewtonParameters       &parameters,
            const LinearSolverParameters &linear_parameters,
            ImplicitSystem               &system,
            unsigned int                  n_components,
+           LevelSource                  *levels,
            MPI_Comm                      comm);
 
     /**

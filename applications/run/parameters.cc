@@ -106,6 +106,7 @@ namespace leopard
     mesh.read(prm, dimension);
     discretization.read(prm, mesh);
     linear_solver.read(prm);
+    discretization.multigrid = linear_solver.uses_multigrid();
     newton.read(prm, linear_solver);
     time.read(prm);
     verification.read(prm);
@@ -134,9 +135,39 @@ namespace leopard
     if (linear_solver.method == "cg" && problem->time_dependent())
       throw Error("'Linear solver/Method' is cg, but the Jacobian of the problem " + problem->name() +
                   " is not symmetric\n  expected: gmres, async, another relaxation or direct");
+    check_multigrid();
     for (const double t : time_loop.output_times)
       if (problem->time_dependent() && t > time.end_time)
         throw Error("'Output/Times' has the time " + std::to_string(t) + " beyond 'Time stepping/End time' = " + std::to_string(time.end_time));
+  }
+
+  void Parameters::check_multigrid() const
+  {
+    if (!linear_solver.uses_multigrid())
+      return;
+    const std::string where =
+      linear_solver.method == "multigrid" ? "'Linear solver/Method' is multigrid" : "'Linear solver/Preconditioner' is multigrid";
+    if (linear_solver.method == "multigrid" && problem->fields().size() > 1)
+      throw Error(where + ", but the problem " + problem->name() + " has " + std::to_string(problem->fields().size()) +
+                  " fields\n  expected: gmres with the preconditioner multigrid, which treats each field by itself");
+    if (mesh.adaptive && problem->has_reaction())
+      throw Error(where + " and 'Mesh/Adaptive' is true, but the problem " + problem->name() +
+                  " is not linear\n  expected: a linear problem, a globally refined mesh, or another preconditioner");
+    const MultigridOptions &options = linear_solver.multigrid.options;
+    if (mesh.adaptive && (options.cycle != CycleType::v || options.full_start))
+      throw Error("'Mesh/Adaptive' is true, but 'Multigrid/" +
+                  (options.full_start ? std::string("Full multigrid start' is true") : "Cycle' is " + to_string(options.cycle)) +
+                  "\n  expected: the V-cycle without full multigrid start, or a globally refined mesh");
+    if (options.full_start && linear_solver.method != "multigrid")
+      throw Error("'Multigrid/Full multigrid start' is true, but 'Linear solver/Method' is " + linear_solver.method +
+                  "\n  expected: the method multigrid; a preconditioner begins from zero in each call");
+    if (mesh.adaptive && linear_solver.multigrid.form == "stencil")
+      throw Error("'Multigrid/Form' is stencil, but 'Mesh/Adaptive' is true\n  expected: the form stored or automatic");
+    const unsigned int n_levels = linear_solver.multigrid.n_levels;
+    if (!mesh.adaptive && linear_solver.multigrid.form == "stored" && n_levels > mesh.global_refinements + 1)
+      throw Error("'Multigrid/Levels' is " + std::to_string(n_levels) + ", but the mesh, 'Mesh/Global refinements' = " +
+                  std::to_string(mesh.global_refinements) + ", has " + std::to_string(mesh.global_refinements + 1) + " levels\n  expected: at most " +
+                  std::to_string(mesh.global_refinements + 1) + ", 0 for all, or more refinements of a coarser mesh");
   }
 
   Parameters::Parameters(const std::string &file, const std::vector<std::string> &overrides, MPI_Comm comm)
@@ -199,7 +230,7 @@ namespace leopard
     if (study != "none")
       return "study of " + study + ", " + (cases.empty() ? std::string("this file") : std::to_string(cases.size()) + " cases");
     std::string text = problem->description();
-    if (linear_solver.uses_block_async() && linear_solver.block_async.schedule == Schedule::chaotic && linear_solver.backend != "reference")
+    if (linear_solver.is_asynchronous())
       text +=
         "\nthe linear solver is asynchronous: results of two runs differ within its tolerance; 'Linear solver/Schedule = replay' makes them equal";
     return text;

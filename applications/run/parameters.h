@@ -66,6 +66,7 @@ namespace leopard
     void read(dealii::ParameterHandler &prm, std::vector<std::unique_ptr<Problem>> &problems);
     void read_cases(const std::string &file, const std::vector<std::string> &overrides, MPI_Comm comm);
     void check_contradictions() const;
+    void check_multigrid() const;
     Parameters() = default;
   };
 } // namespace leopard

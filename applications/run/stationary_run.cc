@@ -26,16 +26,50 @@ namespace leopard
   {
     using Clock = std::chrono::steady_clock;
 
+    /** Lines of text as part of a cycle's block in the log. */
+    std::string indented(const std::string &text)
+    {
+      std::string result = "  ";
+      for (const char c : text)
+        result += c == '\n' ? std::string("\n  ") : std::string(1, c);
+      return result;
+    }
+
+    /** A problem without boundary values has a solution if sources and fluxes balance; what they lack is taken out of r. */
+    template <int dim>
+    void balance(const RunContext &context, const Discretization<dim> &discretization, HostVector &r)
+    {
+      const double scale = r.l1_norm(), total = discretization.balance(r);
+      context.log.line("  no boundary values are prescribed, so that the solution is determined up to a constant: the one of mean zero is computed");
+      if (std::abs(total) > 1e-10 * scale)
+        context.log.warning(format("sources and fluxes do not balance: they add up to %.3e, which is taken out as a constant source", total));
+    }
+
     /** One linear solve; the Jacobian of a problem without reaction is its matrix. */
-    void solve_linear_problem(const RunContext &context, ImplicitSystem &implicit, HostVector &u, nlohmann::json &report)
+    template <int dim>
+    void solve_linear_problem(const RunContext         &context,
+                              Discretization<dim>      &discretization,
+                              const SemiDiscreteSystem &system,
+                              ImplicitSystem           &implicit,
+                              HostVector               &u,
+                              nlohmann::json           &report)
     {
       const LinearSolverParameters &parameters = context.parameters.linear_solver;
-      LinearSolver                  solver(parameters, implicit.jacobian(), context.parameters.problem->fields().size(), context.comm);
-      HostVector                    residual(u), update(u);
-      implicit.residual(u, nullptr, residual);
+      LinearSolver                  solver(parameters, implicit.jacobian(), discretization.n_components(), &discretization, context.comm);
+      if (!solver.details().empty())
+        context.log.line(indented(solver.details()));
+      HostVector residual(u), update(u);
       // the right-hand side of the update shrinks with a good first guess; the tolerance is against the load all the same
-      const double scale = implicit.scale(nullptr, update), first = residual.l2_norm();
-      update = 0.;
+      double scale = implicit.scale(nullptr, update);
+      implicit.residual(u, nullptr, residual);
+      if (discretization.is_singular())
+        {
+          balance(context, discretization, residual);
+          discretization.balance(update);
+          scale = update.l2_norm();
+        }
+      const double first = residual.l2_norm();
+      update             = 0.;
       LinearTarget target;
       target.relative_tolerance      = first > 0. ? std::min(1., parameters.relative_tolerance * std::max(scale, first) / first) : 1.;
       target.max_iterations          = parameters.max_iterations;
@@ -44,18 +78,32 @@ namespace leopard
         throw ConvergenceFailure("the linear solver " + solver.description() + " has not reached the tolerance " +
                                  format("%g", parameters.relative_tolerance) + " in " + std::to_string(result.n_iterations) +
                                  " iterations: the residual went from " + format("%.3e", first) + " to " + format("%.3e", result.final_residual) +
-                                 "\n  to try: a larger 'Linear solver/Max iterations'; cg with the preconditioner amg or async");
+                                 "\n  to try: a larger 'Linear solver/Max iterations'; cg with the preconditioner multigrid or amg");
       u.add(1., update);
+      if (discretization.is_singular())
+        discretization.remove_mean(u, system.lumped_mass);
       implicit.residual(u, nullptr, residual);
-      context.log.line(
-        format("  %s: %d iterations, residual %.3e -> %.3e", solver.description().c_str(), result.n_iterations, first, residual.l2_norm()));
+      if (discretization.is_singular())
+        discretization.balance(residual);
+      context.log.line(format("  %s: %d %s, residual %.3e -> %.3e%s",
+                              solver.description().c_str(),
+                              result.n_iterations,
+                              parameters.method == "multigrid" ? "cycles" : "iterations",
+                              first,
+                              residual.l2_norm(),
+                              result.convergence_factor > 0. ? format(", convergence factor %.3f", result.convergence_factor).c_str() : ""));
       report["linear_iterations"] = result.n_iterations;
       report["residual"]          = residual.l2_norm();
+      if (result.convergence_factor > 0.)
+        report["convergence_factor"] = result.convergence_factor;
     }
 
-    void solve_nonlinear_problem(const RunContext &context, ImplicitSystem &implicit, HostVector &u, nlohmann::json &report)
+    void solve_nonlinear_problem(const RunContext &context, LevelSource &levels, ImplicitSystem &implicit, HostVector &u, nlohmann::json &report)
     {
-      Newton newton(context.parameters.newton, context.parameters.linear_solver, implicit, context.parameters.problem->fields().size(), context.comm);
+      Newton newton(
+        context.parameters.newton, context.parameters.linear_solver, implicit, context.parameters.problem->fields().size(), &levels, context.comm);
+      if (!newton.linear_solver().details().empty())
+        context.log.line(indented(newton.linear_solver().details()));
       const NewtonResult &result = newton.solve(u, nullptr);
       context.log.line("  Newton's method with " + newton.linear_solver().description() + ":\n" + result.table());
       if (!result.converged)
@@ -133,9 +181,9 @@ namespace leopard
         report["cells"]    = discretization.triangulation.n_global_active_cells();
         report["h"]        = discretization.mesh_size();
         if (problem.has_reaction())
-          solve_nonlinear_problem(context, implicit, u, report);
+          solve_nonlinear_problem(context, discretization, implicit, u, report);
         else
-          solve_linear_problem(context, implicit, u, report);
+          solve_linear_problem(context, discretization, system, implicit, u, report);
         std::vector<double> measures;
         append_field_measures(u, system.lumped_mass, problem.fields().size(), measures);
         for (unsigned int c = 0; c < problem.fields().size(); ++c)

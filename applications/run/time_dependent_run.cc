@@ -79,7 +79,7 @@ namespace leopard
         discretization.assemble(system, 0.);
         implicit = std::make_unique<ImplicitSystem>(system, problem);
         newton   = std::make_unique<Newton>(
-          context.parameters.newton, context.parameters.linear_solver, *implicit, discretization.n_components(), context.comm);
+          context.parameters.newton, context.parameters.linear_solver, *implicit, discretization.n_components(), &discretization, context.comm);
         std::function<void(double)> update_load;
         if (std::any_of(problem.source.begin(), problem.source.end(), [](const Expression &s) { return s.depends_on_time(); }))
           update_load = [this](double t) { discretization.assemble_load(system.load, t); };

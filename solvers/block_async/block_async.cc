@@ -145,6 +145,11 @@ namespace leopard
     return engine->is_fixed_linear_map();
   }
 
+  bool BlockAsync::is_symmetric_map() const
+  {
+    return options.schedule == Schedule::synchronous && options.overlap == Overlap::none && options.momentum == 0.;
+  }
+
   void BlockAsync::iterate(double *x, const double *b, int n_iterations)
   {
     engine->iterate(x, b, n_iterations);

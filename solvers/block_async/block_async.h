@@ -97,6 +97,7 @@ namespace leopard
     int             n_columns() const override;
     MemorySpace     memory_space() const override;
     bool            is_fixed_linear_map() const override;
+    bool            is_symmetric_map() const override;
     void            iterate(double *x, const double *b, int n_iterations) override;
     bool            tests_itself() const override;
     IterationReport iterate_until(double *x, const double *b, int n_iterations, const ResidualTest &test) override;

@@ -67,6 +67,25 @@ namespace leopard
       }
   }
 
+  CrsMatrix without_zeros(const CrsMatrix &A)
+  {
+    CrsMatrix result;
+    result.n_rows    = A.n_rows;
+    result.n_columns = A.n_columns;
+    result.row_offsets.reserve(A.row_offsets.size());
+    for (int i = 0; i < A.n_rows; ++i)
+      {
+        for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
+          if (A.columns[p] == i || A.values[p] != 0.)
+            {
+              result.columns.push_back(A.columns[p]);
+              result.values.push_back(A.values[p]);
+            }
+        result.row_offsets.push_back(result.n_entries());
+      }
+    return result;
+  }
+
   CrsMatrix transpose(const CrsMatrix &A)
   {
     CrsMatrix result;

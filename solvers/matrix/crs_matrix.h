@@ -33,6 +33,9 @@ namespace leopard
     void validate() const;
   };
 
+  /** A without the zeros that are stored off its diagonal. */
+  CrsMatrix without_zeros(const CrsMatrix &A);
+
   /** A^T, rows sorted by column. A may be rectangular (interpolation between grids), as for multiply(). */
   CrsMatrix transpose(const CrsMatrix &A);
 

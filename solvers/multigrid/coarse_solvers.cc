@@ -190,6 +190,30 @@ namespace leopard
     }
   } // namespace
 
+  std::vector<double> constants_in_null_space(const CrsMatrix &A, const Communication &communication)
+  {
+    std::vector<double> result(A.n_rows, 0.);
+    double              n_free = 0., n_others = 0.;
+    for (int i = 0; i < A.n_rows; ++i)
+      {
+        double sum = 0., absolute = 0., beside = 0.;
+        for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
+          {
+            sum += A.values[p];
+            absolute += std::abs(A.values[p]);
+            if (A.columns[p] != i)
+              beside += std::abs(A.values[p]);
+          }
+        const bool free = beside > 0. && std::abs(sum) <= 1e-12 * absolute;
+        result[i]       = free ? 1. : 0.;
+        n_free += free;
+        n_others += !free && beside > 0.;
+      }
+    if (communication.sum(n_others) > 0. || communication.sum(n_free) == 0.)
+      result.clear();
+    return result;
+  }
+
   std::unique_ptr<CoarseSolver> make_coarse_solver(const CrsMatrix &A, bool singular, const MultigridOptions &options)
   {
     if (A.n_columns > A.n_rows)

@@ -13,4 +13,10 @@ namespace leopard
    * @throws InvalidInput if A_0 is too large for it, has ghosts, or cannot be factorized.
    */
   std::unique_ptr<CoarseSolver> make_coarse_solver(const CrsMatrix &A, bool singular, const MultigridOptions &options);
+
+  /**
+   * The vector that A maps to zero if it is the operator of a problem of pure Neumann type: one in the rows whose entries add up to zero, zero in
+   * rows with nothing beside the diagonal (constrained unknowns). Empty if there are others.
+   */
+  std::vector<double> constants_in_null_space(const CrsMatrix &A, const Communication &communication);
 } // namespace leopard

@@ -175,6 +175,14 @@ namespace leopard
     data->operations->multiply(y, x);
   }
 
+  bool Multigrid::is_symmetric_map() const
+  {
+    bool result = data->coarse->is_fixed_linear_map() && data->options.pre_smoothing == data->options.post_smoothing;
+    for (int level = 1; level < n_levels(); ++level)
+      result = result && data->operations->smoother(level).is_symmetric_map();
+    return result;
+  }
+
   void Multigrid::vmult(double *x, const double *b)
   {
     data->operations->set_right_hand_sides(b);

@@ -114,6 +114,8 @@ namespace leopard
     bool        is_singular() const;
     /** Whether vmult() is the same linear map in every call (not with chaotic smoothers: flexible Krylov methods then). */
     bool is_fixed_linear_map() const;
+    /** Whether vmult() is fixed and symmetric for symmetric problems, as conjugate gradients want it: symmetric smoothers, nu1 = nu2, R = P^T. */
+    bool is_symmetric_map() const;
     /** Levels, unknowns, smoother, cycle, coarse solver, memory, in some lines for a log. */
     std::string description() const;
     /** Bytes of all operators and vectors. */

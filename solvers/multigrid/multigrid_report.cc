@@ -83,10 +83,14 @@ namespace leopard
         const double after = residual(), factor = std::pow(after / before, 1. / n_more);
         if (std::isfinite(after) && !(factor > 1.))
           continue;
-        text += (text.empty() ? "" : "\n") + operations.smoother(level).name() + " amplifies on level " + std::to_string(level) + " (" +
-                std::to_string(static_cast<long>(communication.sum(n))) + " unknowns)" +
-                (std::isfinite(factor) ? ": by a factor of " + three_digits(factor) + " a step" : " beyond all numbers") +
-                "; choose a smaller omega, or another smoother";
+        const long n_all = static_cast<long>(communication.sum(n));
+        text.append(text.empty() ? "" : "\n").append(operations.smoother(level).name());
+        text.append(" amplifies on level ").append(std::to_string(level)).append(" (").append(std::to_string(n_all)).append(" unknowns)");
+        if (std::isfinite(factor))
+          text.append(": by a factor of ").append(three_digits(factor)).append(" a step");
+        else
+          text.append(" beyond all numbers");
+        text.append("; choose a smaller omega, or another smoother");
       }
     return text;
   }

@@ -24,6 +24,7 @@ namespace leopard
       const SmootherOptions &options;
       Backend                backend;
       double                 omega;
+      int                    dim; ///< 1, 2 or 3
     };
 
     struct Method
@@ -44,6 +45,12 @@ namespace leopard
     double of_high_frequencies(int dim)
     {
       return 2. * dim / (2. * dim + 1.);
+    }
+
+    /** A little more than Gauss-Seidel smooths better: 1.1 in two dimensions, 1.2 in three. */
+    double of_sor(int dim)
+    {
+      return 1. + 0.1 * (dim - 1);
     }
 
     BlockAsyncOptions block_async_options(const Request &request)
@@ -97,6 +104,9 @@ namespace leopard
     {
       ChebyshevOptions options = request.options.chebyshev;
       options.backend          = request.backend;
+      // the smallest eigenvalue of a high frequency is 1 / dim, the largest 2
+      if (options.ratio == 0.)
+        options.ratio = 2. * request.dim;
       return make_chebyshev(A, options);
     }
 
@@ -112,7 +122,7 @@ namespace leopard
                                                 {"damped-jacobi", true, of_high_frequencies, make_jacobi<CrsMatrix>, make_jacobi<Stencil>},
                                                 {"gauss-seidel", false, one, make_point<PointMethod::gauss_seidel, false>, nullptr},
                                                 {"multicolour-gauss-seidel", true, one, make_point<PointMethod::gauss_seidel, true>, nullptr},
-                                                {"sor", true, one, make_point<PointMethod::sor, false>, nullptr},
+                                                {"sor", true, of_sor, make_point<PointMethod::sor, false>, nullptr},
                                                 {"ssor", false, one, make_point<PointMethod::ssor, false>, nullptr},
                                                 {"chebyshev", true, one, make_chebyshev_smoother, nullptr},
                                                 {"ilu0", false, one, make_ilu0_smoother, nullptr}};
@@ -146,7 +156,8 @@ namespace leopard
 
     Request request_for(const SmootherOptions &options, Backend backend, int dim)
     {
-      return {options, backend, options.omega > 0. ? options.omega : default_omega(options.method, dim)};
+      const int known_dim = dim >= 1 && dim <= 3 ? dim : 2;
+      return {options, backend, options.omega > 0. ? options.omega : default_omega(options.method, known_dim), known_dim};
     }
   } // namespace
 

@@ -28,7 +28,7 @@ namespace leopard
     BlockAsyncOptions block_async = {}; ///< async: all but backend and omega, which are given beside
     BlockShape        block_shape =
       BlockShape::tiles; ///< async with stored matrices; tiles fall back to METIS where there are no coordinates, and the description says so
-    ChebyshevOptions chebyshev = {}; ///< chebyshev: its interval
+    ChebyshevOptions chebyshev = {}; ///< chebyshev: its interval, by default from lambda_max / (2 dim); all but backend
 
     /** @throws InvalidInput naming the option, what was found and what is expected. */
     void validate() const;
@@ -43,8 +43,9 @@ namespace leopard
   bool smoother_runs_on(const std::string &method, Backend backend);
 
   /**
-   * Relaxation factor for smoothing: 1 for Gauss-Seidel, Jacobi and ILU(0); for damped-jacobi and async the factor that is best for the high frequencies of the Laplacian,
-   * 2/3, 4/5, 6/7 in 1, 2, 3 dimensions (2 / (2 - mu) with mu the range of the high-frequency eigenvalues of B; Trottenberg, Oosterlee, Schueller 2001, section 2.1).
+   * Relaxation factor for smoothing: 1 for Gauss-Seidel, SSOR, ILU(0), and for Jacobi, which then does not smooth; 1, 1.1, 1.2 for SOR in 1, 2, 3 dimensions;
+   * for damped-jacobi and async 2/3, 4/5, 6/7, best for the high frequencies of the Laplacian (2 / (2 - mu_min - mu_max) with the high-frequency
+   * eigenvalues of B from mu_min = -1 to mu_max = 1 - 1/dim; Trottenberg, Oosterlee, Schueller 2001, section 2.1).
    */
   double default_omega(const std::string &method, int dim);
 

@@ -127,7 +127,7 @@ namespace leopard
 
   /** The sum over the 3^dim fine nodes around a coarse one with weights 1/2, 1, 1/2 in each direction; in a direction of one node only that node. */
   template <typename Shape>
-  __device__ double restrict_window(const double *window, int cx, int cy, int cz, bool coarsens_y)
+  __device__ double restrict_window(const double *window, int cx, int cy, int cz, bool coarsens_x, bool coarsens_y)
   {
     double sum = 0.;
 #pragma unroll
@@ -137,7 +137,7 @@ namespace leopard
         {
           const double *line    = window + ((Shape::flat ? 0 : 2 * cz + dz) * Shape::w_y + 2 * cy + dy) * Shape::w_x + 2 * cx;
           const double  weight  = (dz == 1 ? 1. : 0.5) * (dy == 1 ? 1. : 0.5);
-          const double  of_line = line[1] + 0.5 * (line[0] + line[2]);
+          const double  of_line = coarsens_x ? line[1] + 0.5 * (line[0] + line[2]) : line[0];
           if (coarsens_y)
             sum += weight * of_line;
           else if (dy == 0) // the only line
@@ -167,7 +167,7 @@ namespace leopard
     const int cx = threadIdx.x % Shape::t_x, cy = threadIdx.x / Shape::t_x % Shape::t_y, cz = threadIdx.x / (Shape::t_x * Shape::t_y);
     const int X = blockIdx.x * Shape::t_x + cx, Y = blockIdx.y * Shape::t_y + cy, Z = blockIdx.z * Shape::t_z + cz;
     if (X < c_x && Y < c_y && Z < c_z)
-      coarse_b[(Z * c_y + Y) * c_x + X] = restrict_window<Shape>(window, cx, cy, cz, A.n_y > 1);
+      coarse_b[(Z * c_y + Y) * c_x + X] = restrict_window<Shape>(window, cx, cy, cz, A.n_x > 1, A.n_y > 1);
     if (parts != nullptr)
       {
         norm = sum_over_block(norm, partial);
@@ -177,14 +177,14 @@ namespace leopard
   }
 
   /** Linear interpolation in x to node i of a line, from coarse line (y, z); zero where there is none. */
-  __device__ inline double interpolate_line(const double *coarse, int c_x, int c_y, int c_z, int i, int y, int z)
+  __device__ inline double interpolate_line(const double *coarse, int c_x, int c_y, int c_z, int i, bool coarsens_x, int y, int z)
   {
     if (y < 0 || y >= c_y || z < 0 || z >= c_z)
       return 0.;
     const double *line = coarse + (z * c_y + y) * c_x;
     const int     X    = i / 2;
     const double  here = X < c_x ? line[X] : 0.;
-    return i % 2 == 1 ? here : 0.5 * (here + (X > 0 ? line[X - 1] : 0.));
+    return i % 2 == 1 || !coarsens_x ? here : 0.5 * (here + (X > 0 ? line[X - 1] : 0.));
   }
 
   /** x += P coarse (add), or x = P coarse. A thread the two nodes (i, 2 j) and (i, 2 j + 1) of a plane. */
@@ -199,11 +199,12 @@ namespace leopard
       return;
     // the coarse planes above and below; the same one at a coarse node
     const int z1 = A.n_z == 1 ? 0 : k / 2, z0 = A.n_z > 1 && k % 2 == 0 ? z1 - 1 : z1;
-    double    odd = interpolate_line(coarse, c_x, c_y, c_z, i, j, z1), before = interpolate_line(coarse, c_x, c_y, c_z, i, j - 1, z1);
+    double    odd = interpolate_line(coarse, c_x, c_y, c_z, i, A.n_x > 1, j, z1),
+           before = interpolate_line(coarse, c_x, c_y, c_z, i, A.n_x > 1, j - 1, z1);
     if (z0 != z1)
       {
-        odd    = 0.5 * (odd + interpolate_line(coarse, c_x, c_y, c_z, i, j, z0));
-        before = 0.5 * (before + interpolate_line(coarse, c_x, c_y, c_z, i, j - 1, z0));
+        odd    = 0.5 * (odd + interpolate_line(coarse, c_x, c_y, c_z, i, A.n_x > 1, j, z0));
+        before = 0.5 * (before + interpolate_line(coarse, c_x, c_y, c_z, i, A.n_x > 1, j - 1, z0));
       }
     const double even = (A.n_y > 1 ? 0.5 * (before + odd) : odd) * A.weight_x(i) * A.weight_yz(2 * j, k);
     double      *to   = x + A.index(i, 2 * j, k);

@@ -2,6 +2,7 @@
 #include "../base/errors.h"
 #include "../device/device.h"
 #include "../matrix/blocks.h"
+#include "coarse_solvers.h"
 #include "level_order.h"
 #include "linear_algebra.h"
 #include "operations.h"
@@ -48,34 +49,6 @@ namespace leopard
         throw DeviceError("multigrid: the hierarchy of " + std::to_string(n_unknowns) + " unknowns needs about " + std::to_string(needed) +
                           " bytes on the GPU, of which " + std::to_string(free) +
                           " are free\n  expected: a smaller problem, a larger GPU, more ranks on more GPUs, or the backend host");
-    }
-
-    /**
-     * The vector that A maps to zero if it is the operator of a problem of pure Neumann type: one in the rows whose entries add up to zero, zero in
-     * rows with nothing beside the diagonal (constrained unknowns). Empty if there are others.
-     */
-    std::vector<double> constants_in_null_space(const CrsMatrix &A, const Communication &communication)
-    {
-      std::vector<double> result(A.n_rows, 0.);
-      double              n_free = 0., n_others = 0.;
-      for (int i = 0; i < A.n_rows; ++i)
-        {
-          double sum = 0., absolute = 0., beside = 0.;
-          for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
-            {
-              sum += A.values[p];
-              absolute += std::abs(A.values[p]);
-              if (A.columns[p] != i)
-                beside += std::abs(A.values[p]);
-            }
-          const bool free = beside > 0. && std::abs(sum) <= 1e-12 * absolute;
-          result[i]       = free ? 1. : 0.;
-          n_free += free;
-          n_others += !free && beside > 0.;
-        }
-      if (communication.sum(n_others) > 0. || communication.sum(n_free) == 0.)
-        result.clear();
-      return result;
     }
 
     const Communication &one_rank()

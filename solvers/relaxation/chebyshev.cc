@@ -16,9 +16,9 @@ namespace leopard
 {
   namespace
   {
-    constexpr int    power_steps    = 40;
-    constexpr double safety         = 1.05;
-    constexpr double smoothing_part = 30.; ///< lambda_max / lambda_min for smoothing
+    constexpr int    power_steps   = 40;
+    constexpr double safety        = 1.05;
+    constexpr double default_ratio = 30.; ///< lambda_max / lambda_min for smoothing
 
     std::string number(double value)
     {
@@ -107,6 +107,7 @@ namespace leopard
 
       std::string name() const override { return "Chebyshev"; }
       std::string description() const override { return recurrence.text(); }
+      bool        is_symmetric_map() const override { return true; }
       void        restart() override { recurrence.restart(); }
 
       void iterate(double *x, const double *b, int n_iterations) override
@@ -142,6 +143,8 @@ namespace leopard
       if (!(value >= 0. && std::isfinite(value)))
         throw InvalidInput(std::string("Chebyshev iteration: ") + name + " is " + number(value) +
                            "\n  expected: a number > 0, or 0 to have it chosen");
+    if (!(ratio == 0. || (ratio > 1. && std::isfinite(ratio))))
+      throw InvalidInput("Chebyshev iteration: ratio is " + number(ratio) + "\n  expected: a number > 1, or 0 to have it chosen");
     if (lambda_max > 0. && !(lambda_min < lambda_max))
       throw InvalidInput("Chebyshev iteration: lambda_min is " + number(lambda_min) + " and lambda_max is " + number(lambda_max) +
                          "\n  expected: 0 < lambda_min < lambda_max, or 0 to have one chosen");
@@ -167,7 +170,7 @@ namespace leopard
   void ChebyshevRecurrence::update(const CrsMatrix &A)
   {
     const double largest  = !estimates() ? options.lambda_max : A.n_rows > 0 ? estimate_lambda_max(A, work) : 1.;
-    const double smallest = options.lambda_min > 0. ? options.lambda_min : largest / smoothing_part;
+    const double smallest = options.lambda_min > 0. ? options.lambda_min : largest / (options.ratio > 0. ? options.ratio : default_ratio);
     if (!(smallest < largest))
       throw InvalidInput("Chebyshev iteration: lambda_min is " + number(smallest) + ", and the estimate of the largest eigenvalue of D^-1 A is " +
                          number(largest) + "\n  expected: a lambda_min below that, or 0 to have it chosen");
@@ -192,7 +195,10 @@ namespace leopard
 
   std::string ChebyshevRecurrence::text() const
   {
-    return "for eigenvalues of D^-1 A between " + number(lambda_min) + (options.lambda_min > 0. ? " (given)" : " (a thirtieth of the largest)") +
+    return "for eigenvalues of D^-1 A between " + number(lambda_min) +
+           (options.lambda_min > 0.
+              ? " (given)"
+              : std::string(" (1/").append(number(options.ratio > 0. ? options.ratio : default_ratio)).append(" of the largest)")) +
            " and " + number(lambda_max) + (estimates() ? " (estimated)" : " (given)");
   }
 

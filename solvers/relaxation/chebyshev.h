@@ -9,7 +9,8 @@ namespace leopard
 {
   struct ChebyshevOptions
   {
-    double  lambda_min = 0.; ///< lower end of the interval, an eigenvalue of D^-1 A, dimensionless; 0: lambda_max / 30, for smoothing
+    double  lambda_min = 0.; ///< lower end of the interval, an eigenvalue of D^-1 A, dimensionless; 0: lambda_max / ratio
+    double  ratio      = 0.; ///< for smoothing: what it has to reduce; 0: 30, or, for a smoother of multigrid, what suits the dimension
     double  lambda_max = 0.; ///< upper end, which no eigenvalue of D^-1 A should exceed; 0: estimate_lambda_max()
     Backend backend    = Backend::host;
 
@@ -33,7 +34,7 @@ namespace leopard
    *   x_{k+1} = x_k + d_k,   d_k = rho_k rho_{k-1} d_{k-1} + (2 rho_k / delta) D^-1 (b - A x_k),
    * whose state (d and rho) lives from one iterate() to the next until restart(): then iterate(3), iterate(4) is iterate(7). Until restart() b and
    * the x of the last call have to be passed on unchanged but for ghosts; each restart() begins a polynomial anew, and from there and x = 0 the result
-   * is a fixed linear function of b. With an interval that covers the spectrum it solves, with lambda_max / 30 at its lower end it smooths.
+   * is a fixed linear function of b. With an interval that covers the spectrum it solves, with a part of lambda_max at its lower end it smooths.
    *
    * Sequential on the host; on the backend cuda one kernel an iteration, and x and b in device memory. update_values() finds an interval that was
    * not given anew, on the host in either case: where values change often, give lambda_max. It implies restart().

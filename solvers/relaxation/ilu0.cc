@@ -101,6 +101,7 @@ namespace leopard
       }
 
       std::string name() const override { return "ILU(0)"; }
+      bool        is_symmetric_map() const override { return true; }
 
       void iterate(double *x, const double *b, int n_iterations) override
       {

@@ -35,6 +35,8 @@ namespace leopard
                                  : "";
       }
 
+      bool is_symmetric_map() const override { return options.method == PointMethod::jacobi || options.method == PointMethod::ssor; }
+
       void iterate(double *x, const double *b, int n_iterations) override
       {
         for (int n = 0; n < n_iterations; ++n)

@@ -35,6 +35,7 @@ namespace leopard
       int         n_columns() const override { return columns; }
       MemorySpace memory_space() const override { return MemorySpace::device; }
       bool        is_fixed_linear_map() const override { return true; }
+      bool        is_symmetric_map() const override { return options.method == PointMethod::ssor; }
 
       std::string description() const override
       {

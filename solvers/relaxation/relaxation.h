@@ -99,6 +99,12 @@ namespace leopard
     /** Whether the result of iterate() from x = 0 after restart() is the same linear function of b in every call. False for chaotic schedules. */
     virtual bool is_fixed_linear_map() const = 0;
 
+    /**
+     * Whether this map is fixed and symmetric if A is symmetric, whatever the number of iterations: what conjugate gradients ask of a preconditioner. False
+     * for all that updates rows or blocks one after the other, in a fixed order (SOR) or not (chaotic schedules).
+     */
+    virtual bool is_symmetric_map() const { return false; }
+
     /** Does n global iterations and returns when they are done. */
     virtual void iterate(double *x, const double *b, int n_iterations) = 0;
 

@@ -47,6 +47,19 @@ class Program(unittest.TestCase):
         with open(self.folder / "output" / name / "convergence.csv", encoding="utf-8") as stream:
             return list(csv.DictReader(stream))
 
+    def iterations(self, name):
+        """Linear iterations of each cycle of a stationary run."""
+        return [cycle["linear_iterations"] for cycle in self.run_json(name)["cycles"]]
+
+    def check_rate(self, name, rate, *settings, most, delta=0.1):
+        """The rate in L2 of a file of verification/, and a number of iterations that does not grow with the mesh."""
+        said = self.leopard(FILES / f"verification/{name}.prm", *settings)
+        self.assertAlmostEqual(float(self.convergence(name)[-1]["l2_rate"]), rate, delta=delta, msg=f"{name} {settings}")
+        iterations = self.iterations(name)
+        self.assertLessEqual(max(iterations), most, f"{name} {settings}")
+        self.assertLessEqual(iterations[-1], iterations[-2] + 1, f"{name} {settings}")
+        return said
+
     def statistics(self, name):
         """Column names, and the rows as numbers."""
         lines = (self.folder / "output" / name / "statistics").read_text().splitlines()

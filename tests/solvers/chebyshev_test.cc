@@ -195,7 +195,7 @@ namespace leopard
       const CrsMatrix A          = laplace_1d(n);
       const auto      relaxation = make(A);
       EXPECT_EQ(relaxation->name(), "Chebyshev");
-      EXPECT_EQ(relaxation->description(), "for eigenvalues of D^-1 A between 0.0666667 (a thirtieth of the largest) and 2 (estimated)");
+      EXPECT_EQ(relaxation->description(), "for eigenvalues of D^-1 A between 0.0666667 (1/30 of the largest) and 2 (estimated)");
       EXPECT_EQ(make(A, 0.5, 1.9)->description(), "for eigenvalues of D^-1 A between 0.5 (given) and 1.9 (given)");
       for (const int j : {16, 40, 63}) // the upper part of the spectrum
         {

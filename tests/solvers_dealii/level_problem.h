@@ -4,18 +4,70 @@
 #include <solvers/dealii/multigrid_hierarchy.h>
 
 #include <deal.II/base/quadrature_lib.h>
+#include <deal.II/distributed/tria.h>
 #include <deal.II/dofs/dof_tools.h>
 #include <deal.II/fe/fe_q.h>
 #include <deal.II/fe/fe_values.h>
 #include <deal.II/fe/mapping_q.h>
+#include <deal.II/grid/grid_generator.h>
 #include <deal.II/grid/tria.h>
 #include <deal.II/lac/affine_constraints.h>
 #include <deal.II/lac/dynamic_sparsity_pattern.h>
 
+#include <memory>
 #include <set>
 
 namespace leopard
 {
+  /** A cube of 2^(dim * refinements) cells, or refined toward a corner so often that local levels touch the boundary and lie inside (in 2D and 3D an L-shape). */
+  template <int dim>
+  void make_uniform(dealii::Triangulation<dim> &mesh, unsigned int refinements)
+  {
+    dealii::GridGenerator::hyper_cube(mesh, -1., 1.);
+    mesh.refine_global(refinements);
+  }
+
+  template <int dim>
+  void make_adaptive(dealii::Triangulation<dim> &mesh, unsigned int local_refinements, unsigned int refinements = 1)
+  {
+    if constexpr (dim == 1)
+      dealii::GridGenerator::subdivided_hyper_cube(mesh, 3, -1., 1.);
+    else
+      dealii::GridGenerator::hyper_L(mesh, -1., 1.);
+    mesh.refine_global(refinements);
+    for (unsigned int r = 0; r < local_refinements; ++r)
+      {
+        for (const auto &cell : mesh.active_cell_iterators())
+          if (cell->is_locally_owned() && (cell->center().norm() < 0.8 / (1 << r) || (r == 0 && cell->center()[0] > 0.6)))
+            cell->set_refine_flag();
+        mesh.execute_coarsening_and_refinement();
+      }
+  }
+
+  template <int dim>
+  std::unique_ptr<dealii::Triangulation<dim>> uniform_mesh(unsigned int refinements)
+  {
+    auto mesh = std::make_unique<dealii::Triangulation<dim>>(dealii::Triangulation<dim>::limit_level_difference_at_vertices);
+    make_uniform(*mesh, refinements);
+    return mesh;
+  }
+
+  template <int dim>
+  std::unique_ptr<dealii::Triangulation<dim>> adaptive_mesh(unsigned int local_refinements, unsigned int refinements = 1)
+  {
+    auto mesh = std::make_unique<dealii::Triangulation<dim>>(dealii::Triangulation<dim>::limit_level_difference_at_vertices);
+    make_adaptive(*mesh, local_refinements, refinements);
+    return mesh;
+  }
+
+  /** A mesh without cells that the ranks of comm share. */
+  template <int dim>
+  std::unique_ptr<dealii::Triangulation<dim>> distributed_mesh(MPI_Comm comm)
+  {
+    using Mesh = dealii::parallel::distributed::Triangulation<dim>;
+    return std::make_unique<Mesh>(comm, dealii::Triangulation<dim>::limit_level_difference_at_vertices, Mesh::construct_multigrid_hierarchy);
+  }
+
   /**
    * -div(a grad u) + delta u with a = 1 + x^2 on any mesh, with zero values on some of the boundary: the matrix over the active mesh and what a
    * hierarchy is made of. Gauss quadrature, or vertex quadrature (finite differences on uniform meshes).

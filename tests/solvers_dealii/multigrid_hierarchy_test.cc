@@ -20,35 +20,6 @@ namespace leopard
   {
     using namespace dealii;
 
-    template <int dim>
-    std::unique_ptr<Triangulation<dim>> uniform_mesh(unsigned int refinements)
-    {
-      auto mesh = std::make_unique<Triangulation<dim>>(Triangulation<dim>::limit_level_difference_at_vertices);
-      GridGenerator::hyper_cube(*mesh, -1., 1.);
-      mesh->refine_global(refinements);
-      return mesh;
-    }
-
-    /** Refined toward a corner so often that local levels touch the boundary and lie inside. In 2D and 3D the L-shape. */
-    template <int dim>
-    std::unique_ptr<Triangulation<dim>> adaptive_mesh(unsigned int local_refinements)
-    {
-      auto mesh = std::make_unique<Triangulation<dim>>(Triangulation<dim>::limit_level_difference_at_vertices);
-      if constexpr (dim == 1)
-        GridGenerator::subdivided_hyper_cube(*mesh, 3, -1., 1.);
-      else
-        GridGenerator::hyper_L(*mesh, -1., 1.);
-      mesh->refine_global(1);
-      for (unsigned int r = 0; r < local_refinements; ++r)
-        {
-          for (const auto &cell : mesh->active_cell_iterators())
-            if (cell->center().norm() < 0.8 / (1 << r) || (r == 0 && cell->center()[0] > 0.6))
-              cell->set_refine_flag();
-          mesh->execute_coarsening_and_refinement();
-        }
-      return mesh;
-    }
-
     std::vector<double> random_vector(unsigned int n, unsigned int seed)
     {
       std::mt19937        random(seed);

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "discretization.h"
+
+#include <applications/run/collective.h>
+#include <solvers/base/errors.h>
+#include <solvers/dealii/multigrid_hierarchy.h>
+
+#include <deal.II/dofs/dof_tools.h>
+#include <deal.II/fe/fe_values.h>
+#include <deal.II/multigrid/mg_constrained_dofs.h>
+
+namespace leopard
+{
+  using namespace dealii;
+
+  template <int dim>
+  std::vector<double> Discretization<dim>::nodes() const
+  {
+    std::map<types::global_dof_index, Point<dim>> points;
+    DoFTools::map_dofs_to_support_points(*mapping, dof_handler, points);
+    std::vector<double> result;
+    result.reserve(dim * owned.n_elements());
+    for (const auto &[dof, point] : points)
+      if (owned.is_element(dof))
+        for (unsigned int d = 0; d < dim; ++d)
+          result.push_back(point[d]);
+    return result;
+  }
+
+  template <int dim>
+  IndexSet Discretization<dim>::constrained_unknowns() const
+  {
+    std::vector<types::global_dof_index> rows;
+    for (const auto i : owned)
+      if (constraints.is_constrained(components * i))
+        rows.push_back(i);
+    IndexSet set(owned.size());
+    set.add_indices(rows.begin(), rows.end());
+    set.compress();
+    return set;
+  }
+
+  template <int dim>
+  MultigridHierarchy Discretization<dim>::hierarchy(unsigned int field, const LocalMatrix &A, unsigned int n_levels)
+  {
+    if (!dof_handler.has_level_dofs())
+      dof_handler.distribute_mg_dofs();
+    MGConstrainedDoFs constrained;
+    constrained.initialize(dof_handler);
+    if (const auto ids = dirichlet_boundary(); !ids.empty())
+      constrained.make_zero_boundary_constraints(dof_handler, ids);
+
+    FEValues<dim> values(*mapping, dof_handler.get_fe(), quadrature, update_values | update_gradients | update_quadrature_points | update_JxW_values);
+    std::string   error;
+    const auto    cell_matrix = [&](const typename DoFHandler<dim>::level_cell_iterator &cell, FullMatrix<double> &local) {
+      values.reinit(cell);
+      integrate_stiffness(values, field, local, error);
+    };
+    try
+      {
+        MultigridHierarchy result =
+          make_multigrid_hierarchy<dim>(*mapping, dof_handler, constrained, A, constrained_unknowns(), cell_matrix, n_levels);
+        throw_if_any_failed(error, comm);
+        return result;
+      }
+    catch (const InvalidInput &input)
+      {
+        throw Error(std::string(input.what()) + "\n  see 'Multigrid/Levels', 'Mesh/Global refinements'");
+      }
+  }
+
+  template <int dim>
+  double Discretization<dim>::remove_mean(HostVector &u, const HostVector &lumped_mass) const
+  {
+    HostVector ones(lumped_mass);
+    ones              = 1.;
+    const double mean = (lumped_mass * u) / (lumped_mass * ones);
+    u.add(-mean);
+    constraints.set_zero(u);
+    return mean;
+  }
+
+  template <int dim>
+  double Discretization<dim>::balance(HostVector &r) const
+  {
+    HostVector ones(r);
+    ones = 1.;
+    constraints.set_zero(ones);
+    const double total = ones * r;
+    r.add(-total / (ones * ones), ones);
+    return total;
+  }
+
+  template std::vector<double> Discretization<2>::nodes() const;
+  template IndexSet            Discretization<2>::constrained_unknowns() const;
+  template MultigridHierarchy  Discretization<2>::hierarchy(unsigned int, const LocalMatrix &, unsigned int);
+  template double              Discretization<2>::remove_mean(HostVector &, const HostVector &) const;
+  template double              Discretization<2>::balance(HostVector &) const;
+  template std::vector<double> Discretization<3>::nodes() const;
+  template IndexSet            Discretization<3>::constrained_unknowns() const;
+  template MultigridHierarchy  Discretization<3>::hierarchy(unsigned int, const LocalMatrix &, unsigned int);
+  template double              Discretization<3>::remove_mean(HostVector &, const HostVector &) const;
+  template double              Discretization<3>::balance(HostVector &) const;
+} // namespace leopard

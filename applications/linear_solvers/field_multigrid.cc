@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "field_multigrid.h"
+
+#include <applications/run/log.h>
+#include <solvers/base/errors.h>
+#include <solvers/dealii/krylov_coarse_solver.h>
+#include <solvers/distributed/gathered_coarse_solver.h>
+
+#include <deal.II/base/mpi.h>
+
+namespace leopard
+{
+  using namespace dealii;
+
+  namespace
+  {
+    /** The rows and columns of one field. Entries keep their order. */
+    LocalMatrix field_matrix(const HostMatrix &A, const Field &field)
+    {
+      LocalMatrix all = local_matrix(A);
+      if (field.n_components == 1)
+        return all;
+      const types::global_dof_index C = field.n_components, c = field.component;
+      LocalMatrix                   result;
+      result.owned.set_size(all.owned.size() / C);
+      if (all.owned.n_elements() > 0)
+        result.owned.add_range(all.owned.nth_index_in_set(0) / C, all.owned.nth_index_in_set(0) / C + all.owned.n_elements() / C);
+      result.ghosts.set_size(result.owned.size());
+      const CrsMatrix &from = all.matrix;
+      std::vector<int> number(from.n_columns, -1); // of the field's columns
+      for (int i = 0; i < from.n_rows; ++i)
+        if (i % field.n_components == field.component)
+          number[i] = i / field.n_components;
+      int n_ghosts = 0;
+      for (types::global_dof_index g = 0; g < all.ghosts.n_elements(); ++g)
+        if (all.ghosts.nth_index_in_set(g) % C == c)
+          {
+            result.ghosts.add_index(all.ghosts.nth_index_in_set(g) / C);
+            number[from.n_rows + g] = from.n_rows / field.n_components + n_ghosts++;
+          }
+      result.ghosts.compress();
+
+      CrsMatrix &matrix = result.matrix;
+      matrix.n_rows     = from.n_rows / field.n_components;
+      matrix.n_columns  = matrix.n_rows + n_ghosts;
+      for (int row = field.component; row < from.n_rows; row += field.n_components)
+        {
+          for (int p = from.row_offsets[row]; p < from.row_offsets[row + 1]; ++p)
+            if (number[from.columns[p]] >= 0)
+              {
+                matrix.columns.push_back(number[from.columns[p]]);
+                matrix.values.push_back(from.values[p]);
+              }
+          matrix.row_offsets.push_back(matrix.n_entries());
+        }
+      return result;
+    }
+
+    int diagonal_entry(const CrsMatrix &A, int row)
+    {
+      int p = A.row_offsets[row];
+      while (A.columns[p] != row)
+        ++p;
+      return p;
+    }
+
+    std::vector<double> diagonal_of(const CrsMatrix &A)
+    {
+      std::vector<double> diagonal(A.n_rows);
+      for (int i = 0; i < A.n_rows; ++i)
+        diagonal[i] = A.values[diagonal_entry(A, i)];
+      return diagonal;
+    }
+
+    /** Says where a user finds what the library complains about. */
+    template <typename Function>
+    auto for_user(const Function &function)
+    {
+      try
+        {
+          return function();
+        }
+      catch (const InvalidInput &error)
+        {
+          throw Error(std::string(error.what()) + "\n  see section 'Multigrid' of the parameter file");
+        }
+    }
+  } // namespace
+
+  FieldMultigrid::FieldMultigrid(
+    const LinearSolverParameters &parameters_, const HostMatrix &A_, const Field &field_, LevelSource &levels_, MPI_Comm comm_)
+    : parameters(parameters_)
+    , A(A_)
+    , field(field_)
+    , levels(levels_)
+    , comm(comm_)
+    , stiffness(field_matrix(A_, field_))
+    , nodes(levels_.nodes())
+  {
+    update_values();
+  }
+
+  void FieldMultigrid::update_values()
+  {
+    const LocalMatrix values = field_matrix(A, field);
+    multigrid.reset(); // the memory is needed for the new one
+    if (!make_stencil_form(values))
+      make_stored_form(values);
+  }
+
+  bool FieldMultigrid::make_stencil_form(const LocalMatrix &values)
+  {
+    const MultigridParameters &wanted  = parameters.multigrid;
+    const unsigned int         n_ranks = Utilities::MPI::n_mpi_processes(comm);
+    if (wanted.form == "stored")
+      {
+        form = "stored matrices";
+        return false;
+      }
+    std::string                 why_not = "the program runs on " + std::to_string(n_ranks) + " ranks";
+    std::optional<FoundStencil> found;
+    if (n_ranks == 1)
+      found = find_stencil(values.matrix, nodes, levels.dimension(), &why_not);
+    if (!found && wanted.form == "stencil")
+      throw Error("'Multigrid/Form' is stencil, but the matrix is not one: " + why_not +
+                  "\n  expected: one rank, a uniform mesh of a box, constant coefficients, and values prescribed on the whole boundary; or the form "
+                  "stored or automatic");
+    if (!found)
+      {
+        form = "stored matrices (no stencil: " + why_not + ")";
+        return false;
+      }
+    form = found->deviation == 0. ? "stencil, equal to the matrix" : "stencil, equal to the matrix up to " + format("%.1e", found->deviation);
+    return for_user([&] {
+      std::unique_ptr<CoarseSolver> coarse;
+      int                           n_levels = wanted.n_levels;
+      if (wanted.coarse_solver == "cg" || wanted.coarse_solver == "amg")
+        {
+          const std::vector<StencilGrid> grids = stencil_levels(found->stencil, n_levels);
+          MultigridLevel                 coarsest;
+          coarsest.matrix = grids.front().stencil.to_crs();
+          coarsest.dim    = levels.dimension();
+          coarse          = coarse_solver(coarsest);
+          n_levels        = static_cast<int>(grids.size());
+        }
+      multigrid = std::make_unique<PreconditionMultigrid>(*found, diagonal_of(values.matrix), n_levels, wanted.options, std::move(coarse), field);
+      return true;
+    });
+  }
+
+  void FieldMultigrid::make_stored_form(const LocalMatrix &values)
+  {
+    if (!hierarchy)
+      make_hierarchy();
+    take_values(values);
+    for_user([&] {
+      multigrid = std::make_unique<PreconditionMultigrid>(*hierarchy, parameters.multigrid.options, coarse_solver(hierarchy->levels.front()), field);
+    });
+  }
+
+  void FieldMultigrid::make_hierarchy()
+  {
+    hierarchy = levels.hierarchy(field.component, stiffness, parameters.multigrid.n_levels);
+    finest    = hierarchy->finest_matrix();
+    for (MultigridLevel &level : hierarchy->levels)
+      {
+        level.matrix              = without_zeros(level.matrix);
+        level.interface           = without_zeros(level.interface);
+        level.interface_transpose = without_zeros(level.interface_transpose);
+        level_diagonals.push_back(diagonal_of(level.matrix));
+      }
+    is_constrained.assign(finest.n_rows, false);
+    for (const auto row : levels.constrained_unknowns())
+      is_constrained[stiffness.owned.index_within_set(row)] = true;
+  }
+
+  void FieldMultigrid::take_values(const LocalMatrix &values)
+  {
+    // the finest level, and what it has beyond K
+    std::vector<double> beyond(finest.n_columns, 0.);
+    const CrsMatrix    &now = values.matrix, &before = stiffness.matrix;
+    bool                is_other = false;
+    for (int i = 0; i < finest.n_rows; ++i)
+      if (!is_constrained[i])
+        for (int p = now.row_offsets[i], q = finest.row_offsets[i]; p < now.row_offsets[i + 1]; ++p, ++q)
+          {
+            finest.values[q] = now.values[p];
+            beyond[i] += now.values[p] - before.values[p];
+            is_other = is_other || now.values[p] != before.values[p];
+          }
+    CrsMatrix &target = hierarchy->is_adaptive() ? hierarchy->matrix : hierarchy->levels.back().matrix;
+    target            = without_zeros(finest);
+    if (Utilities::MPI::max(is_other ? 1 : 0, comm) == 0)
+      return;
+    if (hierarchy->is_adaptive())
+      throw Error("multigrid on an adaptive mesh with a matrix that changes\n  expected: a linear problem, or a globally refined mesh");
+
+    for (std::size_t l = hierarchy->levels.size() - 1; l > 0; --l)
+      {
+        const MultigridLevel &fine   = hierarchy->levels[l];
+        MultigridLevel       &coarse = hierarchy->levels[l - 1];
+        if (fine.communication != nullptr)
+          fine.communication->update_ghosts(beyond.data(), MemorySpace::host);
+        std::vector<double> restricted(coarse.matrix.n_columns, 0.);
+        multiply(fine.restriction.n_rows > 0 ? fine.restriction : transpose(fine.prolongation), beyond.data(), restricted.data());
+        for (int i = 0; i < coarse.matrix.n_rows; ++i)
+          coarse.matrix.values[diagonal_entry(coarse.matrix, i)] = level_diagonals[l - 1][i] + restricted[i];
+        beyond = restricted;
+      }
+  }
+
+  std::unique_ptr<CoarseSolver> FieldMultigrid::coarse_solver(const MultigridLevel &level) const
+  {
+    const MultigridParameters &wanted = parameters.multigrid;
+    if (wanted.coarse_solver == "cg" || wanted.coarse_solver == "amg")
+      return make_krylov_coarse_solver(wanted.coarse_solver, level, wanted.options.backend, comm);
+    if (Utilities::MPI::n_mpi_processes(comm) > 1)
+      return std::make_unique<GatheredCoarseSolver>(level, wanted.options, comm);
+    return nullptr;
+  }
+
+  std::string FieldMultigrid::description() const
+  {
+    const MultigridOptions &options = parameters.multigrid.options;
+    const Multigrid        &method  = multigrid->multigrid();
+    return std::string(to_string(options.cycle)) + "(" + std::to_string(options.pre_smoothing) + "," + std::to_string(options.post_smoothing) +
+           ") multigrid, smoother " + options.smoother.method +
+           (options.smoother.method == "async" ? "-(" + std::to_string(options.smoother.block_async.local_iterations) + ")" : "") + ", " +
+           std::to_string(method.n_levels()) + " levels";
+  }
+
+  std::string FieldMultigrid::details() const
+  {
+    return form + "\n" + multigrid->multigrid().description();
+  }
+} // namespace leopard

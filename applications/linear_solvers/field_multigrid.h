@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "level_source.h"
+#include "linear_solver.h"
+
+#include <solvers/dealii/precondition_multigrid.h>
+#include <solvers/multigrid/find_stencil.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace leopard
+{
+  /**
+   * Multigrid for one field of a matrix A, which is what the discretization made of diffusion and absorption, K, when this is made. When A's values change
+   * later, what A has beyond K acts at the nodes (reaction, lumped mass; of a consistent mass its row sums) and is handed down to the levels as a
+   * quantity that is integrated is: d_(l-1) = R_l d_l, A_l = K_l + diag(d_l), so that sums over the domain stay what they are.
+   *
+   * The form is stored or stencil, as section "Multigrid" says. On the finest level it is A's field itself in either form.
+   */
+  class FieldMultigrid
+  {
+  public:
+    /** Keeps references. Collective. @throws Error for what cannot be had: levels, form, coarse solver. */
+    FieldMultigrid(const LinearSolverParameters &parameters, const HostMatrix &A, const Field &field, LevelSource &levels, MPI_Comm comm);
+
+    /** Takes the values that A has now: everything is made anew. Collective. */
+    void update_values();
+
+    PreconditionMultigrid &preconditioner() { return *multigrid; }
+
+    /** "V(2,2) with async-(5), 7 levels": in a line. */
+    std::string description() const;
+    /** Levels, unknowns, smoother, memory, and which form and why: in lines. */
+    std::string details() const;
+
+  private:
+    bool make_stencil_form(const LocalMatrix &values);
+    void make_stored_form(const LocalMatrix &values);
+    void make_hierarchy();
+    void take_values(const LocalMatrix &values);
+
+    std::unique_ptr<CoarseSolver> coarse_solver(const MultigridLevel &level) const;
+
+    const LinearSolverParameters &parameters;
+    const HostMatrix             &A;
+    const Field                   field;
+    LevelSource                  &levels;
+    const MPI_Comm                comm;
+    const LocalMatrix             stiffness; ///< K of the field
+    const std::vector<double>     nodes;
+
+    // stored form
+    std::optional<MultigridHierarchy> hierarchy;
+    CrsMatrix                         finest;          ///< its finest matrix, with the zeros
+    std::vector<bool>                 is_constrained;  ///< rows of it
+    std::vector<std::vector<double>>  level_diagonals; ///< of K_l below the finest level
+
+    std::string                            form; ///< which and why, for a log
+    std::unique_ptr<PreconditionMultigrid> multigrid;
+  };
+} // namespace leopard

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "multigrid_parameters.h"
+
+#include <solvers/base/errors.h>
+
+#include <deal.II/base/parameter_handler.h>
+
+namespace leopard
+{
+  using namespace dealii;
+
+  void MultigridParameters::declare(ParameterHandler &prm)
+  {
+    using namespace Patterns;
+    std::string names;
+    for (const std::string &name : smoother_names())
+      names += (names.empty() ? "" : "|") + name;
+    prm.enter_subsection("Multigrid");
+    prm.declare_entry("Levels",
+                      "0",
+                      Integer(0, 40),
+                      "Levels to use, from the finest down; 0: all that the mesh has. A mesh has one more than it was refined. Dimensionless.");
+    prm.declare_entry("Cycle", "V", Selection("V|W|F"), "The cycle. W and F on globally refined meshes.");
+    prm.declare_entry("Full multigrid start", "false", Bool(), "Method multigrid: begin with one cycle on each level from the coarsest up.");
+    prm.declare_entry("Pre smoothing", "2", Integer(0, 1000), "Smoothing steps before the coarse grid correction. Dimensionless.");
+    prm.declare_entry("Post smoothing", "2", Integer(0, 1000), "Smoothing steps after the coarse grid correction. Dimensionless.");
+    prm.declare_entry("Smoother",
+                      "async",
+                      Selection(names),
+                      "What smooths. Local iterations, block size, schedule and seed of async are those of section 'Linear solver'.");
+    prm.declare_entry(
+      "Smoother omega", "0", Double(0., 2.), "Relaxation factor of the smoother; 0: what suits it and the dimension. Dimensionless.");
+    prm.declare_entry("Smoothing iterations per step", "1", Integer(1, 1000), "(Global) iterations that make one smoothing step. Dimensionless.");
+    prm.declare_entry("Block shape",
+                      "tiles",
+                      Selection("contiguous|tiles|metis"),
+                      "Smoother async: blocks of unknowns as they are numbered, compact in space, or compact in the matrix' graph.");
+    prm.declare_entry("Coarse solver",
+                      "dense",
+                      Selection("dense|direct|cg|amg"),
+                      "What solves on the coarsest level: its inverse (up to some thousand unknowns), sparse factors, conjugate gradients, or "
+                      "these with Trilinos ML. direct and amg run on the host.");
+    prm.declare_entry("Form",
+                      "automatic",
+                      Selection("automatic|stored|stencil"),
+                      "Level matrices are stored, or never formed, as the matrix is the same stencil in all rows (uniform mesh, constant coefficients, values "
+                      "prescribed on the whole boundary; one rank). automatic: a stencil where it is one.");
+    prm.declare_entry("CUDA graph", "true", Bool(), "Backend cuda: a cycle is one CUDA graph.");
+    prm.leave_subsection();
+  }
+
+  void MultigridParameters::read(ParameterHandler &prm, const BlockAsyncOptions &block_async)
+  {
+    prm.enter_subsection("Multigrid");
+    n_levels                             = prm.get_integer("Levels");
+    const std::string cycle              = prm.get("Cycle");
+    options.cycle                        = cycle == "V" ? CycleType::v : cycle == "W" ? CycleType::w : CycleType::f;
+    options.full_start                   = prm.get_bool("Full multigrid start");
+    options.pre_smoothing                = prm.get_integer("Pre smoothing");
+    options.post_smoothing               = prm.get_integer("Post smoothing");
+    options.smoother.method              = prm.get("Smoother");
+    options.smoother.omega               = prm.get_double("Smoother omega");
+    options.smoother.iterations_per_step = prm.get_integer("Smoothing iterations per step");
+    const std::string shape              = prm.get("Block shape");
+    options.smoother.block_shape         = shape == "tiles" ? BlockShape::tiles : shape == "metis" ? BlockShape::metis : BlockShape::contiguous;
+    coarse_solver                        = prm.get("Coarse solver");
+    form                                 = prm.get("Form");
+    options.use_graph                    = prm.get_bool("CUDA graph");
+    prm.leave_subsection();
+
+    options.smoother.block_async         = block_async;
+    options.smoother.block_async.storage = Storage::automatic; // values that change make a new smoother
+    if (options.pre_smoothing + options.post_smoothing < 1)
+      throw Error("'Multigrid/Pre smoothing' and 'Multigrid/Post smoothing' are both 0\n  expected: at least one smoothing step");
+    const bool is_gauss_seidel = options.smoother.method == "gauss-seidel" || options.smoother.method == "multicolour-gauss-seidel";
+    if (is_gauss_seidel && options.smoother.omega != 0. && options.smoother.omega != 1.)
+      throw Error("'Multigrid/Smoother' is " + options.smoother.method + ", but 'Multigrid/Smoother omega' is " +
+                  Patterns::Tools::to_string(options.smoother.omega) + "\n  expected: omega = 0 or 1, or another smoother, for example sor");
+    if (options.smoother.omega == 2.)
+      throw Error("'Multigrid/Smoother omega' is 2\n  expected: a number below 2 (0: what suits the smoother)");
+  }
+} // namespace leopard

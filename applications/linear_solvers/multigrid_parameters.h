@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <solvers/multigrid/multigrid.h>
+
+#include <string>
+
+namespace dealii
+{
+  class ParameterHandler;
+}
+
+namespace leopard
+{
+  /** Section "Multigrid" of the parameter file. */
+  struct MultigridParameters
+  {
+    MultigridOptions options;                     ///< coarse_solver is that of the next line
+    std::string      coarse_solver = "dense";     ///< dense, direct, cg, amg
+    unsigned int     n_levels      = 0;           ///< 0: all that the mesh has
+    std::string      form          = "automatic"; ///< stored, stencil, or the latter where it can be had
+
+    void declare(dealii::ParameterHandler &prm);
+    /** @param block_async what section "Linear solver" says of async. @throws Error. */
+    void read(dealii::ParameterHandler &prm, const BlockAsyncOptions &block_async);
+
+    /** Whether the matrix of one cycle is the same and symmetric in every cycle, for plain conjugate gradients, as far as the smoother does not say. */
+    bool is_balanced() const { return options.pre_smoothing == options.post_smoothing; }
+  };
+} // namespace leopard

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "field_multigrid.h"
+#include "implementation.h"
+
+#include <applications/run/log.h>
+#include <solvers/base/errors.h>
+#include <solvers/device/device_vector.h>
+
+#include <cmath>
+
+namespace leopard
+{
+  using namespace dealii;
+
+  namespace
+  {
+    class MultigridSolver : public LinearSolver::Implementation
+    {
+    public:
+      MultigridSolver(const LinearSolverParameters &parameters_, const HostMatrix &A_, LevelSource &levels, MPI_Comm comm_)
+        : A(A_)
+        , multigrid(parameters_, A_, Field(), levels, comm_)
+        , residual(A.locally_owned_range_indices(), comm_)
+        , correction(residual)
+        , on_device(parameters_.multigrid.options.backend == Backend::cuda)
+      {
+        if (on_device)
+          {
+            device_x.reinit(residual.locally_owned_size());
+            device_b.reinit(residual.locally_owned_size());
+          }
+      }
+
+      void update_values() override { multigrid.update_values(); }
+
+      /** The residual that counts is that of A: a stencil may differ from it by rounding, and then it takes a second solve. */
+      LinearSolveResult solve(HostVector &x, const HostVector &b, const LinearTarget &target) override
+      {
+        constexpr int     most_solves = 4;
+        const double      goal        = target.relative_tolerance * b.l2_norm();
+        LinearSolveResult result;
+        A.residual(residual, x, b);
+        result.final_residual = residual.l2_norm();
+        for (int n = 0; n < most_solves && result.n_iterations < target.max_iterations && (goal == 0. || result.final_residual > goal); ++n)
+          {
+            const SolveResult cycles = solve_correction(goal, target.max_iterations - result.n_iterations);
+            x.add(1., correction);
+            A.residual(residual, x, b);
+            result.final_residual = residual.l2_norm();
+            result.n_iterations += cycles.n_iterations;
+            if (n == 0)
+              result.convergence_factor = cycles.convergence_factor();
+            if (cycles.status == SolveStatus::stagnated && result.final_residual > goal)
+              break;
+          }
+        result.converged = goal == 0. || result.final_residual <= goal;
+        return result;
+      }
+
+      std::string description() const override { return multigrid.description(); }
+      std::string details() const override { return multigrid.details(); }
+
+    private:
+      /** correction <- about A^-1 residual. */
+      SolveResult solve_correction(double goal, int max_iterations)
+      {
+        StoppingCriteria criteria;
+        criteria.max_iterations     = max_iterations;
+        criteria.absolute_tolerance = goal;
+        correction                  = 0.;
+        SolveResult result;
+        if (on_device)
+          {
+            device_x.copy_from_host(correction.begin());
+            device_b.copy_from_host(residual.begin());
+            result = multigrid.preconditioner().solve(device_x.data(), device_b.data(), criteria);
+            device_x.copy_to_host(correction.begin());
+          }
+        else
+          result = multigrid.preconditioner().solve(correction.begin(), residual.begin(), criteria);
+        if (result.status == SolveStatus::diverged || !std::isfinite(result.final_residual))
+          report_divergence(result);
+        return result;
+      }
+
+      [[noreturn]] void report_divergence(const SolveResult &result)
+      {
+        const std::string diagnosis = multigrid.preconditioner().multigrid().diagnosis();
+        throw ConvergenceFailure(
+          "the linear solver " + multigrid.description() + " diverges: the residual went from " + format("%.3e", result.initial_residual) + " to " +
+          format("%.3e", result.final_residual) + " in " + std::to_string(result.n_iterations) + " cycles" +
+          (diagnosis.empty() ? "" : "\n  " + diagnosis) +
+          "\n  to try: a smaller 'Multigrid/Smoother omega', another smoother, more smoothing steps; or 'Linear solver/Method' = cg or "
+          "gmres with 'Preconditioner' = multigrid");
+      }
+
+      const HostMatrix    &A;
+      FieldMultigrid       multigrid;
+      HostVector           residual, correction;
+      const bool           on_device;
+      DeviceVector<double> device_x, device_b;
+    };
+  } // namespace
+
+  std::unique_ptr<LinearSolver::Implementation>
+  make_multigrid_solver(const LinearSolverParameters &parameters, const HostMatrix &A, LevelSource &levels, MPI_Comm comm)
+  {
+    return std::make_unique<MultigridSolver>(parameters, A, levels, comm);
+  }
+} // namespace leopard

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "../device/device_vector.h"
+#include "../multigrid/multigrid.h"
+#include "global_numbers.h"
+
+#include <memory>
+#include <vector>
+
+namespace leopard
+{
+  /**
+   * The coarse solver that MultigridOptions names, for a coarsest level that is spread over ranks: each has the whole of its matrix, gathers the right-hand
+   * side in each solve, and solves all of it. The level is small, and this spares a second exchange.
+   */
+  class GatheredCoarseSolver : public CoarseSolver
+  {
+  public:
+    /** Collective. @throws InvalidInput if the level is too large for the solver, DeviceError. */
+    GatheredCoarseSolver(const MultigridLevel &level, const MultigridOptions &options, MPI_Comm comm);
+
+    std::string name() const override;
+    void        solve(double *x, const double *b) override;
+    bool        is_fixed_linear_map() const override { return solver->is_fixed_linear_map(); }
+
+  private:
+    const MPI_Comm                comm;
+    const int                     n;
+    const bool                    on_device;
+    const GlobalNumbers           numbers;
+    std::unique_ptr<CoarseSolver> solver;
+    std::vector<double>           b_own, b_whole, x_whole, x_own; ///< x_own with ghosts
+    DeviceVector<double>          device_b, device_x;
+  };
+} // namespace leopard

@@ -1,0 +1,228 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Multigrid in the program: rates, iterations, ranks, forms, smoothers, singular and nonlinear problems, bad input."""
+import re
+
+from program import FILES, ROOT, Program
+
+VERIFICATION = FILES / "verification"
+TINY = ROOT / "tests/output/tiny_turing.prm"
+SYNCHRONOUS = "Linear solver/Schedule=synchronous"
+
+
+class MultigridRates(Program):
+    def test_two_dimensions(self):
+        for form in ("stencil", "stored"):
+            said = self.check_rate("multigrid_2d", 2, f"Multigrid/Form={form}", most=12)
+            self.assertIn(form, said)
+        self.check_rate("multigrid_2d", 2, "Discretization/Method=finite elements", most=12)
+        self.check_rate("multigrid_2d", 3, "Discretization/Method=finite elements", "Discretization/Degree=2", most=20)
+
+    def test_three_dimensions(self):
+        for settings, rate in ((["Discretization/Method=finite differences"], 2), ([], 2), (["Discretization/Degree=2"], 3)):
+            self.check_rate("multigrid_3d", rate, *settings, most=20, delta=0.15)
+
+    def test_variable_and_jumping_coefficients(self):
+        self.check_rate("laplace", 2, "Linear solver/Method=multigrid", "Linear solver/Preconditioner=none", most=15)
+        self.check_rate("multigrid_jump", 2, most=20)
+
+    def test_adaptive_l_shape_takes_at_most_15_iterations(self):
+        for settings in ([], ["Linear solver/Schedule=chaotic"], ["Multigrid/Smoother=damped-jacobi"], ["Discretization/Degree=2", "Mesh/Adaptive cycles=5"]):
+            self.leopard(VERIFICATION / "multigrid_l_shape.prm", *settings)
+            self.assertLessEqual(max(self.iterations("multigrid_l_shape")), 15, settings)
+        self.leopard(VERIFICATION / "adaptive_l_shape.prm", "Mesh/Adaptive cycles=5", "Linear solver/Relative tolerance=1e-11")
+        self.leopard(VERIFICATION / "multigrid_l_shape.prm", "Mesh/Adaptive cycles=5", "Linear solver/Relative tolerance=1e-11")
+        errors = [float(self.convergence(name)[-1]["l2_error"]) for name in ("adaptive_l_shape", "multigrid_l_shape")]
+        self.assertAlmostEqual(errors[0], errors[1], delta=1e-8 * errors[0])
+
+    def test_adaptive_by_cycles_alone(self):
+        self.leopard(VERIFICATION / "multigrid_l_shape.prm", "Linear solver/Method=multigrid", "Linear solver/Preconditioner=none")
+        self.assertLessEqual(max(self.iterations("multigrid_l_shape")), 25)
+
+    def test_gmsh_mesh(self):
+        text = ("set Problem = laplace\nsubsection Laplace\n set Exact solution = sin(x)*exp(y)\n set Boundary values = *: sin(x)*exp(y)\nend\n"
+                f"subsection Mesh\n set Domain = file\n set File = {ROOT}/meshes/leopard_pelt.msh\nend\n"
+                "subsection Linear solver\n set Method = cg\n set Preconditioner = multigrid\n set Relative tolerance = 1e-11\nend\n"
+                "subsection Verification\n set Refinements = 2\nend\n")
+        for solver in ("dense", "direct", "cg", "amg"):
+            self.leopard(self.write("pelt.prm", text), f"Multigrid/Coarse solver={solver}")
+            self.assertAlmostEqual(float(self.convergence("pelt")[-1]["l2_rate"]), 2, delta=0.15)
+            self.assertLessEqual(max(self.iterations("pelt")[1:]), 25, solver)
+
+
+class MultigridOptions(Program):
+    def test_cycles_smoothers_and_backends_find_the_same_solution(self):
+        errors = []
+
+        def run(*settings, most=25):
+            self.leopard(VERIFICATION / "multigrid_2d.prm", "Verification/Refinements=2", *settings)
+            errors.append(float(self.convergence("multigrid_2d")[-1]["l2_error"]))
+            self.assertLessEqual(max(self.iterations("multigrid_2d")), most, settings)
+
+        for form in ("stored", "stencil"):
+            for cycle in "VWF":
+                run(f"Multigrid/Form={form}", f"Multigrid/Cycle={cycle}")
+            run(f"Multigrid/Form={form}", "Multigrid/Full multigrid start=true")
+            run(f"Multigrid/Form={form}", "Linear solver/Backend=reference")
+            run(f"Multigrid/Form={form}", "Multigrid/Pre smoothing=1", "Multigrid/Post smoothing=0", most=60)
+            run(f"Multigrid/Form={form}", "Multigrid/Levels=3")
+            for smoother in ("async", "damped-jacobi", "gauss-seidel", "multicolour-gauss-seidel", "sor", "ssor", "chebyshev", "ilu0"):
+                run(f"Multigrid/Form={form}", f"Multigrid/Smoother={smoother}")
+            for solver in ("dense", "direct", "cg", "amg"):
+                run(f"Multigrid/Form={form}", f"Multigrid/Coarse solver={solver}", "Multigrid/Levels=3")
+        for shape in ("contiguous", "tiles", "metis"):
+            run("Multigrid/Form=stored", f"Multigrid/Block shape={shape}")
+        for method in ("cg", "gmres"):
+            for schedule in ("synchronous", "chaotic", "replay"):
+                run(f"Linear solver/Method={method}", "Linear solver/Preconditioner=multigrid", f"Linear solver/Schedule={schedule}")
+        self.assertLess(max(errors) - min(errors), 1e-7 * max(errors))
+
+    def test_log_says_what_is_done(self):
+        said = self.leopard(VERIFICATION / "multigrid_2d.prm", "Verification/Refinements=1")
+        for text in ("stencil, equal to the matrix", "V(2,2) multigrid, smoother async-(5)", "levels", "cycles", "convergence factor", "asynchronous"):
+            self.assertIn(text, said)
+        factor = self.run_json("multigrid_2d")["cycles"][-1]["convergence_factor"]
+        self.assertGreater(factor, 0)
+        self.assertLess(factor, 0.3)
+        said = self.leopard(VERIFICATION / "multigrid_jump.prm", "Verification/Refinements=1")
+        self.assertRegex(said, r"stored matrices \(no stencil: the coefficient .* varies from")
+        for method, schedule, flexible in (("cg", "synchronous", False), ("cg", "chaotic", True), ("gmres", "synchronous", False), ("gmres", "chaotic", True)):
+            said = self.leopard(VERIFICATION / "multigrid_2d.prm", "Verification/Refinements=1", f"Linear solver/Method={method}", "Linear solver/Preconditioner=multigrid",
+                                f"Linear solver/Schedule={schedule}", "Linear solver/Threads=2")
+            self.assertEqual(f"flexible {method}" in said, flexible, said)
+        # a preconditioner that is fixed but not symmetric
+        for settings in (["Multigrid/Smoother=gauss-seidel"], ["Multigrid/Pre smoothing=1"]):
+            said = self.leopard(VERIFICATION / "multigrid_2d.prm", "Verification/Refinements=1", "Linear solver/Method=cg", "Linear solver/Preconditioner=multigrid",
+                                SYNCHRONOUS, *settings)
+            self.assertIn("flexible cg", said)
+
+
+class MultigridProblems(Program):
+    def test_pure_neumann(self):
+        for method, preconditioner in (("multigrid", "none"), ("cg", "multigrid"), ("gmres", "multigrid")):
+            said = self.check_rate("multigrid_neumann", 2, f"Linear solver/Method={method}", f"Linear solver/Preconditioner={preconditioner}", most=20)
+            self.assertIn("the one of mean zero", said)
+            self.assertNotIn("do not balance", said)
+            self.assertAlmostEqual(self.run_json("multigrid_neumann")["cycles"][-1]["u"]["mean"], 0, delta=1e-12)
+        said = self.leopard(VERIFICATION / "multigrid_neumann.prm", "Laplace/Source=1 + 5*pi^2*cos(pi*x)*cos(2*pi*y)", "Verification/Refinements=1")
+        self.assertIn("do not balance: they add up to 1.000e+00", said)
+        self.assertAlmostEqual(float(self.convergence("multigrid_neumann")[-1]["l2_rate"]), 2, delta=0.2)
+        for solver in ("direct", "cg", "amg"):
+            self.leopard(VERIFICATION / "multigrid_neumann.prm", f"Multigrid/Coarse solver={solver}", "Multigrid/Levels=3")
+
+    def test_pure_neumann_on_adaptive_meshes(self):
+        for method, preconditioner in (("multigrid", "none"), ("cg", "multigrid")):
+            self.leopard(VERIFICATION / "multigrid_neumann.prm", "Verification/Refinements=0", "Mesh/Adaptive=true", "Mesh/Adaptive cycles=6", f"Linear solver/Method={method}",
+                         f"Linear solver/Preconditioner={preconditioner}", "Laplace/Source=1/((x-0.3)^2+(y-0.3)^2+0.01)", "Laplace/Exact solution=")
+            self.assertLessEqual(max(self.iterations("multigrid_neumann")), 30)
+            last = self.run_json("multigrid_neumann")["cycles"][-1]
+            self.assertAlmostEqual(last["u"]["mean"], 0, delta=1e-12)
+
+    def test_newton(self):
+        file, steps = FILES / "benchmarks/newton_thesis.prm", []
+        for method, preconditioner in (("direct", "none"), ("multigrid", "none"), ("cg", "multigrid"), ("gmres", "multigrid")):
+            self.leopard(file, "Mesh/Cells=1", "Mesh/Global refinements=6", f"Linear solver/Method={method}", f"Linear solver/Preconditioner={preconditioner}",
+                         "Newton/Forcing=relative tolerance", "Newton/Linear tolerance=1e-8")
+            cycle = self.run_json("newton_thesis")["cycles"][0]
+            steps.append((cycle["newton_steps"], cycle["u"]["minimum"]))
+            if method != "direct":
+                self.assertLessEqual(cycle["linear_iterations"], 12 * cycle["newton_steps"])
+        for count, minimum in steps[1:]:
+            self.assertLessEqual(count, steps[0][0] + 1)
+            self.assertAlmostEqual(minimum, steps[0][1], delta=1e-8)
+
+    def test_turing_fields_one_by_one(self):
+        # steps far beyond what relaxation bears
+        settings = ["Time stepping/Step size=0.01", "Time stepping/End time=0.05", "Mesh/Global refinements=6", "Output/Interval=0", "Linear solver/Method=gmres"]
+        self.leopard(TINY, *settings, "Linear solver/Method=direct")
+        reference = self.statistics("tiny_turing")[1][-1]
+        self.leopard(TINY, *settings, "Linear solver/Preconditioner=multigrid")
+        rows = self.statistics("tiny_turing")[1]
+        for one, two in zip(reference[10:], rows[-1][10:]):
+            self.assertAlmostEqual(one, two, delta=1e-5)
+        for row in rows:
+            self.assertLessEqual(row[4], 20 * max(row[3], 1), f"{row[4]} iterations in {row[3]} Newton steps")
+
+
+class MultigridRanks(Program):
+    def test_1_2_and_4_ranks_agree(self):
+        cases = (("multigrid_2d", ["Verification/Refinements=2", "Multigrid/Form=stored"]),
+                 ("multigrid_3d", ["Verification/Refinements=1"]),
+                 ("multigrid_l_shape", ["Mesh/Adaptive cycles=5", "Linear solver/Relative tolerance=1e-11"]),
+                 ("multigrid_l_shape", ["Mesh/Adaptive cycles=4", "Linear solver/Relative tolerance=1e-11", "Linear solver/Method=multigrid", "Linear solver/Preconditioner=none"]),
+                 ("multigrid_neumann", ["Verification/Refinements=1"]))
+        for name, settings in cases:
+            results = []
+            for ranks in (1, 2, 4):
+                # Jacobi is the same on any number of ranks
+                self.leopard(VERIFICATION / f"{name}.prm", "Multigrid/Smoother=damped-jacobi", *settings, ranks=ranks)
+                results.append(self.run_json(name)["cycles"][-1])
+            for result in results[1:]:
+                self.assertEqual(result["unknowns"], results[0]["unknowns"])
+                self.assertLessEqual(abs(result["linear_iterations"] - results[0]["linear_iterations"]), 1, f"{name} {settings}")
+                for measure in ("minimum", "maximum", "mean"):
+                    self.assertAlmostEqual(result["u"][measure], results[0]["u"][measure], delta=1e-8, msg=f"{name} {settings}")
+
+    def test_asynchronous_smoothers_on_ranks(self):
+        for ranks in (2, 4):
+            self.leopard(VERIFICATION / "multigrid_l_shape.prm", "Linear solver/Schedule=chaotic", "Mesh/Adaptive cycles=6", ranks=ranks)
+            self.assertLessEqual(max(self.iterations("multigrid_l_shape")), 15)
+            for solver in ("dense", "cg", "amg"):
+                self.leopard(VERIFICATION / "multigrid_2d.prm", "Verification/Refinements=2", f"Multigrid/Coarse solver={solver}", "Multigrid/Levels=3", ranks=ranks)
+                self.assertLessEqual(max(self.iterations("multigrid_2d")), 14, solver)
+
+    def test_turing_on_two_ranks(self):
+        settings = ["Time stepping/Step size=0.01", "Time stepping/End time=0.02", "Output/Interval=0", "Linear solver/Method=gmres", "Linear solver/Preconditioner=multigrid"]
+        last = []
+        for ranks in (1, 2):
+            self.leopard(TINY, *settings, ranks=ranks)
+            last.append(self.statistics("tiny_turing")[1][-1][10:])
+        for one, two in zip(*last):
+            self.assertAlmostEqual(one, two, delta=1e-6)
+
+
+class MultigridBadInput(Program):
+    def rejected(self, file, *settings, says, ranks=1):
+        error = self.leopard(file, *settings, fails=True, ranks=ranks, timeout=120)
+        for text in [says] if isinstance(says, str) else says:
+            self.assertIn(text, error)
+        self.assertEqual(error.count("leopard: "), 1, error)
+        self.assertNotIn("An error occurred in line", error, "deal.II's own message")
+
+    def test_contradictions(self):
+        square, l_shape = VERIFICATION / "multigrid_2d.prm", VERIFICATION / "multigrid_l_shape.prm"
+        for file, settings, says in (
+                (square, ["Multigrid/Form=stored", "Multigrid/Levels=9"], ["'Multigrid/Levels' is 9", "has 4 levels"]),
+                (square, ["Multigrid/Levels=9"], ["9 levels", "Multigrid"]),
+                (square, ["Multigrid/Pre smoothing=0", "Multigrid/Post smoothing=0"], ["both 0", "at least one smoothing step"]),
+                (square, ["Multigrid/Smoother omega=2"], ["below 2"]),
+                (square, ["Multigrid/Smoother=gauss-seidel", "Multigrid/Smoother omega=1.2"], ["omega = 0 or 1", "sor"]),
+                (square, ["Linear solver/Preconditioner=amg"], ["a preconditioner only with cg or gmres"]),
+                (square, ["Linear solver/Method=cg", "Linear solver/Preconditioner=multigrid", "Multigrid/Full multigrid start=true"], ["the method multigrid"]),
+                (square, ["Multigrid/Smoother=jacobian"], ["'Multigrid/Smoother' is 'jacobian'", "one of: async | jacobi"]),
+                (VERIFICATION / "multigrid_jump.prm", ["Multigrid/Form=stencil"], ["is not one", "varies from", "stored or automatic"]),
+                (VERIFICATION / "multigrid_neumann.prm", ["Multigrid/Form=stencil"], ["is not one"]),
+                (VERIFICATION / "multigrid_neumann.prm", ["Linear solver/Method=cg"], ["up to a constant", "multigrid, which finds"]),
+                (l_shape, ["Multigrid/Cycle=W"], ["'Multigrid/Cycle' is W", "V-cycle"]),
+                (l_shape, ["Multigrid/Form=stencil"], ["'Mesh/Adaptive' is true"]),
+                (l_shape, ["Multigrid/Levels=2"], ["does not cover the domain", "at least"]),
+                (TINY, ["Linear solver/Method=multigrid"], ["2 fields", "gmres with the preconditioner multigrid"]),
+                (FILES / "benchmarks/newton_thesis.prm",
+                 ["Mesh/Adaptive=true", "Discretization/Method=finite elements", "Linear solver/Method=multigrid"], ["is not linear"]),
+                (square, ["Multigrid/Levels=1", "Mesh/Global refinements=7", "Verification/Refinements=0"], ["unknowns, too many for", "dense", "section 'Multigrid'"]),
+                (square, ["Multigrid/Smoother=ssor", "Linear solver/Backend=cuda"], ["the smoother ssor runs on the host", "async, jacobi"])):
+            self.rejected(file, *settings, says=says)
+        self.rejected(square, "Multigrid/Form=stencil", says="the program runs on 2 ranks", ranks=2)
+        self.rejected(square, "Multigrid/Form=stored", "Multigrid/Levels=9", says="has 4 levels", ranks=2)
+
+    def test_smoother_that_diverges_is_named_with_its_level(self):
+        for form in ("stored", "stencil"):
+            self.rejected(VERIFICATION / "multigrid_2d.prm", "Multigrid/Smoother=damped-jacobi", "Multigrid/Smoother omega=1.5", f"Multigrid/Form={form}",
+                          says=["diverges", "amplifies on level", "by a factor of", "to try:"])
+
+    def test_missed_tolerance(self):
+        self.rejected(VERIFICATION / "multigrid_2d.prm", "Linear solver/Max iterations=2", says=["has not reached the tolerance", "in 2 iterations", "to try:"])
+
+
+if __name__ == "__main__":
+    import unittest
+    unittest.main()

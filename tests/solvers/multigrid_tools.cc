@@ -1,0 +1,334 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "multigrid_test.h"
+
+#include <algorithm>
+
+namespace leopard
+{
+  Dense identity(int n)
+  {
+    Dense I(n, n);
+    for (int i = 0; i < n; ++i)
+      I(i, i) = 1.;
+    return I;
+  }
+
+  Dense dense(const CrsMatrix &A)
+  {
+    Dense D(A.n_rows, A.n_columns);
+    for (int i = 0; i < A.n_rows; ++i)
+      for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
+        D(i, A.columns[p]) += A.values[p];
+    return D;
+  }
+
+  Dense transpose(const Dense &A)
+  {
+    Dense T(A.n_columns, A.n_rows);
+    for (int i = 0; i < A.n_rows; ++i)
+      for (int j = 0; j < A.n_columns; ++j)
+        T(j, i) = A(i, j);
+    return T;
+  }
+
+  Dense operator*(const Dense &A, const Dense &B)
+  {
+    Dense C(A.n_rows, B.n_columns);
+    for (int i = 0; i < A.n_rows; ++i)
+      for (int k = 0; k < A.n_columns; ++k)
+        for (int j = 0; j < B.n_columns; ++j)
+          C(i, j) += A(i, k) * B(k, j);
+    return C;
+  }
+
+  namespace
+  {
+    Dense combination(const Dense &A, double factor, const Dense &B)
+    {
+      Dense C = A;
+      for (std::size_t i = 0; i < C.values.size(); ++i)
+        C.values[i] += factor * B.values[i];
+      return C;
+    }
+  } // namespace
+
+  Dense operator+(const Dense &A, const Dense &B)
+  {
+    return combination(A, 1., B);
+  }
+
+  Dense operator-(const Dense &A, const Dense &B)
+  {
+    return combination(A, -1., B);
+  }
+
+  Vector operator*(const Dense &A, const Vector &x)
+  {
+    Vector y(A.n_rows, 0.);
+    for (int i = 0; i < A.n_rows; ++i)
+      for (int j = 0; j < A.n_columns; ++j)
+        y[i] += A(i, j) * x[j];
+    return y;
+  }
+
+  Vector operator-(const Vector &a, const Vector &b)
+  {
+    Vector c = a;
+    for (std::size_t i = 0; i < c.size(); ++i)
+      c[i] -= b[i];
+    return c;
+  }
+
+  Vector operator+(const Vector &a, const Vector &b)
+  {
+    Vector c = a;
+    for (std::size_t i = 0; i < c.size(); ++i)
+      c[i] += b[i];
+    return c;
+  }
+
+  Dense inverse(const Dense &A)
+  {
+    const int n    = A.n_rows;
+    Dense     left = A, right = identity(n);
+    for (int k = 0; k < n; ++k)
+      {
+        int pivot = k;
+        for (int i = k; i < n; ++i)
+          if (std::abs(left(i, k)) > std::abs(left(pivot, k)))
+            pivot = i;
+        for (int j = 0; j < n; ++j)
+          {
+            std::swap(left(k, j), left(pivot, j));
+            std::swap(right(k, j), right(pivot, j));
+          }
+        const double d = 1. / left(k, k);
+        for (int j = 0; j < n; ++j)
+          {
+            left(k, j) *= d;
+            right(k, j) *= d;
+          }
+        for (int i = 0; i < n; ++i)
+          if (const double factor = left(i, k); i != k && factor != 0.)
+            for (int j = 0; j < n; ++j)
+              {
+                left(i, j) -= factor * left(k, j);
+                right(i, j) -= factor * right(k, j);
+              }
+      }
+    return right;
+  }
+
+  double largest_difference(const Dense &A, const Dense &B)
+  {
+    return A.n_rows == B.n_rows && A.n_columns == B.n_columns ? largest_difference(A.values, B.values) : 1e300;
+  }
+
+  double norm(const Vector &v)
+  {
+    double sum = 0.;
+    for (const double x : v)
+      sum += x * x;
+    return std::sqrt(sum);
+  }
+
+  Stencil three_point_stencil(int n, double delta)
+  {
+    Stencil stencil;
+    stencil.n_x                   = n;
+    stencil.coefficient(0, 0, 0)  = 2. + delta;
+    stencil.coefficient(-1, 0, 0) = stencil.coefficient(1, 0, 0) = -1.;
+    return stencil;
+  }
+
+  MultigridOptions jacobi_multigrid(Backend backend, double omega)
+  {
+    MultigridOptions options;
+    options.backend         = backend;
+    options.n_threads       = 3;
+    options.smoother.method = "damped-jacobi";
+    options.smoother.omega  = omega;
+    return options;
+  }
+
+  namespace
+  {
+    /** function(x, b) with pointers to where the multigrid computes; then x on the host. */
+    template <typename Function>
+    Vector call(const Multigrid &multigrid, Vector x, const Vector &b, const Function &function)
+    {
+      x.resize(multigrid.n_columns());
+      if (multigrid.memory_space() == MemorySpace::host)
+        {
+          function(x.data(), b.data());
+          x.resize(multigrid.n_rows());
+          return x;
+        }
+      DeviceVector<double> device_x(x.size()), device_b(b.size());
+      device_x.copy_from_host(x.data());
+      device_b.copy_from_host(b.data());
+      function(device_x.data(), device_b.data());
+      device_x.copy_to_host(x.data());
+      x.resize(multigrid.n_rows());
+      return x;
+    }
+  } // namespace
+
+  Vector vmult(Multigrid &multigrid, const Vector &b)
+  {
+    // what is in x before must not matter
+    return call(multigrid, Vector(multigrid.n_columns(), NAN), b, [&](double *x, const double *right) { multigrid.vmult(x, right); });
+  }
+
+  Vector cycle(Multigrid &multigrid, Vector x, const Vector &b)
+  {
+    return call(multigrid, std::move(x), b, [&](double *to, const double *right) { multigrid.cycle(to, right); });
+  }
+
+  SolveResult solve(Multigrid &multigrid, Vector &x, const Vector &b, double relative_tolerance, int max_cycles)
+  {
+    StoppingCriteria criteria;
+    criteria.relative_tolerance = relative_tolerance;
+    criteria.max_iterations     = max_cycles;
+    SolveResult result;
+    x = call(multigrid, x, b, [&](double *to, const double *right) { result = multigrid.solve(to, right, criteria); });
+    return result;
+  }
+
+  Vector multiply(Multigrid &multigrid, const Vector &x)
+  {
+    Vector y(multigrid.n_rows(), NAN);
+    Vector padded = x;
+    padded.resize(multigrid.n_columns());
+    return call(multigrid, y, padded, [&](double *to, const double *from) { multigrid.multiply(to, const_cast<double *>(from)); });
+  }
+
+  Dense matrix_of(int n, const std::function<Vector(const Vector &)> &function)
+  {
+    Dense result(n, n);
+    for (int j = 0; j < n; ++j)
+      {
+        Vector unit(n, 0.);
+        unit[j]             = 1.;
+        const Vector column = function(unit);
+        for (int i = 0; i < n; ++i)
+          result(i, j) = column[i];
+      }
+    return result;
+  }
+
+  namespace
+  {
+    class UsersCoarseSolver : public CoarseSolver
+    {
+    public:
+      UsersCoarseSolver(const CrsMatrix &A, MemorySpace space_)
+        : A_inverse(inverse(dense(A)))
+        , space(space_)
+      {
+      }
+      std::string name() const override { return "the user's"; }
+
+      void solve(double *x, const double *b) override
+      {
+        const std::size_t n_bytes = A_inverse.n_rows * sizeof(double);
+        Vector            right(A_inverse.n_rows);
+        if (space == MemorySpace::device)
+          device::copy_to_host(right.data(), b, n_bytes);
+        else
+          std::copy_n(b, right.size(), right.begin());
+        const Vector result = A_inverse * right;
+        if (space == MemorySpace::device)
+          device::copy_to_device(x, result.data(), n_bytes);
+        else
+          std::copy(result.begin(), result.end(), x);
+      }
+
+    private:
+      const Dense       A_inverse;
+      const MemorySpace space;
+    };
+
+    /** Neumann in one dimension on n cells: -1 2 -1 with 1 at the ends (stiffness), 1 with 1/2 at the ends (lumped mass). */
+    Dense stiffness(int n)
+    {
+      Dense K(n + 1, n + 1);
+      for (int cell = 0; cell < n; ++cell)
+        for (int a = 0; a < 2; ++a)
+          for (int b = 0; b < 2; ++b)
+            K(cell + a, cell + b) += a == b ? 1. : -1.;
+      return K;
+    }
+
+    Dense mass(int n)
+    {
+      Dense M = identity(n + 1);
+      M(0, 0) = M(n, n) = 0.5;
+      return M;
+    }
+
+    Dense interpolation(int n_coarse)
+    {
+      Dense P(2 * n_coarse + 1, n_coarse + 1);
+      for (int i = 0; i <= 2 * n_coarse; ++i)
+        {
+          P(i, i / 2) += i % 2 == 0 ? 1. : 0.5;
+          if (i % 2 == 1)
+            P(i, i / 2 + 1) += 0.5;
+        }
+      return P;
+    }
+
+    /** The sum of Kronecker products A (x) B + C (x) D, without its zeros; C empty: none. */
+    CrsMatrix kronecker(const Dense &A, const Dense &B, const Dense &C, const Dense &D)
+    {
+      CrsMatrix result;
+      result.n_rows    = A.n_rows * B.n_rows;
+      result.n_columns = A.n_columns * B.n_columns;
+      for (int i = 0; i < result.n_rows; ++i)
+        {
+          for (int j = 0; j < result.n_columns; ++j)
+            {
+              double value = A(i / B.n_rows, j / B.n_columns) * B(i % B.n_rows, j % B.n_columns);
+              if (C.n_rows > 0)
+                value += C(i / B.n_rows, j / B.n_columns) * D(i % B.n_rows, j % B.n_columns);
+              if (value != 0.)
+                {
+                  result.columns.push_back(j);
+                  result.values.push_back(value);
+                }
+            }
+          result.row_offsets.push_back(result.n_entries());
+        }
+      return result;
+    }
+  } // namespace
+
+  std::unique_ptr<CoarseSolver> dense_coarse_solver(const CrsMatrix &A, MemorySpace space)
+  {
+    return std::make_unique<UsersCoarseSolver>(A, space);
+  }
+
+  MultigridHierarchy neumann_hierarchy(int n_levels)
+  {
+    MultigridHierarchy hierarchy;
+    hierarchy.levels.resize(n_levels);
+    for (int l = 0; l < n_levels; ++l)
+      {
+        const int       n     = 2 << l;
+        MultigridLevel &level = hierarchy.levels[l];
+        level.matrix          = kronecker(stiffness(n), mass(n), mass(n), stiffness(n));
+        if (l > 0)
+          level.prolongation = kronecker(interpolation(n / 2), interpolation(n / 2), Dense(0, 0), Dense(0, 0));
+        level.dim = 2;
+        for (int i = 0; i < level.matrix.n_rows; ++i)
+          level.coordinates.insert(level.coordinates.end(), {static_cast<double>(i % (n + 1)) / n, static_cast<double>(i / (n + 1)) / n});
+      }
+    return hierarchy;
+  }
+
+  double relative_residual(const CrsMatrix &A, const Vector &x, const Vector &b)
+  {
+    return residual_norm(A, x.data(), b.data()) / norm(b);
+  }
+} // namespace leopard

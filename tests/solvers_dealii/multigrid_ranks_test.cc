@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+// Hierarchies spread over the ranks against those of one rank. Run with 2 and 4 ranks, too; one rank is a rank.
+#include "level_problem.h"
+
+#include <deal.II/base/mpi.h>
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <functional>
+#include <map>
+
+namespace leopard
+{
+  namespace
+  {
+    using namespace dealii;
+
+    /** Values at points, from all ranks of a communicator. */
+    using Values = std::map<std::array<long, 3>, double>;
+
+    Values values_at_points(const std::vector<double> &coordinates, int dim, const std::vector<double> &v, MPI_Comm comm)
+    {
+      std::vector<std::pair<std::array<long, 3>, double>> own;
+      for (std::size_t i = 0; i < coordinates.size() / dim; ++i)
+        {
+          std::array<long, 3> key = {0, 0, 0};
+          for (int d = 0; d < dim; ++d)
+            key[d] = std::lround(coordinates[i * dim + d] * (1 << 20));
+          own.push_back({key, v[i]});
+        }
+      Values all;
+      for (const auto &list : Utilities::MPI::all_gather(comm, own))
+        for (const auto &[key, value] : list)
+          EXPECT_TRUE(all.emplace(key, value).second) << "an unknown with two owners";
+      return all;
+    }
+
+    void expect_equal(const Values &found, const Values &expected, const std::string &what)
+    {
+      ASSERT_EQ(found.size(), expected.size()) << what;
+      for (const auto &[key, value] : expected)
+        {
+          ASSERT_EQ(found.count(key), 1u) << what;
+          EXPECT_NEAR(found.at(key), value, 1e-12) << what << " at " << key[0] << " " << key[1] << " " << key[2];
+        }
+    }
+
+    /** A function of the place. */
+    std::vector<double> function_of(const std::vector<double> &coordinates, int dim, int n_columns)
+    {
+      std::vector<double> v(n_columns, 1e300); // ghosts that nobody brings up to date are noticed
+      for (std::size_t i = 0; i < coordinates.size() / dim; ++i)
+        {
+          v[i] = 1.;
+          for (int d = 0; d < dim; ++d)
+            v[i] += std::sin((3. + d) * coordinates[i * dim + d] + d);
+        }
+      return v;
+    }
+
+    void update_ghosts(std::vector<double> &v, const std::shared_ptr<const Communication> &communication)
+    {
+      if (communication != nullptr)
+        communication->update_ghosts(v.data(), MemorySpace::host);
+    }
+
+    /** All that can be done with a hierarchy, by name, with values at points. */
+    template <int dim>
+    std::map<std::string, Values> products(const LevelProblem<dim> &problem, unsigned int n_levels)
+    {
+      const MPI_Comm                comm      = problem.dof_handler.get_communicator();
+      const MultigridHierarchy      hierarchy = problem.hierarchy(n_levels);
+      std::map<std::string, Values> results;
+      const auto record = [&](const std::string &name, unsigned int l, const CrsMatrix &A, const std::vector<double> &x, unsigned int to_level) {
+        std::vector<double> y(A.n_rows);
+        EXPECT_EQ(static_cast<int>(x.size()), A.n_columns) << name;
+        multiply(A, x.data(), y.data());
+        results[name + std::to_string(l)] = values_at_points(hierarchy.levels[to_level].coordinates, dim, y, comm);
+      };
+      std::vector<std::vector<double>> x;
+      for (const MultigridLevel &level : hierarchy.levels)
+        {
+          x.push_back(function_of(level.coordinates, dim, level.matrix.n_columns));
+          update_ghosts(x.back(), level.communication);
+        }
+      std::map<types::global_dof_index, Point<dim>> points;
+      DoFTools::map_dofs_to_support_points(problem.mapping, problem.dof_handler, points);
+      std::vector<double> own_points;
+      for (const auto &[dof, point] : points)
+        if (problem.dof_handler.locally_owned_dofs().is_element(dof))
+          for (int d = 0; d < dim; ++d)
+            own_points.push_back(point[d]);
+      std::vector<double> global = function_of(own_points, dim, hierarchy.finest_matrix().n_columns), up(global.size(), 0.);
+      update_ghosts(global, hierarchy.communication);
+      for (unsigned int l = 0; l < hierarchy.levels.size(); ++l)
+        {
+          const MultigridLevel &level = hierarchy.levels[l];
+          record("A", l, level.matrix, x[l], l);
+          if (l > 0)
+            {
+              record("P", l, level.prolongation, x[l - 1], l);
+              record("R", l, level.restriction.n_rows > 0 ? level.restriction : transpose(level.prolongation), x[l], l - 1);
+            }
+          if (l > 0 && hierarchy.is_adaptive())
+            {
+              record("E", l, level.interface, x[l], l);
+              record("E^T", l, level.interface_transpose, x[l], l);
+            }
+          std::vector<double> down(level.matrix.n_rows, 0.);
+          for (std::size_t i = 0; i < level.global_rows.size(); ++i)
+            {
+              const int g = level.global_rows[i], r = level.level_rows[i];
+              EXPECT_TRUE(g < hierarchy.matrix.n_rows || r < level.matrix.n_rows) << "a pair of ghosts";
+              if (r < level.matrix.n_rows)
+                down[r] = global[g];
+              if (g < hierarchy.matrix.n_rows)
+                up[g] += x[l][r];
+            }
+          results["down" + std::to_string(l)] = values_at_points(level.coordinates, dim, down, comm);
+        }
+      results["up"] = values_at_points(own_points, dim, up, comm);
+      std::vector<double> y(hierarchy.finest_matrix().n_rows);
+      update_ghosts(global, hierarchy.is_adaptive() ? hierarchy.communication : hierarchy.levels.back().communication);
+      multiply(hierarchy.finest_matrix(), global.data(), y.data());
+      results["A of all"] = values_at_points(own_points, dim, y, comm);
+      return results;
+    }
+
+    template <int dim>
+    void check(const std::function<void(Triangulation<dim> &)> &make, unsigned int degree, unsigned int n_levels = 0)
+    {
+      const auto alone = distributed_mesh<dim>(MPI_COMM_SELF), shared = distributed_mesh<dim>(MPI_COMM_WORLD);
+      make(*alone);
+      make(*shared);
+      const auto expected = products(LevelProblem<dim>(*alone, degree), n_levels), found = products(LevelProblem<dim>(*shared, degree), n_levels);
+      ASSERT_EQ(found.size(), expected.size());
+      for (const auto &[name, values] : expected)
+        expect_equal(found.at(name), values, name);
+    }
+
+    TEST(RanksOfMultigridHierarchy, UniformMeshes)
+    {
+      check<2>([](auto &mesh) { make_uniform(mesh, 4); }, 1);
+      check<2>([](auto &mesh) { make_uniform(mesh, 3); }, 2, 3);
+      check<3>([](auto &mesh) { make_uniform(mesh, 2); }, 1);
+    }
+
+    TEST(RanksOfMultigridHierarchy, AdaptiveMeshes)
+    {
+      for (const unsigned int degree : {1, 2})
+        check<2>([](auto &mesh) { make_adaptive(mesh, 4); }, degree);
+      check<2>([](auto &mesh) { make_adaptive(mesh, 3, 3); }, 1, 5);
+      check<3>([](auto &mesh) { make_adaptive(mesh, 2); }, 1);
+    }
+  } // namespace
+} // namespace leopard
