@@ -222,13 +222,13 @@ namespace leopard
     row.solver            = combination.solver;
     row.hierarchy_seconds = problem.seconds;
     row.published         = study.published;
+    row.varies            = row.method == "async" && combination.smoother->options.block_async.schedule == Schedule::chaotic;
     try
       {
         const double start     = now();
         Multigrid    multigrid = problem.make_multigrid(multigrid_options(combination, backend, n_threads), study);
         row.setup_seconds      = now() - start;
         row.memory             = multigrid.memory();
-        row.varies             = !multigrid.is_fixed_linear_map();
         if (multigrid.memory_space() == MemorySpace::device)
           repeat<DeviceVector<double>>(problem, multigrid, study, row);
         else

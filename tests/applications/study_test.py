@@ -174,8 +174,8 @@ class StudyBadInput(Study):
                 ("Levels=11", ["'Smoother study/Levels' has 11", "nodes a direction has 10", "at most 10"]),
                 ("Levels=", "'Smoother study/Levels'"),
                 ("Epsilon=-1", "'Smoother study/Epsilon' is '-1'"),
-                ("Cycles=X", ["'Smoother study/Cycles' is 'X'", "V|W|F"]),
-                ("Solvers=gmres", "multigrid|cg"),
+                ("Cycles=X", ["'Smoother study/Cycles' is 'X'", "one of: V | W | F\n"]),
+                ("Solvers=gmres", "one of: multigrid | cg\n"),
                 ("Tolerance=1e-20", "'Smoother study/Tolerance'"),
                 ("Refinements=3", "the stencil none"),
                 ("Stencil=none", "'Smoother study/Stencil' is none"),
@@ -195,6 +195,7 @@ class StudyBadInput(Study):
         self.rejected("Problem=turing", says="depends on time", text=text)
         self.rejected("Problem=reaction-diffusion", says="is not linear", text=text)
         self.rejected("Mesh/Adaptive=true", "Smoother study/Levels=2", says="expected: 0, all levels", text=text)
+        self.rejected("Mesh/Adaptive=true", "Smoother study/Cycles=V, W", says="expected: V, for local smoothing", text=text)
 
     def test_backends(self):
         file = self.write("bad.prm", STENCIL)
