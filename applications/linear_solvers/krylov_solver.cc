@@ -152,12 +152,7 @@ namespace leopard
             relaxation = std::make_unique<PreconditionRelaxation>(*local->relaxation, parameters.preconditioner_iterations, local->exchange);
           }
         else if (parameters.preconditioner == "multigrid")
-          {
-            if (n_components > 1 && Utilities::MPI::n_mpi_processes(comm) > 1)
-              throw Error("'Linear solver/Preconditioner' is multigrid, for " + std::to_string(n_components) +
-                          " fields on several ranks, which is not possible yet\n  expected: one rank, or the preconditioner async or amg");
-            multigrid = std::make_unique<FieldsMultigrid>(parameters, A, n_components, *levels, comm);
-          }
+          multigrid = std::make_unique<FieldsMultigrid>(parameters, A, n_components, *levels, comm);
         else
           update_values();
       }
