@@ -89,6 +89,10 @@ namespace
     log.line(std::string("Leopard ") + version() + " (" + git_commit() + "), " + std::to_string(dealii::Utilities::MPI::n_mpi_processes(comm)) +
              " rank(s), " + backend);
     log.line(parameters.description() + analyze_problem(parameters, comm, &provenance.json()));
+    if (parameters.linear_solver.is_poor_cg())
+      log.warning("the preconditioner async with the schedule " + parameters.linear_solver.schedule_name() +
+                  " is not symmetric, and cg may take several times as many iterations\n  to try: 'Linear solver/Schedule' = synchronous, "
+                  "or 'Linear solver/Method' = gmres");
     std::string status;
     try
       {

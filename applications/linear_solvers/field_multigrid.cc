@@ -226,7 +226,7 @@ namespace leopard
     return std::string(to_string(options.cycle)) + "(" + std::to_string(options.pre_smoothing) + "," + std::to_string(options.post_smoothing) +
            ") multigrid, smoother " + options.smoother.method +
            (options.smoother.method == "async" ? "-(" + std::to_string(options.smoother.block_async.local_iterations) + ")" : "") + ", " +
-           std::to_string(method.n_levels()) + " levels";
+           std::to_string(method.n_levels()) + (method.n_levels() == 1 ? " level" : " levels");
   }
 
   std::string FieldMultigrid::details() const

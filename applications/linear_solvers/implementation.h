@@ -35,10 +35,10 @@ namespace leopard
   [[noreturn]] void report_divergence(const std::string &method, const CrsMatrix &A, double first, double last, int iterations, MPI_Comm comm);
 
   std::unique_ptr<LinearSolver::Implementation> make_relaxation_solver(const LinearSolverParameters &parameters, const HostMatrix &A, MPI_Comm comm);
-  std::unique_ptr<LinearSolver::Implementation>
-  make_host_krylov_solver(const LinearSolverParameters &parameters, const HostMatrix &A, unsigned int n_components, LevelSource *levels, MPI_Comm comm);
-  std::unique_ptr<LinearSolver::Implementation>
-  make_device_krylov_solver(const LinearSolverParameters &parameters, const HostMatrix &A, unsigned int n_components, LevelSource *levels, MPI_Comm comm);
+  std::unique_ptr<LinearSolver::Implementation> make_host_krylov_solver(
+    const LinearSolverParameters &parameters, const HostMatrix &A, unsigned int n_components, LevelSource *levels, MPI_Comm comm);
+  std::unique_ptr<LinearSolver::Implementation> make_device_krylov_solver(
+    const LinearSolverParameters &parameters, const HostMatrix &A, unsigned int n_components, LevelSource *levels, MPI_Comm comm);
   std::unique_ptr<LinearSolver::Implementation>
   make_multigrid_solver(const LinearSolverParameters &parameters, const HostMatrix &A, LevelSource &levels, MPI_Comm comm);
   std::unique_ptr<LinearSolver::Implementation> make_direct_solver(const HostMatrix &A);

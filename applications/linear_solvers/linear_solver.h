@@ -48,6 +48,9 @@ namespace leopard
     {
       return method == "async" || (is_krylov() && preconditioner == "async") || (uses_multigrid() && multigrid.options.smoother.method == "async");
     }
+    /** Whether cg has a preconditioner that is made without regard to symmetry. */
+    bool        is_poor_cg() const { return method == "cg" && preconditioner == "async" && block_async.schedule != Schedule::synchronous; }
+    std::string schedule_name() const { return block_async.schedule == Schedule::chaotic ? "chaotic" : "replay"; }
     /** Whether two runs differ. */
     bool is_asynchronous() const { return uses_block_async() && block_async.schedule == Schedule::chaotic && backend != "reference"; }
 

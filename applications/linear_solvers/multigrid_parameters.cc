@@ -28,8 +28,7 @@ namespace leopard
                       "async",
                       Selection(names),
                       "What smooths. Local iterations, block size, schedule and seed of async are those of section 'Linear solver'.");
-    prm.declare_entry(
-      "Smoother omega", "0", Double(0., 2.), "Relaxation factor of the smoother; 0: what suits it and the dimension. Dimensionless.");
+    prm.declare_entry("Smoother omega", "0", Double(0., 2.), "Relaxation factor of the smoother; 0: what suits it and the dimension. Dimensionless.");
     prm.declare_entry("Smoothing iterations per step", "1", Integer(1, 1000), "(Global) iterations that make one smoothing step. Dimensionless.");
     prm.declare_entry("Block shape",
                       "tiles",
@@ -40,11 +39,12 @@ namespace leopard
                       Selection("dense|direct|cg|amg"),
                       "What solves on the coarsest level: its inverse (up to some thousand unknowns), sparse factors, conjugate gradients, or "
                       "these with Trilinos ML. direct and amg run on the host.");
-    prm.declare_entry("Form",
-                      "automatic",
-                      Selection("automatic|stored|stencil"),
-                      "Level matrices are stored, or never formed, as the matrix is the same stencil in all rows (uniform mesh, constant coefficients, values "
-                      "prescribed on the whole boundary; one rank). automatic: a stencil where it is one.");
+    prm.declare_entry(
+      "Form",
+      "automatic",
+      Selection("automatic|stored|stencil"),
+      "Level matrices are stored, or never formed, as the matrix is the same stencil in all rows (uniform mesh, constant coefficients, values "
+      "prescribed on the whole boundary; one rank). automatic: a stencil where it is one.");
     prm.declare_entry("CUDA graph", "true", Bool(), "Backend cuda: a cycle is one CUDA graph.");
     prm.leave_subsection();
   }

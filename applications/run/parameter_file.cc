@@ -118,7 +118,7 @@ namespace leopard
       if (kind == "Selection")
         {
           std::string choices = trim(pattern.substr(pattern.find("Selection") + 9));
-          choices             = trim(choices.substr(0, choices.rfind(']')));
+          choices             = trim(choices.substr(0, choices.find(']'))); // of a list more follows
           return "one of: " + dealii::Utilities::replace_in_string(choices, "|", " | ");
         }
       if (kind.rfind("Bool", 0) == 0)
@@ -140,9 +140,6 @@ namespace leopard
             text += std::string(has_low ? " and" : "") + " <= " + high;
           return text;
         }
-      const auto choices = pattern.find("Selection ");
-      if (kind == "List" && choices != std::string::npos)
-        return "a list separated by commas of " + trim(pattern.substr(choices + 10, pattern.find('>', choices) - choices - 10));
       if (kind == "List")
         return "a list separated by commas of " + (pattern.find("Integer") != std::string::npos ? std::string("integers") : "numbers") + " (" +
                pattern + ")";

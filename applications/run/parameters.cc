@@ -112,11 +112,11 @@ namespace leopard
     mesh.read(prm, dimension);
     discretization.read(prm, mesh);
     linear_solver.read(prm);
-    discretization.multigrid = linear_solver.uses_multigrid();
+    study                    = prm.get("Study");
+    discretization.multigrid = linear_solver.uses_multigrid() || study == "smoothers";
     newton.read(prm, linear_solver);
     time.read(prm);
     verification.read(prm);
-    study = prm.get("Study");
     smoother_study.read(prm);
   }
 

@@ -32,7 +32,7 @@ namespace leopard
 
     std::string status;         ///< "converged", "diverged", "stagnated", "cycle limit", "failed"
     std::string note;           ///< why it has not converged, and whatever else a reader must know
-    bool        varies = false; ///< whether the smoother is asynchronous, so that cycles and residuals differ from run to run
+    bool        varies = false; ///< whether the smoother is asynchronous, so that cycles and residuals can differ from run to run
 
     std::vector<double> cycles, seconds;                                             ///< one a repetition
     double              factor           = std::numeric_limits<double>::quiet_NaN(); ///< of the residual a cycle, in the mean over the repetitions

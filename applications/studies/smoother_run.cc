@@ -170,16 +170,27 @@ namespace leopard
         row.note = multigrid.diagnosis();
     }
 
+    /** Each part is the median of three profiles, since the machine may have other work during one of them. */
     void profile(Multigrid &multigrid, SmootherRow &row)
     {
-      const MultigridProfile parts = multigrid.profile(3);
-      for (const MultigridProfile::Level &level : parts.levels)
+      std::vector<double> smoother, transfers, coarse, copies;
+      for (int i = 0; i < 3; ++i)
         {
-          row.smoother_seconds += level.smoother;
-          row.transfer_seconds += level.residual_and_transfers;
+          const MultigridProfile parts = multigrid.profile(1);
+          smoother.push_back(0.);
+          transfers.push_back(0.);
+          for (const MultigridProfile::Level &level : parts.levels)
+            {
+              smoother.back() += level.smoother;
+              transfers.back() += level.residual_and_transfers;
+            }
+          coarse.push_back(parts.coarse_solver);
+          copies.push_back(parts.copies);
         }
-      row.coarse_seconds = parts.coarse_solver;
-      row.copy_seconds   = parts.copies;
+      row.smoother_seconds = studies::median(smoother);
+      row.transfer_seconds = studies::median(transfers);
+      row.coarse_seconds   = studies::median(coarse);
+      row.copy_seconds     = studies::median(copies);
     }
 
     MultigridOptions multigrid_options(const SmootherCombination &combination, Backend backend, int n_threads)
@@ -211,13 +222,13 @@ namespace leopard
     row.solver            = combination.solver;
     row.hierarchy_seconds = problem.seconds;
     row.published         = study.published;
+    row.varies            = row.method == "async" && combination.smoother->options.block_async.schedule == Schedule::chaotic;
     try
       {
         const double start     = now();
         Multigrid    multigrid = problem.make_multigrid(multigrid_options(combination, backend, n_threads), study);
         row.setup_seconds      = now() - start;
         row.memory             = multigrid.memory();
-        row.varies             = !multigrid.is_fixed_linear_map();
         if (multigrid.memory_space() == MemorySpace::device)
           repeat<DeviceVector<double>>(problem, multigrid, study, row);
         else

@@ -134,7 +134,7 @@ namespace leopard
       if (!name.empty())
         context.log.line("\ncase " + name + ": " +
                          (parameters.smoother_study.uses_stencil() ? parameters.smoother_study.stencil : parameters.problem->description()));
-      for (const ProblemMaker &make : study_problems(parameters, context.comm, context.log))
+      for (const ProblemMaker &make : study_problems(parameters, context.comm))
         if (!stop_requested(context.comm))
           run_competition(context, make(), parameters, name, results);
     }

@@ -70,7 +70,7 @@ namespace leopard
                         List(Selection("multigrid|cg"), 1, 2, ","),
                         "multigrid: cycles alone; cg: (flexible) CG with a cycle as preconditioner.");
       prm.declare_entry("Coarse solver",
-                        "direct",
+                        "dense",
                         Selection("dense|direct|cg|amg"),
                         "dense: inverse of at most 4096 unknowns, on the backend; direct: sparse factors, on the host; cg: conjugate gradients; amg: "
                         "CG with Trilinos ML, on the host.");
@@ -230,6 +230,8 @@ namespace leopard
     for (const int l : levels)
       if (mesh.adaptive && l != 0)
         throw Error("'" + path("Levels") + "' has " + std::to_string(l) + ", but 'Mesh/Adaptive' is true\n  expected: 0, all levels");
+    if (mesh.adaptive && cycles != std::vector<CycleType>{CycleType::v})
+      throw Error("'" + path("Cycles") + "' has others than V, but 'Mesh/Adaptive' is true\n  expected: V, for local smoothing");
     const std::vector<int> coarsest = refinements.empty() ? std::vector<int>{static_cast<int>(mesh.global_refinements)} : refinements;
     for (const int l : levels)
       for (const int r : coarsest)

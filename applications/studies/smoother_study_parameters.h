@@ -40,7 +40,7 @@ namespace leopard
     std::vector<CycleType>      cycles;
     std::vector<std::string>    solvers; ///< "multigrid", "cg"
 
-    std::string coarse_solver    = "direct";
+    std::string coarse_solver    = "dense";
     double      coarse_tolerance = 1e-10; ///< of coarse_solver cg
     std::string backend          = "automatic";
     int         repetitions      = 5;

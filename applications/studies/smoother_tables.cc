@@ -105,7 +105,7 @@ namespace leopard
     table.write_text(text);
     text << notes;
     if (varies)
-      text << "* asynchronous: cycles and residuals differ from run to run\n";
+      text << "* asynchronous: cycles and residuals can differ from run to run\n";
     text << "winner: " << (winner.row < 0 ? "" : rows[winner.row].label() + ": ") << winner.reason << "\n";
     return text.str();
   }

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "study_problem.h"
 
+#include <applications/discretization/discretization.h>
+#include <applications/linear_solvers/linear_solver.h>
 #include <applications/run/log.h>
 #include <solvers/base/errors.h>
-#include <solvers/dealii/cg_coarse_solver.h>
+#include <solvers/dealii/krylov_coarse_solver.h>
 
 #include <algorithm>
 #include <cmath>
@@ -77,22 +79,91 @@ namespace leopard
   Multigrid StudyProblem::make_multigrid(MultigridOptions options, const SmootherStudyParameters &study) const
   {
     std::unique_ptr<CoarseSolver> coarse;
-    if (study.coarse_solver == "cg")
-      coarse = make_cg_coarse_solver(coarse_matrix(), options.backend, study.coarse_tolerance);
+    if (study.coarse_solver == "cg" || study.coarse_solver == "amg")
+      {
+        KrylovCoarseOptions krylov;
+        krylov.relative_tolerance = study.coarse_tolerance;
+        krylov.max_iterations     = 1000000; // two levels of an ill-conditioned problem
+        MultigridLevel level;
+        level.matrix = coarse_matrix();
+        coarse       = make_krylov_coarse_solver(study.coarse_solver, level, options.backend, MPI_COMM_SELF, krylov);
+      }
     else
       options.coarse_solver = study.coarse_solver;
     return stencil ? Multigrid(*stencil, n_levels, options, std::move(coarse)) : Multigrid(hierarchy, options, std::move(coarse));
   }
 
-  std::vector<ProblemMaker> study_problems(const Parameters &parameters, MPI_Comm comm, Log &log)
+  namespace
+  {
+    /** Refines where the estimator of the solutions on the meshes before is large, and solves on each of them. */
+    template <int dim>
+    void refine_adaptively(const Parameters &parameters, Discretization<dim> &discretization, SemiDiscreteSystem &system)
+    {
+      HostVector u;
+      discretization.interpolate_initial_values(u);
+      for (unsigned int cycle = 1; cycle < parameters.mesh.adaptive_cycles; ++cycle)
+        {
+          discretization.assemble(system, 0.);
+          LinearSolver solver(parameters.linear_solver, system.stiffness, 1, &discretization, discretization.comm);
+          LinearTarget target;
+          target.relative_tolerance = parameters.linear_solver.relative_tolerance;
+          target.max_iterations     = parameters.linear_solver.max_iterations;
+          if (!solver.solve(u, system.load, target).converged)
+            throw ConvergenceFailure("the linear solver " + solver.description() + " has not converged on the way to the adaptive mesh" +
+                                     "\n  to try: 'Linear solver/Method' = cg with the preconditioner multigrid or amg");
+          discretization.distribute_constraints(u);
+          discretization.refine_adaptively(u);
+        }
+    }
+
+    template <int dim>
+    StudyProblem make_mesh_problem(const Parameters &parameters, unsigned int refinements, int n_levels, MPI_Comm comm)
+    {
+      Discretization<dim> discretization(parameters.mesh, parameters.discretization, *parameters.problem, comm);
+      discretization.triangulation.refine_global(refinements);
+      discretization.distribute_unknowns();
+      SemiDiscreteSystem system;
+      if (parameters.mesh.adaptive)
+        refine_adaptively(parameters, discretization, system);
+      discretization.assemble(system, 0.);
+
+      const double start = MPI_Wtime();
+      StudyProblem problem;
+      problem.hierarchy = discretization.hierarchy(0, local_matrix(system.stiffness), n_levels);
+      problem.seconds   = MPI_Wtime() - start;
+      problem.n_levels  = static_cast<int>(problem.hierarchy.levels.size());
+      problem.description =
+        parameters.problem->name() + ", " +
+        (parameters.discretization.finite_differences ? "finite differences" : "Q" + std::to_string(parameters.discretization.degree)) +
+        (parameters.mesh.adaptive ? ", adaptive" : "");
+      problem.b.assign(system.load.begin(), system.load.end());
+      if (std::all_of(problem.b.begin(), problem.b.end(), [](double value) { return value == 0.; }))
+        throw Error("the right-hand side of the problem " + parameters.problem->name() +
+                    " is zero, and so is its solution\n  expected: a source, or " + "boundary values that are not zero");
+      return problem;
+    }
+  } // namespace
+
+  std::vector<ProblemMaker> study_problems(const Parameters &parameters, MPI_Comm comm)
   {
     const SmootherStudyParameters &study = parameters.smoother_study;
     std::vector<ProblemMaker>      makers;
     if (study.uses_stencil())
-      for (const double epsilon : study.epsilon)
-        for (const int n : study.sizes)
-          for (const int levels : study.levels)
-            makers.push_back([&study, n, epsilon, levels] { return make_stencil_problem(study.stencil, n, epsilon, levels); });
+      {
+        for (const double epsilon : study.epsilon)
+          for (const int n : study.sizes)
+            for (const int levels : study.levels)
+              makers.push_back([&study, n, epsilon, levels] { return make_stencil_problem(study.stencil, n, epsilon, levels); });
+        return makers;
+      }
+    std::vector<int> refinements = study.refinements;
+    if (refinements.empty())
+      refinements.push_back(static_cast<int>(parameters.mesh.global_refinements));
+    for (const int r : refinements)
+      for (const int levels : study.levels)
+        makers.push_back([&parameters, r, levels, comm] {
+          return parameters.dimension == 2 ? make_mesh_problem<2>(parameters, r, levels, comm) : make_mesh_problem<3>(parameters, r, levels, comm);
+        });
     return makers;
   }
 } // namespace leopard

@@ -12,8 +12,6 @@
 
 namespace leopard
 {
-  class Log;
-
   /** A x = b of a study, in host memory, with what multigrid methods need of A: a stencil, or the matrices of all levels. */
   struct StudyProblem
   {
@@ -39,7 +37,7 @@ namespace leopard
   using ProblemMaker = std::function<StudyProblem()>;
 
   /** The problems of a case: stencils of all epsilons, sizes and numbers of levels, or the file's problem on meshes of all refinements. */
-  std::vector<ProblemMaker> study_problems(const Parameters &parameters, MPI_Comm comm, Log &log);
+  std::vector<ProblemMaker> study_problems(const Parameters &parameters, MPI_Comm comm);
 
   /** "3-point", "5-point", ... with n nodes a direction, b random in [-1, 1]. @param n_levels 0: all. @throws Error for another name, or too few nodes. */
   StudyProblem make_stencil_problem(const std::string &name, int n, double epsilon, int n_levels);

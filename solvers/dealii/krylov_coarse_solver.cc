@@ -160,16 +160,14 @@ namespace leopard
     };
   } // namespace
 
-  std::unique_ptr<CoarseSolver> make_krylov_coarse_solver(const std::string         &name,
-                                                          const MultigridLevel      &level,
-                                                          Backend                    backend,
-                                                          MPI_Comm                   comm,
-                                                          const KrylovCoarseOptions &options)
+  std::unique_ptr<CoarseSolver>
+  make_krylov_coarse_solver(const std::string &name, const MultigridLevel &level, Backend backend, MPI_Comm comm, const KrylovCoarseOptions &options)
   {
     if (name != "cg" && name != "amg")
       throw InvalidInput("multigrid: there is no Krylov coarse solver '" + name + "'\n  expected: cg or amg");
     if (name == "cg" && backend == Backend::cuda)
       return std::make_unique<DeviceCoarseSolver>(level, options);
-    return std::make_unique<HostCoarseSolver>(name == "amg", level, backend == Backend::cuda ? MemorySpace::device : MemorySpace::host, comm, options);
+    return std::make_unique<HostCoarseSolver>(
+      name == "amg", level, backend == Backend::cuda ? MemorySpace::device : MemorySpace::host, comm, options);
   }
 } // namespace leopard

@@ -29,8 +29,8 @@ namespace leopard
     {
       if (on_device)
         {
-          device_position         = device::Array<int>(position);
-          device_isolated         = device::Array<int>(isolated);
+          device_position = device::Array<int>(position);
+          device_isolated = device::Array<int>(isolated);
           device_inverse_diagonal.reinit(isolated.size());
           device_inverse_diagonal.copy_from_host(inverse_diagonal.data());
           device_values.reinit(isolated.size());
@@ -172,7 +172,8 @@ namespace leopard
       method(x, b);
     else
       {
-        double *own_x = data->on_device ? data->device_x.data() : data->host_x.data(), *own_b = data->on_device ? data->device_b.data() : data->host_b.data();
+        double *own_x = data->on_device ? data->device_x.data() : data->host_x.data(),
+               *own_b = data->on_device ? data->device_b.data() : data->host_b.data();
         data->gather(own_b, b);
         if (read_x)
           data->gather(own_x, x);

@@ -53,7 +53,7 @@ namespace leopard
     , x_own(level.matrix.n_columns)
   {
     const CrsMatrix whole = gather(level.matrix, numbers, comm);
-    solver                = make_coarse_solver(whole, !constants_in_null_space(whole, Communication()).empty(), options);
+    solver                = make_coarse_solver(whole, constants_in_null_space(whole, Communication()).has_value(), options);
     if (on_device)
       {
         device_b.reinit(b_whole.size());

@@ -194,7 +194,7 @@ namespace leopard
     }
   } // namespace
 
-  std::vector<double> constants_in_null_space(const CrsMatrix &A, const Communication &communication)
+  std::optional<std::vector<double>> constants_in_null_space(const CrsMatrix &A, const Communication &communication)
   {
     std::vector<double> result(A.n_rows, 0.);
     double              n_free = 0., n_others = 0.;
@@ -214,7 +214,7 @@ namespace leopard
         n_others += !free && beside > 0.;
       }
     if (communication.sum(n_others) > 0. || communication.sum(n_free) == 0.)
-      result.clear();
+      return std::nullopt;
     return result;
   }
 

@@ -4,6 +4,8 @@
 #include "multigrid.h"
 
 #include <memory>
+#include <optional>
+#include <vector>
 
 namespace leopard
 {
@@ -16,7 +18,7 @@ namespace leopard
 
   /**
    * The vector that A maps to zero if it is the operator of a problem of pure Neumann type: one in the rows whose entries add up to zero, zero in
-   * rows with nothing beside the diagonal (constrained unknowns). Empty if there are others.
+   * rows with nothing beside the diagonal (constrained unknowns). Nothing, on all ranks alike, if there are others.
    */
-  std::vector<double> constants_in_null_space(const CrsMatrix &A, const Communication &communication);
+  std::optional<std::vector<double>> constants_in_null_space(const CrsMatrix &A, const Communication &communication);
 } // namespace leopard

@@ -53,7 +53,8 @@ namespace leopard
     CrsMatrix                            matrix;
     std::shared_ptr<const Communication> communication; ///< of matrix; null: one rank, or that of the finest level
 
-    bool is_adaptive() const { return matrix.n_rows > 0; }
+    /** The same on all ranks, also on those without rows. */
+    bool is_adaptive() const { return matrix.n_rows > 0 || communication != nullptr; }
     /** The operator of the whole problem: matrix, or the finest level's. */
     const CrsMatrix &finest_matrix() const { return is_adaptive() ? matrix : levels.back().matrix; }
     /**

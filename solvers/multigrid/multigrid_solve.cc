@@ -114,7 +114,7 @@ namespace leopard
       operations.set_zero(finest);
     else
       operations.set_solution(x);
-    const SolveResult result = leopard::solve(iteration, operations.x(finest), operations.b(finest), each_cycle, communication);
+    SolveResult result = leopard::solve(iteration, operations.x(finest), operations.b(finest), each_cycle, communication);
     operations.get_solution(x);
     return result;
   }

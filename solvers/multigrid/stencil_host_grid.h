@@ -3,6 +3,7 @@
 
 #include "hierarchy.h"
 
+#include <array>
 #include <vector>
 
 namespace leopard
@@ -18,9 +19,9 @@ namespace leopard
     /** Room for the lines that a thread works on. */
     struct Scratch
     {
-      std::vector<double> lines[3];  ///< of residuals
-      std::vector<double> sum;       ///< of lines; at least piece_size values
-      std::vector<double> planes[2]; ///< restricted planes
+      std::array<std::vector<double>, 3> lines;  ///< of residuals
+      std::vector<double>                sum;    ///< of lines; at least piece_size values
+      std::array<std::vector<double>, 2> planes; ///< restricted planes
     };
 
     explicit StencilHostGrid(const StencilGrid &grid);

@@ -112,7 +112,7 @@ namespace leopard
       double     *b(int level) override { return levels[level].b.get(); }
       bool        is_adaptive() const override { return adaptive; }
       bool        is_queued() const override { return memory_space() == MemorySpace::device && !any_ghosts; }
-      bool        is_singular() const override { return coarse_null_space.n > 0 || global_null_space.norm_squared > 0.; }
+      bool        is_singular() const override { return coarse_null_space.norm_squared > 0.; }
 
       void set_zero(int level) override { algebra->set_zero(x(level), levels[level].n_columns); }
 
@@ -411,11 +411,11 @@ namespace leopard
 
       void find_null_spaces(const MultigridHierarchy &hierarchy)
       {
-        const Communication      &whole  = communication(n_levels());
-        const std::vector<double> finest = constants_in_null_space(hierarchy.finest_matrix(), whole),
-                                  coarse = constants_in_null_space(hierarchy.levels.front().matrix, communication(0));
+        const Communication                     &whole  = communication(n_levels());
+        const std::optional<std::vector<double>> finest = constants_in_null_space(hierarchy.finest_matrix(), whole),
+                                                 coarse = constants_in_null_space(hierarchy.levels.front().matrix, communication(0));
         coarse_null_space = global_null_space = NullSpace();
-        if (finest.empty() || coarse.empty())
+        if (!finest || !coarse)
           return;
         const std::vector<int> &finest_old_row = levels.back().old_row;
         const auto              make           = [&](const std::vector<double> &vector, const Communication &communication) {
@@ -428,14 +428,14 @@ namespace leopard
           result.norm_squared = communication.sum(sum);
           return result;
         };
-        coarse_null_space = make(coarse, communication(0));
+        coarse_null_space = make(*coarse, communication(0));
         if (adaptive || finest_old_row.empty())
-          global_null_space = make(finest, whole);
+          global_null_space = make(*finest, whole);
         else
           {
-            std::vector<double> reordered(finest.size());
-            for (std::size_t i = 0; i < finest.size(); ++i)
-              reordered[i] = finest[finest_old_row[i]];
+            std::vector<double> reordered(finest->size());
+            for (std::size_t i = 0; i < reordered.size(); ++i)
+              reordered[i] = (*finest)[finest_old_row[i]];
             global_null_space = make(reordered, whole);
           }
       }

@@ -51,8 +51,8 @@ class Rates(Program):
 
 
 class LinearSolvers(Program):
-    METHODS = [("async", "none"), ("jacobi", "none"), ("gauss-seidel", "none"), ("sor", "none"), ("ssor", "none"), ("direct", "none")] + [
-        (method, preconditioner) for method in ("cg", "gmres") for preconditioner in ("none", "jacobi", "ssor", "amg", "async")]
+    METHODS = [(method, "none") for method in ("async", "jacobi", "gauss-seidel", "sor", "ssor", "chebyshev", "multigrid", "direct")] + [
+        (method, preconditioner) for method in ("cg", "gmres") for preconditioner in ("none", "jacobi", "ssor", "chebyshev", "amg", "async", "multigrid")]
 
     def test_all_find_the_same_solution(self):
         errors = []
@@ -68,6 +68,22 @@ class LinearSolvers(Program):
             self.leopard(VERIFICATION / "helmholtz.prm", "Verification/Refinements=1", "Linear solver/Method=async", "Linear solver/Preconditioner=none",
                          f"Linear solver/Schedule={schedule}")
             self.assertAlmostEqual(float(self.convergence("helmholtz")[-1]["l2_rate"]), 2, delta=0.1)
+
+
+    def test_momentum_speeds_async_up(self):
+        counts = []
+        for momentum in ("0", "0.6"):
+            self.leopard(VERIFICATION / "helmholtz.prm", "Verification/Refinements=2", "Linear solver/Method=async", "Linear solver/Preconditioner=none",
+                         "Linear solver/Schedule=synchronous", "Linear solver/Local iterations=1", f"Linear solver/Momentum={momentum}")
+            counts.append(self.iterations("helmholtz")[-1])
+        self.assertLess(counts[1], counts[0] / 2)
+
+    def test_cg_is_flexible_where_the_preconditioner_is_not_symmetric(self):
+        # one thread visits its blocks in one order always: fixed, but as little symmetric as Gauss-Seidel
+        for schedule, flexible in (("synchronous", False), ("chaotic", True)):
+            said = self.leopard(VERIFICATION / "helmholtz.prm", "Verification/Refinements=1", f"Linear solver/Schedule={schedule}", "Linear solver/Threads=1")
+            self.assertEqual("flexible cg" in said, flexible)
+            self.assertEqual("is not symmetric" in said, flexible)
 
 
 class Newton(Program):

@@ -130,13 +130,13 @@ class StudyFindings(Study):
             self.assertLessEqual(max(cycles) - min(cycles), 1, smoother)
 
     def test_async_is_as_good_as_gauss_seidel_and_jacobi_is_not(self):
-        rows, _, _ = self.study(STENCIL, "Smoother study/Sizes=2000", "Smoother study/Epsilon=1e-6, 1e-3, 1e-1", "Smoother study/Smoothing steps=1, 2", "Smoother study/Max cycles=60",
-                                "Smoother study/Smoothers=gauss-seidel, async(k=5, merged=2), damped-jacobi")
+        rows, _, _ = self.study(STENCIL, "Smoother study/Sizes=2000", "Smoother study/Epsilon=1e-6, 1e-3, 1e-1", "Smoother study/Smoothing steps=1, 2", "Smoother study/Max cycles=40",
+                                "Smoother study/Smoothers=gauss-seidel, async(k=5, merged=2), jacobi")
         reference = self.cycles(rows, "gauss-seidel")
         self.assertEqual(len(reference), 6)
-        for gauss_seidel, asynchronous, jacobi in zip(reference, self.cycles(rows, "async"), self.cycles(rows, "damped-jacobi")):
+        for gauss_seidel, asynchronous, jacobi in zip(reference, self.cycles(rows, "async"), self.cycles(rows, "jacobi")):
             self.assertLessEqual(asynchronous, 1.1 * gauss_seidel)
-            self.assertGreater(jacobi, 1.2 * gauss_seidel)
+            self.assertGreater(jacobi, 1.5 * gauss_seidel)
 
     def test_the_thesis_file(self):
         """The file itself, with small sizes; what is decided of its findings mathematically holds."""
@@ -146,7 +146,7 @@ class StudyFindings(Study):
         text = (self.directory / "study.txt").read_text()
         self.assertGreater(len(findings), 20)
         for claim in ("hardly affects convergence", "the size has almost no influence", "gauss-seidel: more smoothing steps reduce the number of cycles"):
-            lines = [line for line in text.splitlines() if line.startswith("finding") and claim in line and "omega=1" not in line and "jacobi" not in line]
+            lines = [line for line in text.splitlines() if line.startswith("finding") and claim in line and "omega=1" not in line]
             self.assertTrue(lines, claim)
             for line in lines:
                 self.assertIn(": holds: measured", line)
@@ -174,8 +174,8 @@ class StudyBadInput(Study):
                 ("Levels=11", ["'Smoother study/Levels' has 11", "nodes a direction has 10", "at most 10"]),
                 ("Levels=", "'Smoother study/Levels'"),
                 ("Epsilon=-1", "'Smoother study/Epsilon' is '-1'"),
-                ("Cycles=X", ["'Smoother study/Cycles' is 'X'", "V|W|F"]),
-                ("Solvers=gmres", "multigrid|cg"),
+                ("Cycles=X", ["'Smoother study/Cycles' is 'X'", "one of: V | W | F\n"]),
+                ("Solvers=gmres", "one of: multigrid | cg\n"),
                 ("Tolerance=1e-20", "'Smoother study/Tolerance'"),
                 ("Refinements=3", "the stencil none"),
                 ("Stencil=none", "'Smoother study/Stencil' is none"),
@@ -195,6 +195,7 @@ class StudyBadInput(Study):
         self.rejected("Problem=turing", says="depends on time", text=text)
         self.rejected("Problem=reaction-diffusion", says="is not linear", text=text)
         self.rejected("Mesh/Adaptive=true", "Smoother study/Levels=2", says="expected: 0, all levels", text=text)
+        self.rejected("Mesh/Adaptive=true", "Smoother study/Cycles=V, W", says="expected: V, for local smoothing", text=text)
 
     def test_backends(self):
         file = self.write("bad.prm", STENCIL)

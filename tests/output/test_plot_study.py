@@ -25,6 +25,10 @@ levels,unknowns,Gauss-Seidel,T,async-(5),T,copies,T,times as fast,T,with copies,
 2,10000,0.00390,0.00398,0.00080,0.00085,0.00000,0.01193,4,4.68,4,0.31
 2,50,0.00390,-,0.00080,-,0.00000,-,4,-,4,-
 
+"Table 4.11 and Figure 4.29: seconds, another async"
+levels,unknowns,Gauss-Seidel,T,async-(5),T,copies,T,times as fast,T,with copies,T
+2,10000,1,0.00398,1,0.00085,0.00000,0.01193,1,4.68,1,0.31
+
 Findings
 source,finding,verdict,measured
 T Figure 4.27,"jacobi, slower",holds,inf
