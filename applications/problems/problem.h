@@ -6,9 +6,9 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include <functional>
 #include <solvers/reaction_diffusion/kinetics.h>
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>

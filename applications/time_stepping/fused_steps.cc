@@ -42,7 +42,7 @@ namespace leopard
   } // namespace
 
   std::string
-  FusedSteps::why_not(const Problem &problem, const TimeParameters &time, const NewtonParameters & /*newton*/, const LinearSolverParameters &linear)
+  FusedSteps::why_not(const Problem &problem, const TimeParameters &time, const NewtonParameters &newton, const LinearSolverParameters &linear)
   {
     if (!problem.library_kinetics())
       return "it needs built-in kinetics";
@@ -55,6 +55,8 @@ namespace leopard
       return "it does not clip negative values";
     if (!linear.uses_block_async())
       return "'Linear solver/Method' asks for another solver than async, and no preconditioner async";
+    if (newton.forcing == "fixed iterations")
+      return "'Newton/Forcing' asks for a fixed number of linear iterations";
     if (linear.backend == "reference" || linear.block_async.schedule == Schedule::replay)
       return "a reproducible computation is asked for";
     return "";

@@ -42,7 +42,9 @@ namespace leopard
       "automatic",
       Selection("automatic|fused|general"),
       "Who does the steps. fused: the time loop of the solver library, on the GPU (backend cuda) without the host, for built-in kinetics and "
-      "finite differences on a rectangle or a box; general: everything else; automatic: fused where it can. The log says which and why.");
+      "finite differences on a rectangle or a box, with block-asynchronous sweeps, blocks and tolerances of linear systems of its own "
+      "(doc/time_stepping.md); "
+      "general: everything else; automatic: fused where it can. The log says which and why.");
     prm.declare_entry("Blow-up factor",
                       "1e8",
                       Double(1.),

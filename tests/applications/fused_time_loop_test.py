@@ -99,10 +99,23 @@ class FusedTimeLoop(Program):
             for name in one:
                 self.assertAlmostEqual(one[name], two[name], delta=1e-8, msg=name)
 
+    def test_either_loop_resumes_the_other(self):
+        settings = ["Time stepping/Scheme=BDF2", FIXED[0], FIXED[1], "Output/Interval=0"]
+        _, reference, _ = self.run_case("general", *settings, "Time stepping/End time=0.01")
+        for first, second in (("general", "fused"), ("fused", "general")):
+            self.run_case(first, *settings, "Time stepping/End time=0.005")
+            said = self.leopard("case.prm", *settings, f"Time stepping/Engine={second}", "Time stepping/End time=0.01", options=["--resume"])
+            self.assertIn("resumed at step 50", said)
+            self.assertIn(f"time loop: {second}", said)
+            one, two = self.measures(reference[-1]), self.measures(self.statistics("case")[1][-1])
+            for name in one:
+                self.assertAlmostEqual(one[name], two[name], delta=1e-8, msg=name)
+
     def test_says_why_not(self):
         file = self.write("case.prm", CASE)
         for setting, reason in (("Discretization/Method=finite elements", "it needs finite differences"), ("Turing/Source u=1", "no sources"),
-                                ("Linear solver/Method=cg", "another solver"), ("Time stepping/Scheme=SBDF2", "implicit Euler and BDF2")):
+                                ("Linear solver/Method=direct", "another solver"), ("Newton/Forcing=fixed iterations", "a fixed number"),
+                                ("Time stepping/Scheme=SBDF2", "implicit Euler and BDF2")):
             said = self.leopard(file, "Time stepping/Engine=fused", setting, *FIXED[:3], fails=True)
             self.assertIn("'Time stepping/Engine' is fused", said)
             self.assertIn(reason, said)
