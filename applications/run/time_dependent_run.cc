@@ -290,6 +290,7 @@ namespace leopard
     report["linear_iterations"]  = result.linear_iterations;
     report["rejected_steps"]     = result.rejected;
     report["steps_by_gmres"]     = result.alternative_steps;
+    report["steps_by_multigrid"] = result.multigrid_steps;
     report["clipped_values"]     = result.clipped;
     context.log.line(format("%u steps, %ld Newton steps, %ld linear iterations, %ld steps rejected",
                             result.n_steps,
@@ -297,6 +298,7 @@ namespace leopard
                             result.linear_iterations,
                             result.rejected) +
                      (result.alternative_steps > 0 ? format(", %ld beyond the asynchronous bound solved by gmres", result.alternative_steps) : "") +
+                     (result.multigrid_steps > 0 ? format(", %ld solved by multigrid", result.multigrid_steps) : "") +
                      (result.clipped > 0 ? format(", %ld negative values set to zero", result.clipped) : ""));
     if (!context.parameters.problem->exact_solution.empty())
       context.log.line(format("L2 error against the exact solution: %.5e", run.errors().l2));

@@ -70,7 +70,12 @@ namespace leopard
     report.rate_of_change    = last.rate_of_change;
     // the library divides G by a m; its weights are 1 where m is that of a whole cell
     report.residual = last.residual * coefficients(steps[0], steps[1], last_order).a * system.lumped_mass.linfty_norm();
-    report.bound    = largest_step(implicit_system.dominant_mass_factor(levels[0]), last_order);
+    report.bound    = largest_step(implicit_system.dominant_mass_factor(levels[1]), last_order); // at the solution before the step
+    if (totals.multigrid_steps > 0 && !told_bound)
+      report.notes.push_back(
+        format("from about step %u on steps are too long for block-asynchronous sweeps alone: multigrid with these sweeps as smoother", n_steps));
+    told_bound       = told_bound || totals.multigrid_steps > 0;
+    report.multigrid = static_cast<unsigned int>(totals.multigrid_steps - before.multigrid_steps);
 
     report.earlier_steps             = static_cast<unsigned int>(totals.steps - before.steps - 1);
     report.earlier_newton_steps      = totals.newton_steps - before.newton_steps - last.newton_steps;

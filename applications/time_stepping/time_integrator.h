@@ -37,6 +37,7 @@ namespace leopard
     long         earlier_newton_steps      = 0;
     long         earlier_linear_iterations = 0;
     long         earlier_rejected          = 0;
+    unsigned int multigrid                 = 0; ///< of all steps of the call: solved by multigrid
 
     std::vector<std::string> notes; ///< what the log should say once
   };

@@ -97,6 +97,7 @@ namespace leopard
       result.linear_iterations += report.linear_iterations + report.earlier_linear_iterations;
       result.rejected += report.rejected + report.earlier_rejected;
       result.alternative_steps += report.alternative ? 1 : 0;
+      result.multigrid_steps += report.multigrid;
       result.clipped += static_cast<long>(report.clipped);
     }
 
@@ -105,9 +106,11 @@ namespace leopard
     {
       if (n_steps == 0)
         return 1;
-      const unsigned int step = integrator.step_number();
-      long               most = std::max(1., n_steps / std::max(wall, 1e-3));
-      most                    = std::min<long>(most, parameters.log_every - step % parameters.log_every);
+      const unsigned int step    = integrator.step_number();
+      const double       seconds = parameters.wall_time_minutes > 0. ? std::min(1., 60. * parameters.wall_time_minutes - wall) : 1.;
+      // and at most as many as were done before, so that the pace is known after one percent
+      long most = std::max(1., std::min<double>(n_steps, n_steps / std::max(wall, 1e-3) * seconds));
+      most      = std::min<long>(most, parameters.log_every - step % parameters.log_every);
       if (parameters.checkpoint_steps > 0)
         most = std::min<long>(most, parameters.checkpoint_steps - step % parameters.checkpoint_steps);
       return most;

@@ -48,6 +48,7 @@ class FusedTimeLoop(Program):
         said, general, general_times = self.run_case("general", *settings)
         self.assertIn("time loop: general, since it is asked for", said)
         last = self.measures(general[-1])
+        self.assertNotIn("multigrid", said)
         said, fused, fused_times = self.run_case("fused", *settings)
         self.assertIn("time loop: fused, ", said)
         self.assertEqual(len(general_times), len(fused_times))
@@ -67,6 +68,10 @@ class FusedTimeLoop(Program):
     def test_error_controlled_steps_agree_within_the_tolerance(self):
         general, fused = self.compare(CONTROLLED, 2e-3)
         self.assertLess(abs(general[-1][0] - fused[-1][0]), 0.3 * general[-1][0])
+        # the last steps are long
+        loop = self.run_json("case")["time_loop"]
+        self.assertGreater(loop["steps_by_multigrid"], 0)
+        self.assertLess(loop["steps_by_multigrid"], loop["steps"])
 
     def test_mass_balance_closes(self):
         self.run_case("fused", "Time stepping/Scheme=BDF2", *FIXED)
