@@ -81,6 +81,7 @@ namespace leopard
     time.declare(prm);
     verification.declare(prm);
     smoother_study.declare(prm);
+    pattern_measures.declare(prm);
   }
 
   void Parameters::read(ParameterHandler &prm, std::vector<std::unique_ptr<Problem>> &problems)
@@ -118,6 +119,7 @@ namespace leopard
     time.read(prm);
     verification.read(prm);
     smoother_study.read(prm);
+    pattern_measures.read(prm);
   }
 
   void Parameters::check_contradictions() const

@@ -4,6 +4,7 @@
 #include <applications/discretization/discretization.h>
 #include <applications/linear_solvers/linear_solver.h>
 #include <applications/nonlinear/newton.h>
+#include <applications/output/pattern_measures.h>
 #include <applications/problems/problem.h>
 #include <applications/studies/smoother_study_parameters.h>
 #include <applications/time_stepping/time_loop.h>
@@ -39,7 +40,8 @@ namespace leopard
     VerificationParameters   verification;
     std::string              study = "none"; ///< or "smoothers"
     SmootherStudyParameters  smoother_study;
-    std::vector<Parameters>  cases;       ///< of a study: the file with the changes of each of smoother_study.cases
+    std::vector<Parameters>  cases; ///< of a study: the file with the changes of each of smoother_study.cases
+    PatternMeasureParameters pattern_measures;
     std::string              all_entries; ///< the file with all defaults, in parseable form
     std::string              text;        ///< the file as it was read
 

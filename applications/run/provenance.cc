@@ -75,6 +75,13 @@ namespace leopard
     return *content;
   }
 
+  void Provenance::set_measures(const std::vector<std::string> &columns, const std::vector<double> &values)
+  {
+    nlohmann::json &measures = (*content)["measures"] = nlohmann::json::array(); // an object would be sorted
+    for (std::size_t i = 0; i < columns.size(); ++i)
+      measures.push_back({{"name", columns[i].substr(0, columns[i].find(" ("))}, {"value", values[i]}});
+  }
+
   void Provenance::write()
   {
     (*content)["written"]      = utc_now();

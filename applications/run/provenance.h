@@ -7,6 +7,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace leopard
 {
@@ -19,6 +20,9 @@ namespace leopard
     ~Provenance();
 
     nlohmann::json &json();
+
+    /** Keeps the final measures as "measures", in order: the name of each column is its text without the remark in parentheses. */
+    void set_measures(const std::vector<std::string> &columns, const std::vector<double> &values);
 
     /** Writes the file, atomically, with the time of now. Collective. @throws Error. */
     void write();
