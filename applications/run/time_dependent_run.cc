@@ -203,7 +203,7 @@ namespace leopard
         const TimeLoopResult result = run_time_loop(*integrator, time, context.parameters.time_loop, actions, context.log, context.comm);
         row.clear();
         measures.append(integrator->solution(), row);
-        context.provenance.set_measures(measures.columns(), row);
+        context.provenance.add_measures(measures.columns(), row);
         return result;
       }
 
@@ -242,6 +242,7 @@ namespace leopard
         }
       context.log.line("\n" + table.text());
       on_rank_zero(context.comm, [&] { table.write(context.directory.path("convergence")); });
+      context.provenance.add_measures({"L2 error", "L2 rate"}, {table.last_l2_error(), table.last_l2_rate()});
       return "finished";
     }
   } // namespace
@@ -268,7 +269,11 @@ namespace leopard
                      (result.alternative_steps > 0 ? format(", %ld beyond the asynchronous bound solved by gmres", result.alternative_steps) : "") +
                      (result.clipped > 0 ? format(", %ld negative values set to zero", result.clipped) : ""));
     if (!context.parameters.problem->exact_solution.empty())
-      context.log.line(format("L2 error against the exact solution: %.5e", run.errors().l2));
+      {
+        const double error = run.errors().l2;
+        context.log.line(format("L2 error against the exact solution: %.5e", error));
+        context.provenance.add_measures({"L2 error"}, {error});
+      }
     return result.status;
   }
 
