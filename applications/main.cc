@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <applications/run/analysis.h>
 #include <applications/run/collective.h>
-#include <applications/run/files.h>
 #include <applications/run/log.h>
-#include <applications/run/provenance.h>
-#include <applications/run/simulation.h>
+#include <applications/run/run.h>
 #include <applications/run/stop_signal.h>
-#include <applications/studies/smoother_study.h>
 #include <solvers/base/errors.h>
 #include <solvers/device/device.h>
 
@@ -14,9 +11,7 @@
 
 #include <CLI/CLI.hpp>
 #include <leopard/version.h>
-#include <nlohmann/json.hpp>
 
-#include <chrono>
 #include <iostream>
 
 namespace
@@ -59,59 +54,6 @@ namespace
       }
     return -1;
   }
-
-  void run(const Arguments &arguments, Parameters &parameters, int argc, char **argv, MPI_Comm comm)
-  {
-    const auto        start = std::chrono::steady_clock::now();
-    Log               log(comm);
-    const std::string backend = parameters.choose_backend(comm);
-    const OpenMode    mode    = arguments.overwrite ? OpenMode::overwrite : arguments.resume ? OpenMode::resume : OpenMode::fresh;
-    const bool        study   = parameters.study != "none";
-    if (study)
-      check_smoother_study(mode, comm);
-    RunDirectory directory(parameters.directory, mode, comm);
-    log.open(directory.path("log.txt"), mode == OpenMode::resume);
-    on_rank_zero(comm, [&] {
-      write_file_atomically(directory.path("parameters.prm"), parameters.text);
-      write_file_atomically(directory.path("parameters_all.prm"), parameters.all_entries);
-    });
-    Provenance provenance(directory.path("run.json"), comm, argc, argv);
-    provenance.json()["parameter_file"] = arguments.file;
-    provenance.json()["overrides"]      = arguments.overrides;
-    provenance.json()["backend"]        = backend;
-    if (parameters.device() >= 0)
-      {
-        const auto gpu           = device::info(parameters.device());
-        provenance.json()["gpu"] = {{"name", gpu.name}, {"driver", gpu.driver}, {"memory_bytes", gpu.total_memory}};
-      }
-    provenance.write();
-
-    log.line(std::string("Leopard ") + version() + " (" + git_commit() + "), " + std::to_string(dealii::Utilities::MPI::n_mpi_processes(comm)) +
-             " rank(s), " + backend);
-    log.line(parameters.description() + analyze_problem(parameters, comm, &provenance.json()));
-    if (parameters.linear_solver.is_poor_cg())
-      log.warning("the preconditioner async with the schedule " + parameters.linear_solver.schedule_name() +
-                  " is not symmetric, and cg may take several times as many iterations\n  to try: 'Linear solver/Schedule' = synchronous, "
-                  "or 'Linear solver/Method' = gmres");
-    std::string status;
-    try
-      {
-        status = run_simulation({comm, parameters, directory, mode, log, provenance});
-      }
-    catch (const Error &error)
-      {
-        provenance.json()["status"] = std::string("failed: ") + error.what();
-        provenance.write();
-        throw;
-      }
-    provenance.json()["status"] = status;
-    provenance.write();
-    log.line(status + " after " + duration(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count()) + "; results in " +
-             directory.path() +
-             (study                             ? "; read study.txt, draw figures with scripts/plot_study " + directory.path()
-              : status.rfind("stopped", 0) == 0 ? "; go on with --resume"
-                                                : "; open " + directory.path("solution.pvd") + " in ParaView"));
-  }
 } // namespace
 
 int main(int argc, char **argv)
@@ -136,10 +78,24 @@ int main(int argc, char **argv)
       const std::string analysis = arguments.validate ? analyze_problem(parameters, comm) : "";
       if (speaks && arguments.print_parameters)
         std::cout << parameters.all_entries;
-      else if (speaks && arguments.validate)
-        std::cout << arguments.file << " is valid: " << parameters.description() << analysis << std::endl;
-      if (!arguments.print_parameters && !arguments.validate)
-        run(arguments, parameters, argc, argv, comm);
+      if (arguments.print_parameters)
+        return 0;
+      const OpenMode mode = arguments.overwrite ? OpenMode::overwrite : arguments.resume ? OpenMode::resume : OpenMode::fresh;
+      RunRequest     request{arguments.file, arguments.overrides, mode, ""};
+      for (int i = 0; i < argc; ++i)
+        request.command += (i > 0 ? " " : "") + std::string(argv[i]);
+      if (arguments.validate)
+        check_sweep(request, parameters, comm);
+      else if (!parameters.sweep.axes.empty())
+        run_sweep(request, parameters, comm);
+      else
+        {
+          Log log(comm);
+          run_once(request, parameters, NodePlace::find(comm), log, comm);
+        }
+      if (speaks && arguments.validate)
+        std::cout << arguments.file << " is valid: " << parameters.description() << analysis
+                  << (parameters.sweep.axes.empty() ? "" : "\na sweep of " + std::to_string(parameters.sweep.runs().size()) + " runs") << std::endl;
       return 0;
     }
   catch (const Error &error)

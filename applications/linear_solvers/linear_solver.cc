@@ -145,14 +145,19 @@ namespace leopard
     return "";
   }
 
-  std::string LinearSolverParameters::choose_backend(MPI_Comm comm)
+  NodePlace NodePlace::find(MPI_Comm all_ranks)
   {
     MPI_Comm node;
-    MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
-    const int ranks_of_node = Utilities::MPI::n_mpi_processes(node), rank_of_node = Utilities::MPI::this_mpi_process(node);
+    MPI_Comm_split_type(all_ranks, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
+    const NodePlace place = {static_cast<int>(Utilities::MPI::this_mpi_process(node)), static_cast<int>(Utilities::MPI::n_mpi_processes(node))};
     MPI_Comm_free(&node);
+    return place;
+  }
+
+  std::string LinearSolverParameters::choose_backend(MPI_Comm comm, const NodePlace &place)
+  {
     if (block_async.n_threads == 0)
-      block_async.n_threads = std::max(1, static_cast<int>(std::thread::hardware_concurrency()) / ranks_of_node);
+      block_async.n_threads = std::max(1, static_cast<int>(std::thread::hardware_concurrency()) / place.n_ranks);
 
     std::string why_host;
     const int   n_devices = Utilities::MPI::min(device::n_devices(), comm);
@@ -187,7 +192,7 @@ namespace leopard
       throw DeviceError("'Linear solver/Device' is " + std::to_string(device) + ", but this machine has " + std::to_string(n_devices) +
                         " GPU(s), numbered from 0");
     if (device < 0)
-      device = rank_of_node % n_devices;
+      device = place.rank % n_devices;
     device::select(device);
     return "backend cuda: " + device::info(device).name;
   }

@@ -19,6 +19,15 @@ namespace leopard
   class LevelSource;
   class Log;
 
+  /** Where a rank stands among all ranks of the program on its machine: they share its threads and GPUs. */
+  struct NodePlace
+  {
+    int rank = 0, n_ranks = 1;
+
+    /** Collective over all ranks of the program. */
+    static NodePlace find(MPI_Comm all_ranks);
+  };
+
   /** Section "Linear solver" of the parameter file. */
   struct LinearSolverParameters
   {
@@ -58,7 +67,7 @@ namespace leopard
      * Replaces the backend "automatic" by cuda where a GPU answers and the method runs there, by host otherwise, and selects the
      * GPU. Collective. @return one line that says what was chosen and why. @throws Error if cuda was asked for and cannot be had.
      */
-    std::string choose_backend(MPI_Comm comm);
+    std::string choose_backend(MPI_Comm comm, const NodePlace &place);
 
   private:
     void        check_contradictions() const;

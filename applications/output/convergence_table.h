@@ -18,6 +18,9 @@ namespace leopard
 
     void add(unsigned long long n_unknowns, double refined, double l2, double h1_seminorm, double nodal_maximum);
 
+    /** L2 error of the last row, 0 if there is none. */
+    double last_l2_error() const { return rows.empty() ? 0. : rows.back().errors[0]; }
+
     /** Rate of the L2 error between the last two rows, 0 if there are fewer. */
     double last_l2_rate() const;
 

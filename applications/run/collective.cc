@@ -45,7 +45,7 @@ namespace leopard
     MPI_Comm_dup(comm, &comm_of_errors);
   }
 
-  int ErrorReporter::report(const std::string &message) const
+  void ErrorReporter::end_unless_all_failed(const std::string &message) const
   {
     constexpr double seconds_to_wait = 10.;
     MPI_Request      arrival;
@@ -53,13 +53,17 @@ namespace leopard
     MPI_Ibarrier(comm_of_errors, &arrival);
     for (const double start = MPI_Wtime(); all_are_here == 0 && MPI_Wtime() - start < seconds_to_wait;)
       MPI_Test(&arrival, &all_are_here, MPI_STATUS_IGNORE);
-    const unsigned int rank = dealii::Utilities::MPI::this_mpi_process(comm);
     if (all_are_here == 0)
       {
-        std::cerr << "leopard: on rank " << rank << ": " << message << std::endl;
+        std::cerr << "leopard: on rank " << dealii::Utilities::MPI::this_mpi_process(comm) << ": " << message << std::endl;
         MPI_Abort(comm, 1);
       }
-    else if (rank == 0)
+  }
+
+  int ErrorReporter::report(const std::string &message) const
+  {
+    end_unless_all_failed(message);
+    if (dealii::Utilities::MPI::this_mpi_process(comm) == 0)
       std::cerr << "leopard: " << message << std::endl;
     return 1;
   }

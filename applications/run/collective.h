@@ -45,6 +45,9 @@ namespace leopard
     /** Says "leopard: MESSAGE" on standard error, once. @return the exit code, 1. */
     int report(const std::string &message) const;
 
+    /** Returns if the error has struck all ranks; otherwise says the message and ends the program on all of them. */
+    void end_unless_all_failed(const std::string &message) const;
+
   private:
     MPI_Comm comm;
     MPI_Comm comm_of_errors; ///< so that no message of the computation is in the way

@@ -41,8 +41,9 @@ namespace leopard
     return format("%ld h %02ld min", s / 3600, s / 60 % 60);
   }
 
-  Log::Log(MPI_Comm comm_)
+  Log::Log(MPI_Comm comm_, bool on_terminal_)
     : comm(comm_)
+    , on_terminal(on_terminal_)
   {
     int rank = 0;
     MPI_Comm_rank(comm, &rank);
@@ -62,7 +63,8 @@ namespace leopard
   {
     if (!speaks)
       return;
-    std::cout << text << std::endl;
+    if (on_terminal)
+      std::cout << text << std::endl;
     if (file.is_open())
       file << text << std::endl;
   }

@@ -18,7 +18,8 @@ namespace leopard
   class Log
   {
   public:
-    explicit Log(MPI_Comm comm);
+    /** @param on_terminal whether lines go to the terminal, too. */
+    explicit Log(MPI_Comm comm, bool on_terminal = true);
 
     /** Also writes to a file from now on. Collective. @throws Error if it cannot be opened. */
     void open(const std::string &path, bool append);
@@ -28,7 +29,8 @@ namespace leopard
 
   private:
     MPI_Comm      comm;
-    bool          speaks; ///< whether this is rank 0
+    bool          speaks;      ///< whether this is rank 0
+    bool          on_terminal; ///< whether lines go to the terminal
     std::ofstream file;
   };
 } // namespace leopard

@@ -104,9 +104,10 @@ namespace leopard
                  join(candidate) + "'?";
       std::vector<std::string> paths;
       for (const Path &candidate : declared)
-        paths.push_back(join(candidate));
+        paths.push_back(path.size() == 1 ? candidate.back() : join(candidate));
       const std::string similar = most_similar(join(path), paths);
-      return similar.empty() ? "--print-parameters shows all entries" : "did you mean '" + similar + "'?";
+      const auto        found   = std::find(paths.begin(), paths.end(), similar);
+      return found == paths.end() ? "--print-parameters shows all entries" : "did you mean '" + join(declared[found - paths.begin()]) + "'?";
     }
 
     /** deal.II's pattern descriptions in plain words. */
@@ -223,6 +224,28 @@ namespace leopard
     if (mistakes.size() > 10)
       all += "\n... and " + std::to_string(mistakes.size() - 10) + " more";
     throw Error(all);
+  }
+
+  std::string find_entry(ParameterHandler &prm, const std::string &name, const std::string &where)
+  {
+    Path path;
+    for (const std::string &part : dealii::Utilities::split_string_list(name, '/'))
+      path.push_back(part);
+    const auto  declared = declared_entries(prm);
+    std::string found, all;
+    for (const Path &candidate : declared)
+      if (candidate == path)
+        return join(candidate); // "Dimension" of no section, or the whole path
+      else if (path.size() == 1 && candidate.back() == path.back())
+        {
+          all += (found.empty() ? "'" : ", '") + join(candidate) + "'";
+          found = join(candidate);
+        }
+    if (found.empty())
+      throw Error(where + ": there is no entry '" + name + "'; " + suggestion(path, declared));
+    if (all != "'" + found + "'")
+      throw Error(where + ": the entry '" + name + "' stands in several sections\n  expected: one of " + all);
+    return found;
   }
 
   std::string given_value(const std::string &text, const std::vector<std::string> &overrides, const std::string &entry)

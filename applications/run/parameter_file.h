@@ -21,6 +21,12 @@ namespace leopard
   parse_parameters(dealii::ParameterHandler &prm, const std::string &text, const std::string &file_name, const std::vector<std::string> &overrides);
 
   /**
+   * The path "Section/Entry" of the entry that a user means by its name, where only one section has it, or by its path.
+   * @throws Error that begins with `where` and names similar entries, if there is none or more than one.
+   */
+  std::string find_entry(dealii::ParameterHandler &prm, const std::string &name, const std::string &where);
+
+  /**
    * The value that the overrides or else the text give to the entry "Section/Entry", before anything is declared or checked; empty if none
    * does.
    */

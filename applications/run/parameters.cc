@@ -81,6 +81,8 @@ namespace leopard
     time.declare(prm);
     verification.declare(prm);
     smoother_study.declare(prm);
+    pattern_measures.declare(prm);
+    sweep.declare(prm);
   }
 
   void Parameters::read(ParameterHandler &prm, std::vector<std::unique_ptr<Problem>> &problems)
@@ -118,10 +120,14 @@ namespace leopard
     time.read(prm);
     verification.read(prm);
     smoother_study.read(prm);
+    pattern_measures.read(prm);
+    sweep.read(prm);
   }
 
   void Parameters::check_contradictions() const
   {
+    if (study != "none" && !sweep.axes.empty())
+      throw Error("'Study' is " + study + ", and 'Run/Sweep' is given\n  expected: one of the two; a study varies what it compares by itself");
     if (study == "smoothers")
       {
         if (smoother_study.cases.empty())
@@ -235,14 +241,14 @@ namespace leopard
       }
   }
 
-  std::string Parameters::choose_backend(MPI_Comm comm)
+  std::string Parameters::choose_backend(MPI_Comm comm, const NodePlace &place)
   {
-    std::string text = linear_solver.choose_backend(comm);
+    std::string text = linear_solver.choose_backend(comm, place);
     if (study == "none")
       return text;
     text = smoother_study.choose_backend() + "; host threads: " + std::to_string(linear_solver.block_async.n_threads);
     for (Parameters &c : cases)
-      c.choose_backend(comm);
+      c.choose_backend(comm, place);
     return text;
   }
 

@@ -4,7 +4,9 @@
 #include <applications/discretization/discretization.h>
 #include <applications/linear_solvers/linear_solver.h>
 #include <applications/nonlinear/newton.h>
+#include <applications/output/pattern_measures.h>
 #include <applications/problems/problem.h>
+#include <applications/run/sweep.h>
 #include <applications/studies/smoother_study_parameters.h>
 #include <applications/time_stepping/time_loop.h>
 
@@ -39,7 +41,9 @@ namespace leopard
     VerificationParameters   verification;
     std::string              study = "none"; ///< or "smoothers"
     SmootherStudyParameters  smoother_study;
-    std::vector<Parameters>  cases;       ///< of a study: the file with the changes of each of smoother_study.cases
+    std::vector<Parameters>  cases; ///< of a study: the file with the changes of each of smoother_study.cases
+    PatternMeasureParameters pattern_measures;
+    SweepParameters          sweep;
     std::string              all_entries; ///< the file with all defaults, in parseable form
     std::string              text;        ///< the file as it was read
 
@@ -50,7 +54,7 @@ namespace leopard
     Parameters(const std::string &file, const std::vector<std::string> &overrides, MPI_Comm comm);
 
     /** Replaces the backend "automatic". Collective. @return one line that says what was chosen and why. @throws Error. */
-    std::string choose_backend(MPI_Comm comm);
+    std::string choose_backend(MPI_Comm comm, const NodePlace &place);
 
     /** What is run, for the log. */
     std::string description() const;

@@ -41,7 +41,7 @@ namespace leopard
     }
   } // namespace
 
-  Provenance::Provenance(const std::string &path_, MPI_Comm comm_, int argc, char **argv)
+  Provenance::Provenance(const std::string &path_, MPI_Comm comm_, const std::string &command)
     : path(path_)
     , comm(comm_)
     , content(std::make_unique<nlohmann::json>())
@@ -53,9 +53,6 @@ namespace leopard
     ::gethostname(host, sizeof(host) - 1);
     int length = 0;
     MPI_Get_library_version(mpi, &length);
-    std::string command;
-    for (int i = 0; i < argc; ++i)
-      command += (i > 0 ? " " : "") + std::string(argv[i]);
 
     *content = {{"leopard", {{"version", version()}, {"commit", git_commit()}}},
                 {"versions", {{"deal.II", DEAL_II_PACKAGE_VERSION}, {"Trilinos", TRILINOS_VERSION_STRING}, {"MPI", mpi}, {"compiler", __VERSION__}}},
@@ -75,10 +72,35 @@ namespace leopard
     return *content;
   }
 
+  void Provenance::add_measures(const std::vector<std::string> &columns, const std::vector<double> &values)
+  {
+    for (std::size_t i = 0; i < columns.size(); ++i) // in order: an object would be sorted
+      (*content)["measures"].push_back({{"name", columns[i].substr(0, columns[i].find(" ("))}, {"value", values[i]}});
+  }
+
   void Provenance::write()
   {
     (*content)["written"]      = utc_now();
     (*content)["wall_seconds"] = MPI_Wtime() - start;
     on_rank_zero(comm, [&] { write_file_atomically(path, content->dump(2) + "\n"); });
+  }
+
+  void Provenance::write_failure(const std::string &reason) noexcept
+  {
+    int rank = 0;
+    MPI_Comm_rank(comm, &rank);
+    if (rank != 0)
+      return;
+    try
+      {
+        (*content)["status"]       = "failed: " + reason;
+        (*content)["written"]      = utc_now();
+        (*content)["wall_seconds"] = MPI_Wtime() - start;
+        write_file_atomically(path, content->dump(2) + "\n");
+      }
+    catch (const std::exception &)
+      {
+        // the reason itself is on its way to the user
+      }
   }
 } // namespace leopard

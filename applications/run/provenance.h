@@ -7,6 +7,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace leopard
 {
@@ -15,13 +16,19 @@ namespace leopard
   {
   public:
     /** Fills in versions, commit, host, processor, ranks, command and starting time. Collective. */
-    Provenance(const std::string &path, MPI_Comm comm, int argc, char **argv);
+    Provenance(const std::string &path, MPI_Comm comm, const std::string &command);
     ~Provenance();
 
     nlohmann::json &json();
 
+    /** Adds to "measures", the numbers that a sweep compares: their names are the columns without the remarks in parentheses. */
+    void add_measures(const std::vector<std::string> &columns, const std::vector<double> &values);
+
     /** Writes the file, atomically, with the time of now. Collective. @throws Error. */
     void write();
+
+    /** Writes the file with the status "failed: REASON", on rank 0 and without communication: other ranks may be lost. */
+    void write_failure(const std::string &reason) noexcept;
 
   private:
     const std::string               path;

@@ -21,21 +21,11 @@ namespace leopard
     namespace fs = std::filesystem;
 
     /** All that a run leaves in its folder; --overwrite deletes these and nothing else. */
-    constexpr std::array<const char *, 16> own_files = {"solution",
-                                                        "solution.pvd",
-                                                        "statistics",
-                                                        "log.txt",
-                                                        "run.json",
-                                                        "checkpoints",
-                                                        "parameters.prm",
-                                                        "parameters_all.prm",
-                                                        "convergence.txt",
-                                                        "convergence.csv",
-                                                        "pictures",
-                                                        "study.txt",
-                                                        "study.csv",
-                                                        "study_history.csv",
-                                                        "study_findings.csv",
+    constexpr std::array<const char *, 21> own_files = {"solution",        "solution.pvd",    "statistics",        "log.txt",
+                                                        "run.json",        "checkpoints",     "parameters.prm",    "parameters_all.prm",
+                                                        "convergence.txt", "convergence.csv", "pictures",          "runs",
+                                                        "claims",          "sweep.txt",       "sweep.csv",         "contact_sheet.png",
+                                                        "study.txt",       "study.csv",       "study_history.csv", "study_findings.csv",
                                                         "figures"};
 
     void check(const std::string &directory, OpenMode mode)

@@ -207,8 +207,12 @@ namespace leopard
         context.provenance.json()["cycles"] = cycles;
         context.provenance.write();
       }
+    for (const std::string &field : problem.fields())
+      for (const char *measure : {"minimum", "maximum", "mean"})
+        context.provenance.add_measures({measure + (" of " + field)}, {cycles.back()[field][measure]});
     if (study)
       {
+        context.provenance.add_measures({"L2 error", "L2 rate"}, {table.last_l2_error(), table.last_l2_rate()});
         context.log.line("\n" + table.text());
         on_rank_zero(context.comm, [&] { table.write(context.directory.path("convergence")); });
       }

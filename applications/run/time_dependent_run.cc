@@ -9,8 +9,8 @@
 #include <applications/discretization/uniform_grid.h>
 #include <applications/nonlinear/implicit_system.h>
 #include <applications/output/convergence_table.h>
-#include <applications/output/field_measures.h>
 #include <applications/output/field_output.h>
+#include <applications/output/pattern_measures.h>
 #include <applications/studies/smoother_study.h>
 #include <applications/time_stepping/fused_steps.h>
 #include <applications/time_stepping/time_loop.h>
@@ -31,7 +31,7 @@ namespace leopard
 
   namespace
   {
-    std::vector<std::string> statistics_columns(const std::vector<std::string> &fields)
+    std::vector<std::string> statistics_columns(const std::vector<std::string> &fields, const std::vector<std::string> &measures)
     {
       std::vector<std::string> columns = {"step",
                                           "time (dimensionless)",
@@ -43,14 +43,9 @@ namespace leopard
                                           "local error over tolerance (0: not estimated)",
                                           "rate of change, RMS of du/dt (dimensionless)",
                                           "wall-clock time since the start of the program (s)"};
+      columns.insert(columns.end(), measures.begin(), measures.end());
       for (const std::string &field : fields)
-        for (const char *measure : {"minimum of ", "maximum of ", "mean of "})
-          columns.push_back(measure + field + " (dimensionless)");
-      for (const std::string &field : fields)
-        {
-          columns.push_back("total mass of " + field + " (dimensionless)");
-          columns.push_back("mass balance of " + field + ": change in the step less integrated reaction (dimensionless)");
-        }
+        columns.push_back("mass balance of " + field + ": change in the step less integrated reaction (dimensionless)");
       columns.push_back("asynchronous bound of the step size (dimensionless)");
       columns.push_back("solved by gmres since the step exceeds the bound (1: yes)");
       columns.push_back("negative values set to zero");
@@ -192,13 +187,14 @@ namespace leopard
 
       TimeLoopResult run_with_output(bool resumed, std::chrono::steady_clock::time_point start)
       {
-        FieldOutput<dim>    output(context.directory.path(), problem.fields(), context.comm);
-        Statistics          statistics(context.directory.path("statistics"),
-                              statistics_columns(problem.fields()),
+        FieldOutput<dim>     output(context.directory.path(), problem.fields(), context.comm);
+        PatternMeasures<dim> measures(discretization, system, problem, context.parameters.mesh, context.parameters.pattern_measures);
+        Statistics           statistics(context.directory.path("statistics"),
+                              statistics_columns(problem.fields(), measures.columns()),
                               context.comm,
                               resumed ? static_cast<double>(integrator->step_number()) : -1.);
-        std::vector<double> row;
-        TimeLoopActions     actions;
+        std::vector<double>  row;
+        TimeLoopActions      actions;
         actions.write_fields          = [&] { output.write(discretization, integrator->solution(), integrator->time(), integrator->step_number()); };
         actions.write_last_good_state = [&] {
           actions.write_fields();
@@ -217,12 +213,9 @@ namespace leopard
                  report.error_estimate,
                  report.rate_of_change,
                  std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count()};
-          append_field_measures(integrator->solution(), system.lumped_mass, discretization.n_components(), row);
+          measures.append(integrator->solution(), row);
           for (const MassBalance &balance : integrator->mass_balance())
-            {
-              row.push_back(balance.mass);
-              row.push_back(balance.residual());
-            }
+            row.push_back(balance.residual());
           row.push_back(report.bound);
           row.push_back(report.alternative ? 1. : 0.);
           row.push_back(static_cast<double>(report.clipped));
@@ -235,7 +228,11 @@ namespace leopard
             actions.write_fields();
             write_checkpoint(); // so that --resume works from the first moment on
           }
-        return run_time_loop(*integrator, time, context.parameters.time_loop, actions, context.log, context.comm);
+        const TimeLoopResult result = run_time_loop(*integrator, time, context.parameters.time_loop, actions, context.log, context.comm);
+        row.clear();
+        measures.append(integrator->solution(), row);
+        context.provenance.add_measures(measures.columns(), row);
+        return result;
       }
 
       const RunContext               &context;
@@ -273,6 +270,7 @@ namespace leopard
         }
       context.log.line("\n" + table.text());
       on_rank_zero(context.comm, [&] { table.write(context.directory.path("convergence")); });
+      context.provenance.add_measures({"L2 error", "L2 rate"}, {table.last_l2_error(), table.last_l2_rate()});
       return "finished";
     }
   } // namespace
@@ -301,7 +299,11 @@ namespace leopard
                      (result.multigrid_steps > 0 ? format(", %ld solved by multigrid", result.multigrid_steps) : "") +
                      (result.clipped > 0 ? format(", %ld negative values set to zero", result.clipped) : ""));
     if (!context.parameters.problem->exact_solution.empty())
-      context.log.line(format("L2 error against the exact solution: %.5e", run.errors().l2));
+      {
+        const double error = run.errors().l2;
+        context.log.line(format("L2 error against the exact solution: %.5e", error));
+        context.provenance.add_measures({"L2 error"}, {error});
+      }
     return result.status;
   }
 

@@ -120,6 +120,7 @@ class BadInput(Program):
                 (TINY, ["Mesh/Adaptive=true", "Discretization/Method=finite elements"], "depends on time"),
                 (TINY, ["Linear solver/Method=cg"], "not symmetric"),
                 (TINY, ["Output/Times=0.5"], "beyond 'Time stepping/End time'"),
+                (TINY, ["Output/Spot threshold=half"], "'Output/Spot threshold' is 'half'"),
                 (TINY, ["Time stepping/Step control=error-controlled", "Time stepping/Step size=1e-20"], "expected: a number between"),
                 (TINY, ["Time stepping/Step control=asynchronous bound", "Time stepping/Scheme=SBDF2"], "every step size has a convergent iteration"),
                 (TINY, ["Time stepping/Step control=asynchronous bound", "Discretization/Method=finite elements", "Discretization/Mass matrix=consistent"], "expected: lumped"),

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cosine_spectrum.h"
+
+#include <fftw3.h>
+
+#include <algorithm>
+#include <cmath>
+#include <new>
+
+namespace leopard
+{
+  void CosineSpectrum::Free::operator()(double *p) const
+  {
+    fftw_free(p);
+  }
+
+  CosineSpectrum::CosineSpectrum(const std::vector<unsigned int> &n_nodes_, const std::vector<double> &lengths_)
+    : n_nodes(n_nodes_)
+    , lengths(lengths_)
+  {
+    for (const unsigned int n : n_nodes)
+      n_values *= n;
+    buffer.reset(fftw_alloc_real(n_values));
+    if (buffer == nullptr)
+      throw std::bad_alloc();
+    const std::vector<int>           sizes(n_nodes.rbegin(), n_nodes.rend()); // FFTW wants the direction that runs fastest last
+    const std::vector<fftw_r2r_kind> kinds(n_nodes.size(), FFTW_REDFT00);
+    plan = fftw_plan_r2r(static_cast<int>(sizes.size()), sizes.data(), buffer.get(), buffer.get(), kinds.data(), FFTW_ESTIMATE);
+
+    double largest = 0.; // |k| of the last mode, in units of the shells' thickness
+    for (std::size_t d = 0; d < n_nodes.size(); ++d)
+      largest = std::hypot(largest, (n_nodes[d] - 1) * *std::max_element(lengths.begin(), lengths.end()) / lengths[d]);
+    energy.resize(static_cast<std::size_t>(largest + 0.5) + 3);
+    moment.resize(energy.size());
+  }
+
+  CosineSpectrum::~CosineSpectrum()
+  {
+    fftw_destroy_plan(static_cast<fftw_plan>(plan));
+  }
+
+  double CosineSpectrum::dominant_wave_number()
+  {
+    fftw_execute(static_cast<fftw_plan>(plan));
+    std::fill(energy.begin(), energy.end(), 0.);
+    std::fill(moment.begin(), moment.end(), 0.);
+    const double              pi = 3.14159265358979323846, shell_thickness = pi / *std::max_element(lengths.begin(), lengths.end());
+    std::vector<unsigned int> mode(n_nodes.size(), 0);
+    double                    mean_energy = 0., other_energy = 0.;
+    for (std::size_t i = 0; i < n_values; ++i)
+      {
+        // of one direction: f = sum of a_k cos(...), a_k = Y_k / (n-1), half of that for the first and the last; cos^2 has the mean 1/2, or 1 for these two
+        double k2 = 0., e = buffer[i] * buffer[i];
+        for (std::size_t d = 0; d < mode.size(); ++d)
+          {
+            k2 += (mode[d] * pi / lengths[d]) * (mode[d] * pi / lengths[d]);
+            e *= mode[d] == 0 || mode[d] + 1 == n_nodes[d] ? 0.25 : 0.5;
+          }
+        if (i == 0)
+          mean_energy = e;
+        else
+          {
+            const auto shell = static_cast<std::size_t>(std::sqrt(k2) / shell_thickness + 0.5);
+            energy[shell] += e;
+            moment[shell] += e * std::sqrt(k2);
+            other_energy += e;
+          }
+        for (std::size_t d = 0; d < mode.size() && ++mode[d] == n_nodes[d]; ++d)
+          mode[d] = 0;
+      }
+    if (!(other_energy > 1e-20 * (mean_energy + other_energy)))
+      return 0.;
+    const std::size_t peak = std::max_element(energy.begin(), energy.end()) - energy.begin(), first = std::max<std::size_t>(peak, 1) - 1;
+    double            sum = 0., weighted = 0.;
+    for (std::size_t shell = first; shell <= peak + 1; ++shell)
+      {
+        sum += energy[shell];
+        weighted += moment[shell];
+      }
+    return weighted / sum;
+  }
+} // namespace leopard

@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pattern_measures.h"
+
+#include "field_measures.h"
+
+#include <applications/run/log.h>
+#include <solvers/base/errors.h>
+
+#include <deal.II/base/mpi.h>
+#include <deal.II/base/parameter_handler.h>
+#include <deal.II/dofs/dof_tools.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <unordered_map>
+
+namespace leopard
+{
+  using namespace dealii;
+
+  void PatternMeasureParameters::declare(ParameterHandler &prm)
+  {
+    prm.enter_subsection("Output");
+    prm.declare_entry("Spot threshold",
+                      "automatic",
+                      Patterns::Anything(),
+                      "Value of the first field above which a spot is counted in the statistics: a number, or automatic (half way between mean and "
+                      "maximum). Dimensionless.");
+    prm.leave_subsection();
+  }
+
+  void PatternMeasureParameters::read(ParameterHandler &prm)
+  {
+    prm.enter_subsection("Output");
+    const std::string text = prm.get("Spot threshold");
+    prm.leave_subsection();
+    spot_threshold.reset();
+    if (text == "automatic")
+      return;
+    if (!Patterns::Double().match(text))
+      throw Error("'Output/Spot threshold' is '" + text + "'\n  expected: a number, or automatic");
+    spot_threshold = Utilities::string_to_double(text);
+  }
+
+  namespace
+  {
+    /** Sets that are joined, with path halving. */
+    class DisjointSets
+    {
+    public:
+      explicit DisjointSets(std::size_t n)
+        : parent(n)
+      {
+        std::iota(parent.begin(), parent.end(), 0);
+      }
+
+      int find(int i)
+      {
+        while (parent[i] != i)
+          i = parent[i] = parent[parent[i]];
+        return i;
+      }
+
+      /** @return whether they were two sets. */
+      bool join(int i, int j)
+      {
+        i         = find(i);
+        j         = find(j);
+        parent[i] = j;
+        return i != j;
+      }
+
+    private:
+      std::vector<int> parent;
+    };
+
+    /** How many of n_parts components remain when the pairs, gathered on rank 0, are joined. Collective. */
+    unsigned long long
+    components_after_joining(unsigned long long n_parts, const std::vector<std::pair<unsigned long long, unsigned long long>> &pairs, MPI_Comm comm)
+    {
+      const auto all = Utilities::MPI::gather(comm, pairs);
+      if (Utilities::MPI::this_mpi_process(comm) == 0)
+        {
+          std::unordered_map<unsigned long long, int> number;
+          for (const auto &of_rank : all)
+            for (const auto &[a, b] : of_rank)
+              {
+                number.emplace(a, number.size());
+                number.emplace(b, number.size());
+              }
+          DisjointSets sets(number.size());
+          for (const auto &of_rank : all)
+            for (const auto &[a, b] : of_rank)
+              n_parts -= sets.join(number[a], number[b]) ? 1 : 0;
+        }
+      return Utilities::MPI::broadcast(comm, n_parts);
+    }
+  } // namespace
+
+  template <int dim>
+  PatternMeasures<dim>::PatternMeasures(const Discretization<dim>      &discretization_,
+                                        const SemiDiscreteSystem       &system_,
+                                        const Problem                  &problem_,
+                                        const MeshParameters           &mesh,
+                                        const PatternMeasureParameters &parameters_)
+    : discretization(discretization_)
+    , system(system_)
+    , problem(problem_)
+    , parameters(parameters_)
+    , label(discretization.owned, discretization.comm)
+    , label_with_ghosts(discretization.owned, discretization.relevant, discretization.comm)
+    , deviation(system.load)
+    , product(system.load)
+    , own_values(discretization.owned.n_elements())
+  {
+    prepare_graph();
+    prepare_spectrum(mesh);
+  }
+
+  template <int dim>
+  void PatternMeasures<dim>::prepare_graph()
+  {
+    std::vector<types::global_dof_index> dofs(discretization.dof_handler.get_fe().dofs_per_cell);
+    for (const auto &cell : discretization.dof_handler.active_cell_iterators())
+      if (cell->is_locally_owned())
+        {
+          cell->get_dof_indices(dofs);
+          for (const auto dof : dofs)
+            cell_nodes.push_back(static_cast<int>(discretization.relevant.index_within_set(dof)));
+        }
+  }
+
+  template <int dim>
+  void PatternMeasures<dim>::prepare_spectrum(const MeshParameters &mesh)
+  {
+    const unsigned int degree = discretization.dof_handler.get_fe().degree;
+    uniform = (mesh.domain == "hypercube" || mesh.domain == "box") && degree <= 2; // the nodes of higher degrees are not equidistant
+    if (!uniform)
+      return;
+    const MPI_Comm            comm       = discretization.comm;
+    const unsigned int        refinement = 1u << (discretization.triangulation.n_global_levels() - 1);
+    std::vector<unsigned int> n_nodes(dim);
+    std::vector<double>       lengths(dim);
+    for (int d = 0; d < dim; ++d)
+      {
+        n_nodes[d] = mesh.cells[d] * refinement * degree + 1;
+        lengths[d] = mesh.upper[d] - mesh.lower[d];
+      }
+    std::map<types::global_dof_index, Point<dim>> points;
+    DoFTools::map_dofs_to_support_points(*discretization.mapping, discretization.dof_handler, points);
+    std::vector<int> own_index;
+    for (const auto dof : discretization.owned)
+      {
+        long index = 0;
+        for (int d = dim - 1; d >= 0; --d)
+          index = index * n_nodes[d] + std::lround((points.at(dof)[d] - mesh.lower[d]) / lengths[d] * (n_nodes[d] - 1));
+        own_index.push_back(static_cast<int>(index));
+      }
+    for (const auto &of_rank : Utilities::MPI::gather(comm, own_index))
+      {
+        offsets.push_back(static_cast<int>(grid_index.size()));
+        counts.push_back(static_cast<int>(of_rank.size()));
+        grid_index.insert(grid_index.end(), of_rank.begin(), of_rank.end());
+      }
+    all_values.resize(grid_index.size());
+    if (Utilities::MPI::this_mpi_process(comm) == 0)
+      spectrum = std::make_unique<CosineSpectrum>(n_nodes, lengths);
+  }
+
+  template <int dim>
+  std::vector<std::string> PatternMeasures<dim>::columns() const
+  {
+    std::vector<std::string> names;
+    const auto               fields = problem.fields();
+    for (const std::string &name : fields)
+      for (const char *measure : {"minimum of ", "maximum of ", "mean of "})
+        names.push_back(measure + name + " (dimensionless)");
+    for (const std::string &name : fields)
+      names.push_back("total mass of " + name + " (dimensionless)");
+    names.emplace_back(problem.steady_state().empty()
+                         ? "distance to a homogeneous state (root mean square of the fields less their means, dimensionless)"
+                         : "distance to the homogeneous steady state (root mean square, dimensionless)");
+    names.push_back("number of spots of " + fields[0] + " (connected parts of the mesh where it is above " +
+                    (parameters.spot_threshold ? format("%g", *parameters.spot_threshold) : "the middle of mean and maximum") + ")");
+    names.push_back("dominant wave number of " + fields[0] +
+                    (uniform ? " (strongest shell of its cosine spectrum" : " (square root of the Rayleigh quotient of the mean-free field") +
+                    ", dimensionless)");
+    return names;
+  }
+
+  template <int dim>
+  void PatternMeasures<dim>::append(const HostVector &u, std::vector<double> &row)
+  {
+    const unsigned int n     = discretization.n_components();
+    const std::size_t  begin = row.size();
+    append_field_measures(u, system.lumped_mass, n, row);
+    const auto maximum = [&](unsigned int c) { return row[begin + 3 * c + 1]; };
+    const auto mean    = [&](unsigned int c) { return row[begin + 3 * c + 2]; };
+
+    const std::vector<double> &steady = problem.steady_state();
+    double                     volume = 0., square = 0.;
+    for (unsigned int i = 0; i < u.locally_owned_size(); ++i)
+      {
+        const double weight = system.lumped_mass.begin()[i], difference = u.begin()[i] - (steady.empty() ? mean(i % n) : steady[i % n]);
+        volume += i % n == 0 ? weight : 0.;
+        square += weight * difference * difference;
+      }
+    volume = Utilities::MPI::sum(volume, discretization.comm);
+    square = Utilities::MPI::sum(square, discretization.comm);
+    for (unsigned int c = 0; c < n; ++c)
+      row.push_back(mean(c) * volume);
+    row.push_back(std::sqrt(square / volume));
+
+    discretization.extract_component(u, 0, field);
+    const bool constant = maximum(0) - mean(0) <= 1e-10 * std::max(std::abs(maximum(0)), std::abs(mean(0)));
+    if (parameters.spot_threshold)
+      row.push_back(static_cast<double>(count_spots(field, *parameters.spot_threshold)));
+    else
+      row.push_back(constant ? 0. : static_cast<double>(count_spots(field, 0.5 * (mean(0) + maximum(0)))));
+    row.push_back(constant ? 0. : dominant_wave_number(u, mean(0)));
+  }
+
+  template <int dim>
+  unsigned long long PatternMeasures<dim>::count_spots(const HostVector &values, double threshold)
+  {
+    const MPI_Comm     comm         = discretization.comm;
+    const IndexSet    &relevant     = discretization.relevant;
+    const double      *value        = values.begin();
+    const unsigned int nodes_a_cell = discretization.dof_handler.get_fe().dofs_per_cell;
+    DisjointSets       sets(relevant.n_elements());
+    std::vector<int>   component(relevant.n_elements(), -1); // of the roots, then of all nodes above the threshold of the own cells
+    for (std::size_t cell = 0; cell < cell_nodes.size(); cell += nodes_a_cell)
+      for (unsigned int i = 0, first = nodes_a_cell; i < nodes_a_cell; ++i)
+        if (const int node = cell_nodes[cell + i]; value[node] > threshold)
+          {
+            component[node] = 0;
+            if (first == nodes_a_cell)
+              first = i;
+            sets.join(node, cell_nodes[cell + first]);
+          }
+    std::vector<int> number_of_root(relevant.n_elements(), -1);
+    int              n_local = 0;
+    for (std::size_t node = 0; node < component.size(); ++node)
+      if (component[node] == 0)
+        {
+          int &number = number_of_root[sets.find(static_cast<int>(node))];
+          if (number < 0)
+            number = n_local++;
+          component[node] = number;
+        }
+
+    // components are numbered through the ranks; the owner of a node that two ranks share tells its number
+    const auto         n_parts      = Utilities::MPI::sum(static_cast<unsigned long long>(n_local), comm);
+    unsigned long long first_number = 0, n_own_parts = n_local;
+    MPI_Exscan(&n_own_parts, &first_number, 1, MPI_UNSIGNED_LONG_LONG, MPI_SUM, comm);
+    unsigned int own = 0;
+    for (const auto dof : discretization.owned)
+      {
+        const int c          = component[relevant.index_within_set(dof)];
+        label.begin()[own++] = c < 0 ? -1. : static_cast<double>(first_number + c);
+      }
+    label_with_ghosts = label;
+    std::vector<std::pair<unsigned long long, unsigned long long>> pairs;
+    std::size_t                                                    node = 0;
+    for (const auto dof : relevant)
+      {
+        if (component[node] >= 0 && !discretization.owned.is_element(dof))
+          pairs.emplace_back(first_number + component[node], static_cast<unsigned long long>(label_with_ghosts.begin()[node]));
+        ++node;
+      }
+    return components_after_joining(n_parts, pairs, comm);
+  }
+
+  template <int dim>
+  double PatternMeasures<dim>::dominant_wave_number(const HostVector &u, double mean)
+  {
+    const unsigned int n    = discretization.n_components();
+    const MPI_Comm     comm = discretization.comm;
+    if (uniform)
+      {
+        for (std::size_t i = 0; i < own_values.size(); ++i)
+          own_values[i] = u.begin()[n * i];
+        MPI_Gatherv(
+          own_values.data(), static_cast<int>(own_values.size()), MPI_DOUBLE, all_values.data(), counts.data(), offsets.data(), MPI_DOUBLE, 0, comm);
+        double wave_number = 0.;
+        if (spectrum != nullptr)
+          {
+            for (std::size_t i = 0; i < all_values.size(); ++i)
+              spectrum->values()[grid_index[i]] = all_values[i];
+            wave_number = spectrum->dominant_wave_number();
+          }
+        return Utilities::MPI::broadcast(comm, wave_number);
+      }
+
+    // K of field 0 is its diffusion coefficient, a constant, times that of the Laplacian, plus its absorption times M
+    deviation   = 0.;
+    double mass = 0.;
+    for (unsigned int i = 0; i < u.locally_owned_size(); i += n)
+      {
+        const double difference = u.begin()[i] - mean;
+        deviation.begin()[i]    = difference;
+        mass += system.lumped_mass.begin()[i] * difference * difference;
+      }
+    mass = Utilities::MPI::sum(mass, comm);
+    system.stiffness.vmult(product, deviation);
+    const double quotient = (product * deviation / mass - problem.absorption(0)) / problem.diffusion(0, Point<3>());
+    return mass > 0. ? std::sqrt(std::max(0., quotient)) : 0.;
+  }
+
+  template class PatternMeasures<2>;
+  template class PatternMeasures<3>;
+} // namespace leopard

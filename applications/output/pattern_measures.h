@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "cosine_spectrum.h"
+
+#include <applications/discretization/discretization.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace dealii
+{
+  class ParameterHandler;
+}
+
+namespace leopard
+{
+  /** What section "Output" of the parameter file says about the measures of a pattern. */
+  struct PatternMeasureParameters
+  {
+    std::optional<double> spot_threshold; ///< none: half way between mean and maximum
+
+    void declare(dealii::ParameterHandler &prm);
+    /** @throws Error. */
+    void read(dealii::ParameterHandler &prm);
+  };
+
+  /**
+   * The numbers that describe the fields at one time, for the statistics: extremes, mean and mass of each field, distance to a homogeneous
+   * state; and of the first field (the activator) number of spots and dominant wave number. Nodes are those of the unconstrained unknowns.
+   *
+   * An evaluation costs a few passes over the fields. The wave number of a uniform box takes the nodal values of the first field to rank 0 (8 bytes a
+   * node) and one cosine transform there; on other meshes it takes one product with the stiffness matrix.
+   */
+  template <int dim>
+  class PatternMeasures
+  {
+  public:
+    /** Keeps references; system must be assembled. Call again after a change of the mesh. Collective. */
+    PatternMeasures(const Discretization<dim>      &discretization,
+                    const SemiDiscreteSystem       &system,
+                    const Problem                  &problem,
+                    const MeshParameters           &mesh,
+                    const PatternMeasureParameters &parameters);
+
+    /** "NAME (remark)" of each number that append() gives, in its order. */
+    std::vector<std::string> columns() const;
+
+    /** Appends the measures of the interleaved fields u to row. Collective; every rank gets all. */
+    void append(const HostVector &u, std::vector<double> &row);
+
+    /**
+     * Number of connected components of the nodes where the scalar field (with ghost values) is above the threshold; nodes of one cell are
+     * neighbours. Each rank joins the nodes of its cells; rank 0 joins the parts of different ranks, which costs a pair of numbers for each node
+     * above the threshold that two ranks share. Collective.
+     */
+    unsigned long long count_spots(const HostVector &field, double threshold);
+
+    /** Wave number of component 0 of u with this mean; see columns() for how. Collective. */
+    double dominant_wave_number(const HostVector &u, double mean);
+
+  private:
+    void prepare_graph();
+    void prepare_spectrum(const MeshParameters &mesh);
+
+    const Discretization<dim>      &discretization;
+    const SemiDiscreteSystem       &system;
+    const Problem                  &problem;
+    const PatternMeasureParameters &parameters;
+    std::vector<int>                cell_nodes; ///< of the own cells: numbers of their nodes among the relevant ones
+    HostVector                      label, label_with_ghosts, deviation, product, field;
+    bool                            uniform = false;
+    std::unique_ptr<CosineSpectrum> spectrum;   ///< uniform boxes, rank 0 only
+    std::vector<int>                counts;     ///< rank 0: own nodes of each rank
+    std::vector<int>                offsets;    ///< rank 0: own nodes of all earlier ranks
+    std::vector<int>                grid_index; ///< rank 0: place of each node in the grid, rank after rank
+    std::vector<double>             own_values, all_values;
+  };
+} // namespace leopard

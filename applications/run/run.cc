@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "run.h"
+
+#include "analysis.h"
+#include "collective.h"
+#include "files.h"
+#include "log.h"
+#include "provenance.h"
+#include "simulation.h"
+
+#include <applications/studies/smoother_study.h>
+#include <solvers/base/errors.h>
+#include <solvers/device/device.h>
+
+#include <leopard/version.h>
+#include <nlohmann/json.hpp>
+
+#include <deal.II/base/mpi.h>
+
+#include <chrono>
+
+namespace leopard
+{
+  std::string run_once(const RunRequest &request, Parameters &parameters, const NodePlace &place, Log &log, MPI_Comm comm)
+  {
+    const auto        start   = std::chrono::steady_clock::now();
+    const std::string backend = parameters.choose_backend(comm, place);
+    const bool        study   = parameters.study != "none";
+    if (study)
+      check_smoother_study(request.mode, comm);
+    RunDirectory directory(parameters.directory, request.mode, comm);
+    log.open(directory.path("log.txt"), request.mode == OpenMode::resume);
+    on_rank_zero(comm, [&] {
+      write_file_atomically(directory.path("parameters.prm"), parameters.text);
+      write_file_atomically(directory.path("parameters_all.prm"), parameters.all_entries);
+    });
+    Provenance provenance(directory.path("run.json"), comm, request.command);
+    provenance.json()["parameter_file"] = request.file;
+    provenance.json()["overrides"]      = request.overrides;
+    provenance.json()["backend"]        = backend;
+    if (parameters.device() >= 0)
+      {
+        const auto gpu           = device::info(parameters.device());
+        provenance.json()["gpu"] = {{"name", gpu.name}, {"driver", gpu.driver}, {"memory_bytes", gpu.total_memory}};
+      }
+    provenance.write();
+
+    log.line(std::string("Leopard ") + version() + " (" + git_commit() + "), " + std::to_string(dealii::Utilities::MPI::n_mpi_processes(comm)) +
+             " rank(s), " + backend);
+    log.line(parameters.description() + analyze_problem(parameters, comm, &provenance.json()));
+    if (parameters.linear_solver.is_poor_cg())
+      log.warning("the preconditioner async with the schedule " + parameters.linear_solver.schedule_name() +
+                  " is not symmetric, and cg may take several times as many iterations\n  to try: 'Linear solver/Schedule' = synchronous, "
+                  "or 'Linear solver/Method' = gmres");
+    std::string status;
+    try
+      {
+        status = run_simulation({comm, parameters, directory, request.mode, log, provenance});
+      }
+    catch (const std::exception &exception)
+      {
+        provenance.write_failure(exception.what());
+        throw;
+      }
+    provenance.json()["status"] = status;
+    provenance.write();
+    log.line(status + " after " + duration(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count()) + "; results in " +
+             directory.path() +
+             (study                             ? "; read study.txt, draw figures with scripts/plot_study " + directory.path()
+              : status.rfind("stopped", 0) == 0 ? "; go on with --resume"
+                                                : "; open " + directory.path("solution.pvd") + " in ParaView"));
+    return status;
+  }
+} // namespace leopard

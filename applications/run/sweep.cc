@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sweep.h"
+
+#include "log.h"
+#include "parameter_file.h"
+
+#include <solvers/base/errors.h>
+
+#include <deal.II/base/parameter_handler.h>
+#include <deal.II/base/utilities.h>
+
+#include <algorithm>
+#include <cstdint>
+
+namespace leopard
+{
+  using namespace dealii;
+
+  void SweepParameters::declare(ParameterHandler &prm)
+  {
+    using namespace Patterns;
+    prm.enter_subsection("Run");
+    prm.declare_entry(
+      "Sweep",
+      "",
+      Anything(),
+      "Repeats the run with all combinations of other values: 'ENTRY: VALUE, VALUE, ...; ENTRY: ...', for example 'gamma: 500, 1000; kappa: 8, "
+      "10, 12'. An entry is named as Section/Entry, or by its name alone where only one section has it. Each run has a folder in "
+      "'Directory'/runs; sweep.csv there compares them. Empty: one run.");
+    prm.declare_entry("Sweep ranks per run",
+                      "0",
+                      Integer(0),
+                      "Ranks that share a run of a sweep; as many runs go on at the same time as there are such groups. 0: all. Dimensionless.");
+    prm.leave_subsection();
+  }
+
+  namespace
+  {
+    const char *const expected_form = "\n  expected: ENTRY: VALUE, VALUE, ...; ENTRY: VALUE, ..., for example 'gamma: 500, 1000; kappa: 8, 10'";
+
+    /** Splits at separators outside of parentheses, so that expressions may hold commas. */
+    std::vector<std::string> split(const std::string &text, char separator)
+    {
+      std::vector<std::string> parts(1);
+      int                      depth = 0;
+      for (const char c : text)
+        {
+          depth += c == '(' ? 1 : c == ')' ? -1 : 0;
+          if (c == separator && depth == 0)
+            parts.emplace_back();
+          else
+            parts.back() += c;
+        }
+      for (std::string &part : parts)
+        part = Utilities::trim(part);
+      return parts;
+    }
+
+    SweepAxis read_axis(ParameterHandler &prm, const std::string &item)
+    {
+      const std::string where = "'Run/Sweep'";
+      const auto        colon = item.find(':');
+      SweepAxis         axis;
+      axis.name = Utilities::trim(item.substr(0, colon));
+      if (colon == std::string::npos || axis.name.empty())
+        throw Error(where + " has the item '" + item + "'" + expected_form);
+      axis.entry  = find_entry(prm, axis.name, where);
+      axis.values = split(item.substr(colon + 1), ',');
+      for (const std::string &value : axis.values)
+        {
+          if (value.empty())
+            throw Error(where + " names no value, or an empty one, for '" + axis.name + "'" + expected_form);
+          if (std::count(axis.values.begin(), axis.values.end(), value) > 1)
+            throw Error(where + " names the value " + value + " of '" + axis.name + "' twice\n  expected: each value once");
+        }
+      for (const char *fixed : {"Run/Sweep", "Run/Sweep ranks per run", "Run/Directory", "Run/Wall time"})
+        if (axis.entry == fixed)
+          throw Error(where + " varies '" + axis.entry + "', which all runs share\n  expected: entries that say what a run computes");
+      return axis;
+    }
+
+    /** Letters, digits and ._+-=, no more than 100; what is changed or cut is marked with a checksum (FNV-1a), so that no two are the same. */
+    std::string file_name(const std::string &text)
+    {
+      std::string   name;
+      std::uint32_t hash = 2166136261U;
+      for (const char c : text)
+        {
+          hash = (hash ^ static_cast<unsigned char>(c)) * 16777619U;
+          name += std::isalnum(static_cast<unsigned char>(c)) != 0 || std::string("._+-=").find(c) != std::string::npos ? c : '_';
+        }
+      return name == text && name.size() <= 100 ? name : name.substr(0, 100) + format("_%08x", hash);
+    }
+  } // namespace
+
+  void SweepParameters::read(ParameterHandler &prm)
+  {
+    prm.enter_subsection("Run");
+    const std::string text = Utilities::trim(prm.get("Sweep"));
+    ranks_per_run          = prm.get_integer("Sweep ranks per run");
+    prm.leave_subsection();
+    axes.clear();
+    if (text.empty())
+      return;
+    for (const std::string &item : split(text, ';'))
+      if (!item.empty())
+        {
+          axes.push_back(read_axis(prm, item));
+          for (std::size_t i = 0; i + 1 < axes.size(); ++i)
+            if (axes[i].entry == axes.back().entry)
+              throw Error("'Run/Sweep' names the entry '" + axes.back().entry + "' twice\n  expected: all its values in one list");
+        }
+  }
+
+  std::vector<SweepRun> SweepParameters::runs() const
+  {
+    std::vector<SweepRun> all(1);
+    for (const SweepAxis &axis : axes)
+      {
+        std::vector<SweepRun> extended;
+        for (const SweepRun &run : all)
+          for (const std::string &value : axis.values)
+            {
+              extended.push_back(run);
+              SweepRun &next = extended.back();
+              next.name += (next.name.empty() ? "" : ", ") + axis.name + "=" + value;
+              next.values.push_back(value);
+              next.overrides.push_back(axis.entry + "=" + value);
+            }
+        all.swap(extended);
+      }
+    for (SweepRun &run : all)
+      run.folder = file_name(Utilities::replace_in_string(run.name, ", ", "_"));
+    return all;
+  }
+} // namespace leopard

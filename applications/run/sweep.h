@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace dealii
+{
+  class ParameterHandler;
+}
+
+namespace leopard
+{
+  /** An entry that a sweep varies. */
+  struct SweepAxis
+  {
+    std::string              name;  ///< as the user wrote it: "gamma"
+    std::string              entry; ///< its path: "Turing/gamma"
+    std::vector<std::string> values;
+  };
+
+  /** One run of a sweep. */
+  struct SweepRun
+  {
+    std::string              name;      ///< "gamma=500, kappa=8"
+    std::string              folder;    ///< the same, fit for a file system
+    std::vector<std::string> values;    ///< one for each axis
+    std::vector<std::string> overrides; ///< "Turing/gamma=500", ...
+  };
+
+  /** What section "Run" of the parameter file says about a parameter sweep. */
+  struct SweepParameters
+  {
+    std::vector<SweepAxis> axes;              ///< empty: one run, no sweep
+    unsigned int           ranks_per_run = 0; ///< 0: all ranks of the program, one run after another
+
+    void declare(dealii::ParameterHandler &prm);
+    /** @throws Error for a form that is not understood, an entry that does not exist or is ambiguous, with similar ones, and values named twice. */
+    void read(dealii::ParameterHandler &prm);
+
+    /** All combinations; the last axis runs fastest. */
+    std::vector<SweepRun> runs() const;
+  };
+} // namespace leopard

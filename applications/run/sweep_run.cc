@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "collective.h"
+#include "files.h"
+#include "log.h"
+#include "run.h"
+#include "stop_signal.h"
+#include "sweep_table.h"
+
+#include <solvers/base/errors.h>
+
+#include <deal.II/base/mpi.h>
+
+#include <nlohmann/json.hpp>
+
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include <fcntl.h>
+#include <unistd.h>
+
+namespace leopard
+{
+  namespace fs = std::filesystem;
+  using dealii::Utilities::MPI::broadcast;
+
+  namespace
+  {
+    /** The command line of one run of the sweep. */
+    RunRequest request_for(const RunRequest &request, const Parameters &parameters, const SweepRun &run)
+    {
+      RunRequest single = request;
+      single.overrides.insert(single.overrides.end(), run.overrides.begin(), run.overrides.end());
+      single.overrides.emplace_back("Run/Sweep=");
+      single.overrides.push_back("Run/Directory=" + parameters.directory + "/runs/" + run.folder);
+      return single;
+    }
+
+    /** Reads the parameters of one run. @throws Error that names it. */
+    Parameters parameters_for(const RunRequest &single, const SweepRun &run, MPI_Comm comm)
+    {
+      try
+        {
+          return Parameters(single.file, single.overrides, comm);
+        }
+      catch (const Error &error)
+        {
+          throw Error("the run " + run.name + " of the sweep: " + error.what());
+        }
+    }
+
+    /** All entries but those of section "Run", which say where and how long, not what. */
+    std::string what_is_computed(const std::string &all_entries)
+    {
+      const auto begin = all_entries.find("\nsubsection Run\n");
+      const auto end   = begin == std::string::npos ? begin : all_entries.find("\nend\n", begin);
+      return end == std::string::npos ? all_entries : all_entries.substr(0, begin) + all_entries.substr(end);
+    }
+
+    std::string content_of(const std::string &path)
+    {
+      std::ifstream      stream(path);
+      std::ostringstream text;
+      text << stream.rdbuf();
+      return text.str();
+    }
+
+    /** Ranks that do a run together, and their way through the list of runs. */
+    class SweepGroup
+    {
+    public:
+      SweepGroup(const RunRequest &request_, const Parameters &parameters_, const RunDirectory &directory_, MPI_Comm all, MPI_Comm group)
+        : request(request_)
+        , parameters(parameters_)
+        , directory(directory_)
+        , place(NodePlace::find(all))
+        , runs(parameters.sweep.runs())
+        , comm(group)
+        , reporter(group)
+        , log(group)
+        , writes_table(dealii::Utilities::MPI::this_mpi_process(all) == 0)
+      {
+        log.open(directory.path("log.txt"), true); // all groups append whole lines
+      }
+
+      /** Does what no other group does. @return "finished", or why the sweep stops before. */
+      std::string work()
+      {
+        for (std::size_t i = 0; i < runs.size(); ++i)
+          if (claim(runs[i]))
+            {
+              const std::string status = stop_requested(comm) ? "stopped: " + stop_signal_name() : run(i);
+              if (writes_table)
+                write_sweep_table(directory, parameters.sweep.axes, runs);
+              if (status.rfind("stopped", 0) == 0)
+                return status;
+            }
+        return "finished";
+      }
+
+      /** "NAME: why", on the first rank of the group. */
+      const std::vector<std::string> &failures() const { return failed; }
+
+    private:
+      /** Whether this group is the first to ask for the run: a file can be made once only, by whatever process, on network file systems, too. */
+      bool claim(const SweepRun &run)
+      {
+        int mine = 0;
+        on_rank_zero(comm, [&] {
+          const std::string path = directory.path("claims/" + run.folder);
+          const int         file = ::open(path.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0666);
+          if (file < 0 && errno != EEXIST)
+            throw std::runtime_error("the file '" + path + "' cannot be made: " + std::strerror(errno));
+          mine = file < 0 ? 0 : 1;
+          if (file >= 0)
+            ::close(file);
+        });
+        return broadcast(comm, mine) != 0;
+      }
+
+      /** What --resume makes of a folder: whether the run there has finished, and how to open it if not. */
+      std::pair<bool, OpenMode> what_is_left(const Parameters &single) const
+      {
+        int finished = 0, mode = static_cast<int>(OpenMode::fresh);
+        on_rank_zero(comm, [&] {
+          if (!fs::exists(single.directory + "/parameters.prm"))
+            return;
+          const auto        json   = nlohmann::json::parse(content_of(single.directory + "/run.json"), nullptr, false);
+          const std::string status = json.is_object() ? json.value("status", "") : "";
+          const bool        same   = what_is_computed(content_of(single.directory + "/parameters_all.prm")) == what_is_computed(single.all_entries);
+          finished                 = same && has_ended(status) ? 1 : 0;
+          mode = static_cast<int>(same && (status.rfind("stopped", 0) == 0 || status == "running") ? OpenMode::resume : OpenMode::overwrite);
+        });
+        return {broadcast(comm, finished) != 0, static_cast<OpenMode>(broadcast(comm, mode))};
+      }
+
+      std::string run(std::size_t i)
+      {
+        const std::string label  = format("run %zu of %zu, ", i + 1, runs.size()) + runs[i].name;
+        RunRequest        single = request_for(request, parameters, runs[i]);
+        Parameters        own    = parameters_for(single, runs[i], comm);
+        const auto [done, mode]  = what_is_left(own);
+        if (done)
+          {
+            log.line(label + ": has finished before");
+            return "finished";
+          }
+        single.mode = mode;
+        if (own.time_loop.wall_time_minutes > 0.) // of the program, not of each run
+          own.time_loop.wall_time_minutes = std::max(1e-6, own.time_loop.wall_time_minutes - seconds() / 60.);
+        log.line(label + (mode == OpenMode::resume ? ": goes on" : ": starts"));
+        std::string  status;
+        const double start = seconds();
+        try
+          {
+            Log quiet(comm, false);
+            status = run_once(single, own, place, quiet, comm);
+          }
+        catch (const std::exception &exception)
+          {
+            status = std::string("failed: ") + exception.what();
+            reporter.end_unless_all_failed(label + ": " + status);
+            if (dealii::Utilities::MPI::this_mpi_process(comm) == 0)
+              failed.push_back(runs[i].name + ": " + std::string(exception.what()).substr(0, std::string(exception.what()).find('\n')));
+          }
+        log.line(label + ": " + status.substr(0, status.find('\n')) + " after " + duration(seconds() - start));
+        return status;
+      }
+
+      double seconds() const { return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count(); }
+
+      const RunRequest                           &request;
+      const Parameters                           &parameters;
+      const RunDirectory                         &directory;
+      const NodePlace                             place;
+      const std::vector<SweepRun>                 runs;
+      MPI_Comm                                    comm;
+      const ErrorReporter                         reporter;
+      Log                                         log;
+      const bool                                  writes_table;
+      std::vector<std::string>                    failed;
+      const std::chrono::steady_clock::time_point begin = std::chrono::steady_clock::now();
+    };
+
+    /** The rank's group. It is not freed: matrices in deal.II's memory pools refer to it until the program ends. */
+    MPI_Comm make_group(const SweepParameters &sweep, MPI_Comm comm)
+    {
+      const unsigned int n_ranks = dealii::Utilities::MPI::n_mpi_processes(comm), rank = dealii::Utilities::MPI::this_mpi_process(comm);
+      const unsigned int size = sweep.ranks_per_run == 0 ? n_ranks : sweep.ranks_per_run;
+      if (n_ranks % size != 0)
+        throw Error("'Run/Sweep ranks per run' is " + std::to_string(size) + ", but the program has " + std::to_string(n_ranks) +
+                    " rank(s)\n  expected: a divisor of the number of ranks, or 0");
+      MPI_Comm group;
+      MPI_Comm_split(comm, static_cast<int>(rank / size), static_cast<int>(rank), &group);
+      return group;
+    }
+  } // namespace
+
+  void check_sweep(const RunRequest &request, const Parameters &parameters, MPI_Comm comm)
+  {
+    if (!parameters.sweep.axes.empty())
+      for (const SweepRun &run : parameters.sweep.runs())
+        parameters_for(request_for(request, parameters, run), run, comm);
+  }
+
+  void run_sweep(const RunRequest &request, const Parameters &parameters, MPI_Comm comm)
+  {
+    check_sweep(request, parameters, comm);
+    const MPI_Comm     group = make_group(parameters.sweep, comm);
+    const RunDirectory directory(parameters.directory, request.mode, comm);
+    const auto         runs = parameters.sweep.runs();
+    on_rank_zero(comm, [&] {
+      if (request.mode != OpenMode::resume)
+        fs::remove(directory.path("log.txt"));
+      write_file_atomically(directory.path("parameters.prm"), parameters.text);
+      write_file_atomically(directory.path("parameters_all.prm"), parameters.all_entries);
+      fs::remove_all(directory.path("claims")); // of a sweep that was killed
+      fs::create_directories(directory.path("claims"));
+      fs::create_directories(directory.path("runs"));
+    });
+    Log log(comm);
+    log.open(directory.path("log.txt"), true);
+    log.line(format("sweep of %zu runs, %u at a time",
+                    runs.size(),
+                    dealii::Utilities::MPI::n_mpi_processes(comm) / dealii::Utilities::MPI::n_mpi_processes(group)));
+    on_rank_zero(comm, [] {}); // no group begins before the folders are there
+    SweepGroup  sweep(request, parameters, directory, comm, group);
+    std::string status = sweep.work();
+    for (const std::string &other : dealii::Utilities::MPI::all_gather(comm, status))
+      if (other != "finished")
+        status = other;
+    on_rank_zero(comm, [&] {
+      fs::remove_all(directory.path("claims"));
+      write_sweep_table(directory, parameters.sweep.axes, runs);
+    });
+    log.line(status + "; " + directory.path("sweep.txt") + " compares the runs; pictures: scripts/contact_sheet " + directory.path() +
+             (status == "finished" ? "" : "; go on with --resume"));
+    std::string failures;
+    std::size_t n_failures = 0;
+    for (const auto &of_rank : dealii::Utilities::MPI::all_gather(comm, sweep.failures()))
+      for (const std::string &failure : of_rank)
+        {
+          failures += "\n  " + failure;
+          ++n_failures;
+        }
+    if (n_failures > 0)
+      throw Error(format("%zu of %zu runs of the sweep failed:", n_failures, runs.size()) + failures +
+                  "\n  --resume repeats these and keeps the others");
+  }
+} // namespace leopard

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sweep_table.h"
+
+#include "files.h"
+#include "log.h"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <fstream>
+#include <map>
+
+namespace leopard
+{
+  using nlohmann::json;
+
+  bool has_ended(const std::string &status)
+  {
+    return status == "finished" || status == "steady state";
+  }
+
+  namespace
+  {
+    using Table = std::vector<std::vector<std::string>>;
+
+    std::string csv(const Table &table)
+    {
+      std::string text;
+      for (const auto &row : table)
+        for (std::size_t c = 0; c < row.size(); ++c)
+          {
+            const bool  quote = row[c].find_first_of(",\"\n") != std::string::npos;
+            std::string cell;
+            for (const char letter : row[c])
+              cell += letter == '"' ? "\"\"" : std::string(1, letter);
+            text += (c == 0 ? "" : ",") + (quote ? '"' + cell + '"' : cell) + (c + 1 == row.size() ? "\n" : "");
+          }
+      return text;
+    }
+
+    /** Columns aligned to the right, two blanks between them. */
+    std::string aligned(const Table &table)
+    {
+      std::vector<std::size_t> width(table[0].size(), 0);
+      for (const auto &row : table)
+        for (std::size_t c = 0; c < row.size(); ++c)
+          width[c] = std::max(width[c], row[c].size());
+      std::string text;
+      for (const auto &row : table)
+        {
+          for (std::size_t c = 0; c < row.size(); ++c)
+            text += std::string(width[c] - row[c].size() + (c == 0 ? 0 : 2), ' ') + row[c];
+          text += "\n";
+        }
+      return text;
+    }
+  } // namespace
+
+  void write_sweep_table(const RunDirectory &directory, const std::vector<SweepAxis> &axes, const std::vector<SweepRun> &runs)
+  {
+    std::vector<json>        results;
+    std::vector<std::string> measures; // the measures of all runs; those with other problems may have others
+    for (const SweepRun &run : runs)
+      {
+        std::ifstream stream(directory.path("runs/" + run.folder + "/run.json"));
+        results.push_back(json::parse(stream, nullptr, false));
+        if (!results.back().is_object())
+          results.back() = json::object();
+        for (const json &measure : results.back().value("measures", json::array()))
+          if (std::find(measures.begin(), measures.end(), measure.at("name")) == measures.end())
+            measures.push_back(measure.at("name"));
+      }
+
+    Table table(1);
+    table[0] = {"run"};
+    for (const SweepAxis &axis : axes)
+      table[0].push_back(axis.name);
+    table[0].insert(table[0].end(), {"status", "seconds"});
+    table[0].insert(table[0].end(), measures.begin(), measures.end());
+    for (std::size_t i = 0; i < runs.size(); ++i)
+      {
+        std::string status           = results[i].value("status", "not started");
+        status                       = status.substr(0, status.find_first_of(":\n"));
+        std::vector<std::string> row = {runs[i].folder};
+        row.insert(row.end(), runs[i].values.begin(), runs[i].values.end());
+        row.insert(row.end(), {status, format("%.1f", results[i].value("wall_seconds", 0.))});
+        std::map<std::string, std::string> values;
+        for (const json &measure : results[i].value("measures", json::array()))
+          values[measure.at("name")] = measure.at("value").is_number() ? format("%.8g", measure.at("value").get<double>()) : "nan";
+        for (const std::string &measure : measures)
+          row.push_back(values[measure]);
+        table.push_back(row);
+      }
+    write_file_atomically(directory.path("sweep.csv"), csv(table));
+    write_file_atomically(directory.path("sweep.txt"), aligned(table));
+  }
+} // namespace leopard

@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Parameter sweeps: all combinations, once each, whatever happens."""
+import csv
+import json
+import shutil
+import signal
+import subprocess
+import sys
+
+from program import FILES, ROOT, Program
+
+TINY = ROOT / "tests/output/tiny_turing.prm"
+VARIED = "Run/Sweep=gamma: 50, 100, 200; kappa: 8, 10"
+
+
+class Sweeps(Program):
+    def table(self, name="tiny_turing"):
+        with open(self.folder / "output" / name / "sweep.csv", encoding="utf-8") as stream:
+            return list(csv.DictReader(stream))
+
+    def run_json_of(self, row, name="tiny_turing"):
+        return json.loads((self.folder / "output" / name / "runs" / row["run"] / "run.json").read_text())
+
+    def started(self):
+        return {row["run"]: self.run_json_of(row)["written"] + str(self.run_json_of(row)["wall_seconds"]) for row in self.table()}
+
+    def test_all_combinations_give_what_single_runs_give(self):
+        said = self.leopard(TINY, VARIED)
+        self.assertIn("sweep of 6 runs", said)
+        rows = self.table()
+        self.assertEqual([(row["gamma"], row["kappa"]) for row in rows], [(g, k) for g in ("50", "100", "200") for k in ("8", "10")])
+        self.assertEqual({row["status"] for row in rows}, {"finished"})
+        self.assertEqual(rows[3]["run"], "gamma=100_kappa=10")
+        self.leopard(TINY, "Turing/gamma=100", "Turing/kappa=10", "Run/Directory=single")
+        self.assertEqual(rows[3].keys() - {"run", "gamma", "kappa", "status", "seconds"},
+                         {measure["name"] for measure in json.loads((self.folder / "single/run.json").read_text())["measures"]})
+        for measure in json.loads((self.folder / "single/run.json").read_text())["measures"]:
+            self.assertAlmostEqual(float(rows[3][measure["name"]]), measure["value"], delta=1e-6, msg=measure["name"])
+        text = (self.folder / "output/tiny_turing/sweep.txt").read_text().splitlines()
+        self.assertEqual(len(text), 7)
+        self.assertEqual(len({len(line) for line in text}), 1, "columns are not aligned")
+
+    def test_finished_runs_are_not_repeated(self):
+        self.leopard(TINY, "Run/Sweep=gamma: 50, 100")
+        before = self.started()
+        said = self.leopard(TINY, "Run/Sweep=gamma: 50, 100, 200", "Run/Wall time=100", options=["--resume"])
+        self.assertEqual(said.count("has finished before"), 2)
+        after = self.started()
+        for name, when in before.items():
+            self.assertEqual(when, after[name])
+        self.assertEqual(len(after), 3)
+        said = self.leopard(TINY, "Run/Sweep=gamma: 50, 100, 200", "Turing/kappa=12", options=["--resume"])  # other runs under the old names
+        self.assertNotIn("has finished before", said)
+        self.assertIn("is not empty", self.leopard(TINY, "Run/Sweep=gamma: 50, 100", options=(), fails=True))
+        self.leopard(TINY, "Run/Sweep=gamma: 1", options=["--overwrite"])
+        self.assertEqual([path.name for path in (self.folder / "output/tiny_turing/runs").iterdir()], ["gamma=1"])
+
+    def test_killed_and_resumed(self):
+        settings = ["Run/Sweep=gamma: 100, 200, 300", "Time stepping/End time=0.05", "Mesh/Global refinements=3", "Run/Checkpoint steps=7", "Newton/Relative tolerance=1e-10"]
+        self.leopard(TINY, *settings)
+        reference = self.table()
+        for how in (signal.SIGKILL, signal.SIGTERM):
+            process = subprocess.Popen(self.command(TINY, *settings, options=["--overwrite"]), cwd=self.folder, stdout=subprocess.PIPE, text=True)
+            for line in process.stdout:
+                if "gamma=200: starts" in line:
+                    break
+            process.send_signal(how)
+            said = process.stdout.read()
+            process.communicate()
+            if how == signal.SIGTERM:
+                self.assertEqual(process.returncode, 0)
+                self.assertIn("stopped: SIGTERM", said)
+                self.assertIn(self.table()[1]["status"], ("stopped", "finished"))  # it may have been too fast
+                self.assertEqual(self.table()[2]["status"], "not started")
+            said = self.leopard(TINY, *settings, options=["--resume"])
+            self.assertIn("gamma=100: has finished before", said)
+            for one, two in zip(reference, self.table()):
+                self.assertEqual((one["gamma"], one["status"]), (two["gamma"], two["status"]))
+                self.assertAlmostEqual(float(one["maximum of u"]), float(two["maximum of u"]), delta=1e-6)
+
+    def test_groups_of_ranks_share_the_runs(self):
+        self.leopard(TINY, VARIED)
+        alone = self.table()
+        for per_run in (1, 2):
+            said = self.leopard(TINY, VARIED, f"Run/Sweep ranks per run={per_run}", ranks=2)
+            self.assertIn(f"{2 // per_run} at a time", said)
+            for one, two in zip(alone, self.table()):
+                self.assertEqual(self.run_json_of(two)["ranks"], per_run)
+                self.assertEqual((one["run"], one["status"]), (two["run"], two["status"]))
+                for measure in ("mean of u", "maximum of v", "dominant wave number of u"):
+                    self.assertAlmostEqual(float(one[measure]), float(two[measure]), delta=1e-5)
+            log = (self.folder / "output/tiny_turing/log.txt").read_text()
+            for row in self.table():
+                self.assertEqual(log.count(f"{row['run'].replace('_', ', ')}: starts\n"), 1)
+            self.assertFalse((self.folder / "output/tiny_turing/claims").exists())
+        self.assertIn("a divisor of the number of ranks", self.leopard(TINY, VARIED, "Run/Sweep ranks per run=2", fails=True))
+
+    def test_a_run_that_fails_does_not_stop_the_others(self):
+        settings = ["Run/Sweep=Max steps: 1, 20", "Newton/Relative tolerance=1e-13", "Newton/Absolute tolerance=0", "Turing/Perturbation=0.5", "Linear solver/Method=direct"]
+        for ranks in (1, 2):
+            error = self.leopard(TINY, *settings, fails=True, ranks=ranks)
+            self.assertIn("1 of 2 runs of the sweep failed:\n  Max steps=1: Newton's method does not converge", error)
+            self.assertEqual([row["status"] for row in self.table()], ["failed", "finished"])
+        error = self.leopard(TINY, *settings, options=["--resume"], fails=True)
+        self.assertIn("1 of 2 runs", error)
+        self.assertIn("Max steps=20: has finished before", (self.folder / "output/tiny_turing/log.txt").read_text())
+
+    def test_stationary_problems_and_words(self):
+        file = FILES / "verification/laplace.prm"
+        self.leopard(file, "Run/Sweep=Discretization/Method: finite elements, finite differences; Laplace/Coefficient: 1, if(x > 0.5, 2, 1)", "Verification/Refinements=1",
+                     "Laplace/Source=1", "Laplace/Boundary values=*: 0")
+        rows = self.table("laplace")
+        self.assertEqual([(row["Discretization/Method"], row["Laplace/Coefficient"]) for row in rows],
+                         [(m, c) for m in ("finite elements", "finite differences") for c in ("1", "if(x > 0.5, 2, 1)")])
+        self.assertEqual(len({row["run"] for row in rows}), 4)
+        self.assertGreater(float(rows[0]["maximum of u"]), float(rows[1]["maximum of u"]))
+        for row in rows:
+            self.assertRegex(row["run"], r"^[\w.+=-]+$")
+            self.assertTrue((self.folder / "output/laplace/runs" / row["run"] / "solution.pvd").exists())
+            self.assertGreater(float(row["L2 error"]), 0)
+
+    def test_bad_input(self):
+        for sweep, says in (("gama: 1", "there is no entry 'gama'; did you mean 'Turing/gamma'?"),
+                            ("Mesh/gamma: 1", "there is no entry 'Mesh/gamma'; it is known in section 'Turing'"),
+                            ("Method: cg, gmres", "one of 'Discretization/Method', 'Linear solver/Method'"),
+                            ("gamma 1, 2", "has the item 'gamma 1, 2'"),
+                            ("gamma:", "names no value"),
+                            ("gamma: 1,, 2", "names no value, or an empty one"),
+                            ("gamma: 1, 2, 1", "the value 1 of 'gamma' twice"),
+                            ("gamma: 1; Turing/gamma: 2", "the entry 'Turing/gamma' twice"),
+                            ("Directory: a, b", "which all runs share"),
+                            ("gamma: 1; kappa: 5, -1", "the run gamma=1, kappa=-1 of the sweep"),
+                            ("Mesh/Adaptive: false, true", "the run Mesh/Adaptive=true of the sweep")):
+            for options in ((), ("--validate",)):
+                error = self.leopard(TINY, f"Run/Sweep={sweep}", options=options, fails=True)
+                self.assertIn(says, error)
+                self.assertEqual(error.count("leopard: "), 1, error)
+        self.assertFalse((self.folder / "output").exists())
+        self.assertIn("a sweep of 6 runs", self.leopard(TINY, VARIED, options=["--validate"]))
+
+    def test_contact_sheet(self):
+        try:
+            import PIL.Image
+            import vtk
+        except ImportError as error:
+            self.skipTest(str(error))
+        if not shutil.which("Xvfb") and vtk.vtkRenderWindow().GetClassName() == "vtkXOpenGLRenderWindow":
+            self.skipTest("no Xvfb")
+
+        def sheet(*arguments, code=0):
+            result = subprocess.run([sys.executable, ROOT / "scripts/contact_sheet", "output/tiny_turing", "--size", "100", *arguments], cwd=self.folder, capture_output=True, text=True,
+                                    check=False)
+            self.assertEqual(result.returncode, code, result.stdout + result.stderr)
+            self.assertNotIn("Traceback", result.stderr)
+            return result.stderr
+
+        self.assertIn("no sweep.csv", sheet(code=1))
+        self.leopard(TINY, VARIED)
+        shutil.rmtree(self.folder / "output/tiny_turing/runs/gamma=50_kappa=10")  # a run that has not been done has an empty place
+        sheet("--common-range")
+        picture = PIL.Image.open(self.folder / "output/tiny_turing/contact_sheet.png")
+        self.assertGreater(picture.height, 3 * 100)  # three values of gamma below each other, two of kappa side by side
+        self.assertGreater(picture.width, 2 * 100)
+        self.assertLess(picture.width, 3 * 100)
+        self.assertEqual(picture.getpixel((5 + 105 + 60, 20)), (0xdd, 0xdd, 0xdd))
+        self.assertGreater(len(set(picture.crop((10, 10, 100, 100)).getdata())), 50)
+        self.assertIn("there: u, v", sheet("--field", "w", code=1))
+
+
+if __name__ == "__main__":
+    import unittest
+    unittest.main()
