@@ -188,12 +188,12 @@ namespace leopard::reaction_diffusion
       solution.resize(n);
     }
 
-    /** d from rhs, to a hundredth of the residual. */
+    /** Adds to d, to a hundredth of the residual. rhs is the residual of d, before and after: several cycles may follow each other on one grid. */
     void solve(const NodeSystem<Kinetics> &system, double implicit, HostLevel<Kinetics> &level)
     {
       std::vector<double> &r    = level.rhs;
       const double         goal = 1e-4 * dot(r, r);
-      std::fill(solution.begin(), solution.end(), 0.);
+      solution                  = level.d;
       for (int k = 0; k < max_iterations && dot(r, r) > goal; ++k)
         {
           std::fill(level.d.begin(), level.d.end(), 0.);

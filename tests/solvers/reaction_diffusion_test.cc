@@ -211,6 +211,20 @@ namespace leopard::reaction_diffusion
             }
   }
 
+  /** The stronger the reaction, the fewer grids: with the strongest one the cycles are done on the finest grid alone. */
+  TEST(ReactionDiffusionMultigrid, AnyNumberOfGridsSolvesAsTheDirectSolver)
+  {
+    const NodeGrid grid = unit_grid(17, 2);
+    const Vector   u    = smooth_fields(grid);
+    for (const double gamma : {1., 50., 200., 1000.})
+      {
+        StepperOptions options = fixed_steps(Backend::host, Scheme::bdf2, 1e-3), oracle = fixed_steps(Backend::reference, Scheme::bdf2, 1e-3);
+        options.kinetics.gamma = oracle.kinetics.gamma = gamma;
+        options.stepping.linear_method                 = LinearMethod::multigrid;
+        EXPECT_LT(largest_difference(solution_at(grid, options, u, 5e-3), solution_at(grid, oracle, u, 5e-3)), 1e-8) << "gamma = " << gamma;
+      }
+  }
+
   TEST_P(ReactionDiffusion, EveryKineticsStepsAsTheDirectSolver)
   {
     for (const KineticsChoice &choice : all_kinetics)
