@@ -31,6 +31,9 @@ namespace leopard
     }
   } // namespace
 
+      for (int i = 0; i < A.n_rows; ++i) // all of them before any is followed
+        if (A.row_offsets[i] > A.row_offsets[i + 1])
+          fail("row_offsets decreases after row " + std::to_string(i), "offsets that do not decrease");
   void CrsMatrix::validate() const
   {
     check_arrays(*this);
@@ -38,8 +41,6 @@ namespace leopard
     std::vector<int> last_row_with(n_columns, -1);
     for (int i = 0; i < n_rows; ++i)
       {
-        if (row_offsets[i] > row_offsets[i + 1])
-          fail("row_offsets decreases after " + row_text(i), "offsets that do not decrease");
         if (row_offsets[i] == row_offsets[i + 1])
           fail(row_text(i) + " is empty", "at least a diagonal entry in each row");
         bool diagonal_found = false;
