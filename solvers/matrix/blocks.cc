@@ -46,6 +46,28 @@ namespace leopard
       return graph;
     }
 
+    /** That each of 0, ..., order.size() - 1 stands in the order once. @param what "row" or "column". */
+    void require_permutation(const std::vector<int> &order, const std::string &what)
+    {
+      std::vector<char> seen(order.size(), 0);
+      for (const int i : order)
+        {
+          if (i < 0 || i >= static_cast<int>(order.size()) || seen[i] != 0)
+            throw InvalidInput("a new order of " + std::to_string(order.size()) + " " + what + "s has " + what + " " + std::to_string(i) +
+                               (i < 0 || i >= static_cast<int>(order.size()) ? "" : " twice") + "\n  expected: each from 0 to " +
+                               std::to_string(static_cast<long>(order.size()) - 1) + " once");
+          seen[i] = 1;
+        }
+    }
+
+    /** That an order has as many entries as what it is for. */
+    void require_length(const std::vector<int> &order, std::size_t n, const std::string &what)
+    {
+      if (order.size() != n)
+        throw InvalidInput("a new order of " + std::to_string(order.size()) + " " + what + "\n  expected: of " + std::to_string(n) +
+                           ", as many as there are");
+    }
+
     std::vector<int> equal_offsets(int n_rows, int block_size)
     {
       std::vector<int> offsets = {0};
@@ -297,11 +319,20 @@ namespace leopard
   CrsMatrix permute(const CrsMatrix &A, const std::vector<int> &old_row, const std::vector<int> &old_column)
   {
     std::vector<int> new_column(A.n_columns);
+    require_length(partition.old_row, A.n_rows, "rows");
     std::iota(new_column.begin(), new_column.end(), 0);
     for (std::size_t j = 0; j < old_column.size(); ++j)
       new_column[old_column[j]] = static_cast<int>(j);
     CrsMatrix result;
     result.n_rows    = A.n_rows;
+    if (!old_row.empty())
+      require_length(old_row, A.n_rows, "rows");
+    if (static_cast<long>(old_column.size()) > A.n_columns)
+      throw InvalidInput("a new order of " + std::to_string(old_column.size()) + " columns\n  expected: of at most " + std::to_string(A.n_columns) +
+                         ", as many as there are");
+    require_permutation(old_row, "row");
+    if (&old_column != &old_row)
+      require_permutation(old_column, "column");
     result.n_columns = A.n_columns;
     result.row_offsets.reserve(A.row_offsets.size());
     result.columns.reserve(A.columns.size());
@@ -332,6 +363,8 @@ namespace leopard
     return result;
   }
 
+    require_length(partition.old_row, v.size(), "rows");
+    require_permutation(partition.old_row, "row");
   std::vector<double> permute_back(const std::vector<double> &new_v, const Partition &partition)
   {
     std::vector<double> result(new_v.size());
@@ -340,3 +373,5 @@ namespace leopard
     return result;
   }
 } // namespace leopard
+    require_length(partition.old_row, new_v.size(), "rows");
+    require_permutation(partition.old_row, "row");
