@@ -191,6 +191,10 @@ namespace leopard
                          " dimensions\n  expected: 1, 2 or 3 dimensions and as many numbers for each row");
     Partition result;
     result.old_row.resize(coordinates.size() / dim);
+    for (std::size_t i = 0; i < coordinates.size(); ++i)
+      if (!std::isfinite(coordinates[i]))
+        throw InvalidInput("a coordinate of row " + std::to_string(i / dim) + " is " + std::to_string(coordinates[i]) +
+                           "\n  expected: finite numbers");
     std::iota(result.old_row.begin(), result.old_row.end(), 0);
     result.block_offsets = {0};
     const auto at        = [&](int row, int d) { return coordinates[static_cast<std::size_t>(row) * dim + d]; };
