@@ -18,6 +18,14 @@ namespace leopard
                          "\n  expected: blocks that cover the matrix");
     if (blocks.largest() > 65536)
       throw InvalidInput("a block has " + std::to_string(blocks.largest()) + " rows\n  expected: at most 65536");
+    double rows_in_blocks = 0., entries = 0.; // rows of an overlap are stored once a block
+    for (int block = 0; block < n_blocks(); ++block)
+      {
+        rows_in_blocks += blocks.end[block] - blocks.begin[block];
+        entries += A.row_offsets[blocks.end[block]] - A.row_offsets[blocks.begin[block]];
+      }
+    checked_count(rows_in_blocks, "rows in blocks that overlap");
+    checked_count(entries, "entries in blocks that overlap");
     inner.columns.reserve(A.columns.size());
     inner.source.reserve(A.columns.size());
     for (int block = 0; block < n_blocks(); ++block)
