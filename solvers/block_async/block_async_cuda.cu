@@ -372,7 +372,7 @@ namespace leopard
       {
         if (n_rows == 0)
           return;
-        // both look at the diagonal; more is needed only where weights depend on it
+        // both check all values; more than the diagonal is taken only where weights depend on it
         options.l1_weights ? host_matrix->update_values(values) : host_matrix->update_diagonal(values);
         weights.compute(*host_matrix, options);
         if (positions == nullptr)

@@ -33,7 +33,7 @@ namespace leopard
 
     void update_values(const double *values) override
     {
-      check_diagonal(diagonal_entry, values);
+      check_new_values(A.row_offsets, diagonal_entry, values);
       std::copy_n(values, A.values.size(), A.values.begin());
       invert_diagonal();
     }

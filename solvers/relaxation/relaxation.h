@@ -129,7 +129,7 @@ namespace leopard
     /**
      * Takes new values for the sparsity pattern that the object was made with: one value an entry, host memory, in the
      * order of that CrsMatrix. Allocates nothing.
-     * @throws InvalidInput if a diagonal entry has become zero or not finite.
+     * @throws InvalidInput if a value is not finite, or a diagonal entry has become zero; then the object is as it was.
      */
     virtual void update_values(const double *values) = 0;
   };
