@@ -162,6 +162,8 @@ namespace leopard
       IterationReport iterate_until(double *x, const double *b, int n_iterations, const ResidualTest &test) override
       {
         // now and then the host looks too: at the time, and at whether there is progress
+        if (n_blocks == 0)
+          return {};
         RelaxParameters p = parameters(static_cast<int>(std::min<long>(n_iterations, 100l * test.every)));
         RelaxVectors    v = vectors(x, x, b);
         MonitorView     m = monitor.view(test);
