@@ -12,7 +12,7 @@ namespace leopard
   namespace
   {
     /** target[position[n]] = values[source[n]], or values[n] without sources. */
-    __global__ void put_kernel(double *target, const int *position, const int *source, const double *values, int n)
+    __global__ void put_kernel(double *target, const unsigned int *position, const int *source, const double *values, int n)
     {
       if (const int i = blockIdx.x * blockDim.x + threadIdx.x; i < n)
         target[position[i]] = values[source != nullptr ? source[i] : i];
@@ -71,8 +71,9 @@ namespace leopard
     /** Where values that change stand in the packets. */
     struct Positions
     {
-      device::Array<int>    values, sources, weights;
-      device::Array<double> new_values, new_weights;
+      device::Array<unsigned int> values, weights;
+      device::Array<int>          sources;
+      device::Array<double>       new_values, new_weights;
     };
 
     template <typename Format>
@@ -378,7 +379,8 @@ namespace leopard
         options.l1_weights ? host_matrix->update_values(values) : host_matrix->update_diagonal(values);
         weights.compute(*host_matrix, options);
         if (positions == nullptr)
-          positions = std::make_unique<Positions>(Positions{device::Array<int>(value_positions),
+          positions = std::make_unique<Positions>(Positions{device::Array<unsigned int>(value_positions),
+                                                            device::Array<unsigned int>(weight_positions),
                                                             device::Array<int>(value_sources),
                                                             device::Array<int>(weight_positions),
                                                             device::Array<double>(static_cast<std::size_t>(n_entries)),
@@ -391,7 +393,7 @@ namespace leopard
           device::copy_to_device(keeps.data(), weights.keeps.data(), weights.keeps.size() * sizeof(double));
       }
 
-      void put(const device::Array<int> &where, const int *sources, const device::Array<double> &values)
+      void put(const device::Array<unsigned int> &where, const int *sources, const device::Array<double> &values)
       {
         const int n = static_cast<int>(where.size());
         if (n > 0)
@@ -407,7 +409,8 @@ namespace leopard
       device::Array<BlockExtent> extents;
       device::Array<double>      weight_table, value_table;
       device::Array<double>      keeps;
-      std::vector<int>           value_positions, value_sources, weight_positions;
+      std::vector<unsigned int>  value_positions, weight_positions;
+      std::vector<int>           value_sources;
       device::Array<int>         local_iterations_per_block;
       device::Array<double>      velocity;
       bool                       velocity_is_zero = true; ///< though its memory may hold something else
