@@ -155,13 +155,21 @@ namespace leopard
       return std::is_sorted(residuals.end() - tests, residuals.end());
     }
 
-    /** Whether the smallest residual is older than so many tests. */
-    bool stagnates(const std::vector<double> &residuals, int tests)
+    /** Whether none of the last so many residuals is smaller than all before, and none larger than most_growth times the smallest. */
+    bool is_flat(const std::vector<double> &residuals, std::size_t tests, double most_growth)
     {
       if (tests == 0 || residuals.size() <= static_cast<std::size_t>(tests))
         return false;
-      const double before = *std::min_element(residuals.begin(), residuals.end() - tests);
-      return *std::min_element(residuals.end() - tests, residuals.end()) >= before * (1. - 1e-12);
+      const auto   last   = residuals.end() - static_cast<std::ptrdiff_t>(tests);
+      const double before = *std::min_element(residuals.begin(), last);
+      return *std::min_element(last, residuals.end()) >= before * (1. - 1e-12) && *std::max_element(last, residuals.end()) <= before * most_growth;
+    }
+
+    /** See StoppingCriteria::stagnation_tests. */
+    bool stagnates(const std::vector<double> &residuals, int tests)
+    {
+      const auto n = static_cast<std::size_t>(tests);
+      return n > 0 && (is_flat(residuals, n, 2.) || is_flat(residuals, 4 * n, INFINITY));
     }
   } // namespace
 

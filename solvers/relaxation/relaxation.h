@@ -142,8 +142,10 @@ namespace leopard
     double absolute_tolerance = 0.;    ///< stop when ||r||_2 <= absolute_tolerance (units of b); 0: no test
     int    test_every         = 10;    ///< global iterations between two residual tests
     double divergence_factor  = 1e6;   ///< ||r|| above this multiple of the first residual norm is called divergence
-    int    stagnation_tests   = 20;    ///< that many tests in sequence without a smaller residual are called stagnation; 0: never
-    double max_seconds        = 0.;    ///< wall time at which to stop, looked at with each test; 0: no limit
+    int    stagnation_tests =
+      5; ///< that many tests in sequence whose residual is not smaller than the smallest before, and at most twice as large, are called
+         ///< stagnation; or four times as many of whatever size, since some residuals grow before they fall; 0: never
+    double max_seconds = 0.; ///< wall time at which to stop, looked at with each test; 0: no limit
 
     /** @throws InvalidInput if a number is out of range. */
     void validate() const;
@@ -154,7 +156,7 @@ namespace leopard
     converged,       ///< a tolerance was met
     iteration_limit, ///< max_iterations were done; with no tolerance given this is what was asked for
     diverged,        ///< the residual grew beyond divergence_factor, grew tenfold without a pause, or is not finite
-    stagnated,       ///< the residual has not fallen for stagnation_tests tests
+    stagnated,       ///< the residual has not fallen for some tests (see stagnation_tests)
     time_limit       ///< max_seconds have passed
   };
 

@@ -218,6 +218,12 @@ namespace leopard
       BlockAsync        method(bad, o);
       Vector            x(4096, 0.);
       StoppingCriteria  criteria;
+        if (GetParam() != Backend::cuda) // where the host looks after 100 tests
+          {
+            const auto &h         = result.history_residuals;
+            const auto  flat_from = std::find_if(h.begin(), h.end(), [&](double r) { return r <= h.back() * (1. + 1e-10); });
+            EXPECT_LE(h.end() - flat_from, 2 * criteria.stagnation_tests);
+          }
       criteria.relative_tolerance = 1e-9;
       if (method.memory_space() == MemorySpace::host)
         {
