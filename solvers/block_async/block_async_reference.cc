@@ -72,19 +72,17 @@ namespace leopard
           }
       }
 
-      double residual_norm_squared(const double *x, const double *b) override
+      double residual_norm_squared(const double *x, const double *b) override { return square(residual_norm(A, x, b)); }
+
+      double norm_squared(const double *b) override
       {
-        const double norm = residual_norm(A, x, b);
-        return norm * norm;
+        return std::accumulate(b, b + A.n_rows, 0., [](double sum, double value) { return sum + square(value); });
       }
 
-      double norm_squared(const double *b) override { return std::inner_product(b, b + A.n_rows, b, 0.); }
-
       void update_values(const double *values) override
-        check_new_values(A.row_offsets, diagonal_entry, values);
       {
+        check_new_values(A.row_offsets, diagonal_entry, values);
         std::copy_n(values, A.values.size(), A.values.begin());
-        A.validate();
         for (int i = 0; i < A.n_rows; ++i)
           diagonal[i] = A.values[diagonal_entry[i]];
       }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "../base/norms.h"
 #include "../relaxation/relaxation.h"
 
 #include <cuda/atomic>

@@ -128,7 +128,7 @@ namespace leopard
       if (const int row = A.row(slot); row >= 0)
         {
           const double r = A.residual(slot, row, x, __ldg(b + row));
-          sum += r * r;
+          sum += square(r);
         }
     sum = sum_over_block(sum, shared);
     if (threadIdx.x == 0)

@@ -79,7 +79,10 @@ namespace leopard
             "relative_tolerance",
             relative_tolerance,
             "0, or a number >= 1e-15: double precision does not resolve smaller residuals");
-    require(absolute_tolerance >= 0. && absolute_tolerance < INFINITY, "absolute_tolerance", absolute_tolerance, "a number >= 0");
+    require(absolute_tolerance == 0. || (absolute_tolerance >= 1e-145 && absolute_tolerance < INFINITY),
+            "absolute_tolerance",
+            absolute_tolerance,
+            "0, or a number >= 1e-145, whose square is in the range of double");
     require(test_every >= 1, "test_every", test_every, "a number >= 1");
     require(divergence_factor > 1., "divergence_factor", divergence_factor, "a number > 1");
     require(stagnation_tests >= 0, "stagnation_tests", stagnation_tests, "a number >= 0");
@@ -127,6 +130,31 @@ namespace leopard
       const Communication &communication;
     };
 
+    /**
+     * Sums of squares of norms between these neither under- nor overflow, and neither do the squares of what is made of them: the goal for the smallest
+     * tolerance, the limit for the usual divergence_factor.
+     */
+    constexpr double smallest_norm = 1e-130, largest_norm = 1e145;
+
+    [[noreturn]] void refuse_norm(const std::string &of_what, bool too_small)
+    {
+      throw InvalidInput("the norm of " + of_what + " is " +
+                         (too_small ? "below " + short_text(smallest_norm) : "above " + short_text(largest_norm)) + "\n  expected: a norm between " +
+                         short_text(smallest_norm) + " and " + short_text(largest_norm) +
+                         ", whose square is in the range of double; scale b and x by the same power of ten");
+    }
+
+    /** @throws InvalidInput if ||b||, or the first residual where that stands for it, cannot be squared. */
+    void check_norms(double initial_residual, double norm_b, bool is_relative)
+    {
+      if (is_relative && norm_b > 0. && !(norm_b >= smallest_norm && norm_b <= largest_norm))
+        refuse_norm("the right-hand side", norm_b < smallest_norm);
+      if (is_relative && norm_b == 0. && initial_residual > 0. && !(initial_residual >= smallest_norm && initial_residual <= largest_norm))
+        refuse_norm("the first residual", initial_residual < smallest_norm);
+      if (std::isinf(initial_residual))
+        refuse_norm("the first residual", false);
+    }
+
     /** Global iterations with an exchange of ghosts before each, where there are any, and the residual afterwards. */
     IterationReport iterate(Relaxation &relaxation, double *x, const double *b, int n, const Residual &residual, const Communication &communication)
     {
@@ -158,7 +186,7 @@ namespace leopard
     /** Whether none of the last so many residuals is smaller than all before, and none larger than most_growth times the smallest. */
     bool is_flat(const std::vector<double> &residuals, std::size_t tests, double most_growth)
     {
-      if (tests == 0 || residuals.size() <= static_cast<std::size_t>(tests))
+      if (residuals.size() <= tests)
         return false;
       const auto   last   = residuals.end() - static_cast<std::ptrdiff_t>(tests);
       const double before = *std::min_element(residuals.begin(), last);
@@ -205,6 +233,7 @@ namespace leopard
     test.divergence_factor  = criteria.divergence_factor;
     test.every              = criteria.test_every;
     const auto begin        = [&](double initial_residual, double norm_b) {
+      check_norms(initial_residual, norm_b, criteria.relative_tolerance > 0.);
       test.initial_residual   = initial_residual;
       test.norm_b             = norm_b;
       result.initial_residual = initial_residual;

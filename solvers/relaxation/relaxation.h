@@ -120,10 +120,10 @@ namespace leopard
     /** Forgets what an iteration with momentum or a polynomial remembers of the iterations before. */
     virtual void restart() {}
 
-    /** ||b - A x||_2^2 over the own rows. */
+    /** ||b - A x||_2^2 over the own rows, as a sum of square() of base/norms.h: zero for zeros only. */
     virtual double residual_norm_squared(const double *x, const double *b) = 0;
 
-    /** ||b||_2^2 over the own rows. */
+    /** ||b||_2^2 over the own rows, likewise. */
     virtual double norm_squared(const double *b) = 0;
 
     /**
@@ -139,7 +139,7 @@ namespace leopard
   {
     int    max_iterations     = 10000; ///< global iterations
     double relative_tolerance = 0.;    ///< stop when ||r||_2 <= relative_tolerance * ||b||_2 (dimensionless, at least 1e-15); 0: no test
-    double absolute_tolerance = 0.;    ///< stop when ||r||_2 <= absolute_tolerance (units of b); 0: no test
+    double absolute_tolerance = 0.;    ///< stop when ||r||_2 <= absolute_tolerance (units of b, at least 1e-145); 0: no test
     int    test_every         = 10;    ///< global iterations between two residual tests
     double divergence_factor  = 1e6;   ///< ||r|| above this multiple of the first residual norm is called divergence
     int    stagnation_tests =
@@ -183,6 +183,8 @@ namespace leopard
    * Relaxes A x = b from the x that is given until one of the criteria holds. Between two tests nothing synchronizes but
    * the exchange of ghosts, once a global iteration, where communication has any. Collective.
    * @param x n_columns values, @param b n_rows values, both in relaxation.memory_space().
+   * @throws InvalidInput with a relative tolerance if ||b||, or for b = 0 the first residual, is outside of 1e-130 to 1e145 and not zero: then squares
+   * under- or overflow. In every case for a first residual that is infinite. A relaxation that tests by itself has changed x until then.
    */
   SolveResult
   solve(Relaxation &relaxation, double *x, const double *b, const StoppingCriteria &criteria, const Communication &communication = Communication());
