@@ -162,9 +162,9 @@ namespace leopard
 
       IterationReport iterate_until(double *x, const double *b, int n_iterations, const ResidualTest &test) override
       {
-        // now and then the host looks too: at the time, and at whether there is progress
         if (n_blocks == 0)
           return {};
+        // now and then the host looks too: at the time, and at whether there is progress
         RelaxParameters p = parameters(static_cast<int>(std::min<long>(n_iterations, 100l * test.every)));
         RelaxVectors    v = vectors(x, x, b);
         MonitorView     m = monitor.view(test);
@@ -382,7 +382,6 @@ namespace leopard
           positions = std::make_unique<Positions>(Positions{device::Array<unsigned int>(value_positions),
                                                             device::Array<unsigned int>(weight_positions),
                                                             device::Array<int>(value_sources),
-                                                            device::Array<int>(weight_positions),
                                                             device::Array<double>(static_cast<std::size_t>(n_entries)),
                                                             device::Array<double>(weights.values.size())});
         device::copy_to_device(positions->new_values.data(), values, positions->new_values.size() * sizeof(double));
