@@ -145,12 +145,14 @@ namespace leopard
     }
 
     /** @throws InvalidInput if ||b||, or the first residual where that stands for it, cannot be squared. */
-    void check_norms(double initial_residual, double norm_b, bool is_relative)
+    void check_norms(double initial_residual, double norm_b, const StoppingCriteria &criteria)
     {
-      if (is_relative && norm_b > 0. && !(norm_b >= smallest_norm && norm_b <= largest_norm))
-        refuse_norm("the right-hand side", norm_b < smallest_norm);
-      if (is_relative && norm_b == 0. && initial_residual > 0. && !(initial_residual >= smallest_norm && initial_residual <= largest_norm))
-        refuse_norm("the first residual", initial_residual < smallest_norm);
+      const double      reference = norm_b > 0. ? norm_b : initial_residual;
+      const std::string of_what   = norm_b > 0. ? "the right-hand side" : "the first residual";
+      if (criteria.relative_tolerance > 0. && criteria.absolute_tolerance == 0. && reference > 0. && reference < smallest_norm)
+        refuse_norm(of_what, true);
+      if (criteria.relative_tolerance > 0. && reference > largest_norm)
+        refuse_norm(of_what, false);
       if (std::isinf(initial_residual))
         refuse_norm("the first residual", false);
     }
@@ -233,7 +235,7 @@ namespace leopard
     test.divergence_factor  = criteria.divergence_factor;
     test.every              = criteria.test_every;
     const auto begin        = [&](double initial_residual, double norm_b) {
-      check_norms(initial_residual, norm_b, criteria.relative_tolerance > 0.);
+      check_norms(initial_residual, norm_b, criteria);
       test.initial_residual   = initial_residual;
       test.norm_b             = norm_b;
       result.initial_residual = initial_residual;

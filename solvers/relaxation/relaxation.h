@@ -183,8 +183,9 @@ namespace leopard
    * Relaxes A x = b from the x that is given until one of the criteria holds. Between two tests nothing synchronizes but
    * the exchange of ghosts, once a global iteration, where communication has any. Collective.
    * @param x n_columns values, @param b n_rows values, both in relaxation.memory_space().
-   * @throws InvalidInput with a relative tolerance if ||b||, or for b = 0 the first residual, is outside of 1e-130 to 1e145 and not zero: then squares
-   * under- or overflow. In every case for a first residual that is infinite. A relaxation that tests by itself has changed x until then.
+   * @throws InvalidInput with a relative tolerance if ||b||, or for b = 0 the first residual, is above 1e145, or is below 1e-130 and not zero and there is no
+   * absolute tolerance: squares would under- or overflow. In every case for a first residual that is infinite. A relaxation that tests by itself has
+   * changed x until then.
    */
   SolveResult
   solve(Relaxation &relaxation, double *x, const double *b, const StoppingCriteria &criteria, const Communication &communication = Communication());

@@ -97,6 +97,18 @@ namespace leopard
             }
     }
 
+    TEST_P(Magnitudes, SmallOnesMeetAnAbsoluteTolerance)
+    {
+      for (const auto &relaxation : relaxations())
+        for (const double scale : {1e-310, 1e-170, 1e-135})
+          {
+            StoppingCriteria criteria   = relative(1e-8);
+            criteria.absolute_tolerance = 1e-20;
+            Vector x(n * n, 0.);
+            EXPECT_EQ(solve_for(*relaxation, x, Vector(n * n, scale), criteria).status, SolveStatus::converged) << relaxation->name();
+          }
+    }
+
     TEST_P(Magnitudes, ZeroIsSolvedByZero)
     {
       for (const auto &relaxation : relaxations())
