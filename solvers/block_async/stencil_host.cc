@@ -287,7 +287,8 @@ namespace leopard
                 store(to[i], from[i]);
               if (seen)
                 continue;
-              std::copy(from + 1, from + p.n_x, to + 1);
+              if (p.n_x > 2)
+                std::copy(from + 1, from + p.n_x - 1, to + 1);
               store(to[p.n_x - 1], from[p.n_x - 1]);
             }
       }
