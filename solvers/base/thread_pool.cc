@@ -2,6 +2,7 @@
 #include "thread_pool.h"
 
 #include <map>
+#include <utility>
 
 namespace leopard
 {
@@ -47,9 +48,22 @@ namespace leopard
         if (stop.load())
           return;
         if (thread < n_active)
-          (*task)(thread);
+          run_task(thread);
         if (running.fetch_sub(1, std::memory_order_acq_rel) == 1)
           running.notify_one();
+      }
+  }
+
+  void ThreadPool::run_task(int thread) noexcept
+  {
+    try
+      {
+        (*task)(thread);
+      }
+    catch (...)
+      {
+        if (!failed.exchange(true))
+          failure = std::current_exception();
       }
   }
 
@@ -66,9 +80,12 @@ namespace leopard
     running.store(static_cast<int>(workers.size()), std::memory_order_relaxed);
     generation.fetch_add(1, std::memory_order_release);
     generation.notify_all();
-    task_(0);
+    run_task(0);
     for (int left = running.load(std::memory_order_acquire); left != 0; left = running.load(std::memory_order_acquire))
       wait_while_equal(running, left);
+    task = nullptr;
+    if (failed.exchange(false))
+      std::rethrow_exception(std::exchange(failure, nullptr));
   }
 
   std::shared_ptr<ThreadPool> shared_thread_pool(int n_threads)

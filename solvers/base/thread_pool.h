@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <exception>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -26,11 +27,12 @@ namespace leopard
     ~ThreadPool();
 
     int size() const { return static_cast<int>(workers.size()) + 1; }
-    /** task(thread) on the first n_threads threads; 0: on all. */
+    /** task(thread) on the first n_threads threads; 0: on all. What a task throws is thrown here, the first if there are several, when all are done. */
     void run(const std::function<void(int thread)> &task, int n_threads = 0);
 
   private:
     void work(int thread);
+    void run_task(int thread) noexcept;
 
     std::mutex                      callers;
     const std::function<void(int)> *task     = nullptr;
@@ -38,6 +40,8 @@ namespace leopard
     std::atomic<unsigned int>       generation{0};
     std::atomic<int>                running{0};
     std::atomic<bool>               stop{false};
+    std::atomic<bool>               failed{false};
+    std::exception_ptr              failure; ///< what the first task that failed has thrown
     std::vector<std::thread>        workers;
   };
 

@@ -80,11 +80,10 @@ namespace leopard
 
   BlockAsync::BlockAsync(const Stencil &stencil, const BlockAsyncOptions &options_)
     : options(options_)
-    , rows(stencil.n_rows())
-    , columns(stencil.n_rows())
+    , rows((stencil.validate(), stencil.n_rows()))
+    , columns(rows)
   {
     options.validate();
-    stencil.validate();
     const char *unfit = options.l1_weights                            ? "l1_weights"
                         : options.block_omega != 1.                   ? "block_omega"
                         : options.momentum != 0.                      ? "momentum"

@@ -17,7 +17,8 @@ namespace leopard
   {
     synchronous, ///< every block reads the values of the previous global iteration: textbook block Jacobi with inner sweeps
     chaotic,     ///< what threads or the GPU happen to do: the newest values in memory, never the same twice
-    replay       ///< seeded order and staleness, bit-reproducible (backends reference and host)
+    replay ///< seeded order and staleness (backends reference and host): two objects do the same to the last bit, call by call. Random numbers go on
+           ///< from call to call, also over restart() and solve(), so that the runs of one object show how runs vary
   };
 
   /** How global iterations are executed on a GPU. Host threads always iterate as in the persistent form. */
@@ -76,7 +77,8 @@ namespace leopard
    * overlap: Anzt, Chow, Szyld, Dongarra 2016, section 4.
    *
    * With one block it is k Jacobi sweeps on the whole system; with the synchronous schedule it is block Jacobi with k inner
-   * sweeps. With momentum the velocities v live from one iterate() to the next, until restart().
+   * sweeps. With momentum the velocities v live from one iterate() to the next, until restart(); the
+   * random numbers of a replay go on.
    */
   class BlockAsync : public Relaxation
   {

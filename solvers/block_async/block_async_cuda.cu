@@ -12,7 +12,7 @@ namespace leopard
   namespace
   {
     /** target[position[n]] = values[source[n]], or values[n] without sources. */
-    __global__ void put_kernel(double *target, const int *position, const int *source, const double *values, int n)
+    __global__ void put_kernel(double *target, const unsigned int *position, const int *source, const double *values, int n)
     {
       if (const int i = blockIdx.x * blockDim.x + threadIdx.x; i < n)
         target[position[i]] = values[source != nullptr ? source[i] : i];
@@ -71,8 +71,9 @@ namespace leopard
     /** Where values that change stand in the packets. */
     struct Positions
     {
-      device::Array<int>    values, sources, weights;
-      device::Array<double> new_values, new_weights;
+      device::Array<unsigned int> values, weights;
+      device::Array<int>          sources;
+      device::Array<double>       new_values, new_weights;
     };
 
     template <typename Format>
@@ -161,6 +162,8 @@ namespace leopard
 
       IterationReport iterate_until(double *x, const double *b, int n_iterations, const ResidualTest &test) override
       {
+        if (n_blocks == 0)
+          return {};
         // now and then the host looks too: at the time, and at whether there is progress
         RelaxParameters p = parameters(static_cast<int>(std::min<long>(n_iterations, 100l * test.every)));
         RelaxVectors    v = vectors(x, x, b);
@@ -372,13 +375,13 @@ namespace leopard
       {
         if (n_rows == 0)
           return;
-        // both look at the diagonal; more is needed only where weights depend on it
+        // both check all values; more than the diagonal is taken only where weights depend on it
         options.l1_weights ? host_matrix->update_values(values) : host_matrix->update_diagonal(values);
         weights.compute(*host_matrix, options);
         if (positions == nullptr)
-          positions = std::make_unique<Positions>(Positions{device::Array<int>(value_positions),
+          positions = std::make_unique<Positions>(Positions{device::Array<unsigned int>(value_positions),
+                                                            device::Array<unsigned int>(weight_positions),
                                                             device::Array<int>(value_sources),
-                                                            device::Array<int>(weight_positions),
                                                             device::Array<double>(static_cast<std::size_t>(n_entries)),
                                                             device::Array<double>(weights.values.size())});
         device::copy_to_device(positions->new_values.data(), values, positions->new_values.size() * sizeof(double));
@@ -389,7 +392,7 @@ namespace leopard
           device::copy_to_device(keeps.data(), weights.keeps.data(), weights.keeps.size() * sizeof(double));
       }
 
-      void put(const device::Array<int> &where, const int *sources, const device::Array<double> &values)
+      void put(const device::Array<unsigned int> &where, const int *sources, const device::Array<double> &values)
       {
         const int n = static_cast<int>(where.size());
         if (n > 0)
@@ -405,7 +408,8 @@ namespace leopard
       device::Array<BlockExtent> extents;
       device::Array<double>      weight_table, value_table;
       device::Array<double>      keeps;
-      std::vector<int>           value_positions, value_sources, weight_positions;
+      std::vector<unsigned int>  value_positions, weight_positions;
+      std::vector<int>           value_sources;
       device::Array<int>         local_iterations_per_block;
       device::Array<double>      velocity;
       bool                       velocity_is_zero = true; ///< though its memory may hold something else

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "../base/norms.h"
 #include "../matrix/block_crs.h"
 #include "block_async_engine.h"
 #include "host_scheduler.h"
@@ -64,13 +65,13 @@ namespace leopard
             r -= matrix.inner.values[p] * x[first + matrix.inner.columns[p]];
           for (int p = matrix.outer.offsets[l]; p < matrix.outer.offsets[l + 1]; ++p)
             r -= matrix.outer.values[p] * x[matrix.outer.columns[p]];
-          return r * r;
+          return square(r);
         });
       }
 
       double norm_squared(const double *b) override
       {
-        return sum_over_rows([&](int i, int /*l*/, int /*first*/) { return b[i] * b[i]; });
+        return sum_over_rows([&](int i, int /*l*/, int /*first*/) { return square(b[i]); });
       }
 
       void update_values(const double *values) override

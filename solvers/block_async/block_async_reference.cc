@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "../base/norms.h"
+#include "../relaxation/diagonal.h"
 #include "block_async_engine.h"
 
 #include <algorithm>
@@ -29,6 +31,7 @@ namespace leopard
         , y(blocks.largest())
         , next(blocks.largest())
         , diagonal(A_.n_rows)
+        , diagonal_entry(diagonal_entries(A_))
         , velocity(blocks.n_blocks())
       {
         for (auto &snapshot : snapshots)
@@ -69,22 +72,19 @@ namespace leopard
           }
       }
 
-      double residual_norm_squared(const double *x, const double *b) override
-      {
-        const double norm = residual_norm(A, x, b);
-        return norm * norm;
-      }
+      double residual_norm_squared(const double *x, const double *b) override { return square(residual_norm(A, x, b)); }
 
-      double norm_squared(const double *b) override { return std::inner_product(b, b + A.n_rows, b, 0.); }
+      double norm_squared(const double *b) override
+      {
+        return std::accumulate(b, b + A.n_rows, 0., [](double sum, double value) { return sum + square(value); });
+      }
 
       void update_values(const double *values) override
       {
+        check_new_values(A.row_offsets, diagonal_entry, values);
         std::copy_n(values, A.values.size(), A.values.begin());
-        A.validate();
         for (int i = 0; i < A.n_rows; ++i)
-          for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
-            if (A.columns[p] == i)
-              diagonal[i] = A.values[p];
+          diagonal[i] = A.values[diagonal_entry[i]];
       }
 
     private:
@@ -140,7 +140,8 @@ namespace leopard
       std::vector<int>                   order;
       std::array<std::vector<double>, 2> snapshots;
       std::vector<double>                frozen, y, next, diagonal;
-      std::vector<std::vector<double>>   velocity; ///< one vector a block, overlap included
+      std::vector<int>                   diagonal_entry; ///< of each row
+      std::vector<std::vector<double>>   velocity;       ///< one vector a block, overlap included
     };
   } // namespace
 

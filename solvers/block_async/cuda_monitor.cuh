@@ -31,7 +31,7 @@ namespace leopard
     __shared__ double shared[32];
     double            sum = 0.;
     for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x)
-      sum += b[i] * b[i];
+      sum += square(b[i]);
     sum = sum_over_block(sum, shared);
     if (threadIdx.x == 0)
       parts[blockIdx.x] = sum;

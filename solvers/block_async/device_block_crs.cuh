@@ -212,9 +212,11 @@ namespace leopard
     using Value  = typename Format::Value;
     std::vector<char>        bytes;
     std::vector<BlockExtent> extents;
-    std::vector<int>         value_positions, value_sources; ///< doubles only: where in the bytes (in doubles) which entry of the CrsMatrix stands
-    std::vector<int>         weight_positions;               ///< the same for the weight of each local row
-    int                      inner_width = 0, outer_width = 0, outer_bytes = 0, inner_bytes = 0, most_ghosts = 0; ///< the largest of a block
+    // doubles only: where in the bytes (in doubles) which entry of the CrsMatrix stands, and the weight of each local row; the 32 GiB that packets may
+    // have are 2^32 doubles
+    std::vector<unsigned int> value_positions, weight_positions;
+    std::vector<int>          value_sources;
+    int                       inner_width = 0, outer_width = 0, outer_bytes = 0, inner_bytes = 0, most_ghosts = 0; ///< the largest of a block
 
     Packets(
       const BlockCrs &A, const std::vector<double> &weights, const Dictionary *weight_table, const Dictionary &values_, const DistanceSlots &slots_)
@@ -286,6 +288,13 @@ namespace leopard
       int outer_length(int r) const { return A.outer.offsets[first + r + 1] - A.outer.offsets[first + r]; }
     };
 
+    [[noreturn]] static void refuse_size()
+    {
+      throw InvalidInput(
+        "the matrix needs more than 32 GiB on the GPU, or a block of it more than 2 GiB\n  expected: a smaller matrix, smaller blocks, "
+        "or more ranks");
+    }
+
     void add_block(const BlockCrs &A, int block, const std::vector<double> &weights, const Dictionary *weight_table)
     {
       Layout l(A, block);
@@ -296,7 +305,10 @@ namespace leopard
           int width = static_cast<int>(l.distances.size());
           for (int r = 32 * slice; Format::has_columns && r < std::min(l.rows, 32 * slice + 32); ++r)
             width = std::max(width, l.inner_length(r));
-          l.slices.push_back(l.slices.back() + (width + 1) / 2 * 32);
+          const long end = l.slices.back() + (width + 1l) / 2 * 32;
+          if (end > 1 << 28) // 2^29 entries, padding included: more than a packet may have
+            refuse_size();
+          l.slices.push_back(static_cast<int>(end));
           inner_width = std::max(inner_width, width);
         }
       lay_out(l, weight_table != nullptr);
@@ -304,7 +316,7 @@ namespace leopard
       l.begin                = bytes.size();
       const std::size_t size = l.outer_bytes + l.inner_bytes;
       if ((l.begin + size) / 16 > 2147483647u || size > 2147483647u)
-        throw InvalidInput("the matrix needs more than 32 GiB on the GPU\n  expected: a smaller matrix, or more ranks");
+        refuse_size();
       bytes.resize(l.begin + size);
       extents.push_back({l.head.begin,
                          l.rows,
@@ -364,7 +376,7 @@ namespace leopard
     {
       if constexpr (std::is_same_v<Value, double>)
         {
-          value_positions.push_back(static_cast<int>(position));
+          value_positions.push_back(static_cast<unsigned int>(position));
           value_sources.push_back(source);
         }
     }
@@ -378,7 +390,8 @@ namespace leopard
         else
           {
             std::memcpy(place + 8 * r, &weights[l.first + r], 8);
-            weight_positions.push_back(static_cast<int>((l.begin + l.outer_bytes + l.head.weights) / 8 + r));
+            if constexpr (std::is_same_v<Value, double>)
+              weight_positions.push_back(static_cast<unsigned int>((l.begin + l.outer_bytes + l.head.weights) / 8 + r));
           }
     }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "../base/norms.h"
 #include "../relaxation/relaxation.h"
 
 #include <cuda/atomic>
@@ -109,11 +110,12 @@ namespace leopard
     return last;
   }
 
-  /** Waits until a counter has reached a number; all blocks are on the chip. */
+  /** Waits until a counter has reached a number; all blocks are on the chip. Both may have wrapped around: their difference is what counts. */
   __device__ inline void wait_for(int *counter, int number)
   {
     if (threadIdx.x == 0)
-      while (DeviceCounter(*counter).load(cuda::memory_order_acquire) < number)
+      while (
+        static_cast<int>(static_cast<unsigned int>(DeviceCounter(*counter).load(cuda::memory_order_acquire)) - static_cast<unsigned int>(number)) < 0)
         ;
     __syncthreads();
   }

@@ -109,7 +109,7 @@ namespace leopard
     };
     const auto residual_part = [&](double s) {
       const double residual = owned ? a.subtract_from(s, y) + (keep - 1.) * value / weight : 0.;
-      return sum_over_block(residual * residual, partial);
+      return sum_over_block(square(residual), partial);
     };
     const auto sweep = [&](double s, int from) {
       double next = weight * a.subtract_from(s, y + from * max_threads) + keep * value;
@@ -127,7 +127,7 @@ namespace leopard
     __syncthreads();
     if (m.tests)
       {
-        const double residual = residual_part(freeze(v.x)), b_part = sum_over_block(owned ? b * b : 0., partial);
+        const double residual = residual_part(freeze(v.x)), b_part = sum_over_block(owned ? square(b) : 0., partial);
         begin_solve(m, residual, b_part, partial);
       }
 

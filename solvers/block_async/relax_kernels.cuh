@@ -230,7 +230,7 @@ namespace leopard
             if (owned(r))
               {
                 const double residual = (keep[r] - 1.) * value[r] / weight[r] + sums[r];
-                norm += residual * residual;
+                norm += square(residual);
               }
         }
       return norm;
@@ -362,7 +362,7 @@ namespace leopard
           if (owned(i))
             {
               const double residual = row_sum(i) + (keep_of(first_local + i) - 1.) * y[i] / block.weight(i, A.tables);
-              norm += residual * residual;
+              norm += square(residual);
             }
         norm = sum_over_block(norm, partial);
         if (threadIdx.x == 0)

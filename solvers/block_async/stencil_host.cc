@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "../base/errors.h"
+#include "../base/norms.h"
 #include "../base/vector_clones.h"
 #include "host_scheduler.h"
 #include "stencil_engine.h"
@@ -206,7 +207,10 @@ namespace leopard
         return scheduler.sum([&](int t) { return residual_of_tile(t, x, b); });
       }
 
-      double norm_squared(const double *b) override { return std::inner_product(b, b + stencil.n_rows(), b, 0.); }
+      double norm_squared(const double *b) override
+      {
+        return std::accumulate(b, b + stencil.n_rows(), 0., [](double sum, double value) { return sum + square(value); });
+      }
 
     private:
       struct Scratch
@@ -283,7 +287,8 @@ namespace leopard
                 store(to[i], from[i]);
               if (seen)
                 continue;
-              std::copy(from + 1, from + p.n_x, to + 1);
+              if (p.n_x > 2)
+                std::copy(from + 1, from + p.n_x - 1, to + 1);
               store(to[p.n_x - 1], from[p.n_x - 1]);
             }
       }
@@ -340,7 +345,7 @@ namespace leopard
                     for (int dx = -1; dx <= 1; ++dx)
                       if (const double c = stencil.coefficient(dx, dy, dz); c != 0. && (dx != 0 || dy != 0 || dz != 0))
                         r -= c * at(i + dx, j + dy, k + dz);
-                sum += r * r;
+                sum += square(r);
               }
         return sum;
       }

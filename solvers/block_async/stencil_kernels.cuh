@@ -346,7 +346,7 @@ namespace leopard
     if constexpr (mode == SweepMode::damped)
       return result;
     const double change = (result - value) / (Shape::variable ? (inverse != 0. ? inverse : 1.) : A.inverse_diagonal);
-    norm += change * change;
+    norm += square(change);
     return value;
   }
 
@@ -530,7 +530,7 @@ namespace leopard
             for (int e = 0; e < Shape::n_z * Shape::n_y * 2; ++e)
               {
                 const double b = s[e / (2 * Shape::n_y)][e / 2 % Shape::n_y][e % 2] / (Shape::variable ? 1. : A.inverse_diagonal);
-                norm += b * b;
+                norm += square(b);
               }
             const double b_part = sum_over_block(norm, partial);
             freeze(A, t, v.off_block, s);

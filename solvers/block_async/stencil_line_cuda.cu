@@ -94,7 +94,7 @@ namespace leopard
               const double scale  = A.inverse_diagonals != nullptr ? inverse[e] : A.inverse_diagonal;
               const double change = first + e < A.n ? (next[e] - y[e]) / scale : 0.;
               if (k == 0)
-                norm += change * change;
+                norm += square(change);
               y[e] = next[e];
             }
         }

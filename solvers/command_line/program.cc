@@ -2,6 +2,7 @@
 #include "program.h"
 
 #include "../base/errors.h"
+#include "../base/norms.h"
 #include "../base/whole_file.h"
 #include "../device/device_vector.h"
 #include "../matrix/analysis.h"
@@ -121,10 +122,10 @@ namespace leopard::command_line
 
     double norm(const std::vector<double> &v)
     {
-      double sum = 0.;
+      SafeNorm result;
       for (const double value : v)
-        sum += value * value;
-      return std::sqrt(sum);
+        result.add(value);
+      return result.value();
     }
 
     /** Of a solution, in the numbering of the file. */
@@ -176,16 +177,21 @@ namespace leopard::command_line
       log_line("time", number(result.seconds) + " s solving, " + number(other_seconds) + " s reading and preparing");
     }
 
+    /** A result that is not what the solver says it is: nothing is written. */
+    void check_result(const SolveResult &result, const Quality &quality, double tolerance)
+    {
+      if (result.status == SolveStatus::converged && !(quality.relative() <= 1.1 * tolerance || quality.residual == 0.))
+        throw ConvergenceFailure("the solver says that it converged, but the residual computed anew is " + number(quality.relative(), 4) +
+                                 "\n  expected: at most " + number(tolerance, 4) + "; a tolerance far above the rounding level");
+    }
+
     /** @return the exit code. */
-    int conclude(const Arguments &arguments, const CrsMatrix &A, const SolveResult &result, const Quality &quality)
+    int conclude(const Arguments &arguments, const CrsMatrix &A, const SolveResult &result)
     {
       const double tolerance = arguments.criteria.relative_tolerance;
       const bool   did_all   = tolerance == 0. && (result.status == SolveStatus::iteration_limit || result.status == SolveStatus::time_limit);
       if (did_all)
         return 0;
-      if (result.status == SolveStatus::converged && !(quality.relative() <= 1.1 * tolerance || quality.residual == 0.))
-        throw ConvergenceFailure("the solver says that it converged, but the residual computed anew is " + number(quality.relative(), 4) +
-                                 "\n  expected: at most " + number(tolerance, 4) + "; a tolerance far above the rounding level");
       if (result.status == SolveStatus::converged)
         return 0;
       log_line("advice", "looking at the matrix ...");
@@ -218,8 +224,9 @@ namespace leopard::command_line
       quality.residual = residual_norm(A, x.data(), b.data());
       print(convergence_table(result, quality.scale, iteration.relaxation->tests_itself()));
       report_result(result, quality, x, arguments.rhs.empty(), arguments.method == Method::async, seconds_before);
+      check_result(result, quality, arguments.criteria.relative_tolerance);
       write_files(arguments, result, x, quality.scale);
-      return conclude(arguments, A, result, quality);
+      return conclude(arguments, A, result);
     }
   } // namespace
 

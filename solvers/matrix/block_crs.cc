@@ -18,6 +18,14 @@ namespace leopard
                          "\n  expected: blocks that cover the matrix");
     if (blocks.largest() > 65536)
       throw InvalidInput("a block has " + std::to_string(blocks.largest()) + " rows\n  expected: at most 65536");
+    double rows_in_blocks = 0., entries = 0.; // rows of an overlap are stored once a block
+    for (int block = 0; block < n_blocks(); ++block)
+      {
+        rows_in_blocks += blocks.end[block] - blocks.begin[block];
+        entries += A.row_offsets[blocks.end[block]] - A.row_offsets[blocks.begin[block]];
+      }
+    checked_count(rows_in_blocks, "rows in blocks that overlap");
+    checked_count(entries, "entries in blocks that overlap");
     inner.columns.reserve(A.columns.size());
     inner.source.reserve(A.columns.size());
     for (int block = 0; block < n_blocks(); ++block)
@@ -52,20 +60,33 @@ namespace leopard
     update_values(A.values.data());
   }
 
+  void refuse_new_value(int row, double value, bool is_diagonal)
+  {
+    if (is_diagonal)
+      throw InvalidInput("the diagonal entry of row " + std::to_string(row) + " is " + std::to_string(value) +
+                         "\n  expected: a finite number that is not zero");
+    throw InvalidInput("an entry of row " + std::to_string(row) + " is " + std::to_string(value) + "\n  expected: finite numbers");
+  }
+
+  void BlockCrs::check_values(const double *new_values) const
+  {
+    for (int block = 0; block < n_blocks(); ++block)
+      for (int l = first_local[block]; l < first_local[block + 1]; ++l)
+        {
+          const int row = blocks.begin[block] + l - first_local[block];
+          check_new_value(row, new_values[diagonal_source[l]], true);
+          for (int p = inner.offsets[l]; p < inner.offsets[l + 1]; ++p)
+            check_new_value(row, new_values[inner.source[p]], false);
+          for (int p = outer.offsets[l]; p < outer.offsets[l + 1]; ++p)
+            check_new_value(row, new_values[outer.source[p]], false);
+        }
+  }
+
   void BlockCrs::update_diagonal(const double *new_values)
   {
+    check_values(new_values);
     for (std::size_t l = 0; l < diagonal.size(); ++l)
-      {
-        const double d = new_values[diagonal_source[l]];
-        if (!(std::isfinite(d) && d != 0.))
-          {
-            const auto block = std::upper_bound(first_local.begin(), first_local.end(), static_cast<int>(l)) - first_local.begin() - 1;
-            const int  row   = blocks.begin[block] + static_cast<int>(l) - first_local[block];
-            throw InvalidInput("the diagonal entry of row " + std::to_string(row) + " is " + std::to_string(d) +
-                               "\n  expected: a finite number that is not zero");
-          }
-        diagonal[l] = d;
-      }
+      diagonal[l] = new_values[diagonal_source[l]];
   }
 
   void BlockCrs::update_values(const double *new_values)

@@ -4,11 +4,21 @@
 #include "blocks.h"
 #include "crs_matrix.h"
 
+#include <cmath>
 #include <cstdint>
 #include <vector>
 
 namespace leopard
 {
+  [[noreturn]] void refuse_new_value(int row, double value, bool is_diagonal);
+
+  /** @throws InvalidInput if a new value of a row is not finite, or that on the diagonal is zero. */
+  inline void check_new_value(int row, double value, bool is_diagonal)
+  {
+    if (!std::isfinite(value) || (is_diagonal && value == 0.))
+      refuse_new_value(row, value, is_diagonal);
+  }
+
   /**
    * A matrix split for block relaxation (thesis, section 4.8.2): the diagonal, the rest of the diagonal blocks with 16-bit
    * column indices that count from the block's first row, and all entries outside the diagonal blocks (ghost columns
@@ -32,10 +42,10 @@ namespace leopard
     /** Splits A, which must be valid. @throws InvalidInput if a block has more than 65536 rows or the blocks do not cover the matrix. */
     BlockCrs(const CrsMatrix &A, const Blocks &blocks);
 
-    /** New values in the order of the CrsMatrix. @throws InvalidInput for a diagonal entry that is zero or not finite. */
+    /** New values in the order of the CrsMatrix. @throws InvalidInput if one is not finite, or zero on the diagonal; then nothing has changed. */
     void update_values(const double *new_values);
 
-    /** The same for the diagonal alone. */
+    /** The same, of which the diagonal alone is taken; all are checked. */
     void update_diagonal(const double *new_values);
 
     /**
@@ -54,5 +64,8 @@ namespace leopard
     std::vector<int>    diagonal_source;
     Part<std::uint16_t> inner; ///< within the diagonal blocks, without the diagonal
     Part<int>           outer; ///< everything else
+
+  private:
+    void check_values(const double *new_values) const;
   };
 } // namespace leopard

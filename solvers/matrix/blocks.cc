@@ -41,9 +41,31 @@ namespace leopard
           std::sort(row.begin(), row.end());
           row.erase(std::unique(row.begin(), row.end()), row.end());
           graph.neighbours.insert(graph.neighbours.end(), row.begin(), row.end());
-          graph.offsets.push_back(static_cast<int>(graph.neighbours.size()));
+          graph.offsets.push_back(checked_count(static_cast<double>(graph.neighbours.size()), "entries in the graph of A + A^T"));
         }
       return graph;
+    }
+
+    /** That each of 0, ..., order.size() - 1 stands in the order once. @param what "row" or "column". */
+    void require_permutation(const std::vector<int> &order, const std::string &what)
+    {
+      std::vector<char> seen(order.size(), 0);
+      for (const int i : order)
+        {
+          if (i < 0 || i >= static_cast<int>(order.size()) || seen[i] != 0)
+            throw InvalidInput("a new order of " + std::to_string(order.size()) + " " + what + "s has " + what + " " + std::to_string(i) +
+                               (i < 0 || i >= static_cast<int>(order.size()) ? "" : " twice") + "\n  expected: each from 0 to " +
+                               std::to_string(static_cast<long>(order.size()) - 1) + " once");
+          seen[i] = 1;
+        }
+    }
+
+    /** That an order has as many entries as what it is for. */
+    void require_length(const std::vector<int> &order, std::size_t n, const std::string &what)
+    {
+      if (order.size() != n)
+        throw InvalidInput("a new order of " + std::to_string(order.size()) + " " + what + "\n  expected: of " + std::to_string(n) +
+                           ", as many as there are");
     }
 
     std::vector<int> equal_offsets(int n_rows, int block_size)
@@ -147,15 +169,17 @@ namespace leopard
                          std::to_string(t_x) + " x " + std::to_string(t_y) + " x " + std::to_string(t_z) + "\n  expected: numbers >= 1");
     Partition result;
     result.block_offsets = {0};
-    result.old_row.reserve(static_cast<std::size_t>(n_x) * n_y * n_z);
-    for (int z0 = 0; z0 < n_z; z0 += t_z)
-      for (int y0 = 0; y0 < n_y; y0 += t_y)
-        for (int x0 = 0; x0 < n_x; x0 += t_x)
+    result.old_row.reserve(
+      checked_count(static_cast<double>(n_x) * n_y * n_z,
+                    "rows for a grid of " + std::to_string(n_x) + " x " + std::to_string(n_y) + " x " + std::to_string(n_z) + " nodes"));
+    for (long z0 = 0; z0 < n_z; z0 += t_z)
+      for (long y0 = 0; y0 < n_y; y0 += t_y)
+        for (long x0 = 0; x0 < n_x; x0 += t_x)
           {
-            for (int z = z0; z < std::min(n_z, z0 + t_z); ++z)
-              for (int y = y0; y < std::min(n_y, y0 + t_y); ++y)
-                for (int x = x0; x < std::min(n_x, x0 + t_x); ++x)
-                  result.old_row.push_back((z * n_y + y) * n_x + x);
+            for (long z = z0; z < std::min<long>(n_z, z0 + t_z); ++z)
+              for (long y = y0; y < std::min<long>(n_y, y0 + t_y); ++y)
+                for (long x = x0; x < std::min<long>(n_x, x0 + t_x); ++x)
+                  result.old_row.push_back(static_cast<int>((z * n_y + y) * n_x + x));
             result.block_offsets.push_back(static_cast<int>(result.old_row.size()));
           }
     return result;
@@ -167,8 +191,12 @@ namespace leopard
     if (dim < 1 || dim > 3 || coordinates.size() % dim != 0)
       throw InvalidInput(std::to_string(coordinates.size()) + " coordinates in " + std::to_string(dim) +
                          " dimensions\n  expected: 1, 2 or 3 dimensions and as many numbers for each row");
+    for (std::size_t i = 0; i < coordinates.size(); ++i)
+      if (!std::isfinite(coordinates[i]))
+        throw InvalidInput("a coordinate of row " + std::to_string(i / dim) + " is " + std::to_string(coordinates[i]) +
+                           "\n  expected: finite numbers");
     Partition result;
-    result.old_row.resize(coordinates.size() / dim);
+    result.old_row.resize(checked_count(static_cast<double>(coordinates.size() / dim), "rows with coordinates"));
     std::iota(result.old_row.begin(), result.old_row.end(), 0);
     result.block_offsets = {0};
     const auto at        = [&](int row, int d) { return coordinates[static_cast<std::size_t>(row) * dim + d]; };
@@ -198,7 +226,7 @@ namespace leopard
               }
           }
         // a multiple of the block size on the left, so that blocks are full
-        const int n_blocks = (end - begin + block_size - 1) / block_size;
+        const int n_blocks = (end - begin - 1) / block_size + 1;
         const int middle   = begin + static_cast<int>(static_cast<long>(end - begin) * (n_blocks / 2) / n_blocks);
         std::nth_element(first, result.old_row.begin() + middle, last, [&](int i, int j) {
           return at(i, longest) != at(j, longest) ? at(i, longest) < at(j, longest) : i < j;
@@ -214,7 +242,7 @@ namespace leopard
     require_block_size(block_size);
     Graph graph = symmetric_graph(A);
     // METIS keeps the parts' sizes within a tolerance; more parts are asked for until none exceeds the block size
-    for (idx_t n_parts = std::max(1, (A.n_rows + block_size - 1) / block_size);; n_parts += 1 + n_parts / 50)
+    for (idx_t n_parts = A.n_rows == 0 ? 1 : (A.n_rows - 1) / block_size + 1;; n_parts += 1 + n_parts / 50)
       {
         if (n_parts <= 1)
           return contiguous_partition(A.n_rows, std::max(1, A.n_rows));
@@ -291,11 +319,20 @@ namespace leopard
 
   CrsMatrix permute(const CrsMatrix &A, const Partition &partition)
   {
+    require_length(partition.old_row, A.n_rows, "rows");
     return permute(A, partition.old_row, partition.old_row);
   }
 
   CrsMatrix permute(const CrsMatrix &A, const std::vector<int> &old_row, const std::vector<int> &old_column)
   {
+    if (!old_row.empty())
+      require_length(old_row, A.n_rows, "rows");
+    if (static_cast<long>(old_column.size()) > A.n_columns)
+      throw InvalidInput("a new order of " + std::to_string(old_column.size()) + " columns\n  expected: of at most " + std::to_string(A.n_columns) +
+                         ", as many as there are");
+    require_permutation(old_row, "row");
+    if (&old_column != &old_row)
+      require_permutation(old_column, "column");
     std::vector<int> new_column(A.n_columns);
     std::iota(new_column.begin(), new_column.end(), 0);
     for (std::size_t j = 0; j < old_column.size(); ++j)
@@ -326,6 +363,8 @@ namespace leopard
 
   std::vector<double> permute(const std::vector<double> &v, const Partition &partition)
   {
+    require_length(partition.old_row, v.size(), "rows");
+    require_permutation(partition.old_row, "row");
     std::vector<double> result(v.size());
     for (std::size_t i = 0; i < v.size(); ++i)
       result[i] = v[partition.old_row[i]];
@@ -334,6 +373,8 @@ namespace leopard
 
   std::vector<double> permute_back(const std::vector<double> &new_v, const Partition &partition)
   {
+    require_length(partition.old_row, new_v.size(), "rows");
+    require_permutation(partition.old_row, "row");
     std::vector<double> result(new_v.size());
     for (std::size_t i = 0; i < new_v.size(); ++i)
       result[partition.old_row[i]] = new_v[i];

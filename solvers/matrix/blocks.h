@@ -71,6 +71,8 @@ namespace leopard
   /** Reverse Cuthill-McKee order of the graph of A + A^T (small bandwidth), then blocks of block_size rows. */
   Partition rcm_partition(const CrsMatrix &A, int block_size);
 
+  // permute() and permute_back() throw InvalidInput for an order that is not one: of another length, or with a row that is missing.
+
   /** Rows and own columns in the new order, P A P^T; ghost columns stay. Entries of a row sorted by column. */
   CrsMatrix permute(const CrsMatrix &A, const Partition &partition);
 

@@ -2,9 +2,11 @@
 #include "crs_matrix.h"
 
 #include "../base/errors.h"
+#include "../base/norms.h"
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 
 namespace leopard
 {
@@ -21,15 +23,35 @@ namespace leopard
         fail("it has " + std::to_string(A.n_rows) + " rows and " + std::to_string(A.n_columns) + " columns",
              "a square matrix, or further columns for ghosts");
       if (A.row_offsets.size() != static_cast<std::size_t>(A.n_rows) + 1)
-        fail("row_offsets has " + std::to_string(A.row_offsets.size()) + " entries", std::to_string(A.n_rows + 1) + ", one more than rows");
+        fail("row_offsets has " + std::to_string(A.row_offsets.size()) + " entries",
+             std::to_string(static_cast<std::size_t>(A.n_rows) + 1) + ", one more than rows");
       if (A.columns.size() != A.values.size())
         fail("it has " + std::to_string(A.columns.size()) + " column indices and " + std::to_string(A.values.size()) + " values",
              "as many of one as of the other");
       if (A.row_offsets.front() != 0 || A.row_offsets.back() != A.n_entries())
         fail("row_offsets runs from " + std::to_string(A.row_offsets.front()) + " to " + std::to_string(A.row_offsets.back()),
              "from 0 to the number of entries, " + std::to_string(A.n_entries()));
+      for (int i = 0; i < A.n_rows; ++i) // all of them before any is followed
+        if (A.row_offsets[i] > A.row_offsets[i + 1])
+          fail("row_offsets decreases after row " + std::to_string(i), "offsets that do not decrease");
     }
   } // namespace
+
+  int checked_count(double count, const std::string &of_what)
+  {
+    if (!(count <= 2147483647.))
+      {
+        char text[32];
+        std::snprintf(text, sizeof(text), "%.0f", count);
+        throw InvalidInput("there are " + std::string(text) + " " + of_what + "\n  expected: at most 2^31 - 1; indices have 32 bits");
+      }
+    return static_cast<int>(count);
+  }
+
+  int CrsMatrix::n_entries() const
+  {
+    return checked_count(static_cast<double>(values.size()), "entries in a sparse matrix");
+  }
 
   void CrsMatrix::validate() const
   {
@@ -38,8 +60,6 @@ namespace leopard
     std::vector<int> last_row_with(n_columns, -1);
     for (int i = 0; i < n_rows; ++i)
       {
-        if (row_offsets[i] > row_offsets[i + 1])
-          fail("row_offsets decreases after " + row_text(i), "offsets that do not decrease");
         if (row_offsets[i] == row_offsets[i + 1])
           fail(row_text(i) + " is empty", "at least a diagonal entry in each row");
         bool diagonal_found = false;
@@ -122,14 +142,14 @@ namespace leopard
 
   double residual_norm(const CrsMatrix &A, const double *x, const double *b)
   {
-    double norm_squared = 0.;
+    SafeNorm norm;
     for (int i = 0; i < A.n_rows; ++i)
       {
         double r = b[i];
         for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
           r -= A.values[p] * x[A.columns[p]];
-        norm_squared += r * r;
+        norm.add(r);
       }
-    return std::sqrt(norm_squared);
+    return norm.value();
   }
 } // namespace leopard

@@ -22,8 +22,8 @@ namespace leopard
     std::vector<int>    columns;           ///< one an entry, any order within a row, no column twice
     std::vector<double> values;            ///< one an entry
 
-    /** Number of stored entries. */
-    int n_entries() const { return static_cast<int>(values.size()); }
+    /** Number of stored entries. @throws InvalidInput for more than 2^31 - 1. */
+    int n_entries() const;
 
     /**
      * Checks what every relaxation relies on: consistent array lengths, columns in range, no column twice in a row, no
@@ -32,6 +32,12 @@ namespace leopard
      */
     void validate() const;
   };
+
+  /**
+   * A number of rows, entries or nodes as an int. @param count computed in double, which holds each below 2^53 exactly and does not wrap beyond.
+   * @param of_what "entries in ...", for the message. @throws InvalidInput if it is more than 2^31 - 1.
+   */
+  int checked_count(double count, const std::string &of_what);
 
   /** A without the zeros that are stored off its diagonal. */
   CrsMatrix without_zeros(const CrsMatrix &A);

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "generators.h"
 
+#include "../base/errors.h"
+
 #include <algorithm>
 #include <cmath>
 #include <map>
 #include <random>
+#include <string>
 
 namespace leopard
 {
@@ -26,6 +29,13 @@ namespace leopard
 
   CrsMatrix seven_point_matrix(int n_x, int n_y, int n_z, double delta)
   {
+    const double n_nodes = static_cast<double>(n_x) * n_y * n_z;
+    const auto   grid    = std::to_string(n_x) + " x " + std::to_string(n_y) + " x " + std::to_string(n_z) + " nodes";
+    if (n_x < 0 || n_y < 0 || n_z < 0)
+      throw InvalidInput("a grid of " + grid + "\n  expected: no negative number");
+    checked_count(n_nodes, "rows for a grid of " + grid);
+    checked_count(7. * n_nodes - 2. * (static_cast<double>(n_x) * n_y + static_cast<double>(n_y) * n_z + static_cast<double>(n_z) * n_x),
+                  "entries for a grid of " + grid);
     CrsMatrix  A;
     const int  stride[3] = {1, n_x, n_x * n_y}, n[3] = {n_x, n_y, n_z};
     const bool flat = n_z == 1;

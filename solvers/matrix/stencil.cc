@@ -3,7 +3,9 @@
 
 #include "../base/errors.h"
 
+#include <algorithm>
 #include <cmath>
+#include <cstdlib>
 
 namespace leopard
 {
@@ -17,6 +19,13 @@ namespace leopard
       stencil.n_z = n_z;
       return stencil;
     }
+
+    void check_grid(const Stencil &s, int fewest)
+    {
+      if (std::min({s.n_x, s.n_y, s.n_z}) < fewest || static_cast<double>(s.n_x) * s.n_y * s.n_z > 2147483647.)
+        throw InvalidInput("stencil: a grid of " + std::to_string(s.n_x) + " x " + std::to_string(s.n_y) + " x " + std::to_string(s.n_z) +
+                           " nodes\n  expected: at least one node a direction and at most 2^31 - 1 in all");
+    }
   } // namespace
 
   bool Stencil::is_star() const
@@ -29,11 +38,15 @@ namespace leopard
     return true;
   }
 
+  int Stencil::n_rows() const
+  {
+    check_grid(*this, 0);
+    return n_x * n_y * n_z;
+  }
+
   void Stencil::validate() const
   {
-    if (n_x < 1 || n_y < 1 || n_z < 1 || static_cast<double>(n_x) * n_y * n_z > 2147483647.)
-      throw InvalidInput("stencil: a grid of " + std::to_string(n_x) + " x " + std::to_string(n_y) + " x " + std::to_string(n_z) +
-                         " nodes\n  expected: at least one node a direction and at most 2^31 - 1 in all");
+    check_grid(*this, 1);
     for (const double c : coefficients)
       if (!std::isfinite(c))
         throw InvalidInput("stencil: a coefficient is " + std::to_string(c) + "\n  expected: finite numbers");
@@ -57,7 +70,16 @@ namespace leopard
         "damped-jacobi) on several ranks");
     CrsMatrix A;
     A.n_rows = A.n_columns = n_rows();
-    A.row_offsets.reserve(A.n_rows + 1);
+    double n_entries       = 0.; // at most, as a diagonal may have zeros
+    for (int dz = -1; dz <= 1; ++dz)
+      for (int dy = -1; dy <= 1; ++dy)
+        for (int dx = -1; dx <= 1; ++dx)
+          if (coefficient(dx, dy, dz) != 0. || (dx == 0 && dy == 0 && dz == 0 && !diagonal.empty()))
+            n_entries += static_cast<double>(n_x - std::abs(dx)) * (n_y - std::abs(dy)) * (n_z - std::abs(dz));
+    const std::size_t capacity = checked_count(n_entries, "entries in the matrix of a stencil");
+    A.row_offsets.reserve(static_cast<std::size_t>(A.n_rows) + 1);
+    A.columns.reserve(capacity);
+    A.values.reserve(capacity);
     for (int z = 0; z < n_z; ++z)
       for (int y = 0; y < n_y; ++y)
         for (int x = 0; x < n_x; ++x)

@@ -28,7 +28,8 @@ namespace leopard
     double &coefficient(int dx, int dy, int dz) { return coefficients[((dz + 1) * 3 + dy + 1) * 3 + dx + 1]; }
     double  coefficient(int dx, int dy, int dz) const { return coefficients[((dz + 1) * 3 + dy + 1) * 3 + dx + 1]; }
 
-    int n_rows() const { return n_x * n_y * n_z; }
+    /** n_x n_y n_z. @throws InvalidInput if these are more than 2^31 - 1. */
+    int n_rows() const;
     /** Nodes of a plane (a line in two dimensions): those with equal z (equal y). */
     int  plane() const { return n_z > 1 ? n_x * n_y : n_x; }
     bool is_slab() const { return ghost_below || ghost_above; }

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "linear_algebra.h"
 
+#include "../base/norms.h"
 #include "../base/thread_pool.h"
 #include "../device/device.h"
 
 #include <algorithm>
 #include <cstring>
+#include <numeric>
 
 namespace leopard
 {
@@ -185,6 +187,22 @@ namespace leopard
       }
     };
   } // namespace
+
+  double LinearAlgebra::norm_squared(const double *x, int n) const
+  {
+    const double sum = dot(x, x, n);
+    if (sum != 0. || n == 0)
+      return sum;
+    // zeros, or numbers whose squares are zero: rare enough to look at them on the host
+    std::vector<double> copy;
+    if (memory_space() == MemorySpace::device)
+      {
+        copy.resize(n);
+        device::copy_to_host(copy.data(), x, copy.size() * sizeof(double));
+        x = copy.data();
+      }
+    return std::accumulate(x, x + n, 0., [](double squares, double value) { return squares + square(value); });
+  }
 
   std::unique_ptr<LinearAlgebra> make_linear_algebra(Backend backend, int n_threads)
   {

@@ -32,12 +32,13 @@ namespace leopard
     virtual MemorySpace memory_space() const = 0;
 
     /** n zeros. */
-    virtual std::shared_ptr<double[]> vector(std::size_t n) const                            = 0;
-    virtual std::shared_ptr<double[]> vector(const std::vector<double> &host) const          = 0;
-    virtual std::shared_ptr<int[]>    indices(const std::vector<int> &host) const            = 0; ///< null if empty
-    virtual std::unique_ptr<Matrix>   matrix(CrsMatrix A) const                              = 0;
-    virtual void                      set_zero(double *x, std::size_t n) const               = 0;
-    virtual double                    dot(const double *x, const double *y, int n) const     = 0;
+    virtual std::shared_ptr<double[]> vector(std::size_t n) const                        = 0;
+    virtual std::shared_ptr<double[]> vector(const std::vector<double> &host) const      = 0;
+    virtual std::shared_ptr<int[]>    indices(const std::vector<int> &host) const        = 0; ///< null if empty
+    virtual std::unique_ptr<Matrix>   matrix(CrsMatrix A) const                          = 0;
+    virtual void                      set_zero(double *x, std::size_t n) const           = 0;
+    virtual double                    dot(const double *x, const double *y, int n) const = 0;
+    double                            norm_squared(const double *x, int n) const; ///< x^T x, which is zero for zeros only (see base/norms.h)
     virtual void                      add(double *y, double a, const double *x, int n) const = 0; ///< y += a x
     /** to[to_rows[i]] = from[from_rows[i]] for i < n, or += with add; no row twice in to_rows; null stands for i itself. */
     virtual void copy_entries(double *to, const int *to_rows, const double *from, const int *from_rows, int n, bool add = false) const = 0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stencil_host_grid.h"
 
+#include "../base/norms.h"
 #include "../base/vector_clones.h"
 
 #include <algorithm>
@@ -128,9 +129,9 @@ namespace leopard
     int    i       = 0;
     for (; i + 8 <= n; i += 8)
       for (int e = 0; e < 8; ++e)
-        sums[e] += r[i + e] * r[i + e];
+        sums[e] += square(r[i + e]);
     for (; i < n; ++i)
-      sums[0] += r[i] * r[i];
+      sums[0] += square(r[i]);
     return ((sums[0] + sums[4]) + (sums[1] + sums[5])) + ((sums[2] + sums[6]) + (sums[3] + sums[7]));
   }
 

@@ -124,7 +124,7 @@ namespace leopard
             const double v      = exists ? value(x, y, z) : 0.;
             window[e]           = interior || !exists ? v : fine.weight_x(x) * fine.weight_yz(y, z) * v;
             if (i < Shape::w_x - 1 && j < Shape::w_y - 1 && (Shape::flat || k < Shape::w_z - 1) && (interior || fine.owns(y, z)))
-              norm += v * v;
+              norm += square(v);
           }
       }
     return norm;

@@ -232,10 +232,10 @@ namespace leopard
       {
         compute_residual(x, b);
         const double *r = adaptive ? global_residual.get() : levels.back().r.get();
-        return algebra->dot(r, r, rows);
+        return algebra->norm_squared(r, rows);
       }
 
-      double norm_squared(const double *b) override { return algebra->dot(b, b, rows); }
+      double norm_squared(const double *b) override { return algebra->norm_squared(b, rows); }
 
       double restricted_residual_norm_squared() override
       {

@@ -128,7 +128,7 @@ namespace leopard
       if (const int row = A.row(slot); row >= 0)
         {
           const double r = A.residual(slot, row, x, __ldg(b + row));
-          sum += r * r;
+          sum += square(r);
         }
     sum = sum_over_block(sum, shared);
     if (threadIdx.x == 0)
@@ -184,7 +184,7 @@ namespace leopard
     /** @param new_values host memory, order of the CrsMatrix. Allocates at the first call only. @throws InvalidInput. */
     void update_values(const double *new_values)
     {
-      check_diagonal(diagonal_entry, new_values);
+      check_new_values(row_offsets, diagonal_entry, new_values);
       if (n_rows == 0)
         return;
       if (staging.size() == 0)
@@ -206,6 +206,7 @@ namespace leopard
       , n_entries(A.n_entries())
       , n_parts(std::min(blocks_for(host.first_slot.back()), sell_reduction_blocks))
       , first_slot(host.first_slot)
+      , row_offsets(A.row_offsets)
       , diagonal_entry(diagonal_entries(A))
       , rows(in_order(host.rows) ? std::vector<int>() : host.rows)
       , slice_offsets(host.slice_offsets)
@@ -236,8 +237,8 @@ namespace leopard
     }
 
     const int              n_rows, n_entries, n_parts;
-    const std::vector<int> first_slot, diagonal_entry;
-    device::Array<int>     rows; ///< empty: slot i is row i
+    const std::vector<int> first_slot, row_offsets, diagonal_entry; ///< the last two of the CrsMatrix
+    device::Array<int>     rows;                                    ///< empty: slot i is row i
     device::Array<int>     slice_offsets, columns;
     device::Array<double>  values, diagonal;
     std::vector<int>       host_source, host_diagonal_source; ///< until the first update_values()

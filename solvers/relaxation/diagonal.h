@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "../base/errors.h"
+#include "../matrix/block_crs.h"
 #include "../matrix/crs_matrix.h"
 
-#include <cmath>
-#include <string>
 #include <vector>
 
 namespace leopard
@@ -21,12 +19,15 @@ namespace leopard
     return entries;
   }
 
-  /** @param values one an entry of the matrix, host memory. @throws InvalidInput naming the row whose diagonal entry is zero or not finite. */
-  inline void check_diagonal(const std::vector<int> &entries, const double *values)
+  /**
+   * What update_values() demands of new values, before any is taken.
+   * @param row_offsets of the matrix, @param diagonal diagonal_entries() of it, @param values one an entry, host memory.
+   * @throws InvalidInput naming the row where a value is not finite, or that on the diagonal is zero.
+   */
+  inline void check_new_values(const std::vector<int> &row_offsets, const std::vector<int> &diagonal, const double *values)
   {
-    for (std::size_t i = 0; i < entries.size(); ++i)
-      if (const double d = values[entries[i]]; !(std::isfinite(d) && d != 0.))
-        throw InvalidInput("the diagonal entry of row " + std::to_string(i) + " is " + std::to_string(d) +
-                           "\n  expected: a finite number that is not zero");
+    for (std::size_t i = 0; i < diagonal.size(); ++i)
+      for (int p = row_offsets[i]; p < row_offsets[i + 1]; ++p)
+        check_new_value(static_cast<int>(i), values[p], p == diagonal[i]);
   }
 } // namespace leopard

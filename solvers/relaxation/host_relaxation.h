@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "../base/norms.h"
 #include "diagonal.h"
 #include "relaxation.h"
 
@@ -17,23 +18,19 @@ namespace leopard
     MemorySpace memory_space() const override { return MemorySpace::host; }
     bool        is_fixed_linear_map() const override { return true; }
 
-    double residual_norm_squared(const double *x, const double *b) override
-    {
-      const double norm = residual_norm(A, x, b);
-      return norm * norm;
-    }
+    double residual_norm_squared(const double *x, const double *b) override { return square(residual_norm(A, x, b)); }
 
     double norm_squared(const double *b) override
     {
       double sum = 0.;
       for (int i = 0; i < A.n_rows; ++i)
-        sum += b[i] * b[i];
+        sum += square(b[i]);
       return sum;
     }
 
     void update_values(const double *values) override
     {
-      check_diagonal(diagonal_entry, values);
+      check_new_values(A.row_offsets, diagonal_entry, values);
       std::copy_n(values, A.values.size(), A.values.begin());
       invert_diagonal();
     }

@@ -79,7 +79,10 @@ namespace leopard
             "relative_tolerance",
             relative_tolerance,
             "0, or a number >= 1e-15: double precision does not resolve smaller residuals");
-    require(absolute_tolerance >= 0. && absolute_tolerance < INFINITY, "absolute_tolerance", absolute_tolerance, "a number >= 0");
+    require(absolute_tolerance == 0. || (absolute_tolerance >= 1e-145 && absolute_tolerance < INFINITY),
+            "absolute_tolerance",
+            absolute_tolerance,
+            "0, or a number >= 1e-145, whose square is in the range of double");
     require(test_every >= 1, "test_every", test_every, "a number >= 1");
     require(divergence_factor > 1., "divergence_factor", divergence_factor, "a number > 1");
     require(stagnation_tests >= 0, "stagnation_tests", stagnation_tests, "a number >= 0");
@@ -127,6 +130,33 @@ namespace leopard
       const Communication &communication;
     };
 
+    /**
+     * Sums of squares of norms between these neither under- nor overflow, and neither do the squares of what is made of them: the goal for the smallest
+     * tolerance, the limit for the usual divergence_factor.
+     */
+    constexpr double smallest_norm = 1e-130, largest_norm = 1e145;
+
+    [[noreturn]] void refuse_norm(const std::string &of_what, bool too_small)
+    {
+      throw InvalidInput("the norm of " + of_what + " is " +
+                         (too_small ? "below " + short_text(smallest_norm) : "above " + short_text(largest_norm)) + "\n  expected: a norm between " +
+                         short_text(smallest_norm) + " and " + short_text(largest_norm) +
+                         ", whose square is in the range of double; scale b and x by the same power of ten");
+    }
+
+    /** @throws InvalidInput if ||b||, or the first residual where that stands for it, cannot be squared. */
+    void check_norms(double initial_residual, double norm_b, const StoppingCriteria &criteria)
+    {
+      const double      reference = norm_b > 0. ? norm_b : initial_residual;
+      const std::string of_what   = norm_b > 0. ? "the right-hand side" : "the first residual";
+      if (criteria.relative_tolerance > 0. && criteria.absolute_tolerance == 0. && reference > 0. && reference < smallest_norm)
+        refuse_norm(of_what, true);
+      if (criteria.relative_tolerance > 0. && reference > largest_norm)
+        refuse_norm(of_what, false);
+      if (std::isinf(initial_residual))
+        refuse_norm("the first residual", false);
+    }
+
     /** Global iterations with an exchange of ghosts before each, where there are any, and the residual afterwards. */
     IterationReport iterate(Relaxation &relaxation, double *x, const double *b, int n, const Residual &residual, const Communication &communication)
     {
@@ -155,13 +185,21 @@ namespace leopard
       return std::is_sorted(residuals.end() - tests, residuals.end());
     }
 
-    /** Whether the smallest residual is older than so many tests. */
+    /** Whether none of the last so many residuals is smaller than all before, and none larger than most_growth times the smallest. */
+    bool is_flat(const std::vector<double> &residuals, std::size_t tests, double most_growth)
+    {
+      if (residuals.size() <= tests)
+        return false;
+      const auto   last   = residuals.end() - static_cast<std::ptrdiff_t>(tests);
+      const double before = *std::min_element(residuals.begin(), last);
+      return *std::min_element(last, residuals.end()) >= before * (1. - 1e-12) && *std::max_element(last, residuals.end()) <= before * most_growth;
+    }
+
+    /** See StoppingCriteria::stagnation_tests. */
     bool stagnates(const std::vector<double> &residuals, int tests)
     {
-      if (tests == 0 || residuals.size() <= static_cast<std::size_t>(tests))
-        return false;
-      const double before = *std::min_element(residuals.begin(), residuals.end() - tests);
-      return *std::min_element(residuals.end() - tests, residuals.end()) >= before * (1. - 1e-12);
+      const auto n = static_cast<std::size_t>(tests);
+      return n > 0 && (is_flat(residuals, n, 2.) || is_flat(residuals, 4 * n, INFINITY));
     }
   } // namespace
 
@@ -197,6 +235,7 @@ namespace leopard
     test.divergence_factor  = criteria.divergence_factor;
     test.every              = criteria.test_every;
     const auto begin        = [&](double initial_residual, double norm_b) {
+      check_norms(initial_residual, norm_b, criteria);
       test.initial_residual   = initial_residual;
       test.norm_b             = norm_b;
       result.initial_residual = initial_residual;

@@ -120,16 +120,16 @@ namespace leopard
     /** Forgets what an iteration with momentum or a polynomial remembers of the iterations before. */
     virtual void restart() {}
 
-    /** ||b - A x||_2^2 over the own rows. */
+    /** ||b - A x||_2^2 over the own rows, as a sum of square() of base/norms.h: zero for zeros only. */
     virtual double residual_norm_squared(const double *x, const double *b) = 0;
 
-    /** ||b||_2^2 over the own rows. */
+    /** ||b||_2^2 over the own rows, likewise. */
     virtual double norm_squared(const double *b) = 0;
 
     /**
      * Takes new values for the sparsity pattern that the object was made with: one value an entry, host memory, in the
      * order of that CrsMatrix. Allocates nothing.
-     * @throws InvalidInput if a diagonal entry has become zero or not finite.
+     * @throws InvalidInput if a value is not finite, or a diagonal entry has become zero; then the object is as it was.
      */
     virtual void update_values(const double *values) = 0;
   };
@@ -139,11 +139,13 @@ namespace leopard
   {
     int    max_iterations     = 10000; ///< global iterations
     double relative_tolerance = 0.;    ///< stop when ||r||_2 <= relative_tolerance * ||b||_2 (dimensionless, at least 1e-15); 0: no test
-    double absolute_tolerance = 0.;    ///< stop when ||r||_2 <= absolute_tolerance (units of b); 0: no test
+    double absolute_tolerance = 0.;    ///< stop when ||r||_2 <= absolute_tolerance (units of b, at least 1e-145); 0: no test
     int    test_every         = 10;    ///< global iterations between two residual tests
     double divergence_factor  = 1e6;   ///< ||r|| above this multiple of the first residual norm is called divergence
-    int    stagnation_tests   = 20;    ///< that many tests in sequence without a smaller residual are called stagnation; 0: never
-    double max_seconds        = 0.;    ///< wall time at which to stop, looked at with each test; 0: no limit
+    int    stagnation_tests =
+      5; ///< that many tests in sequence whose residual is not smaller than the smallest before, and at most twice as large, are called
+         ///< stagnation; or four times as many of whatever size, since some residuals grow before they fall; 0: never
+    double max_seconds = 0.; ///< wall time at which to stop, looked at with each test; 0: no limit
 
     /** @throws InvalidInput if a number is out of range. */
     void validate() const;
@@ -154,7 +156,7 @@ namespace leopard
     converged,       ///< a tolerance was met
     iteration_limit, ///< max_iterations were done; with no tolerance given this is what was asked for
     diverged,        ///< the residual grew beyond divergence_factor, grew tenfold without a pause, or is not finite
-    stagnated,       ///< the residual has not fallen for stagnation_tests tests
+    stagnated,       ///< the residual has not fallen for some tests (see stagnation_tests)
     time_limit       ///< max_seconds have passed
   };
 
@@ -181,6 +183,9 @@ namespace leopard
    * Relaxes A x = b from the x that is given until one of the criteria holds. Between two tests nothing synchronizes but
    * the exchange of ghosts, once a global iteration, where communication has any. Collective.
    * @param x n_columns values, @param b n_rows values, both in relaxation.memory_space().
+   * @throws InvalidInput with a relative tolerance if ||b||, or for b = 0 the first residual, is above 1e145, or is below 1e-130 and not zero and there is no
+   * absolute tolerance: squares would under- or overflow. In every case for a first residual that is infinite. A relaxation that tests by itself has
+   * changed x until then.
    */
   SolveResult
   solve(Relaxation &relaxation, double *x, const double *b, const StoppingCriteria &criteria, const Communication &communication = Communication());

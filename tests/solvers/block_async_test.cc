@@ -177,6 +177,26 @@ namespace leopard
           };
           EXPECT_EQ(run(1), run(1));
           EXPECT_NE(run(1), run(2));
+          // the runs of one object differ, and those of another one are the same runs
+          const auto runs = [&] {
+            BlockAsyncOptions o;
+            o.backend    = backend;
+            o.schedule   = Schedule::replay;
+            o.block_size = 50;
+            BlockAsync          method(A, o);
+            std::vector<Vector> results;
+            for (int i = 0; i < 3; ++i)
+              {
+                results.emplace_back(2500, 0.);
+                method.restart();
+                method.iterate(results.back().data(), b.data(), 10);
+              }
+            return results;
+          };
+          const auto results = runs();
+          EXPECT_NE(results[0], results[1]);
+          EXPECT_NE(results[1], results[2]);
+          EXPECT_EQ(results, runs());
         }
     }
 

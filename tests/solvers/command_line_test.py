@@ -6,6 +6,7 @@ import json
 import math
 import os
 import pathlib
+import random
 import subprocess
 import tempfile
 import unittest
@@ -235,7 +236,40 @@ class Failing(Program):
         self.assertIn("time limit", said)
 
 
+    def test_result_that_does_not_hold_is_not_written(self):
+        # rows whose terms are far larger than their sum: in another order of the sum the residual is another one
+        n_refused = 0
+        for seed in (0, 53, 94, 145):
+            numbers = random.Random(seed)
+            entries = {}
+            for i in range(4):
+                entries.update({(i, j): numbers.uniform(-1000., 1000.) for j in range(i)})
+                entries[i, i] = numbers.uniform(1., 2.)
+            self.matrix("B.mtx", entries, 4)
+            self.vector("b.mtx", [numbers.uniform(-1., 1.) for _ in range(4)])
+            run = subprocess.run([LEOPARD_SOLVE, "B.mtx", "--rhs", "b.mtx", "--solution", "x.mtx", "--history", "h.csv", "--tolerance", "1e-15",
+                                  "--backend", "host", "--threads", "1", "--block-size", "1"], cwd=self.folder, capture_output=True, text=True, check=False)
+            if "the residual computed anew is" in run.stderr:
+                n_refused += 1
+                self.assertNotEqual(run.returncode, 0)
+                self.assertFalse((self.folder / "x.mtx").exists())
+                self.assertFalse((self.folder / "h.csv").exists())
+            for name in ("x.mtx", "h.csv"):
+                (self.folder / name).unlink(missing_ok=True)
+        self.assertGreater(n_refused, 0)
+
+
 class BadInput(Program):
+    def test_right_hand_sides_whose_norm_cannot_be_squared(self):
+        for value in (1e-170, 1e160):
+            with self.subTest(value):
+                self.vector("b.mtx", [value] * 144)
+                for method in METHODS:
+                    self.refused("A.mtx", "--rhs", "b.mtx", "--solution", "x.mtx", "--method", method, says="norm of", code=1)
+        self.vector("b.mtx", [1e-120] * 144)
+        self.run_it("A.mtx", "--rhs", "b.mtx", "--solution", "x.mtx")
+        self.assertGreater(min(self.read_vector("x.mtx")), 2e-121)
+
     def test_matrix(self):
         self.refused("missing.mtx", says="missing.mtx", code=1)
         self.refused(".", says=".: ", code=1)

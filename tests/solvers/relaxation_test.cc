@@ -9,7 +9,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace leopard
 {
@@ -143,6 +145,62 @@ namespace leopard
       EXPECT_EQ(result.status, SolveStatus::converged);
       EXPECT_LE(result.final_residual, 1e-6 * result.initial_residual);
       EXPECT_EQ(result.history_iterations.size(), result.history_residuals.size());
+    }
+
+    /** Has the residuals that it is given, one after the other, and the last one for ever. */
+    class Scripted : public Relaxation
+    {
+    public:
+      explicit Scripted(std::vector<double> residuals_)
+        : residuals(std::move(residuals_))
+      {
+      }
+      std::string name() const override { return "scripted"; }
+      int         n_rows() const override { return 1; }
+      int         n_columns() const override { return 1; }
+      MemorySpace memory_space() const override { return MemorySpace::host; }
+      bool        is_fixed_linear_map() const override { return true; }
+      void        iterate(double        */*x*/, const double        */*b*/, int /*n_iterations*/) override {}
+      double      norm_squared(const double      */*b*/) override { return 1.; }
+      void        update_values(const double        */*values*/) override {}
+      double      residual_norm_squared(const double      */*x*/, const double      */*b*/) override
+      {
+        const double r = residuals[std::min(next++, residuals.size() - 1)];
+        return r * r;
+      }
+
+    private:
+      const std::vector<double> residuals;
+      std::size_t               next = 0;
+    };
+
+    TEST(Solve, RecognizesStagnationWithinAFewTests)
+    {
+      StoppingCriteria criteria;
+      criteria.relative_tolerance = 1e-8;
+      const auto run              = [&](const std::vector<double> &residuals) {
+        Scripted relaxation(residuals);
+        double   x = 0., b = 1.;
+        return solve(relaxation, &x, &b, criteria);
+      };
+      // falls in 3 tests and then stays, exactly or with the noise of chaotic schedules: 5 tests later this is known
+      SolveResult result = run({1., 0.5, 0.25, 0.2});
+      EXPECT_EQ(result.status, SolveStatus::stagnated);
+      EXPECT_EQ(result.n_iterations, 80);
+      result = run({1., 0.5, 0.25, 0.2, 0.21, 0.25, 0.39, 0.3, 0.21, 0.21});
+      EXPECT_EQ(result.status, SolveStatus::stagnated);
+      EXPECT_EQ(result.n_iterations, 80);
+      // what grows before it falls, as SOR's residual may, has more time, though not for ever
+      std::vector<double> hump = {1., 2., 3., 4., 5., 5., 5., 5., 4., 3., 2., 1.5, 1.2, 0.5};
+      while (hump.back() > 1e-8)
+        hump.push_back(hump.back() / 3.);
+      EXPECT_EQ(run(hump).status, SolveStatus::converged);
+      result = run({1., 3.});
+      EXPECT_EQ(result.status, SolveStatus::stagnated);
+      EXPECT_EQ(result.n_iterations, 200);
+      criteria.stagnation_tests = 0;
+      criteria.max_iterations   = 3000;
+      EXPECT_EQ(run({1.}).status, SolveStatus::iteration_limit);
     }
 
     TEST(Solve, RefusesBadCriteria)

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "host_device.h"
+
+#include <cmath>
+
+namespace leopard
+{
+  /**
+   * v^2, but for v != 0 never less than the smallest normal number: so a sum of squares is zero for zeros only, and a norm that is too small to be
+   * trusted is not taken for the norm of zeros.
+   */
+  LEOPARD_HOST_DEVICE inline double square(double v)
+  {
+    constexpr double smallest = 2.2250738585072014e-308;
+    const double     result   = v * v;
+    return v != 0. && result < smallest ? smallest : result;
+  }
+
+  /** The Euclidean norm of numbers that come one by one, whatever their magnitude: squares are those of quotients by the largest. */
+  class SafeNorm
+  {
+  public:
+    void add(double v)
+    {
+      const double magnitude = std::abs(v);
+      if (magnitude > largest)
+        {
+          sum     = 1. + sum * (largest / magnitude) * (largest / magnitude);
+          largest = magnitude;
+        }
+      else if (v != 0.) // what is no number comes here, too
+        sum += (magnitude / largest) * (magnitude / largest);
+    }
+
+    double value() const { return largest * std::sqrt(sum); }
+
+  private:
+    double largest = 0., sum = 0.;
+  };
+} // namespace leopard

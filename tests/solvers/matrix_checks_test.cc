@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+// Matrices, blocks and numberings that do not fit are refused before memory is touched: meant to be run with the address sanitizer, too.
+#include "block_async_test.h"
+
+#include <solvers/base/errors.h>
+#include <solvers/matrix/block_crs.h>
+#include <solvers/matrix/blocks.h>
+#include <solvers/matrix/generators.h>
+#include <solvers/relaxation/chebyshev.h>
+#include <solvers/relaxation/ilu0.h>
+#include <solvers/relaxation/point_relaxation.h>
+
+#include <functional>
+#include <limits>
+
+namespace leopard
+{
+  namespace
+  {
+    /** That an InvalidInput is thrown whose text has these words and says what is expected. */
+    void expect_refusal(const std::function<void()> &action, const std::string &words)
+    {
+      try
+        {
+          action();
+          ADD_FAILURE() << "accepted, and not: " << words;
+        }
+      catch (const InvalidInput &error)
+        {
+          EXPECT_NE(std::string(error.what()).find(words), std::string::npos) << error.what();
+          EXPECT_NE(std::string(error.what()).find("expected"), std::string::npos) << error.what();
+        }
+    }
+
+    TEST(CrsMatrix, OffsetsAreCheckedBeforeTheyAreFollowed)
+    {
+      CrsMatrix A      = five_point_matrix(3, 3, 0.);
+      A.row_offsets[1] = 100000000; // far behind the last entry
+      expect_refusal([&] { A.validate(); }, "row_offsets decreases after row 1");
+      A.row_offsets[1] = -100000000;
+      expect_refusal([&] { A.validate(); }, "row_offsets decreases after row 0");
+    }
+
+    TEST(Permute, RefusesNumberingsThatDoNotFit)
+    {
+      const CrsMatrix A         = five_point_matrix(4, 3, 0.);
+      const Partition longer    = contiguous_partition(13, 4);
+      const Partition shorter   = contiguous_partition(11, 4);
+      Partition       outside   = contiguous_partition(12, 4);
+      Partition       twice     = outside;
+      Partition       negative  = outside;
+      outside.old_row[5]        = 12;
+      twice.old_row[5]          = 6;
+      negative.old_row[5]       = -1;
+      const Vector v            = Vector(12, 1.);
+      const auto   refused_with = [&](const Partition &partition, const std::string &words) {
+        expect_refusal([&] { permute(A, partition); }, words);
+        expect_refusal([&] { permute(v, partition); }, words);
+        expect_refusal([&] { permute_back(v, partition); }, words);
+      };
+      refused_with(longer, "13 rows");
+      refused_with(shorter, "11 rows");
+      refused_with(Partition(), "0 rows");
+      refused_with(outside, "row 12");
+      refused_with(twice, "row 6");
+      refused_with(negative, "row -1");
+      expect_refusal([&] { permute(A, {}, outside.old_row); }, "column 12");
+      expect_refusal([&] { permute(A, outside.old_row, {}); }, "row 12");
+      expect_refusal([&] { permute(A, {}, longer.old_row); }, "13 columns");
+      EXPECT_EQ(permute_back(permute(v, contiguous_partition(12, 4)), contiguous_partition(12, 4)), v);
+    }
+
+    TEST(CrsMatrix, TooManyEntriesAreRefusedBeforeTheyAreMade)
+    {
+      expect_refusal([] { five_point_stencil(30000, 30000, 0.).to_crs(); }, "4499880000 entries");
+      expect_refusal([] { five_point_matrix(30000, 30000, 0.); }, "4499880000 entries");
+      expect_refusal([] { seven_point_matrix(2000, 2000, 2000, 0.); }, "2000 x 2000 x 2000 nodes");
+      expect_refusal([] { seven_point_matrix(2147483647, 2147483647, 2147483647, 0.); }, "2147483647 x 2147483647 x 2147483647 nodes");
+      expect_refusal([] { five_point_matrix(-1, 5, 0.); }, "-1 x 5 x 1 nodes");
+      expect_refusal([] { tile_partition(2000, 2000, 2000, 8, 8, 8); }, "2000 x 2000 x 2000 nodes");
+      expect_refusal([] { tile_partition(2147483647, 2147483647, 2147483647, 8, 8, 8); }, "2147483647 x 2147483647 x 2147483647 nodes");
+      EXPECT_EQ(tile_partition(5, 4, 1, 2147483647, 2147483647, 2147483647).block_offsets, (std::vector<int>{0, 20}));
+      // rows that overlap are stored once a block: 60000 blocks of all 60000 rows
+      const CrsMatrix A = five_point_matrix(300, 200, 0.);
+      Blocks          blocks;
+      for (int i = 0; i < A.n_rows; ++i)
+        {
+          blocks.owned_begin.push_back(i + 1);
+          blocks.begin.push_back(0);
+          blocks.end.push_back(A.n_rows);
+        }
+      expect_refusal([&] { BlockCrs(A, blocks); }, "3600000000 rows");
+      blocks.owned_begin.resize(30001);
+      blocks.owned_begin.back() = A.n_rows;
+      blocks.begin.resize(30000);
+      blocks.end.resize(30000); // fewer rows than 2^31, and more entries
+      expect_refusal([&] { BlockCrs(A, blocks); }, "8970000000 entries");
+    }
+
+    TEST(Stencil, GridsThatNobodyCanNumberAreRefusedByEveryBackend)
+    {
+      Stencil huge = seven_point_stencil(2147483647, 2147483647, 2147483647, 0.);
+      for (const Backend backend : {Backend::reference, Backend::host})
+        {
+          BlockAsyncOptions o;
+          o.backend = backend;
+          expect_refusal([&] { BlockAsync method(huge, o); }, "2147483647 x 2147483647 x 2147483647 nodes");
+        }
+      expect_refusal([&] { huge.to_crs(); }, "2147483647 x 2147483647 x 2147483647 nodes");
+    }
+
+    TEST(CoordinatePartition, RefusesWhatIsNoNumber)
+    {
+      for (const double bad : {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()})
+        {
+          Vector coordinates = random_vector(200, 1);
+          coordinates[37]    = bad;
+          expect_refusal([&] { coordinate_partition(coordinates, 2, 8); }, "row 18");
+        }
+    }
+
+    class NewValues : public BackendTest
+    {
+    protected:
+      /** All relaxations of the backend whose values can change. */
+      std::vector<std::unique_ptr<Relaxation>> relaxations(const CrsMatrix &A) const
+      {
+        std::vector<std::unique_ptr<Relaxation>> result;
+        for (const bool l1 : {false, true})
+          {
+            auto o       = options(Schedule::synchronous, 16, 2);
+            o.l1_weights = l1;
+            o.storage    = Storage::double_precision;
+            result.push_back(std::make_unique<BlockAsync>(A, o));
+          }
+        if (GetParam() == Backend::reference)
+          return result;
+        ChebyshevOptions chebyshev;
+        chebyshev.backend = GetParam();
+        result.push_back(make_chebyshev(A, chebyshev));
+        PointRelaxationOptions sor;
+        sor.backend   = GetParam();
+        sor.method    = PointMethod::sor;
+        sor.colouring = GetParam() == Backend::cuda;
+        result.push_back(make_point_relaxation(A, sor));
+        if (GetParam() == Backend::host)
+          result.push_back(make_ilu0(A, 1.));
+        return result;
+      }
+    };
+
+    TEST_P(NewValues, ThatAreNoNumbersAreRefusedAndChangeNothing)
+    {
+      const CrsMatrix A = five_point_matrix(10, 10, 0.5);
+      const Vector    b = random_vector(100, 3);
+      for (const auto &relaxation : relaxations(A))
+        {
+          const auto run = [&] {
+            Vector x(100, 0.);
+            relaxation->restart();
+            iterate(*relaxation, x, b, 3);
+            return x;
+          };
+          const Vector before = run();
+          for (std::size_t p = 0; p < A.values.size(); p += 7) // on and off the diagonal, in a block and outside
+            {
+              Vector values(A.values.size(), 1.);
+              values[p] = p % 2 == 0 ? std::numeric_limits<double>::quiet_NaN() : -std::numeric_limits<double>::infinity();
+              expect_refusal([&] { relaxation->update_values(values.data()); }, "row ");
+              EXPECT_EQ(run(), before) << relaxation->name() << ", entry " << p;
+            }
+          Vector values = A.values;
+          values[0]     = 0.;
+          expect_refusal([&] { relaxation->update_values(values.data()); }, "the diagonal entry of row 0");
+          EXPECT_EQ(run(), before) << relaxation->name();
+        }
+    }
+
+    INSTANTIATE_TEST_SUITE_P(Relaxations, NewValues, testing::Values(Backend::reference, Backend::host, Backend::cuda), backend_name);
+  } // namespace
+} // namespace leopard
