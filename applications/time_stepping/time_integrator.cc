@@ -22,6 +22,7 @@ namespace leopard
                                  SemiDiscreteSystem         &system_,
                                  ImplicitSystem             &implicit_system_,
                                  Newton                     &newton_,
+                                 const Growth               &growth_,
                                  double                      mesh_size,
                                  std::function<void(double)> update_load_)
     : parameters(parameters_)
@@ -29,6 +30,7 @@ namespace leopard
     , system(system_)
     , implicit_system(implicit_system_)
     , newton(newton_)
+    , growth(growth_)
     , update_load(std::move(update_load_))
     , n_fields(problem_.fields().size())
     , dt(parameters_.step_control == "multiple of h^2" ? parameters_.step_factor * mesh_size * mesh_size : parameters_.step_size)
@@ -205,7 +207,7 @@ namespace leopard
       }
     if (update_load)
       update_load(t + step_size);
-    implicit_system.set_mass_factor(factors.a);
+    implicit_system.set_mass_factor(factors.a, growth.factors(t + step_size));
 
     if (n_levels > 1)
       extrapolate(step_size, prediction);
