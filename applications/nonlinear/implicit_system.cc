@@ -57,10 +57,11 @@ namespace leopard
     AssertDimension(node_entries.size(), static_cast<std::size_t>(local.n_rows) * n);
   }
 
-  void ImplicitSystem::set_mass_factor(double a)
+  void ImplicitSystem::set_mass_factor(double a, const GrowthFactors &growth)
   {
-    if (a == mass_factor)
-      return;
+    node_factor = 1. / growth.diffusion;
+    if (a = (a + growth.dilution) * node_factor; a == mass_factor)
+      return; // node_factor changes nothing in L; linearize() follows where it counts
     mass_factor           = a;
     const int     n_local = system.stiffness.trilinos_matrix().NumMyNonzeros();
     double       *l       = local_values(linear_part);
@@ -75,9 +76,9 @@ namespace leopard
   void ImplicitSystem::residual(const HostVector &u, const HostVector *history, HostVector &r) const
   {
     linear_part.vmult(r, u);
-    r.sadd(-1., 1., system.load);
+    r.sadd(-1., node_factor, system.load);
     if (history != nullptr)
-      r.add(1., *history);
+      r.add(node_factor, *history);
     if (!implicit_reaction)
       return;
     const double      *m       = system.lumped_mass.begin();
@@ -87,7 +88,7 @@ namespace leopard
         const unsigned int count = std::min(nodes_at_once, n_nodes - begin), first = begin * n;
         problem.reaction(count, u.begin() + first, node_rates.data(), nullptr);
         for (unsigned int i = 0; i < count * n; ++i)
-          r.begin()[first + i] += m[first + i] * node_rates[i];
+          r.begin()[first + i] += node_factor * m[first + i] * node_rates[i];
       }
   }
 
@@ -106,7 +107,7 @@ namespace leopard
         const int *entry = node_entries.data() + static_cast<std::size_t>(first) * n;
         for (unsigned int row = 0; row < count * n; ++row)
           for (unsigned int d = 0; d < n; ++d, ++entry)
-            j[*entry] = l[*entry] - m[first + row] * node_derivatives[row * n + d];
+            j[*entry] = l[*entry] - node_factor * m[first + row] * node_derivatives[row * n + d];
       }
   }
 
@@ -115,7 +116,7 @@ namespace leopard
     workspace = system.load;
     if (history != nullptr)
       workspace.add(1., *history);
-    return workspace.l2_norm();
+    return node_factor * workspace.l2_norm();
   }
 
   void ImplicitSystem::reaction(const HostVector &u, HostVector &rates) const
@@ -123,7 +124,7 @@ namespace leopard
     problem.reaction(u.locally_owned_size() / n, u.begin(), rates.begin(), nullptr);
   }
 
-  double ImplicitSystem::dominant_mass_factor(const HostVector &u) const
+  double ImplicitSystem::dominant_mass_factor(const HostVector &u, const GrowthFactors &growth) const
   {
     double             a       = std::numeric_limits<double>::lowest();
     const double      *m       = system.lumped_mass.begin();
@@ -143,9 +144,9 @@ namespace leopard
             double        sum = r[row % n];
             for (unsigned int d = 0; d < n; ++d)
               sum += d == row % n ? 0. : std::abs(r[d]);
-            a = std::max(a, dominance[i] > 0. ? (excess[i] + m[i] * sum) / dominance[i] : std::numeric_limits<double>::infinity());
+            a = std::max(a, dominance[i] > 0. ? (growth.diffusion * excess[i] + m[i] * sum) / dominance[i] : std::numeric_limits<double>::infinity());
           }
       }
-    return dealii::Utilities::MPI::max(a, u.get_mpi_communicator());
+    return dealii::Utilities::MPI::max(a, u.get_mpi_communicator()) - growth.dilution;
   }
 } // namespace leopard

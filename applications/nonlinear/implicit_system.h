@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <applications/discretization/growth.h>
 #include <solvers/dealii/trilinos_matrix.h>
 
 #include <vector>
@@ -22,6 +23,9 @@ namespace leopard
    *
    *   G(u) = load + history - L u + m r(u) = 0,   L = K + a M,   J(u) = L - m r'(u) = -dG/du.
    *
+   * On a domain that grows, K is to be multiplied by k = GrowthFactors::diffusion, and s = GrowthFactors::dilution times M comes in. G is divided by k
+   * then, so that the matrix is still K and something that acts at the nodes: L = K + (a + s)/k M, and load, history and m are divided by k.
+   *
    * The reaction acts at the nodes, so that J differs from L in the C x C diagonal blocks of the nodes only, and nothing is
    * re-assembled. With an explicit reaction m r(u) is missing in G and J = L. Knows matrices and vectors, no mesh and no dimension.
    * Constrained unknowns of u must be zero.
@@ -32,8 +36,8 @@ namespace leopard
     /** Keeps references. Collective. */
     ImplicitSystem(const SemiDiscreteSystem &system, const Problem &problem, ReactionTreatment treatment = ReactionTreatment::implicit);
 
-    /** Sets a and recomputes L; does nothing if a is what it was. Then linearize() must follow before the Jacobian is used. */
-    void set_mass_factor(double a);
+    /** Sets a and recomputes L; does nothing if all is what it was. Then linearize() must follow before the Jacobian is used. */
+    void set_mass_factor(double a, const GrowthFactors &growth = {});
 
     /** r = G(u). @param history a vector, or nullptr for none. */
     void residual(const HostVector &u, const HostVector *history, HostVector &r) const;
@@ -47,7 +51,7 @@ namespace leopard
     /** Changes when L changes: without implicit reaction the matrix is the same as long as this is. */
     unsigned int matrix_version() const { return version; }
 
-    /** ||load + history||_2, the scale that rounding errors of G have. */
+    /** ||load + history||_2 (divided by k), the scale that rounding errors of G have. */
     double scale(const HostVector *history, HostVector &workspace) const;
 
     /** rates = r(u) at the own nodes, as a vector of the unknowns; not multiplied by m. */
@@ -67,9 +71,11 @@ namespace leopard
      * mu_i is M_ii less the absolute values of the other entries of M's row, that is m_i where the mass is lumped. With the five-point
      * stencil K's part is zero. Without implicit reaction r' = 0.
      *
+     * On a domain that grows, K's part is multiplied by k and s is subtracted from a*.
+     *
      * @return a*; negative where every a will do, infinite where none will (a consistent mass matrix may have mu_i <= 0). Collective.
      */
-    double dominant_mass_factor(const HostVector &u) const;
+    double dominant_mass_factor(const HostVector &u, const GrowthFactors &growth = {}) const;
 
   private:
     void find_node_entries();
@@ -78,7 +84,8 @@ namespace leopard
     const Problem            &problem;
     const unsigned int        n;                 ///< fields
     const bool                implicit_reaction; ///< and there is one
-    double                    mass_factor = -1.;
+    double                    mass_factor = -1.; ///< (a + s)/k
+    double                    node_factor = 1.;  ///< 1/k
     unsigned int              version     = 0;
     HostMatrix                linear_part;  ///< L
     HostMatrix                matrix;       ///< J

@@ -5,6 +5,7 @@
 #include <applications/run/files.h>
 #include <applications/run/log.h>
 
+#include <deal.II/fe/mapping_q_cache.h>
 #include <deal.II/numerics/data_out.h>
 
 #include <filesystem>
@@ -46,7 +47,7 @@ namespace leopard
   }
 
   template <int dim>
-  void FieldOutput<dim>::write(const Discretization<dim> &discretization, const HostVector &u, double time, unsigned int step)
+  void FieldOutput<dim>::write(const Discretization<dim> &discretization, const HostVector &u, double time, unsigned int step, double scale)
   {
     DataOut<dim> data_out;
     data_out.attach_dof_handler(discretization.dof_handler);
@@ -57,7 +58,15 @@ namespace leopard
         data_out.add_data_vector(components[c], fields[c]);
       }
     const unsigned int degree = discretization.dof_handler.get_fe().degree;
-    data_out.build_patches(*discretization.mapping, degree);
+    if (scale == 1.)
+      data_out.build_patches(*discretization.mapping, degree);
+    else
+      {
+        MappingQCache<dim> grown(dynamic_cast<const MappingQ<dim> &>(*discretization.mapping).get_degree());
+        grown.initialize(
+          *discretization.mapping, discretization.triangulation, [scale](const auto &, const Point<dim> &p) { return Point<dim>(scale * p); }, false);
+        data_out.build_patches(grown, degree);
+      }
     DataOutBase::VtkFlags flags(time, step);
     flags.compression_level        = DataOutBase::VtkFlags::best_speed;
     flags.write_higher_order_cells = degree > 1;

@@ -23,8 +23,8 @@ namespace leopard
     /** On resume: keeps the entries of the PVD up to a time and forgets later ones. */
     void resume(double time);
 
-    /** Collective. @throws Error if a file cannot be written (for example no room on the disk). */
-    void write(const Discretization<dim> &discretization, const HostVector &u, double time, unsigned int step);
+    /** Collective. @param scale of the points: L of Growth, or 1. @throws Error if a file cannot be written (for example no room on the disk). */
+    void write(const Discretization<dim> &discretization, const HostVector &u, double time, unsigned int step, double scale = 1.);
 
   private:
     const std::string                           directory;

@@ -103,10 +103,12 @@ namespace leopard
                                         const SemiDiscreteSystem       &system_,
                                         const Problem                  &problem_,
                                         const MeshParameters           &mesh,
+                                        const Growth                   &growth_,
                                         const PatternMeasureParameters &parameters_)
     : discretization(discretization_)
     , system(system_)
     , problem(problem_)
+    , growth(growth_)
     , parameters(parameters_)
     , label(discretization.owned, discretization.comm)
     , label_with_ghosts(discretization.owned, discretization.relevant, discretization.comm)
@@ -190,7 +192,7 @@ namespace leopard
   }
 
   template <int dim>
-  void PatternMeasures<dim>::append(const HostVector &u, std::vector<double> &row)
+  void PatternMeasures<dim>::append(const HostVector &u, double time, std::vector<double> &row)
   {
     const unsigned int n     = discretization.n_components();
     const std::size_t  begin = row.size();
@@ -209,7 +211,7 @@ namespace leopard
     volume = Utilities::MPI::sum(volume, discretization.comm);
     square = Utilities::MPI::sum(square, discretization.comm);
     for (unsigned int c = 0; c < n; ++c)
-      row.push_back(mean(c) * volume);
+      row.push_back(mean(c) * volume * growth.volume(time));
     row.push_back(std::sqrt(square / volume));
 
     discretization.extract_component(u, 0, field);
@@ -218,7 +220,7 @@ namespace leopard
       row.push_back(static_cast<double>(count_spots(field, *parameters.spot_threshold)));
     else
       row.push_back(constant ? 0. : static_cast<double>(count_spots(field, 0.5 * (mean(0) + maximum(0)))));
-    row.push_back(constant ? 0. : dominant_wave_number(u, mean(0)));
+    row.push_back(constant ? 0. : dominant_wave_number(u, mean(0)) / growth.length(time));
   }
 
   template <int dim>

@@ -4,6 +4,7 @@
 #include "cosine_spectrum.h"
 
 #include <applications/discretization/discretization.h>
+#include <applications/discretization/growth.h>
 
 #include <memory>
 #include <optional>
@@ -43,13 +44,17 @@ namespace leopard
                     const SemiDiscreteSystem       &system,
                     const Problem                  &problem,
                     const MeshParameters           &mesh,
+                    const Growth                   &growth,
                     const PatternMeasureParameters &parameters);
 
     /** "NAME (remark)" of each number that append() gives, in its order. */
     std::vector<std::string> columns() const;
 
-    /** Appends the measures of the interleaved fields u to row. Collective; every rank gets all. */
-    void append(const HostVector &u, std::vector<double> &row);
+    /**
+     * Appends the measures of the interleaved fields u at a time to row; lengths and masses are those of the grown domain. Collective; every rank
+     * gets all.
+     */
+    void append(const HostVector &u, double time, std::vector<double> &row);
 
     /**
      * Number of connected components of the nodes where the scalar field (with ghost values) is above the threshold; nodes of one cell are
@@ -58,7 +63,7 @@ namespace leopard
      */
     unsigned long long count_spots(const HostVector &field, double threshold);
 
-    /** Wave number of component 0 of u with this mean; see columns() for how. Collective. */
+    /** Wave number of component 0 of u with this mean, on the mesh; see columns() for how. Collective. */
     double dominant_wave_number(const HostVector &u, double mean);
 
   private:
@@ -68,6 +73,7 @@ namespace leopard
     const Discretization<dim>      &discretization;
     const SemiDiscreteSystem       &system;
     const Problem                  &problem;
+    const Growth                   &growth;
     const PatternMeasureParameters &parameters;
     std::vector<int>                cell_nodes; ///< of the own cells: numbers of their nodes among the relevant ones
     HostVector                      label, label_with_ghosts, deviation, product, field;

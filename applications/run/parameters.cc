@@ -58,6 +58,8 @@ namespace leopard
       prm.declare_entry(
         "Times", "", List(Double(0.), 0, 10000, ","), "Times at which fields are written, beside the first and the last. Dimensionless time.");
       prm.declare_entry("Interval", "0", Double(0.), "Fields are also written every so much time; 0: not. Dimensionless time.");
+      prm.declare_entry(
+        "Scale by growth", "true", Bool(), "With 'Mesh/Growth': whether fields are written on the domain as it is then, or on that at time zero.");
       prm.declare_entry("Log every", "1", Integer(1), "Time steps between two lines of the log and of statistics. Dimensionless.");
       prm.leave_subsection();
     }
@@ -75,6 +77,7 @@ namespace leopard
         prm.leave_subsection();
       }
     mesh.declare(prm);
+    growth.declare(prm);
     discretization.declare(prm);
     linear_solver.declare(prm);
     newton.declare(prm);
@@ -99,6 +102,7 @@ namespace leopard
     time_loop.output_times    = Utilities::string_to_double(Utilities::split_string_list(prm.get("Times")));
     time_loop.output_interval = prm.get_double("Interval");
     time_loop.log_every       = prm.get_integer("Log every");
+    scale_output              = prm.get_bool("Scale by growth");
     prm.leave_subsection();
 
     const auto names = Utilities::split_string_list(problem_names(), '|');
@@ -112,6 +116,7 @@ namespace leopard
           break;
         }
     mesh.read(prm, dimension);
+    growth.read(prm, dimension);
     discretization.read(prm, mesh);
     linear_solver.read(prm);
     study                    = prm.get("Study");
@@ -137,6 +142,11 @@ namespace leopard
     if (mesh.adaptive && problem->time_dependent())
       throw Error("'Mesh/Adaptive' is true, but the problem " + problem->name() +
                   " depends on time\n  expected: a stationary problem, or a globally refined mesh");
+    if (growth.grows() && !problem->time_dependent())
+      throw Error("'Mesh/Growth' is " + growth.law + ", but the problem " + problem->name() + " is stationary\n  expected: none");
+    if (problem->time_dependent() && growth.length(time.end_time) <= 0.)
+      throw Error("'Mesh/Growth rate' is " + std::to_string(growth.rate) + ", so that the domain has vanished before 'Time stepping/End time' = " +
+                  std::to_string(time.end_time) + "\n  expected: a rate above " + std::to_string(-1. / time.end_time) + ", or exponential growth");
     if (verification.refinements > 0 && problem->exact_solution.empty())
       throw Error("'Verification/Refinements' is " + std::to_string(verification.refinements) + ", but '" + problem->name() +
                   "/Exact solution' is not given\n  expected: an exact solution, or no refinements");

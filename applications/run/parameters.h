@@ -33,13 +33,15 @@ namespace leopard
     std::string              directory; ///< run directory
     std::unique_ptr<Problem> problem;
     MeshParameters           mesh;
+    Growth                   growth;
     DiscretizationParameters discretization;
     LinearSolverParameters   linear_solver;
     NewtonParameters         newton;
     TimeParameters           time;
     TimeLoopParameters       time_loop;
     VerificationParameters   verification;
-    std::string              study = "none"; ///< or "smoothers"
+    bool                     scale_output = true;   ///< by the domain's growth
+    std::string              study        = "none"; ///< or "smoothers"
     SmootherStudyParameters  smoother_study;
     std::vector<Parameters>  cases; ///< of a study: the file with the changes of each of smoother_study.cases
     PatternMeasureParameters pattern_measures;

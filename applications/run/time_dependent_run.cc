@@ -89,7 +89,8 @@ namespace leopard
         std::function<void(double)> update_load;
         if (std::any_of(problem.source.begin(), problem.source.end(), [](const Expression &s) { return s.depends_on_time(); }))
           update_load = [this](double t) { discretization.assemble_load(system.load, t); };
-        integrator = std::make_unique<TimeIntegrator>(time, problem, system, *implicit, *newton, discretization.mesh_size(), update_load);
+        integrator = std::make_unique<TimeIntegrator>(
+          time, problem, system, *implicit, *newton, context.parameters.growth, discretization.mesh_size(), update_load);
         context.log.line(format("%llu cells, %llu unknowns, h = %.4g; %s, %s; %s%s",
                                 static_cast<unsigned long long>(discretization.triangulation.n_global_active_cells()),
                                 static_cast<unsigned long long>(discretization.n_unknowns()),
@@ -134,6 +135,8 @@ namespace leopard
         const auto &linear  = context.parameters.linear_solver;
         std::string why_not = time.engine == "general" ? "it is asked for" : FusedSteps::why_not(problem, time, context.parameters.newton, linear);
         UniformGrid grid;
+        if (why_not.empty() && context.parameters.growth.grows())
+          why_not = "the domain grows";
         if (why_not.empty())
           {
             grid    = find_uniform_grid(discretization, context.parameters.discretization.finite_differences);
@@ -188,14 +191,18 @@ namespace leopard
       TimeLoopResult run_with_output(bool resumed, std::chrono::steady_clock::time_point start)
       {
         FieldOutput<dim>     output(context.directory.path(), problem.fields(), context.comm);
-        PatternMeasures<dim> measures(discretization, system, problem, context.parameters.mesh, context.parameters.pattern_measures);
-        Statistics           statistics(context.directory.path("statistics"),
+        PatternMeasures<dim> measures(
+          discretization, system, problem, context.parameters.mesh, context.parameters.growth, context.parameters.pattern_measures);
+        Statistics          statistics(context.directory.path("statistics"),
                               statistics_columns(problem.fields(), measures.columns()),
                               context.comm,
                               resumed ? static_cast<double>(integrator->step_number()) : -1.);
-        std::vector<double>  row;
-        TimeLoopActions      actions;
-        actions.write_fields          = [&] { output.write(discretization, integrator->solution(), integrator->time(), integrator->step_number()); };
+        std::vector<double> row;
+        TimeLoopActions     actions;
+        actions.write_fields = [&] {
+          const double scale = context.parameters.scale_output ? context.parameters.growth.length(integrator->time()) : 1.;
+          output.write(discretization, integrator->solution(), integrator->time(), integrator->step_number(), scale);
+        };
         actions.write_last_good_state = [&] {
           actions.write_fields();
           write_checkpoint();
@@ -213,7 +220,7 @@ namespace leopard
                  report.error_estimate,
                  report.rate_of_change,
                  std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count()};
-          measures.append(integrator->solution(), row);
+          measures.append(integrator->solution(), integrator->time(), row);
           for (const MassBalance &balance : integrator->mass_balance())
             row.push_back(balance.residual());
           row.push_back(report.bound);
@@ -230,7 +237,7 @@ namespace leopard
           }
         const TimeLoopResult result = run_time_loop(*integrator, time, context.parameters.time_loop, actions, context.log, context.comm);
         row.clear();
-        measures.append(integrator->solution(), row);
+        measures.append(integrator->solution(), integrator->time(), row);
         context.provenance.add_measures(measures.columns(), row);
         return result;
       }

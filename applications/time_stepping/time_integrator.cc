@@ -24,6 +24,7 @@ namespace leopard
                                  SemiDiscreteSystem         &system_,
                                  ImplicitSystem             &implicit_system_,
                                  Newton                     &newton_,
+                                 const Growth               &growth_,
                                  double                      mesh_size,
                                  std::function<void(double)> update_load_)
     : parameters(parameters_)
@@ -31,6 +32,7 @@ namespace leopard
     , system(system_)
     , implicit_system(implicit_system_)
     , newton(newton_)
+    , growth(growth_)
     , update_load(std::move(update_load_))
     , n_fields(problem_.fields().size())
     , dt(parameters_.step_control == "multiple of h^2" ? parameters_.step_factor * mesh_size * mesh_size : parameters_.step_size)
@@ -211,7 +213,7 @@ namespace leopard
       }
     if (update_load)
       update_load(t + step_size);
-    implicit_system.set_mass_factor(factors.a);
+    implicit_system.set_mass_factor(factors.a, growth.factors(t + step_size));
 
     if (n_levels > 1)
       extrapolate(step_size, prediction);

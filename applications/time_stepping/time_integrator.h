@@ -4,6 +4,7 @@
 #include "field_inspection.h"
 #include "time_parameters.h"
 
+#include <applications/discretization/growth.h>
 #include <applications/nonlinear/newton.h>
 #include <solvers/dealii/trilinos_matrix.h>
 #include <solvers/reaction_diffusion/controller.h>
@@ -50,12 +51,12 @@ namespace leopard
     long   max_steps = 1;
   };
 
-  /** The balance of one field's mass over the last step, M(u) = integral of u over the domain; dimensionless. */
+  /** The balance of one field's mass over the last step, M(u) = integral of u over the mesh, the domain before it grows; dimensionless. */
   struct MassBalance
   {
     double mass     = 0.; ///< M(u_n+1)
     double change   = 0.; ///< of the mass, as the scheme has it: M(u_n+1) - M(u_n) for implicit Euler
-    double reaction = 0.; ///< dt times the integral of reaction, sources and absorption, as the scheme takes them
+    double reaction = 0.; ///< dt times the integral of reaction, sources, absorption and dilution by growth, as the scheme takes them
 
     /** Zero up to the tolerance of the solver, since no field flows through the boundary; and what clipping has added. */
     double residual() const { return change - reaction; }
@@ -68,7 +69,7 @@ namespace leopard
    *   BDF2:            M ((1+2w)/(1+w) u_n+1 - (1+w) u_n + w^2/(1+w) u_n-1) / dt + K u_n+1 = F_n+1 + m r(u_n+1)
    *   SBDF2:           the same with m ((1+w) r(u_n) - w r(u_n-1)) on the right
    *
-   * (SBDF2: Ascher, Ruuth, Wetton 1995; recommended for patterns by Ruuth 1995; with variable steps Wang, Ruuth 2008). The first step of
+   * where on a domain that grows K and M u_n+1 have the factors of Growth at t_n+1. (SBDF2: Ascher, Ruuth, Wetton 1995; recommended for patterns by Ruuth 1995; with variable steps Wang, Ruuth 2008). The first step of
    * the schemes of order 2 is of order 1. The local error is estimated from the difference between the solution and the polynomial
    * extrapolation of the old ones (Milne's device), with SBDF2 also from that between the reaction and its extrapolation. Where the error
    * controls the step, a step beyond the asynchronous bound (ImplicitSystem::dominant_mass_factor()) is solved by gmres instead of a relaxation.
@@ -77,12 +78,13 @@ namespace leopard
   class TimeIntegrator
   {
   public:
-    /** @param update_load recomputes system.load at a time, or empty if the load is constant. Keeps references. */
+    /** @param growth of the domain; @param update_load recomputes system.load at a time, or empty if the load is constant. Keeps references. */
     TimeIntegrator(const TimeParameters       &parameters,
                    const Problem              &problem,
                    SemiDiscreteSystem         &system,
                    ImplicitSystem             &implicit_system,
                    Newton                     &newton,
+                   const Growth               &growth,
                    double                      mesh_size,
                    std::function<void(double)> update_load);
     ~TimeIntegrator();
@@ -155,6 +157,7 @@ namespace leopard
     SemiDiscreteSystem               &system;
     ImplicitSystem                   &implicit_system;
     Newton                           &newton;
+    const Growth                     &growth;
     const std::function<void(double)> update_load;
     const unsigned int                n_fields;
 

@@ -21,7 +21,7 @@ namespace leopard
   StepReport TimeIntegrator::step(double max_step_size)
   {
     StepReport   report;
-    const double mass_factor = implicit_system.dominant_mass_factor(levels[0]);
+    const double mass_factor = implicit_system.dominant_mass_factor(levels[0], growth.factors(t));
     if (parameters.follows_bound())
       follow_bound(mass_factor);
     while (true)
@@ -178,7 +178,7 @@ namespace leopard
           continue;
         const Coefficients factors = coefficients(steps[0], steps[1], last_order);
         balances[c].change         = steps[0] * (factors.a * sum[0] - factors.b * sum[1] - factors.c * sum[2]);
-        balances[c].reaction       = steps[0] * (sum[3] + sum[4] - problem.absorption(c) * sum[0]);
+        balances[c].reaction       = steps[0] * (sum[3] + sum[4] - (problem.absorption(c) + growth.factors(t).dilution) * sum[0]);
       }
     return balances;
   }

@@ -124,5 +124,7 @@ class FusedTimeLoop(Program):
             said = self.leopard(file, "Time stepping/Engine=fused", setting, *FIXED[:3], fails=True)
             self.assertIn("'Time stepping/Engine' is fused", said)
             self.assertIn(reason, said)
+        said = self.leopard(file, "Mesh/Growth=exponential", "Mesh/Growth rate=1", *FIXED[:2], "Time stepping/End time=1e-3")
+        self.assertIn("time loop: general, since the fused one cannot be used: the domain grows", said)
         said = self.leopard(file, "Discretization/Method=finite elements", *FIXED[:2], "Time stepping/End time=1e-3")
         self.assertIn("time loop: general, since the fused one cannot be used: it needs finite differences", said)

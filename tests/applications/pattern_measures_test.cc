@@ -58,7 +58,9 @@ namespace leopard
                const MeshParameters      &mesh_,
                unsigned int               degree    = 1,
                std::optional<double>      threshold = {},
-               const std::vector<double> &state     = {})
+               const std::vector<double> &state     = {},
+               const Growth              &growth    = {},
+               double                     time      = 0.)
         : mesh(mesh_)
       {
         problem.state             = state;
@@ -71,8 +73,8 @@ namespace leopard
         discretization->assemble(system, 0.);
         HostVector values;
         discretization->interpolate_initial_values(values);
-        PatternMeasures<dim> measures(*discretization, system, problem, mesh, parameters);
-        measures.append(values, row);
+        PatternMeasures<dim> measures(*discretization, system, problem, mesh, growth, parameters);
+        measures.append(values, time, row);
         columns = measures.columns();
         EXPECT_EQ(row.size(), columns.size());
       }
@@ -173,6 +175,41 @@ namespace leopard
     {
       const Measured<2> measured([](const auto &x) { return 5. + std::cos(2. * PI * x[0]); }, unit_box(2, 1, 4), 1, {}, {4., 1.});
       EXPECT_NEAR(measured("distance to the homogeneous steady state"), std::sqrt(1. + 0.5 + 1.), 1e-12);
+    }
+
+    TEST(PatternMeasures, LengthsAndMassesOfTheGrownDomain)
+    {
+      Growth growth;
+      growth.law  = "linear";
+      growth.rate = 2.;
+      for (const std::string domain : {"hypercube", "L-shape"}) // the two ways to the wave number
+        {
+          MeshParameters mesh     = unit_box(2, 1, 6);
+          mesh.domain             = domain;
+          const auto        field = [](const auto &x) { return 5. + std::cos(4. * PI * x[0]); };
+          const Measured<2> before(field, mesh), after(field, mesh, 1, {}, {}, growth, 1.);
+          EXPECT_NEAR(after(wave_number), before(wave_number) / 3., 1e-9);
+          EXPECT_NEAR(after("total mass of u"), before("total mass of u") * 9., 1e-9);
+          EXPECT_NEAR(after("distance to a homogeneous state"), before("distance to a homogeneous state"), 1e-12);
+        }
+    }
+
+    TEST(Growth, FactorsAreDerivatives)
+    {
+      for (const std::string law : {"exponential", "linear"})
+        for (const int dimension : {2, 3})
+          {
+            Growth growth;
+            growth.law         = law;
+            growth.rate        = 0.7;
+            growth.dimension   = dimension;
+            constexpr double t = 0.4, h = 1e-6;
+            EXPECT_DOUBLE_EQ(growth.length(0.), 1.);
+            EXPECT_NEAR(growth.factors(t).diffusion, std::pow(growth.length(t), -2), 1e-14);
+            EXPECT_NEAR(growth.factors(t).dilution, (std::log(growth.volume(t + h)) - std::log(growth.volume(t - h))) / (2. * h), 1e-8);
+          }
+      EXPECT_EQ(Growth().factors(1.).diffusion, 1.);
+      EXPECT_EQ(Growth().factors(1.).dilution, 0.);
     }
 
     TEST(PatternMeasures, CosinesHaveTheirWaveNumberOnUniformBoxes)
