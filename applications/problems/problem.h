@@ -6,8 +6,11 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include <solvers/reaction_diffusion/kinetics.h>
+
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -71,6 +74,9 @@ namespace leopard
 
     /** A constant solution of the equation, n numbers; empty if none is known. */
     virtual const std::vector<double> &steady_state() const;
+
+    /** The reaction as one of the solver library's built-in kinetics, if it is one. */
+    virtual std::optional<reaction_diffusion::KineticsChoice> library_kinetics() const { return {}; }
 
     /** Whether analyze() has something to say. */
     virtual bool has_analysis() const { return false; }

@@ -6,11 +6,13 @@
 #include "simulation.h"
 #include "statistics.h"
 
+#include <applications/discretization/uniform_grid.h>
 #include <applications/nonlinear/implicit_system.h>
 #include <applications/output/convergence_table.h>
 #include <applications/output/field_measures.h>
 #include <applications/output/field_output.h>
 #include <applications/studies/smoother_study.h>
+#include <applications/time_stepping/fused_steps.h>
 #include <applications/time_stepping/time_loop.h>
 #include <solvers/base/errors.h>
 
@@ -103,6 +105,7 @@ namespace leopard
                                                        : format("dt = %.6g", integrator->next_step_size()).c_str(),
                                 time.explicit_reaction() ? "" : "Newton with ",
                                 newton->linear_solver().description().c_str()));
+        choose_engine();
         if (found)
           resume(*found, solutions);
         else
@@ -130,6 +133,31 @@ namespace leopard
       double             mesh_size() const { return discretization.mesh_size(); }
 
     private:
+      /** The library's time loop where it can be used, and a line in the log. @throws Error if it is asked for and cannot. */
+      void choose_engine()
+      {
+        const auto &linear  = context.parameters.linear_solver;
+        std::string why_not = time.engine == "general" ? "it is asked for" : FusedSteps::why_not(problem, time, context.parameters.newton, linear);
+        UniformGrid grid;
+        if (why_not.empty())
+          {
+            grid    = find_uniform_grid(discretization, context.parameters.discretization.finite_differences);
+            why_not = grid.why_not;
+          }
+        if (time.engine == "fused" && !why_not.empty())
+          throw Error("'Time stepping/Engine' is fused, but this time loop cannot be used here: " + why_not +
+                      "\n  expected: settings that it can do, or 'Engine' = automatic or general");
+        if (!why_not.empty())
+          {
+            context.log.line("time loop: general, since " + std::string(time.engine == "general" ? "" : "the fused one cannot be used: ") + why_not);
+            return;
+          }
+        auto fused = std::make_unique<FusedSteps>(
+          grid.grid, std::move(grid.unknown), problem, time, context.parameters.newton, linear, integrator->next_step_size());
+        context.log.line("time loop: fused, " + fused->stepper.description());
+        integrator->use_fused_steps(std::move(fused));
+      }
+
       void resume(const Checkpoints::Found &found, const std::vector<HostVector> &solutions)
       {
         const json &metadata = *found.metadata;
@@ -262,6 +290,7 @@ namespace leopard
     report["linear_iterations"]  = result.linear_iterations;
     report["rejected_steps"]     = result.rejected;
     report["steps_by_gmres"]     = result.alternative_steps;
+    report["steps_by_multigrid"] = result.multigrid_steps;
     report["clipped_values"]     = result.clipped;
     context.log.line(format("%u steps, %ld Newton steps, %ld linear iterations, %ld steps rejected",
                             result.n_steps,
@@ -269,6 +298,7 @@ namespace leopard
                             result.linear_iterations,
                             result.rejected) +
                      (result.alternative_steps > 0 ? format(", %ld beyond the asynchronous bound solved by gmres", result.alternative_steps) : "") +
+                     (result.multigrid_steps > 0 ? format(", %ld solved by multigrid", result.multigrid_steps) : "") +
                      (result.clipped > 0 ? format(", %ld negative values set to zero", result.clipped) : ""));
     if (!context.parameters.problem->exact_solution.empty())
       context.log.line(format("L2 error against the exact solution: %.5e", run.errors().l2));

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "time_integrator.h"
 
+#include "fused_steps.h"
+
 #include <applications/discretization/semi_discrete_system.h>
 #include <applications/nonlinear/implicit_system.h>
 #include <applications/problems/problem.h>
@@ -46,13 +48,16 @@ namespace leopard
       }
   }
 
+  TimeIntegrator::~TimeIntegrator() = default;
+
   void TimeIntegrator::start(const HostVector &u)
   {
-    levels[0]  = u;
-    n_levels   = 1;
-    n_steps    = 0;
-    t          = 0.;
-    start_size = inspect(u, n_fields).largest;
+    levels[0]    = u;
+    n_levels     = 1;
+    n_steps      = 0;
+    t            = 0.;
+    start_size   = inspect(u, n_fields).largest;
+    fused_loaded = false;
     if (parameters.explicit_reaction())
       implicit_system.reaction(u, rates[0]);
   }
@@ -64,11 +69,12 @@ namespace leopard
 
   void TimeIntegrator::resume(const State &state, const std::vector<HostVector> &solutions)
   {
-    n_steps    = state.step;
-    t          = state.time;
-    dt         = state.next_step_size;
-    start_size = state.start_size;
-    n_levels   = solutions.size();
+    n_steps      = state.step;
+    t            = state.time;
+    dt           = state.next_step_size;
+    start_size   = state.start_size;
+    fused_loaded = false;
+    n_levels     = solutions.size();
     std::copy(state.step_sizes.begin(), state.step_sizes.end(), steps.begin());
     for (unsigned int l = 0; l < n_levels; ++l)
       {

@@ -6,13 +6,16 @@
 
 #include <applications/nonlinear/newton.h>
 #include <solvers/dealii/trilinos_matrix.h>
+#include <solvers/reaction_diffusion/controller.h>
 
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
 namespace leopard
 {
+  class FusedSteps;
   class Problem;
   struct SemiDiscreteSystem;
 
@@ -30,7 +33,21 @@ namespace leopard
     bool               alternative       = false; ///< whether gmres was used since the step exceeds the bound
     unsigned long long clipped           = 0;     ///< negative values that were set to zero
 
+    unsigned int earlier_steps             = 0; ///< fused steps: those of the call before this one, and what they took
+    long         earlier_newton_steps      = 0;
+    long         earlier_linear_iterations = 0;
+    long         earlier_rejected          = 0;
+    unsigned int multigrid                 = 0; ///< of all steps of the call: solved by multigrid
+
     std::vector<std::string> notes; ///< what the log should say once
+  };
+
+  /** How far fused steps may go in one call. */
+  struct StepBatch
+  {
+    double stop_time = 0.; ///< no step beyond this time: hit by error-controlled steps, the nearest step otherwise
+    double slack     = 0.; ///< a time this close counts as reached
+    long   max_steps = 1;
   };
 
   /** The balance of one field's mass over the last step, M(u) = integral of u over the domain; dimensionless. */
@@ -68,6 +85,7 @@ namespace leopard
                    Newton                     &newton,
                    double                      mesh_size,
                    std::function<void(double)> update_load);
+    ~TimeIntegrator();
 
     /** Starts at time zero with these values. */
     void start(const HostVector &u);
@@ -78,6 +96,12 @@ namespace leopard
      * solution blows up, or becomes negative and the user wants to stop then.
      */
     StepReport step(double max_step_size);
+
+    /** From now on steps are done by the time loop of the solver library, many in one call of fused_steps(). */
+    void use_fused_steps(std::unique_ptr<FusedSteps> fused);
+    bool is_fused() const { return fused != nullptr; }
+    /** As step(); @return the report of the last step, with the sums of the others. */
+    StepReport fused_steps(const StepBatch &batch);
 
     /** Of the last step, for each field. Collective. */
     std::vector<MassBalance> mass_balance();
@@ -124,6 +148,7 @@ namespace leopard
     void        finish_step(double step_size, int order, bool can_estimate, StepReport &report);
     void        reject_step(double step_size, double growth, const std::string &reason, StepReport &report);
     std::string growth_of_solution(double largest) const;
+    void        take_over_steps(const reaction_diffusion::Totals &before, StepReport &report);
 
     const TimeParameters             &parameters;
     const Problem                    &problem;
@@ -133,16 +158,18 @@ namespace leopard
     const std::function<void(double)> update_load;
     const unsigned int                n_fields;
 
-    unsigned int            n_steps    = 0;
-    unsigned int            n_levels   = 0; ///< solutions that are known, at most levels.size()
-    int                     last_order = 0; ///< of the last step; 0: there was none
-    double                  t = 0., dt = 0.;
-    double                  start_size = 0.; ///< the largest |u| at time zero
-    bool                    told_bound = false, told_negative = false;
-    std::vector<HostVector> levels;         ///< u_n, u_n-1, u_n-2
-    std::vector<double>     steps;          ///< t_n - t_n-1, t_n-1 - t_n-2
-    std::vector<HostVector> rates;          ///< explicit reaction: r(u_n), r(u_n-1), and at last r(u_n+1); else empty
-    HostVector              explicit_rates; ///< what the last step has taken as the reaction
-    HostVector              u_new, prediction, history, combination;
+    unsigned int                n_steps    = 0;
+    unsigned int                n_levels   = 0; ///< solutions that are known, at most levels.size()
+    int                         last_order = 0; ///< of the last step; 0: there was none
+    double                      t = 0., dt = 0.;
+    double                      start_size = 0.; ///< the largest |u| at time zero
+    bool                        told_bound = false, told_negative = false;
+    std::vector<HostVector>     levels;         ///< u_n, u_n-1, u_n-2
+    std::vector<double>         steps;          ///< t_n - t_n-1, t_n-1 - t_n-2
+    std::vector<HostVector>     rates;          ///< explicit reaction: r(u_n), r(u_n-1), and at last r(u_n+1); else empty
+    HostVector                  explicit_rates; ///< what the last step has taken as the reaction
+    std::unique_ptr<FusedSteps> fused;
+    bool                        fused_loaded = false;
+    HostVector                  u_new, prediction, history, combination;
   };
 } // namespace leopard

@@ -77,11 +77,11 @@ namespace leopard
   namespace
   {
     /** A step; if it fails the last good state is written and named. */
-    StepReport step_or_save(TimeIntegrator &integrator, double limit, const TimeLoopActions &actions)
+    StepReport step_or_save(TimeIntegrator &integrator, double limit, const StepBatch &batch, const TimeLoopActions &actions)
     {
       try
         {
-          return integrator.step(limit);
+          return integrator.is_fused() ? integrator.fused_steps(batch) : integrator.step(limit);
         }
       catch (const ConvergenceFailure &failure)
         {
@@ -92,12 +92,28 @@ namespace leopard
 
     void count(const StepReport &report, TimeLoopResult &result)
     {
-      ++result.n_steps;
-      result.newton_steps += report.newton_steps;
-      result.linear_iterations += report.linear_iterations;
-      result.rejected += report.rejected;
+      result.n_steps += 1 + report.earlier_steps;
+      result.newton_steps += report.newton_steps + report.earlier_newton_steps;
+      result.linear_iterations += report.linear_iterations + report.earlier_linear_iterations;
+      result.rejected += report.rejected + report.earlier_rejected;
       result.alternative_steps += report.alternative ? 1 : 0;
+      result.multigrid_steps += report.multigrid;
       result.clipped += static_cast<long>(report.clipped);
+    }
+
+    /** Fused steps until the next line of log, the next checkpoint by steps, or about a second: the host looks at clocks and signals then. */
+    long steps_together(const TimeIntegrator &integrator, const TimeLoopParameters &parameters, unsigned int n_steps, double wall)
+    {
+      if (n_steps == 0)
+        return 1;
+      const unsigned int step    = integrator.step_number();
+      const double       seconds = parameters.wall_time_minutes > 0. ? std::min(1., 60. * parameters.wall_time_minutes - wall) : 1.;
+      // and at most as many as were done before, so that the pace is known after one percent
+      long most = std::max(1., std::min<double>(n_steps, n_steps / std::max(wall, 1e-3) * seconds));
+      most      = std::min<long>(most, parameters.log_every - step % parameters.log_every);
+      if (parameters.checkpoint_steps > 0)
+        most = std::min<long>(most, parameters.checkpoint_steps - step % parameters.checkpoint_steps);
+      return most;
     }
 
     /** Says once, after one percent of the run, if the wall time will not be enough. */
@@ -164,7 +180,8 @@ namespace leopard
             if (limit > integrator.next_step_size() && limit < 2. * integrator.next_step_size())
               limit /= 2.; // two equal steps instead of a long and a tiny one
           }
-        const StepReport report = step_or_save(integrator, limit, actions);
+        const StepBatch  batch{next_output, slack(), steps_together(integrator, parameters, result.n_steps, seconds_since(start))};
+        const StepReport report = step_or_save(integrator, limit, batch, actions);
         count(report, result);
         for (const std::string &note : report.notes)
           log.line(note);

@@ -42,6 +42,7 @@ namespace leopard
     long         linear_iterations = 0;
     long         rejected          = 0;
     long         alternative_steps = 0; ///< solved by gmres since they exceeded the asynchronous bound
+    long         multigrid_steps   = 0; ///< fused steps: solved by multigrid since they were too long for sweeps alone
     long         clipped           = 0; ///< negative values set to zero
   };
 

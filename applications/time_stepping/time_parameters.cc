@@ -37,6 +37,14 @@ namespace leopard
                       "ignore",
                       Selection("stop|clip|ignore"),
                       "What to do when a concentration becomes negative: stop the run; clip: set it to zero and count; ignore: one warning.");
+    prm.declare_entry(
+      "Engine",
+      "automatic",
+      Selection("automatic|fused|general"),
+      "Who does the steps. fused: the time loop of the solver library, on the GPU (backend cuda) without the host, for built-in kinetics and "
+      "finite differences on a rectangle or a box, with block-asynchronous sweeps, blocks and tolerances of linear systems of its own "
+      "(doc/time_stepping.md); "
+      "general: everything else; automatic: fused where it can. The log says which and why.");
     prm.declare_entry("Blow-up factor",
                       "1e8",
                       Double(1.),
@@ -59,6 +67,7 @@ namespace leopard
     end_time         = prm.get_double("End time");
     steady_tolerance = prm.get_double("Steady tolerance");
     negative_values  = prm.get("Negative values");
+    engine           = prm.get("Engine");
     blow_up_factor   = prm.get_double("Blow-up factor");
     prm.leave_subsection();
     if (adaptive() && !(smallest_step <= step_size && step_size <= largest_step))

@@ -24,6 +24,7 @@ namespace leopard
     double      end_time         = 1.;
     double      steady_tolerance = 0.; ///< stop when the RMS of du/dt falls below; 0: never
     std::string negative_values  = "ignore";
+    std::string engine           = "automatic";
     double      blow_up_factor   = 1e8; ///< of the largest |u| against that at the start (or 1, if that is larger)
 
     void declare(dealii::ParameterHandler &prm);

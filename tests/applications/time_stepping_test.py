@@ -108,7 +108,7 @@ class Bound(Program):
     def test_steps_beyond_the_bound_change_the_solver(self):
         settings = ["Time stepping/Step control=error-controlled", "Time stepping/End time=0.5", "Time stepping/Error tolerance=0.05", "Newton/Relative tolerance=1e-9",
                     "Output/Interval=0", "Turing/gamma=200"]
-        said = self.leopard(TINY, *settings, "Linear solver/Method=async")
+        said = self.leopard(TINY, *settings, "Linear solver/Method=async", "Time stepping/Engine=general")
         self.assertEqual(said.count("up to which every asynchronous iteration converges: such steps are solved by"), 1)
         self.assertIn("beyond the asynchronous bound solved by gmres", said)
         columns, rows = self.statistics("tiny_turing")

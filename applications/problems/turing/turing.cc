@@ -264,6 +264,17 @@ namespace leopard
     report["steady_states_found"] = steady_states;
   }
 
+  std::optional<reaction_diffusion::KineticsChoice> Turing::library_kinetics() const
+  {
+    const auto known = reaction_diffusion::kinetics_names();
+    if (uses_expressions() || std::find(known.begin(), known.end(), chosen_kinetics) == known.end())
+      return {};
+    reaction_diffusion::KineticsChoice choice{chosen_kinetics, {}, gamma};
+    for (const Kinetics::Parameter &parameter : built_in.at(chosen_kinetics)->parameters())
+      choice.constants.push_back(*parameter.value);
+    return choice;
+  }
+
   double Turing::diffusion(unsigned int c, const dealii::Point<3> & /*x*/) const
   {
     return diffusion_coefficients[c];

@@ -43,6 +43,8 @@ namespace leopard
     /** The homogeneous steady state of the analysis; empty if 'Steady state' is none or there is none. */
     const std::vector<double> &steady_state() const override { return chosen_state; }
 
+    std::optional<reaction_diffusion::KineticsChoice> library_kinetics() const override;
+
   protected:
     std::string entry_for(const std::string &what, const std::string &field) const override { return what + " " + field; }
 

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fused_steps.h"
+#include "time_integrator.h"
+
+#include <applications/discretization/semi_discrete_system.h>
+#include <applications/nonlinear/implicit_system.h>
+#include <applications/problems/problem.h>
+#include <applications/run/log.h>
+#include <solvers/base/errors.h>
+
+#include <cmath>
+
+// TimeIntegrator: steps by the time loop of the solver library
+
+namespace leopard
+{
+  using reaction_diffusion::StopReason;
+
+  void TimeIntegrator::use_fused_steps(std::unique_ptr<FusedSteps> fused_)
+  {
+    fused        = std::move(fused_);
+    fused_loaded = false;
+  }
+
+  StepReport TimeIntegrator::fused_steps(const StepBatch &batch)
+  {
+    reaction_diffusion::Stepper &stepper = fused->stepper;
+    if (!fused_loaded)
+      fused->load({static_cast<long>(n_steps), t, dt, std::vector<double>(steps.begin(), steps.begin() + n_levels - 1)}, levels);
+    fused_loaded      = true;
+    const auto before = stepper.totals();
+    const auto reason = stepper.advance(batch.stop_time, batch.max_steps, batch.slack);
+    StepReport report;
+    if (stepper.totals().steps > before.steps)
+      take_over_steps(before, report);
+    if (reason == StopReason::newton_failure || reason == StopReason::step_underflow || reason == StopReason::blow_up)
+      throw ConvergenceFailure(std::string(reason == StopReason::newton_failure   ? "Newton's method does not converge"
+                                           : reason == StopReason::step_underflow ? "the step size underflows"
+                                                                                  : "the solution is not finite") +
+                               " in the step from time " + format("%.8g", t) + " with step size " + format("%.4g", dt) +
+                               growth_of_solution(inspect(levels[0], n_fields).largest) +
+                               "\n  to try: a smaller step, 'Time stepping/Step control = error-controlled' or a larger error tolerance, 'Time "
+                               "stepping/Engine = general' with "
+                               "gmres; a solution may blow up in finite time");
+    return report;
+  }
+
+  void TimeIntegrator::take_over_steps(const reaction_diffusion::Totals &before, StepReport &report)
+  {
+    const reaction_diffusion::Stepper     &stepper = fused->stepper;
+    const reaction_diffusion::StepFigures &last    = stepper.last_step();
+    const auto                             totals  = stepper.totals();
+    const auto                             now     = stepper.state();
+    fused->store(0, u_new);
+    report.step_size = last.step_size;
+    check_values(last.step_size, report);
+    n_levels = now.step_sizes.size() + 1;
+    for (unsigned int l = 0; l < n_levels; ++l)
+      fused->store(static_cast<int>(l), levels[l]);
+    std::copy(now.step_sizes.begin(), now.step_sizes.end(), steps.begin());
+    last_order = n_levels <= 2 ? 1 : parameters.order();
+    t          = now.time;
+    dt         = now.next_step_size;
+    n_steps    = static_cast<unsigned int>(now.step);
+
+    report.newton_steps      = last.newton_steps;
+    report.linear_iterations = last.sweeps + last.cycles;
+    report.rejected          = last.rejected;
+    report.error_estimate    = last.error_estimate;
+    report.rate_of_change    = last.rate_of_change;
+    // the library divides G by a m; its weights are 1 where m is that of a whole cell
+    report.residual = last.residual * coefficients(steps[0], steps[1], last_order).a * system.lumped_mass.linfty_norm();
+    report.bound    = largest_step(implicit_system.dominant_mass_factor(levels[1]), last_order); // at the solution before the step
+    if (totals.multigrid_steps > 0 && !told_bound)
+      report.notes.push_back(
+        format("from about step %u on steps are too long for block-asynchronous sweeps alone: multigrid with these sweeps as smoother", n_steps));
+    told_bound       = told_bound || totals.multigrid_steps > 0;
+    report.multigrid = static_cast<unsigned int>(totals.multigrid_steps - before.multigrid_steps);
+
+    report.earlier_steps             = static_cast<unsigned int>(totals.steps - before.steps - 1);
+    report.earlier_newton_steps      = totals.newton_steps - before.newton_steps - last.newton_steps;
+    report.earlier_linear_iterations = totals.sweeps + totals.cycles - before.sweeps - before.cycles - report.linear_iterations;
+    report.earlier_rejected          = totals.rejected - before.rejected - last.rejected;
+  }
+} // namespace leopard

@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The time loop of the solver library inside the program: same fields, same outputs, killed and resumed."""
+import random
+import re
+import signal
+import subprocess
+import time
+
+from program import Program
+
+CASE = """
+set Problem = turing
+subsection Turing
+  set gamma = 100
+  set Start from steady state = true
+  set Perturbation = 0.05
+end
+subsection Mesh
+  set Domain = box
+  set Lower corner = 0, 0
+  set Upper corner = 1, 0.5
+  set Cells = 32, 16
+end
+subsection Discretization
+  set Method = finite differences
+end
+subsection Newton
+  set Relative tolerance = 1e-10
+end
+"""
+FIXED = ["Time stepping/Step control=fixed", "Time stepping/Step size=1e-4", "Time stepping/End time=0.02", "Output/Log every=10", "Output/Times=0.00512, 0.01"]
+CONTROLLED = ["Time stepping/Step size=1e-5", "Time stepping/Error tolerance=1e-4", "Time stepping/End time=0.2", "Output/Interval=0.05",
+              "Linear solver/Method=gmres", "Linear solver/Preconditioner=async"]
+
+
+class FusedTimeLoop(Program):
+    def run_case(self, engine, *settings):
+        said = self.leopard(self.write("case.prm", CASE), f"Time stepping/Engine={engine}", *settings)
+        pvd = (self.folder / "output/case/solution.pvd").read_text()
+        return said, self.statistics("case")[1], [float(t) for t in re.findall(r'timestep="([^"]*)"', pvd)]
+
+    def measures(self, row):
+        """Minimum, maximum and mean of the fields: what does not depend on how many iterations a solver did."""
+        columns, _ = self.statistics("case")
+        return {c: value for c, value in zip(columns, row) if c.startswith(("minimum", "maximum", "mean"))}
+
+    def compare(self, settings, delta):
+        said, general, general_times = self.run_case("general", *settings)
+        self.assertIn("time loop: general, since it is asked for", said)
+        last = self.measures(general[-1])
+        self.assertNotIn("multigrid", said)
+        said, fused, fused_times = self.run_case("fused", *settings)
+        self.assertIn("time loop: fused, ", said)
+        self.assertEqual(len(general_times), len(fused_times))
+        for one, two in zip(general_times, fused_times):
+            self.assertAlmostEqual(one, two, delta=1e-9)
+        for name, value in self.measures(fused[-1]).items():
+            self.assertAlmostEqual(last[name], value, delta=delta, msg=name)
+        return general, fused
+
+    def test_fixed_steps_are_those_of_the_general_loop(self):
+        for scheme in ("implicit Euler", "BDF2"):
+            general, fused = self.compare([f"Time stepping/Scheme={scheme}", *FIXED], 1e-8)
+            self.assertEqual([row[0] for row in general], [row[0] for row in fused], "the same steps are in the statistics")
+            for one, two in zip(general[1:], fused[1:]):
+                self.assertAlmostEqual(one[1], two[1], delta=1e-12)
+
+    def test_error_controlled_steps_agree_within_the_tolerance(self):
+        general, fused = self.compare(CONTROLLED, 2e-3)
+        self.assertLess(abs(general[-1][0] - fused[-1][0]), 0.3 * general[-1][0])
+        # the last steps are long
+        loop = self.run_json("case")["time_loop"]
+        self.assertGreater(loop["steps_by_multigrid"], 0)
+        self.assertLess(loop["steps_by_multigrid"], loop["steps"])
+
+    def test_mass_balance_closes(self):
+        self.run_case("fused", "Time stepping/Scheme=BDF2", *FIXED)
+        columns, rows = self.statistics("case")
+        balances = [i for i, c in enumerate(columns) if c.startswith("mass balance")]
+        self.assertEqual(len(balances), 2)
+        for row in rows[1:]:
+            for i in balances:
+                self.assertLess(abs(row[i]), 1e-9)
+
+    def test_killed_or_stopped_and_resumed(self):
+        settings = ["Time stepping/Scheme=BDF2", FIXED[0], *FIXED[2:], "Time stepping/Step size=1e-5", "Run/Checkpoint steps=50"]
+        _, reference, times = self.run_case("fused", *settings)
+        settings.append("Time stepping/Engine=fused")
+        random.seed(3)
+        for how in (signal.SIGKILL, signal.SIGKILL, signal.SIGTERM):
+            process = subprocess.Popen(self.command("case.prm", *settings, options=["--overwrite"]), cwd=self.folder, stdout=subprocess.DEVNULL)
+            while process.poll() is None and not list((self.folder / "output/case/checkpoints").glob("step_?????????")):
+                time.sleep(0.01)
+            time.sleep(random.uniform(0, 0.5))
+            process.send_signal(how)
+            process.wait()
+            self.leopard("case.prm", *settings, options=["--resume"])
+            _, resumed = self.statistics("case")
+            self.assertEqual([row[0] for row in reference], [row[0] for row in resumed if row[0] in {r[0] for r in reference}], "steps missing or double")
+            self.assertEqual(len({row[0] for row in resumed}), len(resumed), "no step twice")
+            pvd = (self.folder / "output/case/solution.pvd").read_text()
+            self.assertEqual(times, [float(t) for t in re.findall(r'timestep="([^"]*)"', pvd)])
+            one, two = self.measures(reference[-1]), self.measures(resumed[-1])
+            for name in one:
+                self.assertAlmostEqual(one[name], two[name], delta=1e-8, msg=name)
+
+    def test_either_loop_resumes_the_other(self):
+        settings = ["Time stepping/Scheme=BDF2", FIXED[0], FIXED[1], "Output/Interval=0"]
+        _, reference, _ = self.run_case("general", *settings, "Time stepping/End time=0.01")
+        for first, second in (("general", "fused"), ("fused", "general")):
+            self.run_case(first, *settings, "Time stepping/End time=0.005")
+            said = self.leopard("case.prm", *settings, f"Time stepping/Engine={second}", "Time stepping/End time=0.01", options=["--resume"])
+            self.assertIn("resumed at step 50", said)
+            self.assertIn(f"time loop: {second}", said)
+            one, two = self.measures(reference[-1]), self.measures(self.statistics("case")[1][-1])
+            for name in one:
+                self.assertAlmostEqual(one[name], two[name], delta=1e-8, msg=name)
+
+    def test_says_why_not(self):
+        file = self.write("case.prm", CASE)
+        for setting, reason in (("Discretization/Method=finite elements", "it needs finite differences"), ("Turing/Source u=1", "no sources"),
+                                ("Linear solver/Method=direct", "another solver"), ("Newton/Forcing=fixed iterations", "a fixed number"),
+                                ("Time stepping/Scheme=SBDF2", "implicit Euler and BDF2")):
+            said = self.leopard(file, "Time stepping/Engine=fused", setting, *FIXED[:3], fails=True)
+            self.assertIn("'Time stepping/Engine' is fused", said)
+            self.assertIn(reason, said)
+        said = self.leopard(file, "Discretization/Method=finite elements", *FIXED[:2], "Time stepping/End time=1e-3")
+        self.assertIn("time loop: general, since the fused one cannot be used: it needs finite differences", said)
