@@ -306,7 +306,7 @@ namespace leopard
           for (int r = 32 * slice; Format::has_columns && r < std::min(l.rows, 32 * slice + 32); ++r)
             width = std::max(width, l.inner_length(r));
           const long end = l.slices.back() + (width + 1l) / 2 * 32;
-          if (end > 1 << 28) // 2^29 entries, padding included: more than a packet may have
+          if (end >= 1 << 30) // 2^31 entries, padding included
             refuse_size();
           l.slices.push_back(static_cast<int>(end));
           inner_width = std::max(inner_width, width);

@@ -49,13 +49,17 @@ namespace leopard
     /** That each of 0, ..., order.size() - 1 stands in the order once. @param what "row" or "column". */
     void require_permutation(const std::vector<int> &order, const std::string &what)
     {
+      const int         n = static_cast<int>(order.size());
       std::vector<char> seen(order.size(), 0);
       for (const int i : order)
         {
-          if (i < 0 || i >= static_cast<int>(order.size()) || seen[i] != 0)
-            throw InvalidInput("a new order of " + std::to_string(order.size()) + " " + what + "s has " + what + " " + std::to_string(i) +
-                               (i < 0 || i >= static_cast<int>(order.size()) ? "" : " twice") + "\n  expected: each from 0 to " +
-                               std::to_string(static_cast<long>(order.size()) - 1) + " once");
+          const bool outside = i < 0 || i >= n;
+          if (outside || seen[i] != 0)
+            {
+              std::string text = "a new order of " + std::to_string(n);
+              text.append(" ").append(what).append("s has ").append(what).append(" ").append(std::to_string(i)).append(outside ? "" : " twice");
+              throw InvalidInput(text + "\n  expected: each from 0 to " + std::to_string(n - 1) + " once");
+            }
           seen[i] = 1;
         }
     }
@@ -195,8 +199,9 @@ namespace leopard
       if (!std::isfinite(coordinates[i]))
         throw InvalidInput("a coordinate of row " + std::to_string(i / dim) + " is " + std::to_string(coordinates[i]) +
                            "\n  expected: finite numbers");
-    Partition result;
-    result.old_row.resize(checked_count(static_cast<double>(coordinates.size() / dim), "rows with coordinates"));
+    Partition         result;
+    const std::size_t n_rows = coordinates.size() / dim;
+    result.old_row.resize(checked_count(static_cast<double>(n_rows), "rows with coordinates"));
     std::iota(result.old_row.begin(), result.old_row.end(), 0);
     result.block_offsets = {0};
     const auto at        = [&](int row, int d) { return coordinates[static_cast<std::size_t>(row) * dim + d]; };
