@@ -14,10 +14,15 @@ namespace
   std::atomic<long> n_allocations{0};
 }
 
-void *operator new(std::size_t n)
+void *operator new(std::size_t n, const std::nothrow_t & /*tag*/) noexcept
 {
   ++n_allocations;
-  if (void *memory = std::malloc(n > 0 ? n : 1))
+  return std::malloc(n > 0 ? n : 1);
+}
+
+void *operator new(std::size_t n)
+{
+  if (void *memory = operator new(n, std::nothrow))
     return memory;
   throw std::bad_alloc();
 }
