@@ -28,9 +28,6 @@ namespace leopard
 
     /** The matrix of the coarsest level. */
     CrsMatrix coarse_matrix() const;
-
-    /** Bytes of host memory that a row with this stencil takes, estimated from above; 0 without a stencil. */
-    double memory(const std::string &coarse_solver) const;
   };
 
   /** One of the problems of a case, made only when it is needed, since a few of them may fill the memory. */
