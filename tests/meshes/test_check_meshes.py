@@ -49,6 +49,15 @@ class CheckMeshes(unittest.TestCase):
         with self.assertRaisesRegex(check_meshes.Bad, "no whole section .Nodes"):
             check_meshes.check(path)
 
+    def test_closed_surface(self):
+        nodes = [f"{1 + i + 2 * j + 4 * k} {i} {j} {2 * k}" for k in (0, 1) for j in (0, 1) for i in (0, 1)]
+        box = [f"3 2 1 1 {face}" for face in ("1 3 4 2", "5 6 8 7", "1 2 6 5", "3 7 8 4", "1 5 7 3", "2 4 8 6")]
+        self.assertEqual(check_meshes.check(self.write(nodes=nodes, elements=box)), (6, set(), [1., 1., 2.], 1.))
+        self.fails("no closed surface: 4 edges", nodes=nodes, elements=box[:-1])
+        self.fails("opposite orientation", nodes=nodes, elements=box[:-1] + ["3 2 1 1 2 6 8 4"])
+        self.fails("boundary ids on 1 faces", nodes=nodes, elements=["1 2 1 1 1 2"] + box)
+        self.fails("Jacobian", nodes=nodes[:7] + ["8 0.1 0.1 2"], elements=box)
+
     def test_folder(self):
         def wrong(row):
             (self.folder / "README.md").write_text(row)
