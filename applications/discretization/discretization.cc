@@ -104,8 +104,9 @@ namespace leopard
     for (const BoundaryExpressions *condition : {&problem.boundary_values, &problem.boundary_fluxes})
       for (const unsigned int id : condition->named_ids())
         if (ids.count(id) == 0)
-          throw Error("'" + condition->entry_name() + "' names the boundary id " + std::to_string(id) + ", which the mesh does not have" +
-                      "\n  expected: one of " + present + ", or * for all others");
+          throw Error(
+            "'" + condition->entry_name() + "' names the boundary id " + std::to_string(id) + ", which the mesh does not have" +
+            (ids.empty() ? "\n  expected: none, as the domain is a closed surface" : "\n  expected: one of " + present + ", or * for all others"));
   }
 
   template <int dim, int spacedim>
@@ -113,8 +114,9 @@ namespace leopard
   {
     if (is_singular() && !parameters.multigrid)
       throw Error("section '" + problem.name() + "' prescribes boundary values nowhere, so the solution is determined up to a constant only" +
-                  "\n  expected: 'Boundary values' for at least one boundary id, or a Helmholtz problem with delta > 0, or 'Linear solver/Method' or "
-                  "'Preconditioner' = multigrid, which finds the solution of mean zero");
+                  "\n  expected: 'Boundary values' for at least one boundary id, or a Helmholtz problem with delta > 0" +
+                  (dim != spacedim ? "; a closed surface has no boundary"
+                                   : ", or 'Linear solver/Method' or 'Preconditioner' = multigrid, which finds the solution of mean zero"));
   }
 
   template <int dim, int spacedim>

@@ -11,6 +11,8 @@
 #include <deal.II/grid/grid_in.h>
 #include <deal.II/grid/grid_tools.h>
 
+#include <algorithm>
+#include <cmath>
 #include <sstream>
 
 namespace leopard
@@ -117,11 +119,32 @@ namespace leopard
       return p;
     }
 
+    /** Whether a mesh in MSH 2.2 has a node with z != 0, which deal.II would drop in the plane. Of a broken file it says no: deal.II says what is wrong. */
+    bool leaves_plane(const std::string &text)
+    {
+      std::istringstream stream(text);
+      std::string        line;
+      while (std::getline(stream, line) && line.rfind("$Nodes", 0) != 0)
+        ;
+      std::size_t n = 0, number;
+      double      x, y, z, largest = 0., largest_z = 0.;
+      for (stream >> n; n > 0 && stream >> number >> x >> y >> z; --n)
+        {
+          largest   = std::max({largest, std::abs(x), std::abs(y)});
+          largest_z = std::max(largest_z, std::abs(z));
+        }
+      return largest_z > 1e-10 * largest;
+    }
+
     /** Every rank reads the same text, which only rank 0 took from the disk. */
     template <int dim, int spacedim>
     void read_gmsh(Triangulation<dim, spacedim> &triangulation, const std::string &file, MPI_Comm comm)
     {
-      std::istringstream stream(read_file(file, comm));
+      const std::string text = read_file(file, comm);
+      if (spacedim == 2 && leaves_plane(text))
+        throw Error("the mesh file '" + file + "' has nodes off the plane z = 0, but 'Mesh/Domain' is file and 'Dimension' is 2" +
+                    "\n  expected: Domain = surface file for a surface in space, or Dimension = 3 for hexahedra, or a mesh in the plane");
+      std::istringstream stream(text);
       std::string        reason;
       try
         {
@@ -198,6 +221,12 @@ namespace leopard
             domain.lengths.push_back(parameters.upper[d] - parameters.lower[d]);
             domain.measure *= domain.lengths.back();
           }
+        return domain;
+      }
+    if (parameters.domain == "sphere")
+      {
+        domain.radius  = parameters.radius;
+        domain.measure = 4. * numbers::PI * parameters.radius * parameters.radius;
         return domain;
       }
     parallel::distributed::Triangulation<dim, spacedim> triangulation(comm);

@@ -139,7 +139,10 @@ namespace leopard
           why_not = "the domain grows";
         if (why_not.empty())
           {
-            grid    = find_uniform_grid(discretization, context.parameters.discretization.finite_differences);
+            if constexpr (dim == spacedim)
+              grid = find_uniform_grid(discretization, context.parameters.discretization.finite_differences);
+            else
+              grid.why_not = "the domain is a surface";
             why_not = grid.why_not;
           }
         if (time.engine == "fused" && !why_not.empty())

@@ -4,7 +4,7 @@
 
 A mesh must have quadrilaterals only (2D, z = 0, or a closed surface in space) or hexahedra only (3D), all positively oriented (of a
 surface: alike) and well shaped, and a boundary id on every boundary face and nowhere else. In a folder, the table of its README.md must tell the truth about each file, which
-must be small and have its .geo beside it. Needs the standard library only. Exit code 1 if anything is wrong.
+must be small and have its .geo or .py beside it. Needs the standard library only. Exit code 1 if anything is wrong.
 """
 import collections
 import math
@@ -146,8 +146,8 @@ def check_folder(folder):
             found = (str(n_cells), ids, " x ".join(f"{x:.2f}" for x in extents), f"{math.floor(worst * 100 + 1e-9) / 100:.2f}")
             if rows.get(name) != found:
                 raise Bad(f"is {found}, but README.md says {rows.get(name)}")
-            if not path.with_suffix(".geo").exists():
-                raise Bad("has no .geo beside it")
+            if not any(path.with_suffix(suffix).exists() for suffix in (".geo", ".py")):
+                raise Bad("has no .geo or .py beside it")
             if path.stat().st_size > LARGEST_FILE:
                 raise Bad(f"has {path.stat().st_size} bytes (expected: at most {LARGEST_FILE})")
             yield name, None, found

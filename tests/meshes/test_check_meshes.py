@@ -1,7 +1,10 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
 """Tests check_meshes.py: it must find each fault in a mesh of two squares."""
+import math
 import pathlib
+import subprocess
+import sys
 import tempfile
 import unittest
 
@@ -72,6 +75,19 @@ class CheckMeshes(unittest.TestCase):
         self.assertIn("not in the folder", wrong(row + row.replace("two.msh", "three.msh"))["three.msh"])
         (self.folder / "two.geo").unlink()
         self.assertIn("no .geo", wrong(row)["two.msh"])
+        (self.folder / "two.py").touch()
+        self.assertEqual(wrong(row), {"two.msh": None})
+
+    def test_scripts_make_their_meshes(self):
+        meshes = pathlib.Path(__file__).resolve().parents[2] / "meshes"
+        for script in meshes.glob("*.py"):
+            subprocess.run([sys.executable, script, self.folder / "made.msh"], check=True)
+            nodes, elements = check_meshes.read(self.folder / "made.msh")
+            expected_nodes, expected_elements = check_meshes.read(script.with_suffix(".msh"))
+            self.assertEqual(elements, expected_elements)
+            self.assertEqual(nodes.keys(), expected_nodes.keys())
+            for number, point in nodes.items():
+                self.assertLess(math.dist(point, expected_nodes[number]), 1e-4)
 
 
 if __name__ == "__main__":
