@@ -40,8 +40,7 @@ class Surfaces(Program):
         self.assertAlmostEqual(last["total mass of u (dimensionless)"] / (2 * 4 * math.pi), 1, delta=0.01)
         for row in rows:
             self.assertLess(abs(row[columns.index("mass balance of u: change in the step less integrated reaction (dimensionless)")]), 1e-8)
-        wave_number = [name for name in columns if name.startswith("dominant wave number")]
-        self.assertAlmostEqual(last[wave_number[0]] * math.exp(r * t) / math.sqrt(2), 1, delta=0.01)
+        self.assertAlmostEqual(last[self.wave_number(columns)] * math.exp(r * t) / math.sqrt(2), 1, delta=0.01)
 
     def test_areas(self):
         for settings, area in ((["Mesh/Domain=sphere", "Mesh/Radius=2"], 16 * math.pi), (["Mesh/Domain=torus", "Mesh/Radius=1", "Mesh/Tube radius=0.25"], math.pi**2)):
@@ -52,13 +51,58 @@ class Surfaces(Program):
             said = self.leopard(TINY, ELEMENTS, *settings, options=["--validate"])
             self.assertAlmostEqual(float(re.search(r"area ([0-9.]+)\)", said)[1]) / area, 1, delta=1e-3)
 
+    def test_expected_wave_numbers_of_a_sphere(self):
+        # disturbances with a degree l of spherical harmonics grow as theory says: z is one of degree 1, k^2 = 2/R^2
+        said = self.leopard(FILES / "gallery/sphere.prm", options=["--validate"])
+        degree, k = re.search(r"unstable modes; the fastest: degree ([0-9]+) with k = ([0-9.]+)", said).groups()
+        self.assertAlmostEqual(float(k)**2, int(degree) * (int(degree) + 1), delta=0.01)
+        self.leopard(FILES / "gallery/sphere.prm", "Mesh/Global refinements=4", "Mesh/Radius=0.5", "Turing/gamma=30", "Turing/Perturbation=0", "Turing/Start from steady state=false",
+                     "Turing/Initial value u=0.919138 + 1e-4*z", "Turing/Initial value v=0.937900", "Time stepping/End time=0.1", "Time stepping/Step control=fixed",
+                     "Time stepping/Step size=1e-3", "Output/Log every=1")
+        columns, rows = self.statistics("sphere")
+        self.assertAlmostEqual(dict(zip(columns, rows[0]))[self.wave_number(columns)] * 0.5 / math.sqrt(2), 1, delta=0.01)
+
+    def turing_run(self, name, *settings, ranks=1):
+        """A run to a pattern; the measures at its end."""
+        self.leopard(FILES / f"gallery/{name}.prm", *settings, ranks=ranks)
+        columns, rows = self.statistics(name)
+        last = dict(zip(columns, rows[-1]))
+        self.assertTrue(all(math.isfinite(x) for row in rows for x in row))
+        for field in "uv":
+            self.assertGreater(last[f"minimum of {field} (dimensionless)"], 0)
+        return last, columns
+
+    @staticmethod
+    def wave_number(columns):
+        return next(name for name in columns if name.startswith("dominant wave number"))
+
+    def test_patterns(self):
+        # a fraction of the gallery's refinements and gammas; a sphere's wave number is that of a degree l of spherical harmonics that can grow
+        coarse = ["Mesh/Global refinements=4", "Turing/gamma=150", "Time stepping/End time=3", "Turing/Perturbation=0.05"]
+        last, columns = self.turing_run("sphere", *coarse)
+        self.assertGreater(last["maximum of u (dimensionless)"], 1.5)
+        k_min, k_max = self.run_json("sphere")["analysis"]["unstable_wave_numbers"][0]
+        self.assertTrue(k_min < last[self.wave_number(columns)] < k_max)
+        last, _ = self.turing_run("sphere", *coarse, "Mesh/Domain=torus", "Mesh/Tube radius=0.4", "Mesh/Global refinements=3")
+        self.assertGreater(last["maximum of u (dimensionless)"], 1.5)
+
     def test_closed_gmsh_surface_on_one_and_two_ranks(self):
-        last = []
+        coarse = ["Mesh/Global refinements=0", "Turing/gamma=1500", "Time stepping/End time=0.02", "Time stepping/Step control=fixed", "Time stepping/Step size=1e-4",
+                  "Linear solver/Relative tolerance=1e-10"]
+        runs = []
         for ranks in (1, 2):
-            self.leopard(TINY, ELEMENTS, "Mesh/Domain=surface file", f"Mesh/File={ROOT}/meshes/cat.msh", "Mesh/Global refinements=0", "Linear solver/Method=gmres", "Linear solver/Preconditioner=async", ranks=ranks)
-            last.append(self.statistics("tiny_turing")[1][-1][10:19])
-        for one, two in zip(*last):
+            last, columns = self.turing_run("leopard_skin", *coarse, ranks=ranks)
+            runs.append([last[name] for name in columns if name.startswith(("minimum", "maximum", "mean", "total"))])
+        for one, two in zip(*runs):
             self.assertAlmostEqual(one, two, delta=1e-6)
+
+    def test_relaxation_at_the_asynchronous_bound(self):
+        # async-(k) alone, chaotic, with the steps that theory gives: every linear system is solved
+        self.leopard(FILES / "gallery/leopard_skin.prm", "Mesh/Global refinements=0", "Time stepping/Scheme=implicit Euler", "Time stepping/Step control=asynchronous bound",
+                     "Time stepping/End time=2e-4", "Linear solver/Method=async", "Linear solver/Schedule=chaotic", "Linear solver/Maximum iterations=200", "Output/Log every=1")
+        columns, rows = self.statistics("leopard_skin")
+        self.assertAlmostEqual(rows[-1][1], 2e-4, delta=1e-12)
+        self.assertGreater(len(rows), 3)
 
     def test_a_resumed_run_goes_on(self):
         settings = [ELEMENTS, "Mesh/Domain=torus", "Mesh/Global refinements=2", "Linear solver/Method=direct", "Newton/Relative tolerance=1e-12"]
@@ -76,7 +120,13 @@ class Surfaces(Program):
                                (["Mesh/Domain=sphere"], "finite differences"),
                                ([*sphere, "Mesh/Radius=0"], "'Mesh/Radius' is 0"),
                                ([ELEMENTS, "Mesh/Domain=torus", "Mesh/Tube radius=2"], "'Mesh/Tube radius' is 2"),
-                               ([ELEMENTS, "Mesh/Domain=surface file"], "'Mesh/File' is empty")):
+                               ([ELEMENTS, "Mesh/Domain=surface file"], "'Mesh/File' is empty"),
+                               ([ELEMENTS, "Mesh/Domain=surface file", f"Mesh/File={ROOT}/meshes/block_with_hole.msh"], "cannot be used"),
+                               ([ELEMENTS, "Mesh/Domain=file", f"Mesh/File={ROOT}/meshes/leopard_skin.msh"], "expected: Domain = surface file"),
+                               ([*sphere, "Time stepping/Engine=fused"], "'Time stepping/Engine' is fused"),
+                               ([*sphere, "Study=smoothers"], "'Study' is smoothers"),
+                               ([*sphere, "Problem=laplace"], "a closed surface has no boundary"),
+                               ([*sphere, "Problem=helmholtz", "Helmholtz/Boundary values=3: 1"], "names the boundary id 3")):
             error = self.leopard(TINY, *settings, fails=True)
             self.assertIn(says, error)
             self.assertEqual(error.count("leopard: "), 1)
