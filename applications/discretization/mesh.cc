@@ -10,6 +10,7 @@
 #include <deal.II/grid/grid_generator.h>
 #include <deal.II/grid/grid_in.h>
 #include <deal.II/grid/grid_tools.h>
+#include <deal.II/grid/manifold_lib.h>
 
 #include <algorithm>
 #include <cmath>
@@ -98,9 +99,9 @@ namespace leopard
                     : "'Mesh/File' is " + file + ", but 'Mesh/Domain' is " + domain + "\n  expected: set Domain = file or surface file, or no file");
     if ((domain == "ball" || domain == "cylinder" || domain == "sphere" || domain == "torus") && radius <= 0.)
       throw Error("'Mesh/Radius' is " + std::to_string(radius) + "\n  expected: a positive length");
-    if (domain == "torus" && !(tube_radius > 0. && tube_radius < radius))
+    if (domain == "torus" && !(tube_radius >= 1e-3 * radius && tube_radius < radius))
       throw Error("'Mesh/Tube radius' is " + std::to_string(tube_radius) +
-                  "\n  expected: a positive length below 'Mesh/Radius' = " + std::to_string(radius));
+                  "\n  expected: a length from a thousandth of 'Mesh/Radius' = " + std::to_string(radius) + " to just below it");
     if (is_surface() && dimension != 2)
       throw Error("'Mesh/Domain' is " + domain + ", a surface, but 'Dimension' is " + std::to_string(dimension) +
                   "\n  expected: set Dimension = 2, the dimension of the surface itself");
@@ -167,6 +168,34 @@ namespace leopard
                     (dim == 2 ? "quadrilaterals only (Mesh.RecombineAll = 1; Mesh.SubdivisionAlgorithm = 1)" : "hexahedra only") +
                     " for 'Dimension = " + std::to_string(dim) + "'");
     }
+
+    /**
+     * The surface of a torus around the y axis, its tube four cells around. Along it so many that cells are as much longer than wide outside as
+     * they are wider than long inside: relaxation wants them nearly square (GridGenerator::torus has four, whatever the radii are).
+     */
+    void make_torus(Triangulation<2, 3> &triangulation, double radius, double tube_radius)
+    {
+      constexpr unsigned int   n_around = 4;
+      const double             ratio    = n_around * std::sqrt(radius * radius - tube_radius * tube_radius) / tube_radius;
+      const unsigned int       n_along  = std::max(4u, static_cast<unsigned int>(std::lround(ratio)));
+      std::vector<Point<3>>    vertices;
+      std::vector<CellData<2>> cells;
+      for (unsigned int i = 0; i < n_along; ++i)
+        for (unsigned int j = 0; j < n_around; ++j)
+          {
+            const double phi = 2. * numbers::PI * i / n_along, theta = 2. * numbers::PI * j / n_around;
+            const double distance = radius + tube_radius * std::cos(theta);
+            vertices.emplace_back(distance * std::cos(phi), tube_radius * std::sin(theta), distance * std::sin(phi));
+            const unsigned int next_i = (i + 1) % n_along, next_j = (j + 1) % n_around;
+            cells.emplace_back();
+            cells.back().vertices    = {n_around * i + j, n_around * next_i + j, n_around * i + next_j, n_around * next_i + next_j};
+            cells.back().manifold_id = 0;
+          }
+      triangulation.create_triangulation(vertices, cells, SubCellData());
+      triangulation.set_all_manifold_ids(0);
+      triangulation.set_manifold(0, TorusManifold<2>(radius, tube_radius));
+    }
+
     /** A part of the plane or of space. */
     template <int dim>
     void make_region(Triangulation<dim> &triangulation, const MeshParameters &parameters)
@@ -202,7 +231,7 @@ namespace leopard
         if (parameters.domain == "sphere")
           GridGenerator::hyper_sphere(triangulation, Point<spacedim>(), parameters.radius);
         else
-          GridGenerator::torus(triangulation, parameters.radius, parameters.tube_radius);
+          make_torus(triangulation, parameters.radius, parameters.tube_radius);
       }
     else
       make_region(triangulation, parameters);

@@ -43,7 +43,7 @@ class Surfaces(Program):
         self.assertAlmostEqual(last[self.wave_number(columns)] * math.exp(r * t) / math.sqrt(2), 1, delta=0.01)
 
     def test_areas(self):
-        for settings, area in ((["Mesh/Domain=sphere", "Mesh/Radius=2"], 16 * math.pi), (["Mesh/Domain=torus", "Mesh/Radius=1", "Mesh/Tube radius=0.25"], math.pi**2)):
+        for settings, area in ((["Mesh/Domain=sphere", "Mesh/Radius=2"], 16 * math.pi), (["Mesh/Domain=torus", "Mesh/Radius=1", "Mesh/Tube radius=0.25"], math.pi**2), (["Mesh/Domain=torus", "Mesh/Radius=1", "Mesh/Tube radius=0.9"], 3.6 * math.pi**2)):
             self.leopard(TINY, ELEMENTS, *settings, "Linear solver/Method=direct")
             columns, rows = self.statistics("tiny_turing")
             last = dict(zip(columns, rows[-1]))
@@ -121,6 +121,7 @@ class Surfaces(Program):
                                (["Mesh/Domain=sphere"], "finite differences"),
                                ([*sphere, "Mesh/Radius=0"], "'Mesh/Radius' is 0"),
                                ([ELEMENTS, "Mesh/Domain=torus", "Mesh/Tube radius=2"], "'Mesh/Tube radius' is 2"),
+                               ([ELEMENTS, "Mesh/Domain=torus", "Mesh/Tube radius=1e-9"], "'Mesh/Tube radius' is 0.0000"),
                                ([ELEMENTS, "Mesh/Domain=surface file"], "'Mesh/File' is empty"),
                                ([*sphere, "Study=smoothers"], "'Study' is smoothers")):
             error = self.leopard(TINY, *settings, fails=True)
