@@ -69,6 +69,7 @@ class Surfaces(Program):
         last = dict(zip(columns, rows[-1]))
         measures = [i for i, column in enumerate(columns) if " of u " in column or " of v " in column]
         self.assertTrue(all(math.isfinite(row[i]) for row in rows for i in measures))
+        self.assertLessEqual(max(row[columns.index("linear iterations")] / row[columns.index("Newton steps")] for row in rows), 40)
         for field in "uv":
             self.assertGreater(last[f"minimum of {field} (dimensionless)"], 0)
         return last, columns
