@@ -65,7 +65,7 @@ namespace leopard
       top_edge    = warp == n_warps - 1;
     }
 
-    __device__ int  index(int px, int py, int r) const { return ((z + r) * n_y + y + py) * n_x + x + px; }
+    __device__ int index(int px, int py, int r) const { return ((z + r) * n_y + y + py) * n_x + x + px; }
     /** Of a node of the patch or beside it; what is known of whole tiles is not asked. */
     __device__ bool exists(int px, int py, int r) const
     {
