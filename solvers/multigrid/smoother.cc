@@ -158,7 +158,7 @@ namespace leopard
     Request request_for(const SmootherOptions &options, Backend backend, int dim)
     {
       const int known_dim = dim >= 1 && dim <= 3 ? dim : 2;
-      return {options, backend, options.omega > 0. ? options.omega : default_omega(options.method, known_dim), known_dim};
+      return {options, backend, options.omega > 0. ? options.omega : default_omega(options.method, known_dim, backend), known_dim};
     }
   } // namespace
 
@@ -198,8 +198,10 @@ namespace leopard
     return find(method).runs_on_cuda || backend != Backend::cuda;
   }
 
-  double default_omega(const std::string &method, int dim)
+  double default_omega(const std::string &method, int dim, Backend backend)
   {
+    if (method == "async" && backend == Backend::cuda && dim != 1)
+      return dim == 3 ? 0.75 : 0.6;
     return find(method).omega(dim >= 1 && dim <= 3 ? dim : 2);
   }
 

@@ -45,9 +45,10 @@ namespace leopard
   /**
    * Relaxation factor for smoothing: 1 for Gauss-Seidel, SSOR, ILU(0), and for Jacobi, which then does not smooth; 1, 1.1, 1.2 for SOR in 1, 2, 3 dimensions;
    * for damped-jacobi and async 2/3, 4/5, 6/7, best for the high frequencies of the Laplacian (2 / (2 - mu_min - mu_max) with the high-frequency
-   * eigenvalues of B from mu_min = -1 to mu_max = 1 - 1/dim; Trottenberg, Oosterlee, Schueller 2001, section 2.1).
+   * eigenvalues of B from mu_min = -1 to mu_max = 1 - 1/dim; Trottenberg, Oosterlee, Schueller 2001, section 2.1). On a GPU, where all blocks are relaxed at
+   * once and the error stays longest at their borders, async has 0.6 and 0.75 in 2 and 3 dimensions: measured, benchmarks/results/2026-11-21_h200_multigrid.md.
    */
-  double default_omega(const std::string &method, int dim);
+  double default_omega(const std::string &method, int dim, Backend backend);
 
   /**
    * A smoother for A x = b: anything that is a Relaxation. @param dim of space, for default_omega(); 0: unknown (as 2).

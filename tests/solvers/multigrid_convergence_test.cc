@@ -435,13 +435,15 @@ namespace leopard
 
     TEST(MultigridSmoother, DefaultOmegas)
     {
-      EXPECT_DOUBLE_EQ(default_omega("async", 1), 2. / 3.);
-      EXPECT_DOUBLE_EQ(default_omega("async", 2), 0.8);
-      EXPECT_DOUBLE_EQ(default_omega("damped-jacobi", 3), 6. / 7.);
-      EXPECT_DOUBLE_EQ(default_omega("damped-jacobi", 0), 0.8); // not known
-      EXPECT_DOUBLE_EQ(default_omega("jacobi", 2), 1.);
-      EXPECT_DOUBLE_EQ(default_omega("sor", 3), 1.2);
-      EXPECT_THROW(default_omega("none", 2), InvalidInput);
+      EXPECT_DOUBLE_EQ(default_omega("async", 1, Backend::host), 2. / 3.);
+      EXPECT_DOUBLE_EQ(default_omega("async", 2, Backend::host), 0.8);
+      EXPECT_DOUBLE_EQ(default_omega("async", 2, Backend::cuda), 0.6);
+      EXPECT_DOUBLE_EQ(default_omega("damped-jacobi", 2, Backend::cuda), 0.8);
+      EXPECT_DOUBLE_EQ(default_omega("damped-jacobi", 3, Backend::host), 6. / 7.);
+      EXPECT_DOUBLE_EQ(default_omega("damped-jacobi", 0, Backend::host), 0.8); // not known
+      EXPECT_DOUBLE_EQ(default_omega("jacobi", 2, Backend::host), 1.);
+      EXPECT_DOUBLE_EQ(default_omega("sor", 3, Backend::host), 1.2);
+      EXPECT_THROW(default_omega("none", 2, Backend::host), InvalidInput);
       EXPECT_THROW(smoother_runs_on("none", Backend::host), InvalidInput);
       EXPECT_EQ(smoother_names().size(), 9u);
     }
