@@ -225,6 +225,8 @@ namespace leopard
     row.varies            = row.method == "async" && combination.smoother->options.block_async.schedule == Schedule::chaotic;
     try
       {
+        const bool stored = row.method != "async" && row.method != "jacobi" && row.method != "damped-jacobi";
+        check_memory(problem.memory(stored));
         const double start     = now();
         Multigrid    multigrid = problem.make_multigrid(multigrid_options(combination, backend, n_threads), study);
         row.setup_seconds      = now() - start;
