@@ -186,10 +186,7 @@ namespace leopard
               makers.push_back([&study, n, epsilon, levels] { return make_stencil_problem(study.stencil, n, epsilon, levels); });
         return makers;
       }
-    std::vector<int> refinements = study.refinements;
-    if (refinements.empty())
-      refinements.push_back(static_cast<int>(parameters.mesh.global_refinements));
-    for (const int r : refinements)
+    for (const int r : study.mesh_refinements(parameters.mesh))
       for (const int levels : study.levels)
         makers.push_back([&parameters, r, levels, comm] {
           return parameters.dimension == 2 ? make_mesh_problem<2>(parameters, r, levels, comm) : make_mesh_problem<3>(parameters, r, levels, comm);
