@@ -14,6 +14,16 @@ subsection Smoother study
   set Repetitions = 2
 end
 """
+MESH = """set Study = smoothers
+set Problem = laplace
+subsection Mesh
+  set Global refinements = 3
+end
+subsection Laplace
+  set Boundary values = *: 0
+  set Source          = 1
+end
+"""
 COLUMNS = ["case", "published", "problem", "epsilon", "unknowns", "levels", "cycle", "smoothing_steps", "smoother", "solver", "backend", "status", "varies",
            "repetitions", "cycles_mean", "cycles_min", "cycles_max", "convergence_factor", "seconds_mean", "seconds_min", "seconds_max",
            "seconds_standard_deviation", "seconds_a_cycle", "smoother_seconds_a_cycle", "residual_and_transfers_seconds_a_cycle",
@@ -95,6 +105,19 @@ end
         adaptive, = {int(r["unknowns"]) for r in rows if r["case"] == "L-shape"}
         self.assertGreater(adaptive, 225)
 
+    def unknowns(self, text, *settings):
+        rows, _, _ = self.study(text, "Smoother study/Additional refinements=2", "Smoother study/Smoothers=gauss-seidel", "Smoother study/Repetitions=1", *settings)
+        return [int(row["unknowns"]) for row in rows]
+
+    def test_additional_refinements_of_stencils(self):
+        self.assertEqual(self.unknowns(STENCIL, "Smoother study/Sizes=24, 49"), [99, 199])
+
+    def test_additional_refinements_of_a_mesh(self):
+        self.assertEqual(self.unknowns(MESH), [33**2])
+
+    def test_additional_refinements_of_several_meshes(self):
+        self.assertEqual(self.unknowns(MESH, "Smoother study/Refinements=2, 4"), [17**2, 65**2])
+
     def test_cycles_beyond_and_the_command_line_that_has_the_last_word(self):
         rows, history, _ = self.study(STENCIL.replace("end", "set Cases = a [Levels=3], b\nend"), "Smoother study/Smoothers=gauss-seidel", "Smoother study/Cycles beyond=5",
                                       "Smoother study/Levels=2", "Smoother study/Repetitions=1")
@@ -167,14 +190,16 @@ class StudyBadInput(Program):
                 ("Cases=A [Lvels=3]", ["case 'A'", "Lvels"]),
                 ("Cases=A [Levels=99]", ["case 'A'", "has 99"]),
                 ("Cases=A [Levels=2", "a ']' for each opening bracket"),
+                ("Additional refinements=-1", "'Smoother study/Additional refinements'"),
                 ("Published=Figure 4.31", "Figure 4.30")):
             self.rejected("Smoother study/" + setting, says=says)
+        self.rejected("Smoother study/Additional refinements=20", "Smoother study/Sizes=4000", says="which makes 4000 unknowns a direction more than 2^31 - 1")
         self.rejected("Smoother study/Stencil=5-point", "Smoother study/Sizes=100000", says="at most 2^31 - 1")
         self.rejected("Smoother study/Stencil=5-point", "Smoother study/Published=Table 4.11", says="expected: the stencil 3-point")
         self.rejected("Study=smothers", says="one of: none | smoothers")
 
     def test_meshes(self):
-        text = "set Study = smoothers\nset Problem = laplace\nsubsection Mesh\n set Global refinements = 3\nend\nsubsection Laplace\n set Boundary values = *: 0\n set Source = 1\nend\n"
+        text = MESH
         self.rejected("Smoother study/Levels=5", says=["'Smoother study/Levels' has 5", "at most 4"], text=text)
         self.rejected("Smoother study/Refinements=2, 3", "Smoother study/Levels=4", says="a mesh with 2 global refinements has 3", text=text)
         self.rejected("Problem=turing", says="depends on time", text=text)
