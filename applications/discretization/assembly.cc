@@ -31,14 +31,14 @@ namespace leopard
     };
 
     /** load_i = integral of s phi_i; the first value that is not finite goes to error. */
-    template <int dim>
-    void integrate_source(const FEValues<dim> &values, const Expression &source, double t, Vector<double> &load, std::string &error)
+    template <int dim, int spacedim>
+    void integrate_source(const FEValues<dim, spacedim> &values, const Expression &source, double t, Vector<double> &load, std::string &error)
     {
       load = 0.;
       for (const auto q : values.quadrature_point_indices())
         {
-          const Point<dim> point = values.quadrature_point(q);
-          const double     s     = source.value(to_3d(point), t);
+          const Point<spacedim> point = values.quadrature_point(q);
+          const double          s     = source.value(to_3d(point), t);
           if (!std::isfinite(s) && error.empty())
             error = not_finite_message(source, to_3d(point), s);
           for (const auto i : values.dof_indices())
@@ -47,16 +47,17 @@ namespace leopard
     }
 
     /** Stiffness (diffusion and absorption), mass and lumped mass of component c. */
-    template <int dim>
-    void integrate_matrices(const FEValues<dim> &values, const Problem &problem, unsigned int c, bool lump, CellSystem &cell, std::string &error)
+    template <int dim, int spacedim>
+    void
+    integrate_matrices(const FEValues<dim, spacedim> &values, const Problem &problem, unsigned int c, bool lump, CellSystem &cell, std::string &error)
     {
       cell.stiffness   = 0.;
       cell.mass        = 0.;
       cell.lumped_mass = 0.;
       for (const auto q : values.quadrature_point_indices())
         {
-          const Point<dim> point     = values.quadrature_point(q);
-          const double     diffusion = problem.diffusion(c, to_3d(point));
+          const Point<spacedim> point     = values.quadrature_point(q);
+          const double          diffusion = problem.diffusion(c, to_3d(point));
           if (!(diffusion > 0. && std::isfinite(diffusion)) && error.empty())
             {
               std::ostringstream text;
@@ -102,16 +103,19 @@ namespace leopard
       unknowns[i] = n_components * scalar[i] + c;
   }
 
-  template <int dim>
-  void Discretization<dim>::integrate_stiffness(const FEValues<dim> &values, unsigned int c, FullMatrix<double> &matrix, std::string &error) const
+  template <int dim, int spacedim>
+  void Discretization<dim, spacedim>::integrate_stiffness(const FEValues<dim, spacedim> &values,
+                                                          unsigned int                   c,
+                                                          FullMatrix<double>            &matrix,
+                                                          std::string                   &error) const
   {
     CellSystem cell(values.dofs_per_cell);
     integrate_matrices(values, problem, c, false, cell, error);
     matrix = cell.stiffness;
   }
 
-  template <int dim>
-  void Discretization<dim>::assemble_boundary(const Cell &cell, double t, Vector<double> &rhs) const
+  template <int dim, int spacedim>
+  void Discretization<dim, spacedim>::assemble_boundary(const Cell &cell, double t, Vector<double> &rhs) const
   {
     if (problem.boundary_fluxes.empty() || problem.time_dependent())
       return;
@@ -122,7 +126,8 @@ namespace leopard
         const Expression *flux = problem.boundary_fluxes.find(face->boundary_id());
         if (flux == nullptr || flux->is_zero())
           continue;
-        FEFaceValues<dim> values(*mapping, dof_handler.get_fe(), face_quadrature, update_values | update_quadrature_points | update_JxW_values);
+        FEFaceValues<dim, spacedim> values(
+          *mapping, dof_handler.get_fe(), face_quadrature, update_values | update_quadrature_points | update_JxW_values);
         values.reinit(cell, cell->face_iterator_to_index(face));
         for (const auto q : values.quadrature_point_indices())
           {
@@ -133,8 +138,8 @@ namespace leopard
       }
   }
 
-  template <int dim>
-  void Discretization<dim>::assemble(SemiDiscreteSystem &system, double t) const
+  template <int dim, int spacedim>
+  void Discretization<dim, spacedim>::assemble(SemiDiscreteSystem &system, double t) const
   {
     const bool time_dependent = problem.time_dependent();
     system.stiffness.reinit(sparsity_pattern);
@@ -143,8 +148,9 @@ namespace leopard
     system.lumped_mass.reinit(owned_unknowns, comm);
     system.load.reinit(owned_unknowns, comm);
 
-    FEValues<dim> values(*mapping, dof_handler.get_fe(), quadrature, update_values | update_gradients | update_quadrature_points | update_JxW_values);
-    CellSystem    local(values.dofs_per_cell);
+    FEValues<dim, spacedim> values(
+      *mapping, dof_handler.get_fe(), quadrature, update_values | update_gradients | update_quadrature_points | update_JxW_values);
+    CellSystem                           local(values.dofs_per_cell);
     std::vector<types::global_dof_index> dofs(values.dofs_per_cell), unknowns(values.dofs_per_cell);
     std::string                          error;
     for (const auto &cell : dof_handler.active_cell_iterators())
@@ -176,12 +182,12 @@ namespace leopard
     constraints.set_zero(system.load);
   }
 
-  template <int dim>
-  void Discretization<dim>::assemble_load(HostVector &load, double t) const
+  template <int dim, int spacedim>
+  void Discretization<dim, spacedim>::assemble_load(HostVector &load, double t) const
   {
     load = 0.;
-    FEValues<dim>  values(*mapping, dof_handler.get_fe(), quadrature, update_values | update_quadrature_points | update_JxW_values);
-    Vector<double> local(values.dofs_per_cell);
+    FEValues<dim, spacedim> values(*mapping, dof_handler.get_fe(), quadrature, update_values | update_quadrature_points | update_JxW_values);
+    Vector<double>          local(values.dofs_per_cell);
     std::vector<types::global_dof_index> dofs(values.dofs_per_cell), unknowns(values.dofs_per_cell);
     std::string                          error;
     for (const auto &cell : dof_handler.active_cell_iterators())
@@ -203,8 +209,11 @@ namespace leopard
 
   template void Discretization<2>::integrate_stiffness(const FEValues<2> &, unsigned int, FullMatrix<double> &, std::string &) const;
   template void Discretization<3>::integrate_stiffness(const FEValues<3> &, unsigned int, FullMatrix<double> &, std::string &) const;
+  template void Discretization<2, 3>::integrate_stiffness(const FEValues<2, 3> &, unsigned int, FullMatrix<double> &, std::string &) const;
   template void Discretization<2>::assemble(SemiDiscreteSystem &, double) const;
   template void Discretization<3>::assemble(SemiDiscreteSystem &, double) const;
+  template void Discretization<2, 3>::assemble(SemiDiscreteSystem &, double) const;
   template void Discretization<2>::assemble_load(HostVector &, double) const;
   template void Discretization<3>::assemble_load(HostVector &, double) const;
+  template void Discretization<2, 3>::assemble_load(HostVector &, double) const;
 } // namespace leopard

@@ -60,19 +60,19 @@ namespace leopard
                   "\n  expected: a hypercube, box or L-shape without adaptive refinement, or finite elements");
   }
 
-  template <int dim>
-  Discretization<dim>::Discretization(const MeshParameters           &mesh,
-                                      const DiscretizationParameters &parameters_,
-                                      const Problem                  &problem_,
-                                      MPI_Comm                        comm_)
+  template <int dim, int spacedim>
+  Discretization<dim, spacedim>::Discretization(const MeshParameters           &mesh,
+                                                const DiscretizationParameters &parameters_,
+                                                const Problem                  &problem_,
+                                                MPI_Comm                        comm_)
     : comm(comm_)
     , triangulation(comm_,
-                    typename Triangulation<dim>::MeshSmoothing(Triangulation<dim>::smoothing_on_refinement |
-                                                               Triangulation<dim>::smoothing_on_coarsening |
-                                                               Triangulation<dim>::limit_level_difference_at_vertices), // for local smoothing
-                    parameters_.multigrid ? parallel::distributed::Triangulation<dim>::construct_multigrid_hierarchy
-                                          : parallel::distributed::Triangulation<dim>::default_setting)
-    , mapping(std::make_unique<MappingQ<dim>>(mesh.is_uniform() ? 1 : parameters_.degree))
+                    typename Triangulation<dim, spacedim>::MeshSmoothing(
+                      Triangulation<dim, spacedim>::smoothing_on_refinement | Triangulation<dim, spacedim>::smoothing_on_coarsening |
+                      Triangulation<dim, spacedim>::limit_level_difference_at_vertices), // for local smoothing
+                    parameters_.multigrid ? parallel::distributed::Triangulation<dim, spacedim>::construct_multigrid_hierarchy
+                                          : parallel::distributed::Triangulation<dim, spacedim>::default_setting)
+    , mapping(std::make_unique<MappingQ<dim, spacedim>>(mesh.is_uniform() ? 1 : parameters_.degree))
     , dof_handler(triangulation)
     , mesh_parameters(mesh)
     , parameters(parameters_)
@@ -94,8 +94,8 @@ namespace leopard
     check_singularity();
   }
 
-  template <int dim>
-  void Discretization<dim>::check_boundary_ids() const
+  template <int dim, int spacedim>
+  void Discretization<dim, spacedim>::check_boundary_ids() const
   {
     const auto  ids = boundary_ids(triangulation);
     std::string present;
@@ -104,27 +104,29 @@ namespace leopard
     for (const BoundaryExpressions *condition : {&problem.boundary_values, &problem.boundary_fluxes})
       for (const unsigned int id : condition->named_ids())
         if (ids.count(id) == 0)
-          throw Error("'" + condition->entry_name() + "' names the boundary id " + std::to_string(id) + ", which the mesh does not have" +
-                      "\n  expected: one of " + present + ", or * for all others");
+          throw Error(
+            "'" + condition->entry_name() + "' names the boundary id " + std::to_string(id) + ", which the mesh does not have" +
+            (ids.empty() ? "\n  expected: none, as the domain is a closed surface" : "\n  expected: one of " + present + ", or * for all others"));
   }
 
-  template <int dim>
-  void Discretization<dim>::check_singularity() const
+  template <int dim, int spacedim>
+  void Discretization<dim, spacedim>::check_singularity() const
   {
     if (is_singular() && !parameters.multigrid)
       throw Error("section '" + problem.name() + "' prescribes boundary values nowhere, so the solution is determined up to a constant only" +
-                  "\n  expected: 'Boundary values' for at least one boundary id, or a Helmholtz problem with delta > 0, or 'Linear solver/Method' or "
-                  "'Preconditioner' = multigrid, which finds the solution of mean zero");
+                  "\n  expected: 'Boundary values' for at least one boundary id, or a Helmholtz problem with delta > 0" +
+                  (dim != spacedim ? "; a closed surface has no boundary"
+                                   : ", or 'Linear solver/Method' or 'Preconditioner' = multigrid, which finds the solution of mean zero"));
   }
 
-  template <int dim>
-  bool Discretization<dim>::is_singular() const
+  template <int dim, int spacedim>
+  bool Discretization<dim, spacedim>::is_singular() const
   {
     return !problem.time_dependent() && !problem.has_reaction() && problem.absorption(0) == 0. && dirichlet_boundary().empty();
   }
 
-  template <int dim>
-  std::set<types::boundary_id> Discretization<dim>::dirichlet_boundary() const
+  template <int dim, int spacedim>
+  std::set<types::boundary_id> Discretization<dim, spacedim>::dirichlet_boundary() const
   {
     std::set<types::boundary_id> ids;
     if (!problem.time_dependent())
@@ -134,14 +136,14 @@ namespace leopard
     return ids;
   }
 
-  template <int dim>
-  void Discretization<dim>::distribute_unknowns()
+  template <int dim, int spacedim>
+  void Discretization<dim, spacedim>::distribute_unknowns()
   {
     if (components * (triangulation.n_global_active_cells() + 1) * std::pow(parameters.degree, dim) >
         static_cast<double>(std::numeric_limits<types::global_dof_index>::max() / 2))
       throw Error("the mesh needs more unknowns than this build of deal.II can count (" +
                   std::to_string(std::numeric_limits<types::global_dof_index>::max() / 2) + ")\n  expected: fewer refinements or a lower degree");
-    dof_handler.distribute_dofs(FE_Q<dim>(parameters.degree));
+    dof_handler.distribute_dofs(FE_Q<dim, spacedim>(parameters.degree));
     levels_are_numbered = false;
     owned               = dof_handler.locally_owned_dofs();
     DoFTools::extract_locally_relevant_dofs(dof_handler, relevant);
@@ -170,8 +172,8 @@ namespace leopard
   namespace
   {
     /** What deal.II asks for to prescribe boundary values: an Expression as a Function. */
-    template <int dim>
-    class ExpressionFunction : public Function<dim>
+    template <int spacedim>
+    class ExpressionFunction : public Function<spacedim>
     {
     public:
       explicit ExpressionFunction(const Expression &expression_, double t_ = 0.)
@@ -179,7 +181,7 @@ namespace leopard
         , t(t_)
       {
       }
-      double value(const Point<dim> &p, const unsigned int /*component*/ = 0) const override { return expression.value(to_3d(p), t); }
+      double value(const Point<spacedim> &p, const unsigned int /*component*/ = 0) const override { return expression.value(to_3d(p), t); }
 
     private:
       const Expression &expression;
@@ -187,8 +189,8 @@ namespace leopard
     };
   } // namespace
 
-  template <int dim>
-  void Discretization<dim>::make_constraints()
+  template <int dim, int spacedim>
+  void Discretization<dim, spacedim>::make_constraints()
   {
     AffineConstraints<double> scalar(relevant);
     DoFTools::make_hanging_node_constraints(dof_handler, scalar);
@@ -197,7 +199,7 @@ namespace leopard
       {
         const Expression                         *g = problem.boundary_values.find(id);
         std::map<types::global_dof_index, double> values;
-        VectorTools::interpolate_boundary_values(*mapping, dof_handler, id, ExpressionFunction<dim>(*g), values);
+        VectorTools::interpolate_boundary_values(*mapping, dof_handler, id, ExpressionFunction<spacedim>(*g), values);
         for (const auto &[dof, value] : values)
           {
             if (!std::isfinite(value) && error.empty())
@@ -227,8 +229,8 @@ namespace leopard
     constraints.close();
   }
 
-  template <int dim>
-  void Discretization<dim>::make_sparsity_pattern()
+  template <int dim, int spacedim>
+  void Discretization<dim, spacedim>::make_sparsity_pattern()
   {
     DynamicSparsityPattern               pattern(relevant_unknowns);
     std::vector<types::global_dof_index> dofs(dof_handler.get_fe().dofs_per_cell), unknowns(dofs.size());
@@ -249,17 +251,17 @@ namespace leopard
     sparsity_pattern.reinit(owned_unknowns, owned_unknowns, pattern, comm);
   }
 
-  template <int dim>
-  HostVector Discretization<dim>::make_vector() const
+  template <int dim, int spacedim>
+  HostVector Discretization<dim, spacedim>::make_vector() const
   {
     return HostVector(owned_unknowns, comm);
   }
 
-  template <int dim>
-  void Discretization<dim>::interpolate_initial_values(HostVector &u) const
+  template <int dim, int spacedim>
+  void Discretization<dim, spacedim>::interpolate_initial_values(HostVector &u) const
   {
     u.reinit(owned_unknowns, comm);
-    std::map<types::global_dof_index, Point<dim>> nodes;
+    std::map<types::global_dof_index, Point<spacedim>> nodes;
     DoFTools::map_dofs_to_support_points(*mapping, dof_handler, nodes);
     std::string error;
     for (const auto &[dof, point] : nodes)
@@ -276,14 +278,14 @@ namespace leopard
     constraints.set_zero(u);
   }
 
-  template <int dim>
-  void Discretization<dim>::distribute_constraints(HostVector &u) const
+  template <int dim, int spacedim>
+  void Discretization<dim, spacedim>::distribute_constraints(HostVector &u) const
   {
     constraints.distribute(u);
   }
 
-  template <int dim>
-  void Discretization<dim>::extract_component(const HostVector &u, unsigned int c, HostVector &scalar) const
+  template <int dim, int spacedim>
+  void Discretization<dim, spacedim>::extract_component(const HostVector &u, unsigned int c, HostVector &scalar) const
   {
     HostVector own(owned, comm);
     for (unsigned int i = 0; i < own.locally_owned_size(); ++i)
@@ -292,15 +294,15 @@ namespace leopard
     scalar = own;
   }
 
-  template <int dim>
-  void Discretization<dim>::insert_component(const HostVector &scalar, unsigned int c, HostVector &u) const
+  template <int dim, int spacedim>
+  void Discretization<dim, spacedim>::insert_component(const HostVector &scalar, unsigned int c, HostVector &u) const
   {
     for (unsigned int i = 0; i < owned.n_elements(); ++i)
       u.begin()[components * i + c] = scalar(owned.nth_index_in_set(i));
   }
 
-  template <int dim>
-  void Discretization<dim>::solution_after_refinement(HostVector &u, const std::function<void()> &mark)
+  template <int dim, int spacedim>
+  void Discretization<dim, spacedim>::solution_after_refinement(HostVector &u, const std::function<void()> &mark)
   {
     std::vector<HostVector>         old(components);
     std::vector<const HostVector *> pointers;
@@ -311,7 +313,7 @@ namespace leopard
       }
     mark();
     triangulation.prepare_coarsening_and_refinement();
-    parallel::distributed::SolutionTransfer<dim, HostVector> transfer(dof_handler);
+    parallel::distributed::SolutionTransfer<dim, HostVector, spacedim> transfer(dof_handler);
     transfer.prepare_for_coarsening_and_refinement(pointers);
     triangulation.execute_coarsening_and_refinement();
     distribute_unknowns();
@@ -327,30 +329,30 @@ namespace leopard
     constraints.set_zero(u);
   }
 
-  template <int dim>
-  void Discretization<dim>::refine_adaptively(HostVector &u)
+  template <int dim, int spacedim>
+  void Discretization<dim, spacedim>::refine_adaptively(HostVector &u)
   {
     solution_after_refinement(u, [&] {
       HostVector scalar;
       extract_component(u, 0, scalar);
       Vector<float> indicators(triangulation.n_active_cells());
-      KellyErrorEstimator<dim>::estimate(*mapping,
-                                         dof_handler,
-                                         QGauss<dim - 1>(parameters.degree + 1),
-                                         {},
-                                         scalar,
-                                         indicators,
-                                         {},
-                                         nullptr,
-                                         numbers::invalid_unsigned_int,
-                                         triangulation.locally_owned_subdomain());
+      KellyErrorEstimator<dim, spacedim>::estimate(*mapping,
+                                                   dof_handler,
+                                                   QGauss<dim - 1>(parameters.degree + 1),
+                                                   {},
+                                                   scalar,
+                                                   indicators,
+                                                   {},
+                                                   nullptr,
+                                                   numbers::invalid_unsigned_int,
+                                                   triangulation.locally_owned_subdomain());
       parallel::distributed::GridRefinement::refine_and_coarsen_fixed_number(
         triangulation, indicators, mesh_parameters.refine_fraction, mesh_parameters.coarsen_fraction);
     });
   }
 
-  template <int dim>
-  void Discretization<dim>::refine_globally(HostVector &u)
+  template <int dim, int spacedim>
+  void Discretization<dim, spacedim>::refine_globally(HostVector &u)
   {
     solution_after_refinement(u, [&] {
       for (const auto &cell : triangulation.active_cell_iterators())
@@ -359,23 +361,23 @@ namespace leopard
     });
   }
 
-  template <int dim>
-  typename Discretization<dim>::Errors Discretization<dim>::errors(const HostVector &u, double t) const
+  template <int dim, int spacedim>
+  typename Discretization<dim, spacedim>::Errors Discretization<dim, spacedim>::errors(const HostVector &u, double t) const
   {
-    Errors                      result;
-    FEValues<dim>               values(*mapping,
-                         dof_handler.get_fe(),
-                         QGauss<dim>(parameters.degree + 2),
-                         update_values | update_gradients | update_quadrature_points | update_JxW_values);
-    const Quadrature<dim>       nodes(dof_handler.get_fe().get_unit_support_points());
-    FEValues<dim>               at_nodes(*mapping, dof_handler.get_fe(), nodes, update_values | update_quadrature_points);
-    std::vector<double>         u_values(values.n_quadrature_points), node_values(nodes.size());
-    std::vector<Tensor<1, dim>> gradients(values.n_quadrature_points);
+    Errors                           result;
+    FEValues<dim, spacedim>          values(*mapping,
+                                   dof_handler.get_fe(),
+                                   QGauss<dim>(parameters.degree + 2),
+                                   update_values | update_gradients | update_quadrature_points | update_JxW_values);
+    const Quadrature<dim>            nodes(dof_handler.get_fe().get_unit_support_points());
+    FEValues<dim, spacedim>          at_nodes(*mapping, dof_handler.get_fe(), nodes, update_values | update_quadrature_points);
+    std::vector<double>              u_values(values.n_quadrature_points), node_values(nodes.size());
+    std::vector<Tensor<1, spacedim>> gradients(values.n_quadrature_points);
     for (unsigned int c = 0; c < components; ++c)
       {
         HostVector scalar;
         extract_component(u, c, scalar);
-        const ExpressionFunction<dim> exact(problem.exact_solution[c], t);
+        const ExpressionFunction<spacedim> exact(problem.exact_solution[c], t);
         for (const auto &cell : dof_handler.active_cell_iterators())
           {
             if (!cell->is_locally_owned())
@@ -387,13 +389,13 @@ namespace leopard
             at_nodes.get_function_values(scalar, node_values);
             for (const auto q : values.quadrature_point_indices())
               {
-                const Point<dim> point = values.quadrature_point(q);
-                Tensor<1, dim>   exact_gradient; // central differences of the expression, good to 1e-9 or so
-                constexpr double step = 1e-5;
-                for (unsigned int d = 0; d < dim; ++d)
+                const Point<spacedim> point = values.quadrature_point(q);
+                Tensor<1, spacedim>   exact_gradient; // central differences of the expression, good to 1e-9 or so
+                constexpr double      step = 1e-5;
+                for (unsigned int d = 0; d < spacedim; ++d)
                   {
-                    const Point<dim> shift = step * Point<dim>::unit_vector(d);
-                    exact_gradient[d]      = (exact.value(point + shift) - exact.value(point - static_cast<Tensor<1, dim>>(shift))) / (2. * step);
+                    const Point<spacedim> shift = step * Point<spacedim>::unit_vector(d);
+                    exact_gradient[d] = (exact.value(point + shift) - exact.value(point - static_cast<Tensor<1, spacedim>>(shift))) / (2. * step);
                   }
                 const double difference = u_values[q] - exact.value(point);
                 result.l2 += difference * difference * values.JxW(q);
@@ -411,4 +413,5 @@ namespace leopard
 
   template class Discretization<2>;
   template class Discretization<3>;
+  template class Discretization<2, 3>;
 } // namespace leopard

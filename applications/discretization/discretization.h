@@ -50,8 +50,11 @@ namespace leopard
   /** The message for an expression that is not finite at a point of the mesh. */
   std::string not_finite_message(const Expression &expression, const dealii::Point<3> &p, double value);
 
-  /** Mesh, elements, constraints, levels and assembly. One weak form serves finite differences and finite elements. */
-  template <int dim>
+  /**
+   * Mesh, elements, constraints, levels and assembly. One weak form serves finite differences and finite elements. With dim = 2 and spacedim = 3 the
+   * domain is a surface, the gradients are tangential and the Laplacian is that of Laplace and Beltrami.
+   */
+  template <int dim, int spacedim = dim>
   class Discretization : public LevelSource
   {
   public:
@@ -95,7 +98,7 @@ namespace leopard
     Errors errors(const HostVector &u, double t) const;
 
     // for multigrid
-    int                 dimension() const override { return dim; }
+    int                 dimension() const override { return spacedim; }
     std::vector<double> nodes() const override;
     dealii::IndexSet    constrained_unknowns() const override;
     MultigridHierarchy  hierarchy(unsigned int field, const LocalMatrix &A, unsigned int n_levels) override;
@@ -112,14 +115,14 @@ namespace leopard
     unsigned int                    n_components() const { return components; }
     dealii::types::global_dof_index n_unknowns() const { return components * dof_handler.n_dofs(); }
 
-    MPI_Comm                                          comm;
-    dealii::parallel::distributed::Triangulation<dim> triangulation;
-    std::unique_ptr<dealii::Mapping<dim>>             mapping;
-    dealii::DoFHandler<dim>                           dof_handler;     ///< scalar
-    dealii::IndexSet                                  owned, relevant; ///< scalar degrees of freedom
+    MPI_Comm                                                    comm;
+    dealii::parallel::distributed::Triangulation<dim, spacedim> triangulation;
+    std::unique_ptr<dealii::Mapping<dim, spacedim>>             mapping;
+    dealii::DoFHandler<dim, spacedim>                           dof_handler;     ///< scalar
+    dealii::IndexSet                                            owned, relevant; ///< scalar degrees of freedom
 
   private:
-    using Cell = typename dealii::DoFHandler<dim>::active_cell_iterator;
+    using Cell = typename dealii::DoFHandler<dim, spacedim>::active_cell_iterator;
 
     void                                 check_boundary_ids() const;
     void                                 check_singularity() const;
@@ -128,7 +131,8 @@ namespace leopard
     void                                 solution_after_refinement(HostVector &u, const std::function<void()> &mark);
     std::set<dealii::types::boundary_id> dirichlet_boundary() const;
     /** Diffusion and absorption of component c on the cell of values; what is wrong goes to error. */
-    void integrate_stiffness(const dealii::FEValues<dim, dim> &values, unsigned int c, dealii::FullMatrix<double> &matrix, std::string &error) const;
+    void
+    integrate_stiffness(const dealii::FEValues<dim, spacedim> &values, unsigned int c, dealii::FullMatrix<double> &matrix, std::string &error) const;
     void assemble_boundary(const Cell &cell, double t, dealii::Vector<double> &rhs) const;
 
     const MeshParameters                     &mesh_parameters;

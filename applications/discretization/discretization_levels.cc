@@ -13,22 +13,22 @@ namespace leopard
 {
   using namespace dealii;
 
-  template <int dim>
-  std::vector<double> Discretization<dim>::nodes() const
+  template <int dim, int spacedim>
+  std::vector<double> Discretization<dim, spacedim>::nodes() const
   {
-    std::map<types::global_dof_index, Point<dim>> points;
+    std::map<types::global_dof_index, Point<spacedim>> points;
     DoFTools::map_dofs_to_support_points(*mapping, dof_handler, points);
     std::vector<double> result;
-    result.reserve(dim * owned.n_elements());
+    result.reserve(spacedim * owned.n_elements());
     for (const auto &[dof, point] : points)
       if (owned.is_element(dof))
-        for (unsigned int d = 0; d < dim; ++d)
+        for (unsigned int d = 0; d < spacedim; ++d)
           result.push_back(point[d]);
     return result;
   }
 
-  template <int dim>
-  IndexSet Discretization<dim>::constrained_unknowns() const
+  template <int dim, int spacedim>
+  IndexSet Discretization<dim, spacedim>::constrained_unknowns() const
   {
     std::vector<types::global_dof_index> rows;
     for (const auto i : owned)
@@ -40,38 +40,49 @@ namespace leopard
     return set;
   }
 
-  template <int dim>
-  MultigridHierarchy Discretization<dim>::hierarchy(unsigned int field, const LocalMatrix &A, unsigned int n_levels)
+  template <int dim, int spacedim>
+  MultigridHierarchy Discretization<dim, spacedim>::hierarchy([[maybe_unused]] unsigned int       field,
+                                                              [[maybe_unused]] const LocalMatrix &A,
+                                                              [[maybe_unused]] unsigned int       n_levels)
   {
-    if (!levels_are_numbered)
-      dof_handler.distribute_mg_dofs();
-    levels_are_numbered = true;
-    MGConstrainedDoFs constrained;
-    constrained.initialize(dof_handler);
-    if (const auto ids = dirichlet_boundary(); !ids.empty())
-      constrained.make_zero_boundary_constraints(dof_handler, ids);
-
-    FEValues<dim> values(*mapping, dof_handler.get_fe(), quadrature, update_values | update_gradients | update_quadrature_points | update_JxW_values);
-    std::string   error;
-    const auto    cell_matrix = [&](const typename DoFHandler<dim>::level_cell_iterator &cell, FullMatrix<double> &local) {
-      values.reinit(cell);
-      integrate_stiffness(values, field, local, error);
-    };
-    try
+    if constexpr (dim != spacedim)
       {
-        MultigridHierarchy result =
-          make_multigrid_hierarchy<dim>(*mapping, dof_handler, constrained, A, constrained_unknowns(), cell_matrix, n_levels);
-        throw_if_any_failed(error, comm);
-        return result;
+        AssertThrow(false, ExcNotImplemented()); // Parameters says so before: deal.II 9.4 has no MGConstrainedDoFs of surfaces
+        return {};
       }
-    catch (const InvalidInput &input)
+    else
       {
-        throw Error(std::string(input.what()) + "\n  see 'Multigrid/Levels', 'Mesh/Global refinements'");
+        if (!levels_are_numbered)
+          dof_handler.distribute_mg_dofs();
+        levels_are_numbered = true;
+        MGConstrainedDoFs constrained;
+        constrained.initialize(dof_handler);
+        if (const auto ids = dirichlet_boundary(); !ids.empty())
+          constrained.make_zero_boundary_constraints(dof_handler, ids);
+
+        FEValues<dim> values(
+          *mapping, dof_handler.get_fe(), quadrature, update_values | update_gradients | update_quadrature_points | update_JxW_values);
+        std::string error;
+        const auto  cell_matrix = [&](const typename DoFHandler<dim>::level_cell_iterator &cell, FullMatrix<double> &local) {
+          values.reinit(cell);
+          integrate_stiffness(values, field, local, error);
+        };
+        try
+          {
+            MultigridHierarchy result =
+              make_multigrid_hierarchy<dim>(*mapping, dof_handler, constrained, A, constrained_unknowns(), cell_matrix, n_levels);
+            throw_if_any_failed(error, comm);
+            return result;
+          }
+        catch (const InvalidInput &input)
+          {
+            throw Error(std::string(input.what()) + "\n  see 'Multigrid/Levels', 'Mesh/Global refinements'");
+          }
       }
   }
 
-  template <int dim>
-  double Discretization<dim>::remove_mean(HostVector &u, const HostVector &lumped_mass) const
+  template <int dim, int spacedim>
+  double Discretization<dim, spacedim>::remove_mean(HostVector &u, const HostVector &lumped_mass) const
   {
     HostVector ones(lumped_mass);
     ones              = 1.;
@@ -81,8 +92,8 @@ namespace leopard
     return mean;
   }
 
-  template <int dim>
-  double Discretization<dim>::balance(HostVector &r) const
+  template <int dim, int spacedim>
+  double Discretization<dim, spacedim>::balance(HostVector &r) const
   {
     HostVector ones(r);
     ones = 1.;
@@ -102,4 +113,9 @@ namespace leopard
   template MultigridHierarchy  Discretization<3>::hierarchy(unsigned int, const LocalMatrix &, unsigned int);
   template double              Discretization<3>::remove_mean(HostVector &, const HostVector &) const;
   template double              Discretization<3>::balance(HostVector &) const;
+  template std::vector<double> Discretization<2, 3>::nodes() const;
+  template IndexSet            Discretization<2, 3>::constrained_unknowns() const;
+  template MultigridHierarchy  Discretization<2, 3>::hierarchy(unsigned int, const LocalMatrix &, unsigned int);
+  template double              Discretization<2, 3>::remove_mean(HostVector &, const HostVector &) const;
+  template double              Discretization<2, 3>::balance(HostVector &) const;
 } // namespace leopard

@@ -7,8 +7,8 @@ namespace leopard
 {
   using namespace dealii;
 
-  template <int dim>
-  void Discretization<dim>::save(const std::string &folder, const std::vector<const HostVector *> &vectors) const
+  template <int dim, int spacedim>
+  void Discretization<dim, spacedim>::save(const std::string &folder, const std::vector<const HostVector *> &vectors) const
   {
     std::vector<HostVector>         scalars;
     std::vector<const HostVector *> pointers;
@@ -20,13 +20,13 @@ namespace leopard
           extract_component(*vector, c, scalars.back());
           pointers.push_back(&scalars.back());
         }
-    parallel::distributed::SolutionTransfer<dim, HostVector> transfer(dof_handler);
+    parallel::distributed::SolutionTransfer<dim, HostVector, spacedim> transfer(dof_handler);
     transfer.prepare_for_serialization(pointers);
     triangulation.save(folder + "/mesh");
   }
 
-  template <int dim>
-  std::vector<HostVector> Discretization<dim>::load(const std::string &folder, unsigned int n_vectors)
+  template <int dim, int spacedim>
+  std::vector<HostVector> Discretization<dim, spacedim>::load(const std::string &folder, unsigned int n_vectors)
   {
     triangulation.load(folder + "/mesh");
     distribute_unknowns();
@@ -34,7 +34,7 @@ namespace leopard
     std::vector<HostVector *> pointers;
     for (HostVector &scalar : scalars)
       pointers.push_back(&scalar);
-    parallel::distributed::SolutionTransfer<dim, HostVector> transfer(dof_handler);
+    parallel::distributed::SolutionTransfer<dim, HostVector, spacedim> transfer(dof_handler);
     transfer.deserialize(pointers);
 
     std::vector<HostVector> vectors(n_vectors, make_vector());
@@ -49,6 +49,8 @@ namespace leopard
 
   template void                    Discretization<2>::save(const std::string &, const std::vector<const HostVector *> &) const;
   template void                    Discretization<3>::save(const std::string &, const std::vector<const HostVector *> &) const;
+  template void                    Discretization<2, 3>::save(const std::string &, const std::vector<const HostVector *> &) const;
   template std::vector<HostVector> Discretization<2>::load(const std::string &, unsigned int);
   template std::vector<HostVector> Discretization<3>::load(const std::string &, unsigned int);
+  template std::vector<HostVector> Discretization<2, 3>::load(const std::string &, unsigned int);
 } // namespace leopard

@@ -10,7 +10,10 @@
 #include <deal.II/grid/grid_generator.h>
 #include <deal.II/grid/grid_in.h>
 #include <deal.II/grid/grid_tools.h>
+#include <deal.II/grid/manifold_lib.h>
 
+#include <algorithm>
+#include <cmath>
 #include <sstream>
 
 namespace leopard
@@ -21,18 +24,22 @@ namespace leopard
   {
     using namespace Patterns;
     prm.enter_subsection("Mesh");
-    prm.declare_entry("Domain",
-                      "hypercube",
-                      Selection("hypercube|box|L-shape|ball|cylinder|file"),
-                      "hypercube and box: from the lower to the upper corner; L-shape: that square or cube without its upper quarter "
-                      "or eighth; ball: radius around the origin; cylinder: along the x axis (3D; a disc in 2D); file: a Gmsh mesh.");
+    prm.declare_entry(
+      "Domain",
+      "hypercube",
+      Selection("hypercube|box|L-shape|ball|cylinder|file|sphere|torus|surface file"),
+      "hypercube and box: from the lower to the upper corner; L-shape: that square or cube without its upper quarter "
+      "or eighth; ball: radius around the origin; cylinder: along the x axis (3D; a disc in 2D); file: a Gmsh mesh. With 'Dimension = "
+      "2', surfaces in space: sphere around the origin; torus around the y axis; surface file: a Gmsh mesh of one.");
     prm.declare_entry("Lower corner", "0", List(Double(), 1, 3, ","), "One number for all directions or one each. Dimensionless length.");
     prm.declare_entry("Upper corner", "1", List(Double(), 1, 3, ","), "One number for all directions or one each. Dimensionless length.");
     prm.declare_entry("Cells",
                       "1",
                       List(Integer(1), 1, 3, ","),
                       "Cells of the coarse mesh in each direction (hypercube, box), one number for all or one each. Dimensionless.");
-    prm.declare_entry("Radius", "1", Double(0.), "Radius of the ball or cylinder. Dimensionless length.");
+    prm.declare_entry(
+      "Radius", "1", Double(0.), "Radius of the ball, cylinder or sphere, or of the circle in the middle of the torus' tube. Dimensionless length.");
+    prm.declare_entry("Tube radius", "0.4", Double(0.), "Radius of the torus' tube. Dimensionless length.");
     prm.declare_entry("Half length", "1", Double(0.), "Half the length of the cylinder. Dimensionless length.");
     prm.declare_entry(
       "File", "", Anything(), "Gmsh mesh (MSH format 2.2) of quadrilaterals or hexahedra; relative to the folder of the parameter file.");
@@ -71,6 +78,7 @@ namespace leopard
       numbers.push_back(n);
     cells              = per_direction("Cells", numbers, dimension);
     radius             = prm.get_double("Radius");
+    tube_radius        = prm.get_double("Tube radius");
     half_length        = prm.get_double("Half length");
     file               = prm.get("File");
     global_refinements = prm.get_integer("Global refinements");
@@ -84,11 +92,19 @@ namespace leopard
       if (!(lower[d] < upper[d]))
         throw Error("'Mesh/Lower corner' is not below 'Mesh/Upper corner' in direction " + std::to_string(d) + ": " + std::to_string(lower[d]) +
                     " and " + std::to_string(upper[d]));
-    if ((domain == "file") == file.empty())
-      throw Error(file.empty() ? "'Mesh/Domain' is file, but 'Mesh/File' is empty\n  expected: the path of a Gmsh mesh"
-                               : "'Mesh/File' is " + file + ", but 'Mesh/Domain' is " + domain + "\n  expected: set Domain = file, or no file");
-    if ((domain == "ball" || domain == "cylinder") && radius <= 0.)
+    const bool needs_file = domain == "file" || domain == "surface file";
+    if (needs_file == file.empty())
+      throw Error(file.empty()
+                    ? "'Mesh/Domain' is " + domain + ", but 'Mesh/File' is empty\n  expected: the path of a Gmsh mesh"
+                    : "'Mesh/File' is " + file + ", but 'Mesh/Domain' is " + domain + "\n  expected: set Domain = file or surface file, or no file");
+    if ((domain == "ball" || domain == "cylinder" || domain == "sphere" || domain == "torus") && radius <= 0.)
       throw Error("'Mesh/Radius' is " + std::to_string(radius) + "\n  expected: a positive length");
+    if (domain == "torus" && !(tube_radius >= 1e-3 * radius && tube_radius < radius))
+      throw Error("'Mesh/Tube radius' is " + std::to_string(tube_radius) +
+                  "\n  expected: a length from a thousandth of 'Mesh/Radius' = " + std::to_string(radius) + " to just below it");
+    if (is_surface() && dimension != 2)
+      throw Error("'Mesh/Domain' is " + domain + ", a surface, but 'Dimension' is " + std::to_string(dimension) +
+                  "\n  expected: set Dimension = 2, the dimension of the surface itself");
     if (refine_fraction + coarsen_fraction > 1.)
       throw Error("'Mesh/Refine fraction' and 'Mesh/Coarsen fraction' add up to more than 1");
   }
@@ -104,15 +120,36 @@ namespace leopard
       return p;
     }
 
-    /** Every rank reads the same text, which only rank 0 took from the disk. */
-    template <int dim>
-    void read_gmsh(Triangulation<dim> &triangulation, const std::string &file, MPI_Comm comm)
+    /** Whether a mesh in MSH 2.2 has a node with z != 0, which deal.II would drop in the plane. Of a broken file it says no: deal.II says what is wrong. */
+    bool leaves_plane(const std::string &text)
     {
-      std::istringstream stream(read_file(file, comm));
+      std::istringstream stream(text);
+      std::string        line;
+      while (std::getline(stream, line) && line.rfind("$Nodes", 0) != 0)
+        ;
+      std::size_t n = 0, number;
+      double      x, y, z, largest = 0., largest_z = 0.;
+      for (stream >> n; n > 0 && stream >> number >> x >> y >> z; --n)
+        {
+          largest   = std::max({largest, std::abs(x), std::abs(y)});
+          largest_z = std::max(largest_z, std::abs(z));
+        }
+      return largest_z > 1e-10 * largest;
+    }
+
+    /** Every rank reads the same text, which only rank 0 took from the disk. */
+    template <int dim, int spacedim>
+    void read_gmsh(Triangulation<dim, spacedim> &triangulation, const std::string &file, MPI_Comm comm)
+    {
+      const std::string text = read_file(file, comm);
+      if (spacedim == 2 && leaves_plane(text))
+        throw Error("the mesh file '" + file + "' has nodes off the plane z = 0, but 'Mesh/Domain' is file and 'Dimension' is 2" +
+                    "\n  expected: Domain = surface file for a surface in space, or Dimension = 3 for hexahedra, or a mesh in the plane");
+      std::istringstream stream(text);
       std::string        reason;
       try
         {
-          GridIn<dim> grid_in(triangulation);
+          GridIn<dim, spacedim> grid_in(triangulation);
           grid_in.read_msh(stream);
         }
       catch (const ExceptionBase &exception)
@@ -131,34 +168,76 @@ namespace leopard
                     (dim == 2 ? "quadrilaterals only (Mesh.RecombineAll = 1; Mesh.SubdivisionAlgorithm = 1)" : "hexahedra only") +
                     " for 'Dimension = " + std::to_string(dim) + "'");
     }
+
+    /**
+     * The surface of a torus around the y axis, its tube four cells around. Along it so many that cells are as much longer than wide outside as
+     * they are wider than long inside: relaxation wants them nearly square (GridGenerator::torus has four, whatever the radii are).
+     */
+    void make_torus(Triangulation<2, 3> &triangulation, double radius, double tube_radius)
+    {
+      constexpr unsigned int   n_around = 4;
+      const double             ratio    = n_around * std::sqrt(radius * radius - tube_radius * tube_radius) / tube_radius;
+      const unsigned int       n_along  = std::max(4u, static_cast<unsigned int>(std::lround(ratio)));
+      std::vector<Point<3>>    vertices;
+      std::vector<CellData<2>> cells;
+      for (unsigned int i = 0; i < n_along; ++i)
+        for (unsigned int j = 0; j < n_around; ++j)
+          {
+            const double phi = 2. * numbers::PI * i / n_along, theta = 2. * numbers::PI * j / n_around;
+            const double distance = radius + tube_radius * std::cos(theta);
+            vertices.emplace_back(distance * std::cos(phi), tube_radius * std::sin(theta), distance * std::sin(phi));
+            const unsigned int next_i = (i + 1) % n_along, next_j = (j + 1) % n_around;
+            cells.emplace_back();
+            cells.back().vertices    = {n_around * i + j, n_around * next_i + j, n_around * i + next_j, n_around * next_i + next_j};
+            cells.back().manifold_id = 0;
+          }
+      triangulation.create_triangulation(vertices, cells, SubCellData());
+      triangulation.set_all_manifold_ids(0);
+      triangulation.set_manifold(0, TorusManifold<2>(radius, tube_radius));
+    }
+
+    /** A part of the plane or of space. */
+    template <int dim>
+    void make_region(Triangulation<dim> &triangulation, const MeshParameters &parameters)
+    {
+      const Point<dim> lower = corner<dim>(parameters.lower), upper = corner<dim>(parameters.upper);
+      if (parameters.domain == "hypercube" || parameters.domain == "box")
+        GridGenerator::subdivided_hyper_rectangle(triangulation, parameters.cells, lower, upper, true);
+      else if (parameters.domain == "L-shape")
+        {
+          std::vector<unsigned int> cells(dim, 2);
+          std::vector<int>          remove(dim, -1); // negative: from the upper corner
+          GridGenerator::subdivided_hyper_L(triangulation, cells, lower, upper, remove);
+        }
+      else if (parameters.domain == "ball")
+        GridGenerator::hyper_ball_balanced(triangulation, Point<dim>(), parameters.radius);
+      else
+        {
+          if constexpr (dim == 3)
+            GridGenerator::cylinder(triangulation, parameters.radius, parameters.half_length);
+          else
+            GridGenerator::hyper_ball(triangulation, Point<dim>(), parameters.radius);
+        }
+    }
   } // namespace
 
-  template <int dim>
-  void make_coarse_mesh(parallel::distributed::Triangulation<dim, dim> &triangulation, const MeshParameters &parameters)
+  template <int dim, int spacedim>
+  void make_coarse_mesh(parallel::distributed::Triangulation<dim, spacedim> &triangulation, const MeshParameters &parameters)
   {
-    const Point<dim> lower = corner<dim>(parameters.lower), upper = corner<dim>(parameters.upper);
-    if (parameters.domain == "hypercube" || parameters.domain == "box")
-      GridGenerator::subdivided_hyper_rectangle(triangulation, parameters.cells, lower, upper, true);
-    else if (parameters.domain == "L-shape")
+    if (parameters.domain == "file" || parameters.domain == "surface file")
+      read_gmsh(triangulation, parameters.file, triangulation.get_communicator());
+    else if constexpr (dim != spacedim)
       {
-        std::vector<unsigned int> cells(dim, 2);
-        std::vector<int>          remove(dim, -1); // negative: from the upper corner
-        GridGenerator::subdivided_hyper_L(triangulation, cells, lower, upper, remove);
-      }
-    else if (parameters.domain == "ball")
-      GridGenerator::hyper_ball_balanced(triangulation, Point<dim>(), parameters.radius);
-    else if (parameters.domain == "cylinder")
-      {
-        if constexpr (dim == 3)
-          GridGenerator::cylinder(triangulation, parameters.radius, parameters.half_length);
+        if (parameters.domain == "sphere")
+          GridGenerator::hyper_sphere(triangulation, Point<spacedim>(), parameters.radius);
         else
-          GridGenerator::hyper_ball(triangulation, Point<dim>(), parameters.radius);
+          make_torus(triangulation, parameters.radius, parameters.tube_radius);
       }
     else
-      read_gmsh<dim>(triangulation, parameters.file, triangulation.get_communicator());
+      make_region(triangulation, parameters);
   }
 
-  template <int dim>
+  template <int dim, int spacedim>
   Domain describe_domain(const MeshParameters &parameters, MPI_Comm comm)
   {
     Domain domain;
@@ -173,14 +252,20 @@ namespace leopard
           }
         return domain;
       }
-    parallel::distributed::Triangulation<dim> triangulation(comm);
+    if (parameters.domain == "sphere")
+      {
+        domain.radius  = parameters.radius;
+        domain.measure = 4. * numbers::PI * parameters.radius * parameters.radius;
+        return domain;
+      }
+    parallel::distributed::Triangulation<dim, spacedim> triangulation(comm);
     make_coarse_mesh(triangulation, parameters);
-    domain.measure = GridTools::volume(triangulation, MappingQ<dim>(4)); // of a higher degree for the curved boundaries
+    domain.measure = GridTools::volume(triangulation, MappingQ<dim, spacedim>(4)); // of a higher degree for the curved boundaries
     return domain;
   }
 
-  template <int dim>
-  std::set<types::boundary_id> boundary_ids(const parallel::distributed::Triangulation<dim, dim> &triangulation)
+  template <int dim, int spacedim>
+  std::set<types::boundary_id> boundary_ids(const parallel::distributed::Triangulation<dim, spacedim> &triangulation)
   {
     // the coarse mesh is whole on every rank
     std::set<types::boundary_id> ids;
@@ -191,10 +276,13 @@ namespace leopard
     return ids;
   }
 
-  template Domain                       describe_domain<2>(const MeshParameters &, MPI_Comm);
-  template Domain                       describe_domain<3>(const MeshParameters &, MPI_Comm);
+  template Domain                       describe_domain<2, 2>(const MeshParameters &, MPI_Comm);
+  template Domain                       describe_domain<3, 3>(const MeshParameters &, MPI_Comm);
+  template Domain                       describe_domain<2, 3>(const MeshParameters &, MPI_Comm);
   template void                         make_coarse_mesh(parallel::distributed::Triangulation<2, 2> &, const MeshParameters &);
   template void                         make_coarse_mesh(parallel::distributed::Triangulation<3, 3> &, const MeshParameters &);
+  template void                         make_coarse_mesh(parallel::distributed::Triangulation<2, 3> &, const MeshParameters &);
   template std::set<types::boundary_id> boundary_ids(const parallel::distributed::Triangulation<2, 2> &);
   template std::set<types::boundary_id> boundary_ids(const parallel::distributed::Triangulation<3, 3> &);
+  template std::set<types::boundary_id> boundary_ids(const parallel::distributed::Triangulation<2, 3> &);
 } // namespace leopard

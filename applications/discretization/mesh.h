@@ -30,7 +30,8 @@ namespace leopard
     std::vector<double>       lower       = {0., 0., 0.}; ///< lower corner (hypercube, box)
     std::vector<double>       upper       = {1., 1., 1.};
     std::vector<unsigned int> cells       = {1}; ///< cells a direction of the coarse mesh
-    double                    radius      = 1.;  ///< ball, cylinder
+    double                    radius      = 1.;  ///< ball, cylinder, sphere, and the circle in the middle of the torus' tube
+    double                    tube_radius = 0.4; ///< torus
     double                    half_length = 1.;  ///< cylinder in 3D
     std::string               file;              ///< Gmsh file, MSH 2.2
     unsigned int              global_refinements = 0;
@@ -46,21 +47,24 @@ namespace leopard
 
     /** Whether all cells are equal rectangles or boxes, as finite differences need it. */
     bool is_uniform() const { return domain == "hypercube" || domain == "box" || domain == "L-shape"; }
+
+    /** Whether the domain is a surface in space: dim = 2, spacedim = 3. */
+    bool is_surface() const { return domain == "sphere" || domain == "torus" || domain == "surface file"; }
   };
 
   /**
    * Makes the coarse mesh, without global refinement. Collective.
    * @throws Error for a mesh file that is missing, broken, of the other dimension or has cells that are no quadrilaterals or hexahedra.
    */
-  template <int dim>
-  void make_coarse_mesh(dealii::parallel::distributed::Triangulation<dim, dim> &triangulation, const MeshParameters &parameters);
+  template <int dim, int spacedim>
+  void make_coarse_mesh(dealii::parallel::distributed::Triangulation<dim, spacedim> &triangulation, const MeshParameters &parameters);
 
   /** Name, edges and measure of the domain, for problems. Makes the coarse mesh for its area or volume, if need be. Collective. @throws Error as
    * make_coarse_mesh(). */
-  template <int dim>
+  template <int dim, int spacedim>
   Domain describe_domain(const MeshParameters &parameters, MPI_Comm comm);
 
   /** Boundary ids of the mesh, the same on every rank. Collective. */
-  template <int dim>
-  std::set<dealii::types::boundary_id> boundary_ids(const dealii::parallel::distributed::Triangulation<dim, dim> &triangulation);
+  template <int dim, int spacedim>
+  std::set<dealii::types::boundary_id> boundary_ids(const dealii::parallel::distributed::Triangulation<dim, spacedim> &triangulation);
 } // namespace leopard

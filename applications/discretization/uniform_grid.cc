@@ -14,7 +14,7 @@ namespace leopard
   using namespace dealii;
 
   template <int dim>
-  UniformGrid find_uniform_grid(const Discretization<dim> &discretization, bool finite_differences)
+  UniformGrid find_uniform_grid(const Discretization<dim, dim> &discretization, bool finite_differences)
   {
     UniformGrid result;
     if (!finite_differences)

@@ -8,7 +8,7 @@
 
 namespace leopard
 {
-  template <int dim>
+  template <int dim, int spacedim>
   class Discretization;
 
   /** The nodes of a finite-difference mesh as a grid with x fastest. */
@@ -21,5 +21,5 @@ namespace leopard
 
   /** Looks at the nodes themselves. One rank only: with more the reason says so. */
   template <int dim>
-  UniformGrid find_uniform_grid(const Discretization<dim> &discretization, bool finite_differences);
+  UniformGrid find_uniform_grid(const Discretization<dim, dim> &discretization, bool finite_differences);
 } // namespace leopard

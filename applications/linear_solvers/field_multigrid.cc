@@ -5,6 +5,7 @@
 #include <solvers/base/errors.h>
 #include <solvers/dealii/krylov_coarse_solver.h>
 #include <solvers/distributed/gathered_coarse_solver.h>
+#include <solvers/relaxation/diagonal.h>
 
 #include <deal.II/base/mpi.h>
 
@@ -56,19 +57,11 @@ namespace leopard
       return result;
     }
 
-    int diagonal_entry(const CrsMatrix &A, int row)
-    {
-      int p = A.row_offsets[row];
-      while (A.columns[p] != row)
-        ++p;
-      return p;
-    }
-
     std::vector<double> diagonal_of(const CrsMatrix &A)
     {
-      std::vector<double> diagonal(A.n_rows);
-      for (int i = 0; i < A.n_rows; ++i)
-        diagonal[i] = A.values[diagonal_entry(A, i)];
+      std::vector<double> diagonal;
+      for (const int entry : diagonal_entries(A))
+        diagonal.push_back(A.values[entry]);
       return diagonal;
     }
 
@@ -203,8 +196,9 @@ namespace leopard
           fine.communication->update_ghosts(beyond.data(), MemorySpace::host);
         std::vector<double> restricted(coarse.matrix.n_columns, 0.);
         multiply(fine.restriction.n_columns > 0 ? fine.restriction : transpose(fine.prolongation), beyond.data(), restricted.data());
+        const std::vector<int> diagonal = diagonal_entries(coarse.matrix);
         for (int i = 0; i < coarse.matrix.n_rows; ++i)
-          coarse.matrix.values[diagonal_entry(coarse.matrix, i)] = level_diagonals[l - 1][i] + restricted[i];
+          coarse.matrix.values[diagonal[i]] = level_diagonals[l - 1][i] + restricted[i];
         beyond = restricted;
       }
   }

@@ -130,11 +130,13 @@ namespace leopard
       return text + (parameters.preconditioner == "none" ? " without preconditioner" : " with preconditioner " + parameters.preconditioner);
     }
 
-    /** Whether the Krylov method has to bear a preconditioner that it is not made for. */
-    template <typename Preconditioner>
-    bool needs_flexible(const LinearSolverParameters &parameters, const Preconditioner &preconditioner)
+    /** Whether the Krylov method has to bear a preconditioner that it is not made for. @param relaxation, @param multigrid at most one of them. */
+    bool needs_flexible(const LinearSolverParameters &parameters, const Relaxation *relaxation, const FieldsMultigrid *multigrid)
     {
-      return parameters.method == "cg" ? !preconditioner.is_symmetric_map() : !preconditioner.is_fixed_linear_map();
+      const auto is_other = [&](const auto &preconditioner) {
+        return parameters.method == "cg" ? !preconditioner.is_symmetric_map() : !preconditioner.is_fixed_linear_map();
+      };
+      return relaxation != nullptr ? is_other(*relaxation) : multigrid != nullptr && is_other(*multigrid);
     }
 
     class HostKrylovSolver : public LinearSolver::Implementation
@@ -208,10 +210,7 @@ namespace leopard
       std::string details() const override { return multigrid != nullptr ? multigrid->details() : ""; }
 
     private:
-      bool is_flexible() const
-      {
-        return local != nullptr ? needs_flexible(parameters, *local->relaxation) : multigrid != nullptr && needs_flexible(parameters, *multigrid);
-      }
+      bool is_flexible() const { return needs_flexible(parameters, local != nullptr ? local->relaxation.get() : nullptr, multigrid.get()); }
 
       const LinearSolverParameters           &parameters;
       const HostMatrix                       &A;
@@ -271,11 +270,7 @@ namespace leopard
       std::string details() const override { return multigrid != nullptr ? multigrid->details() : ""; }
 
     private:
-      bool is_flexible() const
-      {
-        return local.relaxation != nullptr ? needs_flexible(parameters, *local.relaxation)
-                                           : multigrid != nullptr && needs_flexible(parameters, *multigrid);
-      }
+      bool is_flexible() const { return needs_flexible(parameters, local.relaxation.get(), multigrid.get()); }
 
       const LinearSolverParameters             &parameters;
       LocalRelaxation                           local;

@@ -23,8 +23,5 @@ namespace leopard
     void declare(dealii::ParameterHandler &prm);
     /** @param block_async what section "Linear solver" says of async. @throws Error. */
     void read(dealii::ParameterHandler &prm, const BlockAsyncOptions &block_async);
-
-    /** Whether the matrix of one cycle is the same and symmetric in every cycle, for plain conjugate gradients, as far as the smoother does not say. */
-    bool is_balanced() const { return options.pre_smoothing == options.post_smoothing; }
   };
 } // namespace leopard

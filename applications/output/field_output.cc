@@ -17,8 +17,8 @@ namespace leopard
 {
   using namespace dealii;
 
-  template <int dim>
-  FieldOutput<dim>::FieldOutput(const std::string &directory_, const std::vector<std::string> &fields_, MPI_Comm comm_)
+  template <int dim, int spacedim>
+  FieldOutput<dim, spacedim>::FieldOutput(const std::string &directory_, const std::vector<std::string> &fields_, MPI_Comm comm_)
     : directory(directory_)
     , fields(fields_)
     , comm(comm_)
@@ -34,8 +34,8 @@ namespace leopard
     throw_if_any_failed(error, comm);
   }
 
-  template <int dim>
-  void FieldOutput<dim>::resume(double time)
+  template <int dim, int spacedim>
+  void FieldOutput<dim, spacedim>::resume(double time)
   {
     std::string text;
     if (std::filesystem::exists(directory + "/solution.pvd")) // shared by the ranks
@@ -46,10 +46,11 @@ namespace leopard
         written.emplace_back(t, (*match)[2]);
   }
 
-  template <int dim>
-  void FieldOutput<dim>::write(const Discretization<dim> &discretization, const HostVector &u, double time, unsigned int step, double scale)
+  template <int dim, int spacedim>
+  void FieldOutput<dim, spacedim>::write(
+    const Discretization<dim, spacedim> &discretization, const HostVector &u, double time, unsigned int step, double scale)
   {
-    DataOut<dim> data_out;
+    DataOut<dim, spacedim> data_out;
     data_out.attach_dof_handler(discretization.dof_handler);
     std::vector<HostVector> components(fields.size());
     for (unsigned int c = 0; c < fields.size(); ++c)
@@ -62,9 +63,12 @@ namespace leopard
       data_out.build_patches(*discretization.mapping, degree);
     else
       {
-        MappingQCache<dim> grown(dynamic_cast<const MappingQ<dim> &>(*discretization.mapping).get_degree());
+        MappingQCache<dim, spacedim> grown(dynamic_cast<const MappingQ<dim, spacedim> &>(*discretization.mapping).get_degree());
         grown.initialize(
-          *discretization.mapping, discretization.triangulation, [scale](const auto &, const Point<dim> &p) { return Point<dim>(scale * p); }, false);
+          *discretization.mapping,
+          discretization.triangulation,
+          [scale](const auto &, const Point<spacedim> &p) { return Point<spacedim>(scale * p); },
+          false);
         data_out.build_patches(grown, degree);
       }
     DataOutBase::VtkFlags flags(time, step);
@@ -115,4 +119,5 @@ namespace leopard
 
   template class FieldOutput<2>;
   template class FieldOutput<3>;
+  template class FieldOutput<2, 3>;
 } // namespace leopard

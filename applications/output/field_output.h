@@ -13,7 +13,7 @@ namespace leopard
    * Writes fields as VTU pieces with a PVTU over them, and one PVD with the physical times, for ParaView. Each file is written
    * beside and renamed, the PVD last, so that what the PVD names is always whole.
    */
-  template <int dim>
+  template <int dim, int spacedim = dim>
   class FieldOutput
   {
   public:
@@ -24,7 +24,7 @@ namespace leopard
     void resume(double time);
 
     /** Collective. @param scale of the points: L of Growth, or 1. @throws Error if a file cannot be written (for example no room on the disk). */
-    void write(const Discretization<dim> &discretization, const HostVector &u, double time, unsigned int step, double scale = 1.);
+    void write(const Discretization<dim, spacedim> &discretization, const HostVector &u, double time, unsigned int step, double scale = 1.);
 
   private:
     const std::string                           directory;

@@ -98,13 +98,13 @@ namespace leopard
     }
   } // namespace
 
-  template <int dim>
-  PatternMeasures<dim>::PatternMeasures(const Discretization<dim>      &discretization_,
-                                        const SemiDiscreteSystem       &system_,
-                                        const Problem                  &problem_,
-                                        const MeshParameters           &mesh,
-                                        const Growth                   &growth_,
-                                        const PatternMeasureParameters &parameters_)
+  template <int dim, int spacedim>
+  PatternMeasures<dim, spacedim>::PatternMeasures(const Discretization<dim, spacedim> &discretization_,
+                                                  const SemiDiscreteSystem            &system_,
+                                                  const Problem                       &problem_,
+                                                  const MeshParameters                &mesh,
+                                                  const Growth                        &growth_,
+                                                  const PatternMeasureParameters      &parameters_)
     : discretization(discretization_)
     , system(system_)
     , problem(problem_)
@@ -120,8 +120,8 @@ namespace leopard
     prepare_spectrum(mesh);
   }
 
-  template <int dim>
-  void PatternMeasures<dim>::prepare_graph()
+  template <int dim, int spacedim>
+  void PatternMeasures<dim, spacedim>::prepare_graph()
   {
     std::vector<types::global_dof_index> dofs(discretization.dof_handler.get_fe().dofs_per_cell);
     for (const auto &cell : discretization.dof_handler.active_cell_iterators())
@@ -133,8 +133,8 @@ namespace leopard
         }
   }
 
-  template <int dim>
-  void PatternMeasures<dim>::prepare_spectrum(const MeshParameters &mesh)
+  template <int dim, int spacedim>
+  void PatternMeasures<dim, spacedim>::prepare_spectrum(const MeshParameters &mesh)
   {
     const unsigned int degree = discretization.dof_handler.get_fe().degree;
     uniform = (mesh.domain == "hypercube" || mesh.domain == "box") && degree <= 2; // the nodes of higher degrees are not equidistant
@@ -149,7 +149,7 @@ namespace leopard
         n_nodes[d] = mesh.cells[d] * refinement * degree + 1;
         lengths[d] = mesh.upper[d] - mesh.lower[d];
       }
-    std::map<types::global_dof_index, Point<dim>> points;
+    std::map<types::global_dof_index, Point<spacedim>> points;
     DoFTools::map_dofs_to_support_points(*discretization.mapping, discretization.dof_handler, points);
     std::vector<int> own_index;
     for (const auto dof : discretization.owned)
@@ -170,8 +170,8 @@ namespace leopard
       spectrum = std::make_unique<CosineSpectrum>(n_nodes, lengths);
   }
 
-  template <int dim>
-  std::vector<std::string> PatternMeasures<dim>::columns() const
+  template <int dim, int spacedim>
+  std::vector<std::string> PatternMeasures<dim, spacedim>::columns() const
   {
     std::vector<std::string> names;
     const auto               fields = problem.fields();
@@ -191,8 +191,8 @@ namespace leopard
     return names;
   }
 
-  template <int dim>
-  void PatternMeasures<dim>::append(const HostVector &u, double time, std::vector<double> &row)
+  template <int dim, int spacedim>
+  void PatternMeasures<dim, spacedim>::append(const HostVector &u, double time, std::vector<double> &row)
   {
     const unsigned int n     = discretization.n_components();
     const std::size_t  begin = row.size();
@@ -223,8 +223,8 @@ namespace leopard
     row.push_back(constant ? 0. : dominant_wave_number(u, mean(0)) / growth.length(time));
   }
 
-  template <int dim>
-  unsigned long long PatternMeasures<dim>::count_spots(const HostVector &values, double threshold)
+  template <int dim, int spacedim>
+  unsigned long long PatternMeasures<dim, spacedim>::count_spots(const HostVector &values, double threshold)
   {
     const MPI_Comm     comm         = discretization.comm;
     const IndexSet    &relevant     = discretization.relevant;
@@ -274,8 +274,8 @@ namespace leopard
     return components_after_joining(n_parts, pairs, comm);
   }
 
-  template <int dim>
-  double PatternMeasures<dim>::dominant_wave_number(const HostVector &u, double mean)
+  template <int dim, int spacedim>
+  double PatternMeasures<dim, spacedim>::dominant_wave_number(const HostVector &u, double mean)
   {
     const unsigned int n    = discretization.n_components();
     const MPI_Comm     comm = discretization.comm;
@@ -312,4 +312,5 @@ namespace leopard
 
   template class PatternMeasures<2>;
   template class PatternMeasures<3>;
+  template class PatternMeasures<2, 3>;
 } // namespace leopard

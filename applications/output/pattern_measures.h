@@ -35,17 +35,17 @@ namespace leopard
    * An evaluation costs a few passes over the fields. The wave number of a uniform box takes the nodal values of the first field to rank 0 (8 bytes a
    * node) and one cosine transform there; on other meshes it takes one product with the stiffness matrix.
    */
-  template <int dim>
+  template <int dim, int spacedim = dim>
   class PatternMeasures
   {
   public:
     /** Keeps references; system must be assembled. Call again after a change of the mesh. Collective. */
-    PatternMeasures(const Discretization<dim>      &discretization,
-                    const SemiDiscreteSystem       &system,
-                    const Problem                  &problem,
-                    const MeshParameters           &mesh,
-                    const Growth                   &growth,
-                    const PatternMeasureParameters &parameters);
+    PatternMeasures(const Discretization<dim, spacedim> &discretization,
+                    const SemiDiscreteSystem            &system,
+                    const Problem                       &problem,
+                    const MeshParameters                &mesh,
+                    const Growth                        &growth,
+                    const PatternMeasureParameters      &parameters);
 
     /** "NAME (remark)" of each number that append() gives, in its order. */
     std::vector<std::string> columns() const;
@@ -70,18 +70,18 @@ namespace leopard
     void prepare_graph();
     void prepare_spectrum(const MeshParameters &mesh);
 
-    const Discretization<dim>      &discretization;
-    const SemiDiscreteSystem       &system;
-    const Problem                  &problem;
-    const Growth                   &growth;
-    const PatternMeasureParameters &parameters;
-    std::vector<int>                cell_nodes; ///< of the own cells: numbers of their nodes among the relevant ones
-    HostVector                      label, label_with_ghosts, deviation, product, field;
-    bool                            uniform = false;
-    std::unique_ptr<CosineSpectrum> spectrum;   ///< uniform boxes, rank 0 only
-    std::vector<int>                counts;     ///< rank 0: own nodes of each rank
-    std::vector<int>                offsets;    ///< rank 0: own nodes of all earlier ranks
-    std::vector<int>                grid_index; ///< rank 0: place of each node in the grid, rank after rank
-    std::vector<double>             own_values, all_values;
+    const Discretization<dim, spacedim> &discretization;
+    const SemiDiscreteSystem            &system;
+    const Problem                       &problem;
+    const Growth                        &growth;
+    const PatternMeasureParameters      &parameters;
+    std::vector<int>                     cell_nodes; ///< of the own cells: numbers of their nodes among the relevant ones
+    HostVector                           label, label_with_ghosts, deviation, product, field;
+    bool                                 uniform = false;
+    std::unique_ptr<CosineSpectrum>      spectrum;   ///< uniform boxes, rank 0 only
+    std::vector<int>                     counts;     ///< rank 0: own nodes of each rank
+    std::vector<int>                     offsets;    ///< rank 0: own nodes of all earlier ranks
+    std::vector<int>                     grid_index; ///< rank 0: place of each node in the grid, rank after rank
+    std::vector<double>                  own_values, all_values;
   };
 } // namespace leopard

@@ -11,7 +11,9 @@ namespace leopard
   {
     if (parameters.study != "none" || !parameters.problem->has_analysis())
       return "";
-    const Domain   domain = parameters.dimension == 2 ? describe_domain<2>(parameters.mesh, comm) : describe_domain<3>(parameters.mesh, comm);
+    const Domain   domain = parameters.mesh.is_surface() ? describe_domain<2, 3>(parameters.mesh, comm)
+                            : parameters.dimension == 2  ? describe_domain<2, 2>(parameters.mesh, comm)
+                                                         : describe_domain<3, 3>(parameters.mesh, comm);
     std::string    text;
     nlohmann::json report;
     parameters.problem->analyze(domain, text, report);

@@ -40,7 +40,7 @@ namespace leopard
     {
       using namespace Patterns;
       prm.declare_entry("Problem", "turing", Selection(problem_names()), "What is solved; its coefficients stand in the section of its name.");
-      prm.declare_entry("Dimension", "2", Integer(2, 3), "Dimension of space.");
+      prm.declare_entry("Dimension", "2", Integer(2, 3), "Dimension of the domain: 2 for a part of the plane or a surface in space, 3 for a body.");
       prm.declare_entry(
         "Study", "none", Selection("none|smoothers"), "Instead of a run: smoothers compares multigrid smoothers, see 'Smoother study'.");
       prm.enter_subsection("Run");
@@ -133,6 +133,11 @@ namespace leopard
   {
     if (study != "none" && !sweep.axes.empty())
       throw Error("'Study' is " + study + ", and 'Run/Sweep' is given\n  expected: one of the two; a study varies what it compares by itself");
+    if (mesh.is_surface() && (study == "smoothers" || linear_solver.uses_multigrid()))
+      throw Error("'Mesh/Domain' is " + mesh.domain + ", a surface, and " +
+                  (study == "smoothers" ? "'Study' is smoothers" : "the linear solver uses multigrid") +
+                  ", which deal.II 9.4 does not support there\n  expected: another linear solver or preconditioner, for example amg or async, or a "
+                  "domain that is no surface");
     if (study == "smoothers")
       {
         if (smoother_study.cases.empty())

@@ -29,9 +29,9 @@ namespace leopard
    */
   std::string run_simulation(const RunContext &context);
 
-  /** The two kinds of runs, for dim 2 and 3; use run_simulation(). */
-  template <int dim>
+  /** The two kinds of runs, for dim 2 and 3 and for surfaces; use run_simulation(). */
+  template <int dim, int spacedim>
   std::string run_stationary(const RunContext &context);
-  template <int dim>
+  template <int dim, int spacedim>
   std::string run_time_dependent(const RunContext &context);
 } // namespace leopard

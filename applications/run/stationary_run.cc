@@ -36,8 +36,8 @@ namespace leopard
     }
 
     /** A problem without boundary values has a solution if sources and fluxes balance; what they lack is taken out of r. */
-    template <int dim>
-    void balance(const RunContext &context, const Discretization<dim> &discretization, HostVector &r)
+    template <int dim, int spacedim>
+    void balance(const RunContext &context, const Discretization<dim, spacedim> &discretization, HostVector &r)
     {
       const double scale = r.l1_norm(), total = discretization.balance(r);
       context.log.line("  no boundary values are prescribed, so that the solution is determined up to a constant: the one of mean zero is computed");
@@ -46,13 +46,13 @@ namespace leopard
     }
 
     /** One linear solve; the Jacobian of a problem without reaction is its matrix. */
-    template <int dim>
-    void solve_linear_problem(const RunContext         &context,
-                              Discretization<dim>      &discretization,
-                              const SemiDiscreteSystem &system,
-                              ImplicitSystem           &implicit,
-                              HostVector               &u,
-                              nlohmann::json           &report)
+    template <int dim, int spacedim>
+    void solve_linear_problem(const RunContext              &context,
+                              Discretization<dim, spacedim> &discretization,
+                              const SemiDiscreteSystem      &system,
+                              ImplicitSystem                &implicit,
+                              HostVector                    &u,
+                              nlohmann::json                &report)
     {
       const LinearSolverParameters &parameters = context.parameters.linear_solver;
       LinearSolver                  solver(parameters, implicit.jacobian(), discretization.n_components(), &discretization, context.comm);
@@ -120,21 +120,21 @@ namespace leopard
     }
   } // namespace
 
-  template <int dim>
+  template <int dim, int spacedim>
   std::string run_stationary(const RunContext &context)
   {
-    const Parameters   &parameters = context.parameters;
-    const Problem      &problem    = *parameters.problem;
-    const bool          adaptive   = parameters.mesh.adaptive;
-    const unsigned int  n_cycles   = adaptive ? parameters.mesh.adaptive_cycles : parameters.verification.refinements + 1;
-    const bool          study      = !problem.exact_solution.empty();
-    Discretization<dim> discretization(parameters.mesh, parameters.discretization, problem, context.comm);
-    FieldOutput<dim>    output(context.directory.path(), problem.fields(), context.comm);
-    Checkpoints         checkpoints(context.directory.path("checkpoints"), context.comm);
-    ConvergenceTable    table(adaptive ? "N^(-1/dim)" : "h");
-    nlohmann::json      cycles = nlohmann::json::array();
-    HostVector          u;
-    unsigned int        first_cycle = 0;
+    const Parameters             &parameters = context.parameters;
+    const Problem                &problem    = *parameters.problem;
+    const bool                    adaptive   = parameters.mesh.adaptive;
+    const unsigned int            n_cycles   = adaptive ? parameters.mesh.adaptive_cycles : parameters.verification.refinements + 1;
+    const bool                    study      = !problem.exact_solution.empty();
+    Discretization<dim, spacedim> discretization(parameters.mesh, parameters.discretization, problem, context.comm);
+    FieldOutput<dim, spacedim>    output(context.directory.path(), problem.fields(), context.comm);
+    Checkpoints                   checkpoints(context.directory.path("checkpoints"), context.comm);
+    ConvergenceTable              table(adaptive ? "N^(-1/dim)" : "h");
+    nlohmann::json                cycles = nlohmann::json::array();
+    HostVector                    u;
+    unsigned int                  first_cycle = 0;
 
     const auto found = context.mode == OpenMode::resume ? checkpoints.newest(context.log) : std::nullopt;
     if (found)
@@ -219,6 +219,7 @@ namespace leopard
     return "finished";
   }
 
-  template std::string run_stationary<2>(const RunContext &);
-  template std::string run_stationary<3>(const RunContext &);
+  template std::string run_stationary<2, 2>(const RunContext &);
+  template std::string run_stationary<3, 3>(const RunContext &);
+  template std::string run_stationary<2, 3>(const RunContext &);
 } // namespace leopard

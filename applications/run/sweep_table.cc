@@ -4,11 +4,14 @@
 #include "files.h"
 #include "log.h"
 
+#include <solvers/command_line/studies/report.h>
+
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <fstream>
 #include <map>
+#include <sstream>
 
 namespace leopard
 {
@@ -21,25 +24,8 @@ namespace leopard
 
   namespace
   {
-    using Table = std::vector<std::vector<std::string>>;
-
-    std::string csv(const Table &table)
-    {
-      std::string text;
-      for (const auto &row : table)
-        for (std::size_t c = 0; c < row.size(); ++c)
-          {
-            const bool  quote = row[c].find_first_of(",\"\n") != std::string::npos;
-            std::string cell;
-            for (const char letter : row[c])
-              cell += letter == '"' ? "\"\"" : std::string(1, letter);
-            text += (c == 0 ? "" : ",") + (quote ? '"' + cell + '"' : cell) + (c + 1 == row.size() ? "\n" : "");
-          }
-      return text;
-    }
-
     /** Columns aligned to the right, two blanks between them. */
-    std::string aligned(const Table &table)
+    std::string aligned(const std::vector<std::vector<std::string>> &table)
     {
       std::vector<std::size_t> width(table[0].size(), 0);
       for (const auto &row : table)
@@ -71,7 +57,7 @@ namespace leopard
             measures.push_back(measure.at("name"));
       }
 
-    Table table(1);
+    std::vector<std::vector<std::string>> table(1);
     table[0] = {"run"};
     for (const SweepAxis &axis : axes)
       table[0].push_back(axis.name);
@@ -91,7 +77,13 @@ namespace leopard
           row.push_back(values[measure]);
         table.push_back(row);
       }
-    write_file_atomically(directory.path("sweep.csv"), csv(table));
+
+    studies::Table for_programs("", table[0]);
+    for (std::size_t i = 1; i < table.size(); ++i)
+      for_programs.add_row(table[i]);
+    std::ostringstream csv;
+    for_programs.write_csv(csv);
+    write_file_atomically(directory.path("sweep.csv"), csv.str());
     write_file_atomically(directory.path("sweep.txt"), aligned(table));
   }
 } // namespace leopard

@@ -53,7 +53,7 @@ namespace leopard
     }
 
     /** One run from time zero, or from a checkpoint, to its end. */
-    template <int dim>
+    template <int dim, int spacedim>
     class TimeDependentRun
     {
     public:
@@ -123,7 +123,7 @@ namespace leopard
       }
 
       /** Errors against the exact solution at the time reached. */
-      typename Discretization<dim>::Errors errors() const { return discretization.errors(integrator->solution(), integrator->time()); }
+      typename Discretization<dim, spacedim>::Errors errors() const { return discretization.errors(integrator->solution(), integrator->time()); }
 
       unsigned long long n_unknowns() const { return discretization.n_unknowns(); }
       double             mesh_size() const { return discretization.mesh_size(); }
@@ -139,7 +139,10 @@ namespace leopard
           why_not = "the domain grows";
         if (why_not.empty())
           {
-            grid    = find_uniform_grid(discretization, context.parameters.discretization.finite_differences);
+            if constexpr (dim == spacedim)
+              grid = find_uniform_grid(discretization, context.parameters.discretization.finite_differences);
+            else
+              grid.why_not = "the domain is a surface";
             why_not = grid.why_not;
           }
         if (time.engine == "fused" && !why_not.empty())
@@ -190,8 +193,8 @@ namespace leopard
 
       TimeLoopResult run_with_output(bool resumed, std::chrono::steady_clock::time_point start)
       {
-        FieldOutput<dim>     output(context.directory.path(), problem.fields(), context.comm);
-        PatternMeasures<dim> measures(
+        FieldOutput<dim, spacedim>     output(context.directory.path(), problem.fields(), context.comm);
+        PatternMeasures<dim, spacedim> measures(
           discretization, system, problem, context.parameters.mesh, context.parameters.growth, context.parameters.pattern_measures);
         Statistics          statistics(context.directory.path("statistics"),
                               statistics_columns(problem.fields(), measures.columns()),
@@ -245,7 +248,7 @@ namespace leopard
       const RunContext               &context;
       const TimeParameters            time;
       const Problem                  &problem;
-      Discretization<dim>             discretization;
+      Discretization<dim, spacedim>   discretization;
       Checkpoints                     checkpoints;
       SemiDiscreteSystem              system;
       std::unique_ptr<ImplicitSystem> implicit;
@@ -253,7 +256,7 @@ namespace leopard
       std::unique_ptr<TimeIntegrator> integrator;
     };
 
-    template <int dim>
+    template <int dim, int spacedim>
     std::string run_study(const RunContext &context)
     {
       const VerificationParameters &verification = context.parameters.verification;
@@ -266,8 +269,8 @@ namespace leopard
               time.step_size /= 1u << cycle;
               time.step_factor /= 1u << cycle;
             }
-          TimeDependentRun<dim> run(context, time);
-          const TimeLoopResult  result = run.run(verification.in_time ? 0 : cycle, true);
+          TimeDependentRun<dim, spacedim> run(context, time);
+          const TimeLoopResult            result = run.run(verification.in_time ? 0 : cycle, true);
           if (result.status != "finished")
             return result.status;
           const auto errors = run.errors();
@@ -282,21 +285,21 @@ namespace leopard
     }
   } // namespace
 
-  template <int dim>
+  template <int dim, int spacedim>
   std::string run_time_dependent(const RunContext &context)
   {
     if (context.parameters.verification.refinements > 0)
-      return run_study<dim>(context);
-    TimeDependentRun<dim> run(context, context.parameters.time);
-    const TimeLoopResult  result = run.run(0, false);
-    json                 &report = context.provenance.json()["time_loop"];
-    report["steps"]              = result.n_steps;
-    report["newton_steps"]       = result.newton_steps;
-    report["linear_iterations"]  = result.linear_iterations;
-    report["rejected_steps"]     = result.rejected;
-    report["steps_by_gmres"]     = result.alternative_steps;
-    report["steps_by_multigrid"] = result.multigrid_steps;
-    report["clipped_values"]     = result.clipped;
+      return run_study<dim, spacedim>(context);
+    TimeDependentRun<dim, spacedim> run(context, context.parameters.time);
+    const TimeLoopResult            result = run.run(0, false);
+    json                           &report = context.provenance.json()["time_loop"];
+    report["steps"]                        = result.n_steps;
+    report["newton_steps"]                 = result.newton_steps;
+    report["linear_iterations"]            = result.linear_iterations;
+    report["rejected_steps"]               = result.rejected;
+    report["steps_by_gmres"]               = result.alternative_steps;
+    report["steps_by_multigrid"]           = result.multigrid_steps;
+    report["clipped_values"]               = result.clipped;
     context.log.line(format("%u steps, %ld Newton steps, %ld linear iterations, %ld steps rejected",
                             result.n_steps,
                             result.newton_steps,
@@ -314,16 +317,19 @@ namespace leopard
     return result.status;
   }
 
-  template std::string run_time_dependent<2>(const RunContext &);
-  template std::string run_time_dependent<3>(const RunContext &);
+  template std::string run_time_dependent<2, 2>(const RunContext &);
+  template std::string run_time_dependent<3, 3>(const RunContext &);
+  template std::string run_time_dependent<2, 3>(const RunContext &);
 
   std::string run_simulation(const RunContext &context)
   {
     if (context.parameters.study == "smoothers")
       return run_smoother_study(context);
     const bool time_dependent = context.parameters.problem->time_dependent();
+    if (context.parameters.mesh.is_surface())
+      return time_dependent ? run_time_dependent<2, 3>(context) : run_stationary<2, 3>(context);
     if (context.parameters.dimension == 2)
-      return time_dependent ? run_time_dependent<2>(context) : run_stationary<2>(context);
-    return time_dependent ? run_time_dependent<3>(context) : run_stationary<3>(context);
+      return time_dependent ? run_time_dependent<2, 2>(context) : run_stationary<2, 2>(context);
+    return time_dependent ? run_time_dependent<3, 3>(context) : run_stationary<3, 3>(context);
   }
 } // namespace leopard

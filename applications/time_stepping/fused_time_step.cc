@@ -55,7 +55,8 @@ namespace leopard
     report.step_size = last.step_size;
     check_values(last.step_size, report);
     n_levels = now.step_sizes.size() + 1;
-    for (unsigned int l = 0; l < n_levels; ++l)
+    levels[0].swap(u_new);
+    for (unsigned int l = 1; l < n_levels; ++l)
       fused->store(static_cast<int>(l), levels[l]);
     std::copy(now.step_sizes.begin(), now.step_sizes.end(), steps.begin());
     last_order = n_levels <= 2 ? 1 : parameters.order();

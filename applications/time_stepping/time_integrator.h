@@ -69,8 +69,8 @@ namespace leopard
    *   BDF2:            M ((1+2w)/(1+w) u_n+1 - (1+w) u_n + w^2/(1+w) u_n-1) / dt + K u_n+1 = F_n+1 + m r(u_n+1)
    *   SBDF2:           the same with m ((1+w) r(u_n) - w r(u_n-1)) on the right
    *
-   * where on a domain that grows K and M u_n+1 have the factors of Growth at t_n+1. (SBDF2: Ascher, Ruuth, Wetton 1995; recommended for patterns by Ruuth 1995; with variable steps Wang, Ruuth 2008). The first step of
-   * the schemes of order 2 is of order 1. The local error is estimated from the difference between the solution and the polynomial
+   * where on a domain that grows K and M u_n+1 have the factors of Growth at t_n+1. (SBDF2: Ascher, Ruuth, Wetton 1995; recommended for
+   * patterns by Ruuth 1995; with variable steps Wang, Ruuth 2008.) The first step of the schemes of order 2 is of order 1. The local error is estimated from the difference between the solution and the polynomial
    * extrapolation of the old ones (Milne's device), with SBDF2 also from that between the reaction and its extrapolation. Where the error
    * controls the step, a step beyond the asynchronous bound (ImplicitSystem::dominant_mass_factor()) is solved by gmres instead of a relaxation.
    * No vector is allocated in a step.

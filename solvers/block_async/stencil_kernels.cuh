@@ -65,10 +65,14 @@ namespace leopard
       top_edge    = warp == n_warps - 1;
     }
 
-    __device__ int  index(int px, int py, int r) const { return ((z + r) * n_y + y + py) * n_x + x + px; }
+    __device__ int index(int px, int py, int r) const { return ((z + r) * n_y + y + py) * n_x + x + px; }
+    /** Of a node of the patch or beside it; what is known of whole tiles is not asked. */
     __device__ bool exists(int px, int py, int r) const
     {
-      return x + px >= 0 && x + px < n_x && y + py >= 0 && y + py < n_y && z + r >= begin_z && z + r < end_z;
+      const bool in_x = (whole && px >= 0 && px < 2) || (x + px >= 0 && x + px < n_x);
+      const bool in_y = (whole && py >= 0 && py < Shape::n_y) || (y + py >= 0 && y + py < n_y);
+      const bool in_z = (whole && r >= 0 && r < Shape::n_z) || (z + r >= begin_z && z + r < end_z);
+      return in_x && in_y && in_z;
     }
     /** Whether a node of the patch is one to relax, and not a ghost. */
     __device__ bool owns(int px, int py, int r) const { return whole || (x + px < n_x && y + py < n_y && z + r < n_z); }

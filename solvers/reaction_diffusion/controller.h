@@ -82,6 +82,29 @@ namespace leopard::reaction_diffusion
     double history  = 0.; ///< after predict: of (w times the old values' combination)^2; after correct: of ((u - prediction) / scale)^2
     double change   = 0.; ///< after correct: of (u - u_n)^2
     double negative = 0.; ///< number of values below zero
+
+    static constexpr int n = 5;
+
+    Sums() = default;
+
+    /** From n numbers in the order above, as kernels add them up. */
+    LEOPARD_HOST_DEVICE explicit Sums(const double *part)
+      : residual(part[0])
+      , squares(part[1])
+      , history(part[2])
+      , change(part[3])
+      , negative(part[4])
+    {
+    }
+
+    LEOPARD_HOST_DEVICE void copy_to(double *part) const
+    {
+      part[0] = residual;
+      part[1] = squares;
+      part[2] = history;
+      part[3] = change;
+      part[4] = negative;
+    }
   };
 
   /** What the engine is to do next. */
@@ -139,6 +162,11 @@ namespace leopard::reaction_diffusion
     Totals      totals;
     StopReason  stop_reason = StopReason::none;
 
+    /** Of the row sums of |I - D^-1 A|, reaction apart. @param diffusion_number implicit times rate_bound. */
+    static LEOPARD_HOST_DEVICE double row_sum_bound(double diffusion_number) { return diffusion_number / (1. + diffusion_number); }
+    /** Where sweeps contract no faster than this, multigrid takes over, if there is any. */
+    static constexpr double slow_bound = 0.87;
+
     LEOPARD_HOST_DEVICE int  scheme_order() const { return options.scheme == Scheme::implicit_euler ? 1 : 2; }
     LEOPARD_HOST_DEVICE bool explicit_reaction() const { return options.scheme == Scheme::imex_bdf2; }
     LEOPARD_HOST_DEVICE int  slot(int level) const { return (newest + 4 - level) & 3; }
@@ -187,9 +215,8 @@ namespace leopard::reaction_diffusion
       order = scheme_order() < n_levels ? scheme_order() : n_levels;
       set_scheme();
       set_prediction();
-      const double diffusion_number = implicit * rate_bound;
-      const double bound            = diffusion_number / (1. + diffusion_number); // of the row sums of |I - D^-1 A|, reaction apart
-      const bool   slow             = bound > 0.85;
+      const double bound = row_sum_bound(implicit * rate_bound);
+      const bool   slow  = bound > slow_bound;
       uses_multigrid =
         has_multigrid && (options.linear_method == LinearMethod::multigrid || (options.linear_method == LinearMethod::automatic && slow));
       sweep_rate = sweep_rate == 0. ? bound : smaller(sweep_rate, larger(bound, 0.05));

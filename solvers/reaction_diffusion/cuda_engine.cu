@@ -5,15 +5,28 @@
 
 namespace leopard::reaction_diffusion
 {
+  namespace
+  {
+    /** Whether steps may come for which sweeps do not suffice. */
+    bool may_be_long(const NodeGrid &grid, const StepperOptions &options)
+    {
+      const SteppingOptions &s = options.stepping;
+      if (s.linear_method != LinearMethod::automatic)
+        return s.linear_method == LinearMethod::multigrid;
+      return s.error_controlled || Controller::row_sum_bound(s.step_size * largest_diffusion_rate(grid, options.diffusion)) > Controller::slow_bound;
+    }
+  } // namespace
+
   std::unique_ptr<Engine> make_cuda_engine(const NodeGrid &grid, const StepperOptions &options)
   {
     if (device::n_devices() == 0)
       throw DeviceError("the backend cuda is asked for, but no GPU answers\n  expected: a GPU and its driver; or the backend host");
     return with_kinetics(options.kinetics, [&](const auto &kinetics) -> std::unique_ptr<Engine> {
-      using Kinetics           = std::decay_t<decltype(kinetics)>;
-      const ClusterShape shape = ClusterEngine<Kinetics>::shape_for(grid);
-      if (!options.persistent || shape.n_blocks == 0)
-        return std::make_unique<GraphEngine<Kinetics>>(grid, options, kinetics);
+      using Kinetics                = std::decay_t<decltype(kinetics)>;
+      const ClusterShape shape      = ClusterEngine<Kinetics>::shape_for(grid);
+      const bool         long_steps = may_be_long(grid, options); // the cluster has sweeps only
+      if (!options.persistent || shape.n_blocks == 0 || long_steps)
+        return std::make_unique<GraphEngine<Kinetics>>(grid, options, kinetics, long_steps);
       return std::make_unique<ClusterEngine<Kinetics>>(grid, options, kinetics, shape);
     });
   }

@@ -4,17 +4,20 @@
 #include "../device/cuda_error.cuh"
 #include "../device/device_array.h"
 #include "grid_kernels.cuh"
+#include "grid_multigrid.cuh"
 #include "reaction_diffusion_engine.h"
 
 #include <array>
+#include <memory>
 
 namespace leopard::reaction_diffusion
 {
   // The loop over time steps, Newton steps and global iterations, on the device:
   //
-  //   begin; while (action is not stop) { choose; if (correct) { prepare; while (iterations are left) { sweeps; count } evaluate } else evaluate; decide }
+  //   begin; while (action is not stop) { choose; if (correct) { prepare; linear solve; evaluate } else evaluate; decide }
   //
-  // begin, choose, prepare, count and decide are kernels of one thread block that set the conditions of the graph's nodes.
+  // where the linear solve is: while (iterations are left) { sweeps; count }; with multigrid also: if (cycles are wanted) linearize; while (cycles are
+  // left) { cycle; count }. begin, choose, prepare, count and decide are kernels of one thread block that set the conditions of the graph's nodes.
 
   template <int>
   __global__ void begin_steps(GraphState *state, cudaGraphConditionalHandle running)
@@ -27,6 +30,26 @@ namespace leopard::reaction_diffusion
   __global__ void choose_action(const GraphState *state, cudaGraphConditionalHandle correcting)
   {
     cudaGraphSetConditional(correcting, state->action == Action::correct ? 1 : 0);
+  }
+
+  struct CycleConditions
+  {
+    cudaGraphConditionalHandle any, more;
+  };
+
+  template <int>
+  __global__ void prepare_cycles(GraphState *state, CycleConditions cycles)
+  {
+    state->cycles_left = state->controller.n_cycles;
+    cudaGraphSetConditional(cycles.any, state->cycles_left > 0 ? 1 : 0);
+    cudaGraphSetConditional(cycles.more, state->cycles_left > 0 ? 1 : 0);
+  }
+
+  template <int>
+  __global__ void count_cycle(GraphState *state, CycleConditions cycles)
+  {
+    --state->cycles_left;
+    cudaGraphSetConditional(cycles.more, state->cycles_left > 0 ? 1 : 0);
   }
 
   template <int>
@@ -51,10 +74,10 @@ namespace leopard::reaction_diffusion
   template <int>
   __global__ void decide(GraphState *state, const double *parts, int n_parts, cudaGraphConditionalHandle running)
   {
-    double part[n_grid_sums] = {};
+    double part[Sums::n] = {};
     for (int i = threadIdx.x; i < n_parts; i += grid_threads)
-      for (int q = 0; q < n_grid_sums; ++q)
-        part[q] += parts[i * n_grid_sums + q];
+      for (int q = 0; q < Sums::n; ++q)
+        part[q] += parts[i * Sums::n + q];
     add_over_block(part);
     if (threadIdx.x != 0)
       return;
@@ -65,13 +88,7 @@ namespace leopard::reaction_diffusion
         newest          = state->spare;
         state->spare    = old;
       }
-    Sums sums;
-    sums.residual = part[0];
-    sums.squares  = part[1];
-    sums.history  = part[2];
-    sums.change   = part[3];
-    sums.negative = part[4];
-    state->action = state->controller.next(sums);
+    state->action = state->controller.next(Sums(part));
     cudaGraphSetConditional(running, state->action != Action::stop ? 1 : 0);
   }
 
@@ -80,7 +97,7 @@ namespace leopard::reaction_diffusion
   class GraphEngine : public Engine
   {
   public:
-    GraphEngine(const NodeGrid &grid, const StepperOptions &options_, const Kinetics &kinetics)
+    GraphEngine(const NodeGrid &grid, const StepperOptions &options_, const Kinetics &kinetics, bool with_multigrid)
       : options(options_)
       , system(make_node_system(kinetics, options_))
       , flat(grid.is_flat())
@@ -104,41 +121,50 @@ namespace leopard::reaction_diffusion
           (f < 4 ? initial.slots[f] : initial.spare) = fields[f].data();
         }
       n_parts       = 8 * device::n_multiprocessors();
-      parts         = device::Array<double>(static_cast<std::size_t>(n_parts) * n_grid_sums);
+      parts         = device::Array<double>(static_cast<std::size_t>(n_parts) * Sums::n);
       view.d        = correction.data();
       view.constant = constant.data();
       view.matrix   = matrix.data();
       view.parts    = parts.data();
       view.state    = state.data();
+      if (with_multigrid)
+        {
+          multigrid     = std::make_unique<GridMultigrid<Kinetics>>(grid, system, view, padded_nodes);
+          view.rhs      = multigrid->finest().rhs;
+          view.reaction = multigrid->finest().reaction;
+        }
       device::copy_to_device(state.data(), &initial, sizeof(GraphState));
       LEOPARD_CHECK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
-      make_graph();
       LEOPARD_CHECK(cudaDeviceSynchronize());
     }
 
     ~GraphEngine() override
     {
-      if (executable != nullptr)
-        cudaGraphExecDestroy(executable);
-      if (graph != nullptr)
-        cudaGraphDestroy(graph);
+      destroy_graph();
       if (stream != nullptr)
         cudaStreamDestroy(stream);
     }
 
-    void        set_slot(int slot, const double *u) override { device::copy_to_device(slot_pointer(slot), u, 2 * n * sizeof(double)); }
+    void set_slot(int slot, const double *u) override
+    {
+      device::copy_to_device(slot_pointer(slot), u, 2 * n * sizeof(double));
+      if (multigrid != nullptr && multigrid->choose_coarsest(1.5 * system.largest_rate(u, n)))
+        destroy_graph();
+    }
     void        get_slot(int slot, double *u) const override { device::copy_to_host(u, slot_pointer(slot), 2 * n * sizeof(double)); }
-    bool        has_multigrid() const override { return false; }
+    bool        has_multigrid() const override { return multigrid != nullptr; }
     double      smallest_reduction() const override { return 3e-6; } // corrections are floats
     std::string description() const override
     {
       return std::to_string(n_tiles()) + " tiles of " + (flat ? "64 x 32" : "32 x 8 x 8") + " nodes, " + std::to_string(options.local_iterations) +
              " local sweeps, the time loop a CUDA graph, fields " + (options.fields_together ? "together" : "apart") +
-             ", corrections in single precision";
+             (multigrid != nullptr ? ", " + std::to_string(multigrid->n_grids()) + " grids" : "") + ", corrections in single precision";
     }
 
     void run(Controller &c) override
     {
+      if (executable == nullptr)
+        make_graph();
       device::copy_to_device(&state.data()->controller, &c, sizeof(Controller));
       LEOPARD_CHECK(cudaGraphLaunch(executable, stream));
       LEOPARD_CHECK(cudaStreamSynchronize(stream));
@@ -212,6 +238,41 @@ namespace leopard::reaction_diffusion
       return handle;
     }
 
+    void destroy_graph()
+    {
+      if (executable != nullptr)
+        cudaGraphExecDestroy(executable);
+      if (graph != nullptr)
+        cudaGraphDestroy(graph);
+      executable = nullptr;
+      graph      = nullptr;
+    }
+
+    /** Puts what `launch` launches on the stream into an empty graph. */
+    template <typename Launch>
+    void record(cudaGraph_t into, const Launch &launch)
+    {
+      LEOPARD_CHECK(cudaStreamBeginCaptureToGraph(stream, into, nullptr, nullptr, 0, cudaStreamCaptureModeThreadLocal));
+      launch();
+      LEOPARD_CHECK(cudaGetLastError());
+      LEOPARD_CHECK(cudaStreamEndCapture(stream, &into));
+    }
+
+    /** The nodes of multigrid. @return the last one. */
+    cudaGraphNode_t add_cycles(cudaGraph_t to, cudaGraphNode_t after)
+    {
+      const CycleConditions cycles{new_condition(to), new_condition(to)};
+      cudaGraphNode_t       node      = add_kernel(to, after, 1, 1, prepare_cycles<0>, state.data(), cycles);
+      const cudaGraph_t     linearize = add_condition(to, node, cycles.any, cudaGraphCondTypeIf, 1, node)[0];
+      const cudaGraph_t     cycle     = add_condition(to, node, cycles.more, cudaGraphCondTypeWhile, 1, node)[0];
+      record(linearize, [&] { multigrid->begin(stream, view); });
+      record(cycle, [&] {
+        multigrid->cycle(stream, state.data());
+        count_cycle<0><<<1, 1, 0, stream>>>(state.data(), cycles);
+      });
+      return node;
+    }
+
     void make_graph()
     {
       LEOPARD_CHECK(cudaGraphCreate(&graph, 0));
@@ -230,6 +291,8 @@ namespace leopard::reaction_diffusion
       const auto iterating        = new_condition(correct);
       node                        = add_kernel(correct, nullptr, 1, 1, prepare_iterations<0>, s, options.local_iterations, iterating);
       const cudaGraph_t iteration = add_condition(correct, node, iterating, cudaGraphCondTypeWhile, 1, node)[0];
+      if (multigrid != nullptr)
+        node = add_cycles(correct, node);
       add_kernel(correct, node, n_parts, grid_threads, evaluate_grid<Kinetics, false>, view, system);
       node = nullptr;
       for (int position = 0; position < iterations_a_turn; ++position)
@@ -238,19 +301,20 @@ namespace leopard::reaction_diffusion
       LEOPARD_CHECK(cudaGraphInstantiate(&executable, graph, 0));
     }
 
-    const StepperOptions                 options;
-    const NodeSystem<Kinetics>           system;
-    const bool                           flat;
-    const long                           n;
-    int                                  n_parts = 0;
-    GridView                             view{};
-    device::Array<GraphState>            state;
-    std::array<device::Array<double>, 5> fields;
-    device::Array<float2>                correction, constant;
-    device::Array<float4>                matrix;
-    device::Array<double>                parts;
-    cudaStream_t                         stream     = nullptr;
-    cudaGraph_t                          graph      = nullptr;
-    cudaGraphExec_t                      executable = nullptr;
+    const StepperOptions                     options;
+    const NodeSystem<Kinetics>               system;
+    const bool                               flat;
+    const long                               n;
+    int                                      n_parts = 0;
+    GridView                                 view{};
+    device::Array<GraphState>                state;
+    std::unique_ptr<GridMultigrid<Kinetics>> multigrid; ///< or null
+    std::array<device::Array<double>, 5>     fields;
+    device::Array<float2>                    correction, constant;
+    device::Array<float4>                    matrix;
+    device::Array<double>                    parts;
+    cudaStream_t                             stream     = nullptr;
+    cudaGraph_t                              graph      = nullptr;
+    cudaGraphExec_t                          executable = nullptr;
   };
 } // namespace leopard::reaction_diffusion

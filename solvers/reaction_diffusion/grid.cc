@@ -3,6 +3,7 @@
 
 #include "../base/errors.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <string>
@@ -125,5 +126,27 @@ namespace leopard::reaction_diffusion
         if (!coarser || !with_coarser)
           return levels;
       }
+  }
+
+  std::size_t coarsest_level(const std::vector<GridLevel> &levels, double diffusion, double rate)
+  {
+    std::size_t coarsest = 0;
+    for (; coarsest + 1 < levels.size(); ++coarsest)
+      {
+        double diagonal = 0.;
+        for (const Axis &axis : levels[coarsest].axis)
+          diagonal += axis.lower.size() > 1 ? axis.lower[1] + axis.upper[1] : 0.;
+        if (0.2 * diffusion * diagonal < rate && levels[coarsest].n_nodes() < 20000)
+          break;
+      }
+    return coarsest;
+  }
+
+  double largest_diffusion_rate(const NodeGrid &grid, const std::vector<double> &diffusion)
+  {
+    double sum = 0.;
+    for (int d = 0; d < 3; ++d)
+      sum += grid.n[d] > 1 ? 2. / (grid.spacing[d] * grid.spacing[d]) : 0.;
+    return sum * *std::max_element(diffusion.begin(), diffusion.end());
   }
 } // namespace leopard::reaction_diffusion

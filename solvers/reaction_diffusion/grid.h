@@ -45,4 +45,13 @@ namespace leopard::reaction_diffusion
 
   /** The grid and coarser ones, down to 3 or 2 nodes a direction; without transfers only the grid itself. */
   std::vector<GridLevel> make_levels(const NodeGrid &grid, bool with_coarser = true);
+
+  /**
+   * The number of the coarsest grid that is of use to a multigrid cycle: on still coarser ones the reaction outweighs diffusion and a relaxation no longer
+   * smoothes. @param diffusion the smallest coefficient, @param rate the largest positive derivative of a rate by its own field, in 1 / time.
+   */
+  std::size_t coarsest_level(const std::vector<GridLevel> &levels, double diffusion, double rate);
+
+  /** The largest of diffusion_c times the sum of a row's off-diagonal entries of -laplace, in 1 / time. */
+  double largest_diffusion_rate(const NodeGrid &grid, const std::vector<double> &diffusion);
 } // namespace leopard::reaction_diffusion

@@ -15,6 +15,7 @@ namespace leopard::reaction_diffusion
     Action     action;
     int        iterations_left; ///< global iterations of the linear solve under way
     int        first_iteration;
+    int        cycles_left;
     double    *slots[4]; ///< the controller's slots; field c of node i at c * n + i
     double    *spare;    ///< what the update of slot(-1) is written to; then the two change places
   };
@@ -30,19 +31,21 @@ namespace leopard::reaction_diffusion
     float       omega;
     float2     *d, *constant;
     float4     *matrix;
-    double     *parts; ///< sums of the thread blocks of evaluate_grid, n_sums each
+    float2     *rhs;      ///< for multigrid, padded as the others: -G
+    float4     *reaction; ///< and the Jacobian's diagonal blocks less the diffusion's part
+    double     *parts;    ///< sums of the thread blocks of evaluate_grid, Sums::n each
     GraphState *state;
 
     __device__ int padded(int x, int y, int z) const { return (z * padded_y + y) * padded_x + x; }
   };
 
-  constexpr int n_grid_sums = 5, grid_threads = 256;
+  constexpr int grid_threads = 256;
 
   /** Sums over a thread block of grid_threads threads; the result is valid in thread 0. */
-  __device__ inline void add_over_block(double (&part)[n_grid_sums])
+  __device__ inline void add_over_block(double (&part)[Sums::n])
   {
-    __shared__ double shared[grid_threads / 32][n_grid_sums];
-    for (int q = 0; q < n_grid_sums; ++q)
+    __shared__ double shared[grid_threads / 32][Sums::n];
+    for (int q = 0; q < Sums::n; ++q)
       {
         for (int step = 16; step > 0; step /= 2)
           part[q] += __shfl_xor_sync(0xffffffffu, part[q], step);
@@ -51,7 +54,7 @@ namespace leopard::reaction_diffusion
       }
     __syncthreads();
     if (threadIdx.x == 0)
-      for (int q = 0; q < n_grid_sums; ++q)
+      for (int q = 0; q < Sums::n; ++q)
         for (int w = 1; w < grid_threads / 32; ++w)
           part[q] += shared[w][q];
   }
@@ -138,7 +141,15 @@ namespace leopard::reaction_diffusion
         target[n_nodes + i] = u[1];
         const int    j      = v.padded(x, y, z);
         const double f0 = scheme.implicit * system.diffusion[0], f1 = scheme.implicit * system.diffusion[1];
-        if (system.fields_together)
+        if (c.uses_multigrid)
+          {
+            v.rhs[j]      = make_float2(static_cast<float>(-g[0]), static_cast<float>(-g[1]));
+            v.reaction[j] = make_float4(static_cast<float>(block_here[0] - f0 * diagonal),
+                                        static_cast<float>(block_here[1]),
+                                        static_cast<float>(block_here[2]),
+                                        static_cast<float>(block_here[3] - f1 * diagonal));
+          }
+        else if (system.fields_together)
           {
             v.constant[j] = make_float2(static_cast<float>(-m[0] * g[0] - m[1] * g[1]), static_cast<float>(-m[2] * g[0] - m[3] * g[1]));
             v.matrix[j] =
@@ -151,11 +162,12 @@ namespace leopard::reaction_diffusion
               make_float4(static_cast<float>(m[0] * f0), static_cast<float>(m[1]), static_cast<float>(m[2]), static_cast<float>(m[3] * f1));
           }
       }
-    double part[n_grid_sums] = {sums.residual, sums.squares, sums.history, sums.change, sums.negative};
+    double part[Sums::n];
+    sums.copy_to(part);
     add_over_block(part);
     if (threadIdx.x == 0)
-      for (int q = 0; q < n_grid_sums; ++q)
-        v.parts[blockIdx.x * n_grid_sums + q] = part[q];
+      for (int q = 0; q < Sums::n; ++q)
+        v.parts[blockIdx.x * Sums::n + q] = part[q];
   }
 
   /** A tile of nodes that a thread block relaxes: n_x x n_y x n_z, handled as pairs of neighbours in x, one red and one black. */

@@ -18,8 +18,9 @@ namespace leopard::reaction_diffusion
         , system(make_node_system(kinetics, options_))
         , multigrid(options_.stepping.linear_method != LinearMethod::sweeps)
         , n(grid.n_nodes())
+        , grids(make_levels(grid, multigrid))
       {
-        for (const GridLevel &level : make_levels(grid, multigrid))
+        for (const GridLevel &level : grids)
           levels.push_back(std::make_unique<HostLevel<Kinetics>>(level, levels.empty(), multigrid, options.n_threads));
         for (auto &slot : slots)
           slot.assign(N * n, 0.);
@@ -30,7 +31,7 @@ namespace leopard::reaction_diffusion
       {
         std::copy_n(u, N * n, slots[slot].begin());
         if (multigrid)
-          v_cycle.choose_coarsest(system, levels, 1.5 * system.largest_rate(u, n));
+          v_cycle.set_coarsest(coarsest_level(grids, system.smallest_diffusion(), 1.5 * system.largest_rate(u, n)), levels);
       }
       void get_slot(int slot, double *u) const override { std::copy_n(slots[slot].begin(), N * n, u); }
       bool has_multigrid() const override { return multigrid; }
@@ -184,6 +185,7 @@ namespace leopard::reaction_diffusion
       const NodeSystem<Kinetics>                        system;
       const bool                                        multigrid;
       const long                                        n; ///< nodes
+      const std::vector<GridLevel>                      grids;
       std::vector<std::unique_ptr<HostLevel<Kinetics>>> levels;
       HostMultigrid<Kinetics>                           v_cycle;
       std::vector<double>                               slots[4];

@@ -188,11 +188,11 @@ namespace leopard::reaction_diffusion
       solution.resize(n);
     }
 
-    /** Adds to d, to a hundredth of the residual. rhs is the residual of d, before and after: several cycles may follow each other on one grid. */
+    /** Adds to d, to a tenth of the residual. rhs is the residual of d, before and after: several cycles may follow each other on one grid. */
     void solve(const NodeSystem<Kinetics> &system, double implicit, HostLevel<Kinetics> &level)
     {
       std::vector<double> &r    = level.rhs;
-      const double         goal = 1e-4 * dot(r, r);
+      const double         goal = 1e-2 * dot(r, r);
       solution                  = level.d;
       for (int k = 0; k < max_iterations && dot(r, r) > goal; ++k)
         {
@@ -242,23 +242,10 @@ namespace leopard::reaction_diffusion
     static constexpr int N = Kinetics::n_species;
     using Levels           = std::vector<std::unique_ptr<HostLevel<Kinetics>>>;
 
-    /**
-     * Coarser grids than this are of no use: there the reaction outweighs diffusion and a relaxation no longer smoothes.
-     * @param rate largest positive derivative of a rate by its own field, in 1 / time.
-     */
-    void choose_coarsest(const NodeSystem<Kinetics> &system, const Levels &levels, double rate)
+    /** Cycles go down to this grid. */
+    void set_coarsest(std::size_t coarsest_, const Levels &levels)
     {
-      double diffusion = system.diffusion[0];
-      for (int c = 1; c < N; ++c)
-        diffusion = std::min(diffusion, system.diffusion[c]);
-      for (coarsest = 0; coarsest + 1 < levels.size(); ++coarsest)
-        {
-          double diagonal = 0.;
-          for (const Axis &axis : levels[coarsest]->grid.axis)
-            diagonal += axis.lower.size() > 1 ? axis.lower[1] + axis.upper[1] : 0.;
-          if (0.2 * diffusion * diagonal < rate && levels[coarsest]->n < 20000)
-            break;
-        }
+      coarsest = coarsest_;
       solver.allocate(N * levels[coarsest]->n);
     }
 

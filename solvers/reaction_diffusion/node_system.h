@@ -51,6 +51,14 @@ namespace leopard::reaction_diffusion
       return result;
     }
 
+    double smallest_diffusion() const
+    {
+      double result = diffusion[0];
+      for (int c = 1; c < N; ++c)
+        result = diffusion[c] < result ? diffusion[c] : result;
+      return result;
+    }
+
     /** What the reaction contributes: gamma r and gamma dr/du, or in the IMEX scheme their extrapolation and no derivative. */
     LEOPARD_HOST_DEVICE void reaction(const Scheme &s, const double *u, const double *u_n, const double *u_o, double *r, double *j) const
     {

@@ -64,7 +64,7 @@ namespace leopard::reaction_diffusion
     }
   } // namespace cluster
 
-  constexpr int n_sums = 5, max_cluster_size = 16, cluster_threads = 512;
+  constexpr int max_cluster_size = 16, cluster_threads = 512;
 
   /** Shared memory that is not a field. */
   struct ClusterState
@@ -72,8 +72,8 @@ namespace leopard::reaction_diffusion
     Controller controller;
     Action     action;
     int        parity;
-    double     warp_sums[32][n_sums];
-    double     block_sums[2][max_cluster_size][n_sums]; ///< written by all blocks
+    double     warp_sums[32][Sums::n];
+    double     block_sums[2][max_cluster_size][Sums::n]; ///< written by all blocks
   };
 
   /** A tile: its place in the grid. */
@@ -378,8 +378,9 @@ namespace leopard::reaction_diffusion
     {
       constexpr unsigned int all  = 0xffffffffu;
       const int              lane = threadIdx.x % 32, warp = threadIdx.x / 32, n_warps = blockDim.x / 32, n_blocks = v.tiles_x * v.tiles_y;
-      double                 part[n_sums] = {sums.residual, sums.squares, sums.history, sums.change, sums.negative};
-      for (int q = 0; q < n_sums; ++q)
+      double                 part[Sums::n];
+      sums.copy_to(part);
+      for (int q = 0; q < Sums::n; ++q)
         {
           for (int step = 16; step > 0; step /= 2)
             part[q] += __shfl_xor_sync(all, part[q], step);
@@ -389,7 +390,7 @@ namespace leopard::reaction_diffusion
       __syncthreads();
       const int parity = state.parity;
       if (warp == 0)
-        for (int q = 0; q < n_sums; ++q)
+        for (int q = 0; q < Sums::n; ++q)
           {
             part[q] = lane < n_warps ? state.warp_sums[lane][q] : 0.;
             for (int step = 16; step > 0; step /= 2)
@@ -400,7 +401,7 @@ namespace leopard::reaction_diffusion
       cluster::wait_for_all();
       if (warp == 0)
         {
-          for (int q = 0; q < n_sums; ++q)
+          for (int q = 0; q < Sums::n; ++q)
             {
               part[q] = lane < n_blocks ? state.block_sums[parity][lane][q] : 0.;
               for (int step = max_cluster_size / 2; step > 0; step /= 2)
@@ -408,14 +409,8 @@ namespace leopard::reaction_diffusion
             }
           if (lane == 0)
             {
-              Sums total;
-              total.residual = part[0];
-              total.squares  = part[1];
-              total.history  = part[2];
-              total.change   = part[3];
-              total.negative = part[4];
-              state.action   = state.controller.next(total);
-              state.parity   = 1 - parity;
+              state.action = state.controller.next(Sums(part));
+              state.parity = 1 - parity;
             }
         }
     }

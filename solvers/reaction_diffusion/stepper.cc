@@ -80,10 +80,7 @@ namespace leopard::reaction_diffusion
       controller.n_unknowns         = static_cast<double>(grid.n_nodes()) * species;
       controller.has_multigrid      = engine->has_multigrid();
       controller.smallest_reduction = engine->smallest_reduction();
-      double sum                    = 0.;
-      for (int d = 0; d < 3; ++d)
-        sum += grid.n[d] > 1 ? 2. / (grid.spacing[d] * grid.spacing[d]) : 0.;
-      controller.rate_bound = sum * *std::max_element(options.diffusion.begin(), options.diffusion.end());
+      controller.rate_bound         = largest_diffusion_rate(grid, options.diffusion);
     }
 
     const NodeGrid          grid;

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <cmath>
 
 namespace leopard
@@ -201,6 +202,48 @@ namespace leopard
           EXPECT_NEAR(estimated.n_modes / counted.n_modes, 1., 0.15);
           EXPECT_NEAR(estimated.n_spots / counted.n_spots, 1., 0.05);
         }
+    }
+
+    TEST(TuringAnalysis, ModesOfASphere)
+    {
+      const auto A = schnakenberg(0.126779, 0.792366);
+      for (const double radius : {1., 2.5})
+        {
+          Domain sphere;
+          sphere.name    = "sphere";
+          sphere.radius  = radius;
+          sphere.measure = 4. * pi * radius * radius;
+          const TuringAnalysis analysis(two_species(A, 100., 20.), sphere);
+          ASSERT_EQ(analysis.bands.size(), 1u);
+          double n_modes = 0.;
+          for (unsigned int l = 1; l < 100; ++l)
+            {
+              const double k     = std::sqrt(l * (l + 1.)) / radius;
+              const bool   grows = analysis.bands[0].k_min < k && k < analysis.bands[0].k_max;
+              const auto   mode =
+                std::find_if(analysis.modes.begin(), analysis.modes.end(), [l](const Mode &m) { return m.numbers == std::vector<unsigned int>{l}; });
+              ASSERT_EQ(mode != analysis.modes.end(), grows) << l;
+              if (!grows)
+                continue;
+              n_modes += 2. * l + 1.;
+              EXPECT_NEAR(mode->k, k, 1e-12);
+              EXPECT_GT(mode->growth_rate, 0.);
+              EXPECT_LE(mode->growth_rate, analysis.modes[0].growth_rate);
+            }
+          EXPECT_EQ(analysis.n_modes, n_modes);
+          EXPECT_NEAR(analysis.wavelength, 2. * pi / analysis.modes[0].k, 1e-12);
+          // Weyl's law: l (l + 1) of all eigenfunctions up to k, less than one degree off at either end
+          const auto &band = analysis.bands[0];
+          EXPECT_NEAR(n_modes, radius * radius * (band.k_max * band.k_max - band.k_min * band.k_min), 2. * (band.k_max + band.k_min) * radius);
+          EXPECT_NE(analysis.text().find("degree " + std::to_string(analysis.modes[0].numbers[0]) + " with k"), std::string::npos);
+        }
+      Domain small;
+      small.name    = "sphere";
+      small.radius  = 0.02;
+      small.measure = 4. * pi * small.radius * small.radius;
+      const TuringAnalysis none(two_species(A, 100., 20.), small);
+      EXPECT_FALSE(none.pattern);
+      EXPECT_NE(none.reason.find("sqrt(2)/0.02"), std::string::npos);
     }
 
     TEST(TuringAnalysis, KineticsThatConserveAMassAreNotCalledUnstable)

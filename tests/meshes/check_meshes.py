@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Checks Gmsh meshes (MSH 2.2, ASCII): check_meshes.py FOLDER | FILE.msh ...
 
-A mesh must have quadrilaterals only (2D, z = 0) or hexahedra only (3D), all positively oriented and well shaped, and a boundary
-id on every boundary face and nowhere else. In a folder, the table of its README.md must tell the truth about each file, which
-must be small and have its .geo beside it. Needs the standard library only. Exit code 1 if anything is wrong.
+A mesh must have quadrilaterals only (2D, z = 0, or a closed surface in space) or hexahedra only (3D), all positively oriented (of a
+surface: alike) and well shaped, and a boundary id on every boundary face and nowhere else. In a folder, the table of its README.md must tell the truth about each file, which
+must be small and have its .geo or .py beside it. Needs the standard library only. Exit code 1 if anything is wrong.
 """
 import collections
 import math
@@ -60,9 +60,18 @@ def read(path):
     return nodes, elements
 
 
-def scaled_jacobian(points, dim):
-    """Smallest determinant of the unit edge vectors at the corners of a cell."""
+def unit_normal(points):
+    """Of a quadrilateral in space: across its diagonals."""
+    a, b = ([q - p for p, q in zip(points[i], points[i + 2])] for i in (0, 1))
+    normal = [a[(i + 1) % 3] * b[(i + 2) % 3] - a[(i + 2) % 3] * b[(i + 1) % 3] for i in range(3)]
+    length = math.hypot(*normal)
+    return [x / length for x in normal] if length else normal
+
+
+def scaled_jacobian(points, dim, on_surface=False):
+    """Smallest determinant of the unit edge vectors at the corners of a cell (of a surface: and the cell's normal)."""
     smallest = math.inf
+    normal = unit_normal(points) if on_surface else [0., 0., 1.]
     for corner, *neighbours in CORNERS[dim]:
         edges = [[b - a for a, b in zip(points[corner], points[n])] for n in neighbours]
         lengths = [math.hypot(*edge) for edge in edges]
@@ -70,7 +79,7 @@ def scaled_jacobian(points, dim):
             return 0.
         e = [[x / length for x in edge] for edge, length in zip(edges, lengths)]
         if dim == 2:
-            e.append([0., 0., 1.])
+            e.append(normal)
         determinant = sum(e[0][i] * (e[1][(i + 1) % 3] * e[2][(i + 2) % 3] - e[1][(i + 2) % 3] * e[2][(i + 1) % 3]) for i in range(3))
         smallest = min(smallest, determinant)
     return smallest
@@ -85,13 +94,12 @@ def check(path):
     if others or not kinds[CELL[dim]]:
         raise Bad(f"has {', '.join(others) or 'no cells'} (expected: only {NAMES[CELL[dim]]}s and {NAMES[CELL.get(dim - 1, 1)]}s on the boundary)")
 
-    if dim == 2 and any(abs(z) > 1e-12 for _, _, z in nodes.values()):
-        raise Bad("is 2D, but has nodes off z = 0")
+    on_surface = dim == 2 and any(abs(z) > 1e-12 for _, _, z in nodes.values())
     cells = [v for kind, _, v in elements if kind == CELL[dim]]
     unused = set(nodes) - {node for cell in cells for node in cell}
     if unused:
         raise Bad(f"has {len(unused)} nodes that belong to no cell, as node {min(unused)}")
-    worst = min(scaled_jacobian([nodes[n] for n in cell], dim) for cell in cells)
+    worst = min(scaled_jacobian([nodes[n] for n in cell], dim, on_surface) for cell in cells)
     if worst < SMALLEST_JACOBIAN:
         raise Bad(f"has a cell with scaled Jacobian {worst:.3f} (expected: at least {SMALLEST_JACOBIAN}; a negative one is wrongly oriented)")
 
@@ -99,11 +107,17 @@ def check(path):
     if max(count.values()) > 2:
         raise Bad("has a face that more than two cells share")
     boundary = {face for face, n in count.items() if n == 1}
+    if on_surface:
+        if boundary:
+            raise Bad(f"has nodes off z = 0, but is no closed surface: {len(boundary)} edges belong to one cell only (expected: z = 0, or a closed surface)")
+        directed = collections.Counter((cell[i], cell[(i + 1) % 4]) for cell in cells for i in range(4))
+        if max(directed.values()) > 1:
+            raise Bad("is a surface with neighbours of opposite orientation")
     given = [frozenset(v) for kind, _, v in elements if kind != CELL[dim]]
     if len(given) != len(set(given)) or set(given) != boundary:
         raise Bad(f"has boundary ids on {len(given)} faces, {len(set(given) & boundary)} of them on the boundary, which has {len(boundary)} faces")
     ids = {physical for kind, physical, _ in elements if kind != CELL[dim]}
-    extents = [max(x) - min(x) for x in list(zip(*nodes.values()))[:dim]]
+    extents = [max(x) - min(x) for x in list(zip(*nodes.values()))[:3 if on_surface else dim]]
     return len(cells), ids, extents, worst
 
 
@@ -132,8 +146,8 @@ def check_folder(folder):
             found = (str(n_cells), ids, " x ".join(f"{x:.2f}" for x in extents), f"{math.floor(worst * 100 + 1e-9) / 100:.2f}")
             if rows.get(name) != found:
                 raise Bad(f"is {found}, but README.md says {rows.get(name)}")
-            if not path.with_suffix(".geo").exists():
-                raise Bad("has no .geo beside it")
+            if not any(path.with_suffix(suffix).exists() for suffix in (".geo", ".py")):
+                raise Bad("has no .geo or .py beside it")
             if path.stat().st_size > LARGEST_FILE:
                 raise Bad(f"has {path.stat().st_size} bytes (expected: at most {LARGEST_FILE})")
             yield name, None, found

@@ -1,7 +1,10 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
 """Tests check_meshes.py: it must find each fault in a mesh of two squares."""
+import math
 import pathlib
+import subprocess
+import sys
 import tempfile
 import unittest
 
@@ -49,6 +52,15 @@ class CheckMeshes(unittest.TestCase):
         with self.assertRaisesRegex(check_meshes.Bad, "no whole section .Nodes"):
             check_meshes.check(path)
 
+    def test_closed_surface(self):
+        nodes = [f"{1 + i + 2 * j + 4 * k} {i} {j} {2 * k}" for k in (0, 1) for j in (0, 1) for i in (0, 1)]
+        box = [f"3 2 1 1 {face}" for face in ("1 3 4 2", "5 6 8 7", "1 2 6 5", "3 7 8 4", "1 5 7 3", "2 4 8 6")]
+        self.assertEqual(check_meshes.check(self.write(nodes=nodes, elements=box)), (6, set(), [1., 1., 2.], 1.))
+        self.fails("no closed surface: 4 edges", nodes=nodes, elements=box[:-1])
+        self.fails("opposite orientation", nodes=nodes, elements=box[:-1] + ["3 2 1 1 2 6 8 4"])
+        self.fails("boundary ids on 1 faces", nodes=nodes, elements=["1 2 1 1 1 2"] + box)
+        self.fails("Jacobian", nodes=nodes[:7] + ["8 0.1 0.1 2"], elements=box)
+
     def test_folder(self):
         def wrong(row):
             (self.folder / "README.md").write_text(row)
@@ -63,6 +75,19 @@ class CheckMeshes(unittest.TestCase):
         self.assertIn("not in the folder", wrong(row + row.replace("two.msh", "three.msh"))["three.msh"])
         (self.folder / "two.geo").unlink()
         self.assertIn("no .geo", wrong(row)["two.msh"])
+        (self.folder / "two.py").touch()
+        self.assertEqual(wrong(row), {"two.msh": None})
+
+    def test_scripts_make_their_meshes(self):
+        meshes = pathlib.Path(__file__).resolve().parents[2] / "meshes"
+        for script in meshes.glob("*.py"):
+            subprocess.run([sys.executable, script, self.folder / "made.msh"], check=True)
+            nodes, elements = check_meshes.read(self.folder / "made.msh")
+            expected_nodes, expected_elements = check_meshes.read(script.with_suffix(".msh"))
+            self.assertEqual(elements, expected_elements)
+            self.assertEqual(nodes.keys(), expected_nodes.keys())
+            for number, point in nodes.items():
+                self.assertLess(math.dist(point, expected_nodes[number]), 1e-4)
 
 
 if __name__ == "__main__":

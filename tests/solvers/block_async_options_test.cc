@@ -171,18 +171,8 @@ namespace leopard
           StoppingCriteria criteria;
           criteria.relative_tolerance = 1e-9;
           criteria.test_every         = 7;
-          const auto run              = [&](Vector &x) {
-            if (method.memory_space() == MemorySpace::host)
-              return solve(method, x.data(), b.data(), criteria);
-            DeviceVector<double> device_x(x.size()), device_b(b.size());
-            device_x.copy_from_host(x.data());
-            device_b.copy_from_host(b.data());
-            const SolveResult result = solve(method, device_x.data(), device_b.data(), criteria);
-            device_x.copy_to_host(x.data());
-            return result;
-          };
           Vector            x(4096, 0.);
-          const SolveResult result = run(x);
+          const SolveResult result = solve_for(method, x, b, criteria);
           EXPECT_EQ(result.status, SolveStatus::converged);
           EXPECT_LE(residual_norm(A, x.data(), b.data()), 1e-9 * 64. * (1. + 1e-10));
           EXPECT_NEAR(result.final_residual, residual_norm(A, x.data(), b.data()), 1e-12);
@@ -194,7 +184,7 @@ namespace leopard
           EXPECT_LT(result.convergence_factor(), 0.95);
 
           criteria.relative_tolerance = 1e-30;
-          EXPECT_THROW(run(x), InvalidInput);
+          EXPECT_THROW(solve_for(method, x, b, criteria), InvalidInput);
         }
       // all row sums zero, and so no solution for b = 1: the residual ends at a constant
       CrsMatrix singular = A;

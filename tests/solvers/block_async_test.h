@@ -55,6 +55,19 @@ namespace leopard
     device_x.copy_to_host(x.data());
   }
 
+  /** solve() with host vectors, wherever the relaxation computes. */
+  inline SolveResult solve_for(Relaxation &relaxation, Vector &x, const Vector &b, const StoppingCriteria &criteria)
+  {
+    if (relaxation.memory_space() == MemorySpace::host)
+      return solve(relaxation, x.data(), b.data(), criteria);
+    DeviceVector<double> device_x(x.size()), device_b(b.size());
+    device_x.copy_from_host(x.data());
+    device_b.copy_from_host(b.data());
+    const SolveResult result = solve(relaxation, device_x.data(), device_b.data(), criteria);
+    device_x.copy_to_host(x.data());
+    return result;
+  }
+
   inline double residual_norm_squared(Relaxation &relaxation, const Vector &x, const Vector &b)
   {
     if (relaxation.memory_space() == MemorySpace::host)

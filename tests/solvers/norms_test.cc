@@ -41,18 +41,6 @@ namespace leopard
         return result;
       }
 
-      static SolveResult solve_for(Relaxation &relaxation, Vector &x, const Vector &b, const StoppingCriteria &criteria)
-      {
-        if (relaxation.memory_space() == MemorySpace::host)
-          return solve(relaxation, x.data(), b.data(), criteria);
-        DeviceVector<double> device_x(x.size()), device_b(b.size());
-        device_x.copy_from_host(x.data());
-        device_b.copy_from_host(b.data());
-        const SolveResult result = solve(relaxation, device_x.data(), device_b.data(), criteria);
-        device_x.copy_to_host(x.data());
-        return result;
-      }
-
       static StoppingCriteria relative(double tolerance)
       {
         StoppingCriteria criteria;

@@ -212,17 +212,42 @@ namespace leopard::reaction_diffusion
   }
 
   /** The stronger the reaction, the fewer grids: with the strongest one the cycles are done on the finest grid alone. */
-  TEST(ReactionDiffusionMultigrid, AnyNumberOfGridsSolvesAsTheDirectSolver)
+  TEST_P(ReactionDiffusion, AnyNumberOfGridsSolvesAsTheDirectSolver)
   {
-    const NodeGrid grid = unit_grid(17, 2);
-    const Vector   u    = smooth_fields(grid);
-    for (const double gamma : {1., 50., 200., 1000.})
-      {
-        StepperOptions options = fixed_steps(Backend::host, Scheme::bdf2, 1e-3), oracle = fixed_steps(Backend::reference, Scheme::bdf2, 1e-3);
-        options.kinetics.gamma = oracle.kinetics.gamma = gamma;
-        options.stepping.linear_method                 = LinearMethod::multigrid;
-        EXPECT_LT(largest_difference(solution_at(grid, options, u, 5e-3), solution_at(grid, oracle, u, 5e-3)), 1e-8) << "gamma = " << gamma;
-      }
+    for (const int dim : {2, 3})
+      for (const double gamma : {1., 50., 200., 1000.})
+        for (const bool together : {true, false})
+          {
+            NodeGrid grid          = dim == 2 ? unit_grid(17, 2) : unit_grid(10, 3);
+            grid.n[1]              = dim == 2 ? 30 : 7;
+            const Vector   u       = smooth_fields(grid);
+            StepperOptions options = fixed_steps(GetParam(), Scheme::bdf2, 1e-3), oracle = fixed_steps(Backend::reference, Scheme::bdf2, 1e-3);
+            options.kinetics.gamma = oracle.kinetics.gamma = gamma;
+            options.stepping.linear_method                 = LinearMethod::multigrid;
+            options.fields_together                        = together;
+            EXPECT_LT(largest_difference(solution_at(grid, options, u, 5e-3), solution_at(grid, oracle, u, 5e-3)), 1e-8)
+              << dim << "D, gamma = " << gamma << ", together " << together;
+          }
+  }
+
+  /** Error-controlled steps grow beyond what sweeps can solve, and go on. */
+  TEST_P(ReactionDiffusion, LongStepsAreSolvedByMultigrid)
+  {
+    if (GetParam() == Backend::reference)
+      GTEST_SKIP() << "solves directly";
+    const NodeGrid grid               = unit_grid(65, 2);
+    StepperOptions options            = fixed_steps(GetParam(), Scheme::bdf2, 1e-5);
+    options.stepping.error_controlled = true;
+    options.stepping.error_tolerance  = 1e-3;
+    options.stepping.newton_tolerance = 1e-6;
+    Stepper stepper(grid, options);
+    stepper.start(smooth_fields(grid).data());
+    EXPECT_EQ(stepper.advance(1., 100000, 0.), StopReason::time_reached);
+    EXPECT_GT(stepper.totals().multigrid_steps, 10);
+    EXPECT_LT(stepper.totals().multigrid_steps, stepper.totals().steps) << "the first steps are short";
+    EXPECT_LT(stepper.totals().steps, 300);
+    EXPECT_LE(stepper.totals().worst_reduction, 1.);
+    EXPECT_LT(stepper.totals().cycles, 15 * stepper.totals().multigrid_steps);
   }
 
   TEST_P(ReactionDiffusion, EveryKineticsStepsAsTheDirectSolver)

@@ -21,9 +21,6 @@ namespace leopard
     std::string              formula() const override { return formulas; }
     void                     evaluate(unsigned int n_nodes, const double *u, double *rates, double *jacobian) const override;
 
-    /** Values and derivatives as straight-line programs, for other backends. */
-    const DifferentiatedExpressions &expressions() const { return compiled; }
-
   private:
     std::vector<std::string>  names;
     std::string               formulas;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <array>
 #include <functional>
 #include <map>
 #include <memory>
@@ -45,44 +44,31 @@ namespace leopard
   };
 
   /**
-   * The reaction of two species, f(u,v) and g(u,v). A new one is one short file in the folder kinetics/: a class K, derived from
-   * TwoSpecies<K>, that registers itself with a RegisterKinetics object and has, beside formula() and parameters(), these members:
-   *
-   *   std::array<double, 2> rates(double u, double v) const;       // f and g
-   *   std::array<double, 4> jacobian(double u, double v) const;    // {f_u, f_v, g_u, g_v}
-   *   std::array<double, 2> steady_state() const;                  // a homogeneous steady state {u, v}, or a good first guess for it
+   * The reaction of two species. A new one is one short file in the folder kinetics/: a class derived from TwoSpecies<R> that has formula(),
+   * parameters() and steady_state_guess() and registers itself with a RegisterKinetics object. The functor R has the reaction itself, as
+   * solvers/reaction_diffusion/kinetics.h says; those of that file can be stepped on the GPU.
    */
-  template <typename K>
+  template <typename R>
   class TwoSpecies : public Kinetics
   {
   public:
+    /** @param defaults the constants that a parameter file does not set. */
+    explicit TwoSpecies(const R &defaults)
+      : reaction(defaults)
+    {
+    }
+
     std::vector<std::string> species() const override { return {"u", "v"}; }
 
     void evaluate(unsigned int n_nodes, const double *u, double *rates, double *jacobian) const override
     {
-      const K &kinetics = static_cast<const K &>(*this);
-      for (unsigned int i = 0; i < n_nodes; ++i, u += 2)
-        {
-          if (rates != nullptr)
-            {
-              const auto r     = kinetics.rates(u[0], u[1]);
-              rates[2 * i]     = r[0];
-              rates[2 * i + 1] = r[1];
-            }
-          if (jacobian != nullptr)
-            {
-              const auto j = kinetics.jacobian(u[0], u[1]);
-              for (unsigned int p = 0; p < 4; ++p)
-                jacobian[4 * i + p] = j[p];
-            }
-        }
+      double r[2], j[4]; // for what is not asked for
+      for (unsigned int i = 0; i < n_nodes; ++i)
+        reaction.evaluate(u + 2 * i, rates != nullptr ? rates + 2 * i : r, jacobian != nullptr ? jacobian + 4 * i : j);
     }
 
-    std::vector<double> steady_state_guess() const override
-    {
-      const auto s = static_cast<const K &>(*this).steady_state();
-      return {s[0], s[1]};
-    }
+  protected:
+    R reaction;
   };
 
   using KineticsRegistry = std::map<std::string, std::function<std::unique_ptr<Kinetics>()>>;

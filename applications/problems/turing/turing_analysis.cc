@@ -140,8 +140,38 @@ namespace leopard
     for (const Band &band : bands)
       n_modes += domain.dimension == 2 ? domain.measure * (std::pow(band.k_max, 2) - std::pow(band.k_min, 2)) / (4. * PI)
                                        : domain.measure * (std::pow(band.k_max, 3) - std::pow(band.k_min, 3)) / (6. * PI * PI);
-    if (domain.lengths.empty() || bands.empty() || n_modes > most)
+    if (!domain.has_known_modes() || bands.empty() || n_modes > most)
       return;
+    n_modes = 0.;
+    if (domain.radius > 0.)
+      find_modes_of_sphere();
+    else
+      find_modes_of_box();
+    std::stable_sort(modes.begin(), modes.end(), [](const Mode &a, const Mode &b) { return a.growth_rate > b.growth_rate; });
+  }
+
+  bool TuringAnalysis::is_unstable(double k_squared) const
+  {
+    return std::any_of(
+      bands.begin(), bands.end(), [&](const Band &band) { return band.k_min * band.k_min < k_squared && k_squared < band.k_max * band.k_max; });
+  }
+
+  void TuringAnalysis::find_modes_of_sphere()
+  {
+    for (unsigned int l = 1;; ++l)
+      {
+        const double s = l * (l + 1.) / (domain.radius * domain.radius);
+        if (s > std::pow(bands.back().k_max, 2))
+          return;
+        if (!is_unstable(s))
+          continue;
+        modes.push_back({{l}, std::sqrt(s), growth(s)});
+        n_modes += 2 * l + 1;
+      }
+  }
+
+  void TuringAnalysis::find_modes_of_box()
+  {
     const unsigned int        dim   = domain.lengths.size();
     const double              k_max = bands.back().k_max;
     std::vector<unsigned int> numbers(dim, 0);
@@ -161,11 +191,9 @@ namespace leopard
         double s = 0.;
         for (d = 0; d < dim; ++d)
           s += std::pow(numbers[d] * PI / domain.lengths[d], 2);
-        for (const Band &band : bands)
-          if (band.k_min * band.k_min < s && s < band.k_max * band.k_max)
-            modes.push_back({numbers, std::sqrt(s), growth(s)});
+        if (is_unstable(s))
+          modes.push_back({numbers, std::sqrt(s), growth(s)});
       }
-    std::stable_sort(modes.begin(), modes.end(), [](const Mode &a, const Mode &b) { return a.growth_rate > b.growth_rate; });
     n_modes = static_cast<double>(modes.size());
   }
 

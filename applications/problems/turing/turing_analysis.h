@@ -25,11 +25,14 @@ namespace leopard
     std::vector<std::complex<double>> eigenvalues(double k_squared) const;
   };
 
-  /** An eigenfunction of the Laplacian with zero flux on a box: cos(pi m x/Lx) cos(pi n y/Ly) ... */
+  /**
+   * Eigenfunctions of the Laplacian, -laplace Y = k^2 Y: with zero flux on a box cos(pi m x/Lx) cos(pi n y/Ly) ..., on a sphere of radius R the
+   * 2 l + 1 spherical harmonics of a degree l.
+   */
   struct Mode
   {
-    std::vector<unsigned int> numbers;          ///< m, n, ...
-    double                    k           = 0.; ///< wave number pi sqrt(m^2/Lx^2 + n^2/Ly^2 + ...)
+    std::vector<unsigned int> numbers;          ///< m, n, ... or l
+    double                    k           = 0.; ///< wave number pi sqrt(m^2/Lx^2 + n^2/Ly^2 + ...), or sqrt(l (l + 1))/R
     double                    growth_rate = 0.; ///< largest real part of the eigenvalues of J - k^2 D
   };
 
@@ -72,10 +75,10 @@ namespace leopard
     double growth_rate = 0.; ///< of k_fastest
     double frequency   = 0.; ///< of k_fastest, imaginary part of its eigenvalue; not 0: waves
 
-    std::vector<Mode> modes;        ///< the unstable ones of a box, the fastest growing first; empty if there are very many
-    double            n_modes = 0.; ///< how many; of other domains, and if there are very many, after Weyl's law
+    std::vector<Mode> modes;        ///< the unstable ones of a box or sphere, the fastest growing first; empty if there are very many
+    double            n_modes = 0.; ///< how many eigenfunctions; of other domains, and if there are very many, after Weyl's law
 
-    double wavelength = 0.; ///< 2 pi / k of the fastest growing mode of a box, of k_fastest on other domains
+    double wavelength = 0.; ///< 2 pi / k of the fastest growing mode of a box or sphere, of k_fastest on other domains
     double n_spots    = 0.; ///< of that wavelength: hexagons in 2D, a body-centred lattice in 3D
 
     bool        pattern = false; ///< whether a Turing pattern will form
@@ -87,10 +90,13 @@ namespace leopard
     nlohmann::json report() const;
 
   private:
+    bool        is_unstable(double k_squared) const;
     double      growth(double k_squared) const { return system.eigenvalues(k_squared).front().real(); }
     void        find_bands();
     void        find_fastest(const std::vector<double> &grid, double best);
     void        find_modes();
+    void        find_modes_of_box();
+    void        find_modes_of_sphere();
     void        check_conditions();
     void        predict();
     void        explain();

@@ -34,13 +34,17 @@ namespace leopard
       return text;
     }
 
-    std::string name(const Mode &mode)
+    std::string name(const Mode &mode, const Domain &domain)
     {
+      if (domain.radius > 0.)
+        return "degree " + std::to_string(mode.numbers[0]);
       return "(" + list(mode.numbers.size(), [&](unsigned int d) { return std::to_string(mode.numbers[d]); }) + ")";
     }
 
     std::string domain_name(const Domain &domain)
     {
+      if (domain.radius > 0.)
+        return "sphere of radius " + number(domain.radius) + ", area " + number(domain.measure);
       if (domain.lengths.empty())
         return domain.name + ", " + (domain.dimension == 2 ? "area " : "volume ") + number(domain.measure);
       std::string text;
@@ -73,15 +77,17 @@ namespace leopard
                (eigenvalues.front().imag() != 0. ? "oscillate" : "leave it for another state") + " everywhere at once";
     else if (bands.empty())
       reason = why_stable();
-    else if (!domain.lengths.empty() ? n_modes == 0. : n_modes < 0.5)
+    else if (domain.has_known_modes() ? n_modes == 0. : n_modes < 0.5)
       {
-        const std::string modes_text = domain.lengths.empty()
+        const std::string modes_text = !domain.has_known_modes()
                                          ? "holds none of the domain's wave numbers, after Weyl's law (" + number(n_modes) + " of them)"
                                          : "holds none of the domain's wave numbers";
         reason                       = "the domain is too small or its modes just miss the band: the band of unstable wave numbers " + modes_text;
         if (!domain.lengths.empty())
           reason += "; the smallest is pi/" + number(*std::max_element(domain.lengths.begin(), domain.lengths.end())) + " = " +
                     number(std::acos(-1.) / *std::max_element(domain.lengths.begin(), domain.lengths.end()));
+        else if (domain.radius > 0.)
+          reason += "; the smallest is sqrt(2)/" + number(domain.radius) + " = " + number(std::sqrt(2.) / domain.radius);
       }
   }
 
@@ -113,7 +119,7 @@ namespace leopard
                   number(std::round(n_modes)) + " unstable modes";
         if (!modes.empty())
           result += "; the fastest: " + list(std::min<std::size_t>(modes.size(), 3), [&](unsigned int i) {
-                      return name(modes[i]) + " with k = " + number(modes[i].k) + ", growth rate " + number(modes[i].growth_rate);
+                      return name(modes[i], domain) + " with k = " + number(modes[i].k) + ", growth rate " + number(modes[i].growth_rate);
                     });
       }
     if (pattern)
@@ -147,7 +153,7 @@ namespace leopard
     for (const Band &band : bands)
       result["unstable_wave_numbers"].push_back({band.k_min, band.k_max});
     result["fastest"]        = {{"k", k_fastest}, {"growth_rate", growth_rate}, {"frequency", frequency}};
-    result["domain"]         = {{"name", domain.name}, {"lengths", domain.lengths}, {"measure", domain.measure}};
+    result["domain"]         = {{"name", domain.name}, {"lengths", domain.lengths}, {"radius", domain.radius}, {"measure", domain.measure}};
     result["unstable_modes"] = {{"number", n_modes}, {"fastest", json::array()}};
     for (unsigned int i = 0; i < std::min<std::size_t>(modes.size(), 20); ++i)
       result["unstable_modes"]["fastest"].push_back({{"numbers", modes[i].numbers}, {"k", modes[i].k}, {"growth_rate", modes[i].growth_rate}});

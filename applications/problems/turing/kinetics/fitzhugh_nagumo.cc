@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "../kinetics.h"
 
+#include <solvers/reaction_diffusion/kinetics.h>
+
 #include <cmath>
 #include <limits>
 
@@ -9,9 +11,12 @@ namespace leopard
   namespace
   {
     /** FitzHugh 1961, Nagumo 1962; fields may be negative. */
-    struct FitzHughNagumo : TwoSpecies<FitzHughNagumo>
+    struct FitzHughNagumo : TwoSpecies<reaction_diffusion::FitzHughNagumo>
     {
-      double a = 0., b = 1., epsilon = 1.;
+      FitzHughNagumo()
+        : TwoSpecies({0., 1., 1.})
+      {
+      }
 
       std::string formula() const override { return "f = u - u^3 - v, g = epsilon (u - b v + a)"; }
 
@@ -20,17 +25,14 @@ namespace leopard
       std::vector<Parameter> parameters() override
       {
         constexpr double any = std::numeric_limits<double>::lowest();
-        return {{"a", "offset of the recovery", &a, any},
-                {"b", "decay of the recovery", &b},
-                {"epsilon", "rate of the recovery against the excitation", &epsilon}};
+        return {{"a", "offset of the recovery", &reaction.a, any},
+                {"b", "decay of the recovery", &reaction.b},
+                {"epsilon", "rate of the recovery against the excitation", &reaction.epsilon}};
       }
 
-      std::array<double, 2> rates(double u, double v) const { return {u - u * u * u - v, epsilon * (u - b * v + a)}; }
-
-      std::array<double, 4> jacobian(double u, double /*v*/) const { return {1. - 3. * u * u, -1., epsilon, -epsilon * b}; }
-
-      std::array<double, 2> steady_state() const
+      std::vector<double> steady_state_guess() const override
       {
+        const double a = reaction.a, b = reaction.b;
         if (b == 0.)
           return {-a, a * a * a - a};
         const double u = -std::cbrt(a / b); // exact for b = 1

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "../kinetics.h"
 
+#include <solvers/reaction_diffusion/kinetics.h>
+
 namespace leopard
 {
   namespace
@@ -9,21 +11,20 @@ namespace leopard
      * Gray and Scott 1984; Pearson 1993. u is the autocatalyst (the activator), v the feed chemical: in Pearson's letters
      * our u is V and our v is U. The homogeneous state (0, 1) is stable, so patterns start from a perturbed patch.
      */
-    struct GrayScott : TwoSpecies<GrayScott>
+    struct GrayScott : TwoSpecies<reaction_diffusion::GrayScott>
     {
-      double feed = 0.035, kill = 0.06;
+      GrayScott()
+        : TwoSpecies({0.035, 0.06})
+      {
+      }
 
       std::string formula() const override { return "f = u^2 v - (F + k) u, g = -u^2 v + F (1 - v)"; }
 
       bool has_positive_steady_state() const override { return false; }
 
-      std::vector<Parameter> parameters() override { return {{"F", "feed rate", &feed}, {"k", "kill rate", &kill}}; }
+      std::vector<Parameter> parameters() override { return {{"F", "feed rate", &reaction.feed}, {"k", "kill rate", &reaction.kill}}; }
 
-      std::array<double, 2> rates(double u, double v) const { return {u * u * v - (feed + kill) * u, -u * u * v + feed * (1. - v)}; }
-
-      std::array<double, 4> jacobian(double u, double v) const { return {2. * u * v - (feed + kill), u * u, -2. * u * v, -u * u - feed}; }
-
-      std::array<double, 2> steady_state() const { return {0., 1.}; }
+      std::vector<double> steady_state_guess() const override { return {0., 1.}; }
     };
 
     const RegisterKinetics<GrayScott> entry("Gray-Scott");

@@ -1,24 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "../kinetics.h"
 
+#include <solvers/reaction_diffusion/kinetics.h>
+
 namespace leopard
 {
   namespace
   {
     /** Schnakenberg 1979 in the form of the thesis, equations (4.25), (4.26), where a and b are called alpha and beta. */
-    struct Schnakenberg : TwoSpecies<Schnakenberg>
+    struct Schnakenberg : TwoSpecies<reaction_diffusion::Schnakenberg>
     {
-      double a = 0.126779, b = 0.792366;
+      Schnakenberg()
+        : TwoSpecies({0.126779, 0.792366})
+      {
+      }
 
       std::string formula() const override { return "f = a - u + u^2 v, g = b - u^2 v"; }
 
-      std::vector<Parameter> parameters() override { return {{"a", "production of the activator", &a}, {"b", "production of the substrate", &b}}; }
+      std::vector<Parameter> parameters() override
+      {
+        return {{"a", "production of the activator", &reaction.a}, {"b", "production of the substrate", &reaction.b}};
+      }
 
-      std::array<double, 2> rates(double u, double v) const { return {a - u + u * u * v, b - u * u * v}; }
-
-      std::array<double, 4> jacobian(double u, double v) const { return {-1. + 2. * u * v, u * u, -2. * u * v, -u * u}; }
-
-      std::array<double, 2> steady_state() const { return {a + b, b / ((a + b) * (a + b))}; }
+      std::vector<double> steady_state_guess() const override
+      {
+        const double u = reaction.a + reaction.b;
+        return {u, reaction.b / (u * u)};
+      }
     };
 
     const RegisterKinetics<Schnakenberg> entry("Schnakenberg");
