@@ -170,27 +170,24 @@ namespace leopard
         row.note = multigrid.diagnosis();
     }
 
-    /** Each part is the median of three profiles, since the machine may have other work during one of them. */
+    /** Each part is the smallest of five profiles: a cycle always does the same, and other work on the machine only adds time. */
     void profile(Multigrid &multigrid, SmootherRow &row)
     {
-      std::vector<double> smoother, transfers, coarse, copies;
-      for (int i = 0; i < 3; ++i)
+      const auto keep_smaller = [](double &smallest, double seconds) { smallest = smallest > 0. ? std::min(smallest, seconds) : seconds; };
+      for (int i = 0; i < 5; ++i)
         {
-          const MultigridProfile parts = multigrid.profile(1);
-          smoother.push_back(0.);
-          transfers.push_back(0.);
+          const MultigridProfile parts    = multigrid.profile(1);
+          double                 smoother = 0., transfers = 0.;
           for (const MultigridProfile::Level &level : parts.levels)
             {
-              smoother.back() += level.smoother;
-              transfers.back() += level.residual_and_transfers;
+              smoother += level.smoother;
+              transfers += level.residual_and_transfers;
             }
-          coarse.push_back(parts.coarse_solver);
-          copies.push_back(parts.copies);
+          keep_smaller(row.smoother_seconds, smoother);
+          keep_smaller(row.transfer_seconds, transfers);
+          keep_smaller(row.coarse_seconds, parts.coarse_solver);
+          keep_smaller(row.copy_seconds, parts.copies);
         }
-      row.smoother_seconds = studies::median(smoother);
-      row.transfer_seconds = studies::median(transfers);
-      row.coarse_seconds   = studies::median(coarse);
-      row.copy_seconds     = studies::median(copies);
     }
 
     MultigridOptions multigrid_options(const SmootherCombination &combination, Backend backend, int n_threads)
@@ -225,6 +222,8 @@ namespace leopard
     row.varies            = row.method == "async" && combination.smoother->options.block_async.schedule == Schedule::chaotic;
     try
       {
+        const bool stored = row.method != "async" && row.method != "jacobi" && row.method != "damped-jacobi";
+        check_memory(problem.memory(stored));
         const double start     = now();
         Multigrid    multigrid = problem.make_multigrid(multigrid_options(combination, backend, n_threads), study);
         row.setup_seconds      = now() - start;

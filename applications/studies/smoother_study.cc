@@ -136,7 +136,16 @@ namespace leopard
                          (parameters.smoother_study.uses_stencil() ? parameters.smoother_study.stencil : parameters.problem->description()));
       for (const ProblemMaker &make : study_problems(parameters, context.comm))
         if (!stop_requested(context.comm))
-          run_competition(context, make(), parameters, name, results);
+          try
+            {
+              run_competition(context, make(), parameters, name, results);
+            }
+          catch (const NotEnoughMemory &error)
+            {
+              const std::string text = "left out: " + std::string(error.what());
+              context.log.warning(text);
+              results.text += text + "\n";
+            }
     }
   } // namespace
 

@@ -54,6 +54,11 @@ namespace leopard
                         List(Integer(0, 20), 0, 100, ","),
                         "On a mesh: sizes as global refinements, a list; empty: Mesh/Global refinements. With Mesh/Adaptive the "
                         "last mesh of the adaptive cycles that start there. Dimensionless.");
+      prm.declare_entry("Additional refinements",
+                        "0",
+                        Integer(0, 20),
+                        "Halves the spacing of all meshes and stencils so many times: Refinements are larger by it, and Sizes n become 2 n + 1 "
+                        "as often, the same study for a larger machine. Dimensionless.");
     }
 
     void declare_multigrid(ParameterHandler &prm)
@@ -176,9 +181,10 @@ namespace leopard
         smoothers.push_back(parse_smoother(path("Smoothers"), text));
         texts.push_back(text);
       }
-    sizes           = integers(prm, "Sizes");
-    epsilon         = Utilities::string_to_double(Utilities::split_string_list(prm.get("Epsilon")));
-    refinements     = integers(prm, "Refinements");
+    sizes       = integers(prm, "Sizes");
+    epsilon     = Utilities::string_to_double(Utilities::split_string_list(prm.get("Epsilon")));
+    refinements = integers(prm, "Refinements");
+    refine(prm.get_integer("Additional refinements"));
     levels          = integers(prm, "Levels");
     smoothing_steps = integers(prm, "Smoothing steps");
     names           = Utilities::split_string_list(prm.get("Cycles"));
@@ -209,6 +215,26 @@ namespace leopard
                       ", which runs on the host only\n  expected: " + smoother.options.method + "(backend=host), or the backend automatic");
   }
 
+  void SmootherStudyParameters::refine(int n_times)
+  {
+    additional_refinements = n_times;
+    for (int &r : refinements)
+      r += n_times;
+    for (int &n : sizes)
+      {
+        const double refined = (n + 1.) * std::pow(2., n_times) - 1.;
+        if (refined > std::numeric_limits<int>::max())
+          throw Error("'" + path("Additional refinements") + "' is " + std::to_string(n_times) + ", which makes " + std::to_string(n) +
+                      " unknowns a direction more than 2^31 - 1\n  expected: fewer");
+        n = static_cast<int>(refined);
+      }
+  }
+
+  std::vector<int> SmootherStudyParameters::mesh_refinements(const MeshParameters &mesh) const
+  {
+    return refinements.empty() ? std::vector<int>{static_cast<int>(mesh.global_refinements) + additional_refinements} : refinements;
+  }
+
   void SmootherStudyParameters::check(const Problem &problem, const MeshParameters &mesh) const
   {
     if (uses_stencil())
@@ -232,9 +258,8 @@ namespace leopard
         throw Error("'" + path("Levels") + "' has " + std::to_string(l) + ", but 'Mesh/Adaptive' is true\n  expected: 0, all levels");
     if (mesh.adaptive && cycles != std::vector<CycleType>{CycleType::v})
       throw Error("'" + path("Cycles") + "' has others than V, but 'Mesh/Adaptive' is true\n  expected: V, for local smoothing");
-    const std::vector<int> coarsest = refinements.empty() ? std::vector<int>{static_cast<int>(mesh.global_refinements)} : refinements;
     for (const int l : levels)
-      for (const int r : coarsest)
+      for (const int r : mesh_refinements(mesh))
         if (l > r + 1)
           throw Error("'" + path("Levels") + "' has " + std::to_string(l) + ", but a mesh with " + std::to_string(r) + " global refinements has " +
                       std::to_string(r + 1) + "\n  expected: at most " + std::to_string(r + 1) + ", 0 for all, or more refinements");

@@ -32,22 +32,23 @@ namespace leopard
     std::vector<StudyCase>      cases; ///< empty: the file as it is
     std::vector<SmootherChoice> smoothers;
     std::string                 stencil = "none"; ///< what is smoothed instead of the problem on its mesh: "3-point", ...
-    std::vector<int>            sizes;            ///< of the stencil: unknowns a direction
+    std::vector<int>            sizes;            ///< of the stencil: unknowns a direction; additional refinements included
     std::vector<double>         epsilon;          ///< of the stencil: what is added to its diagonal; condition number about 4 dim / epsilon
-    std::vector<int>            refinements;      ///< of the mesh; empty: Mesh/Global refinements
+    std::vector<int>            refinements;      ///< of the mesh; empty: Mesh/Global refinements; additional ones included
     std::vector<int>            levels;           ///< 0: as many as there are
     std::vector<int>            smoothing_steps;  ///< before and after the coarse correction
     std::vector<CycleType>      cycles;
     std::vector<std::string>    solvers; ///< "multigrid", "cg"
 
-    std::string coarse_solver    = "dense";
-    double      coarse_tolerance = 1e-10; ///< of coarse_solver cg
-    std::string backend          = "automatic";
-    int         repetitions      = 5;
-    double      tolerance        = 1e-10; ///< ||b - A x|| / ||b||
-    int         max_cycles       = 100;
-    int         cycles_beyond    = 0; ///< after the tolerance is met, to see what accuracy can be attained
-    std::string published        = "none";
+    std::string coarse_solver          = "dense";
+    double      coarse_tolerance       = 1e-10; ///< of coarse_solver cg
+    std::string backend                = "automatic";
+    int         additional_refinements = 0; ///< of all meshes and stencils
+    int         repetitions            = 5;
+    double      tolerance              = 1e-10; ///< ||b - A x|| / ||b||
+    int         max_cycles             = 100;
+    int         cycles_beyond          = 0; ///< after the tolerance is met, to see what accuracy can be attained
+    std::string published              = "none";
 
     void declare(dealii::ParameterHandler &prm);
     /** @throws Error for lists and choices that cannot be used. */
@@ -59,10 +60,14 @@ namespace leopard
     /** Replaces the backend "automatic". @return one line that says what was chosen and why. @throws DeviceError if cuda cannot be had. */
     std::string choose_backend();
 
+    /** Global refinements of the meshes, additional ones included. */
+    std::vector<int> mesh_refinements(const MeshParameters &mesh) const;
+
     bool uses_stencil() const { return stencil != "none"; }
     int  stencil_dimension() const; ///< 1, 2 or 3
 
   private:
     void check_stencil() const;
+    void refine(int n_times);
   };
 } // namespace leopard

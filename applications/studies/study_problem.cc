@@ -9,6 +9,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
+#include <fstream>
 #include <random>
 
 namespace leopard
@@ -47,6 +49,33 @@ namespace leopard
     }
   } // namespace
 
+  void check_memory(double n_bytes)
+  {
+    std::ifstream stream("/proc/meminfo");
+    for (std::string line; std::getline(stream, line);)
+      if (line.rfind("MemAvailable:", 0) == 0)
+        {
+          const double available = 1024. * std::strtod(line.c_str() + 13, nullptr);
+          if (n_bytes > available)
+            throw NotEnoughMemory(format("about %.3g GB of memory are needed, and %.3g GB are free", n_bytes * 1e-9, available * 1e-9));
+        }
+  }
+
+  double StudyProblem::memory(bool stored) const
+  {
+    if (!stencil)
+      return 0.;
+    int n_entries = 0; // of a row
+    for (const double c : stencil->coefficients)
+      n_entries += c != 0.;
+    const int    dim        = (stencil->n_x > 1) + (stencil->n_y > 1) + (stencil->n_z > 1);
+    const double n          = static_cast<double>(b.size());
+    const double all_levels = 1. / (1. - std::pow(0.5, std::max(dim, 1))), matrix_row = 12. * n_entries + 4.;
+    const double vectors = 24. + 16. * all_levels, smoother = stored ? 2. * matrix_row * all_levels : 0.;
+    const double coarse = 5. * matrix_row + 80.; // a row of the coarsest level, with its solver
+    return n * (vectors + smoother + coarse * std::pow(0.5, dim * (n_levels - 1)));
+  }
+
   StudyProblem make_stencil_problem(const std::string &name, int n, double epsilon, int n_levels)
   {
     StudyProblem problem;
@@ -62,6 +91,7 @@ namespace leopard
         for (int nodes = n; nodes > 1 && std::pow(nodes, dim) > small_enough; nodes /= 2)
           ++problem.n_levels;
       }
+    check_memory(8. * problem.stencil->n_rows());
     problem.b = random_vector(problem.stencil->n_rows());
     return problem;
   }
@@ -156,10 +186,7 @@ namespace leopard
               makers.push_back([&study, n, epsilon, levels] { return make_stencil_problem(study.stencil, n, epsilon, levels); });
         return makers;
       }
-    std::vector<int> refinements = study.refinements;
-    if (refinements.empty())
-      refinements.push_back(static_cast<int>(parameters.mesh.global_refinements));
-    for (const int r : refinements)
+    for (const int r : study.mesh_refinements(parameters.mesh))
       for (const int levels : study.levels)
         makers.push_back([&parameters, r, levels, comm] {
           return parameters.dimension == 2 ? make_mesh_problem<2>(parameters, r, levels, comm) : make_mesh_problem<3>(parameters, r, levels, comm);

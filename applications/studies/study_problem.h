@@ -2,6 +2,7 @@
 #pragma once
 
 #include <applications/run/parameters.h>
+#include <solvers/base/errors.h>
 #include <solvers/multigrid/multigrid.h>
 
 #include <functional>
@@ -28,9 +29,22 @@ namespace leopard
 
     /** The matrix of the coarsest level. */
     CrsMatrix coarse_matrix() const;
+
+    /** Host memory in bytes that a row with this stencil takes, estimated from above; 0 without a stencil. @param stored whether the smoother stores matrices. */
+    double memory(bool stored) const;
   };
 
-  /** One of the problems of a case, made only when it is needed, since a few of them may fill the memory. */
+  /** Too little memory for a problem; the rest of a study can do without it. */
+  class NotEnoughMemory : public Error
+  {
+  public:
+    using Error::Error;
+  };
+
+  /** @throws NotEnoughMemory if this machine has less than so many bytes left, with both numbers. */
+  void check_memory(double n_bytes);
+
+  /** One of the problems of a case, made only when it is needed, since a few of them may fill the memory. May throw NotEnoughMemory. */
   using ProblemMaker = std::function<StudyProblem()>;
 
   /** The problems of a case: stencils of all epsilons, sizes and numbers of levels, or the file's problem on meshes of all refinements. */

@@ -3,6 +3,7 @@
 #include "../matrix/block_crs.h"
 #include "block_async_engine.h"
 #include "host_scheduler.h"
+#include "sliced_rows.h"
 
 namespace leopard
 {
@@ -10,7 +11,7 @@ namespace leopard
   {
     struct Scratch
     {
-      std::vector<double> frozen, current, next; ///< one block each
+      std::vector<double> frozen, current, next; ///< one block each, rounded up to whole slices
     };
 
     /** The blocks of a stored matrix on host threads. */
@@ -20,18 +21,16 @@ namespace leopard
       HostEngine(const CrsMatrix &A, const BlockAsyncOptions &options_)
         : options(options_)
         , matrix(A, options_.blocks(A.n_rows))
+        , inner(matrix)
         , velocity(options_.momentum > 0. ? matrix.n_local_rows() : 0)
         , scheduler(matrix.n_blocks(), A.n_rows, options_.n_threads)
         , scratch(scheduler.n_threads())
         , old_x(options_.schedule == Schedule::synchronous ? A.n_columns : 0)
       {
-        matrix.compute_weights(options.omega, options.l1_weights, weights);
+        update_weights();
         for (Scratch &s : scratch)
-          {
-            s.frozen.resize(matrix.blocks.largest());
-            s.current.resize(matrix.blocks.largest());
-            s.next.resize(matrix.blocks.largest());
-          }
+          for (std::vector<double> *v : {&s.frozen, &s.current, &s.next})
+            v->resize(SlicedRows::rounded_up(matrix.blocks.largest()));
       }
 
       MemorySpace memory_space() const override { return MemorySpace::host; }
@@ -77,10 +76,16 @@ namespace leopard
       void update_values(const double *values) override
       {
         matrix.update_values(values);
-        matrix.compute_weights(options.omega, options.l1_weights, weights);
+        update_weights();
       }
 
     private:
+      void update_weights()
+      {
+        matrix.compute_weights(options.omega, options.l1_weights, weights);
+        inner.update(matrix, weights);
+      }
+
       void relax_all(double *x, const double *off_block, const double *b, int n_iterations)
       {
         scheduler.run(n_iterations, [&](int block, int thread) { relax_block(block, x, off_block, b, scratch[thread]); });
@@ -104,18 +109,14 @@ namespace leopard
               sum -= outer_values[p] * load(off_block[outer_columns[p]]);
             frozen[i] = sum;
           }
-        const double *own = x + begin; // written by nobody else, read by others with load()
-        if (owned_end - owned_begin < n)
+        // own values are written by nobody else
+        for (int i = 0; i < n; ++i)
+          s.current[i] = i >= owned_begin && i < owned_end ? x[begin + i] : load(off_block[begin + i]);
+        for (int sweep = 0; sweep < k; ++sweep)
           {
-            for (int i = 0; i < n; ++i)
-              s.current[i] = i >= owned_begin && i < owned_end ? x[begin + i] : load(off_block[begin + i]);
-            own = s.current.data();
-          }
-        local_sweep(first, n, own, s.frozen.data(), s.next.data());
-        for (int sweep = 1; sweep < k; ++sweep)
-          {
-            std::swap(s.current, s.next);
-            local_sweep(first, n, s.current.data(), s.frozen.data(), s.next.data());
+            if (sweep > 0)
+              std::swap(s.current, s.next);
+            local_sweep(block, n, s.current.data(), s.frozen.data(), s.next.data());
           }
         const double *result = s.next.data();
         double       *out    = x + begin;
@@ -128,20 +129,11 @@ namespace leopard
       }
 
       /** One Jacobi sweep inside a block: next_i = y_i + omega / d_i (frozen_i - sum of a_ij y_j) + momentum v_i. */
-      void local_sweep(int first, int n, const double *y, const double *frozen, double *next)
+      void local_sweep(int block, int n, const double *y, const double *frozen, double *next)
       {
-        const int           *offsets = matrix.inner.offsets.data() + first;
-        const double        *values  = matrix.inner.values.data();
-        const double        *weight  = weights.data() + first;
-        const std::uint16_t *columns = matrix.inner.columns.data();
-        const double         keep    = 1. - options.omega; // what is left of y_i where d_i = a_ii
-        for (int i = 0; i < n; ++i)
-          {
-            double sum = frozen[i];
-            for (int p = offsets[i]; p < offsets[i + 1]; ++p)
-              sum -= values[p] * y[columns[p]];
-            next[i] = keep * y[i] + weight[i] * sum;
-          }
+        inner.sweep(block, 1. - options.omega, y, frozen, next); // 1 - omega is left of y_i where d_i = a_ii
+        const int     first  = matrix.first_local[block];
+        const double *weight = weights.data() + first;
         if (options.l1_weights)
           {
             const double *diagonal = matrix.diagonal.data() + first;
@@ -171,6 +163,7 @@ namespace leopard
 
       const BlockAsyncOptions options;
       BlockCrs                matrix;
+      SlicedRows              inner;
       std::vector<double>     weights, velocity; ///< one a local row: omega / d_l; and velocities, with momentum only
       HostScheduler           scheduler;
       std::vector<Scratch>    scratch; ///< one a thread

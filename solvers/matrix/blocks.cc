@@ -2,12 +2,15 @@
 #include "blocks.h"
 
 #include "../base/errors.h"
+#include "../base/thread_pool.h"
 
 #include <metis.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numeric>
+#include <tuple>
 
 namespace leopard
 {
@@ -189,7 +192,99 @@ namespace leopard
     return result;
   }
 
-  Partition coordinate_partition(const std::vector<double> &coordinates, int dim, int block_size)
+  namespace
+  {
+    /** A row with its coordinates, so that comparing rows needs no other memory. */
+    template <int dim>
+    struct Point
+    {
+      std::array<double, dim> x;
+      int                     row;
+    };
+
+    template <int dim>
+    struct Part
+    {
+      Point<dim> *begin, *end;
+    };
+
+    /** Two parts of whole blocks, but for the last one: along the longest side of the bounding box. */
+    template <int dim>
+    std::pair<Part<dim>, Part<dim>> bisect(const Part<dim> &part, int block_size)
+    {
+      std::array<double, dim> low = part.begin->x, high = low;
+      for (const Point<dim> *point = part.begin; point < part.end; ++point)
+        for (int d = 0; d < dim; ++d)
+          {
+            low[d]  = std::min(low[d], point->x[d]);
+            high[d] = std::max(high[d], point->x[d]);
+          }
+      int longest = 0;
+      for (int d = 1; d < dim; ++d)
+        if (high[d] - low[d] > high[longest] - low[longest])
+          longest = d;
+      const long  n = part.end - part.begin, n_blocks = (n - 1) / block_size + 1;
+      Point<dim> *middle = part.begin + n * (n_blocks / 2) / n_blocks;
+      std::nth_element(part.begin, middle, part.end, [longest](const Point<dim> &a, const Point<dim> &b) {
+        return a.x[longest] != b.x[longest] ? a.x[longest] < b.x[longest] : a.row < b.row;
+      });
+      return {{part.begin, middle}, {middle, part.end}};
+    }
+
+    template <int dim>
+    void finish_part(const Part<dim> &part, int block_size, std::vector<int> &block_sizes)
+    {
+      if (part.end - part.begin > block_size)
+        {
+          const auto [left, right] = bisect(part, block_size);
+          finish_part(left, block_size, block_sizes);
+          finish_part(right, block_size, block_sizes);
+          return;
+        }
+      std::sort(part.begin, part.end, [](const Point<dim> &a, const Point<dim> &b) { return a.row < b.row; });
+      if (part.end > part.begin)
+        block_sizes.push_back(static_cast<int>(part.end - part.begin));
+    }
+
+    template <int dim>
+    Partition bisected(const std::vector<double> &coordinates, int block_size, int n_threads)
+    {
+      std::vector<Point<dim>> points(coordinates.size() / dim);
+      for (std::size_t i = 0; i < points.size(); ++i)
+        {
+          std::copy_n(coordinates.begin() + static_cast<std::ptrdiff_t>(dim * i), dim, points[i].x.begin());
+          points[i].row = static_cast<int>(i);
+        }
+      // as many parts as threads, twice over, and then each part by itself
+      const auto             pool  = shared_thread_pool(n_threads);
+      std::vector<Part<dim>> parts = {{points.data(), points.data() + points.size()}};
+      while (pool->size() > 1 && static_cast<int>(parts.size()) < 2 * pool->size() && parts.front().end - parts.front().begin > 64l * block_size)
+        {
+          std::vector<Part<dim>> halves(2 * parts.size());
+          parallel_for(*pool, static_cast<long>(parts.size()), 1, [&](long begin, long end) {
+            for (long i = begin; i < end; ++i)
+              std::tie(halves[2 * i], halves[2 * i + 1]) = bisect(parts[i], block_size);
+          });
+          parts = halves;
+        }
+      std::vector<std::vector<int>> block_sizes(parts.size());
+      parallel_for(*pool, static_cast<long>(parts.size()), 1, [&](long begin, long end) {
+        for (long i = begin; i < end; ++i)
+          finish_part(parts[i], block_size, block_sizes[i]);
+      });
+      Partition result;
+      result.block_offsets = {0};
+      for (const std::vector<int> &sizes : block_sizes)
+        for (const int size : sizes)
+          result.block_offsets.push_back(result.block_offsets.back() + size);
+      result.old_row.reserve(points.size());
+      for (const Point<dim> &point : points)
+        result.old_row.push_back(point.row);
+      return result;
+    }
+  } // namespace
+
+  Partition coordinate_partition(const std::vector<double> &coordinates, int dim, int block_size, int n_threads)
   {
     require_block_size(block_size);
     if (dim < 1 || dim > 3 || coordinates.size() % dim != 0)
@@ -199,47 +294,10 @@ namespace leopard
       if (!std::isfinite(coordinates[i]))
         throw InvalidInput("a coordinate of row " + std::to_string(i / dim) + " is " + std::to_string(coordinates[i]) +
                            "\n  expected: finite numbers");
-    Partition         result;
-    const std::size_t n_rows = coordinates.size() / dim;
-    result.old_row.resize(checked_count(static_cast<double>(n_rows), "rows with coordinates"));
-    std::iota(result.old_row.begin(), result.old_row.end(), 0);
-    result.block_offsets = {0};
-    const auto at        = [&](int row, int d) { return coordinates[static_cast<std::size_t>(row) * dim + d]; };
-
-    std::vector<std::pair<int, int>> open = {{0, static_cast<int>(result.old_row.size())}};
-    while (!open.empty())
-      {
-        const auto [begin, end] = open.back();
-        open.pop_back();
-        const auto first = result.old_row.begin() + begin, last = result.old_row.begin() + end;
-        if (end - begin <= block_size)
-          {
-            std::sort(first, last);
-            if (end > begin)
-              result.block_offsets.push_back(end);
-            continue;
-          }
-        int    longest = 0;
-        double extent  = -1.;
-        for (int d = 0; d < dim; ++d)
-          {
-            const auto [low, high] = std::minmax_element(first, last, [&](int i, int j) { return at(i, d) < at(j, d); });
-            if (at(*high, d) - at(*low, d) > extent)
-              {
-                extent  = at(*high, d) - at(*low, d);
-                longest = d;
-              }
-          }
-        // a multiple of the block size on the left, so that blocks are full
-        const int n_blocks = (end - begin - 1) / block_size + 1;
-        const int middle   = begin + static_cast<int>(static_cast<long>(end - begin) * (n_blocks / 2) / n_blocks);
-        std::nth_element(first, result.old_row.begin() + middle, last, [&](int i, int j) {
-          return at(i, longest) != at(j, longest) ? at(i, longest) < at(j, longest) : i < j;
-        });
-        open.emplace_back(middle, end); // the left half comes first
-        open.emplace_back(begin, middle);
-      }
-    return result;
+    checked_count(static_cast<double>(coordinates.size() / dim), "rows with coordinates");
+    return dim == 1   ? bisected<1>(coordinates, block_size, n_threads)
+           : dim == 2 ? bisected<2>(coordinates, block_size, n_threads)
+                      : bisected<3>(coordinates, block_size, n_threads);
   }
 
   Partition metis_partition(const CrsMatrix &A, int block_size)
@@ -328,7 +386,38 @@ namespace leopard
     return permute(A, partition.old_row, partition.old_row);
   }
 
-  CrsMatrix permute(const CrsMatrix &A, const std::vector<int> &old_row, const std::vector<int> &old_column)
+  namespace
+  {
+    /** Sorts a row's entries by column; rows are short and often nearly sorted. */
+    void sort_entries(int *columns, double *values, int n)
+    {
+      if (n > 64)
+        {
+          std::vector<std::pair<int, double>> entries(n);
+          for (int e = 0; e < n; ++e)
+            entries[e] = {columns[e], values[e]};
+          std::sort(entries.begin(), entries.end());
+          for (int e = 0; e < n; ++e)
+            std::tie(columns[e], values[e]) = entries[e];
+          return;
+        }
+      for (int e = 1; e < n; ++e)
+        {
+          const int    column = columns[e];
+          const double value  = values[e];
+          int          to     = e;
+          for (; to > 0 && columns[to - 1] > column; --to)
+            {
+              columns[to] = columns[to - 1];
+              values[to]  = values[to - 1];
+            }
+          columns[to] = column;
+          values[to]  = value;
+        }
+    }
+  } // namespace
+
+  CrsMatrix permute(const CrsMatrix &A, const std::vector<int> &old_row, const std::vector<int> &old_column, int n_threads)
   {
     if (!old_row.empty())
       require_length(old_row, A.n_rows, "rows");
@@ -342,27 +431,27 @@ namespace leopard
     std::iota(new_column.begin(), new_column.end(), 0);
     for (std::size_t j = 0; j < old_column.size(); ++j)
       new_column[old_column[j]] = static_cast<int>(j);
-    CrsMatrix result;
+    const auto old = [&](long i) { return old_row.empty() ? static_cast<int>(i) : old_row[i]; };
+    CrsMatrix  result;
     result.n_rows    = A.n_rows;
     result.n_columns = A.n_columns;
-    result.row_offsets.reserve(A.row_offsets.size());
-    result.columns.reserve(A.columns.size());
-    result.values.reserve(A.values.size());
-    std::vector<std::pair<int, double>> row;
+    result.row_offsets.resize(static_cast<std::size_t>(A.n_rows) + 1);
     for (int i = 0; i < A.n_rows; ++i)
-      {
-        const int old = old_row.empty() ? i : old_row[i];
-        row.clear();
-        for (int p = A.row_offsets[old]; p < A.row_offsets[old + 1]; ++p)
-          row.emplace_back(new_column[A.columns[p]], A.values[p]);
-        std::sort(row.begin(), row.end());
-        for (const auto &[column, value] : row)
-          {
-            result.columns.push_back(column);
-            result.values.push_back(value);
-          }
-        result.row_offsets.push_back(static_cast<int>(result.columns.size()));
-      }
+      result.row_offsets[i + 1] = result.row_offsets[i] + A.row_offsets[old(i) + 1] - A.row_offsets[old(i)];
+    result.columns.resize(A.columns.size());
+    result.values.resize(A.values.size());
+    parallel_for(*shared_thread_pool(n_threads), A.n_rows, 4096, [&](long begin, long end) {
+      for (long i = begin; i < end; ++i)
+        {
+          const int first = A.row_offsets[old(i)], n = A.row_offsets[old(i) + 1] - first, to = result.row_offsets[i];
+          for (int e = 0; e < n; ++e)
+            {
+              result.columns[to + e] = new_column[A.columns[first + e]];
+              result.values[to + e]  = A.values[first + e];
+            }
+          sort_entries(result.columns.data() + to, result.values.data() + to, n);
+        }
+    });
     return result;
   }
 

@@ -61,9 +61,10 @@ namespace leopard
   /**
    * Tiles from coordinates, by recursive bisection: the rows are halved along the longer side of their bounding box until no
    * part has more than block_size rows.
-   * @param coordinates dim numbers a row, row after row; any unit. @throws InvalidInput.
+   * @param coordinates dim numbers a row, row after row; any unit. @param n_threads 0: as many as the machine has. The result does not depend on it.
+   * @throws InvalidInput.
    */
-  Partition coordinate_partition(const std::vector<double> &coordinates, int dim, int block_size);
+  Partition coordinate_partition(const std::vector<double> &coordinates, int dim, int block_size, int n_threads = 1);
 
   /** METIS k-way partition of the graph of A + A^T into parts of at most block_size rows. @throws InvalidInput. */
   Partition metis_partition(const CrsMatrix &A, int block_size);
@@ -77,7 +78,7 @@ namespace leopard
   CrsMatrix permute(const CrsMatrix &A, const Partition &partition);
 
   /** The same with an order each for rows and columns of a matrix of any shape; an empty order leaves them as they are. */
-  CrsMatrix permute(const CrsMatrix &A, const std::vector<int> &old_row, const std::vector<int> &old_column);
+  CrsMatrix permute(const CrsMatrix &A, const std::vector<int> &old_row, const std::vector<int> &old_column, int n_threads = 1);
 
   /** new_v[i] = v[old_row[i]]. */
   std::vector<double> permute(const std::vector<double> &v, const Partition &partition);

@@ -7,7 +7,7 @@ namespace leopard
 {
   namespace
   {
-    LevelOrder order_of(const MultigridLevel &level, const SmootherOptions &options)
+    LevelOrder order_of(const MultigridLevel &level, const SmootherOptions &options, int n_threads)
     {
       const int  block_size      = options.block_async.block_size;
       const bool has_coordinates = !level.coordinates.empty();
@@ -19,7 +19,7 @@ namespace leopard
       std::string text;
       if (options.block_shape == BlockShape::tiles && has_coordinates)
         {
-          partition = coordinate_partition(level.coordinates, level.dim, block_size);
+          partition = coordinate_partition(level.coordinates, level.dim, block_size, n_threads);
           text      = "tiles from coordinates";
         }
       else
@@ -34,12 +34,12 @@ namespace leopard
     }
   } // namespace
 
-  std::vector<LevelOrder> level_orders(const MultigridHierarchy &hierarchy, const SmootherOptions &options)
+  std::vector<LevelOrder> level_orders(const MultigridHierarchy &hierarchy, const SmootherOptions &options, int n_threads)
   {
     std::vector<LevelOrder> orders(hierarchy.levels.size());
     if (options.method == "async")
       for (std::size_t l = 1; l < orders.size(); ++l)
-        orders[l] = order_of(hierarchy.levels[l], options);
+        orders[l] = order_of(hierarchy.levels[l], options, n_threads);
     return orders;
   }
 } // namespace leopard

@@ -18,5 +18,5 @@ namespace leopard
   };
 
   /** One for each level. Level 0, which is not smoothed, and methods without blocks keep their order. @throws InvalidInput. */
-  std::vector<LevelOrder> level_orders(const MultigridHierarchy &hierarchy, const SmootherOptions &options);
+  std::vector<LevelOrder> level_orders(const MultigridHierarchy &hierarchy, const SmootherOptions &options, int n_threads);
 } // namespace leopard

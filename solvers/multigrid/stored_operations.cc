@@ -76,7 +76,7 @@ namespace leopard
       {
         if (options.backend == Backend::cuda)
           check_device_memory(n_bytes, hierarchy.finest_matrix().n_rows);
-        const std::vector<LevelOrder> orders = level_orders(hierarchy, options.smoother);
+        const std::vector<LevelOrder> orders = level_orders(hierarchy, options.smoother, options.n_threads);
         levels.resize(hierarchy.levels.size());
         for (std::size_t l = 0; l < levels.size(); ++l)
           set_up_level(hierarchy, orders, static_cast<int>(l), options);
@@ -306,13 +306,14 @@ namespace leopard
         l.r = algebra->vector(l.n_columns);
         set_up_copy_lists(hierarchy, from, order.old_row, l);
 
-        CrsMatrix A = permute(from.matrix, order.old_row, order.old_row);
+        CrsMatrix A = permute(from.matrix, order.old_row, order.old_row, options.n_threads);
         if (level > 0)
           {
             const std::vector<int> &coarse_order = orders[level - 1].old_row;
-            CrsMatrix               P            = permute(from.prolongation, order.old_row, coarse_order);
-            l.R = algebra->matrix(from.restriction.n_columns == 0 ? transpose(P) : permute(from.restriction, coarse_order, order.old_row));
-            l.P = algebra->matrix(std::move(P));
+            CrsMatrix               P            = permute(from.prolongation, order.old_row, coarse_order, options.n_threads);
+            l.R                                  = algebra->matrix(from.restriction.n_columns == 0 ? transpose(P)
+                                                                  : permute(from.restriction, coarse_order, order.old_row, options.n_threads));
+            l.P                                  = algebra->matrix(std::move(P));
             set_up_interface(from, order.old_row, l);
             l.smoother = make_smoother(A, smoother_options(A, order, options, communication(level)), options.backend, from.dim);
           }

@@ -68,3 +68,18 @@ class Program(unittest.TestCase):
         for row in rows:
             self.assertEqual(len(row), len(columns))
         return columns, rows
+
+    def table(self, directory, name):
+        """The rows of a CSV file, all with as many cells as there are columns."""
+        with open(directory / name, newline="", encoding="utf-8") as stream:
+            rows = list(csv.DictReader(stream))
+        for row in rows:
+            self.assertNotIn(None, row)
+            self.assertNotIn(None, row.values())
+        return rows
+
+    def study(self, text, *settings):
+        """Runs a study of smoothers on the host; the rows of study.csv and study_history.csv, and what the program said."""
+        said = self.leopard(self.write("study.prm", text), "Smoother study/Backend=host", *settings)
+        directory = self.folder / "output/study"
+        return self.table(directory, "study.csv"), self.table(directory, "study_history.csv"), said

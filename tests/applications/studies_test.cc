@@ -136,6 +136,15 @@ namespace leopard
       EXPECT_THROW(make_stencil_problem("6-point", 4, 0., 1), InvalidInput);
     }
 
+    TEST(StudyProblem, SaysWhatMemoryIsMissing)
+    {
+      EXPECT_NO_THROW(check_memory(1e6));
+      expect_in("about 1e+09 GB of memory are needed", message([] { check_memory(1e18); }));
+      const StudyProblem problem = make_stencil_problem("3-point", 1000, 0.1, 2);
+      EXPECT_GT(problem.memory(true), problem.memory(false) + 1000 * 40.); // a stored matrix has 40 bytes a row
+      EXPECT_GT(problem.memory(false), 1000 * 5 * 8.);                     // x and b on two levels, b of the study
+    }
+
     /** A row that converged in so many cycles, with these times. */
     SmootherRow row(const std::string &smoother, double cycles, const std::vector<double> &seconds)
     {
