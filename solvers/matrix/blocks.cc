@@ -294,7 +294,8 @@ namespace leopard
       if (!std::isfinite(coordinates[i]))
         throw InvalidInput("a coordinate of row " + std::to_string(i / dim) + " is " + std::to_string(coordinates[i]) +
                            "\n  expected: finite numbers");
-    checked_count(static_cast<double>(coordinates.size() / dim), "rows with coordinates");
+    const std::size_t n_rows = coordinates.size() / dim;
+    checked_count(static_cast<double>(n_rows), "rows with coordinates");
     return dim == 1   ? bisected<1>(coordinates, block_size, n_threads)
            : dim == 2 ? bisected<2>(coordinates, block_size, n_threads)
                       : bisected<3>(coordinates, block_size, n_threads);
