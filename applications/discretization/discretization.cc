@@ -368,7 +368,8 @@ namespace leopard
     FEValues<dim, spacedim>          values(*mapping,
                                    dof_handler.get_fe(),
                                    QGauss<dim>(parameters.degree + 2),
-                                   update_values | update_gradients | update_quadrature_points | update_JxW_values);
+                                   update_values | update_gradients | update_quadrature_points | update_JxW_values |
+                                     (dim != spacedim ? update_normal_vectors : update_default));
     const Quadrature<dim>            nodes(dof_handler.get_fe().get_unit_support_points());
     FEValues<dim, spacedim>          at_nodes(*mapping, dof_handler.get_fe(), nodes, update_values | update_quadrature_points);
     std::vector<double>              u_values(values.n_quadrature_points), node_values(nodes.size());
@@ -396,6 +397,11 @@ namespace leopard
                   {
                     const Point<spacedim> shift = step * Point<spacedim>::unit_vector(d);
                     exact_gradient[d] = (exact.value(point + shift) - exact.value(point - static_cast<Tensor<1, spacedim>>(shift))) / (2. * step);
+                  }
+                if constexpr (dim != spacedim) // of a surface only the tangential part counts
+                  {
+                    const Tensor<1, spacedim> normal = values.normal_vector(q);
+                    exact_gradient -= (exact_gradient * normal) * normal;
                   }
                 const double difference = u_values[q] - exact.value(point);
                 result.l2 += difference * difference * values.JxW(q);

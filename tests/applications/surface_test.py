@@ -23,6 +23,7 @@ class Surfaces(Program):
             self.leopard(file, f"Discretization/Degree={degree}", *settings)
             rows = self.convergence("sphere")
             self.assertAlmostEqual(float(rows[-1]["l2_rate"]), degree + 1, delta=0.2, msg=f"{degree} {settings}")
+            self.assertAlmostEqual(float(rows[-1]["h1_seminorm_rate"]), degree, delta=0.2, msg=f"tangential gradient, {degree} {settings}")
             self.assertLess(float(rows[-1]["l2_error"]), 0.02)
 
     def test_harmonic_decays_on_a_growing_sphere(self):
