@@ -28,7 +28,7 @@ namespace leopard
     GhostExchange(const GhostExchange &other, const std::vector<int> &old_row);
     ~GhostExchange() override;
 
-    void   update_ghosts(double *x, MemorySpace space) const override;
+    void update_ghosts(double *x, MemorySpace space) const override;
     /**
      * With messages of its own communicator: at most one is on its way to each neighbour, which gets the next one when it has taken that. So the memory
      * is that of one message for each neighbour and direction. On a device an exchange copies, as the waited one does, what travels to the host, which waits for
@@ -36,10 +36,10 @@ namespace leopard
      * messages and communicator to MPI, as other ranks may never come.
      */
     std::unique_ptr<LooseExchange> loose() const override;
-    double sum(double value) const override;
-    double max(double value) const override;
-    bool   is_distributed() const override;
-    bool   has_ghosts() const override;
+    double                         sum(double value) const override;
+    double                         max(double value) const override;
+    bool                           is_distributed() const override;
+    bool                           has_ghosts() const override;
 
     std::unique_ptr<const Communication> reordered(const std::vector<int> &old_row) const override;
 
