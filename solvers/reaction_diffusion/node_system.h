@@ -143,6 +143,12 @@ namespace leopard::reaction_diffusion
               result[c * N + d] = (c == d ? 1. : -block[c * N + d]) / block[c * N + c];
           return;
         }
+      inverse(block, result);
+    }
+
+    /** The inverse of an N x N block. */
+    static LEOPARD_HOST_DEVICE void inverse(const double *block, double *result)
+    {
       if constexpr (N == 2)
         {
           const double factor = 1. / (block[0] * block[3] - block[1] * block[2]);
