@@ -102,7 +102,7 @@ namespace
     options.multigrid.smoother.block_async.n_threads        = 1;
     options.multigrid.smoother.block_async.local_iterations = settings.local_iterations;
     options.gather_below                                    = settings.gather_below;
-    options.wait_for_ghosts                                 = mode != "loose";
+    options.multigrid.wait_for_ghosts                       = mode != "loose";
     options.staged                                          = mode == "staged";
     return options;
   }

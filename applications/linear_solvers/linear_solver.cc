@@ -111,6 +111,10 @@ namespace leopard
     if (lambda_max != 0. && lambda_min >= lambda_max)
       throw Error("'Linear solver/Smallest eigenvalue' is " + Patterns::Tools::to_string(lambda_min) +
                   ", which is not below 'Linear solver/Largest eigenvalue' = " + Patterns::Tools::to_string(lambda_max));
+    if (uses_multigrid() && !multigrid.options.wait_for_ghosts && backend == "reference")
+      throw Error(
+        "'Multigrid/Wait for ghosts' is false, but 'Linear solver/Backend' is reference, whose results are reproducible\n  expected: true, or the "
+        "backend host or cuda");
     if (omega != 1. && method == "gauss-seidel")
       throw Error("'Linear solver/Method' is gauss-seidel, but 'Linear solver/Omega' is " + std::to_string(omega) +
                   "\n  expected: omega = 1, or the method sor");

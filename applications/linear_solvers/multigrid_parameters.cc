@@ -33,6 +33,13 @@ namespace leopard
                       Double(0., 2.),
                       "Relaxation factor of the smoother; 0: what suits it, the dimension and the level's matrix. Dimensionless.");
     prm.declare_entry("Smoothing iterations per step", "1", Integer(1, 1000), "(Global) iterations that make one smoothing step. Dimensionless.");
+    prm.declare_entry(
+      "Wait for ghosts",
+      "true",
+      Bool(),
+      "Several ranks: false lets the smoother async go on with what has arrived of its neighbours' values, without waiting for the newest "
+      "ones; residuals, transfers and the first iteration of a smoothing wait all the same. Needs the schedule chaotic, and the "
+      "backend host or cuda.");
     prm.declare_entry("Block shape",
                       "tiles",
                       Selection("contiguous|tiles|metis"),
@@ -64,6 +71,7 @@ namespace leopard
     options.smoother.method              = prm.get("Smoother");
     options.smoother.omega               = prm.get_double("Smoother omega");
     options.smoother.iterations_per_step = prm.get_integer("Smoothing iterations per step");
+    options.wait_for_ghosts              = prm.get_bool("Wait for ghosts");
     const std::string shape              = prm.get("Block shape");
     options.smoother.block_shape         = shape == "tiles" ? BlockShape::tiles : shape == "metis" ? BlockShape::metis : BlockShape::contiguous;
     coarse_solver                        = prm.get("Coarse solver");
@@ -79,6 +87,11 @@ namespace leopard
     if (is_gauss_seidel && options.smoother.omega != 0. && options.smoother.omega != 1.)
       throw Error("'Multigrid/Smoother' is " + options.smoother.method + ", but 'Multigrid/Smoother omega' is " +
                   Patterns::Tools::to_string(options.smoother.omega) + "\n  expected: omega = 0 or 1, or another smoother, for example sor");
+    if (!options.wait_for_ghosts && (options.smoother.method != "async" || block_async.schedule != Schedule::chaotic))
+      throw Error("'Multigrid/Wait for ghosts' is false, but " +
+                  (options.smoother.method != "async" ? "'Multigrid/Smoother' is " + options.smoother.method
+                                                      : std::string("'Linear solver/Schedule' is not chaotic")) +
+                  "\n  expected: true, or the smoother async with the schedule chaotic, which converges with older values");
     if (options.smoother.omega == 2.)
       throw Error("'Multigrid/Smoother omega' is 2\n  expected: a number below 2 (0: what suits the smoother)");
   }

@@ -5,6 +5,10 @@
 
 #include <deal.II/base/partitioner.h>
 
+#include <algorithm>
+#include <exception>
+#include <limits>
+
 namespace leopard
 {
   /** Staging memory on the device, made at the first exchange of a device vector and kept. */
@@ -92,13 +96,27 @@ namespace leopard
     return std::make_unique<GhostExchange>(*this, old_row);
   }
 
+  void GhostExchange::pack(const double *x, MemorySpace space) const
+  {
+    if (space == MemorySpace::host)
+      {
+        for (std::size_t i = 0; i < packed_indices.size(); ++i)
+          packed[i] = x[packed_indices[i]];
+        return;
+      }
+    if (device_buffers == nullptr)
+      device_buffers = std::make_unique<DeviceBuffers>(packed_indices);
+    if (packed_indices.empty())
+      return;
+    device::gather(device_buffers->packed, x, device_buffers->indices, static_cast<int>(packed_indices.size()));
+    device::copy_to_host(packed.data(), device_buffers->packed, packed.size() * sizeof(double));
+  }
+
   void GhostExchange::update_ghosts(double *x, MemorySpace space) const
   {
     if (!ghosts_anywhere)
       return;
     const bool on_device = space == MemorySpace::device;
-    if (on_device && device_buffers == nullptr)
-      device_buffers = std::make_unique<DeviceBuffers>(packed_indices);
 
     constexpr int tag     = 4711;
     double       *arrived = on_device ? received.data() : x + n_owned;
@@ -106,21 +124,166 @@ namespace leopard
     for (const Neighbour &from : receive)
       MPI_Irecv(arrived + from.offset, from.count, MPI_DOUBLE, from.rank, tag, comm, &requests[request++]);
 
-    if (on_device && !packed_indices.empty())
-      {
-        device::gather(device_buffers->packed, x, device_buffers->indices, static_cast<int>(packed_indices.size()));
-        device::copy_to_host(packed.data(), device_buffers->packed, packed.size() * sizeof(double));
-      }
-    else
-      for (std::size_t i = 0; i < packed_indices.size(); ++i)
-        packed[i] = x[packed_indices[i]];
-
+    pack(x, space);
     for (const Neighbour &to : send)
       MPI_Isend(packed.data() + to.offset, to.count, MPI_DOUBLE, to.rank, tag, comm, &requests[request++]);
     MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
 
     if (on_device && n_ghosts > 0)
       device::copy_to_device(x + n_owned, received.data(), received.size() * sizeof(double));
+  }
+
+  /** Messages begin with the number of their visit. Sends are synchronous (MPI_Issend), so that one is done only when the neighbour has taken it. */
+  class GhostExchange::Loose : public LooseExchange
+  {
+  public:
+    explicit Loose(const GhostExchange &ghosts_)
+      : ghosts(ghosts_)
+      , messages(std::make_unique<Messages>())
+    {
+      MPI_Comm_dup(ghosts.comm, &comm);
+      for (const Neighbour &to : ghosts.send)
+        messages->sent.emplace_back(to);
+      for (const Neighbour &from : ghosts.receive)
+        messages->expected.emplace_back(from);
+      for (Message &message : messages->expected)
+        expect(message);
+    }
+    Loose(const Loose &)            = delete;
+    Loose &operator=(const Loose &) = delete;
+
+    ~Loose() override
+    {
+      if (std::uncaught_exceptions() > 0)
+        {
+          messages.release(); // MPI may yet read and write them
+          return;
+        }
+      take_all();
+      for (Message &message : messages->expected)
+        {
+          MPI_Cancel(&message.request);
+          MPI_Wait(&message.request, MPI_STATUS_IGNORE);
+        }
+      MPI_Comm_free(&comm);
+    }
+
+    void begin() override
+    {
+      take(nullptr, MemorySpace::host);
+      ++visit;
+    }
+
+    void update_ghosts(double *x, MemorySpace space) override
+    {
+      send(x, space);
+      take(x, space);
+    }
+
+  private:
+    struct Message
+    {
+      explicit Message(const Neighbour &neighbour_)
+        : neighbour(neighbour_)
+        , values(1 + neighbour_.count)
+      {
+      }
+      const Neighbour     neighbour;
+      std::vector<double> values; ///< the visit, then what travels
+      MPI_Request         request = MPI_REQUEST_NULL;
+      bool                is_done = true; ///< taken by the neighbour, or arrived
+    };
+    struct Messages
+    {
+      std::vector<Message> sent, expected;
+    };
+
+    /** Asks MPI if the message was not done before. */
+    static bool is_done(Message &message)
+    {
+      int done = message.is_done;
+      if (!message.is_done)
+        MPI_Test(&message.request, &done, MPI_STATUS_IGNORE);
+      message.is_done = done != 0;
+      return message.is_done;
+    }
+
+    void expect(Message &message)
+    {
+      MPI_Irecv(message.values.data(), 1 + message.neighbour.count, MPI_DOUBLE, message.neighbour.rank, 0, comm, &message.request);
+      message.is_done = false;
+    }
+
+    void send(const double *x, MemorySpace space)
+    {
+      bool any = false;
+      for (Message &message : messages->sent)
+        any = is_done(message) || any;
+      if (!any)
+        return;
+      ghosts.pack(x, space);
+      for (Message &message : messages->sent)
+        if (message.is_done)
+          {
+            const Neighbour &to = message.neighbour;
+            message.values[0]   = visit;
+            std::copy_n(ghosts.packed.begin() + to.offset, to.count, message.values.begin() + 1);
+            MPI_Issend(message.values.data(), 1 + to.count, MPI_DOUBLE, to.rank, 0, comm, &message.request);
+            message.is_done = false;
+          }
+    }
+
+    /** Takes all that has arrived but what is of a visit yet to come: of a neighbour that is ahead since it reads nothing of this rank. @param x null: forget it. */
+    void take(double *x, MemorySpace space)
+    {
+      for (Message &message : messages->expected)
+        while (is_done(message) && message.values[0] <= visit)
+          {
+            if (x != nullptr && message.values[0] == visit)
+              put(x + ghosts.n_owned + message.neighbour.offset, message.values.data() + 1, message.neighbour.count, space);
+            expect(message);
+          }
+    }
+
+    static void put(double *to, const double *from, int n, MemorySpace space)
+    {
+      if (space == MemorySpace::device)
+        device::copy_to_device(to, from, n * sizeof(double));
+      else
+        std::copy_n(from, n, to);
+    }
+
+    /**
+     * Takes messages until there are none anywhere: a rank whose own have been taken enters a barrier, and goes on until all have entered it.
+     * Source: Hoefler, Siebert, Lumsdaine, Scalable communication protocols for dynamic sparse data exchange, 2010, Algorithm 2.
+     */
+    void take_all()
+    {
+      visit                  = std::numeric_limits<double>::infinity();
+      MPI_Request everybody  = MPI_REQUEST_NULL;
+      bool        is_waiting = false;
+      for (int done = 0; !done;)
+        {
+          take(nullptr, MemorySpace::host);
+          if (is_waiting)
+            MPI_Test(&everybody, &done, MPI_STATUS_IGNORE);
+          else if (std::all_of(messages->sent.begin(), messages->sent.end(), is_done))
+            {
+              MPI_Ibarrier(comm, &everybody);
+              is_waiting = true;
+            }
+        }
+    }
+
+    const GhostExchange      &ghosts;
+    MPI_Comm                  comm; ///< a duplicate, so that no messages are mixed up
+    double                    visit = 0.;
+    std::unique_ptr<Messages> messages;
+  };
+
+  std::unique_ptr<LooseExchange> GhostExchange::loose() const
+  {
+    return std::make_unique<Loose>(*this);
   }
 
   double GhostExchange::sum(double value) const

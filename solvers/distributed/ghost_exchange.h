@@ -28,11 +28,18 @@ namespace leopard
     GhostExchange(const GhostExchange &other, const std::vector<int> &old_row);
     ~GhostExchange() override;
 
-    void   update_ghosts(double *x, MemorySpace space) const override;
-    double sum(double value) const override;
-    double max(double value) const override;
-    bool   is_distributed() const override;
-    bool   has_ghosts() const override;
+    void update_ghosts(double *x, MemorySpace space) const override;
+    /**
+     * With messages of its own communicator: at most one is on its way to each neighbour, which gets the next one when it has taken that. So the memory
+     * is that of one message for each neighbour and direction. On a device an exchange copies, as the waited one does, what travels to the host, which waits for
+     * the rank's own device, and copies back what has arrived. Destruction takes what is on its way yet; while an exception is on its way, too, it leaves
+     * messages and communicator to MPI, as other ranks may never come.
+     */
+    std::unique_ptr<LooseExchange> loose() const override;
+    double                         sum(double value) const override;
+    double                         max(double value) const override;
+    bool                           is_distributed() const override;
+    bool                           has_ghosts() const override;
 
     std::unique_ptr<const Communication> reordered(const std::vector<int> &old_row) const override;
 
@@ -44,7 +51,11 @@ namespace leopard
       int          count;
     };
 
+    class Loose;
+
     void number_anew(const std::vector<int> &old_row);
+    /** packed <- the own entries that travel. */
+    void pack(const double *x, MemorySpace space) const;
 
     MPI_Comm                         comm;
     bool                             ghosts_anywhere;

@@ -76,6 +76,14 @@ namespace leopard
             "local_iterations_per_block of the smoother",
             "given",
             "none: each level has its own blocks");
+    require(wait_for_ghosts || (smoother.method == "async" && smoother.block_async.schedule == Schedule::chaotic),
+            "wait_for_ghosts",
+            "false for a smoother that is not asynchronous",
+            "true, or the smoother async in the chaotic schedule");
+    require(wait_for_ghosts || backend != Backend::reference,
+            "wait_for_ghosts",
+            "false for the backend reference, whose results are reproducible",
+            "true, or the backend host or cuda");
     require(smoother_runs_on(smoother.method, backend),
             "the smoother",
             smoother.method + ", which is sequential",
@@ -164,7 +172,7 @@ namespace leopard
 
   bool Multigrid::is_fixed_linear_map() const
   {
-    bool result = data->coarse->is_fixed_linear_map();
+    bool result = data->coarse->is_fixed_linear_map() && data->options.wait_for_ghosts;
     for (int level = 1; level < n_levels(); ++level)
       result = result && data->operations->smoother(level).is_fixed_linear_map();
     return result;

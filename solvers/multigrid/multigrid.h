@@ -49,6 +49,13 @@ namespace leopard
     bool            full_start     = false; ///< solve() begins with full multigrid: one cycle on each level from the coarsest up (x is not read)
     SmootherOptions smoother       = {};
 
+    /**
+     * Several ranks. false: between the iterations of a smoothing, ghost values are what has arrived from the neighbours, and nobody waits for them (asynchronous
+     * methods converge for it). Before the first iteration, for residuals, restriction and correction they are waited for all the same. Needs the
+     * smoother async with the chaotic schedule, and the backend host or cuda.
+     */
+    bool wait_for_ghosts = true;
+
     /** dense: inverse of A_0, one product a cycle; direct: sparse factors, on the host (Eigen). Others are handed to the constructor. */
     std::string coarse_solver = "dense";
     int         max_dense     = 4096;   ///< unknowns that coarse_solver = dense accepts
@@ -117,7 +124,8 @@ namespace leopard
     int         n_levels() const;
     MemorySpace memory_space() const;
     bool        is_singular() const;
-    /** Whether vmult() is the same linear map in every call (not with chaotic smoothers: flexible Krylov methods then). */
+    /** Whether vmult() is the same linear map in every call (not with chaotic smoothers, nor if ghosts are not
+     * waited for: flexible Krylov methods then). */
     bool is_fixed_linear_map() const;
     /** Whether vmult() is fixed and symmetric for symmetric problems, as conjugate gradients want it: symmetric smoothers, nu1 = nu2, R = P^T. */
     bool is_symmetric_map() const;

@@ -42,6 +42,8 @@ namespace leopard
     std::string text = to_string(options.cycle) + "(" + std::to_string(options.pre_smoothing) + "," + std::to_string(options.post_smoothing) +
                        ")-cycle" + (options.full_start ? " after full multigrid" : "") + ", " + std::to_string(n_levels()) +
                        (n_levels() == 1 ? " level" : " levels") + " of " + data->matrices + ", " + std::to_string(memory() / 1000000) + " MB";
+    if (operations.communication(data->whole()).is_distributed())
+      text += std::string("; ghosts of the smoother ") + (options.wait_for_ghosts ? "waited for" : "not waited for");
     if (is_singular())
       text += "; singular: constants are taken out";
     for (int level = n_levels() - 1; level > 0; --level)

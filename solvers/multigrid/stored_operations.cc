@@ -124,13 +124,20 @@ namespace leopard
           return;
         l.smoother->restart();
         if (!l.has_ghosts)
-          l.smoother->iterate(l.x.get(), l.b.get(), n);
-        else
-          for (int i = 0; i < n; ++i)
-            {
+          {
+            l.smoother->iterate(l.x.get(), l.b.get(), n);
+            return;
+          }
+        if (l.loose != nullptr)
+          l.loose->begin();
+        for (int i = 0; i < n; ++i)
+          {
+            if (l.loose != nullptr && i > 0)
+              l.loose->update_ghosts(l.x.get(), memory_space());
+            else
               update_ghosts(level, l.x.get());
-              l.smoother->iterate(l.x.get(), l.b.get(), 1);
-            }
+            l.smoother->iterate(l.x.get(), l.b.get(), 1);
+          }
       }
 
       void restrict_residual(int level) override
@@ -284,6 +291,7 @@ namespace leopard
         std::vector<int>                     old_row;                                 ///< of the user's numbering; empty: the same
         std::vector<int>                     entries, E_entries, E_transpose_entries; ///< of the user's matrices, from the first update on
         std::shared_ptr<const Communication> communication;                           ///< null: one rank
+        std::unique_ptr<LooseExchange>       loose;                                   ///< of the communication; null: the smoother waits
         bool                                 has_ghosts = false;
       };
 
@@ -315,6 +323,8 @@ namespace leopard
                                                                   : permute(from.restriction, coarse_order, order.old_row, options.n_threads));
             l.P                                  = algebra->matrix(std::move(P));
             set_up_interface(from, order.old_row, l);
+            if (l.has_ghosts && !options.wait_for_ghosts)
+              l.loose = l.communication->loose();
             l.smoother = make_smoother(A, smoother_options(A, order, options, communication(level), from.dim), options.backend, from.dim);
           }
         l.A = algebra->matrix(std::move(A));

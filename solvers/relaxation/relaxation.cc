@@ -48,6 +48,11 @@ namespace leopard
       "an exchange of ghosts cannot serve vectors in another order\n  expected: Communication::reordered(), or blocks of contiguous rows");
   }
 
+  std::unique_ptr<LooseExchange> Communication::loose() const
+  {
+    throw InvalidInput("an exchange of ghosts cannot do without waiting\n  expected: Communication::loose(), or to wait for ghosts");
+  }
+
   double SolveResult::convergence_factor() const
   {
     const std::size_t n = history_residuals.size();

@@ -172,6 +172,26 @@ class MultigridRanks(Program):
                 self.leopard(VERIFICATION / "multigrid_2d.prm", "Verification/Refinements=2", f"Multigrid/Coarse solver={solver}", "Multigrid/Levels=3", ranks=ranks)
                 self.assertLessEqual(max(self.iterations("multigrid_2d")), 14, solver)
 
+    def test_ghosts_waited_for_or_not(self):
+        cases = (("multigrid_2d", ["Verification/Refinements=2", "Multigrid/Form=stored", "Linear solver/Relative tolerance=1e-10"]),
+                 ("multigrid_l_shape", ["Linear solver/Schedule=chaotic", "Mesh/Adaptive cycles=3", "Linear solver/Relative tolerance=1e-10"]))
+        for name, settings in cases:
+            results = []
+            for wait, word in (("true", "; ghosts of the smoother waited for"), ("false", "; ghosts of the smoother not waited for")):
+                said = self.leopard(VERIFICATION / f"{name}.prm", *settings, f"Multigrid/Wait for ghosts={wait}", ranks=2)
+                self.assertIn(word, said)
+                results.append(self.run_json(name)["cycles"])
+            self.assertEqual(len(results[0]), len(results[1]))
+            adaptive = name == "multigrid_l_shape"  # cells with equal error indicators: rounding decides which are refined
+            for waiting, loose in zip(*results):
+                self.assertAlmostEqual(waiting["unknowns"], loose["unknowns"], delta=0.05 * waiting["unknowns"] if adaptive else 0)
+                # what never arrives costs twice the cycles (see solvers_dealii/loose_ghosts_test.cc)
+                self.assertLessEqual(loose["linear_iterations"], 2 * waiting["linear_iterations"] + 4, name)
+                for measure in ("minimum", "maximum", "mean"):
+                    self.assertAlmostEqual(waiting["u"][measure], loose["u"][measure], delta=1e-2 if adaptive else 1e-8, msg=name)
+        said = self.leopard(VERIFICATION / "multigrid_2d.prm", "Verification/Refinements=1", "Multigrid/Form=stored", "Multigrid/Wait for ghosts=false")
+        self.assertNotIn("ghosts", said, "one rank has none")
+
     def test_fields_one_by_one_on_ranks(self):
         settings = ["Time stepping/Step size=0.01", "Time stepping/End time=0.03", "Mesh/Global refinements=5", "Output/Interval=0", "Linear solver/Method=gmres"]
         self.leopard(TINY, *settings, "Linear solver/Method=direct")
@@ -214,6 +234,9 @@ class MultigridBadInput(Program):
                 (FILES / "benchmarks/newton_thesis.prm",
                  ["Mesh/Adaptive=true", "Discretization/Method=finite elements", "Linear solver/Method=multigrid"], ["is not linear"]),
                 (square, ["Multigrid/Levels=1", "Mesh/Global refinements=7", "Verification/Refinements=0"], ["unknowns, too many for", "dense", "section 'Multigrid'"]),
+                (square, ["Multigrid/Wait for ghosts=false", "Multigrid/Smoother=chebyshev"], ["'Multigrid/Wait for ghosts' is false", "'Multigrid/Smoother' is chebyshev", "async"]),
+                (square, ["Multigrid/Wait for ghosts=false", "Linear solver/Schedule=replay"], ["'Linear solver/Schedule' is not chaotic", "expected: true, or"]),
+                (square, ["Multigrid/Wait for ghosts=false", "Linear solver/Backend=reference"], ["'Multigrid/Wait for ghosts' is false", "reference"]),
                 (square, ["Multigrid/Smoother=ssor", "Linear solver/Backend=cuda"], ["the smoother ssor runs on the host", "async, jacobi"])):
             self.rejected(file, *settings, says=says)
         self.rejected(square, "Multigrid/Form=stencil", says="the program runs on 2 ranks", ranks=2)

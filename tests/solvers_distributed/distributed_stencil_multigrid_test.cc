@@ -272,7 +272,7 @@ namespace
           SCOPED_TRACE(to_string(form.backend) + (form.staged ? " staged, " : ", ") + std::to_string(cycles) + " cycles of one process");
           EXPECT_LE(solve_known(stencil, waiting), cycles + 1);
           DistributedStencilOptions loose = waiting;
-          loose.wait_for_ghosts           = false;
+          loose.multigrid.wait_for_ghosts = false;
           // ghosts that are a step old at worst: the smoothing of a slab's outermost planes is worth less
           EXPECT_LE(solve_known(stencil, loose, 10), 2 * cycles + 2);
         }
@@ -319,7 +319,7 @@ namespace
           }
       };
     DistributedStencilOptions loose = jacobi_options(host, 300);
-    loose.wait_for_ghosts           = false;
+    loose.multigrid.wait_for_ghosts = false;
     refused(loose, stencil, "wait_for_ghosts");
     DistributedStencilOptions chebyshev = options;
     chebyshev.multigrid.smoother.method = "chebyshev";

@@ -150,10 +150,6 @@ namespace leopard
             "async, jacobi or damped-jacobi, which need no stored matrix");
     require(multigrid.backend != Backend::reference, "backend", "reference", "host or cuda");
     require(gather_below >= 1, "gather_below", std::to_string(gather_below), "a number of unknowns >= 1");
-    require(wait_for_ghosts || (method == "async" && multigrid.smoother.block_async.schedule == Schedule::chaotic),
-            "wait_for_ghosts",
-            "false for a synchronous smoother",
-            "true, or the method async in the chaotic schedule");
   }
 
   std::pair<int, int> DistributedStencilMultigrid::own_planes(const Stencil &whole, int rank, int n_ranks, const DistributedStencilOptions &options)
@@ -167,7 +163,7 @@ namespace leopard
     const Stencil &whole, MPI_Comm comm, const DistributedStencilOptions &options, const std::vector<double> &own_diagonal, int n_levels)
     : partition(whole, size_of(comm), options.gather_below)
     , rank(rank_in(comm))
-    , loose(!options.wait_for_ghosts)
+    , loose(!options.multigrid.wait_for_ghosts)
   {
     options.validate();
     if (!whole.diagonal.empty())

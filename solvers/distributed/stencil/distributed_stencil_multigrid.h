@@ -18,12 +18,6 @@ namespace leopard
   {
     MultigridOptions multigrid; ///< smoothers: async, jacobi, damped-jacobi
 
-    /**
-     * false: between the iterations of a smoothing, ghost values are what has arrived from the neighbours, and nobody waits for them (asynchronous methods converge
-     * for it; restriction and correction wait all the same). Needs the chaotic schedule.
-     */
-    bool wait_for_ghosts = true;
-
     int  gather_below = 1 << 18; ///< unknowns: levels of at most so many are whole on each rank
     bool staged       = false;   ///< backend cuda: values travel through host memory and MPI, even where GPUs can write into one another's memory
 
