@@ -13,7 +13,8 @@ namespace leopard::reaction_diffusion
       const SteppingOptions &s = options.stepping;
       if (s.linear_method != LinearMethod::automatic)
         return s.linear_method == LinearMethod::multigrid;
-      return s.error_controlled || Controller::row_sum_bound(s.step_size * largest_diffusion_rate(grid, options.diffusion)) > Controller::slow_bound;
+      return s.error_controlled || s.bound_fraction > 0. ||
+             Controller::row_sum_bound(s.step_size * largest_diffusion_rate(grid, options.diffusion)) > Controller::slow_bound;
     }
   } // namespace
 

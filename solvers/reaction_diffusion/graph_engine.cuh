@@ -77,7 +77,7 @@ namespace leopard::reaction_diffusion
     double part[Sums::n] = {};
     for (int i = threadIdx.x; i < n_parts; i += grid_threads)
       for (int q = 0; q < Sums::n; ++q)
-        part[q] += parts[i * Sums::n + q];
+        part[q] = Sums::merge(q, part[q], parts[i * Sums::n + q]);
     add_over_block(part);
     if (threadIdx.x != 0)
       return;

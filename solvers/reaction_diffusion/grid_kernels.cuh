@@ -41,14 +41,14 @@ namespace leopard::reaction_diffusion
 
   constexpr int grid_threads = 256;
 
-  /** Sums over a thread block of grid_threads threads; the result is valid in thread 0. */
+  /** Sums (see Sums::merge()) over a thread block of grid_threads threads; the result is valid in thread 0. */
   __device__ inline void add_over_block(double (&part)[Sums::n])
   {
     __shared__ double shared[grid_threads / 32][Sums::n];
     for (int q = 0; q < Sums::n; ++q)
       {
         for (int step = 16; step > 0; step /= 2)
-          part[q] += __shfl_xor_sync(0xffffffffu, part[q], step);
+          part[q] = Sums::merge(q, part[q], __shfl_xor_sync(0xffffffffu, part[q], step));
         if (threadIdx.x % 32 == 0)
           shared[threadIdx.x / 32][q] = part[q];
       }
@@ -56,7 +56,7 @@ namespace leopard::reaction_diffusion
     if (threadIdx.x == 0)
       for (int q = 0; q < Sums::n; ++q)
         for (int w = 1; w < grid_threads / 32; ++w)
-          part[q] += shared[w][q];
+          part[q] = Sums::merge(q, part[q], shared[w][q]);
   }
 
   /** The values that evaluate_grid() looks at: the prediction, or the solution plus its correction. */

@@ -10,7 +10,7 @@ namespace leopard::reaction_diffusion
 {
   // Reactions as functors, one definition for host and GPU. Each has
   //   n_species           the number of fields,
-  //   evaluate(u, r, j)   r_c = f_c(u) and j[c * n_species + d] = df_c/du_d, without the factor gamma,
+  //   evaluate(u, r, j)   r_c = f_c(u) and, unless j is nullptr, j[c * n_species + d] = df_c/du_d, without the factor gamma,
   // and its constants as members, in the order in which KineticsChoice::constants lists them. All dimensionless.
 
   /** Schnakenberg 1979 in the form of the thesis, equations (4.25), (4.26): f = a - u + u^2 v, g = b - u^2 v. */
@@ -24,6 +24,8 @@ namespace leopard::reaction_diffusion
       const double square = u[0] * u[0], product = 2. * u[0] * u[1], cubic = square * u[1];
       r[0] = a - u[0] + cubic;
       r[1] = b - cubic;
+      if (j == nullptr)
+        return;
       j[0] = product - 1.;
       j[1] = square;
       j[2] = -product;
@@ -42,6 +44,8 @@ namespace leopard::reaction_diffusion
       const double square = u[0] * u[0], s = 1. + saturation * square, production = square / (u[1] * s);
       r[0] = a - b * u[0] + production;
       r[1] = square - u[1];
+      if (j == nullptr)
+        return;
       j[0] = 2. * u[0] / (u[1] * s * s) - b;
       j[1] = -production / u[1];
       j[2] = 2. * u[0];
@@ -60,6 +64,8 @@ namespace leopard::reaction_diffusion
       const double square = u[0] * u[0], cubic = square * u[1], product = 2. * u[0] * u[1];
       r[0] = feed - (conversion + 1.) * u[0] + cubic;
       r[1] = conversion * u[0] - cubic;
+      if (j == nullptr)
+        return;
       j[0] = product - (conversion + 1.);
       j[1] = square;
       j[2] = conversion - product;
@@ -78,6 +84,8 @@ namespace leopard::reaction_diffusion
       const double square = u[0] * u[0], cubic = square * u[1], product = 2. * u[0] * u[1];
       r[0] = cubic - (feed + kill) * u[0];
       r[1] = feed * (1. - u[1]) - cubic;
+      if (j == nullptr)
+        return;
       j[0] = product - (feed + kill);
       j[1] = square;
       j[2] = -product;
@@ -95,6 +103,8 @@ namespace leopard::reaction_diffusion
     {
       r[0] = u[0] - u[0] * u[0] * u[0] - u[1];
       r[1] = epsilon * (u[0] - b * u[1] + a);
+      if (j == nullptr)
+        return;
       j[0] = 1. - 3. * u[0] * u[0];
       j[1] = -1.;
       j[2] = epsilon;

@@ -49,6 +49,13 @@ namespace leopard::reaction_diffusion
     const SteppingOptions &s = stepping;
     require(s.step_size > 0. && std::isfinite(s.step_size), "the step size is " + std::to_string(s.step_size), "a positive number");
     require(s.error_tolerance > 0. || !s.error_controlled, "the error tolerance is " + std::to_string(s.error_tolerance), "a positive number");
+    require(s.bound_fraction >= 0. && s.bound_fraction <= 1.,
+            "the fraction of the asynchronous bound is " + std::to_string(s.bound_fraction),
+            "0 for steps that do not follow it, or at most 1");
+    require(s.bound_fraction == 0. || !s.error_controlled, "steps are error-controlled and follow the asynchronous bound", "one of both");
+    require(s.bound_fraction == 0. || s.scheme != Scheme::imex_bdf2,
+            "steps follow the asynchronous bound, but with an explicit reaction every step has a convergent iteration",
+            "implicit Euler or BDF2");
     require(s.newton_tolerance > 0. || s.newton_floor > 0., "both tolerances of Newton's method are 0", "at least one positive number");
     require(s.max_newton_steps >= 1 && s.max_sweeps >= 1 && s.max_cycles >= 1, "a largest number of iterations is below 1", "1 or more");
     require(s.omega > 0. && s.omega < 2., "the relaxation factor omega is " + std::to_string(s.omega), "a number between 0 and 2");
@@ -116,6 +123,7 @@ namespace leopard::reaction_diffusion
     c.step        = 0;
     c.time        = 0.;
     c.next_step   = c.options.step_size;
+    c.row_rate    = -1.;
     implementation->engine->set_slot(0, u);
   }
 
@@ -185,6 +193,7 @@ namespace leopard::reaction_diffusion
     c.step      = state.step;
     c.time      = state.time;
     c.next_step = state.next_step_size;
+    c.row_rate  = -1.;
     c.n_levels  = static_cast<int>(n);
     c.newest    = static_cast<int>(n) - 1;
     std::copy(state.step_sizes.begin(), state.step_sizes.end(), c.steps);

@@ -53,8 +53,8 @@ namespace leopard::reaction_diffusion
     void start(const double *u);
 
     /**
-     * Steps until `stop_time` (within `slack`; error-controlled steps hit it, fixed ones end nearest to it if slack is half a step), at most
-     * `max_steps` steps.
+     * Steps until `stop_time` (within `slack`; error-controlled steps and those at the asynchronous bound hit it, fixed ones end nearest to it if slack
+     * is half a step), at most `max_steps` steps.
      */
     StopReason advance(double stop_time, long max_steps, double slack);
 

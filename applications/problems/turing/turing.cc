@@ -5,6 +5,7 @@
 #include "steady_states.h"
 
 #include <solvers/base/errors.h>
+#include <solvers/reaction_diffusion/kinetics.h>
 
 #include <deal.II/base/parameter_handler.h>
 
