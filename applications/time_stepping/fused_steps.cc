@@ -48,8 +48,13 @@ namespace leopard
   std::string
   FusedSteps::why_not(const Problem &problem, const TimeParameters &time, const NewtonParameters &newton, const LinearSolverParameters &linear)
   {
-    if (!problem.library_kinetics())
-      return "it needs built-in kinetics";
+    const auto kinetics = problem.library_kinetics();
+    if (!kinetics)
+      return "it needs built-in kinetics or expressions";
+    if (const std::string reason = kinetics->why_not(); !reason.empty())
+      return "of the expressions of 'Turing/Kinetics': " + reason;
+    if (linear.backend == "cuda" && kinetics->n_species() != 2)
+      return "on a GPU it knows systems of two species, and there are " + std::to_string(kinetics->n_species());
     for (const Expression &source : problem.source)
       if (!source.is_zero())
         return "it knows no sources";

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "../base/host_device.h"
+#include "tape_kinetics.h"
 
 #include <string>
 #include <vector>
@@ -115,22 +115,31 @@ namespace leopard::reaction_diffusion
   /** Which reaction, and its constants. */
   struct KineticsChoice
   {
-    std::string         name      = "Schnakenberg";       ///< one of kinetics_names()
-    std::vector<double> constants = {0.126779, 0.792366}; ///< in the order of the functor's members, dimensionless
-    double              gamma     = 1000.;                ///< strength of the reaction: the rates are gamma f_c; dimensionless
+    std::string         name        = "Schnakenberg";       ///< one of kinetics_names(), or "expressions"
+    std::vector<double> constants   = {0.126779, 0.792366}; ///< in the order of the functor's members, dimensionless
+    double              gamma       = 1000.;                ///< strength of the reaction: the rates are gamma f_c; dimensionless
+    ExpressionTape      expressions = {};                   ///< for the name "expressions", of one to max_species species: see TapeKinetics
 
-    /** @throws InvalidInput for a name that is not there, a wrong number of constants, or constants that are not finite. */
+    static constexpr unsigned int max_species = 4;
+
+    /** Why these expressions cannot be stepped, in a sentence; empty if they can or the name is another. */
+    std::string why_not() const;
+    /** @throws InvalidInput for a name that is not there, a wrong number of constants, constants that are not finite, or with why_not(). */
     void validate() const;
+    /** Of a valid choice. */
+    int n_species() const { return name == "expressions" ? static_cast<int>(expressions.n_inputs) : 2; }
   };
 
-  /** "Schnakenberg", "Gierer-Meinhardt", "Brusselator", "Gray-Scott", "FitzHugh-Nagumo". */
+  /** The built-in ones: "Schnakenberg", "Gierer-Meinhardt", "Brusselator", "Gray-Scott", "FitzHugh-Nagumo". */
   std::vector<std::string> kinetics_names();
 
-  /** Calls visitor(functor) with the functor of the choice, which must be valid, and returns what that returns. */
+  /** Calls visitor(functor) with the functor of the choice, which must be valid and of two species, and returns what that returns. */
   template <typename Visitor>
-  auto with_kinetics(const KineticsChoice &choice, const Visitor &visitor)
+  auto with_two_species(const KineticsChoice &choice, const Visitor &visitor)
   {
     const double *c = choice.constants.data();
+    if (choice.name == "expressions")
+      return visitor(TapeKinetics<2>(choice.expressions));
     if (choice.name == "Gierer-Meinhardt")
       return visitor(GiererMeinhardt{c[0], c[1], c[2]});
     if (choice.name == "Brusselator")
@@ -140,5 +149,22 @@ namespace leopard::reaction_diffusion
     if (choice.name == "FitzHugh-Nagumo")
       return visitor(FitzHughNagumo{c[0], c[1], c[2]});
     return visitor(Schnakenberg{c[0], c[1]});
+  }
+
+  /** The same for any number of species. */
+  template <typename Visitor>
+  auto with_kinetics(const KineticsChoice &choice, const Visitor &visitor)
+  {
+    switch (choice.n_species())
+      {
+        case 1:
+          return visitor(TapeKinetics<1>(choice.expressions));
+        case 3:
+          return visitor(TapeKinetics<3>(choice.expressions));
+        case 4:
+          return visitor(TapeKinetics<4>(choice.expressions));
+        default:
+          return with_two_species(choice, visitor);
+      }
   }
 } // namespace leopard::reaction_diffusion

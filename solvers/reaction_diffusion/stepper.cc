@@ -23,24 +23,45 @@ namespace leopard::reaction_diffusion
     }
   } // namespace
 
+  std::string KineticsChoice::why_not() const
+  {
+    if (name != "expressions")
+      return "";
+    const std::size_t n = expressions.n_inputs;
+    if (n < 1 || n > max_species)
+      return "they have " + std::to_string(n) + " species, and 1 to " + std::to_string(max_species) + " are possible";
+    if (expressions.outputs.size() != n * (n + 1))
+      return "they give " + std::to_string(expressions.outputs.size()) + " values instead of " + std::to_string(n) + " rates and " +
+             std::to_string(n * n) + " derivatives";
+    return CompactTape::why_not(expressions);
+  }
+
   void KineticsChoice::validate() const
   {
+    require(std::isfinite(gamma), "gamma is " + std::to_string(gamma), "a finite number");
+    if (name == "expressions")
+      {
+        require(why_not().empty(), "the kinetics are expressions that cannot be stepped: " + why_not(), "expressions within these limits");
+        return;
+      }
     const auto  names = kinetics_names();
     std::string list;
     for (const std::string &known : names)
       list += (list.empty() ? "" : ", ") + known;
-    require(std::find(names.begin(), names.end(), name) != names.end(), "there are no kinetics '" + name + "'", "one of " + list);
+    require(
+      std::find(names.begin(), names.end(), name) != names.end(), "there are no kinetics '" + name + "'", "one of " + list + ", or expressions");
     const std::size_t wanted = name == "Gierer-Meinhardt" || name == "FitzHugh-Nagumo" ? 3 : 2;
     require(constants.size() == wanted, name + " kinetics are given " + std::to_string(constants.size()) + " constants", std::to_string(wanted));
     for (const double c : constants)
       require(std::isfinite(c), "a constant of the " + name + " kinetics is " + std::to_string(c), "a finite number");
-    require(std::isfinite(gamma), "gamma is " + std::to_string(gamma), "a finite number");
   }
 
   void StepperOptions::validate() const
   {
     kinetics.validate();
-    const std::size_t n = with_kinetics(kinetics, [](const auto &k) { return static_cast<std::size_t>(k.n_species); });
+    const std::size_t n = kinetics.n_species();
+    require(
+      n == 2 || backend != Backend::cuda, "the backend is cuda and there are " + std::to_string(n) + " fields", "two fields, or the backend host");
     require(diffusion.size() == n,
             std::to_string(diffusion.size()) + " diffusion coefficients are given for " + kinetics.name,
             std::to_string(n) + ", one a field");

@@ -45,7 +45,7 @@ namespace leopard::reaction_diffusion
   TEST(ReactionDiffusionKinetics, DerivativesAreThoseOfTheRates)
   {
     for (const KineticsChoice &choice : all_kinetics)
-      with_kinetics(choice, [&](const auto &kinetics) {
+      with_two_species(choice, [&](const auto &kinetics) {
         for (const double u0 : {0.3, 1.1})
           for (const double v0 : {0.4, 1.7})
             {
