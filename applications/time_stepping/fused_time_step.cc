@@ -64,7 +64,8 @@ namespace leopard
     dt         = now.next_step_size;
     n_steps    = static_cast<unsigned int>(now.step);
 
-    report.newton_steps      = last.newton_steps;
+    // with an explicit reaction the corrections of a step are parts of one linear solve
+    report.newton_steps      = parameters.explicit_reaction() ? 1 : last.newton_steps;
     report.linear_iterations = last.sweeps + last.cycles;
     report.rejected          = last.rejected;
     report.error_estimate    = last.error_estimate;
@@ -80,8 +81,9 @@ namespace leopard
     told_bound       = told_bound || totals.multigrid_steps > 0;
     report.multigrid = static_cast<unsigned int>(totals.multigrid_steps - before.multigrid_steps);
 
-    report.earlier_steps             = static_cast<unsigned int>(totals.steps - before.steps - 1);
-    report.earlier_newton_steps      = totals.newton_steps - before.newton_steps - last.newton_steps;
+    report.earlier_steps = static_cast<unsigned int>(totals.steps - before.steps - 1);
+    report.earlier_newton_steps =
+      parameters.explicit_reaction() ? report.earlier_steps : totals.newton_steps - before.newton_steps - last.newton_steps;
     report.earlier_linear_iterations = totals.sweeps + totals.cycles - before.sweeps - before.cycles - report.linear_iterations;
     report.earlier_rejected          = totals.rejected - before.rejected - last.rejected;
   }
