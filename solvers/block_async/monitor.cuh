@@ -2,6 +2,7 @@
 #pragma once
 
 #include "../base/norms.h"
+#include "../device/block_sum.cuh"
 #include "../relaxation/relaxation.h"
 
 #include <cuda/atomic>
@@ -32,25 +33,6 @@ namespace leopard
   __device__ inline void store_pair(double *x, double2 v)
   {
     asm volatile("st.relaxed.gpu.global.v2.f64 [%0], {%1, %2};" ::"l"(x), "d"(v.x), "d"(v.y) : "memory");
-  }
-
-  /** Sums one value a thread over the block; the result is valid in thread 0. `partial` has 32 entries. Ends with a barrier. */
-  __device__ inline double sum_over_block(double value, double *partial)
-  {
-    for (int offset = 16; offset > 0; offset /= 2)
-      value += __shfl_down_sync(0xffffffffu, value, offset);
-    if (threadIdx.x % 32 == 0)
-      partial[threadIdx.x / 32] = value;
-    __syncthreads();
-    double sum = 0.;
-    if (threadIdx.x < 32)
-      {
-        sum = threadIdx.x < (blockDim.x + 31) / 32 ? partial[threadIdx.x] : 0.;
-        for (int offset = 16; offset > 0; offset /= 2)
-          sum += __shfl_down_sync(0xffffffffu, sum, offset);
-      }
-    __syncthreads();
-    return sum;
   }
 
   /** Why blocks of the persistent form stop before their time. */

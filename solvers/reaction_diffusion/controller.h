@@ -129,7 +129,8 @@ namespace leopard::reaction_diffusion
   enum class Action
   {
     predict, ///< u = sum of prediction[l] times level l; evaluate G and its Jacobian
-    correct, ///< solve J d = -G by n_sweeps or n_cycles from d = 0; u += d; evaluate G and its Jacobian
+    correct, ///< solve J d = -G from d = 0 by n_sweeps, or by cycles until `reduction` is reached, n_cycles at most (which is set to their number);
+             ///< u += d; evaluate G and its Jacobian
     stop
   };
 
@@ -174,7 +175,8 @@ namespace leopard::reaction_diffusion
     double rms  = 0.; ///< of the prediction: small values are measured against it
     double norm = 0., goal = 0.;
     bool   uses_multigrid = false, predicting = false, measuring = false; ///< measuring: the row_rate of the present solution is being found out
-    double sweep_rate = 0., cycle_rate = 0.1; ///< contraction of the residual in a sweep and in a cycle as of the last solve
+    double sweep_rate = 0.;                                               ///< contraction of the residual in a sweep as of the last solve
+    double reduction  = 0.;                                               ///< of the residual, that the linear solve is to reach
     double n_unknowns = 0.;
 
     StepFigures figures; ///< of the last accepted step
@@ -335,12 +337,15 @@ namespace leopard::reaction_diffusion
         }
     }
 
+    /** What the rounding of u leaves in G, relative to the old values: the longer the step, the more. */
+    LEOPARD_HOST_DEVICE double rounding() const { return 2.2e-16 * (1. + implicit * rate_bound); }
+
     LEOPARD_HOST_DEVICE Action after_prediction(const Sums &sums)
     {
       predicting                     = false;
       norm                           = std::sqrt(sums.residual);
       rms                            = std::sqrt(sums.squares / n_unknowns);
-      goal                           = larger(options.newton_tolerance * norm, options.newton_floor * std::sqrt(sums.history));
+      goal                           = larger(options.newton_tolerance * norm, larger(options.newton_floor, rounding()) * std::sqrt(sums.history));
       attempt_figures.newton_steps   = 0;
       attempt_figures.first_residual = norm;
       if (!(norm < 1e300))
@@ -348,28 +353,24 @@ namespace leopard::reaction_diffusion
       return plan_correction();
     }
 
-    /** As many sweeps or cycles as should bring the residual to its goal, by the contraction seen last. */
+    /** As many sweeps as should bring the residual to its goal, by the contraction seen last; or the reduction that cycles are to reach. */
     LEOPARD_HOST_DEVICE Action plan_correction()
     {
-      const double rate    = uses_multigrid ? cycle_rate : sweep_rate;
-      const double enough  = uses_multigrid ? 1e-3 : smallest_reduction; // a cycle is dear, a Newton step is not
-      const double wanted  = larger(norm > 0. ? 0.3 * goal / norm : 1., larger(enough, smallest_reduction));
-      const double needed  = wanted < 1. ? static_cast<double>(std::log(static_cast<float>(wanted)) / std::log(static_cast<float>(rate))) : 0.;
-      const int    most    = uses_multigrid ? options.max_cycles : options.max_sweeps;
-      const int    planned = static_cast<int>(smaller(needed + 1., most));
-      n_sweeps             = uses_multigrid ? 0 : (planned < 2 ? 2 : planned);
-      n_cycles             = uses_multigrid ? planned : 0;
+      const double enough = uses_multigrid ? 1e-3 : smallest_reduction; // a cycle is dear, a Newton step is not
+      reduction           = larger(norm > 0. ? smaller(0.3 * goal / norm, 0.5) : 0.5, larger(enough, smallest_reduction));
+      const double needed = std::log(static_cast<float>(reduction)) / std::log(static_cast<float>(sweep_rate));
+      const int    sweeps = static_cast<int>(smaller(needed + 1., options.max_sweeps));
+      n_sweeps            = uses_multigrid ? 0 : (sweeps < 2 ? 2 : sweeps);
+      n_cycles            = uses_multigrid ? options.max_cycles : 0;
       return Action::correct;
     }
 
     LEOPARD_HOST_DEVICE void learn_rate(double new_norm)
     {
-      if (!(norm > 0.) || !(new_norm > 0.) || new_norm <= 0.1 * goal)
+      if (uses_multigrid || !(norm > 0.) || !(new_norm > 0.) || new_norm <= 0.1 * goal)
         return; // rounding would be mistaken for slow convergence
-      const float  n    = static_cast<float>(uses_multigrid ? n_cycles : n_sweeps);
-      const double seen = std::exp(std::log(static_cast<float>(new_norm / norm)) / n);
-      double      &rate = uses_multigrid ? cycle_rate : sweep_rate;
-      rate              = smaller(larger(seen, 0.02), uses_multigrid ? 0.6 : 0.98);
+      const double seen = std::exp(std::log(static_cast<float>(new_norm / norm)) / static_cast<float>(n_sweeps));
+      sweep_rate        = smaller(larger(seen, 0.02), 0.98);
     }
 
     LEOPARD_HOST_DEVICE Action after_correction(const Sums &sums)
@@ -429,7 +430,7 @@ namespace leopard::reaction_diffusion
       attempt_figures.residual       = norm;
       attempt_figures.n_negative     = sums.negative;
       attempt_figures.rate_of_change = std::sqrt(sums.change / n_unknowns) / step_size;
-      ceiling *= 1.02;
+      ceiling *= 1.1;
       figures         = attempt_figures;
       attempt_figures = StepFigures();
       ++totals.steps;
@@ -461,7 +462,6 @@ namespace leopard::reaction_diffusion
     {
       ++attempt_figures.rejected;
       sweep_rate = 0.;
-      cycle_rate = 0.1;
       if (reason != StopReason::step_underflow)
         ceiling = 0.6 * step_size; // longer steps are beyond what the linear solver or Newton's method can do at present
       if (!options.error_controlled)

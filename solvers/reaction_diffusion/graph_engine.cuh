@@ -16,8 +16,8 @@ namespace leopard::reaction_diffusion
   //
   //   begin; while (action is not stop) { choose; if (correct) { prepare; linear solve; evaluate } else evaluate; decide }
   //
-  // where the linear solve is: while (iterations are left) { sweeps; count }; with multigrid also: if (cycles are wanted) linearize; while (cycles are
-  // left) { cycle; count }. begin, choose, prepare, count and decide are kernels of one thread block that set the conditions of the graph's nodes.
+  // where the linear solve is: while (iterations are left) { sweeps; count }; with multigrid also: if (cycles are wanted) linearize; while (the goal is
+  // not reached) { cycle; count }. begin, choose, prepare, count and decide are kernels of one thread block that set the conditions of the graph's nodes.
 
   template <int>
   __global__ void begin_steps(GraphState *state, cudaGraphConditionalHandle running)
@@ -32,24 +32,11 @@ namespace leopard::reaction_diffusion
     cudaGraphSetConditional(correcting, state->action == Action::correct ? 1 : 0);
   }
 
-  struct CycleConditions
-  {
-    cudaGraphConditionalHandle any, more;
-  };
-
+  /** Whether there is something for multigrid to do. */
   template <int>
-  __global__ void prepare_cycles(GraphState *state, CycleConditions cycles)
+  __global__ void prepare_cycles(const GraphState *state, cudaGraphConditionalHandle any)
   {
-    state->cycles_left = state->controller.n_cycles;
-    cudaGraphSetConditional(cycles.any, state->cycles_left > 0 ? 1 : 0);
-    cudaGraphSetConditional(cycles.more, state->cycles_left > 0 ? 1 : 0);
-  }
-
-  template <int>
-  __global__ void count_cycle(GraphState *state, CycleConditions cycles)
-  {
-    --state->cycles_left;
-    cudaGraphSetConditional(cycles.more, state->cycles_left > 0 ? 1 : 0);
+    cudaGraphSetConditional(any, state->controller.n_cycles > 0 ? 1 : 0);
   }
 
   template <int>
@@ -78,7 +65,7 @@ namespace leopard::reaction_diffusion
     for (int i = threadIdx.x; i < n_parts; i += grid_threads)
       for (int q = 0; q < Sums::n; ++q)
         part[q] = Sums::merge(q, part[q], parts[i * Sums::n + q]);
-    add_over_block(part);
+    merge_over_block<Sums>(part);
     if (threadIdx.x != 0)
       return;
     if (state->action == Action::correct)
@@ -261,15 +248,12 @@ namespace leopard::reaction_diffusion
     /** The nodes of multigrid. @return the last one. */
     cudaGraphNode_t add_cycles(cudaGraph_t to, cudaGraphNode_t after)
     {
-      const CycleConditions cycles{new_condition(to), new_condition(to)};
-      cudaGraphNode_t       node      = add_kernel(to, after, 1, 1, prepare_cycles<0>, state.data(), cycles);
-      const cudaGraph_t     linearize = add_condition(to, node, cycles.any, cudaGraphCondTypeIf, 1, node)[0];
-      const cudaGraph_t     cycle     = add_condition(to, node, cycles.more, cudaGraphCondTypeWhile, 1, node)[0];
-      record(linearize, [&] { multigrid->begin(stream, view); });
-      record(cycle, [&] {
-        multigrid->cycle(stream, state.data());
-        count_cycle<0><<<1, 1, 0, stream>>>(state.data(), cycles);
-      });
+      const auto        any = new_condition(to), more = new_condition(to);
+      cudaGraphNode_t   node  = add_kernel(to, after, 1, 1, prepare_cycles<0>, static_cast<const GraphState *>(state.data()), any);
+      const cudaGraph_t begin = add_condition(to, node, any, cudaGraphCondTypeIf, 1, node)[0];
+      const cudaGraph_t cycle = add_condition(to, node, more, cudaGraphCondTypeWhile, 1, node)[0];
+      record(begin, [&] { multigrid->begin(stream, view, state.data(), more); });
+      record(cycle, [&] { multigrid->iterate(stream, state.data(), more); });
       return node;
     }
 

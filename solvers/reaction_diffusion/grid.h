@@ -54,4 +54,9 @@ namespace leopard::reaction_diffusion
 
   /** The largest of diffusion_c times the sum of a row's off-diagonal entries of -laplace, in 1 / time. */
   double largest_diffusion_rate(const NodeGrid &grid, const std::vector<double> &diffusion);
+
+  // Multigrid for the time loop: GCR with V-cycles as preconditioner, and on the coarsest grid GCR with the mean reaction.
+  constexpr int    max_directions        = 6;   ///< of GCR on the finest grid
+  constexpr int    max_coarse_iterations = 30;  ///< all directions are kept
+  constexpr double coarse_reduction      = 0.1; ///< of the residual on the coarsest grid
 } // namespace leopard::reaction_diffusion

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "grid.h"
 #include "node_system.h"
 
 namespace leopard::reaction_diffusion
@@ -8,14 +9,24 @@ namespace leopard::reaction_diffusion
   // Time steps on grids of any size, as kernels of a CUDA graph that loops by itself (see graph_engine.cuh). Corrections, right-hand sides and relaxation
   // matrices are floats, each in an array padded to whole tiles, field by field side by side: a sweep moves 40 bytes a node.
 
+  /** Scalars of GCR on the finest grid (see grid_gcr.cuh). */
+  struct GcrState
+  {
+    int    iteration; ///< of the linear solve under way
+    bool   stuck;
+    double goal;                    ///< of r . r
+    double squares[max_directions]; ///< q_j . q_j
+    float  beta[max_directions], alpha;
+  };
+
   /** What lives on the device between kernels. */
   struct GraphState
   {
     Controller controller;
+    GcrState   gcr;
     Action     action;
     int        iterations_left; ///< global iterations of the linear solve under way
     int        first_iteration;
-    int        cycles_left;
     double    *slots[4]; ///< the controller's slots; field c of node i at c * n + i
     double    *spare;    ///< what the update of slot(-1) is written to; then the two change places
   };
@@ -41,22 +52,35 @@ namespace leopard::reaction_diffusion
 
   constexpr int grid_threads = 256;
 
-  /** Sums (see Sums::merge()) over a thread block of grid_threads threads; the result is valid in thread 0. */
-  __device__ inline void add_over_block(double (&part)[Sums::n])
+  struct Addition
   {
-    __shared__ double shared[grid_threads / 32][Sums::n];
-    for (int q = 0; q < Sums::n; ++q)
+    static __device__ double merge(int /*q*/, double a, double b) { return a + b; }
+  };
+
+  /** Merges part over a thread block of grid_threads threads, entry by entry with Merger::merge(): Addition or Sums. The result is valid in thread 0. */
+  template <typename Merger, int n>
+  __device__ void merge_over_block(double (&part)[n])
+  {
+    __shared__ double shared[grid_threads / 32][n];
+    for (int q = 0; q < n; ++q)
       {
         for (int step = 16; step > 0; step /= 2)
-          part[q] = Sums::merge(q, part[q], __shfl_xor_sync(0xffffffffu, part[q], step));
+          part[q] = Merger::merge(q, part[q], __shfl_xor_sync(0xffffffffu, part[q], step));
         if (threadIdx.x % 32 == 0)
           shared[threadIdx.x / 32][q] = part[q];
       }
     __syncthreads();
     if (threadIdx.x == 0)
-      for (int q = 0; q < Sums::n; ++q)
+      for (int q = 0; q < n; ++q)
         for (int w = 1; w < grid_threads / 32; ++w)
-          part[q] = Sums::merge(q, part[q], shared[w][q]);
+          part[q] = Merger::merge(q, part[q], shared[w][q]);
+  }
+
+  /** Sums over a thread block of grid_threads threads; the result is valid in thread 0. */
+  template <int n>
+  __device__ void add_over_block(double (&part)[n])
+  {
+    merge_over_block<Addition>(part);
   }
 
   /** The values that evaluate_grid() looks at: the prediction, or the solution plus its correction. */
@@ -164,7 +188,7 @@ namespace leopard::reaction_diffusion
       }
     double part[Sums::n];
     sums.copy_to(part);
-    add_over_block(part);
+    merge_over_block<Sums>(part);
     if (threadIdx.x == 0)
       for (int q = 0; q < Sums::n; ++q)
         v.parts[blockIdx.x * Sums::n + q] = part[q];

@@ -16,12 +16,12 @@ namespace leopard::reaction_diffusion
       HostEngine(const NodeGrid &grid, const StepperOptions &options_, const Kinetics &kinetics)
         : options(options_)
         , system(make_node_system(kinetics, options_))
-        , multigrid(options_.stepping.linear_method != LinearMethod::sweeps)
+        , with_multigrid(options_.stepping.linear_method != LinearMethod::sweeps)
         , n(grid.n_nodes())
-        , grids(make_levels(grid, multigrid))
+        , grids(make_levels(grid, with_multigrid))
       {
         for (const GridLevel &level : grids)
-          levels.push_back(std::make_unique<HostLevel<Kinetics>>(level, levels.empty(), multigrid, options.n_threads));
+          levels.push_back(std::make_unique<HostLevel<Kinetics>>(level, levels.empty(), with_multigrid, options.n_threads));
         for (auto &slot : slots)
           slot.assign(N * n, 0.);
         partial_sums.resize(levels[0]->n_blocks);
@@ -30,18 +30,18 @@ namespace leopard::reaction_diffusion
       void set_slot(int slot, const double *u) override
       {
         std::copy_n(u, N * n, slots[slot].begin());
-        if (multigrid)
-          v_cycle.set_coarsest(coarsest_level(grids, system.smallest_diffusion(), 1.5 * system.largest_rate(u, n)), levels);
+        if (with_multigrid)
+          multigrid.set_coarsest(coarsest_level(grids, system.smallest_diffusion(), 1.5 * system.largest_rate(u, n)), levels);
       }
       void get_slot(int slot, double *u) const override { std::copy_n(slots[slot].begin(), N * n, u); }
-      bool has_multigrid() const override { return multigrid; }
+      bool has_multigrid() const override { return with_multigrid; }
 
       std::string description() const override
       {
         const HostLevel<Kinetics> &fine = *levels[0];
         return std::to_string(fine.scheduler.n_threads()) + " host threads, " + std::to_string(fine.n_blocks) + " blocks of " +
                std::to_string(fine.lines_per_block) + " lines, " + std::to_string(options.local_iterations) + " local sweeps, fields " +
-               (options.fields_together ? "together" : "apart") + (multigrid ? ", " + std::to_string(levels.size()) + " grids" : "");
+               (options.fields_together ? "together" : "apart") + (with_multigrid ? ", " + std::to_string(levels.size()) + " grids" : "");
       }
 
       void run(Controller &c) override
@@ -72,28 +72,19 @@ namespace leopard::reaction_diffusion
       }
 
       /** J d = -G, u += d. */
-      void correct(const Controller &c)
+      void correct(Controller &c)
       {
         HostLevel<Kinetics> &fine = *levels[0];
         double              *u    = slots[c.slot(-1)].data();
-        const int            n_x  = fine.grid.n[0];
-        fine.for_lines([&](int line, int /*b*/) {
-          for (int s = 0; s < N; ++s)
-            std::fill_n(fine.d.begin() + s * n + static_cast<long>(line) * n_x, n_x, 0.);
-        });
+        fine.clear();
         if (c.uses_multigrid)
           {
             linearize_coarse_levels(c);
-            for (int cycle = 0; cycle < c.n_cycles; ++cycle)
-              v_cycle.cycle(system, c.implicit, levels);
+            c.n_cycles = multigrid.solve(system, c.implicit, levels, c.reduction, c.n_cycles);
           }
         else
           fine.sweep(system, c.implicit, c.n_sweeps, options.local_iterations);
-        fine.for_lines([&](int line, int /*b*/) {
-          for (int s = 0; s < N; ++s)
-            for (long i = s * n + static_cast<long>(line) * n_x; i < s * n + static_cast<long>(line + 1) * n_x; ++i)
-              u[i] += fine.d[i];
-        });
+        fine.for_entries([&](long i, int /*b*/) { u[i] += fine.d[i]; });
       }
 
       /** G, the blocks of J and the sums at u. */
@@ -148,7 +139,7 @@ namespace leopard::reaction_diffusion
       {
         const Scheme  scheme(c);
         const double *u = slots[c.slot(-1)].data();
-        for (std::size_t l = 1; l <= v_cycle.coarsest; ++l)
+        for (std::size_t l = 1; l <= multigrid.coarsest; ++l)
           {
             HostLevel<Kinetics> &level = *levels[l];
             HostMultigrid<Kinetics>::restrict_to(level, *levels[l - 1], u, level.u.data());
@@ -177,11 +168,11 @@ namespace leopard::reaction_diffusion
 
       const StepperOptions                              options;
       const NodeSystem<Kinetics>                        system;
-      const bool                                        multigrid;
+      const bool                                        with_multigrid;
       const long                                        n; ///< nodes
       const std::vector<GridLevel>                      grids;
       std::vector<std::unique_ptr<HostLevel<Kinetics>>> levels;
-      HostMultigrid<Kinetics>                           v_cycle;
+      HostMultigrid<Kinetics>                           multigrid;
       std::vector<double>                               slots[4];
       std::vector<Sums>                                 partial_sums;
     };

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "../block_async/host_scheduler.h"
+#include "axis_modes.h"
 #include "grid.h"
 #include "node_system.h"
 
@@ -79,6 +80,23 @@ namespace leopard::reaction_diffusion
       });
     }
 
+    /** f(i, block) for all entries of all fields, in parallel. */
+    template <typename F>
+    void for_entries(const F &f)
+    {
+      for_lines([&](int line, int b) {
+        for (int c = 0; c < N; ++c)
+          for (long i = c * n + static_cast<long>(line) * grid.n[0]; i < c * n + static_cast<long>(line + 1) * grid.n[0]; ++i)
+            f(i, b);
+      });
+    }
+
+    /** d = 0. */
+    void clear()
+    {
+      for_entries([&](long i, int /*b*/) { d[i] = 0.; });
+    }
+
     /** Block-asynchronous sweeps: blocks of lines, each sweeps k times in red-black order when its turn comes; nobody waits. */
     void sweep(const NodeSystem<Kinetics> &system, double implicit, int n_sweeps, int k)
     {
@@ -95,11 +113,7 @@ namespace leopard::reaction_diffusion
     void compute_residual(const NodeSystem<Kinetics> &system, double implicit)
     {
       multiply(system, implicit, d.data(), residual.data());
-      for_lines([&](int line, int /*b*/) {
-        for (int c = 0; c < N; ++c)
-          for (long i = c * n + static_cast<long>(line) * grid.n[0]; i < c * n + static_cast<long>(line + 1) * grid.n[0]; ++i)
-            residual[i] = rhs[i] - residual[i];
-      });
+      for_entries([&](long i, int /*b*/) { residual[i] = rhs[i] - residual[i]; });
     }
 
     /** result = A v. */
@@ -176,65 +190,207 @@ namespace leopard::reaction_diffusion
     }
   };
 
-  /** GCR (generalized conjugate residuals, Eisenstat, Elman and Schultz 1983) with two sweeps as preconditioner, on the coarsest grid. */
+  /**
+   * GCR (generalized conjugate residuals, Eisenstat, Elman and Schultz 1983): the smallest residual in the space of the preconditioner's results, for matrices of any
+   * kind. The directions are given up when there are n_directions of them.
+   */
   template <typename Kinetics>
-  class CoarseSolver
+  class Gcr
   {
   public:
-    void allocate(std::size_t n)
+    /** Allocates for systems on this level. */
+    void allocate(const HostLevel<Kinetics> &level, int n_directions)
     {
       for (auto *vectors : {&p, &q})
-        vectors->assign(max_iterations, std::vector<double>(n));
-      solution.resize(n);
+        vectors->assign(n_directions, std::vector<double>(level.d.size()));
+      solution.resize(level.d.size());
+      partial_sums.resize(level.n_blocks * (n_directions + 1));
+      factors.resize(n_directions + 1);
     }
 
-    /** Adds to d, to a tenth of the residual. rhs is the residual of d, before and after: several cycles may follow each other on one grid. */
-    void solve(const NodeSystem<Kinetics> &system, double implicit, HostLevel<Kinetics> &level)
+    /**
+     * Adds to d until the residual is `reduction` times as large as at first. @param r the residual of d, before and after. precondition() is to find an
+     * approximate solution of A d = r from d = 0. @return the number of iterations.
+     */
+    template <typename Precondition>
+    int solve(const NodeSystem<Kinetics> &system,
+              double                      implicit,
+              HostLevel<Kinetics>        &level,
+              std::vector<double>        &r,
+              double                      reduction,
+              int                         max_iterations,
+              const Precondition         &precondition)
     {
-      std::vector<double> &r    = level.rhs;
-      const double         goal = 1e-2 * dot(r, r);
-      solution                  = level.d;
-      for (int k = 0; k < max_iterations && dot(r, r) > goal; ++k)
+      const auto residual_of = [&](int) -> const std::vector<double> & { return r; };
+      products(level, 1, r, residual_of);
+      double       norm = factors[0];
+      const double goal = reduction * reduction * norm;
+      std::swap(solution, level.d); // d is what the preconditioner works on
+      int iteration = 0;
+      for (; iteration < max_iterations && norm > goal; ++iteration)
         {
-          std::fill(level.d.begin(), level.d.end(), 0.);
-          level.sweep(system, implicit, 2, 1);
-          p[k] = level.d;
+          const int k = iteration % static_cast<int>(p.size());
+          level.clear();
+          precondition();
+          std::swap(p[k], level.d);
           level.multiply(system, implicit, p[k].data(), q[k].data());
-          for (int j = 0; j < k; ++j)
-            {
-              const double beta = -dot(q[k], q[j]);
-              add(beta, p[j], p[k]);
-              add(beta, q[j], q[k]);
-            }
-          const double norm = std::sqrt(dot(q[k], q[k]));
-          if (!(norm > 0.))
+          products(level, k, q[k], [&](int j) -> const std::vector<double> & { return q[j]; });
+          orthogonalize(level, k);
+          products(level, 2, q[k], [&](int j) -> const std::vector<double> & { return j == 0 ? q[k] : r; });
+          if (!(factors[0] > 0.))
             break;
-          for (double &x : p[k])
-            x /= norm;
-          for (double &x : q[k])
-            x /= norm;
-          const double alpha = dot(r, q[k]);
-          add(alpha, p[k], solution);
-          add(-alpha, q[k], r);
+          const double inverse = 1. / std::sqrt(factors[0]), alpha = factors[1] * inverse;
+          double      *p_k = p[k].data(), *q_k = q[k].data(), *x = solution.data(), *residual = r.data();
+          level.for_entries([&](long i, int /*block*/) {
+            p_k[i] *= inverse;
+            q_k[i] *= inverse;
+            x[i] += alpha * p_k[i];
+            residual[i] -= alpha * q_k[i];
+          });
+          products(level, 1, r, residual_of);
+          norm = factors[0];
         }
-      level.d = solution;
+      std::swap(solution, level.d);
+      return iteration;
     }
 
   private:
-    static constexpr int max_iterations = 30;
-
-    static double dot(const std::vector<double> &a, const std::vector<double> &b) { return std::inner_product(a.begin(), a.end(), b.begin(), 0.); }
-    static void   add(double s, const std::vector<double> &a, std::vector<double> &b)
+    /** factors[j] = a . vectors(j) */
+    template <typename Vectors>
+    void products(HostLevel<Kinetics> &level, int n, const std::vector<double> &a, const Vectors &vectors)
     {
-      for (std::size_t i = 0; i < b.size(); ++i)
-        b[i] += s * a[i];
+      std::fill(partial_sums.begin(), partial_sums.end(), 0.);
+      const std::size_t stride = factors.size();
+      for (int j = 0; j < n; ++j)
+        {
+          const double *b = vectors(j).data();
+          level.for_entries([&, j](long i, int block) { partial_sums[block * stride + j] += a[i] * b[i]; });
+        }
+      for (int j = 0; j < n; ++j)
+        {
+          factors[j] = 0.;
+          for (int block = 0; block < level.n_blocks; ++block)
+            factors[j] += partial_sums[block * stride + j];
+        }
+    }
+
+    /** Takes from p[k] and q[k] their parts along the directions before. */
+    void orthogonalize(HostLevel<Kinetics> &level, int k)
+    {
+      for (int j = 0; j < k; ++j)
+        {
+          const double *p_j = p[j].data(), *q_j = q[j].data(), beta = factors[j];
+          double       *p_k = p[k].data(), *q_k = q[k].data();
+          level.for_entries([&](long i, int) {
+            p_k[i] -= beta * p_j[i];
+            q_k[i] -= beta * q_j[i];
+          });
+        }
     }
 
     std::vector<std::vector<double>> p, q; ///< directions, and A times them, orthonormal
-    std::vector<double>              solution;
+    std::vector<double>              solution, partial_sums, factors;
   };
 
-  /** A V-cycle on levels[0 ...]; the blocks of all levels must be up to date. One sweep before and one after. */
+  /**
+   * Solves with the Jacobian whose reaction is the same at all nodes, the mean: small systems, one for each mode of the Laplacian (Lynch, Rice and Thomas,
+   * Direct solution of partial difference equations by tensor product methods, 1964). A preconditioner where reaction and diffusion are alike in size.
+   */
+  template <typename Kinetics>
+  class MeanReaction
+  {
+  public:
+    static constexpr int N = Kinetics::n_species;
+
+    void allocate(const HostLevel<Kinetics> &level)
+    {
+      for (int a = 0; a < 3; ++a)
+        modes[a] = make_modes(level.grid.axis[a]);
+      buffer.resize(level.d.size());
+    }
+
+    /** The mean of the reaction's part of the diagonal blocks. */
+    void set_up(const NodeSystem<Kinetics> &system, double implicit, HostLevel<Kinetics> &level)
+    {
+      std::fill_n(mean, N * N, 0.);
+      for (int line = 0; line < level.n_lines; ++line)
+        {
+          const Line  l(level.grid, line);
+          const Axis &axis = level.grid.axis[0];
+          for (int x = 0; x < level.grid.n[0]; ++x)
+            for (int e = 0; e < N * N; ++e)
+              {
+                const double diffusion =
+                  e % (N + 1) == 0 ? implicit * system.diffusion[e / (N + 1)] * (l.diagonal + axis.lower[x] + axis.upper[x]) : 0.;
+                mean[e] += (level.block[e * level.n + l.begin + x] - diffusion) / static_cast<double>(level.n);
+              }
+        }
+    }
+
+    /** Solves for d with the right-hand side b. */
+    void solve(const NodeSystem<Kinetics> &system, double implicit, HostLevel<Kinetics> &level, const std::vector<double> &b)
+    {
+      transform(level, 0, modes[0].to_modes, b.data(), level.d.data());
+      transform(level, 1, modes[1].to_modes, level.d.data(), buffer.data());
+      transform(level, 2, modes[2].to_modes, buffer.data(), level.d.data());
+      level.for_lines([&](int line, int /*b*/) {
+        for (int x = 0; x < level.grid.n[0]; ++x)
+          solve_mode(system, implicit, level, line, x);
+      });
+      transform(level, 0, modes[0].from_modes, level.d.data(), buffer.data());
+      transform(level, 1, modes[1].from_modes, buffer.data(), level.d.data());
+      transform(level, 2, modes[2].from_modes, level.d.data(), buffer.data());
+      std::swap(buffer, level.d);
+    }
+
+  private:
+    void solve_mode(const NodeSystem<Kinetics> &system, double implicit, HostLevel<Kinetics> &level, int line, int x) const
+    {
+      const int    n_y        = level.grid.n[1];
+      const double eigenvalue = modes[0].eigenvalue[x] + modes[1].eigenvalue[line % n_y] + modes[2].eigenvalue[line / n_y];
+      const long   i          = static_cast<long>(line) * level.grid.n[0] + x;
+      double       block[N * N], inverse[N * N], b[N];
+      for (int e = 0; e < N * N; ++e)
+        block[e] = mean[e] + (e % (N + 1) == 0 ? implicit * system.diffusion[e / (N + 1)] * eigenvalue : 0.);
+      system.inverse(block, inverse);
+      for (int c = 0; c < N; ++c)
+        b[c] = level.d[c * level.n + i];
+      for (int c = 0; c < N; ++c)
+        {
+          double sum = 0.;
+          for (int e = 0; e < N; ++e)
+            sum += inverse[c * N + e] * b[e];
+          level.d[c * level.n + i] = sum;
+        }
+    }
+
+    /** to = the matrix times from along one direction. */
+    static void transform(HostLevel<Kinetics> &level, int direction, const std::vector<double> &matrix, const double *from, double *to)
+    {
+      const int  n_x = level.grid.n[0], n_y = level.grid.n[1], n = level.grid.n[direction];
+      const long step = direction == 1 ? n_x : static_cast<long>(n_x) * n_y;
+      level.for_lines([&](int line, int /*b*/) {
+        const int  place = direction == 1 ? line % n_y : line / n_y; // of the line in this direction
+        const long begin = static_cast<long>(line) * n_x;
+        for (int c = 0; c < N; ++c)
+          {
+            double       *result = to + c * level.n + begin;
+            const double *first  = from + c * level.n + begin - (direction == 0 ? 0 : place * step);
+            std::fill_n(result, n_x, 0.);
+            for (int j = 0; j < n; ++j)
+              for (int x = 0; x < n_x; ++x)
+                result[x] += direction == 0 ? matrix[static_cast<std::size_t>(j) * n + x] * first[j]
+                                            : matrix[static_cast<std::size_t>(j) * n + place] * first[j * step + x];
+          }
+      });
+    }
+
+    AxisModes           modes[3];
+    double              mean[N * N] = {};
+    std::vector<double> buffer;
+  };
+
+  /** GCR with V-cycles as preconditioner on levels[0 ...]; the blocks of all levels must be up to date. One sweep before and one after. */
   template <typename Kinetics>
   class HostMultigrid
   {
@@ -246,26 +402,35 @@ namespace leopard::reaction_diffusion
     void set_coarsest(std::size_t coarsest_, const Levels &levels)
     {
       coarsest = coarsest_;
-      solver.allocate(N * levels[coarsest]->n);
+      mean_reaction.allocate(*levels[coarsest]);
+      coarse_solver.allocate(*levels[coarsest], max_coarse_iterations);
+      solver.allocate(*levels[0], max_directions);
     }
 
-    void cycle(const NodeSystem<Kinetics> &system, double implicit, Levels &levels, std::size_t l = 0)
+    /** Solves A d = rhs on the finest level. @return the number of cycles. */
+    int solve(const NodeSystem<Kinetics> &system, double implicit, Levels &levels, double reduction, int max_cycles)
+    {
+      mean_reaction.set_up(system, implicit, *levels[coarsest]);
+      return solver.solve(system, implicit, *levels[0], levels[0]->rhs, reduction, max_cycles, [&] { cycle(system, implicit, levels, 0); });
+    }
+
+    /** One cycle from d = 0. */
+    void cycle(const NodeSystem<Kinetics> &system, double implicit, Levels &levels, std::size_t l)
     {
       HostLevel<Kinetics> &fine = *levels[l];
       if (l == coarsest)
         {
-          solver.solve(system, implicit, fine);
+          fine.residual = fine.rhs;
+          coarse_solver.solve(system, implicit, fine, fine.residual, coarse_reduction, max_coarse_iterations, [&] {
+            mean_reaction.solve(system, implicit, fine, fine.residual);
+          });
           return;
         }
       HostLevel<Kinetics> &coarse = *levels[l + 1];
       fine.sweep(system, implicit, 1, 1);
       fine.compute_residual(system, implicit);
       restrict_to(coarse, fine, fine.residual.data(), coarse.rhs.data());
-      coarse.for_lines([&](int line, int /*b*/) {
-        const long begin = static_cast<long>(line) * coarse.grid.n[0];
-        for (int c = 0; c < N; ++c)
-          std::fill_n(coarse.d.begin() + c * coarse.n + begin, coarse.grid.n[0], 0.);
-      });
+      coarse.clear();
       cycle(system, implicit, levels, l + 1);
       prolongate(coarse, fine);
       fine.sweep(system, implicit, 1, 1);
@@ -303,7 +468,8 @@ namespace leopard::reaction_diffusion
     std::size_t coarsest = 0;
 
   private:
-    CoarseSolver<Kinetics> solver;
+    MeanReaction<Kinetics> mean_reaction;
+    Gcr<Kinetics>          solver, coarse_solver;
 
     /** fine.d += P coarse.d */
     static void prolongate(const HostLevel<Kinetics> &coarse, HostLevel<Kinetics> &fine)

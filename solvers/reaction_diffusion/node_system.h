@@ -14,7 +14,7 @@ namespace leopard::reaction_diffusion
     Kinetics kinetics;
     double   gamma;
     double   diffusion[N];
-    bool     implicit_reaction; ///< whether the Jacobian has the reaction's derivatives
+    bool     explicit_reaction; ///< the Jacobian has no derivatives of the reaction
     bool     fields_together;   ///< how relaxation_matrix() is meant
     double   omega;
 
@@ -44,7 +44,7 @@ namespace leopard::reaction_diffusion
     double largest_rate(const double *u, long n) const
     {
       double result = 0.;
-      for (long i = 0; i < n && implicit_reaction; ++i)
+      for (long i = 0; i < n && !explicit_reaction; ++i)
         {
           double here[N], r[N], j[N * N];
           for (int c = 0; c < N; ++c)
@@ -180,6 +180,12 @@ namespace leopard::reaction_diffusion
               result[c * N + d] = (c == d ? 1. : -block[c * N + d]) / block[c * N + c];
           return;
         }
+      inverse(block, result);
+    }
+
+    /** The inverse of an N x N block. */
+    static LEOPARD_HOST_DEVICE void inverse(const double *block, double *result)
+    {
       if constexpr (N == 2)
         {
           const double factor = 1. / (block[0] * block[3] - block[1] * block[2]);
@@ -244,7 +250,7 @@ namespace leopard::reaction_diffusion
     NodeSystem<Kinetics> system{};
     system.kinetics          = kinetics;
     system.gamma             = options.kinetics.gamma;
-    system.implicit_reaction = options.stepping.scheme != Scheme::imex_bdf2;
+    system.explicit_reaction = options.stepping.scheme == Scheme::imex_bdf2;
     system.fields_together   = options.fields_together;
     system.omega             = options.stepping.omega;
     for (int c = 0; c < Kinetics::n_species; ++c)

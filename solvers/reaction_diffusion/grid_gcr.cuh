@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "grid_levels.cuh"
+
+namespace leopard::reaction_diffusion
+{
+  // GCR on the finest grid (see Gcr), as kernels of a graph: the residual is rhs of the grid's LevelView, d what the preconditioner has found for it. Sums over all
+  // nodes: thread blocks write theirs, kernels of one block add them up.
+
+  /** Vectors have the padding of the grid. */
+  struct GcrView
+  {
+    float2     *x;     ///< the solution
+    float2     *p, *q; ///< directions, and A times them, orthogonal; max_directions of each, `stride` from one to the next
+    std::size_t stride;
+    double     *parts; ///< max_directions sums of each thread block
+
+    __device__ float2 *direction(int k) const { return p + k * stride; }
+    __device__ float2 *image(int k) const { return q + k * stride; }
+  };
+
+  /** f(node) for all nodes; then the sums that it has added to `sum` go to the block's part. */
+  template <int n_sums, typename F>
+  __device__ void for_nodes(const LevelView &v, const GcrView &g, double (&sum)[n_sums], const F &f)
+  {
+    for (int t = blockIdx.x * grid_threads + threadIdx.x; t < v.n_nodes(); t += gridDim.x * grid_threads)
+      f(Node(v, t).at, t);
+    add_over_block(sum);
+    if (threadIdx.x == 0)
+      for (int q = 0; q < n_sums; ++q)
+        g.parts[blockIdx.x * max_directions + q] = sum[q];
+  }
+
+  /** x = 0, d = 0; part of r . r. */
+  template <int>
+  __global__ void __launch_bounds__(grid_threads) begin_gcr(const __grid_constant__ LevelView v, const GcrView g)
+  {
+    double sum[1] = {0.};
+    for_nodes(v, g, sum, [&](int at, int) {
+      g.x[at] = v.d[at] = make_float2(0.f, 0.f);
+      sum[0] += product(v.rhs[at], v.rhs[at]);
+    });
+  }
+
+  /** q_k = A d; parts of q_k . q_j. */
+  template <typename Kinetics>
+  __global__ void __launch_bounds__(grid_threads) multiply_direction(const __grid_constant__ LevelView v,
+                                                                     const __grid_constant__ NodeSystem<Kinetics> system,
+                                                                     const GraphState                            *state,
+                                                                     const GcrView                                g)
+  {
+    const LinearOperator A(system, state->controller.implicit);
+    const int            k                   = state->gcr.iteration % max_directions;
+    double               sum[max_directions] = {};
+    for_nodes(v, g, sum, [&](int at, int t) {
+      float        diagonal;
+      const float2 q = A.multiply(v, Node(v, t), v.reaction[at], v.d, at, v.line, v.plane, diagonal);
+      g.image(k)[at] = q;
+#pragma unroll
+      for (int j = 0; j < max_directions; ++j)
+        if (j < k)
+          sum[j] += product(q, g.image(j)[at]);
+    });
+  }
+
+  /** p_k and q_k from d and A d: less their parts along the directions before; parts of q_k . q_k and q_k . r. */
+  template <int>
+  __global__ void __launch_bounds__(grid_threads)
+    orthogonalize_direction(const __grid_constant__ LevelView v, const GraphState *state, const GcrView g)
+  {
+    const int k      = state->gcr.iteration % max_directions;
+    double    sum[2] = {0., 0.};
+    for_nodes(v, g, sum, [&](int at, int) {
+      float2 p = v.d[at], q = g.image(k)[at];
+      for (int j = 0; j < k; ++j)
+        {
+          p = sum_of(p, -state->gcr.beta[j], g.direction(j)[at]);
+          q = sum_of(q, -state->gcr.beta[j], g.image(j)[at]);
+        }
+      g.direction(k)[at] = p;
+      g.image(k)[at]     = q;
+      sum[0] += product(q, q);
+      sum[1] += product(q, v.rhs[at]);
+    });
+  }
+
+  /** x += alpha p_k, r -= alpha q_k, d = 0; part of r . r. */
+  template <int>
+  __global__ void __launch_bounds__(grid_threads) follow_direction(const __grid_constant__ LevelView v, const GraphState *state, const GcrView g)
+  {
+    const int   k      = state->gcr.iteration % max_directions;
+    const float alpha  = state->gcr.alpha;
+    double      sum[1] = {0.};
+    for_nodes(v, g, sum, [&](int at, int) {
+      const float2 r = sum_of(v.rhs[at], -alpha, g.image(k)[at]);
+      g.x[at]        = sum_of(g.x[at], alpha, g.direction(k)[at]);
+      v.rhs[at]      = r;
+      v.d[at]        = make_float2(0.f, 0.f);
+      sum[0] += product(r, r);
+    });
+  }
+
+  /** The sums of all blocks; valid in thread 0 of the one block. */
+  template <int n_sums>
+  __device__ void add_parts(const GcrView &g, int n_parts, double (&sum)[n_sums])
+  {
+    for (int i = threadIdx.x; i < n_parts; i += grid_threads)
+      for (int q = 0; q < n_sums; ++q)
+        sum[q] += g.parts[i * max_directions + q];
+    add_over_block(sum);
+  }
+
+  /** beta */
+  template <int>
+  __global__ void find_components(GraphState *state, const GcrView g, int n_parts)
+  {
+    double sum[max_directions] = {};
+    add_parts(g, n_parts, sum);
+    if (threadIdx.x != 0)
+      return;
+    GcrState &gcr = state->gcr;
+    for (int j = 0; j < gcr.iteration % max_directions; ++j)
+      gcr.beta[j] = static_cast<float>(sum[j] / gcr.squares[j]);
+  }
+
+  /** alpha; nothing is left to be found where q_k is rounding only, or not finite. */
+  template <int>
+  __global__ void find_step(GraphState *state, const GcrView g, int n_parts)
+  {
+    double sum[2] = {0., 0.};
+    add_parts(g, n_parts, sum);
+    if (threadIdx.x != 0)
+      return;
+    GcrState  &gcr                              = state->gcr;
+    const bool found                            = sum[0] > 1e-60 && sum[0] < 1e60;
+    gcr.squares[gcr.iteration % max_directions] = found ? sum[0] : 1.;
+    gcr.alpha                                   = found ? static_cast<float>(sum[1] / sum[0]) : 0.f;
+    gcr.stuck                                   = !found;
+  }
+
+  /** Before the first cycle: the goal. */
+  template <int>
+  __global__ void set_goal(GraphState *state, const GcrView g, int n_parts, cudaGraphConditionalHandle more)
+  {
+    double sum[1] = {0.};
+    add_parts(g, n_parts, sum);
+    if (threadIdx.x != 0)
+      return;
+    Controller &c   = state->controller;
+    GcrState   &gcr = state->gcr;
+    gcr.iteration   = 0;
+    gcr.goal        = c.reduction * c.reduction * sum[0];
+    if (!(sum[0] > gcr.goal))
+      c.n_cycles = 0;
+    cudaGraphSetConditional(more, c.n_cycles > 0 ? 1 : 0);
+  }
+
+  /** After a cycle: whether there is to be another one. */
+  template <int>
+  __global__ void count_cycle(GraphState *state, const GcrView g, int n_parts, cudaGraphConditionalHandle more)
+  {
+    double sum[1] = {0.};
+    add_parts(g, n_parts, sum);
+    if (threadIdx.x != 0)
+      return;
+    Controller &c         = state->controller;
+    GcrState   &gcr       = state->gcr;
+    const bool  continues = ++gcr.iteration < c.n_cycles && sum[0] > gcr.goal && !gcr.stuck;
+    if (!continues)
+      c.n_cycles = gcr.iteration;
+    cudaGraphSetConditional(more, continues ? 1 : 0);
+  }
+} // namespace leopard::reaction_diffusion

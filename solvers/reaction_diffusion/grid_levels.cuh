@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "grid_kernels.cuh"
+
+namespace leopard::reaction_diffusion
+{
+  // Multigrid for A d = rhs, A = R - diag(f) laplace being the Jacobian: R the reaction's part with the identity, a 2 x 2 block a node, f_c = implicit times
+  // diffusion_c. The same method as the host's (HostMultigrid): GCR, as preconditioner a cycle with one red-black sweep before and one after, on the coarsest grid GCR with the
+  // mean reaction. Two fields. d, rhs and R are floats; the Laplacian is taken of differences, so that R is not lost beside large f. Here: the kernels of a level.
+
+  /** An Axis. */
+  struct AxisView
+  {
+    const float *lower, *upper, *interpolation, *restriction;
+    const int   *coarse_node, *fine_node;
+  };
+
+  struct LevelView
+  {
+    int      n[3];
+    int      line, plane; ///< nodes from one line, one plane to the next
+    AxisView axis[3];
+    float2  *d, *rhs, *residual, *u; ///< u: coarse levels only, the restricted solution
+    float4  *reaction;               ///< R by rows
+
+    __host__ __device__ int n_nodes() const { return n[0] * n[1] * n[2]; }
+  };
+
+  /** A node, and where its values stand in the arrays of its level. */
+  struct Node
+  {
+    int place[3], at;
+
+    __device__ Node(const LevelView &v, int number)
+      : Node(v, number % v.n[0], number / v.n[0] % v.n[1], number / (v.n[0] * v.n[1]))
+    {
+    }
+    __device__ Node(const LevelView &v, int x, int y, int z)
+      : place{x, y, z}
+      , at(z * v.plane + y * v.line + x)
+    {
+    }
+  };
+
+  /** A, as far as all nodes have it in common. */
+  struct LinearOperator
+  {
+    float f[2], omega;
+    bool  together;
+
+    template <typename Kinetics>
+    __device__ LinearOperator(const NodeSystem<Kinetics> &system, double implicit)
+      : f{static_cast<float>(implicit * system.diffusion[0]), static_cast<float>(implicit * system.diffusion[1])}
+      , omega(static_cast<float>(system.omega))
+      , together(system.fields_together)
+    {
+    }
+
+    /** (A p) at a node. @param p with its own distances of lines and planes, @param diagonal gets the sum of the weights of the node's neighbours. */
+    __device__ float2 multiply(const LevelView &v, const Node &node, float4 r, const float2 *p, int at, int line, int plane, float &diagonal) const
+    {
+      const float2 here   = p[at];
+      const int    step[] = {1, line, plane};
+      float2       sum    = make_float2(0.f, 0.f);
+      diagonal            = 0.f;
+#pragma unroll
+      for (int direction = 0; direction < 3; ++direction)
+        {
+          const float lower = v.axis[direction].lower[node.place[direction]], upper = v.axis[direction].upper[node.place[direction]];
+          if (lower != 0.f)
+            {
+              const float2 q = p[at - step[direction]];
+              sum            = make_float2(sum.x + lower * (q.x - here.x), sum.y + lower * (q.y - here.y));
+            }
+          if (upper != 0.f)
+            {
+              const float2 q = p[at + step[direction]];
+              sum            = make_float2(sum.x + upper * (q.x - here.x), sum.y + upper * (q.y - here.y));
+            }
+          diagonal += lower + upper;
+        }
+      return make_float2(r.x * here.x + r.y * here.y - f[0] * sum.x, r.z * here.x + r.w * here.y - f[1] * sum.y);
+    }
+
+    /** What relaxing a node with the residual r adds to it. */
+    __device__ float2 relax(float4 block, float diagonal, float2 r) const
+    {
+      block.x += f[0] * diagonal;
+      block.w += f[1] * diagonal;
+      if (!together)
+        return make_float2(omega * r.x / block.x, omega * r.y / block.w);
+      const float factor = omega / (block.x * block.w - block.y * block.z);
+      return make_float2(factor * (block.w * r.x - block.y * r.y), factor * (block.x * r.y - block.z * r.x));
+    }
+  };
+
+  __device__ inline float2 difference(float2 a, float2 b)
+  {
+    return make_float2(a.x - b.x, a.y - b.y);
+  }
+
+  /** a + s b */
+  __device__ inline float2 sum_of(float2 a, float s, float2 b)
+  {
+    return make_float2(a.x + s * b.x, a.y + s * b.y);
+  }
+
+  __device__ inline double product(float2 a, float2 b)
+  {
+    return static_cast<double>(a.x) * b.x + static_cast<double>(a.y) * b.y;
+  }
+
+  constexpr int level_threads = 128;
+
+  /** Half a sweep: the nodes of a colour, whose neighbours have the other one. */
+  template <typename Kinetics>
+  __global__ void __launch_bounds__(level_threads)
+    relax_colour(const __grid_constant__ LevelView v, const __grid_constant__ NodeSystem<Kinetics> system, const GraphState *state, int colour)
+  {
+    const int pairs = (v.n[0] + 1) / 2, t = blockIdx.x * level_threads + threadIdx.x, line = t / pairs;
+    const int y = line % v.n[1], z = line / v.n[1], x = 2 * (t % pairs) + ((colour + y + z) & 1);
+    if (z >= v.n[2] || x >= v.n[0])
+      return;
+    const LinearOperator A(system, state->controller.implicit);
+    const Node           node(v, x, y, z);
+    const float4         r = v.reaction[node.at];
+    float                diagonal;
+    const float2         product = A.multiply(v, node, r, v.d, node.at, v.line, v.plane, diagonal);
+    const float2         change = A.relax(r, diagonal, difference(v.rhs[node.at], product)), old = v.d[node.at];
+    v.d[node.at] = make_float2(old.x + change.x, old.y + change.y);
+  }
+
+  template <typename Kinetics>
+  __global__ void __launch_bounds__(level_threads)
+    compute_residual(const __grid_constant__ LevelView v, const __grid_constant__ NodeSystem<Kinetics> system, const GraphState *state)
+  {
+    const int t = blockIdx.x * level_threads + threadIdx.x;
+    if (t >= v.n_nodes())
+      return;
+    const LinearOperator A(system, state->controller.implicit);
+    const Node           node(v, t);
+    float                diagonal;
+    v.residual[node.at] = difference(v.rhs[node.at], A.multiply(v, node, v.reaction[node.at], v.d, node.at, v.line, v.plane, diagonal));
+  }
+
+  /** (R f) at a node of the coarse grid; f(at) are the values of the fine one. */
+  template <typename Values>
+  __device__ float2 restricted(const LevelView &fine, const Node &node, const Values &f)
+  {
+    float2 sum = make_float2(0.f, 0.f);
+    for (int kz = 0; kz < 3; ++kz)
+      for (int ky = 0; ky < 3; ++ky)
+        {
+          const float w = fine.axis[2].restriction[3 * node.place[2] + kz] * fine.axis[1].restriction[3 * node.place[1] + ky];
+          if (w == 0.f)
+            continue;
+          const int begin = (fine.axis[2].fine_node[node.place[2]] + kz - 1) * fine.plane +
+                            (fine.axis[1].fine_node[node.place[1]] + ky - 1) * fine.line + fine.axis[0].fine_node[node.place[0]];
+          for (int kx = 0; kx < 3; ++kx)
+            if (const float wx = fine.axis[0].restriction[3 * node.place[0] + kx]; wx != 0.f)
+              {
+                const float2 value = f(begin + kx - 1);
+                sum                = make_float2(sum.x + w * wx * value.x, sum.y + w * wx * value.y);
+              }
+        }
+    return sum;
+  }
+
+  /** coarse.rhs = R fine.residual, coarse.d = 0. */
+  template <int>
+  __global__ void __launch_bounds__(level_threads) restrict_residual(const __grid_constant__ LevelView fine, const __grid_constant__ LevelView coarse)
+  {
+    const int t = blockIdx.x * level_threads + threadIdx.x;
+    if (t >= coarse.n_nodes())
+      return;
+    const Node node(coarse, t);
+    coarse.rhs[node.at] = restricted(fine, node, [&](int at) { return fine.residual[at]; });
+    coarse.d[node.at]   = make_float2(0.f, 0.f);
+  }
+
+  /** fine.d += P coarse.d */
+  template <int>
+  __global__ void __launch_bounds__(level_threads) prolongate(const __grid_constant__ LevelView coarse, const __grid_constant__ LevelView fine)
+  {
+    const int t = blockIdx.x * level_threads + threadIdx.x;
+    if (t >= fine.n_nodes())
+      return;
+    const Node node(fine, t);
+    int        begin = 0;
+    float      w[3];
+    const int  step[] = {1, coarse.line, coarse.plane};
+    for (int direction = 0; direction < 3; ++direction)
+      {
+        w[direction] = fine.axis[direction].interpolation[node.place[direction]];
+        begin += fine.axis[direction].coarse_node[node.place[direction]] * step[direction];
+      }
+    float2 sum = fine.d[node.at];
+    for (int corner = 0; corner < 8; ++corner)
+      {
+        float weight = 1.f;
+        int   at     = begin;
+        for (int direction = 0; direction < 3; ++direction)
+          {
+            const bool next = (corner >> direction & 1) != 0;
+            weight *= next ? 1.f - w[direction] : w[direction];
+            at += next ? step[direction] : 0;
+          }
+        if (weight == 0.f)
+          continue;
+        const float2 value = coarse.d[at];
+        sum                = make_float2(sum.x + weight * value.x, sum.y + weight * value.y);
+      }
+    fine.d[node.at] = sum;
+  }
+
+  /** The solution on a coarse grid, and the reaction's derivative there. `finest`: the fine grid is the finest one, whose solution is in the slots. */
+  template <typename Kinetics, bool finest>
+  __global__ void __launch_bounds__(level_threads) linearize_level(const __grid_constant__ LevelView fine,
+                                                                   const __grid_constant__ LevelView coarse,
+                                                                   const __grid_constant__ NodeSystem<Kinetics> system,
+                                                                   const GridView                               grid)
+  {
+    const int t = blockIdx.x * level_threads + threadIdx.x;
+    if (t >= coarse.n_nodes())
+      return;
+    const Controller &c = grid.state->controller;
+    const double     *u = grid.state->slots[c.slot(-1)];
+    const Node        node(coarse, t);
+    const float2      value   = restricted(fine, node, [&](int at) {
+      if constexpr (!finest)
+        return fine.u[at];
+      const int n_nodes = grid.n[0] * grid.n[1] * grid.n[2];
+      const int z = at / fine.plane, y = at % fine.plane / fine.line, x = at % fine.line, i = (z * grid.n[1] + y) * grid.n[0] + x;
+      return make_float2(static_cast<float>(u[i]), static_cast<float>(u[n_nodes + i]));
+    });
+    const double      here[2] = {value.x, value.y};
+    const double      zero[2] = {0., 0.};
+    double            g[2], block[4];
+    Sums              unused;
+    system.residual(typename NodeSystem<Kinetics>::Scheme(c), here, here, here, here, zero, 0., 0., g, block, unused);
+    coarse.u[node.at] = value;
+    coarse.reaction[node.at] =
+      make_float4(static_cast<float>(block[0]), static_cast<float>(block[1]), static_cast<float>(block[2]), static_cast<float>(block[3]));
+  }
+} // namespace leopard::reaction_diffusion
