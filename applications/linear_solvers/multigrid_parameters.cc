@@ -28,7 +28,10 @@ namespace leopard
                       "async",
                       Selection(names),
                       "What smooths. Local iterations, block size, schedule and seed of async are those of section 'Linear solver'.");
-    prm.declare_entry("Smoother omega", "0", Double(0., 2.), "Relaxation factor of the smoother; 0: what suits it and the dimension. Dimensionless.");
+    prm.declare_entry("Smoother omega",
+                      "0",
+                      Double(0., 2.),
+                      "Relaxation factor of the smoother; 0: what suits it, the dimension and the level's matrix. Dimensionless.");
     prm.declare_entry("Smoothing iterations per step", "1", Integer(1, 1000), "(Global) iterations that make one smoothing step. Dimensionless.");
     prm.declare_entry("Block shape",
                       "tiles",

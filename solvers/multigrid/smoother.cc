@@ -198,6 +198,11 @@ namespace leopard
     return find(method).runs_on_cuda || backend != Backend::cuda;
   }
 
+  bool is_damped(const std::string &method)
+  {
+    return find(method).omega == of_high_frequencies;
+  }
+
   double default_omega(const std::string &method, int dim, Backend backend)
   {
     if (method == "async" && backend == Backend::cuda && dim != 1)

@@ -21,9 +21,10 @@ namespace leopard
   /** What smooths, and how. Numbers are dimensionless. */
   struct SmootherOptions
   {
-    std::string method              = "async"; ///< one of smoother_names()
-    double      omega               = 0.;      ///< relaxation factor, in (0, 2); 0: what suits the method and the dimension (default_omega())
-    int         iterations_per_step = 1;       ///< (global) iterations that make one smoothing step; the thesis merges two
+    std::string method = "async"; ///< one of smoother_names()
+    double      omega =
+      0.; ///< relaxation factor, in (0, 2); 0: what suits the method and the dimension (default_omega()), and the level's lambda_max (is_damped())
+    int iterations_per_step = 1; ///< (global) iterations that make one smoothing step; the thesis merges two
 
     BlockAsyncOptions block_async = {}; ///< async: all but backend and omega, which are given beside
     BlockShape        block_shape =
@@ -49,6 +50,12 @@ namespace leopard
    * once and the error stays longest at their borders, async has 0.6 and 0.75 in 2 and 3 dimensions: measured, benchmarks/results/2026-11-21_h200_multigrid.md.
    */
   double default_omega(const std::string &method, int dim, Backend backend);
+
+  /**
+   * Whether the method's sweeps amplify where omega lambda_max(D^-1 A) is above 2: async, damped-jacobi. On levels with lambda_max > 2 (distorted cells, higher
+   * degrees) multigrid takes default_omega() times 2 / lambda_max.
+   */
+  bool is_damped(const std::string &method);
 
   /**
    * A smoother for A x = b: anything that is a Relaxation. @param dim of space, for default_omega(); 0: unknown (as 2).

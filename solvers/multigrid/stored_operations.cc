@@ -315,7 +315,7 @@ namespace leopard
                                                                   : permute(from.restriction, coarse_order, order.old_row, options.n_threads));
             l.P                                  = algebra->matrix(std::move(P));
             set_up_interface(from, order.old_row, l);
-            l.smoother = make_smoother(A, smoother_options(A, order, options, communication(level)), options.backend, from.dim);
+            l.smoother = make_smoother(A, smoother_options(A, order, options, communication(level), from.dim), options.backend, from.dim);
           }
         l.A = algebra->matrix(std::move(A));
       }
@@ -399,7 +399,7 @@ namespace leopard
       }
 
       static SmootherOptions
-      smoother_options(const CrsMatrix &A, const LevelOrder &order, const MultigridOptions &options, const Communication &communication)
+      smoother_options(const CrsMatrix &A, const LevelOrder &order, const MultigridOptions &options, const Communication &communication, int dim)
       {
         SmootherOptions result           = options.smoother;
         result.block_async.block_offsets = order.block_offsets;
@@ -407,6 +407,11 @@ namespace leopard
           result.block_async.n_threads = options.n_threads;
         if (result.method == "chebyshev" && result.chebyshev.lambda_max == 0. && communication.is_distributed())
           result.chebyshev.lambda_max = communication.max(estimate_lambda_max(A));
+        if (result.omega == 0. && is_damped(result.method) && communication.max(gershgorin_bound(A)) > 2.001) // a look that most matrices pass
+          {
+            const double lambda_max = communication.max(estimate_lambda_max(A, 15));
+            result.omega            = default_omega(result.method, dim, options.backend) * std::min(1., 2. / lambda_max);
+          }
         return result;
       }
 

@@ -16,7 +16,6 @@ namespace leopard
 {
   namespace
   {
-    constexpr int    power_steps   = 40;
     constexpr double safety        = 1.05;
     constexpr double default_ratio = 30.; ///< lambda_max / lambda_min for smoothing
 
@@ -33,19 +32,6 @@ namespace leopard
         if (A.columns[p] == i)
           return A.values[p];
       return 0.;
-    }
-
-    double gershgorin_bound(const CrsMatrix &A)
-    {
-      double bound = 0.;
-      for (int i = 0; i < A.n_rows; ++i)
-        {
-          double sum = 0.;
-          for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
-            sum += std::abs(A.values[p]);
-          bound = std::max(bound, sum / std::abs(diagonal_of(A, i)));
-        }
-      return bound;
     }
 
     /** w = D^-1 A v, own columns only; returns w^T |D| w. */
@@ -69,7 +55,7 @@ namespace leopard
     }
 
     /** estimate_lambda_max() that allocates nothing. @param work 2 n_rows values. */
-    double estimate_lambda_max(const CrsMatrix &A, std::vector<double> &work)
+    double estimate_lambda_max(const CrsMatrix &A, std::vector<double> &work, int n_steps = 40)
     {
       double                                *v = work.data(), *w = v + A.n_rows;
       std::mt19937_64                        random(1);
@@ -77,7 +63,7 @@ namespace leopard
       for (int i = 0; i < A.n_rows; ++i)
         v[i] = value(random);
       double estimate = 0.;
-      for (int step = 0; step <= power_steps; ++step)
+      for (int step = 0; step <= n_steps; ++step)
         {
           const double norm = std::sqrt(multiply_scaled(A, v, w));
           if (!std::isfinite(norm))
@@ -150,10 +136,23 @@ namespace leopard
                          "\n  expected: 0 < lambda_min < lambda_max, or 0 to have one chosen");
   }
 
-  double estimate_lambda_max(const CrsMatrix &A)
+  double gershgorin_bound(const CrsMatrix &A)
+  {
+    double bound = 0.;
+    for (int i = 0; i < A.n_rows; ++i)
+      {
+        double sum = 0.;
+        for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
+          sum += std::abs(A.values[p]);
+        bound = std::max(bound, sum / std::abs(diagonal_of(A, i)));
+      }
+    return bound;
+  }
+
+  double estimate_lambda_max(const CrsMatrix &A, int n_steps)
   {
     std::vector<double> work(2 * static_cast<std::size_t>(A.n_rows));
-    return estimate_lambda_max(A, work);
+    return estimate_lambda_max(A, work, n_steps);
   }
 
   ChebyshevRecurrence::ChebyshevRecurrence(const CrsMatrix &A, const ChebyshevOptions &options_)

@@ -19,13 +19,16 @@ namespace leopard
   };
 
   /**
-   * Largest eigenvalue of D^-1 A, dimensionless and rather too large than too small: 1.05 times what 40 steps of power iteration give from a
+   * Largest eigenvalue of D^-1 A, dimensionless and rather too large than too small: 1.05 times what power iteration gives from a
    * fixed random vector, in the norm v^T |D| v, in which the estimate only grows and stays below the eigenvalue if A is symmetric and D positive;
    * at most the bound of Gershgorin, max_i sum_j |a_ij| / |a_ii|. Always the same for the same matrix.
    * Ghost columns count in Gershgorin's bound only: for a rank's part of a matrix take the maximum over the ranks.
-   * @param A host memory, a matrix that validate() accepts. @throws InvalidInput if the iteration overflows.
+   * @param A host memory, a matrix that validate() accepts. @param n_steps of power iteration. @throws InvalidInput if the iteration overflows.
    */
-  double estimate_lambda_max(const CrsMatrix &A);
+  double estimate_lambda_max(const CrsMatrix &A, int n_steps = 40);
+
+  /** max_i sum_j |a_ij| / |a_ii|, which no eigenvalue of D^-1 A exceeds; dimensionless. @param A host memory, ghost columns count. */
+  double gershgorin_bound(const CrsMatrix &A);
 
   /**
    * Chebyshev iteration with D^-1 A, D the diagonal, for spectra in [lambda_min, lambda_max]: after n iterations from x_0 the error is

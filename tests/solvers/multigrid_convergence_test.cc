@@ -433,6 +433,30 @@ namespace leopard
       EXPECT_THROW(multigrid.solve(x.data(), x.data(), criteria), InvalidInput);
     }
 
+    /** The biharmonic operator: D^-1 A has eigenvalues up to 3.2, so that Jacobi with the Laplacian's 4/5 amplifies. */
+    TEST(MultigridSmoother, TheDefaultOmegaIsLoweredWhereTheLargestEigenvalueIsAboveTwo)
+    {
+      MultigridHierarchy hierarchy = make_hierarchy(five_point_stencil(15, 15, 0.), 2);
+      MultigridLevel    &fine = hierarchy.levels[1], &coarse = hierarchy.levels[0];
+      const Dense        laplace = dense(fine.matrix), P = dense(fine.prolongation);
+      fine.matrix   = crs(laplace * laplace);
+      coarse.matrix = crs(transpose(P) * laplace * laplace * P);
+      EXPECT_GT(estimate_lambda_max(fine.matrix), 2.5);
+      for (const std::string method : {"damped-jacobi", "async"})
+        {
+          MultigridOptions options;
+          options.smoother.method = method;
+          const Vector b(225, 1.);
+          Vector       x(225, 0.);
+          Multigrid    multigrid(hierarchy, options);
+          EXPECT_EQ(solve(multigrid, x, b, 1e-8, 60).status, SolveStatus::converged) << method;
+          options.smoother.omega = 0.8;
+          Multigrid too_much(hierarchy, options);
+          x.assign(225, 0.);
+          EXPECT_NE(solve(too_much, x, b, 1e-8, 60).status, SolveStatus::converged) << method;
+        }
+    }
+
     TEST(MultigridSmoother, DefaultOmegas)
     {
       EXPECT_DOUBLE_EQ(default_omega("async", 1, Backend::host), 2. / 3.);
