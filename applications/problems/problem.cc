@@ -7,6 +7,7 @@
 #include "turing/turing.h"
 
 #include <solvers/base/errors.h>
+#include <solvers/reaction_diffusion/kinetics.h>
 
 #include <deal.II/base/parameter_handler.h>
 
@@ -14,6 +15,11 @@
 
 namespace leopard
 {
+  std::optional<reaction_diffusion::KineticsChoice> Problem::library_kinetics() const
+  {
+    return {};
+  }
+
   void Problem::reaction(unsigned int n_nodes, const double * /*u*/, double *rates, double *jacobian) const
   {
     const std::size_t n = fields().size();

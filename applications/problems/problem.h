@@ -6,8 +6,6 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include <solvers/reaction_diffusion/kinetics.h>
-
 #include <functional>
 #include <memory>
 #include <optional>
@@ -17,6 +15,11 @@
 namespace dealii
 {
   class ParameterHandler;
+}
+
+namespace leopard::reaction_diffusion
+{
+  struct KineticsChoice;
 }
 
 namespace leopard
@@ -75,8 +78,8 @@ namespace leopard
     /** A constant solution of the equation, n numbers; empty if none is known. */
     virtual const std::vector<double> &steady_state() const;
 
-    /** The reaction as one of the solver library's built-in kinetics, if it is one. */
-    virtual std::optional<reaction_diffusion::KineticsChoice> library_kinetics() const { return {}; }
+    /** The reaction in the form that the solver library's time loop takes, if there is one. */
+    virtual std::optional<reaction_diffusion::KineticsChoice> library_kinetics() const;
 
     /** Whether analyze() has something to say. */
     virtual bool has_analysis() const { return false; }

@@ -167,7 +167,8 @@ namespace leopard
       symbols[name] = value == std::floor(value) && std::abs(value) < 1e9 ? GiNaC::numeric(static_cast<long>(value)) : GiNaC::numeric(value);
     symbols["pi"] = GiNaC::Pi;
 
-    Translator values(x), derivatives(x);
+    Translator             values(x), derivatives(x), both(x);
+    std::vector<GiNaC::ex> all_derivatives;
     for (const NamedExpression &expression : expressions)
       {
         const Reader    reader(expression, variables, constants);
@@ -175,8 +176,12 @@ namespace leopard
         try
           {
             values.add_output(f);
+            both.add_output(f);
             for (const GiNaC::realsymbol &variable : x)
-              derivatives.add_output(f.diff(variable));
+              {
+                all_derivatives.push_back(f.diff(variable));
+                derivatives.add_output(all_derivatives.back());
+              }
           }
         catch (const NotTranslatable &problem)
           {
@@ -187,7 +192,9 @@ namespace leopard
             reader.fail(std::string(exception.what()));
           }
       }
-    return {values.tape(), derivatives.tape()};
+    for (const GiNaC::ex &derivative : all_derivatives)
+      both.add_output(derivative);
+    return {values.tape(), derivatives.tape(), both.tape()};
   }
 
   std::string why_no_name(const std::string &name)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "expression_tape.h"
+#include <solvers/reaction_diffusion/expression_tape.h>
 
 #include <string>
 #include <utility>
@@ -12,8 +12,9 @@ namespace leopard
   /** n expressions in m variables, and their derivatives, ready to be evaluated. */
   struct DifferentiatedExpressions
   {
-    ExpressionTape values;      ///< n outputs f_i
-    ExpressionTape derivatives; ///< n m outputs, df_i/dx_j at position i m + j
+    reaction_diffusion::ExpressionTape values;      ///< n outputs f_i
+    reaction_diffusion::ExpressionTape derivatives; ///< n m outputs, df_i/dx_j at position i m + j
+    reaction_diffusion::ExpressionTape both;        ///< the outputs of `values`, then those of `derivatives`
   };
 
   /** An expression and the entry of the parameter file that has it, for messages. */

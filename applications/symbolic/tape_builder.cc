@@ -22,7 +22,7 @@ namespace leopard
     return first_constant + static_cast<Register>(constants.size()) - 1;
   }
 
-  TapeBuilder::Register TapeBuilder::apply(ExpressionTape::Operation operation, Register a, Register b)
+  TapeBuilder::Register TapeBuilder::apply(Operation operation, Register a, Register b)
   {
     const auto [found, is_new] = known.emplace(std::make_tuple(operation, a, b), first_instruction + static_cast<Register>(instructions.size()));
     if (is_new)

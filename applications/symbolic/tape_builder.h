@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "expression_tape.h"
+#include <solvers/reaction_diffusion/expression_tape.h>
 
 #include <map>
 #include <tuple>
 
 namespace leopard
 {
+  using reaction_diffusion::ExpressionTape;
+  using reaction_diffusion::Operation;
+
   /** Builds an ExpressionTape; the same operation on the same operands is done once. */
   class TapeBuilder
   {
@@ -18,7 +21,7 @@ namespace leopard
 
     Register input(unsigned int i) const { return static_cast<Register>(i); }
     Register constant(double value);
-    Register apply(ExpressionTape::Operation operation, Register a, Register b);
+    Register apply(Operation operation, Register a, Register b);
     void     add_output(Register value) { outputs.push_back(value); }
 
     /** @throws Error for more registers than an instruction can name. */
@@ -27,10 +30,10 @@ namespace leopard
   private:
     static constexpr Register first_constant = 1 << 20, first_instruction = 1 << 21;
 
-    unsigned int                                                                  n_inputs;
-    std::vector<double>                                                           constants;
-    std::vector<std::tuple<ExpressionTape::Operation, Register, Register>>        instructions;
-    std::map<std::tuple<ExpressionTape::Operation, Register, Register>, Register> known;
-    std::vector<Register>                                                         outputs;
+    unsigned int                                                  n_inputs;
+    std::vector<double>                                           constants;
+    std::vector<std::tuple<Operation, Register, Register>>        instructions;
+    std::map<std::tuple<Operation, Register, Register>, Register> known;
+    std::vector<Register>                                         outputs;
   };
 } // namespace leopard

@@ -16,8 +16,6 @@ namespace leopard
     DECLARE_FUNCTION_1P(absolute_value)
     REGISTER_FUNCTION(absolute_value, derivative_func(derivative_of_absolute_value).latex_name("abs"))
 
-    using Operation = ExpressionTape::Operation;
-
     const std::map<std::string, Operation> &functions_of_one_argument()
     {
       static const std::map<std::string, Operation> table = {{"exp", Operation::exp},

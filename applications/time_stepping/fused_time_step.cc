@@ -64,23 +64,38 @@ namespace leopard
     dt         = now.next_step_size;
     n_steps    = static_cast<unsigned int>(now.step);
 
-    report.newton_steps      = last.newton_steps;
+    // with an explicit reaction the corrections of a step are parts of one linear solve
+    report.newton_steps      = parameters.explicit_reaction() ? 1 : last.newton_steps;
     report.linear_iterations = last.sweeps + last.cycles;
     report.rejected          = last.rejected;
     report.error_estimate    = last.error_estimate;
     report.rate_of_change    = last.rate_of_change;
     // the library divides G by a m; its weights are 1 where m is that of a whole cell
     report.residual = last.residual * coefficients(steps[0], steps[1], last_order).a * system.lumped_mass.linfty_norm();
-    report.bound    = largest_step(implicit_system.dominant_mass_factor(levels[1]), last_order); // at the solution before the step
+    report.bound    = parameters.follows_bound() ? last.bound : largest_step(implicit_system.dominant_mass_factor(levels[1]), last_order, steps[1]);
+    if (parameters.explicit_reaction())
+      extrapolate_reaction(coefficients(steps[0], steps[1], last_order));
     if (totals.multigrid_steps > 0 && !told_bound)
       report.notes.push_back(
         format("from about step %u on steps are too long for block-asynchronous sweeps alone: multigrid with these sweeps as smoother", n_steps));
     told_bound       = told_bound || totals.multigrid_steps > 0;
     report.multigrid = static_cast<unsigned int>(totals.multigrid_steps - before.multigrid_steps);
 
-    report.earlier_steps             = static_cast<unsigned int>(totals.steps - before.steps - 1);
-    report.earlier_newton_steps      = totals.newton_steps - before.newton_steps - last.newton_steps;
+    report.earlier_steps = static_cast<unsigned int>(totals.steps - before.steps - 1);
+    report.earlier_newton_steps =
+      parameters.explicit_reaction() ? report.earlier_steps : totals.newton_steps - before.newton_steps - last.newton_steps;
     report.earlier_linear_iterations = totals.sweeps + totals.cycles - before.sweeps - before.cycles - report.linear_iterations;
     report.earlier_rejected          = totals.rejected - before.rejected - last.rejected;
+  }
+
+  void TimeIntegrator::extrapolate_reaction(const Coefficients &factors)
+  {
+    implicit_system.reaction(levels[1], explicit_rates);
+    explicit_rates *= factors.p;
+    if (factors.q != 0.)
+      {
+        implicit_system.reaction(levels[2], rates[1]);
+        explicit_rates.add(factors.q, rates[1]);
+      }
   }
 } // namespace leopard

@@ -13,7 +13,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 namespace leopard
 {
@@ -94,21 +93,15 @@ namespace leopard
     return {(1. + 2. * w) / (1. + w) / step_size, (1. + w) / step_size, -w * w / (1. + w) / step_size, 1. + w, -w};
   }
 
-  double TimeIntegrator::largest_step(double mass_factor, int order) const
+  double TimeIntegrator::largest_step(double mass_factor, int order, double previous_step_size)
   {
-    if (mass_factor <= 0.)
-      return std::numeric_limits<double>::infinity();
-    if (order == 1)
-      return 1. / mass_factor;
-    // the positive root of mass_factor dt (1 + dt/dt_n) = 1 + 2 dt/dt_n
-    const double p = mass_factor - 2. / steps[0];
-    return 2. / (p + std::sqrt(p * p + 4. * mass_factor / steps[0]));
+    return reaction_diffusion::Controller::asynchronous_bound(mass_factor, order, previous_step_size);
   }
 
   void TimeIntegrator::follow_bound(double mass_factor)
   {
     const int    order = std::min<int>(parameters.order(), n_levels);
-    const double bound = largest_step(mass_factor, order);
+    const double bound = largest_step(mass_factor, order, steps[0]);
     if (!(bound > 0.))
       throw ConvergenceFailure("no step size makes rho(|B|) < 1 certain at time " + format("%.8g", t) +
                                "\n  expected: a lumped mass matrix for 'Time stepping/Step control = asynchronous bound', or another step control");

@@ -128,8 +128,7 @@ namespace leopard
     void resume(const State &state, const std::vector<HostVector> &solutions);
 
   private:
-    /** A step may be this many times its predecessor; variable-step BDF2 is zero-stable below 1 + sqrt(2). */
-    static constexpr double largest_growth = 1.6;
+    static constexpr double largest_growth = reaction_diffusion::Controller::largest_growth;
 
     /** The factors of a step: (M (a u_n+1 - b u_n - c u_n-1)) and the reaction p r(u_n) + q r(u_n-1) where it is explicit. */
     struct Coefficients
@@ -138,7 +137,9 @@ namespace leopard
     };
     static Coefficients coefficients(double step_size, double previous_step_size, int order);
 
-    double      largest_step(double mass_factor, int order) const;
+    /** Controller::asynchronous_bound(). @param mass_factor ImplicitSystem::dominant_mass_factor(). */
+    static double largest_step(double mass_factor, int order, double previous_step_size);
+
     void        follow_bound(double mass_factor);
     void        choose_solver(double step_size, StepReport &report);
     void        extrapolate(double step_size, HostVector &prediction) const;
@@ -150,7 +151,9 @@ namespace leopard
     void        finish_step(double step_size, int order, bool can_estimate, StepReport &report);
     void        reject_step(double step_size, double growth, const std::string &reason, StepReport &report);
     std::string growth_of_solution(double largest) const;
-    void        take_over_steps(const reaction_diffusion::Totals &before, StepReport &report);
+    /** explicit_rates of the step that led from levels[1] to levels[0]. */
+    void extrapolate_reaction(const Coefficients &factors);
+    void take_over_steps(const reaction_diffusion::Totals &before, StepReport &report);
 
     const TimeParameters             &parameters;
     const Problem                    &problem;

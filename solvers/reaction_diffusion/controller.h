@@ -41,7 +41,8 @@ namespace leopard::reaction_diffusion
     double       step_size               = 1e-4;  ///< fixed: the step; error-controlled: the first one
     double       error_tolerance         = 1e-3;  ///< of the estimated local error, relative to the fields
     double       smallest_step           = 1e-12; ///< error-controlled
-    double       largest_step            = 1e30;  ///< error-controlled
+    double       largest_step            = 1e30;  ///< error-controlled, and steps at the asynchronous bound
+    double       bound_fraction          = 0.;    ///< not 0: the step is this times Controller::asynchronous_bound(), computed anew for each step
     double       steady_tolerance        = 0.;    ///< stop when the RMS of du/dt falls below; 0: never
     double       newton_tolerance        = 1e-8;  ///< of the residual norm against that of the first guess
     double       newton_floor            = 1e-12; ///< of the residual norm against that of the old values: the level of rounding
@@ -66,6 +67,7 @@ namespace leopard::reaction_diffusion
     double error_estimate = 0.; ///< of the local error against the tolerance; 0 where there is none
     double rate_of_change = 0.; ///< RMS of (u_n+1 - u_n) / dt
     double n_negative     = 0.; ///< values below zero
+    double bound          = 0.; ///< where steps follow it: Controller::asynchronous_bound(), may be infinite
   };
 
   struct Totals
@@ -79,11 +81,12 @@ namespace leopard::reaction_diffusion
   {
     double residual = 0.; ///< of (w G)^2, w = m / (product of the mesh sizes): 1 inside, 1/2 on a face, ...
     double squares  = 0.; ///< of u^2
-    double history  = 0.; ///< after predict: of (w times the old values' combination)^2; after correct: of ((u - prediction) / scale)^2
+    double history  = 0.; ///< after predict: of (w times the old values' combination)^2; after correct: of (e / scale)^2, e: see Controller
     double change   = 0.; ///< after correct: of (u - u_n)^2
     double negative = 0.; ///< number of values below zero
+    double row_rate = 0.; ///< a maximum, 0 if it is negative: of dr_c/du_c + sum over d != c of |dr_c/du_d|, the implicit reaction's rows
 
-    static constexpr int n = 5;
+    static constexpr int n = 6;
 
     Sums() = default;
 
@@ -94,8 +97,12 @@ namespace leopard::reaction_diffusion
       , history(part[2])
       , change(part[3])
       , negative(part[4])
+      , row_rate(part[5])
     {
     }
+
+    /** Entry q of the sums over two sets of nodes, from those of each. */
+    static LEOPARD_HOST_DEVICE double merge(int q, double a, double b) { return q != n - 1 ? a + b : a > b ? a : b; }
 
     LEOPARD_HOST_DEVICE void copy_to(double *part) const
     {
@@ -104,6 +111,17 @@ namespace leopard::reaction_diffusion
       part[2] = history;
       part[3] = change;
       part[4] = negative;
+      part[5] = row_rate;
+    }
+
+    LEOPARD_HOST_DEVICE void add(const Sums &other)
+    {
+      double part[n], theirs[n];
+      copy_to(part);
+      other.copy_to(theirs);
+      for (int q = 0; q < n; ++q)
+        part[q] = merge(q, part[q], theirs[q]);
+      *this = Sums(part);
     }
   };
 
@@ -128,7 +146,8 @@ namespace leopard::reaction_diffusion
    *   G(u) = u - history[0] u_n - history[1] u_n-1 - implicit (diffusion_c laplace u_c + r_c(u)),   J = dG/du,
    *
    * where in the IMEX scheme r is taken at the old levels with weights `reaction`. The first guess is the polynomial through as many old solutions as
-   * the error estimate needs (order + 1); the estimate compares it with the corrector (Milne's device). Every step does at least one Newton step.
+   * the error estimate needs (order + 1); the estimate compares it with the corrector (Milne's device): e = u - prediction, in the IMEX scheme plus
+   * reaction_error times (the extrapolated reaction - r(u)). Every step does at least one Newton step.
    */
   struct Controller
   {
@@ -142,6 +161,7 @@ namespace leopard::reaction_diffusion
     double time = 0., next_step = 0.;
     int    n_levels = 0, newest = 0;
     double steps[2] = {0., 0.}; ///< t_n - t_n-1, t_n-1 - t_n-2
+    double row_rate = -1.;      ///< Sums::row_rate of the present solution; -1: not known, since nothing was evaluated there
 
     // how far this call goes
     long   last_step = 0;  ///< stop after this step
@@ -150,13 +170,13 @@ namespace leopard::reaction_diffusion
 
     // the attempt under way
     double ceiling   = 1e300; ///< of the step size, set where Newton's method failed; rises slowly
-    double step_size = 0., implicit = 0., history[2] = {0., 0.}, reaction[2] = {0., 0.}, prediction[3] = {0., 0., 0.};
+    double step_size = 0., implicit = 0., history[2] = {0., 0.}, reaction[2] = {0., 0.}, prediction[3] = {0., 0., 0.}, reaction_error = 0.;
     int    order = 1, n_sweeps = 0, n_cycles = 0;
     double rms  = 0.; ///< of the prediction: small values are measured against it
     double norm = 0., goal = 0.;
-    bool   uses_multigrid = false, predicting = false;
-    double sweep_rate = 0.; ///< contraction of the residual in a sweep as of the last solve
-    double reduction  = 0.; ///< of the residual, that the linear solve is to reach
+    bool   uses_multigrid = false, predicting = false, measuring = false; ///< measuring: the row_rate of the present solution is being found out
+    double sweep_rate = 0.;                                               ///< contraction of the residual in a sweep as of the last solve
+    double reduction  = 0.;                                               ///< of the residual, that the linear solve is to reach
     double n_unknowns = 0.;
 
     StepFigures figures; ///< of the last accepted step
@@ -171,7 +191,26 @@ namespace leopard::reaction_diffusion
 
     LEOPARD_HOST_DEVICE int  scheme_order() const { return options.scheme == Scheme::implicit_euler ? 1 : 2; }
     LEOPARD_HOST_DEVICE bool explicit_reaction() const { return options.scheme == Scheme::imex_bdf2; }
-    LEOPARD_HOST_DEVICE int  slot(int level) const { return (newest + 4 - level) & 3; }
+    LEOPARD_HOST_DEVICE bool follows_bound() const { return options.bound_fraction > 0.; }
+    /** A step may be this many times its predecessor; variable-step BDF2 is zero-stable below 1 + sqrt(2). */
+    static constexpr double largest_growth = 1.6;
+
+    /**
+     * The largest step for which every asynchronous iteration converges on J: rho(|I - D^-1 J|) < 1 is certain where the rows are dominant, that is for
+     * 1/dt (order 1) or (1 + 2w) / (1 + w) / dt with w = dt / last_step (order 2) beyond a rate; infinite if the rate is not positive.
+     * @param rate Sums::row_rate, plus what is missing to dominance in the rows of the diffusion.
+     */
+    static LEOPARD_HOST_DEVICE double asynchronous_bound(double rate, int order, double last_step)
+    {
+      if (rate <= 0.)
+        return HUGE_VAL;
+      if (order == 1)
+        return 1. / rate;
+      // the positive root of rate dt (1 + dt/last_step) = 1 + 2 dt/last_step
+      const double p = rate - 2. / last_step;
+      return 2. / (p + std::sqrt(p * p + 4. * rate / last_step));
+    }
+    LEOPARD_HOST_DEVICE int slot(int level) const { return (newest + 4 - level) & 3; }
 
     /** Begins with the step from the present state, unless there is nothing to do. */
     LEOPARD_HOST_DEVICE Action start()
@@ -180,10 +219,13 @@ namespace leopard::reaction_diffusion
       attempt_figures = StepFigures();
       if (finished())
         return Action::stop;
-      return begin_attempt();
+      return follows_bound() && row_rate < 0. ? measure_row_rate() : begin_attempt();
     }
 
-    LEOPARD_HOST_DEVICE Action next(const Sums &sums) { return predicting ? after_prediction(sums) : after_correction(sums); }
+    LEOPARD_HOST_DEVICE Action next(const Sums &sums)
+    {
+      return measuring ? after_measurement(sums) : predicting ? after_prediction(sums) : after_correction(sums);
+    }
 
   private:
     static LEOPARD_HOST_DEVICE double larger(double a, double b) { return a > b ? a : b; }
@@ -204,17 +246,52 @@ namespace leopard::reaction_diffusion
       return stop_reason != StopReason::none;
     }
 
+    /** Has the present solution evaluated, as a prediction, since the first step's size depends on it. */
+    LEOPARD_HOST_DEVICE Action measure_row_rate()
+    {
+      step_size = 0.;
+      order     = 1;
+      set_scheme();
+      prediction[0] = 1.;
+      prediction[1] = prediction[2] = 0.;
+      uses_multigrid                = false;
+      measuring = predicting = true;
+      return Action::predict;
+    }
+
+    LEOPARD_HOST_DEVICE Action after_measurement(const Sums &sums)
+    {
+      measuring = false;
+      if (!(sums.squares < 1e300))
+        return stop(StopReason::blow_up);
+      row_rate = sums.row_rate;
+      return begin_attempt();
+    }
+
+    LEOPARD_HOST_DEVICE void follow_bound()
+    {
+      attempt_figures.bound = asynchronous_bound(row_rate, order, steps[0]);
+      next_step             = attempt_figures.bound < 1e300 ? options.bound_fraction * attempt_figures.bound
+                              : step > 0                    ? options.largest_step
+                                                            : options.step_size;
+      next_step             = smaller(next_step, options.largest_step);
+      if (n_levels > 1)
+        next_step = smaller(next_step, largest_growth * steps[0]);
+    }
+
     LEOPARD_HOST_DEVICE Action begin_attempt()
     {
+      order = scheme_order() < n_levels ? scheme_order() : n_levels;
+      if (follows_bound())
+        follow_bound();
       step_size = next_step;
-      if (options.error_controlled)
+      if (options.error_controlled || follows_bound())
         {
           double limit = stop_time - time;
           if (limit > next_step && limit < 2. * next_step)
             limit /= 2.; // two equal steps instead of a long and a tiny one
           step_size = smaller(step_size, limit);
         }
-      order = scheme_order() < n_levels ? scheme_order() : n_levels;
       set_scheme();
       set_prediction();
       const double bound = row_sum_bound(implicit * rate_bound);
@@ -242,6 +319,8 @@ namespace leopard::reaction_diffusion
           reaction[0] = 1. + ratio;
           reaction[1] = -ratio;
         }
+      // the error is C y + d, d = implicit (extrapolated reaction - r), and u - prediction = (C + P) y + d; see error_factor()
+      reaction_error = explicit_reaction() && n_levels > order ? (1. / error_factor() - 1.) * implicit : 0.;
     }
 
     /** Lagrange's polynomials for the nodes t_n, t_n-1, t_n-2, as far as known and needed, at t_n + step_size. */
@@ -325,7 +404,7 @@ namespace leopard::reaction_diffusion
           if (estimate > 1.)
             return reject(larger(0.2, 0.85 * power), StopReason::step_underflow);
           // a step cut short to hit a time says little about the next one, and one that was just rejected is no time to grow
-          const double growth = smaller(1.6, 0.85 * power);
+          const double growth = smaller(largest_growth, 0.85 * power);
           if (can_estimate && (growth < 1. || (growth > 1.2 && step_size == next_step && attempt_figures.rejected == 0)))
             next_step = smaller(step_size * growth, smaller(options.largest_step, ceiling));
         }
@@ -368,6 +447,7 @@ namespace leopard::reaction_diffusion
       steps[1] = steps[0];
       steps[0] = step_size;
       time += step_size;
+      row_rate = sums.row_rate;
       ++step;
       if (options.stop_at_negative_values && figures.n_negative > 0.)
         return stop(StopReason::negative_values);

@@ -13,7 +13,8 @@ namespace leopard::reaction_diffusion
       const SteppingOptions &s = options.stepping;
       if (s.linear_method != LinearMethod::automatic)
         return s.linear_method == LinearMethod::multigrid;
-      return s.error_controlled || Controller::row_sum_bound(s.step_size * largest_diffusion_rate(grid, options.diffusion)) > Controller::slow_bound;
+      return s.error_controlled || s.bound_fraction > 0. ||
+             Controller::row_sum_bound(s.step_size * largest_diffusion_rate(grid, options.diffusion)) > Controller::slow_bound;
     }
   } // namespace
 
@@ -21,7 +22,7 @@ namespace leopard::reaction_diffusion
   {
     if (device::n_devices() == 0)
       throw DeviceError("the backend cuda is asked for, but no GPU answers\n  expected: a GPU and its driver; or the backend host");
-    return with_kinetics(options.kinetics, [&](const auto &kinetics) -> std::unique_ptr<Engine> {
+    return with_two_species(options.kinetics, [&](const auto &kinetics) -> std::unique_ptr<Engine> {
       using Kinetics                = std::decay_t<decltype(kinetics)>;
       const ClusterShape shape      = ClusterEngine<Kinetics>::shape_for(grid);
       const bool         long_steps = may_be_long(grid, options); // the cluster has sweeps only

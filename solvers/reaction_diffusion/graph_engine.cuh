@@ -64,8 +64,8 @@ namespace leopard::reaction_diffusion
     double part[Sums::n] = {};
     for (int i = threadIdx.x; i < n_parts; i += grid_threads)
       for (int q = 0; q < Sums::n; ++q)
-        part[q] += parts[i * Sums::n + q];
-    add_over_block(part);
+        part[q] = Sums::merge(q, part[q], parts[i * Sums::n + q]);
+    merge_over_block<Sums>(part);
     if (threadIdx.x != 0)
       return;
     if (state->action == Action::correct)

@@ -96,13 +96,7 @@ namespace leopard::reaction_diffusion
         fine.for_lines([&](int line, int b) { evaluate_line(c, scheme, line, partial_sums[b]); });
         Sums total;
         for (const Sums &s : partial_sums)
-          {
-            total.residual += s.residual;
-            total.squares += s.squares;
-            total.history += s.history;
-            total.change += s.change;
-            total.negative += s.negative;
-          }
+          total.add(s);
         return total;
       }
 

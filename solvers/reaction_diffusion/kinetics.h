@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "../base/host_device.h"
+#include "tape_kinetics.h"
 
 #include <string>
 #include <vector>
@@ -10,7 +10,7 @@ namespace leopard::reaction_diffusion
 {
   // Reactions as functors, one definition for host and GPU. Each has
   //   n_species           the number of fields,
-  //   evaluate(u, r, j)   r_c = f_c(u) and j[c * n_species + d] = df_c/du_d, without the factor gamma,
+  //   evaluate(u, r, j)   r_c = f_c(u) and, unless j is nullptr, j[c * n_species + d] = df_c/du_d, without the factor gamma,
   // and its constants as members, in the order in which KineticsChoice::constants lists them. All dimensionless.
 
   /** Schnakenberg 1979 in the form of the thesis, equations (4.25), (4.26): f = a - u + u^2 v, g = b - u^2 v. */
@@ -24,6 +24,8 @@ namespace leopard::reaction_diffusion
       const double square = u[0] * u[0], product = 2. * u[0] * u[1], cubic = square * u[1];
       r[0] = a - u[0] + cubic;
       r[1] = b - cubic;
+      if (j == nullptr)
+        return;
       j[0] = product - 1.;
       j[1] = square;
       j[2] = -product;
@@ -42,6 +44,8 @@ namespace leopard::reaction_diffusion
       const double square = u[0] * u[0], s = 1. + saturation * square, production = square / (u[1] * s);
       r[0] = a - b * u[0] + production;
       r[1] = square - u[1];
+      if (j == nullptr)
+        return;
       j[0] = 2. * u[0] / (u[1] * s * s) - b;
       j[1] = -production / u[1];
       j[2] = 2. * u[0];
@@ -60,6 +64,8 @@ namespace leopard::reaction_diffusion
       const double square = u[0] * u[0], cubic = square * u[1], product = 2. * u[0] * u[1];
       r[0] = feed - (conversion + 1.) * u[0] + cubic;
       r[1] = conversion * u[0] - cubic;
+      if (j == nullptr)
+        return;
       j[0] = product - (conversion + 1.);
       j[1] = square;
       j[2] = conversion - product;
@@ -78,6 +84,8 @@ namespace leopard::reaction_diffusion
       const double square = u[0] * u[0], cubic = square * u[1], product = 2. * u[0] * u[1];
       r[0] = cubic - (feed + kill) * u[0];
       r[1] = feed * (1. - u[1]) - cubic;
+      if (j == nullptr)
+        return;
       j[0] = product - (feed + kill);
       j[1] = square;
       j[2] = -product;
@@ -95,6 +103,8 @@ namespace leopard::reaction_diffusion
     {
       r[0] = u[0] - u[0] * u[0] * u[0] - u[1];
       r[1] = epsilon * (u[0] - b * u[1] + a);
+      if (j == nullptr)
+        return;
       j[0] = 1. - 3. * u[0] * u[0];
       j[1] = -1.;
       j[2] = epsilon;
@@ -105,22 +115,31 @@ namespace leopard::reaction_diffusion
   /** Which reaction, and its constants. */
   struct KineticsChoice
   {
-    std::string         name      = "Schnakenberg";       ///< one of kinetics_names()
-    std::vector<double> constants = {0.126779, 0.792366}; ///< in the order of the functor's members, dimensionless
-    double              gamma     = 1000.;                ///< strength of the reaction: the rates are gamma f_c; dimensionless
+    std::string         name        = "Schnakenberg";       ///< one of kinetics_names(), or "expressions"
+    std::vector<double> constants   = {0.126779, 0.792366}; ///< in the order of the functor's members, dimensionless
+    double              gamma       = 1000.;                ///< strength of the reaction: the rates are gamma f_c; dimensionless
+    ExpressionTape      expressions = {};                   ///< for the name "expressions", of one to max_species species: see TapeKinetics
 
-    /** @throws InvalidInput for a name that is not there, a wrong number of constants, or constants that are not finite. */
+    static constexpr unsigned int max_species = 4;
+
+    /** Why these expressions cannot be stepped, in a sentence; empty if they can or the name is another. */
+    std::string why_not() const;
+    /** @throws InvalidInput for a name that is not there, a wrong number of constants, constants that are not finite, or with why_not(). */
     void validate() const;
+    /** Of a valid choice. */
+    int n_species() const { return name == "expressions" ? static_cast<int>(expressions.n_inputs) : 2; }
   };
 
-  /** "Schnakenberg", "Gierer-Meinhardt", "Brusselator", "Gray-Scott", "FitzHugh-Nagumo". */
+  /** The built-in ones: "Schnakenberg", "Gierer-Meinhardt", "Brusselator", "Gray-Scott", "FitzHugh-Nagumo". */
   std::vector<std::string> kinetics_names();
 
-  /** Calls visitor(functor) with the functor of the choice, which must be valid, and returns what that returns. */
+  /** Calls visitor(functor) with the functor of the choice, which must be valid and of two species, and returns what that returns. */
   template <typename Visitor>
-  auto with_kinetics(const KineticsChoice &choice, const Visitor &visitor)
+  auto with_two_species(const KineticsChoice &choice, const Visitor &visitor)
   {
     const double *c = choice.constants.data();
+    if (choice.name == "expressions")
+      return visitor(TapeKinetics<2>(choice.expressions));
     if (choice.name == "Gierer-Meinhardt")
       return visitor(GiererMeinhardt{c[0], c[1], c[2]});
     if (choice.name == "Brusselator")
@@ -130,5 +149,22 @@ namespace leopard::reaction_diffusion
     if (choice.name == "FitzHugh-Nagumo")
       return visitor(FitzHughNagumo{c[0], c[1], c[2]});
     return visitor(Schnakenberg{c[0], c[1]});
+  }
+
+  /** The same for any number of species. */
+  template <typename Visitor>
+  auto with_kinetics(const KineticsChoice &choice, const Visitor &visitor)
+  {
+    switch (choice.n_species())
+      {
+        case 1:
+          return visitor(TapeKinetics<1>(choice.expressions));
+        case 3:
+          return visitor(TapeKinetics<3>(choice.expressions));
+        case 4:
+          return visitor(TapeKinetics<4>(choice.expressions));
+        default:
+          return with_two_species(choice, visitor);
+      }
   }
 } // namespace leopard::reaction_diffusion

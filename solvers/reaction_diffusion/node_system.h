@@ -14,13 +14,14 @@ namespace leopard::reaction_diffusion
     Kinetics kinetics;
     double   gamma;
     double   diffusion[N];
-    bool     fields_together; ///< how relaxation_matrix() is meant
+    bool     explicit_reaction; ///< the Jacobian has no derivatives of the reaction
+    bool     fields_together;   ///< how relaxation_matrix() is meant
     double   omega;
 
     /** Coefficients of the present attempt. */
     struct Scheme
     {
-      double implicit, history[2], reaction[2], prediction[3], rms;
+      double implicit, history[2], reaction[2], prediction[3], reaction_error, rms;
       bool   explicit_reaction, predicting;
 
       LEOPARD_HOST_DEVICE explicit Scheme(const Controller &c)
@@ -28,6 +29,7 @@ namespace leopard::reaction_diffusion
         , history{c.history[0], c.history[1]}
         , reaction{c.reaction[0], c.reaction[1]}
         , prediction{c.prediction[0], c.prediction[1], c.prediction[2]}
+        , reaction_error(c.reaction_error)
         , rms(c.rms)
         , explicit_reaction(c.explicit_reaction())
         , predicting(c.predicting)
@@ -35,11 +37,14 @@ namespace leopard::reaction_diffusion
       }
     };
 
-    /** The largest positive derivative of a rate by its own field, over all nodes. @param u host memory, field c of node i at c * n + i. */
+    /**
+     * The largest positive derivative of a rate by its own field, over all nodes; 0 where the reaction is explicit.
+     * @param u host memory, field c of node i at c * n + i.
+     */
     double largest_rate(const double *u, long n) const
     {
       double result = 0.;
-      for (long i = 0; i < n; ++i)
+      for (long i = 0; i < n && !explicit_reaction; ++i)
         {
           double here[N], r[N], j[N * N];
           for (int c = 0; c < N; ++c)
@@ -72,15 +77,40 @@ namespace leopard::reaction_diffusion
           return;
         }
       double r_n[N], r_o[N];
-      kinetics.evaluate(u_n, r_n, j);
+      kinetics.evaluate(u_n, r_n, nullptr);
       for (int c = 0; c < N; ++c)
         r_o[c] = 0.;
       if (s.reaction[1] != 0.)
-        kinetics.evaluate(u_o, r_o, j);
+        kinetics.evaluate(u_o, r_o, nullptr);
       for (int c = 0; c < N; ++c)
         r[c] = gamma * (s.reaction[0] * r_n[c] + s.reaction[1] * r_o[c]);
       for (int e = 0; e < N * N; ++e)
         j[e] = 0.;
+    }
+
+    /** What is beside u - prediction in the error of the IMEX scheme, see Controller. @param r the extrapolated reaction; gets the result. */
+    LEOPARD_HOST_DEVICE void extrapolation_error(const Scheme &s, const double *u, double *r) const
+    {
+      double now[N] = {};
+      if (s.reaction_error != 0.)
+        kinetics.evaluate(u, now, nullptr);
+      for (int c = 0; c < N; ++c)
+        r[c] = s.reaction_error * (r[c] - gamma * now[c]);
+    }
+
+    /** Sums::row_rate of a node. @param j derivatives of the reaction. */
+    static LEOPARD_HOST_DEVICE double row_rate(const double *j)
+    {
+      double result = 0.;
+      for (int c = 0; c < N; ++c)
+        {
+          double sum = j[c * N + c];
+          for (int d = 0; d < N; ++d)
+            if (d != c)
+              sum += j[c * N + d] < 0. ? -j[c * N + d] : j[c * N + d];
+          result = sum > result ? sum : result;
+        }
+      return result;
     }
 
     /**
@@ -102,14 +132,21 @@ namespace leopard::reaction_diffusion
     {
       double r[N];
       reaction(s, u, u_n, u_o, r, block);
+      sums.row_rate = Sums::merge(Sums::n - 1, sums.row_rate, row_rate(block));
+      double old[N];
       for (int c = 0; c < N; ++c)
         {
-          const double old = s.history[0] * u_n[c] + (s.history[1] != 0. ? s.history[1] * u_o[c] : 0.);
-          g[c]             = u[c] - old - s.implicit * (diffusion[c] * laplace[c] + r[c]);
+          old[c] = s.history[0] * u_n[c] + (s.history[1] != 0. ? s.history[1] * u_o[c] : 0.);
+          g[c]   = u[c] - old[c] - s.implicit * (diffusion[c] * laplace[c] + r[c]);
+        }
+      if (s.explicit_reaction && !s.predicting)
+        extrapolation_error(s, u, r);
+      for (int c = 0; c < N; ++c)
+        {
           sums.residual += weight * weight * g[c] * g[c];
           sums.squares += u[c] * u[c];
           if (s.predicting)
-            sums.history += weight * weight * old * old;
+            sums.history += weight * weight * old[c] * old[c];
           else
             {
               double predicted = s.prediction[0] * u_n[c];
@@ -118,7 +155,7 @@ namespace leopard::reaction_diffusion
               if (s.prediction[2] != 0.)
                 predicted += s.prediction[2] * u_p[c];
               const double size = u[c] < 0. ? -u[c] : u[c], scale = size > s.rms ? size : (s.rms > 1e-100 ? s.rms : 1e-100);
-              const double e = (u[c] - predicted) / scale, change = u[c] - u_n[c];
+              const double e = (u[c] - predicted + (s.explicit_reaction ? r[c] : 0.)) / scale, change = u[c] - u_n[c];
               sums.history += e * e;
               sums.change += change * change;
               sums.negative += u[c] < 0. ? 1. : 0.;
@@ -211,10 +248,11 @@ namespace leopard::reaction_diffusion
   NodeSystem<Kinetics> make_node_system(const Kinetics &kinetics, const Options &options)
   {
     NodeSystem<Kinetics> system{};
-    system.kinetics        = kinetics;
-    system.gamma           = options.kinetics.gamma;
-    system.fields_together = options.fields_together;
-    system.omega           = options.stepping.omega;
+    system.kinetics          = kinetics;
+    system.gamma             = options.kinetics.gamma;
+    system.explicit_reaction = options.stepping.scheme == Scheme::imex_bdf2;
+    system.fields_together   = options.fields_together;
+    system.omega             = options.stepping.omega;
     for (int c = 0; c < Kinetics::n_species; ++c)
       system.diffusion[c] = options.diffusion[c];
     return system;

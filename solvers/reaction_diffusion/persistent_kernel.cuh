@@ -383,7 +383,7 @@ namespace leopard::reaction_diffusion
       for (int q = 0; q < Sums::n; ++q)
         {
           for (int step = 16; step > 0; step /= 2)
-            part[q] += __shfl_xor_sync(all, part[q], step);
+            part[q] = Sums::merge(q, part[q], __shfl_xor_sync(all, part[q], step));
           if (lane == 0)
             state.warp_sums[warp][q] = part[q];
         }
@@ -394,7 +394,7 @@ namespace leopard::reaction_diffusion
           {
             part[q] = lane < n_warps ? state.warp_sums[lane][q] : 0.;
             for (int step = 16; step > 0; step /= 2)
-              part[q] += __shfl_xor_sync(all, part[q], step);
+              part[q] = Sums::merge(q, part[q], __shfl_xor_sync(all, part[q], step));
             if (lane < n_blocks)
               cluster::store(cluster::map(&state.block_sums[parity][rank][q], lane), part[q]);
           }
@@ -405,7 +405,7 @@ namespace leopard::reaction_diffusion
             {
               part[q] = lane < n_blocks ? state.block_sums[parity][lane][q] : 0.;
               for (int step = max_cluster_size / 2; step > 0; step /= 2)
-                part[q] += __shfl_xor_sync(all, part[q], step);
+                part[q] = Sums::merge(q, part[q], __shfl_xor_sync(all, part[q], step));
             }
           if (lane == 0)
             {

@@ -23,24 +23,45 @@ namespace leopard::reaction_diffusion
     }
   } // namespace
 
+  std::string KineticsChoice::why_not() const
+  {
+    if (name != "expressions")
+      return "";
+    const std::size_t n = expressions.n_inputs;
+    if (n < 1 || n > max_species)
+      return "they have " + std::to_string(n) + " species, and 1 to " + std::to_string(max_species) + " are possible";
+    if (expressions.outputs.size() != n * (n + 1))
+      return "they give " + std::to_string(expressions.outputs.size()) + " values instead of " + std::to_string(n) + " rates and " +
+             std::to_string(n * n) + " derivatives";
+    return CompactTape::why_not(expressions);
+  }
+
   void KineticsChoice::validate() const
   {
+    require(std::isfinite(gamma), "gamma is " + std::to_string(gamma), "a finite number");
+    if (name == "expressions")
+      {
+        require(why_not().empty(), "the kinetics are expressions that cannot be stepped: " + why_not(), "expressions within these limits");
+        return;
+      }
     const auto  names = kinetics_names();
     std::string list;
     for (const std::string &known : names)
       list += (list.empty() ? "" : ", ") + known;
-    require(std::find(names.begin(), names.end(), name) != names.end(), "there are no kinetics '" + name + "'", "one of " + list);
+    require(
+      std::find(names.begin(), names.end(), name) != names.end(), "there are no kinetics '" + name + "'", "one of " + list + ", or expressions");
     const std::size_t wanted = name == "Gierer-Meinhardt" || name == "FitzHugh-Nagumo" ? 3 : 2;
     require(constants.size() == wanted, name + " kinetics are given " + std::to_string(constants.size()) + " constants", std::to_string(wanted));
     for (const double c : constants)
       require(std::isfinite(c), "a constant of the " + name + " kinetics is " + std::to_string(c), "a finite number");
-    require(std::isfinite(gamma), "gamma is " + std::to_string(gamma), "a finite number");
   }
 
   void StepperOptions::validate() const
   {
     kinetics.validate();
-    const std::size_t n = with_kinetics(kinetics, [](const auto &k) { return static_cast<std::size_t>(k.n_species); });
+    const std::size_t n = kinetics.n_species();
+    require(
+      n == 2 || backend != Backend::cuda, "the backend is cuda and there are " + std::to_string(n) + " fields", "two fields, or the backend host");
     require(diffusion.size() == n,
             std::to_string(diffusion.size()) + " diffusion coefficients are given for " + kinetics.name,
             std::to_string(n) + ", one a field");
@@ -49,6 +70,13 @@ namespace leopard::reaction_diffusion
     const SteppingOptions &s = stepping;
     require(s.step_size > 0. && std::isfinite(s.step_size), "the step size is " + std::to_string(s.step_size), "a positive number");
     require(s.error_tolerance > 0. || !s.error_controlled, "the error tolerance is " + std::to_string(s.error_tolerance), "a positive number");
+    require(s.bound_fraction >= 0. && s.bound_fraction <= 1.,
+            "the fraction of the asynchronous bound is " + std::to_string(s.bound_fraction),
+            "0 for steps that do not follow it, or at most 1");
+    require(s.bound_fraction == 0. || !s.error_controlled, "steps are error-controlled and follow the asynchronous bound", "one of both");
+    require(s.bound_fraction == 0. || s.scheme != Scheme::imex_bdf2,
+            "steps follow the asynchronous bound, but with an explicit reaction every step has a convergent iteration",
+            "implicit Euler or BDF2");
     require(s.newton_tolerance > 0. || s.newton_floor > 0., "both tolerances of Newton's method are 0", "at least one positive number");
     require(s.max_newton_steps >= 1 && s.max_sweeps >= 1 && s.max_cycles >= 1, "a largest number of iterations is below 1", "1 or more");
     require(s.omega > 0. && s.omega < 2., "the relaxation factor omega is " + std::to_string(s.omega), "a number between 0 and 2");
@@ -116,6 +144,7 @@ namespace leopard::reaction_diffusion
     c.step        = 0;
     c.time        = 0.;
     c.next_step   = c.options.step_size;
+    c.row_rate    = -1.;
     implementation->engine->set_slot(0, u);
   }
 
@@ -185,6 +214,7 @@ namespace leopard::reaction_diffusion
     c.step      = state.step;
     c.time      = state.time;
     c.next_step = state.next_step_size;
+    c.row_rate  = -1.;
     c.n_levels  = static_cast<int>(n);
     c.newest    = static_cast<int>(n) - 1;
     std::copy(state.step_sizes.begin(), state.step_sizes.end(), c.steps);

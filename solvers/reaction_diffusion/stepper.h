@@ -17,7 +17,7 @@ namespace leopard::reaction_diffusion
   {
     Backend             backend   = Backend::host;
     int                 n_threads = 0;         ///< host; 0: as many as the machine has
-    std::vector<double> diffusion = {1., 10.}; ///< one coefficient a field, positive, dimensionless
+    std::vector<double> diffusion = {1., 10.}; ///< one coefficient a field (host: 1 to 4 fields, cuda: 2), positive, dimensionless
     KineticsChoice      kinetics;
     SteppingOptions     stepping;
     int                 local_iterations = 1;    ///< sweeps that a block does before the next one's turn
@@ -34,7 +34,7 @@ namespace leopard::reaction_diffusion
    *   du_c/dt = diffusion_c laplace u_c + gamma f_c(u),   c = 1 ... n_s,   zero flux,
    *
    * on a grid of nodes: 5- or 7-point differences, symmetric boundary rows, the reaction at the nodes (thesis, section 4.14.2.1). Steps by Newton's
-   * method, tested by its true residual in each step; linear systems by block-asynchronous sweeps in red-black order, both fields of a node together,
+   * method, tested by its true residual in each step; linear systems by block-asynchronous sweeps in red-black order, all fields of a node together,
    * with values of other blocks read as they are at the moment; or by multigrid with these sweeps where the step is too long for them. On the backend
    * cuda everything happens on the GPU; the host sees scalars at the end of advance() and fields when it asks. Nothing is allocated and no field is
    * copied in a step. The backend reference is sequential and solves its linear systems directly (sparse LU): the oracle.
@@ -53,8 +53,8 @@ namespace leopard::reaction_diffusion
     void start(const double *u);
 
     /**
-     * Steps until `stop_time` (within `slack`; error-controlled steps hit it, fixed ones end nearest to it if slack is half a step), at most
-     * `max_steps` steps.
+     * Steps until `stop_time` (within `slack`; error-controlled steps and those at the asynchronous bound hit it, fixed ones end nearest to it if slack
+     * is half a step), at most `max_steps` steps.
      */
     StopReason advance(double stop_time, long max_steps, double slack);
 

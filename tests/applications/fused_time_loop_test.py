@@ -59,8 +59,8 @@ class FusedTimeLoop(Program):
         return general, fused
 
     def test_fixed_steps_are_those_of_the_general_loop(self):
-        for scheme in ("implicit Euler", "BDF2"):
-            general, fused = self.compare([f"Time stepping/Scheme={scheme}", *FIXED], 1e-8)
+        for scheme in ("implicit Euler", "BDF2", "SBDF2"):
+            general, fused = self.compare([f"Time stepping/Scheme={scheme}", "Linear solver/Relative tolerance=1e-11", *FIXED], 1e-8)
             self.assertEqual([row[0] for row in general], [row[0] for row in fused], "the same steps are in the statistics")
             for one, two in zip(general[1:], fused[1:]):
                 self.assertAlmostEqual(one[1], two[1], delta=1e-12)
@@ -73,14 +73,66 @@ class FusedTimeLoop(Program):
         self.assertGreater(loop["steps_by_multigrid"], 0)
         self.assertLess(loop["steps_by_multigrid"], loop["steps"])
 
+    def test_error_controlled_steps_of_sbdf2_are_those_of_the_general_loop(self):
+        for tolerance in ("1e-3", "1e-4"):
+            settings = [*CONTROLLED, "Time stepping/Scheme=SBDF2", f"Time stepping/Error tolerance={tolerance}", "Linear solver/Relative tolerance=1e-10",
+                        "Linear solver/Method=cg", "Linear solver/Schedule=synchronous", "Output/Log every=1"]
+            general, fused = self.compare(settings, 3 * float(tolerance))
+            self.assertLess(abs(general[-1][0] - fused[-1][0]), 0.1 * general[-1][0], f"{general[-1][0]} and {fused[-1][0]} steps")
+            # as long as nothing was rounded differently, step by step
+            for one, two in list(zip(general, fused))[1:15]:
+                self.assertAlmostEqual(one[2] / two[2], 1, delta=1e-2, msg=f"step {one[0]}")
+
+    def test_steps_at_the_asynchronous_bound_are_those_of_the_general_loop(self):
+        for scheme in ("implicit Euler", "BDF2"):
+            settings = [f"Time stepping/Scheme={scheme}", "Time stepping/Step control=asynchronous bound", "Time stepping/End time=0.1", "Output/Log every=1",
+                        "Linear solver/Max iterations=5000", "Newton/Relative tolerance=1e-12"]
+            general, fused = self.compare(settings, 1e-8)
+            columns, _ = self.statistics("case")
+            bound = columns.index("asynchronous bound of the step size (dimensionless)")
+            self.assertEqual(len(general), len(fused))
+            self.assertGreater(len(general), 8)
+            # the first step's state is the same, those of the others up to the tolerance of Newton's method
+            self.assertAlmostEqual(general[0][bound] / fused[0][bound], 1, delta=1e-10)
+            self.assertAlmostEqual(general[0][2] / fused[0][2], 1, delta=1e-10)
+            for one, two in list(zip(general, fused))[:-2]:  # the last two share what is left
+                self.assertAlmostEqual(one[bound] / two[bound], 1, delta=1e-7)
+                self.assertAlmostEqual(one[2] / two[2], 1, delta=1e-7)
+
     def test_mass_balance_closes(self):
-        self.run_case("fused", "Time stepping/Scheme=BDF2", *FIXED)
-        columns, rows = self.statistics("case")
-        balances = [i for i, c in enumerate(columns) if c.startswith("mass balance")]
-        self.assertEqual(len(balances), 2)
-        for row in rows[1:]:
-            for i in balances:
-                self.assertLess(abs(row[i]), 1e-9)
+        for scheme in ("BDF2", "SBDF2"):
+            self.run_case("fused", f"Time stepping/Scheme={scheme}", "Linear solver/Relative tolerance=1e-12", *FIXED)
+            columns, rows = self.statistics("case")
+            balances = [i for i, c in enumerate(columns) if c.startswith("mass balance")]
+            self.assertEqual(len(balances), 2)
+            for row in rows[1:]:
+                for i in balances:
+                    self.assertLess(abs(row[i]), 1e-9, scheme)
+
+    def test_expressions(self):
+        two = ["Turing/Kinetics=expressions", "Turing/Constants=a: 0.126779, b: 0.792366", "Turing/Reaction u=a - u + u^2*v", "Turing/Reaction v=b - u^2*v", "Turing/Diffusion u=1",
+               "Turing/Diffusion v=10"]
+        for scheme in ("BDF2", "SBDF2"):
+            settings = [f"Time stepping/Scheme={scheme}", "Linear solver/Relative tolerance=1e-11", *FIXED]
+            self.run_case("fused", *settings)
+            built_in = self.measures(self.statistics("case")[1][-1])
+            self.run_case("fused", *settings, *two)
+            for name, value in self.measures(self.statistics("case")[1][-1]).items():
+                self.assertAlmostEqual(built_in[name], value, delta=1e-8, msg=f"{scheme}: {name}")
+        three = [*two, "Turing/Species=u, v, w", "Turing/Reaction w=0.5*(u*v - w)", "Turing/Diffusion w=0.3"]
+        self.compare([*three, "Time stepping/Scheme=BDF2", *FIXED], 1e-8)
+        self.assertEqual(len([c for c in self.statistics("case")[0] if c.startswith("maximum")]), 3)
+
+    def test_expressions_that_are_too_much(self):
+        file = self.write("case.prm", CASE)
+        few = ["Turing/Kinetics=expressions", "Turing/Diffusion u=1", "Turing/Diffusion v=10", "Turing/Steady state=none", "Turing/Start from steady state=false", *FIXED[:2],
+               "Time stepping/End time=2e-4"]
+        long = "+".join(f"sin({k}*u)*exp(v/{k})" for k in range(1, 40))
+        said = self.leopard(file, *few, f"Turing/Reaction u={long}", "Turing/Reaction v=-v")
+        self.assertRegex(said, r"time loop: general, since the fused one cannot be used: of the expressions of 'Turing/Kinetics': they have \d+ operations with their derivatives, more than 256")
+        names = "abcde"
+        said = self.leopard(file, *few[:1], *few[3:], f"Turing/Species={','.join(names)}", *[f"Turing/Reaction {s}=-{s}" for s in names], *[f"Turing/Diffusion {s}=1" for s in names])
+        self.assertIn("of the expressions of 'Turing/Kinetics': they have 5 species, and 1 to 4 are possible", said)
 
     def test_killed_or_stopped_and_resumed(self):
         settings = ["Time stepping/Scheme=BDF2", FIXED[0], *FIXED[2:], "Time stepping/Step size=1e-5", "Run/Checkpoint steps=50"]
@@ -120,7 +172,7 @@ class FusedTimeLoop(Program):
         file = self.write("case.prm", CASE)
         for setting, reason in (("Discretization/Method=finite elements", "it needs finite differences"), ("Turing/Source u=1", "no sources"),
                                 ("Linear solver/Method=direct", "another solver"), ("Newton/Forcing=fixed iterations", "a fixed number"),
-                                ("Time stepping/Scheme=SBDF2", "implicit Euler and BDF2")):
+                                ("Time stepping/Negative values=clip", "does not clip")):
             said = self.leopard(file, "Time stepping/Engine=fused", setting, *FIXED[:3], fails=True)
             self.assertIn("'Time stepping/Engine' is fused", said)
             self.assertIn(reason, said)

@@ -87,6 +87,21 @@ namespace leopard
           }
     }
 
+    TEST(Symbolic, BothIsValuesAndThenDerivatives)
+    {
+      const auto   compiled = differentiate({{"f", "a - u + u^n*v"}, {"g", "exp(-u*v)/(1 + u^2)"}}, {"u", "v"}, {{"a", 0.3}, {"n", 2.}});
+      const double point[]  = {0.7, 1.3};
+      double       apart[6], both[6];
+      compiled.values.evaluate(1, point, apart);
+      compiled.derivatives.evaluate(1, point, apart + 2);
+      ASSERT_EQ(compiled.both.outputs.size(), 6u);
+      compiled.both.evaluate(1, point, both);
+      for (int i = 0; i < 6; ++i)
+        EXPECT_EQ(both[i], apart[i]) << i;
+      EXPECT_LT(compiled.both.instructions.size(), compiled.values.instructions.size() + compiled.derivatives.instructions.size())
+        << "they share operations";
+    }
+
     TEST(Symbolic, DerivativesAreFiniteWhereTheyExist)
     {
       // u^n with a constant n, and |u|, at u = 0: formulas with a division by u would give 0/0

@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cstdlib>
 #include <new>
+#include <string>
 #include <vector>
 
 namespace
@@ -39,31 +40,76 @@ void operator delete(void *memory, std::size_t /*n*/) noexcept
 
 namespace leopard::reaction_diffusion
 {
+  namespace
+  {
+    /** Logistic growth of `n` species that do not see each other, as expressions: u (1 - u). */
+    KineticsChoice logistic(std::uint16_t n)
+    {
+      KineticsChoice  choice{"expressions", {}, 10., {}};
+      ExpressionTape &tape = choice.expressions;
+      tape.n_inputs        = n;
+      tape.constants       = {1., 0., 2.};
+      const auto apply     = [&](Operation operation, int a, int b) {
+        tape.instructions.push_back({operation, static_cast<std::uint16_t>(a), static_cast<std::uint16_t>(b)});
+        return static_cast<std::uint16_t>(tape.n_registers() - 1);
+      };
+      for (int c = 0; c < n; ++c)
+        tape.outputs.push_back(apply(Operation::multiply, c, apply(Operation::subtract, n, c)));
+      for (int c = 0; c < n; ++c)
+        for (int d = 0; d < n; ++d)
+          tape.outputs.push_back(c == d ? apply(Operation::subtract, n, apply(Operation::multiply, n + 2, c)) : static_cast<std::uint16_t>(n + 1));
+      return choice;
+    }
+
+    /** Some steps, then some whose allocations are counted. */
+    void expect_no_allocation(StepperOptions options, const std::string &what)
+    {
+      NodeGrid grid;
+      grid.n                     = {110, 80, 1}; // large enough for several threads
+      grid.spacing               = {1. / 109., 1. / 109., 1.};
+      options.n_threads          = 3;
+      options.stepping.step_size = 1e-5;
+      std::vector<double> u(options.diffusion.size() * grid.n_nodes(), 0.9);
+      for (long i = 0; i < grid.n_nodes(); ++i)
+        u[i] += 1e-3 * static_cast<double>(i % 7);
+      Stepper stepper(grid, options);
+      stepper.start(u.data());
+      stepper.advance(1., 3, 0.);
+      const long before = n_allocations;
+      stepper.advance(1., 5, 0.);
+      const long after = n_allocations;
+      EXPECT_EQ(after, before) << what;
+      EXPECT_EQ(stepper.step_number(), 8) << what;
+      std::vector<double> one(1); // and it does count
+      EXPECT_GT(n_allocations, after);
+    }
+  } // namespace
+
   TEST(ReactionDiffusionMemory, NothingIsAllocatedInAStep)
   {
     for (const LinearMethod method : {LinearMethod::sweeps, LinearMethod::multigrid})
       {
-        NodeGrid grid;
-        grid.n       = {110, 80, 1}; // large enough for several threads
-        grid.spacing = {1. / 109., 1. / 109., 1.};
         StepperOptions options;
-        options.n_threads                 = 3;
         options.stepping.linear_method    = method;
         options.stepping.error_controlled = false;
-        options.stepping.step_size        = 1e-5;
-        std::vector<double> u(2 * grid.n_nodes(), 0.9);
-        for (long i = 0; i < grid.n_nodes(); ++i)
-          u[i] += 1e-3 * static_cast<double>(i % 7);
-        Stepper stepper(grid, options);
-        stepper.start(u.data());
-        stepper.advance(1., 3, 0.);
-        const long before = n_allocations;
-        stepper.advance(1., 5, 0.);
-        const long after = n_allocations;
-        EXPECT_EQ(after, before);
-        EXPECT_EQ(stepper.step_number(), 8);
-        std::vector<double> one(1); // and it does count
-        EXPECT_GT(n_allocations, after);
+        for (const Scheme scheme : {Scheme::implicit_euler, Scheme::bdf2, Scheme::imex_bdf2})
+          {
+            options.stepping.scheme = scheme;
+            expect_no_allocation(options, "fixed steps");
+          }
+        options.stepping.error_controlled = true;
+        expect_no_allocation(options, "SBDF2, error-controlled");
+        options.stepping.error_controlled = false;
+        options.stepping.scheme           = Scheme::bdf2;
+        options.stepping.bound_fraction   = 0.9;
+        expect_no_allocation(options, "at the asynchronous bound");
+        options.stepping.bound_fraction = 0.;
+        for (const std::uint16_t n : {1, 2, 3, 4})
+          {
+            options.kinetics = logistic(n);
+            options.diffusion.assign(n, 1.);
+            expect_no_allocation(options, "expressions, " + std::to_string(n) + " species");
+          }
       }
   }
 } // namespace leopard::reaction_diffusion

@@ -21,6 +21,8 @@ namespace leopard
     std::string              formula() const override { return formulas; }
     void                     evaluate(unsigned int n_nodes, const double *u, double *rates, double *jacobian) const override;
 
+    const reaction_diffusion::ExpressionTape *tape() const override { return &compiled.both; }
+
   private:
     std::vector<std::string>  names;
     std::string               formulas;

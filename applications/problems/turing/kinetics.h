@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <solvers/reaction_diffusion/expression_tape.h>
+
 #include <functional>
 #include <map>
 #include <memory>
@@ -38,6 +40,9 @@ namespace leopard
      * [node * n + c], @param jacobian gets df_c/du_d at [(node * n + c) * n + d]; either may be nullptr.
      */
     virtual void evaluate(unsigned int n_nodes, const double *u, double *rates, double *jacobian) const = 0;
+
+    /** The reaction and its derivatives as one program, see reaction_diffusion::TapeKinetics; nullptr if it is no set of expressions. */
+    virtual const reaction_diffusion::ExpressionTape *tape() const { return nullptr; }
 
     /** A homogeneous steady state, or a first guess for one, n numbers; empty if none is known. */
     virtual std::vector<double> steady_state_guess() const { return {}; }

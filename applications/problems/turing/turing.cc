@@ -5,6 +5,7 @@
 #include "steady_states.h"
 
 #include <solvers/base/errors.h>
+#include <solvers/reaction_diffusion/kinetics.h>
 
 #include <deal.II/base/parameter_handler.h>
 
@@ -266,10 +267,12 @@ namespace leopard
 
   std::optional<reaction_diffusion::KineticsChoice> Turing::library_kinetics() const
   {
+    if (const auto *tape = kinetics->tape())
+      return reaction_diffusion::KineticsChoice{"expressions", {}, gamma, *tape};
     const auto known = reaction_diffusion::kinetics_names();
-    if (uses_expressions() || std::find(known.begin(), known.end(), chosen_kinetics) == known.end())
+    if (std::find(known.begin(), known.end(), chosen_kinetics) == known.end())
       return {};
-    reaction_diffusion::KineticsChoice choice{chosen_kinetics, {}, gamma};
+    reaction_diffusion::KineticsChoice choice{chosen_kinetics, {}, gamma, {}};
     for (const Kinetics::Parameter &parameter : built_in.at(chosen_kinetics)->parameters())
       choice.constants.push_back(*parameter.value);
     return choice;

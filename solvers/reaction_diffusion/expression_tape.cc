@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "expression_tape.h"
+
+#include "../base/errors.h"
+
+#include <algorithm>
+
+namespace leopard::reaction_diffusion
+{
+  namespace
+  {
+    constexpr unsigned int width = 64; ///< points that an instruction handles at once; their registers stay in the first cache
+
+    struct Lanes
+    {
+      const double *a, *b;
+      double       *result;
+
+      template <Operation operation>
+      void operator()(OperationConstant<operation> /*unused*/)
+      {
+#pragma GCC ivdep
+        for (unsigned int l = 0; l < width; ++l)
+          result[l] = apply<operation>(a[l], b[l]);
+      }
+    };
+  } // namespace
+
+  void ExpressionTape::evaluate(unsigned int n_points, const double *inputs, double *values) const
+  {
+    static thread_local std::vector<double> registers;
+    if (registers.size() < n_registers() * width)
+      registers.resize(n_registers() * width);
+    for (unsigned int c = 0; c < constants.size(); ++c)
+      std::fill_n(registers.data() + (n_inputs + c) * width, width, constants[c]);
+    double *const first_result = registers.data() + (n_inputs + constants.size()) * width;
+
+    for (unsigned int begin = 0; begin < n_points; begin += width)
+      {
+        const unsigned int  n     = std::min(width, n_points - begin);
+        const double *const point = inputs + static_cast<std::size_t>(begin) * n_inputs;
+        for (unsigned int i = 0; i < n_inputs; ++i)
+          {
+            double *const lanes = registers.data() + i * width;
+            if (n == width)
+              for (unsigned int l = 0; l < width; ++l)
+                lanes[l] = point[l * n_inputs + i];
+            else
+              for (unsigned int l = 0; l < width; ++l) // lanes beyond the end repeat the last point
+                lanes[l] = point[std::min(l, n - 1) * n_inputs + i];
+          }
+        double *result = first_result;
+        for (const Instruction &instruction : instructions)
+          {
+            Lanes lanes{registers.data() + instruction.a * width, registers.data() + instruction.b * width, result};
+            with_operation(instruction.operation, lanes);
+            result += width;
+          }
+        const unsigned int n_outputs       = outputs.size();
+        double *const      result_of_point = values + static_cast<std::size_t>(begin) * n_outputs;
+        for (unsigned int o = 0; o < n_outputs; ++o)
+          {
+            const double *const lanes = registers.data() + outputs[o] * width;
+            for (unsigned int l = 0; l < n; ++l)
+              result_of_point[l * n_outputs + o] = lanes[l];
+          }
+      }
+  }
+
+  namespace
+  {
+    /** Gives each instruction of a tape a register that no living value has. */
+    struct Registers
+    {
+      explicit Registers(const ExpressionTape &tape)
+        : first(tape.n_inputs + tape.constants.size())
+        , n(static_cast<int>(tape.n_inputs))
+        , number(tape.instructions.size())
+      {
+        std::vector<std::size_t> last_use(tape.instructions.size());
+        for (std::size_t i = 0; i < last_use.size(); ++i)
+          {
+            last_use[i] = i;
+            for (const std::size_t operand : {tape.instructions[i].a, tape.instructions[i].b})
+              if (operand >= first)
+                last_use[operand - first] = i;
+          }
+        for (const std::size_t output : tape.outputs)
+          if (output >= first)
+            last_use[output - first] = last_use.size();
+        std::vector<int> free;
+        for (std::size_t i = 0; i < last_use.size(); ++i)
+          {
+            for (const std::size_t operand : {tape.instructions[i].a, tape.instructions[i].b})
+              if (operand >= first && last_use[operand - first] == i && std::find(free.begin(), free.end(), number[operand - first]) == free.end())
+                free.push_back(number[operand - first]); // once, also where both operands are the same
+            if (free.empty())
+              free.push_back(n++);
+            number[i] = free.back();
+            free.pop_back();
+            if (last_use[i] == i) // nobody reads it
+              free.push_back(number[i]);
+          }
+      }
+
+      std::size_t      first;  ///< the tape's register of the first instruction
+      int              n;      ///< how many there are
+      std::vector<int> number; ///< of each instruction
+    };
+  } // namespace
+
+  std::string CompactTape::why_not(const ExpressionTape &tape)
+  {
+    const auto exceeds = [](std::size_t found, int most, const std::string &what) {
+      return found > static_cast<std::size_t>(most) ? "they have " + std::to_string(found) + " " + what + ", more than " + std::to_string(most)
+                                                    : std::string();
+    };
+    for (const std::string &reason : {exceeds(tape.instructions.size(), max_instructions, "operations with their derivatives"),
+                                      exceeds(tape.constants.size(), max_constants, "constants"),
+                                      exceeds(tape.outputs.size(), max_outputs, "values and derivatives")})
+      if (!reason.empty())
+        return reason;
+    return exceeds(Registers(tape).n, max_registers, "values to be kept at a time");
+  }
+
+  CompactTape::CompactTape(const ExpressionTape &tape, int n_first_outputs_)
+    : n_inputs(static_cast<int>(tape.n_inputs))
+    , n_outputs(static_cast<int>(tape.outputs.size()))
+    , n_first_outputs(n_first_outputs_)
+    , n_instructions(static_cast<int>(tape.instructions.size()))
+    , constants{}
+    , instructions{}
+    , outputs{}
+  {
+    if (const std::string reason = why_not(tape); !reason.empty())
+      throw InvalidInput("the expressions are too long: " + reason + "\n  expected: shorter expressions");
+    const Registers registers(tape);
+    const auto      operand = [&](std::size_t i) {
+      return static_cast<std::uint8_t>(i < tape.n_inputs     ? i
+                                            : i < registers.first ? max_registers + i - tape.n_inputs
+                                                                  : registers.number[i - registers.first]);
+    };
+    std::copy(tape.constants.begin(), tape.constants.end(), constants);
+    for (int i = 0; i < n_instructions; ++i)
+      {
+        const ExpressionTape::Instruction &from = tape.instructions[i];
+        instructions[i]                         = {from.operation, static_cast<std::uint8_t>(registers.number[i]), operand(from.a), operand(from.b)};
+      }
+    for (int o = 0; o < n_outputs; ++o)
+      {
+        outputs[o] = operand(tape.outputs[o]);
+        if (o < n_first_outputs && tape.outputs[o] >= registers.first)
+          n_first_instructions = std::max(n_first_instructions, static_cast<int>(tape.outputs[o] - registers.first) + 1);
+      }
+  }
+} // namespace leopard::reaction_diffusion

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "expression_tape.h"
+
+#if defined(__CUDACC__)
+#define LEOPARD_NO_INLINE __noinline__
+#else
+#define LEOPARD_NO_INLINE __attribute__((noinline))
+#endif
+
+namespace leopard::reaction_diffusion
+{
+  /** A reaction of N species given as expressions; a functor like those of kinetics.h. */
+  template <int N>
+  struct TapeKinetics
+  {
+    static constexpr int n_species = N;
+    CompactTape          tape;
+
+    TapeKinetics() = default;
+    /** @param expressions in N inputs: f_1 ... f_N, then df_c/du_d at N + c * N + d. @throws InvalidInput for a tape that is too long. */
+    explicit TapeKinetics(const ExpressionTape &expressions)
+      : tape(expressions, N)
+    {
+    }
+
+    // an interpreter with all its functions is long: one copy of it
+    LEOPARD_HOST_DEVICE LEOPARD_NO_INLINE void evaluate(const double *u, double *r, double *j) const
+    {
+      double registers[CompactTape::max_registers];
+      for (int c = 0; c < N; ++c)
+        registers[c] = u[c];
+      tape.execute(j == nullptr ? tape.n_first_instructions : tape.n_instructions, registers);
+      for (int c = 0; c < N; ++c)
+        r[c] = tape.operand(registers, tape.outputs[c]);
+      for (int e = 0; j != nullptr && e < N * N; ++e)
+        j[e] = tape.operand(registers, tape.outputs[N + e]);
+    }
+  };
+} // namespace leopard::reaction_diffusion

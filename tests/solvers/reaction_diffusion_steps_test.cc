@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: Apache-2.0
+// Step sizes of the time loop: the error estimates of all schemes, and steps at the asynchronous bound.
+#include "reaction_diffusion_test.h"
+
+#include <solvers/base/errors.h>
+#include <solvers/reaction_diffusion/node_system.h>
+
+#include <algorithm>
+
+namespace leopard::reaction_diffusion
+{
+  namespace
+  {
+    class ReactionDiffusionSteps : public BackendTest
+    {
+    };
+    INSTANTIATE_TEST_SUITE_P(Backends, ReactionDiffusionSteps, testing::Values(Backend::reference, Backend::host, Backend::cuda), backend_name);
+
+    const Schnakenberg schnakenberg{0.126779, 0.792366}; ///< the default of KineticsChoice
+
+    /** Field by field: gamma f_c. */
+    Vector rates(const Vector &u, double gamma)
+    {
+      const std::size_t n = u.size() / 2;
+      Vector            result(u.size());
+      for (std::size_t i = 0; i < n; ++i)
+        {
+          const double here[2] = {u[i], u[n + i]};
+          double       r[2];
+          schnakenberg.evaluate(here, r, nullptr);
+          result[i]     = gamma * r[0];
+          result[n + i] = gamma * r[1];
+        }
+      return result;
+    }
+
+    struct Step
+    {
+      double size;
+      Vector solution; ///< at its end
+    };
+
+    /** The local error of the last of some steps against the tolerance, from their definitions. @param steps 4 of them. */
+    double error_estimate(const std::vector<Step> &steps, Scheme scheme, double gamma, double tolerance)
+    {
+      const std::size_t last = steps.size() - 1;
+      const double      dt = steps[last].size, dt_1 = steps[last - 1].size, dt_2 = steps[last - 2].size, w = dt / dt_1;
+      const Vector     &u = steps[last].solution, &u_1 = steps[last - 1].solution, &u_2 = steps[last - 2].solution, &u_3 = steps[last - 3].solution;
+      const Vector      r = rates(u, gamma), r_1 = rates(u_1, gamma), r_2 = rates(u_2, gamma);
+      const double      corrector = scheme == Scheme::implicit_euler ? dt : dt * (1. + w) / (1. + 2. * w);
+      const double      predictor = scheme == Scheme::implicit_euler ? dt + dt_1 : dt + dt_1 + dt_2;
+      const double      factor    = corrector / (corrector + predictor);
+      Vector            prediction(u.size());
+      double            squares = 0., sum = 0.;
+      for (std::size_t i = 0; i < u.size(); ++i)
+        {
+          // Newton's divided differences
+          const double first = (u_1[i] - u_2[i]) / dt_1, second = (first - (u_2[i] - u_3[i]) / dt_2) / (dt_1 + dt_2);
+          prediction[i] = u_1[i] + dt * first + (scheme == Scheme::implicit_euler ? 0. : dt * (dt + dt_1) * second);
+          squares += prediction[i] * prediction[i];
+        }
+      const double rms = std::sqrt(squares / static_cast<double>(u.size()));
+      for (std::size_t i = 0; i < u.size(); ++i)
+        {
+          double e = factor * (u[i] - prediction[i]);
+          if (scheme == Scheme::imex_bdf2)
+            e += (1. - factor) * corrector * ((1. + w) * r_1[i] - w * r_2[i] - r[i]);
+          const double scale = tolerance * std::max(std::abs(u[i]), rms);
+          sum += e * e / (scale * scale);
+        }
+      return std::sqrt(sum / static_cast<double>(u.size()));
+    }
+  } // namespace
+
+  TEST_P(ReactionDiffusionSteps, ErrorEstimatesAreThoseOfTheirDefinition)
+  {
+    for (const Scheme scheme : {Scheme::implicit_euler, Scheme::bdf2, Scheme::imex_bdf2})
+      for (const bool persistent : {true, false})
+        {
+          const NodeGrid grid               = unit_grid(21, 2);
+          StepperOptions options            = fixed_steps(GetParam(), scheme, 1e-4);
+          options.persistent                = persistent;
+          options.stepping.newton_tolerance = 0.;
+          options.stepping.newton_floor     = 1e-12;
+          options.stepping.linear_method    = LinearMethod::sweeps;
+          options.stepping.error_controlled = true;
+          options.stepping.error_tolerance  = 1e-3;
+          std::vector<Step> steps{{0., smooth_fields(grid)}};
+          Stepper           stepper(grid, options);
+          stepper.start(steps[0].solution.data());
+          int n_compared = 0;
+          for (int step = 0; step < 12; ++step)
+            {
+              stepper.advance(1., 1, 0.);
+              steps.push_back({stepper.last_step().step_size, Vector(steps[0].solution.size())});
+              stepper.solution(steps.back().solution.data());
+              if (step < 3)
+                continue;
+              const double expected = error_estimate(steps, scheme, options.kinetics.gamma, options.stepping.error_tolerance);
+              if (expected < 1e-3)
+                continue; // what Newton's method leaves counts
+              ++n_compared;
+              EXPECT_NEAR(stepper.last_step().error_estimate / expected, 1., 1e-4) << "scheme " << static_cast<int>(scheme) << ", step " << step;
+            }
+          EXPECT_GE(n_compared, 6);
+          EXPECT_NE(steps[4].size, steps.back().size) << "the steps should vary";
+        }
+  }
+
+  TEST_P(ReactionDiffusionSteps, AnExplicitReactionIsControlledAsWell)
+  {
+    const NodeGrid grid               = unit_grid(33, 2);
+    const Vector   initial            = smooth_fields(grid, 0.3);
+    const Vector   exact              = solution_at(grid, fixed_steps(Backend::host, Scheme::bdf2, 0.05 / 4000.), initial, 0.05);
+    StepperOptions options            = fixed_steps(GetParam(), Scheme::imex_bdf2, 1e-6);
+    options.stepping.error_controlled = true;
+    double last                       = 1.;
+    for (const double tolerance : {1e-2, 1e-3, 1e-4})
+      {
+        options.stepping.error_tolerance = tolerance;
+        StepperOptions oracle            = options;
+        oracle.backend                   = Backend::reference;
+        Totals       totals, oracle_totals;
+        const Vector found = solution_at(grid, options, initial, 0.05, &totals), reference = solution_at(grid, oracle, initial, 0.05, &oracle_totals);
+        EXPECT_LT(largest_difference(found, reference), 0.1 * tolerance);
+        EXPECT_NEAR(
+          static_cast<double>(totals.steps), static_cast<double>(oracle_totals.steps), 2. + 0.02 * static_cast<double>(oracle_totals.steps));
+        const double error = largest_difference(found, exact);
+        EXPECT_LT(error, 20. * tolerance);
+        EXPECT_LT(error, last);
+        last = error;
+      }
+  }
+
+  namespace
+  {
+    /** dr_c/du_c + |dr_c/du_d| of a row. */
+    double row_rate(const double *j, int c, double gamma)
+    {
+      return gamma * (j[3 * c] + std::abs(j[c == 0 ? 1 : 2]));
+    }
+
+    double largest_row_rate(const Vector &u, double gamma)
+    {
+      const std::size_t n      = u.size() / 2;
+      double            result = -1e300;
+      for (std::size_t i = 0; i < n; ++i)
+        {
+          const double here[2] = {u[i], u[n + i]};
+          double       r[2], j[4];
+          schnakenberg.evaluate(here, r, j);
+          result = std::max({result, row_rate(j, 0, gamma), row_rate(j, 1, gamma)});
+        }
+      return result;
+    }
+
+    /** The largest row sum of |I - D^-1 J| at a solution, from the engine's own equations of a node. @param implicit dt, or that times beta. */
+    double largest_row_sum(const Vector &u, const NodeGrid &grid, const StepperOptions &options, double implicit)
+    {
+      const std::size_t n = u.size() / 2;
+      Controller        controller;
+      controller.options   = options.stepping;
+      controller.implicit  = implicit;
+      const auto   system  = make_node_system(schnakenberg, options);
+      const auto   scheme  = NodeSystem<Schnakenberg>::Scheme(controller);
+      const double weights = 2. / (grid.spacing[0] * grid.spacing[0]) + 2. / (grid.spacing[1] * grid.spacing[1]);
+      double       largest = 0.;
+      for (std::size_t i = 0; i < n; ++i)
+        {
+          const double here[2] = {u[i], u[n + i]}, laplace[2] = {0., 0.};
+          double       g[2], block[4];
+          Sums         sums;
+          system.residual(scheme, here, here, here, here, laplace, weights, 1., g, block, sums);
+          for (int c = 0; c < 2; ++c)
+            {
+              EXPECT_GT(block[3 * c], 0.);
+              largest = std::max(largest, (implicit * options.diffusion[c] * weights + std::abs(block[c == 0 ? 1 : 2])) / block[3 * c]);
+            }
+        }
+      return largest;
+    }
+  } // namespace
+
+  TEST_P(ReactionDiffusionSteps, StepsAtTheAsynchronousBoundAreTheLargestDominantOnes)
+  {
+    for (const Scheme scheme : {Scheme::implicit_euler, Scheme::bdf2})
+      for (const bool persistent : {true, false})
+        {
+          const NodeGrid grid               = unit_grid(20, 2);
+          StepperOptions options            = fixed_steps(GetParam(), scheme, 1e-4);
+          options.persistent                = persistent;
+          options.stepping.bound_fraction   = 0.9;
+          options.stepping.linear_method    = LinearMethod::sweeps;
+          options.stepping.max_sweeps       = 5000;
+          options.stepping.newton_tolerance = 1e-8;
+          Stepper stepper(grid, options);
+          Vector  before = smooth_fields(grid), after(before.size());
+          stepper.start(before.data());
+          double last = 0.;
+          for (int step = 0; step < 8; ++step)
+            {
+              stepper.advance(10., 1, 0.);
+              ASSERT_EQ(stepper.step_number(), step + 1);
+              const StepFigures figures = stepper.last_step();
+              const bool        first   = scheme == Scheme::implicit_euler || step == 0;
+              const double      rate    = largest_row_rate(before, options.kinetics.gamma);
+              const auto        beta    = [&](double dt) { return first ? 1. : (1. + dt / last) / (1. + 2. * dt / last); };
+              EXPECT_NEAR(rate * figures.bound * beta(figures.bound), 1., 1e-10) << "the definition of the bound";
+              const double expected = std::min(0.9 * figures.bound, last > 0. ? 1.6 * last : 1e300);
+              EXPECT_NEAR(figures.step_size / expected, 1., 1e-12);
+              const auto row_sum = [&](double dt) { return largest_row_sum(before, grid, options, beta(dt) * dt); };
+              EXPECT_LT(row_sum(figures.step_size), 1.);
+              EXPECT_LT(row_sum(0.999 * figures.bound), 1.);
+              EXPECT_GT(row_sum(1.001 * figures.bound), 1.);
+              EXPECT_LT(figures.residual, figures.first_residual);
+              EXPECT_EQ(figures.rejected, 0);
+              EXPECT_EQ(figures.cycles, 0);
+              last = figures.step_size;
+              stepper.solution(before.data());
+            }
+          EXPECT_LE(stepper.totals().worst_reduction, 1.);
+        }
+  }
+
+  TEST_P(ReactionDiffusionSteps, StepsAtTheBoundHitTimesAndGoOnAfterAResume)
+  {
+    const NodeGrid grid             = unit_grid(17, 2);
+    StepperOptions options          = fixed_steps(GetParam(), Scheme::bdf2, 1e-4);
+    options.stepping.bound_fraction = 0.5;
+    const Vector initial            = smooth_fields(grid);
+    Stepper      whole(grid, options), second(grid, options);
+    whole.start(initial.data());
+    EXPECT_EQ(whole.advance(0.05, 1000, 1e-12), StopReason::time_reached);
+    EXPECT_NEAR(whole.time(), 0.05, 1e-10);
+    const Stepper::State state = whole.state();
+    std::vector<Vector>  solutions(state.step_sizes.size() + 1, Vector(initial.size()));
+    for (std::size_t l = 0; l < solutions.size(); ++l)
+      whole.solution(solutions[l].data(), static_cast<int>(l));
+    second.resume(state, solutions);
+    for (Stepper *stepper : {&whole, &second})
+      stepper->advance(10., 3, 0.);
+    EXPECT_EQ(whole.step_number(), second.step_number());
+    EXPECT_NEAR(whole.time(), second.time(), 1e-7 * whole.time());
+    EXPECT_NEAR(whole.last_step().bound / second.last_step().bound, 1., 1e-7);
+  }
+
+  /** Where the reaction only decays there is no bound: the first step is that of the options, then steps grow up to the largest one. */
+  TEST_P(ReactionDiffusionSteps, WithoutABoundStepsGrow)
+  {
+    const NodeGrid grid             = unit_grid(12, 2);
+    StepperOptions options          = fixed_steps(GetParam(), Scheme::bdf2, 1e-4);
+    options.kinetics                = {"FitzHugh-Nagumo", {0., 1., 1.}, 1e-3};
+    options.stepping.bound_fraction = 0.9;
+    options.stepping.largest_step   = 2e-4;
+    const Vector u(2 * grid.n_nodes(), 2.);
+    Stepper      stepper(grid, options);
+    stepper.start(u.data());
+    for (const double expected : {1e-4, 1.6e-4, 2e-4, 2e-4})
+      {
+        stepper.advance(1., 1, 0.);
+        EXPECT_NEAR(stepper.last_step().step_size, expected, 1e-12);
+        EXPECT_TRUE(std::isinf(stepper.last_step().bound));
+      }
+  }
+
+  TEST_P(ReactionDiffusionSteps, AStartThatIsNotFiniteIsABlowUp)
+  {
+    const NodeGrid grid             = unit_grid(12, 2);
+    StepperOptions options          = fixed_steps(GetParam(), Scheme::bdf2, 1e-4);
+    options.stepping.bound_fraction = 0.9;
+    Vector u                        = smooth_fields(grid);
+    u[5]                            = std::numeric_limits<double>::quiet_NaN();
+    Stepper stepper(grid, options);
+    stepper.start(u.data());
+    EXPECT_EQ(stepper.advance(1., 10, 0.), StopReason::blow_up);
+    EXPECT_EQ(stepper.step_number(), 0);
+  }
+
+  TEST(ReactionDiffusionStepsInput, BadInputIsNamed)
+  {
+    const auto message = [](double fraction, bool error_controlled, Scheme scheme) -> std::string {
+      StepperOptions options            = fixed_steps(Backend::host, scheme, 1e-3);
+      options.stepping.bound_fraction   = fraction;
+      options.stepping.error_controlled = error_controlled;
+      try
+        {
+          options.validate();
+        }
+      catch (const InvalidInput &e)
+        {
+          return e.what();
+        }
+      return "";
+    };
+    EXPECT_EQ(message(0.9, false, Scheme::bdf2), "");
+    EXPECT_NE(message(1.1, false, Scheme::bdf2).find("1.1"), std::string::npos);
+    EXPECT_NE(message(-0.5, false, Scheme::bdf2).find("-0.5"), std::string::npos);
+    EXPECT_NE(message(0.9, true, Scheme::bdf2).find("one of both"), std::string::npos);
+    EXPECT_NE(message(0.9, false, Scheme::imex_bdf2).find("explicit reaction"), std::string::npos);
+  }
+} // namespace leopard::reaction_diffusion
