@@ -3,6 +3,7 @@
 
 #include "../device/cuda_error.cuh"
 #include "../device/device_array.h"
+#include "kinetics_on_device.h"
 #include "persistent_kernel.cuh"
 #include "reaction_diffusion_engine.h"
 
@@ -67,7 +68,8 @@ namespace leopard::reaction_diffusion
 
     ClusterEngine(const NodeGrid &grid, const StepperOptions &options_, const Kinetics &kinetics, const ClusterShape &shape_)
       : options(options_)
-      , system(make_node_system(kinetics, options_))
+      , on_device(kinetics)
+      , system(make_node_system(on_device.kinetics, options_))
       , shape(shape_)
       , n(grid.n_nodes())
       , controller(1)
@@ -176,6 +178,7 @@ namespace leopard::reaction_diffusion
     }
 
     const StepperOptions                 options;
+    const KineticsOnDevice<Kinetics>     on_device;
     const NodeSystem<Kinetics>           system;
     const ClusterShape                   shape;
     const long                           n;

@@ -188,7 +188,7 @@ namespace leopard::reaction_diffusion
   /** A tape of limited length in one piece of memory, for one point at a time: it is passed by value to GPU kernels. */
   struct CompactTape
   {
-    static constexpr int max_instructions = 256, max_constants = 64, max_registers = 48, max_outputs = 20;
+    static constexpr int max_instructions = 256, max_constants = 64, max_registers = 48, max_outputs = 42;
 
     /** An operand below max_registers is a register, else constant a - max_registers. Registers are used again when their value is dead. */
     struct Instruction

@@ -5,6 +5,7 @@
 #include "../device/device_array.h"
 #include "grid_kernels.cuh"
 #include "grid_multigrid.cuh"
+#include "kinetics_on_device.h"
 #include "reaction_diffusion_engine.h"
 
 #include <array>
@@ -86,7 +87,8 @@ namespace leopard::reaction_diffusion
   public:
     GraphEngine(const NodeGrid &grid, const StepperOptions &options_, const Kinetics &kinetics, bool with_multigrid)
       : options(options_)
-      , system(make_node_system(kinetics, options_))
+      , on_device(kinetics)
+      , system(make_node_system(on_device.kinetics, options_))
       , flat(grid.is_flat())
       , n(grid.n_nodes())
       , state(1)
@@ -286,6 +288,7 @@ namespace leopard::reaction_diffusion
     }
 
     const StepperOptions                     options;
+    const KineticsOnDevice<Kinetics>         on_device;
     const NodeSystem<Kinetics>               system;
     const bool                               flat;
     const long                               n;

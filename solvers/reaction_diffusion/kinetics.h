@@ -120,7 +120,7 @@ namespace leopard::reaction_diffusion
     double              gamma       = 1000.;                ///< strength of the reaction: the rates are gamma f_c; dimensionless
     ExpressionTape      expressions = {};                   ///< for the name "expressions", of one to max_species species: see TapeKinetics
 
-    static constexpr unsigned int max_species = 4;
+    static constexpr unsigned int max_species = 6;
 
     /** Why these expressions cannot be stepped, in a sentence; empty if they can or the name is another. */
     std::string why_not() const;
@@ -163,6 +163,10 @@ namespace leopard::reaction_diffusion
           return visitor(TapeKinetics<3>(choice.expressions));
         case 4:
           return visitor(TapeKinetics<4>(choice.expressions));
+        case 5:
+          return visitor(TapeKinetics<5>(choice.expressions));
+        case 6:
+          return visitor(TapeKinetics<6>(choice.expressions));
         default:
           return with_two_species(choice, visitor);
       }

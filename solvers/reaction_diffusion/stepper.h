@@ -17,7 +17,7 @@ namespace leopard::reaction_diffusion
   {
     Backend             backend   = Backend::host;
     int                 n_threads = 0;         ///< host; 0: as many as the machine has
-    std::vector<double> diffusion = {1., 10.}; ///< one coefficient a field (host: 1 to 4 fields, cuda: 2), positive, dimensionless
+    std::vector<double> diffusion = {1., 10.}; ///< one coefficient a field (host: 1 to 6 fields, cuda: 2), positive, dimensionless
     KineticsChoice      kinetics;
     SteppingOptions     stepping;
     int                 local_iterations = 1;    ///< sweeps that a block does before the next one's turn

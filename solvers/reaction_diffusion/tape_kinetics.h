@@ -16,7 +16,9 @@ namespace leopard::reaction_diffusion
   struct TapeKinetics
   {
     static constexpr int n_species = N;
-    CompactTape          tape;
+    static_assert(N * (N + 1) <= CompactTape::max_outputs);
+    CompactTape        tape;
+    const CompactTape *device_tape = nullptr; ///< what GPU code reads: a copy in device memory (see KineticsOnDevice)
 
     TapeKinetics() = default;
     /** @param expressions in N inputs: f_1 ... f_N, then df_c/du_d at N + c * N + d. @throws InvalidInput for a tape that is too long. */
@@ -28,14 +30,19 @@ namespace leopard::reaction_diffusion
     // an interpreter with all its functions is long: one copy of it
     LEOPARD_HOST_DEVICE LEOPARD_NO_INLINE void evaluate(const double *u, double *r, double *j) const
     {
+#if defined(__CUDA_ARCH__)
+      const CompactTape &t = *device_tape;
+#else
+      const CompactTape &t = tape;
+#endif
       double registers[CompactTape::max_registers];
       for (int c = 0; c < N; ++c)
         registers[c] = u[c];
-      tape.execute(j == nullptr ? tape.n_first_instructions : tape.n_instructions, registers);
+      t.execute(j == nullptr ? t.n_first_instructions : t.n_instructions, registers);
       for (int c = 0; c < N; ++c)
-        r[c] = tape.operand(registers, tape.outputs[c]);
+        r[c] = t.operand(registers, t.outputs[c]);
       for (int e = 0; j != nullptr && e < N * N; ++e)
-        j[e] = tape.operand(registers, tape.outputs[N + e]);
+        j[e] = t.operand(registers, t.outputs[N + e]);
     }
   };
 } // namespace leopard::reaction_diffusion

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reactions given as expressions: the compact tape against the general one, and systems of one to four species in the time loop.
+// Reactions given as expressions: the compact tape against the general one, and systems of one, three and four species in the time loop.
 #include "reaction_diffusion_test.h"
 
 #include <solvers/base/errors.h>
