@@ -158,7 +158,7 @@ namespace leopard::reaction_diffusion
     wide.tape.outputs = {sum};
     EXPECT_NE(CompactTape::why_not(wide.tape).find("to be kept at a time, more than 48"), std::string::npos) << CompactTape::why_not(wide.tape);
 
-    EXPECT_NE(expressions(schnakenberg_and(3), 1.).why_not().find("5 species"), std::string::npos);
+    EXPECT_NE(expressions(schnakenberg_and(5), 1.).why_not().find("7 species"), std::string::npos);
     ExpressionTape short_of_outputs = schnakenberg_and(1);
     short_of_outputs.outputs.pop_back();
     EXPECT_NE(expressions(short_of_outputs, 1.).why_not().find("11 values"), std::string::npos);
