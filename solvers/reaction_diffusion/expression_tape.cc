@@ -19,7 +19,9 @@ namespace leopard::reaction_diffusion
       template <Operation operation>
       void operator()(OperationConstant<operation> /*unused*/)
       {
+#if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC ivdep
+#endif
         for (unsigned int l = 0; l < width; ++l)
           result[l] = apply<operation>(a[l], b[l]);
       }
