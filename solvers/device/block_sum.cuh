@@ -3,23 +3,42 @@
 
 namespace leopard
 {
+  struct Addition
+  {
+    static __device__ double merge(int /*q*/, double a, double b) { return a + b; }
+  };
+
+  /**
+   * Merges n values a thread over the block, entry q by Merger::merge(q, a, b), for which 0 must be neutral; the result is valid in thread 0.
+   * `partial` has 32 n entries. Ends with a barrier.
+   */
+  template <typename Merger, int n>
+  __device__ void merge_over_block(double (&value)[n], double *partial)
+  {
+    for (int q = 0; q < n; ++q)
+      {
+        for (int offset = 16; offset > 0; offset /= 2)
+          value[q] = Merger::merge(q, value[q], __shfl_down_sync(0xffffffffu, value[q], offset));
+        if (threadIdx.x % 32 == 0)
+          partial[32 * q + threadIdx.x / 32] = value[q];
+      }
+    __syncthreads();
+    if (threadIdx.x < 32)
+      for (int q = 0; q < n; ++q)
+        {
+          value[q] = threadIdx.x < (blockDim.x + 31) / 32 ? partial[32 * q + threadIdx.x] : 0.;
+          for (int offset = 16; offset > 0; offset /= 2)
+            value[q] = Merger::merge(q, value[q], __shfl_down_sync(0xffffffffu, value[q], offset));
+        }
+    __syncthreads();
+  }
+
   /** Sums one value a thread over the block; the result is valid in thread 0. `partial` has 32 entries. Ends with a barrier. */
   __device__ inline double sum_over_block(double value, double *partial)
   {
-    for (int offset = 16; offset > 0; offset /= 2)
-      value += __shfl_down_sync(0xffffffffu, value, offset);
-    if (threadIdx.x % 32 == 0)
-      partial[threadIdx.x / 32] = value;
-    __syncthreads();
-    double sum = 0.;
-    if (threadIdx.x < 32)
-      {
-        sum = threadIdx.x < (blockDim.x + 31) / 32 ? partial[threadIdx.x] : 0.;
-        for (int offset = 16; offset > 0; offset /= 2)
-          sum += __shfl_down_sync(0xffffffffu, sum, offset);
-      }
-    __syncthreads();
-    return sum;
+    double sum[1] = {value};
+    merge_over_block<Addition>(sum, partial);
+    return sum[0];
   }
 
   /** The same, valid in all threads. */

@@ -125,11 +125,8 @@ namespace leopard::reaction_diffusion
     return exceeds(Registers(tape).n, max_registers, "values to be kept at a time");
   }
 
-  CompactTape::CompactTape(const ExpressionTape &tape, int n_first_outputs_)
-    : n_inputs(static_cast<int>(tape.n_inputs))
-    , n_outputs(static_cast<int>(tape.outputs.size()))
-    , n_first_outputs(n_first_outputs_)
-    , n_instructions(static_cast<int>(tape.instructions.size()))
+  CompactTape::CompactTape(const ExpressionTape &tape, int n_first_outputs)
+    : n_instructions(static_cast<int>(tape.instructions.size()))
     , constants{}
     , instructions{}
     , outputs{}
@@ -148,7 +145,7 @@ namespace leopard::reaction_diffusion
         const ExpressionTape::Instruction &from = tape.instructions[i];
         instructions[i]                         = {from.operation, static_cast<std::uint8_t>(registers.number[i]), operand(from.a), operand(from.b)};
       }
-    for (int o = 0; o < n_outputs; ++o)
+    for (int o = 0; o < static_cast<int>(tape.outputs.size()); ++o)
       {
         outputs[o] = operand(tape.outputs[o]);
         if (o < n_first_outputs && tape.outputs[o] >= registers.first)

@@ -197,9 +197,8 @@ namespace leopard::reaction_diffusion
       std::uint8_t result, a, b;
     };
 
-    int          n_inputs = 0, n_outputs = 0;
-    int          n_first_outputs = 0, n_first_instructions = 0; ///< so many instructions are enough for the first so many outputs
-    int          n_instructions = 0;
+    int          n_instructions       = 0;
+    int          n_first_instructions = 0; ///< so many are enough for the first outputs
     double       constants[max_constants];
     Instruction  instructions[max_instructions];
     std::uint8_t outputs[max_outputs]; ///< operands
@@ -208,7 +207,7 @@ namespace leopard::reaction_diffusion
     static std::string why_not(const ExpressionTape &tape);
 
     CompactTape() = default;
-    /** @param n_first_outputs see above. @throws InvalidInput with why_not(). */
+    /** @param n_first_outputs for which n_first_instructions is. @throws InvalidInput with why_not(). */
     CompactTape(const ExpressionTape &tape, int n_first_outputs);
 
     LEOPARD_HOST_DEVICE double operand(const double *registers, std::uint8_t i) const

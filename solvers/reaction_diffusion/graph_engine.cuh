@@ -17,8 +17,8 @@ namespace leopard::reaction_diffusion
   //
   //   begin; while (action is not stop) { choose; if (correct) { prepare; linear solve; evaluate } else evaluate; decide }
   //
-  // where the linear solve is: while (iterations are left) { sweeps; count }; with multigrid also: if (cycles are wanted) linearize; while (the goal is
-  // not reached) { cycle; count }. begin, choose, prepare, count and decide are kernels of one thread block that set the conditions of the graph's nodes.
+  // where the linear solve is: while (iterations are left) { sweeps; count }; with multigrid also: if (cycles are wanted) linearize and set the goal; while
+  // (it is not reached) { cycle; count }. begin, choose, prepare, set, count and decide are kernels of one thread block that set the graph's conditions.
 
   template <int>
   __global__ void begin_steps(GraphState *state, cudaGraphConditionalHandle running)
@@ -62,11 +62,12 @@ namespace leopard::reaction_diffusion
   template <int>
   __global__ void decide(GraphState *state, const double *parts, int n_parts, cudaGraphConditionalHandle running)
   {
-    double part[Sums::n] = {};
+    __shared__ double shared[32 * Sums::n];
+    double            part[Sums::n] = {};
     for (int i = threadIdx.x; i < n_parts; i += grid_threads)
       for (int q = 0; q < Sums::n; ++q)
         part[q] = Sums::merge(q, part[q], parts[i * Sums::n + q]);
-    merge_over_block<Sums>(part);
+    merge_over_block<Sums>(part, shared);
     if (threadIdx.x != 0)
       return;
     if (state->action == Action::correct)

@@ -20,13 +20,14 @@ namespace leopard::reaction_diffusion
     __device__ float2 *image(int k) const { return q + k * stride; }
   };
 
-  /** f(node) for all nodes; then the sums that it has added to `sum` go to the block's part. */
+  /** f(node) for all nodes; then what it has added to `sum` goes to the block's part. */
   template <int n_sums, typename F>
   __device__ void for_nodes(const LevelView &v, const GcrView &g, double (&sum)[n_sums], const F &f)
   {
+    __shared__ double shared[32 * n_sums];
     for (int t = blockIdx.x * grid_threads + threadIdx.x; t < v.n_nodes(); t += gridDim.x * grid_threads)
-      f(Node(v, t).at, t);
-    add_over_block(sum);
+      f(Node(v, t));
+    merge_over_block<Addition>(sum, shared);
     if (threadIdx.x == 0)
       for (int q = 0; q < n_sums; ++q)
         g.parts[blockIdx.x * max_directions + q] = sum[q];
@@ -37,7 +38,8 @@ namespace leopard::reaction_diffusion
   __global__ void __launch_bounds__(grid_threads) begin_gcr(const __grid_constant__ LevelView v, const GcrView g)
   {
     double sum[1] = {0.};
-    for_nodes(v, g, sum, [&](int at, int) {
+    for_nodes(v, g, sum, [&](const Node &node) {
+      const int at = node.at;
       g.x[at] = v.d[at] = make_float2(0.f, 0.f);
       sum[0] += product(v.rhs[at], v.rhs[at]);
     });
@@ -53,14 +55,14 @@ namespace leopard::reaction_diffusion
     const LinearOperator A(system, state->controller.implicit);
     const int            k                   = state->gcr.iteration % max_directions;
     double               sum[max_directions] = {};
-    for_nodes(v, g, sum, [&](int at, int t) {
+    for_nodes(v, g, sum, [&](const Node &node) {
       float        diagonal;
-      const float2 q = A.multiply(v, Node(v, t), v.reaction[at], v.d, at, v.line, v.plane, diagonal);
-      g.image(k)[at] = q;
+      const float2 q      = A.multiply(v, node, v.reaction[node.at], v.d, node.at, v.line, v.plane, diagonal);
+      g.image(k)[node.at] = q;
 #pragma unroll
       for (int j = 0; j < max_directions; ++j)
         if (j < k)
-          sum[j] += product(q, g.image(j)[at]);
+          sum[j] += product(q, g.image(j)[node.at]);
     });
   }
 
@@ -71,8 +73,9 @@ namespace leopard::reaction_diffusion
   {
     const int k      = state->gcr.iteration % max_directions;
     double    sum[2] = {0., 0.};
-    for_nodes(v, g, sum, [&](int at, int) {
-      float2 p = v.d[at], q = g.image(k)[at];
+    for_nodes(v, g, sum, [&](const Node &node) {
+      const int at = node.at;
+      float2    p = v.d[at], q = g.image(k)[at];
       for (int j = 0; j < k; ++j)
         {
           p = sum_of(p, -state->gcr.beta[j], g.direction(j)[at]);
@@ -92,11 +95,12 @@ namespace leopard::reaction_diffusion
     const int   k      = state->gcr.iteration % max_directions;
     const float alpha  = state->gcr.alpha;
     double      sum[1] = {0.};
-    for_nodes(v, g, sum, [&](int at, int) {
-      const float2 r = sum_of(v.rhs[at], -alpha, g.image(k)[at]);
-      g.x[at]        = sum_of(g.x[at], alpha, g.direction(k)[at]);
-      v.rhs[at]      = r;
-      v.d[at]        = make_float2(0.f, 0.f);
+    for_nodes(v, g, sum, [&](const Node &node) {
+      const int    at = node.at;
+      const float2 r  = sum_of(v.rhs[at], -alpha, g.image(k)[at]);
+      g.x[at]         = sum_of(g.x[at], alpha, g.direction(k)[at]);
+      v.rhs[at]       = r;
+      v.d[at]         = make_float2(0.f, 0.f);
       sum[0] += product(r, r);
     });
   }
@@ -105,10 +109,11 @@ namespace leopard::reaction_diffusion
   template <int n_sums>
   __device__ void add_parts(const GcrView &g, int n_parts, double (&sum)[n_sums])
   {
+    __shared__ double shared[32 * n_sums];
     for (int i = threadIdx.x; i < n_parts; i += grid_threads)
       for (int q = 0; q < n_sums; ++q)
         sum[q] += g.parts[i * max_directions + q];
-    add_over_block(sum);
+    merge_over_block<Addition>(sum, shared);
   }
 
   /** beta */
@@ -139,7 +144,18 @@ namespace leopard::reaction_diffusion
     gcr.stuck                                   = !found;
   }
 
-  /** Before the first cycle: the goal. */
+  /** Whether there is to be another cycle. @param squares r . r */
+  __device__ inline void go_on_or_end(GraphState *state, double squares, cudaGraphConditionalHandle more)
+  {
+    Controller     &c       = state->controller;
+    const GcrState &gcr     = state->gcr;
+    const bool      goes_on = gcr.iteration < c.n_cycles && squares > gcr.goal && !gcr.stuck;
+    if (!goes_on)
+      c.n_cycles = gcr.iteration;
+    cudaGraphSetConditional(more, goes_on ? 1 : 0);
+  }
+
+  /** Before the first cycle. */
   template <int>
   __global__ void set_goal(GraphState *state, const GcrView g, int n_parts, cudaGraphConditionalHandle more)
   {
@@ -147,16 +163,14 @@ namespace leopard::reaction_diffusion
     add_parts(g, n_parts, sum);
     if (threadIdx.x != 0)
       return;
-    Controller &c   = state->controller;
-    GcrState   &gcr = state->gcr;
-    gcr.iteration   = 0;
-    gcr.goal        = c.reduction * c.reduction * sum[0];
-    if (!(sum[0] > gcr.goal))
-      c.n_cycles = 0;
-    cudaGraphSetConditional(more, c.n_cycles > 0 ? 1 : 0);
+    GcrState &gcr = state->gcr;
+    gcr.iteration = 0;
+    gcr.stuck     = false;
+    gcr.goal      = state->controller.reduction * state->controller.reduction * sum[0];
+    go_on_or_end(state, sum[0], more);
   }
 
-  /** After a cycle: whether there is to be another one. */
+  /** After a cycle. */
   template <int>
   __global__ void count_cycle(GraphState *state, const GcrView g, int n_parts, cudaGraphConditionalHandle more)
   {
@@ -164,11 +178,7 @@ namespace leopard::reaction_diffusion
     add_parts(g, n_parts, sum);
     if (threadIdx.x != 0)
       return;
-    Controller &c         = state->controller;
-    GcrState   &gcr       = state->gcr;
-    const bool  continues = ++gcr.iteration < c.n_cycles && sum[0] > gcr.goal && !gcr.stuck;
-    if (!continues)
-      c.n_cycles = gcr.iteration;
-    cudaGraphSetConditional(more, continues ? 1 : 0);
+    ++state->gcr.iteration;
+    go_on_or_end(state, sum[0], more);
   }
 } // namespace leopard::reaction_diffusion

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "../device/block_sum.cuh"
 #include "grid.h"
 #include "node_system.h"
 
@@ -51,37 +52,6 @@ namespace leopard::reaction_diffusion
   };
 
   constexpr int grid_threads = 256;
-
-  struct Addition
-  {
-    static __device__ double merge(int /*q*/, double a, double b) { return a + b; }
-  };
-
-  /** Merges part over a thread block of grid_threads threads, entry by entry with Merger::merge(): Addition or Sums. The result is valid in thread 0. */
-  template <typename Merger, int n>
-  __device__ void merge_over_block(double (&part)[n])
-  {
-    __shared__ double shared[grid_threads / 32][n];
-    for (int q = 0; q < n; ++q)
-      {
-        for (int step = 16; step > 0; step /= 2)
-          part[q] = Merger::merge(q, part[q], __shfl_xor_sync(0xffffffffu, part[q], step));
-        if (threadIdx.x % 32 == 0)
-          shared[threadIdx.x / 32][q] = part[q];
-      }
-    __syncthreads();
-    if (threadIdx.x == 0)
-      for (int q = 0; q < n; ++q)
-        for (int w = 1; w < grid_threads / 32; ++w)
-          part[q] = Merger::merge(q, part[q], shared[w][q]);
-  }
-
-  /** Sums over a thread block of grid_threads threads; the result is valid in thread 0. */
-  template <int n>
-  __device__ void add_over_block(double (&part)[n])
-  {
-    merge_over_block<Addition>(part);
-  }
 
   /** The values that evaluate_grid() looks at: the prediction, or the solution plus its correction. */
   template <bool predicting>
@@ -186,9 +156,10 @@ namespace leopard::reaction_diffusion
               make_float4(static_cast<float>(m[0] * f0), static_cast<float>(m[1]), static_cast<float>(m[2]), static_cast<float>(m[3] * f1));
           }
       }
-    double part[Sums::n];
+    __shared__ double shared[32 * Sums::n];
+    double            part[Sums::n];
     sums.copy_to(part);
-    merge_over_block<Sums>(part);
+    merge_over_block<Sums>(part, shared);
     if (threadIdx.x == 0)
       for (int q = 0; q < Sums::n; ++q)
         v.parts[blockIdx.x * Sums::n + q] = part[q];

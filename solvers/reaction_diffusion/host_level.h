@@ -178,7 +178,8 @@ namespace leopard::reaction_diffusion
       double       *values = d.data(), factor[N];
       for (int c = 0; c < N; ++c)
         factor[c] = implicit * system.diffusion[c];
-      const NodeSystem<Kinetics> local = system; // in registers
+      const bool   together = system.fields_together; // in a register
+      const double omega    = system.omega;
       for (int x = (colour + l.y + l.z) & 1; x < n_x; x += 2)
         {
           const long i = l.begin + x;
@@ -190,7 +191,7 @@ namespace leopard::reaction_diffusion
             }
           for (int e = 0; e < N * N; ++e)
             m[e] = matrices[e * n + i];
-          local.relax(b, m, value);
+          NodeSystem<Kinetics>::relax(together, omega, b, m, value);
           for (int c = 0; c < N; ++c)
             store(values[c * n + i], value[c]);
         }

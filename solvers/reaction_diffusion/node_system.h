@@ -44,7 +44,9 @@ namespace leopard::reaction_diffusion
     double largest_rate(const double *u, long n) const
     {
       double result = 0.;
-      for (long i = 0; i < n && !explicit_reaction; ++i)
+      if (explicit_reaction)
+        return result;
+      for (long i = 0; i < n; ++i)
         {
           double here[N], r[N], j[N * N];
           for (int c = 0; c < N; ++c)
@@ -226,13 +228,12 @@ namespace leopard::reaction_diffusion
     }
 
     /** d of a node after it is relaxed: b is the right-hand side plus the neighbours' part; m the relaxation_matrix(); d the old values. */
-    template <typename Number>
-    LEOPARD_HOST_DEVICE void relax(const Number *b, const Number *m, Number *d) const
+    static void relax(bool fields_together, double omega, const double *b, const double *m, double *d)
     {
-      Number next[N];
+      double next[N];
       for (int c = 0; c < N; ++c)
         {
-          next[c] = fields_together ? Number(0) : m[c * N + c] * b[c];
+          next[c] = fields_together ? 0. : m[c * N + c] * b[c];
           for (int e = 0; e < N; ++e)
             if (fields_together)
               next[c] += m[c * N + e] * b[e];
@@ -240,7 +241,7 @@ namespace leopard::reaction_diffusion
               next[c] += m[c * N + e] * d[e];
         }
       for (int c = 0; c < N; ++c)
-        d[c] += Number(omega) * (next[c] - d[c]);
+        d[c] += omega * (next[c] - d[c]);
     }
   };
 
