@@ -72,7 +72,8 @@ namespace leopard
     report.rate_of_change    = last.rate_of_change;
     // the library divides G by a m; its weights are 1 where m is that of a whole cell
     report.residual = last.residual * coefficients(steps[0], steps[1], last_order).a * system.lumped_mass.linfty_norm();
-    report.bound    = parameters.follows_bound() ? last.bound : largest_step(implicit_system.dominant_mass_factor(levels[1]), last_order, steps[1]);
+    report.bound =
+      parameters.follows_bound() ? last.bound : Controller::asynchronous_bound(implicit_system.dominant_mass_factor(levels[1]), last_order, steps[1]);
     if (parameters.explicit_reaction())
       extrapolate_reaction(coefficients(steps[0], steps[1], last_order));
     if (totals.multigrid_steps > 0 && !told_bound)

@@ -93,15 +93,10 @@ namespace leopard
     return {(1. + 2. * w) / (1. + w) / step_size, (1. + w) / step_size, -w * w / (1. + w) / step_size, 1. + w, -w};
   }
 
-  double TimeIntegrator::largest_step(double mass_factor, int order, double previous_step_size)
-  {
-    return reaction_diffusion::Controller::asynchronous_bound(mass_factor, order, previous_step_size);
-  }
-
   void TimeIntegrator::follow_bound(double mass_factor)
   {
     const int    order = std::min<int>(parameters.order(), n_levels);
-    const double bound = largest_step(mass_factor, order, steps[0]);
+    const double bound = Controller::asynchronous_bound(mass_factor, order, steps[0]);
     if (!(bound > 0.))
       throw ConvergenceFailure("no step size makes rho(|B|) < 1 certain at time " + format("%.8g", t) +
                                "\n  expected: a lumped mass matrix for 'Time stepping/Step control = asynchronous bound', or another step control");

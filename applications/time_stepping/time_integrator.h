@@ -128,7 +128,8 @@ namespace leopard
     void resume(const State &state, const std::vector<HostVector> &solutions);
 
   private:
-    static constexpr double largest_growth = reaction_diffusion::Controller::largest_growth;
+    using Controller                       = reaction_diffusion::Controller; ///< the rules of step sizes
+    static constexpr double largest_growth = Controller::largest_growth;
 
     /** The factors of a step: (M (a u_n+1 - b u_n - c u_n-1)) and the reaction p r(u_n) + q r(u_n-1) where it is explicit. */
     struct Coefficients
@@ -137,9 +138,7 @@ namespace leopard
     };
     static Coefficients coefficients(double step_size, double previous_step_size, int order);
 
-    /** Controller::asynchronous_bound(). @param mass_factor ImplicitSystem::dominant_mass_factor(). */
-    static double largest_step(double mass_factor, int order, double previous_step_size);
-
+    /** @param mass_factor ImplicitSystem::dominant_mass_factor(). */
     void        follow_bound(double mass_factor);
     void        choose_solver(double step_size, StepReport &report);
     void        extrapolate(double step_size, HostVector &prediction) const;

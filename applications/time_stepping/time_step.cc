@@ -28,7 +28,7 @@ namespace leopard
       {
         const double step_size = std::min(dt, max_step_size);
         const int    order     = std::min<int>(parameters.order(), n_levels);
-        report.bound           = largest_step(mass_factor, order, steps[0]);
+        report.bound           = Controller::asynchronous_bound(mass_factor, order, steps[0]);
         choose_solver(step_size, report);
         const std::string failure = try_step(step_size, order, report);
         if (!failure.empty())

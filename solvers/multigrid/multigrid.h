@@ -124,8 +124,7 @@ namespace leopard
     int         n_levels() const;
     MemorySpace memory_space() const;
     bool        is_singular() const;
-    /** Whether vmult() is the same linear map in every call (not with chaotic smoothers, nor if ghosts are not
-     * waited for: flexible Krylov methods then). */
+    /** Whether vmult() is the same linear map in every call. Not with chaotic smoothers, nor if ghosts are not waited for: flexible Krylov methods then. */
     bool is_fixed_linear_map() const;
     /** Whether vmult() is fixed and symmetric for symmetric problems, as conjugate gradients want it: symmetric smoothers, nu1 = nu2, R = P^T. */
     bool is_symmetric_map() const;

@@ -22,9 +22,9 @@ namespace leopard
   struct SmootherOptions
   {
     std::string method = "async"; ///< one of smoother_names()
-    double      omega =
-      0.; ///< relaxation factor, in (0, 2); 0: what suits the method and the dimension (default_omega()), and the level's lambda_max (is_damped())
-    int iterations_per_step = 1; ///< (global) iterations that make one smoothing step; the thesis merges two
+    /** Relaxation factor, in (0, 2); 0: what suits the method and the dimension (default_omega()), and the level's lambda_max (is_damped()). */
+    double omega               = 0.;
+    int    iterations_per_step = 1; ///< (global) iterations that make one smoothing step; the thesis merges two
 
     BlockAsyncOptions block_async = {}; ///< async: all but backend and omega, which are given beside
     BlockShape        block_shape =

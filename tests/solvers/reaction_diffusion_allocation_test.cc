@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Nothing is allocated in a time step: this program's operator new counts.
-#include <solvers/reaction_diffusion/stepper.h>
-
-#include <gtest/gtest.h>
+#include "reaction_diffusion_test.h"
 
 #include <atomic>
 #include <cstdlib>
 #include <new>
-#include <string>
-#include <vector>
 
 namespace
 {
@@ -42,25 +38,6 @@ namespace leopard::reaction_diffusion
 {
   namespace
   {
-    /** Logistic growth of `n` species that do not see each other, as expressions: u (1 - u). */
-    KineticsChoice logistic(std::uint16_t n)
-    {
-      KineticsChoice  choice{"expressions", {}, 10., {}};
-      ExpressionTape &tape = choice.expressions;
-      tape.n_inputs        = n;
-      tape.constants       = {1., 0., 2.};
-      const auto apply     = [&](Operation operation, int a, int b) {
-        tape.instructions.push_back({operation, static_cast<std::uint16_t>(a), static_cast<std::uint16_t>(b)});
-        return static_cast<std::uint16_t>(tape.n_registers() - 1);
-      };
-      for (int c = 0; c < n; ++c)
-        tape.outputs.push_back(apply(Operation::multiply, c, apply(Operation::subtract, n, c)));
-      for (int c = 0; c < n; ++c)
-        for (int d = 0; d < n; ++d)
-          tape.outputs.push_back(c == d ? apply(Operation::subtract, n, apply(Operation::multiply, n + 2, c)) : static_cast<std::uint16_t>(n + 1));
-      return choice;
-    }
-
     /** Some steps, then some whose allocations are counted. */
     void expect_no_allocation(StepperOptions options, const std::string &what)
     {
@@ -106,7 +83,7 @@ namespace leopard::reaction_diffusion
         options.stepping.bound_fraction = 0.;
         for (const std::uint16_t n : {1, 2, 3, 4})
           {
-            options.kinetics = logistic(n);
+            options.kinetics = {"expressions", {}, 10., logistic(n)};
             options.diffusion.assign(n, 1.);
             expect_no_allocation(options, "expressions, " + std::to_string(n) + " species");
           }

@@ -12,33 +12,11 @@ namespace leopard::reaction_diffusion
 {
   namespace
   {
-    /** Writes tapes by hand. Constants come first, then operations, then outputs. */
-    struct Writer
-    {
-      Writer(unsigned int n_inputs, const std::vector<double> &constants)
-      {
-        tape.n_inputs  = n_inputs;
-        tape.constants = constants;
-      }
-      std::uint16_t constant(unsigned int i) const { return static_cast<std::uint16_t>(tape.n_inputs + i); }
-      std::uint16_t apply(Operation operation, std::uint16_t a, std::uint16_t b)
-      {
-        tape.instructions.push_back({operation, a, b});
-        return static_cast<std::uint16_t>(tape.n_registers() - 1);
-      }
-      std::uint16_t add(std::uint16_t a, std::uint16_t b) { return apply(Operation::add, a, b); }
-      std::uint16_t minus(std::uint16_t a, std::uint16_t b) { return apply(Operation::subtract, a, b); }
-      std::uint16_t times(std::uint16_t a, std::uint16_t b) { return apply(Operation::multiply, a, b); }
-      std::uint16_t negate(std::uint16_t a) { return apply(Operation::negate, a, a); }
-
-      ExpressionTape tape;
-    };
-
     /** Schnakenberg, operation by operation as the built-in functor has it, and `more` species w with w' = 0.5 (u - w) behind it. */
     ExpressionTape schnakenberg_and(unsigned int more)
     {
       const unsigned int  n = 2 + more;
-      Writer              w(n, {0.126779, 0.792366, 2., 1., 0.5, 0., -0.5});
+      TapeWriter          w(n, {0.126779, 0.792366, 2., 1., 0.5, 0., -0.5});
       const std::uint16_t a = w.constant(0), b = w.constant(1), half = w.constant(4), zero = w.constant(5), minus_half = w.constant(6), u = 0, v = 1;
       const std::uint16_t square = w.times(u, u), cubic = w.times(square, v);
       w.tape.outputs = {w.add(w.minus(a, u), cubic), w.minus(b, cubic)};
@@ -59,18 +37,10 @@ namespace leopard::reaction_diffusion
       return w.tape;
     }
 
-    /** Logistic growth, u (1 - u). */
-    ExpressionTape logistic()
-    {
-      Writer w(1, {1., 2.});
-      w.tape.outputs = {w.times(0, w.minus(w.constant(0), 0)), w.minus(w.constant(0), w.times(w.constant(1), 0))};
-      return w.tape;
-    }
-
     /** Any operations in any order on what was computed before. */
     ExpressionTape random_tape(std::mt19937 &random, unsigned int n_inputs, unsigned int n_instructions, unsigned int n_outputs)
     {
-      Writer w(n_inputs, {0.5, 2., -1.25});
+      TapeWriter w(n_inputs, {0.5, 2., -1.25});
       for (unsigned int i = 0; i < n_instructions; ++i)
         {
           const auto operation = static_cast<Operation>(random() % (static_cast<unsigned int>(Operation::atanh) + 1));
@@ -133,7 +103,7 @@ namespace leopard::reaction_diffusion
 
   TEST(CompactTape, SaysWhatIsTooLong)
   {
-    Writer        longest(1, {2.});
+    TapeWriter    longest(1, {2.});
     std::uint16_t x = 0;
     for (int i = 0; i < CompactTape::max_instructions; ++i)
       x = longest.times(x, longest.constant(0));
@@ -146,10 +116,10 @@ namespace leopard::reaction_diffusion
     EXPECT_THROW(CompactTape(longest.tape, 1), InvalidInput);
     EXPECT_THROW(expressions(longest.tape, 1.).validate(), InvalidInput);
 
-    const Writer constants(1, Vector(65, 1.));
+    const TapeWriter constants(1, Vector(65, 1.));
     EXPECT_NE(CompactTape::why_not(constants.tape).find("65 constants"), std::string::npos);
 
-    Writer        wide(1, {});
+    TapeWriter    wide(1, {});
     std::uint16_t sum = 0;
     for (int i = 0; i < 60; ++i)
       wide.apply(Operation::exp, static_cast<std::uint16_t>(i), static_cast<std::uint16_t>(i));
@@ -225,7 +195,7 @@ namespace leopard::reaction_diffusion
             {
               const NodeGrid grid            = unit_grid(19, 2);
               StepperOptions options         = fixed_steps(GetParam(), scheme, 1e-3);
-              options.kinetics               = expressions(n == 1 ? logistic() : schnakenberg_and(n - 2), 20.);
+              options.kinetics               = expressions(n == 1 ? logistic(1) : schnakenberg_and(n - 2), 20.);
               options.diffusion              = n == 1 ? Vector{0.5} : n == 3 ? Vector{1., 10., 0.1} : Vector{1., 10., 0.1, 3.};
               options.stepping.linear_method = method;
               options.fields_together        = together;

@@ -58,4 +58,38 @@ namespace leopard::reaction_diffusion
     stepper.solution(u.data());
     return u;
   }
+
+  /** Writes tapes by hand. Constants come first, then operations, then outputs. */
+  struct TapeWriter
+  {
+    TapeWriter(unsigned int n_inputs, const std::vector<double> &constants)
+    {
+      tape.n_inputs  = n_inputs;
+      tape.constants = constants;
+    }
+    std::uint16_t constant(unsigned int i) const { return static_cast<std::uint16_t>(tape.n_inputs + i); }
+    std::uint16_t apply(Operation operation, std::uint16_t a, std::uint16_t b)
+    {
+      tape.instructions.push_back({operation, a, b});
+      return static_cast<std::uint16_t>(tape.n_registers() - 1);
+    }
+    std::uint16_t add(std::uint16_t a, std::uint16_t b) { return apply(Operation::add, a, b); }
+    std::uint16_t minus(std::uint16_t a, std::uint16_t b) { return apply(Operation::subtract, a, b); }
+    std::uint16_t times(std::uint16_t a, std::uint16_t b) { return apply(Operation::multiply, a, b); }
+    std::uint16_t negate(std::uint16_t a) { return apply(Operation::negate, a, a); }
+
+    ExpressionTape tape;
+  };
+
+  /** Logistic growth of n species that do not see each other, u (1 - u). */
+  inline ExpressionTape logistic(std::uint16_t n)
+  {
+    TapeWriter w(n, {1., 2., 0.});
+    for (std::uint16_t c = 0; c < n; ++c)
+      w.tape.outputs.push_back(w.times(c, w.minus(w.constant(0), c)));
+    for (std::uint16_t c = 0; c < n; ++c)
+      for (std::uint16_t d = 0; d < n; ++d)
+        w.tape.outputs.push_back(c == d ? w.minus(w.constant(0), w.times(w.constant(1), c)) : w.constant(2));
+    return w.tape;
+  }
 } // namespace leopard::reaction_diffusion
