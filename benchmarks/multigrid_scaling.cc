@@ -4,8 +4,8 @@
 #include <solvers/device/device.h>
 #include <solvers/device/device_vector.h>
 #include <solvers/distributed/stencil/distributed_stencil_multigrid.h>
-#include <solvers/distributed/stencil/slab_exchange.h>
 #include <solvers/distributed/stencil/slab_exchange_cuda.h>
+#include <solvers/relaxation/slab_exchange.h>
 
 #include <CLI/CLI.hpp>
 

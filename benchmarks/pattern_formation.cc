@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Time loops of pattern formation: the run of the thesis, large grids on a GPU, and SUNDIALS beside the host backend.
+// Time loops of pattern formation: the run of the thesis, large grids on GPUs, one a rank, and SUNDIALS beside the host backend.
 #include "pattern_formation.h"
 
 #include <solvers/base/errors.h>
 #include <solvers/device/device.h>
+#include <solvers/distributed/stencil/make_slab_exchange.h>
 
 #include <CLI/CLI.hpp>
 
@@ -57,10 +58,27 @@ namespace
     const double h               = 1. / (n - 1);
     grid.spacing                 = {h, h, h};
     const StepperOptions options = stepper_options(s, h);
-    Stepper              stepper(grid, options);
-    std::vector<double>  u = pattern_benchmark::initial_values(grid);
+    std::string          why_not;
+    const auto           slabs = make_grid_slabs(grid, 2, options.backend, MPI_COMM_WORLD, why_not);
+    if (!why_not.empty())
+      throw InvalidInput(why_not + "\n  expected: fewer ranks");
+    const bool          talks = rank_in(MPI_COMM_WORLD) == 0;
+    Stepper             stepper(grid, options, slabs);
+    std::vector<double> u = pattern_benchmark::initial_values(grid);
+    if (slabs != nullptr)
+      {
+        const long plane = grid.n_nodes() / grid.n[slabs->direction], n_own = stepper.n_nodes();
+        for (int c = 0; c < 2; ++c) // forward: nothing is overwritten before it is read
+          std::copy_n(u.begin() + c * grid.n_nodes() + slabs->first() * plane, n_own, u.begin() + c * n_own);
+        u.resize(2 * n_own);
+      }
     stepper.start(u.data());
-    std::printf("%d^%d nodes, %s, %s, %s\n", n, s.dimension, s.backend.c_str(), s.scheme.c_str(), stepper.description().c_str());
+    const auto largest = [](double value) {
+      MPI_Allreduce(MPI_IN_PLACE, &value, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+      return value;
+    };
+    if (talks)
+      std::printf("%d^%d nodes, %s, %s, %s\n", n, s.dimension, s.backend.c_str(), s.scheme.c_str(), stepper.description().c_str());
     double seconds = 0.;
     for (const double t : s.times)
       {
@@ -69,27 +87,30 @@ namespace
         const auto   why   = stepper.advance(t, s.steps - stepper.step_number(), slack);
         seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
         stepper.solution(u.data());
-        const auto   range = std::minmax_element(u.begin(), u.begin() + grid.n_nodes());
-        const Totals all   = stepper.totals();
-        const double steps = std::max(1l, all.steps);
-        std::printf(
-          "t = %-10.6g steps %7ld  %9.3f s  %9.2f us a step  a step: Newton %.2f sweeps %.1f cycles %.2f  rejected %ld  residual/goal %.3f  "
-          "u %.6f .. %.6f  rate %.2e  cpu %.2f s%s%s\n",
-          stepper.time(),
-          all.steps,
-          seconds,
-          1e6 * seconds / steps,
-          all.newton_steps / steps,
-          all.sweeps / steps,
-          all.cycles / steps,
-          all.rejected,
-          all.worst_reduction,
-          *range.first,
-          *range.second,
-          stepper.last_step().rate_of_change,
-          pattern_benchmark::cpu_seconds(),
-          pattern_benchmark::compare_and_write(u.data(), static_cast<long>(u.size()), t, s.reference, s.output).c_str(),
-          why == StopReason::time_reached || why == StopReason::step_limit ? "" : "  STOPPED");
+        const auto        range = std::minmax_element(u.begin(), u.begin() + stepper.n_nodes());
+        const double      least = -largest(-*range.first), most = largest(*range.second);
+        const Totals      all        = stepper.totals();
+        const double      steps      = std::max(1l, all.steps);
+        const std::string comparison = pattern_benchmark::compare_and_write(u.data(), static_cast<long>(u.size()), t, s.reference, s.output);
+        if (talks)
+          std::printf(
+            "t = %-10.6g steps %7ld  %9.3f s  %9.2f us a step  a step: Newton %.2f sweeps %.1f cycles %.2f  rejected %ld  residual/goal %.3f  "
+            "u %.6f .. %.6f  rate %.2e  cpu %.2f s%s%s\n",
+            stepper.time(),
+            all.steps,
+            seconds,
+            1e6 * seconds / steps,
+            all.newton_steps / steps,
+            all.sweeps / steps,
+            all.cycles / steps,
+            all.rejected,
+            all.worst_reduction,
+            least,
+            most,
+            stepper.last_step().rate_of_change,
+            pattern_benchmark::cpu_seconds(),
+            comparison.c_str(),
+            why == StopReason::time_reached || why == StopReason::step_limit ? "" : "  STOPPED");
         std::fflush(stdout);
         if (why != StopReason::time_reached)
           break;
@@ -122,15 +143,21 @@ int main(int argc, char **argv)
   app.add_flag("--apart", s.apart, "relax the fields of a node one by one");
   app.add_flag("--launches", s.launches, "cuda: no persistent kernel");
   CLI11_PARSE(app, argc, argv);
+  MPI_Init(&argc, &argv);
   try
     {
+      if (const int n_devices = device::n_devices(); n_devices > 0)
+        device::select(rank_in(MPI_COMM_WORLD) % n_devices);
+      if (size_of(MPI_COMM_WORLD) > 1 && !(s.output.empty() && s.reference.empty()))
+        throw InvalidInput("fields are written and compared on one rank only\n  expected: no --output and no --reference, or one rank");
       for (const int n : s.nodes)
         run(s, n);
     }
   catch (const std::exception &e)
     {
       std::fprintf(stderr, "error: %s\n", e.what());
-      return 1;
+      MPI_Abort(MPI_COMM_WORLD, 1);
     }
+  MPI_Finalize();
   return 0;
 }

@@ -6,6 +6,7 @@
 #include <deal.II/base/mpi.h>
 #include <deal.II/dofs/dof_tools.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -18,43 +19,50 @@ namespace leopard
   {
     UniformGrid result;
     if (!finite_differences)
-      result.why_not = "it needs finite differences";
-    else if (Utilities::MPI::n_mpi_processes(discretization.comm) > 1)
-      result.why_not = "it runs on one rank";
-    if (!result.why_not.empty())
-      return result;
+      {
+        result.why_not = "it needs finite differences";
+        return result;
+      }
+    const IndexSet                               &owned = discretization.dof_handler.locally_owned_dofs();
+    std::map<types::global_dof_index, Point<dim>> points;
+    DoFTools::map_dofs_to_support_points(*discretization.mapping, discretization.dof_handler, points);
 
-    std::map<types::global_dof_index, Point<dim>> nodes;
-    DoFTools::map_dofs_to_support_points(*discretization.mapping, discretization.dof_handler, nodes);
-    Point<dim> lower = nodes.begin()->second, upper = lower;
-    for (const auto &[dof, point] : nodes)
+    // corners and cell sizes, as maxima over the ranks
+    std::vector<double> largest(3 * dim, -std::numeric_limits<double>::max());
+    for (const types::global_dof_index dof : owned)
       for (unsigned int d = 0; d < dim; ++d)
         {
-          lower[d] = std::min(lower[d], point[d]);
-          upper[d] = std::max(upper[d], point[d]);
+          largest[d]       = std::max(largest[d], points.at(dof)[d]);
+          largest[dim + d] = std::max(largest[dim + d], -points.at(dof)[d]);
         }
-    const auto cell = discretization.triangulation.begin_active();
+    for (const auto &cell : discretization.dof_handler.active_cell_iterators())
+      if (cell->is_locally_owned())
+        for (unsigned int d = 0; d < dim; ++d)
+          largest[2 * dim + d] = std::max(largest[2 * dim + d], cell->extent_in_direction(d));
+    Utilities::MPI::max(
+      ArrayView<const double>(largest.data(), largest.size()), discretization.comm, ArrayView<double>(largest.data(), largest.size()));
     for (unsigned int d = 0; d < dim; ++d)
       {
-        const double h         = cell->extent_in_direction(d);
-        result.grid.n[d]       = static_cast<int>(std::lround((upper[d] - lower[d]) / h)) + 1;
-        result.grid.spacing[d] = (upper[d] - lower[d]) / (result.grid.n[d] - 1);
+        const double length    = largest[d] + largest[dim + d];
+        result.grid.n[d]       = static_cast<int>(std::lround(length / largest[2 * dim + d])) + 1;
+        result.grid.spacing[d] = length / (result.grid.n[d] - 1);
       }
-    constexpr unsigned int none = std::numeric_limits<unsigned int>::max();
-    result.unknown.assign(result.grid.n_nodes(), none);
-    std::size_t found = 0;
-    for (const auto &[dof, point] : nodes)
+
+    bool all_on_grid = true;
+    for (const types::global_dof_index dof : owned)
       {
-        long node = 0;
+        types::global_dof_index node = 0;
         for (int d = dim - 1; d >= 0; --d)
-          node = node * result.grid.n[d] + std::lround((point[d] - lower[d]) / result.grid.spacing[d]);
-        if (node < static_cast<long>(result.unknown.size()) && result.unknown[node] == none)
           {
-            result.unknown[node] = static_cast<unsigned int>(dof);
-            ++found;
+            const double place = (points.at(dof)[d] + largest[dim + d]) / result.grid.spacing[d];
+            all_on_grid        = all_on_grid && std::abs(place - std::round(place)) < 1e-3;
+            node               = node * result.grid.n[d] + std::lround(place);
           }
+        result.nodes.push_back(node);
       }
-    if (found != result.unknown.size() || found != nodes.size())
+    // nodes at different places on the grid's, as many as it has
+    const bool as_many = static_cast<long>(discretization.dof_handler.n_dofs()) == result.grid.n_nodes();
+    if (Utilities::MPI::min(static_cast<int>(all_on_grid && as_many), discretization.comm) == 0)
       result.why_not = "it needs a rectangle or a box with equal cells";
     return result;
   }

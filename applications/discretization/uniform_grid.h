@@ -3,6 +3,8 @@
 
 #include <solvers/reaction_diffusion/grid.h>
 
+#include <deal.II/base/types.h>
+
 #include <string>
 #include <vector>
 
@@ -14,12 +16,12 @@ namespace leopard
   /** The nodes of a finite-difference mesh as a grid with x fastest. */
   struct UniformGrid
   {
-    reaction_diffusion::NodeGrid grid;
-    std::vector<unsigned int>    unknown; ///< of node i: the scalar degree of freedom there
-    std::string                  why_not; ///< empty if the mesh is such a grid; else the reason
+    reaction_diffusion::NodeGrid                 grid;
+    std::vector<dealii::types::global_dof_index> nodes;   ///< of each scalar degree of freedom that the rank owns: the grid's node
+    std::string                                  why_not; ///< empty if the mesh is such a grid; else the reason
   };
 
-  /** Looks at the nodes themselves. One rank only: with more the reason says so. */
+  /** Looks at the nodes themselves. Collective. */
   template <int dim>
   UniformGrid find_uniform_grid(const Discretization<dim, dim> &discretization, bool finite_differences);
 } // namespace leopard

@@ -145,6 +145,9 @@ namespace leopard
               grid.why_not = "the domain is a surface";
             why_not = grid.why_not;
           }
+        std::shared_ptr<reaction_diffusion::GridSlabs> slabs;
+        if (why_not.empty())
+          slabs = FusedSteps::share_out(grid, problem, time, linear, context.comm, why_not);
         if (time.engine == "fused" && !why_not.empty())
           throw Error("'Time stepping/Engine' is fused, but this time loop cannot be used here: " + why_not +
                       "\n  expected: settings that it can do, or 'Engine' = automatic or general");
@@ -153,8 +156,8 @@ namespace leopard
             context.log.line("time loop: general, since " + std::string(time.engine == "general" ? "" : "the fused one cannot be used: ") + why_not);
             return;
           }
-        auto fused = std::make_unique<FusedSteps>(
-          grid.grid, std::move(grid.unknown), problem, time, context.parameters.newton, linear, integrator->next_step_size());
+        auto fused =
+          std::make_unique<FusedSteps>(grid, slabs, context.comm, problem, time, context.parameters.newton, linear, integrator->next_step_size());
         context.log.line("time loop: fused, " + fused->stepper.description());
         integrator->use_fused_steps(std::move(fused));
       }

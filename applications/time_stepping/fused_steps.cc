@@ -3,11 +3,15 @@
 
 #include <applications/linear_solvers/linear_solver.h>
 #include <applications/problems/problem.h>
+#include <solvers/distributed/stencil/make_slab_exchange.h>
 #include <solvers/reaction_diffusion/kinetics.h>
 
+#include <deal.II/base/mpi.h>
 #include <deal.II/base/point.h>
 
 #include <algorithm>
+#include <numeric>
+#include <set>
 
 namespace leopard
 {
@@ -69,35 +73,71 @@ namespace leopard
     return "";
   }
 
-  FusedSteps::FusedSteps(const NodeGrid               &grid,
-                         std::vector<unsigned int>     unknown_,
-                         const Problem                &problem,
-                         const TimeParameters         &time,
-                         const NewtonParameters       &newton,
-                         const LinearSolverParameters &linear,
-                         double                        step_size)
-    : stepper(grid, options_for(problem, time, newton, linear, step_size))
-    , unknown(std::move(unknown_))
-    , n_fields(problem.fields().size())
-    , field_by_field(n_fields * unknown.size())
+  std::shared_ptr<GridSlabs> FusedSteps::share_out(const UniformGrid            &grid,
+                                                   const Problem                &problem,
+                                                   const TimeParameters         &time,
+                                                   const LinearSolverParameters &linear,
+                                                   MPI_Comm                      comm,
+                                                   std::string                  &why_not)
   {
+    const bool on_gpu = linear.backend == "cuda";
+    if (on_gpu && time.engine != "fused")
+      {
+        const std::vector<int> devices = dealii::Utilities::MPI::all_gather(comm, linear.device);
+        if (std::set<int>(devices.begin(), devices.end()).size() < devices.size())
+          {
+            why_not = "ranks share a GPU, and would wait for one another there";
+            return nullptr;
+          }
+      }
+    return make_grid_slabs(grid.grid, static_cast<int>(problem.fields().size()), on_gpu ? Backend::cuda : Backend::host, comm, why_not);
+  }
+
+  FusedSteps::FusedSteps(const UniformGrid                &grid,
+                         const std::shared_ptr<GridSlabs> &slabs,
+                         MPI_Comm                          comm,
+                         const Problem                    &problem,
+                         const TimeParameters             &time,
+                         const NewtonParameters           &newton,
+                         const LinearSolverParameters     &linear,
+                         double                            step_size)
+    : stepper(grid.grid, options_for(problem, time, newton, linear, step_size), slabs)
+    , n_fields(problem.fields().size())
+    , n_unknowns(grid.nodes.size())
+    , field_by_field(n_fields * stepper.n_nodes())
+    , values_of_field(n_unknowns)
+  {
+    std::vector<dealii::types::global_dof_index> slab(stepper.n_nodes());
+    std::iota(slab.begin(), slab.end(), slabs != nullptr ? slabs->first() * (grid.grid.n_nodes() / grid.grid.n[slabs->direction]) : 0);
+    to_unknowns.reinit(slab, grid.nodes, comm);
+    to_slab.reinit(grid.nodes, slab, comm);
   }
 
   void FusedSteps::load(const Stepper::State &state, const std::vector<HostVector> &levels)
   {
+    const std::size_t                n_nodes = stepper.n_nodes();
     std::vector<std::vector<double>> solutions(state.step_sizes.size() + 1, std::vector<double>(field_by_field.size()));
     for (std::size_t l = 0; l < solutions.size(); ++l)
-      for (std::size_t i = 0; i < unknown.size(); ++i)
-        for (unsigned int c = 0; c < n_fields; ++c)
-          solutions[l][c * unknown.size() + i] = levels[l].begin()[n_fields * unknown[i] + c];
+      for (unsigned int c = 0; c < n_fields; ++c)
+        {
+          for (unsigned int i = 0; i < n_unknowns; ++i)
+            values_of_field[i] = levels[l].begin()[n_fields * i + c];
+          to_slab.export_to_ghosted_array(dealii::ArrayView<const double>(values_of_field.data(), n_unknowns),
+                                          dealii::ArrayView<double>(solutions[l].data() + c * n_nodes, n_nodes));
+        }
     stepper.resume(state, solutions);
   }
 
   void FusedSteps::store(int level, HostVector &u)
   {
+    const std::size_t n_nodes = stepper.n_nodes();
     stepper.solution(field_by_field.data(), level);
-    for (std::size_t i = 0; i < unknown.size(); ++i)
-      for (unsigned int c = 0; c < n_fields; ++c)
-        u.begin()[n_fields * unknown[i] + c] = field_by_field[c * unknown.size() + i];
+    for (unsigned int c = 0; c < n_fields; ++c)
+      {
+        to_unknowns.export_to_ghosted_array(dealii::ArrayView<const double>(field_by_field.data() + c * n_nodes, n_nodes),
+                                            dealii::ArrayView<double>(values_of_field.data(), n_unknowns));
+        for (unsigned int i = 0; i < n_unknowns; ++i)
+          u.begin()[n_fields * i + c] = values_of_field[i];
+      }
   }
 } // namespace leopard

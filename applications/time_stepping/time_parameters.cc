@@ -43,7 +43,7 @@ namespace leopard
       Selection("automatic|fused|general"),
       "Who does the steps. fused: the time loop of the solver library, on the GPU (backend cuda) without the host, for finite differences on a "
       "rectangle or a box, built-in kinetics or expressions (two species on a GPU, one to six on the host), every scheme and step control, with "
-      "block-asynchronous sweeps, blocks and tolerances of linear systems of its own (doc/time_stepping.md); "
+      "block-asynchronous sweeps, blocks and tolerances of linear systems of its own, on any number of ranks, one a GPU (doc/time_stepping.md); "
       "general: everything else; automatic: fused where it can. The log says which and why.");
     prm.declare_entry("Blow-up factor",
                       "1e8",

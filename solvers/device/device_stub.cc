@@ -20,7 +20,8 @@ namespace leopard
 
   namespace reaction_diffusion
   {
-    std::unique_ptr<Engine> make_cuda_engine(const NodeGrid & /*grid*/, const StepperOptions & /*options*/)
+    std::unique_ptr<Engine>
+    make_cuda_engine(const NodeGrid & /*grid*/, const StepperOptions & /*options*/, const std::shared_ptr<GridSlabs> & /*slabs*/)
     {
       no_cuda();
     }

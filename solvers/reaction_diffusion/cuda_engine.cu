@@ -18,7 +18,7 @@ namespace leopard::reaction_diffusion
     }
   } // namespace
 
-  std::unique_ptr<Engine> make_cuda_engine(const NodeGrid &grid, const StepperOptions &options)
+  std::unique_ptr<Engine> make_cuda_engine(const NodeGrid &grid, const StepperOptions &options, const std::shared_ptr<GridSlabs> &slabs)
   {
     if (device::n_devices() == 0)
       throw DeviceError("the backend cuda is asked for, but no GPU answers\n  expected: a GPU and its driver; or the backend host");
@@ -26,8 +26,8 @@ namespace leopard::reaction_diffusion
       using Kinetics                = std::decay_t<decltype(kinetics)>;
       const ClusterShape shape      = ClusterEngine<Kinetics>::shape_for(grid);
       const bool         long_steps = may_be_long(grid, options); // the cluster has sweeps only
-      if (!options.persistent || shape.n_blocks == 0 || long_steps)
-        return std::make_unique<GraphEngine<Kinetics>>(grid, options, kinetics, long_steps);
+      if (!options.persistent || slabs != nullptr || shape.n_blocks == 0 || long_steps)
+        return std::make_unique<GraphEngine<Kinetics>>(grid, options, kinetics, long_steps, slabs);
       return std::make_unique<ClusterEngine<Kinetics>>(grid, options, kinetics, shape);
     });
   }

@@ -41,6 +41,7 @@ namespace leopard::reaction_diffusion
     std::array<Axis, 3> axis;
 
     long n_nodes() const { return static_cast<long>(n[0]) * n[1] * n[2]; }
+    bool is_flat() const { return n[2] == 1; }
   };
 
   /** The grid and coarser ones, down to 3 or 2 nodes a direction; without transfers only the grid itself. */

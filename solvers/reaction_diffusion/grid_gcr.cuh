@@ -14,7 +14,7 @@ namespace leopard::reaction_diffusion
     float2     *x;     ///< the solution
     float2     *p, *q; ///< directions, and A times them, orthogonal; max_directions of each, `stride` from one to the next
     std::size_t stride;
-    double     *parts; ///< max_directions sums of each thread block
+    double     *parts; ///< max_directions sums of each thread block, those that nobody writes being 0
 
     __device__ float2 *direction(int k) const { return p + k * stride; }
     __device__ float2 *image(int k) const { return q + k * stride; }
@@ -105,23 +105,12 @@ namespace leopard::reaction_diffusion
     });
   }
 
-  /** The sums of all blocks; valid in thread 0 of the one block. */
-  template <int n_sums>
-  __device__ void add_parts(const GcrView &g, int n_parts, double (&sum)[n_sums])
-  {
-    __shared__ double shared[32 * n_sums];
-    for (int i = threadIdx.x; i < n_parts; i += grid_threads)
-      for (int q = 0; q < n_sums; ++q)
-        sum[q] += g.parts[i * max_directions + q];
-    merge_over_block<Addition>(sum, shared);
-  }
-
   /** beta */
   template <int>
-  __global__ void find_components(GraphState *state, const GcrView g, int n_parts)
+  __global__ void find_components(GraphState *state, const double *parts, int n_parts)
   {
     double sum[max_directions] = {};
-    add_parts(g, n_parts, sum);
+    merge_parts<Addition>(parts, n_parts, sum);
     if (threadIdx.x != 0)
       return;
     GcrState &gcr = state->gcr;
@@ -131,10 +120,10 @@ namespace leopard::reaction_diffusion
 
   /** alpha; nothing is left to be found where q_k is rounding only, or not finite. */
   template <int>
-  __global__ void find_step(GraphState *state, const GcrView g, int n_parts)
+  __global__ void find_step(GraphState *state, const double *parts, int n_parts)
   {
-    double sum[2] = {0., 0.};
-    add_parts(g, n_parts, sum);
+    double sum[max_directions] = {};
+    merge_parts<Addition>(parts, n_parts, sum);
     if (threadIdx.x != 0)
       return;
     GcrState  &gcr                              = state->gcr;
@@ -157,10 +146,10 @@ namespace leopard::reaction_diffusion
 
   /** Before the first cycle. */
   template <int>
-  __global__ void set_goal(GraphState *state, const GcrView g, int n_parts, cudaGraphConditionalHandle more)
+  __global__ void set_goal(GraphState *state, const double *parts, int n_parts, cudaGraphConditionalHandle more)
   {
-    double sum[1] = {0.};
-    add_parts(g, n_parts, sum);
+    double sum[max_directions] = {};
+    merge_parts<Addition>(parts, n_parts, sum);
     if (threadIdx.x != 0)
       return;
     GcrState &gcr = state->gcr;
@@ -172,10 +161,10 @@ namespace leopard::reaction_diffusion
 
   /** After a cycle. */
   template <int>
-  __global__ void count_cycle(GraphState *state, const GcrView g, int n_parts, cudaGraphConditionalHandle more)
+  __global__ void count_cycle(GraphState *state, const double *parts, int n_parts, cudaGraphConditionalHandle more)
   {
-    double sum[1] = {0.};
-    add_parts(g, n_parts, sum);
+    double sum[max_directions] = {};
+    merge_parts<Addition>(parts, n_parts, sum);
     if (threadIdx.x != 0)
       return;
     ++state->gcr.iteration;

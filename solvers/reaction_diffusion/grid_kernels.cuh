@@ -28,13 +28,15 @@ namespace leopard::reaction_diffusion
     Action     action;
     int        iterations_left; ///< global iterations of the linear solve under way
     int        first_iteration;
-    double    *slots[4]; ///< the controller's slots; field c of node i at c * n + i
+    double    *slots[4]; ///< the controller's slots; field c of node i at c * stride + i
     double    *spare;    ///< what the update of slot(-1) is written to; then the two change places
   };
 
   struct GridView
   {
-    int         n[3];
+    int         n[3];               ///< the rank's nodes
+    int         first[3], end[3];   ///< with those of the neighbours: -1 instead of 0, and n + 1 instead of n, where there is a rank beside it
+    long        stride;             ///< from one field to the next in the slots
     int         padded_x, padded_y; ///< nodes a line and lines a plane of d, constant and matrix
     int         tiles_x, tiles_y, tiles_z;
     double      weight[3]; ///< 1 / spacing^2; 0 where there is one node
@@ -53,6 +55,28 @@ namespace leopard::reaction_diffusion
 
   constexpr int grid_threads = 256;
 
+  /** Merges what thread blocks or ranks have written, n values each; by one thread block, the result is valid in thread 0. */
+  template <typename Merger, int n>
+  __device__ void merge_parts(const double *parts, int n_parts, double (&value)[n])
+  {
+    __shared__ double shared[32 * n];
+    for (int i = threadIdx.x; i < n_parts; i += grid_threads)
+      for (int q = 0; q < n; ++q)
+        value[q] = Merger::merge(q, value[q], parts[i * n + q]);
+    merge_over_block<Merger>(value, shared);
+  }
+
+  /** The part of a rank. */
+  template <typename Merger, int n>
+  __global__ void __launch_bounds__(grid_threads) merge_rank(const double *parts, int n_parts, double *result)
+  {
+    double value[n] = {};
+    merge_parts<Merger>(parts, n_parts, value);
+    if (threadIdx.x == 0)
+      for (int q = 0; q < n; ++q)
+        result[q] = value[q];
+  }
+
   /** The values that evaluate_grid() looks at: the prediction, or the solution plus its correction. */
   template <bool predicting>
   struct NewValues
@@ -60,21 +84,20 @@ namespace leopard::reaction_diffusion
     const GridView &v;
     const double   *level[3], *u;
     double          prediction[3];
-    int             n;
 
     __device__ double2 at(int x, int y, int z) const
     {
       const int i = (z * v.n[1] + y) * v.n[0] + x;
       if constexpr (predicting)
         {
-          double2 sum = make_double2(prediction[0] * level[0][i], prediction[0] * level[0][n + i]);
+          double2 sum = make_double2(prediction[0] * level[0][i], prediction[0] * level[0][v.stride + i]);
           for (int l = 1; l < 3; ++l)
             if (prediction[l] != 0.)
-              sum = make_double2(sum.x + prediction[l] * level[l][i], sum.y + prediction[l] * level[l][n + i]);
+              sum = make_double2(sum.x + prediction[l] * level[l][i], sum.y + prediction[l] * level[l][v.stride + i]);
           return sum;
         }
       const float2 d = v.d[v.padded(x, y, z)];
-      return make_double2(u[i] + d.x, u[n + i] + d.y);
+      return make_double2(u[i] + d.x, u[v.stride + i] + d.y);
     }
   };
 
@@ -85,9 +108,9 @@ namespace leopard::reaction_diffusion
   {
     const Controller                           &c = v.state->controller;
     const typename NodeSystem<Kinetics>::Scheme scheme(c);
-    const int                                   n_nodes = v.n[0] * v.n[1] * v.n[2];
-    double                                     *target  = predicting ? v.state->slots[c.slot(-1)] : v.state->spare;
-    NewValues<predicting>                       values{v, {}, v.state->slots[c.slot(-1)], {}, n_nodes};
+    const long                                  stride = v.stride;
+    double                                     *target = predicting ? v.state->slots[c.slot(-1)] : v.state->spare;
+    NewValues<predicting>                       values{v, {}, v.state->slots[c.slot(-1)], {}};
     for (int l = 0; l < 3; ++l)
       {
         values.level[l]      = v.state->slots[c.slot(l)];
@@ -109,7 +132,7 @@ namespace leopard::reaction_diffusion
             const double w = v.weight[direction];
             if (w == 0.)
               continue;
-            const bool first = place[direction] == 0, last = place[direction] == v.n[direction] - 1;
+            const bool first = place[direction] == v.first[direction], last = place[direction] == v.end[direction] - 1;
             diagonal += 2. * w;
             node_weight *= first || last ? 0.5 : 1.;
             for (int side = -1; side <= 1; side += 2)
@@ -121,19 +144,19 @@ namespace leopard::reaction_diffusion
               }
           }
         const int    i    = (z * v.n[1] + y) * v.n[0] + x;
-        const double u[2] = {here.x, here.y}, u_n[2] = {values.level[0][i], values.level[0][n_nodes + i]};
+        const double u[2] = {here.x, here.y}, u_n[2] = {values.level[0][i], values.level[0][stride + i]};
         double       u_o[2] = {0., 0.}, u_p[2] = {0., 0.}, g[2], block_here[4], m[4];
         if (scheme.history[1] != 0. || scheme.prediction[1] != 0.)
           for (int s = 0; s < 2; ++s)
-            u_o[s] = values.level[1][s * n_nodes + i];
+            u_o[s] = values.level[1][s * stride + i];
         if (scheme.prediction[2] != 0. && !predicting)
           for (int s = 0; s < 2; ++s)
-            u_p[s] = values.level[2][s * n_nodes + i];
+            u_p[s] = values.level[2][s * stride + i];
         system.residual(scheme, u, u_n, u_o, u_p, laplace, diagonal, node_weight, g, block_here, sums);
         system.relaxation_matrix(block_here, m);
-        target[i]           = u[0];
-        target[n_nodes + i] = u[1];
-        const int    j      = v.padded(x, y, z);
+        target[i]          = u[0];
+        target[stride + i] = u[1];
+        const int    j     = v.padded(x, y, z);
         const double f0 = scheme.implicit * system.diffusion[0], f1 = scheme.implicit * system.diffusion[1];
         if (c.uses_multigrid)
           {
@@ -163,6 +186,31 @@ namespace leopard::reaction_diffusion
     if (threadIdx.x == 0)
       for (int q = 0; q < Sums::n; ++q)
         v.parts[blockIdx.x * Sums::n + q] = part[q];
+  }
+
+  /** The planes at the sides of a rank's slab and those of its neighbours beside it: one below, two own ones, one above, a field; then the next field. */
+  struct Sides
+  {
+    double *values;
+    long    plane;
+    int     n_planes; ///< of the slab
+  };
+
+  /** From the newest solution to the sides; or, once the neighbours' planes have come, from the sides to the solution. */
+  template <bool to_sides>
+  __global__ void __launch_bounds__(grid_threads) copy_sides(const GraphState *state, long stride, const Sides sides)
+  {
+    double *u = state->action == Action::correct ? state->spare : state->slots[state->controller.slot(-1)];
+    for (long t = blockIdx.x * grid_threads + threadIdx.x; t < 4 * sides.plane; t += gridDim.x * grid_threads)
+      {
+        const long i = t % sides.plane, field = t / (2 * sides.plane);
+        const bool is_below = t / sides.plane % 2 == 0;
+        if constexpr (to_sides)
+          sides.values[(4 * field + (is_below ? 1 : 2)) * sides.plane + i] =
+            u[field * stride + (is_below ? 0 : sides.n_planes - 1) * sides.plane + i];
+        else
+          u[field * stride + (is_below ? -1 : sides.n_planes) * sides.plane + i] = sides.values[(4 * field + (is_below ? 0 : 3)) * sides.plane + i];
+      }
   }
 
   /** A tile of nodes that a thread block relaxes: n_x x n_y x n_z, handled as pairs of neighbours in x, one red and one black. */
@@ -215,8 +263,8 @@ namespace leopard::reaction_diffusion
             y           = k % (Tile::n_x * Tile::n_y) / Tile::n_x;
           }
         const int  gx = x0 + x, gy = y0 + y, gz = z0 + z;
-        const bool exists                                                = gx >= 0 && gx < v.n[0] && gy >= 0 && gy < v.n[1] && gz >= 0 && gz < v.n[2];
-        const int  pair                                                  = x < 0 ? -1 : x / 2;
+        const bool exists = gx >= v.first[0] && gx < v.end[0] && gy >= v.first[1] && gy < v.end[1] && gz >= v.first[2] && gz < v.end[2];
+        const int  pair   = x < 0 ? -1 : x / 2;
         shared[((x + y + z) & 1) * Tile::cells + Tile::cell(pair, y, z)] = exists ? load_newest(v.d + v.padded(gx, gy, gz)) : make_float2(0.f, 0.f);
       }
   }
@@ -229,15 +277,15 @@ namespace leopard::reaction_diffusion
     int left = px - 1, right = px, below = -Tile::line, above = Tile::line, front = -Tile::plane, back = Tile::plane;
     if constexpr (!inside)
       {
-        left  = gx == 0 ? px : px - 1;
-        right = gx == v.n[0] - 1 ? px - 1 : px;
-        if (gy == 0)
+        left  = gx == v.first[0] ? px : px - 1;
+        right = gx == v.end[0] - 1 ? px - 1 : px;
+        if (gy == v.first[1])
           below = Tile::line;
-        if (gy == v.n[1] - 1)
+        if (gy == v.end[1] - 1)
           above = -Tile::line;
-        if (gz == 0)
+        if (gz == v.first[2])
           front = Tile::plane;
-        if (gz == v.n[2] - 1)
+        if (gz == v.end[2] - 1)
           back = -Tile::plane;
       }
     const float2 *p = other + Tile::cell(pair, y, z);
@@ -333,8 +381,8 @@ namespace leopard::reaction_diffusion
       load_margin<Tile>(v, shared, x0, y0, z0);
     __syncthreads();
 
-    const bool inside =
-      x0 > 0 && y0 > 0 && (flat || z0 > 0) && x0 + Tile::n_x < v.n[0] && y0 + Tile::n_y < v.n[1] && (flat || z0 + Tile::n_z < v.n[2]);
+    const bool inside = x0 > v.first[0] && y0 > v.first[1] && (flat || z0 > v.first[2]) && x0 + Tile::n_x < v.end[0] && y0 + Tile::n_y < v.end[1] &&
+                        (flat || z0 + Tile::n_z < v.end[2]);
     if (v.together && v.omega == 1.f)
       inside ? sweep_in_tile<Tile, true, true>(v, shared, constant, matrix, x0, y0, z0)
              : sweep_in_tile<Tile, false, true>(v, shared, constant, matrix, x0, y0, z0);

@@ -18,9 +18,10 @@ namespace leopard::reaction_diffusion
 
   struct LevelView
   {
-    int      n[3];
-    int      line, plane; ///< nodes from one line, one plane to the next
-    AxisView axis[3];
+    int      n[3];                   ///< finest grid: the rank's nodes
+    int      first[3];               ///< the place of the first of them in the grid of all ranks
+    int      line, plane;            ///< nodes from one line, one plane to the next
+    AxisView axis[3];                ///< of the rank's nodes, and of all coarse ones
     float2  *d, *rhs, *residual, *u; ///< u: coarse levels only, the restricted solution
     float4  *reaction;               ///< R by rows
 
@@ -144,39 +145,48 @@ namespace leopard::reaction_diffusion
     v.residual[node.at] = difference(v.rhs[node.at], A.multiply(v, node, v.reaction[node.at], v.d, node.at, v.line, v.plane, diagonal));
   }
 
-  /** (R f) at a node of the coarse grid; f(at) are the values of the fine one. */
+  /** (R f) at a node of the coarse grid; f(x, y, z) are the values of the fine one. */
   template <typename Values>
   __device__ float2 restricted(const LevelView &fine, const Node &node, const Values &f)
   {
     float2 sum = make_float2(0.f, 0.f);
+    int    place[3];
+    for (int direction = 0; direction < 3; ++direction)
+      place[direction] = fine.axis[direction].fine_node[node.place[direction]] - fine.first[direction];
     for (int kz = 0; kz < 3; ++kz)
       for (int ky = 0; ky < 3; ++ky)
         {
           const float w = fine.axis[2].restriction[3 * node.place[2] + kz] * fine.axis[1].restriction[3 * node.place[1] + ky];
           if (w == 0.f)
             continue;
-          const int begin = (fine.axis[2].fine_node[node.place[2]] + kz - 1) * fine.plane +
-                            (fine.axis[1].fine_node[node.place[1]] + ky - 1) * fine.line + fine.axis[0].fine_node[node.place[0]];
           for (int kx = 0; kx < 3; ++kx)
             if (const float wx = fine.axis[0].restriction[3 * node.place[0] + kx]; wx != 0.f)
               {
-                const float2 value = f(begin + kx - 1);
+                const float2 value = f(place[0] + kx - 1, place[1] + ky - 1, place[2] + kz - 1);
                 sum                = make_float2(sum.x + w * wx * value.x, sum.y + w * wx * value.y);
               }
         }
     return sum;
   }
 
+  /** The nodes of a coarse grid that a rank restricts to: those on its planes. */
+  struct CoarseNodes
+  {
+    int begin, end;
+  };
+
   /** coarse.rhs = R fine.residual, coarse.d = 0. */
   template <int>
-  __global__ void __launch_bounds__(level_threads) restrict_residual(const __grid_constant__ LevelView fine, const __grid_constant__ LevelView coarse)
+  __global__ void __launch_bounds__(level_threads)
+    restrict_residual(const __grid_constant__ LevelView fine, const __grid_constant__ LevelView coarse, CoarseNodes own)
   {
     const int t = blockIdx.x * level_threads + threadIdx.x;
     if (t >= coarse.n_nodes())
       return;
     const Node node(coarse, t);
-    coarse.rhs[node.at] = restricted(fine, node, [&](int at) { return fine.residual[at]; });
-    coarse.d[node.at]   = make_float2(0.f, 0.f);
+    coarse.d[node.at] = make_float2(0.f, 0.f);
+    if (t >= own.begin && t < own.end)
+      coarse.rhs[node.at] = restricted(fine, node, [&](int x, int y, int z) { return fine.residual[z * fine.plane + y * fine.line + x]; });
   }
 
   /** fine.d += P coarse.d */
@@ -214,32 +224,41 @@ namespace leopard::reaction_diffusion
     fine.d[node.at] = sum;
   }
 
-  /** The solution on a coarse grid, and the reaction's derivative there. `finest`: the fine grid is the finest one, whose solution is in the slots. */
-  template <typename Kinetics, bool finest>
-  __global__ void __launch_bounds__(level_threads) linearize_level(const __grid_constant__ LevelView fine,
-                                                                   const __grid_constant__ LevelView coarse,
-                                                                   const __grid_constant__ NodeSystem<Kinetics> system,
-                                                                   const GridView                               grid)
+  /** The solution on a coarse grid. `finest`: the fine grid is the finest one, whose solution is in the slots. */
+  template <bool finest>
+  __global__ void __launch_bounds__(level_threads) restrict_solution(const __grid_constant__ LevelView fine,
+                                                                     const __grid_constant__ LevelView coarse,
+                                                                     const __grid_constant__ GridView  grid,
+                                                                     CoarseNodes                       own)
+  {
+    const int t = own.begin + blockIdx.x * level_threads + threadIdx.x;
+    if (t >= own.end)
+      return;
+    const double *u = grid.state->slots[grid.state->controller.slot(-1)];
+    const Node    node(coarse, t);
+    coarse.u[node.at] = restricted(fine, node, [&](int x, int y, int z) {
+      if constexpr (!finest)
+        return fine.u[z * fine.plane + y * fine.line + x];
+      const int i = (z * grid.n[1] + y) * grid.n[0] + x;
+      return make_float2(static_cast<float>(u[i]), static_cast<float>(u[grid.stride + i]));
+    });
+  }
+
+  /** The reaction's derivative at the solution on a coarse grid. */
+  template <typename Kinetics>
+  __global__ void __launch_bounds__(level_threads)
+    linearize_level(const __grid_constant__ LevelView coarse, const __grid_constant__ NodeSystem<Kinetics> system, const GraphState *state)
   {
     const int t = blockIdx.x * level_threads + threadIdx.x;
     if (t >= coarse.n_nodes())
       return;
-    const Controller &c = grid.state->controller;
-    const double     *u = grid.state->slots[c.slot(-1)];
-    const Node        node(coarse, t);
-    const float2      value   = restricted(fine, node, [&](int at) {
-      if constexpr (!finest)
-        return fine.u[at];
-      const int n_nodes = grid.n[0] * grid.n[1] * grid.n[2];
-      const int z = at / fine.plane, y = at % fine.plane / fine.line, x = at % fine.line, i = (z * grid.n[1] + y) * grid.n[0] + x;
-      return make_float2(static_cast<float>(u[i]), static_cast<float>(u[n_nodes + i]));
-    });
-    const double      here[2] = {value.x, value.y};
-    const double      zero[2] = {0., 0.};
-    double            g[2], block[4];
-    Sums              unused;
-    system.residual(typename NodeSystem<Kinetics>::Scheme(c), here, here, here, here, zero, 0., 0., g, block, unused);
-    coarse.u[node.at] = value;
+    const Node   node(coarse, t);
+    const float2 value   = coarse.u[node.at];
+    const double here[2] = {value.x, value.y};
+    const double zero[2] = {0., 0.};
+    double       g[2], block[4];
+    Sums         unused;
+    system.residual(typename NodeSystem<Kinetics>::Scheme(state->controller), here, here, here, here, zero, 0., 0., g, block, unused);
     coarse.reaction[node.at] =
       make_float4(static_cast<float>(block[0]), static_cast<float>(block[1]), static_cast<float>(block[2]), static_cast<float>(block[3]));
   }

@@ -17,19 +17,41 @@ namespace leopard::reaction_diffusion
   class GridMultigrid
   {
   public:
-    /** @param view the finest grid; rhs and reaction are where evaluate_grid() is to write them. */
-    GridMultigrid(const NodeGrid &grid, const NodeSystem<Kinetics> &system_, const GridView &view, std::size_t padded_nodes)
+    /**
+     * @param grid of all ranks, @param view the rank's part of it; rhs and reaction are where evaluate_grid() is to write them.
+     * @param slabs null: one rank.
+     */
+    GridMultigrid(const NodeGrid &grid, const NodeSystem<Kinetics> &system_, const GridView &view, std::size_t padded_nodes, GridSlabs *slabs_)
       : grids(make_levels(grid))
       , system(system_)
+      , slabs(slabs_)
       , directions(2 * max_directions * padded_nodes)
       , n_parts(8 * device::n_multiprocessors())
-      , parts(static_cast<std::size_t>(n_parts) * max_directions)
+      , parts(std::vector<double>(static_cast<std::size_t>(n_parts) * max_directions, 0.))
       , gcr{view.d, directions.data(), directions.data() + max_directions * padded_nodes, padded_nodes, parts.data()}
     {
+      const long slab_plane = grid.is_flat() ? view.padded_x : view.padded_x * view.padded_y;
       for (std::size_t l = 0; l < grids.size(); ++l)
-        levels.emplace_back(grids[l], l == 0 ? padded_nodes : grids[l].n_nodes(), l == 0);
-      levels[0].view.line  = view.padded_x;
-      levels[0].view.plane = view.padded_x * view.padded_y;
+        levels.emplace_back(grids[l], l == 0 ? padded_nodes : grids[l].n_nodes(), l == 0, l == 0 && slabs != nullptr ? slab_plane : 0);
+      LevelView &finest = levels[0].view;
+      finest.line       = view.padded_x;
+      finest.plane      = view.padded_x * view.padded_y;
+      if (grids.size() > 1)
+        coarse_offsets = {0, static_cast<int>(grids[1].n_nodes())};
+      if (slabs == nullptr)
+        return;
+      AxisView &axis                 = finest.axis[slabs->direction];
+      finest.n[slabs->direction]     = slabs->n_own();
+      finest.first[slabs->direction] = slabs->first();
+      axis.lower += slabs->first();
+      axis.upper += slabs->first();
+      axis.interpolation += slabs->first();
+      axis.coarse_node += slabs->first();
+      coarse_offsets = slabs->coarse_offsets(grids[0]);
+      plane          = static_cast<int>(slab_plane);
+      rank_parts     = device::Array<double>(std::vector<double>(static_cast<std::size_t>(slabs->n_ranks()) * max_directions, 0.));
+      for (int r = 0; r <= slabs->n_ranks(); ++r)
+        part_offsets.push_back(max_directions * r);
     }
 
     std::size_t      n_grids() const { return grids.size(); }
@@ -39,7 +61,7 @@ namespace leopard::reaction_diffusion
     bool choose_coarsest(double rate)
     {
       const std::size_t before = coarsest;
-      coarsest                 = coarsest_level(grids, system.smallest_diffusion(), rate);
+      coarsest                 = std::max<std::size_t>(slabs != nullptr ? 1 : 0, coarsest_level(grids, system.smallest_diffusion(), rate));
       if (coarsest == before && vectors.size() > 0)
         return false;
       const GridLevel  &grid = grids[coarsest];
@@ -70,30 +92,40 @@ namespace leopard::reaction_diffusion
     }
 
     /** Before the cycles of a Newton step: no correction, the Jacobian on the coarse grids, the goal. */
-    void begin(cudaStream_t stream, const GridView &grid, GraphState *state, cudaGraphConditionalHandle more) const
+    void begin(cudaStream_t stream, const GridView &grid, GraphState *state, cudaGraphConditionalHandle more)
     {
       for (std::size_t l = 1; l <= coarsest; ++l)
         {
           const LevelView &fine = levels[l - 1].view, &coarse = levels[l].view;
           if (l == 1)
-            linearize_level<Kinetics, true><<<blocks(coarse.n_nodes()), level_threads, 0, stream>>>(fine, coarse, system, grid);
+            {
+              const CoarseNodes own = own_coarse_nodes();
+              restrict_solution<true><<<blocks(own.end - own.begin), level_threads, 0, stream>>>(fine, coarse, grid, own);
+              gather(coarse.u);
+            }
           else
-            linearize_level<Kinetics, false><<<blocks(coarse.n_nodes()), level_threads, 0, stream>>>(fine, coarse, system, grid);
+            restrict_solution<false><<<blocks(coarse.n_nodes()), level_threads, 0, stream>>>(fine, coarse, grid, CoarseNodes{0, coarse.n_nodes()});
+          linearize_level<Kinetics><<<blocks(coarse.n_nodes()), level_threads, 0, stream>>>(coarse, system, state);
         }
       begin_gcr<0><<<n_parts, grid_threads, 0, stream>>>(finest(), gcr);
-      set_goal<0><<<1, grid_threads, 0, stream>>>(state, gcr, n_parts, more);
+      const Parts sums = sum_over_ranks(stream);
+      set_goal<0><<<1, grid_threads, 0, stream>>>(state, sums.values, sums.n, more);
     }
 
     /** An iteration of GCR with a cycle as preconditioner. */
-    void iterate(cudaStream_t stream, GraphState *state, cudaGraphConditionalHandle more) const
+    void iterate(cudaStream_t stream, GraphState *state, cudaGraphConditionalHandle more)
     {
+      clear_ghosts(stream);
       cycle(stream, state, 0);
       multiply_direction<Kinetics><<<n_parts, grid_threads, 0, stream>>>(finest(), system, state, gcr);
-      find_components<0><<<1, grid_threads, 0, stream>>>(state, gcr, n_parts);
+      Parts sums = sum_over_ranks(stream);
+      find_components<0><<<1, grid_threads, 0, stream>>>(state, sums.values, sums.n);
       orthogonalize_direction<0><<<n_parts, grid_threads, 0, stream>>>(finest(), state, gcr);
-      find_step<0><<<1, grid_threads, 0, stream>>>(state, gcr, n_parts);
+      sums = sum_over_ranks(stream);
+      find_step<0><<<1, grid_threads, 0, stream>>>(state, sums.values, sums.n);
       follow_direction<0><<<n_parts, grid_threads, 0, stream>>>(finest(), state, gcr);
-      count_cycle<0><<<1, grid_threads, 0, stream>>>(state, gcr, n_parts, more);
+      sums = sum_over_ranks(stream);
+      count_cycle<0><<<1, grid_threads, 0, stream>>>(state, sums.values, sums.n, more);
     }
 
   private:
@@ -106,8 +138,8 @@ namespace leopard::reaction_diffusion
       device::Array<float2> pairs;
       device::Array<float4> reaction;
 
-      /** @param n nodes, with the padding. */
-      Level(const GridLevel &grid, std::size_t n, bool is_finest)
+      /** @param n nodes, with the padding. @param margin nodes before and behind them. */
+      Level(const GridLevel &grid, std::size_t n, bool is_finest, std::size_t margin)
       {
         std::vector<float> all_numbers;
         std::vector<int>   all_nodes;
@@ -139,15 +171,16 @@ namespace leopard::reaction_diffusion
             to.coarse_node    = advance(node, axis.coarse_node.size());
             to.fine_node      = advance(node, axis.fine_node.size());
           }
-        pairs         = device::Array<float2>((is_finest ? 3 : 4) * n);
-        reaction      = device::Array<float4>(n);
-        view.line     = grid.n[0];
-        view.plane    = grid.n[0] * grid.n[1];
-        view.rhs      = pairs.data();
-        view.residual = pairs.data() + n;
-        view.d        = pairs.data() + 2 * n;
-        view.u        = is_finest ? nullptr : pairs.data() + 3 * n;
-        view.reaction = reaction.data();
+        const std::size_t stride = n + 2 * margin;
+        pairs                    = device::Array<float2>((is_finest ? 3 : 4) * stride);
+        reaction                 = device::Array<float4>(n);
+        view.line                = grid.n[0];
+        view.plane               = grid.n[0] * grid.n[1];
+        view.rhs                 = pairs.data() + margin;
+        view.residual            = view.rhs + stride;
+        view.d                   = view.residual + stride;
+        view.u                   = is_finest ? nullptr : view.d + stride;
+        view.reaction            = reaction.data();
       }
     };
 
@@ -160,33 +193,97 @@ namespace leopard::reaction_diffusion
           return;
         }
       const LevelView &coarse = levels[l + 1].view;
-      sweep(stream, fine, state);
+      sweep(stream, l, state);
       compute_residual<Kinetics><<<blocks(fine.n_nodes()), level_threads, 0, stream>>>(fine, system, state);
-      restrict_residual<0><<<blocks(coarse.n_nodes()), level_threads, 0, stream>>>(fine, coarse);
+      if (l == 0)
+        {
+          exchange(fine.residual);
+          restrict_residual<0><<<blocks(coarse.n_nodes()), level_threads, 0, stream>>>(fine, coarse, own_coarse_nodes());
+          gather(coarse.rhs);
+        }
+      else
+        restrict_residual<0><<<blocks(coarse.n_nodes()), level_threads, 0, stream>>>(fine, coarse, CoarseNodes{0, coarse.n_nodes()});
       cycle(stream, state, l + 1);
       prolongate<0><<<blocks(fine.n_nodes()), level_threads, 0, stream>>>(coarse, fine);
-      sweep(stream, fine, state);
+      if (l == 0)
+        exchange(fine.d);
+      sweep(stream, l, state);
     }
 
     static int blocks(int n) { return (n + level_threads - 1) / level_threads; }
 
-    void sweep(cudaStream_t stream, const LevelView &v, const GraphState *state) const
+    void sweep(cudaStream_t stream, std::size_t l, const GraphState *state) const
     {
-      const int n_pairs = (v.n[0] + 1) / 2 * v.n[1] * v.n[2];
+      const LevelView &v       = levels[l].view;
+      const int        n_pairs = (v.n[0] + 1) / 2 * v.n[1] * v.n[2];
       for (int colour = 0; colour < 2; ++colour)
-        relax_colour<Kinetics><<<blocks(n_pairs), level_threads, 0, stream>>>(v, system, state, colour);
+        {
+          relax_colour<Kinetics><<<blocks(n_pairs), level_threads, 0, stream>>>(v, system, state, colour);
+          if (l == 0)
+            exchange(v.d);
+        }
+    }
+
+    // What several ranks do beside, queued; one rank does nothing.
+
+    /** Ghosts of a vector of the finest grid. A float2 travels as a double. */
+    void exchange(float2 *v) const
+    {
+      if (slabs != nullptr)
+        slabs->exchange->exchange({reinterpret_cast<double *>(v), plane, slabs->n_own()});
+    }
+
+    void clear_ghosts(cudaStream_t stream) const
+    {
+      if (slabs == nullptr)
+        return;
+      float2 *const d = finest().d;
+      for (float2 *ghosts : {d - plane, d + static_cast<std::ptrdiff_t>(slabs->n_own()) * plane})
+        LEOPARD_CHECK(cudaMemsetAsync(ghosts, 0, plane * sizeof(float2), stream));
+    }
+
+    CoarseNodes own_coarse_nodes() const
+    {
+      const int rank = slabs != nullptr ? slabs->rank : 0;
+      return {coarse_offsets[rank], coarse_offsets[rank + 1]};
+    }
+
+    void gather(float2 *coarse) const
+    {
+      if (slabs != nullptr)
+        slabs->exchange->gather(reinterpret_cast<double *>(coarse), coarse_offsets);
+    }
+
+    /** Where the sums are that a kernel of one block is to add up. */
+    struct Parts
+    {
+      const double *values;
+      int           n;
+    };
+
+    Parts sum_over_ranks(cudaStream_t stream)
+    {
+      if (slabs == nullptr)
+        return {parts.data(), n_parts};
+      merge_rank<Addition, max_directions><<<1, grid_threads, 0, stream>>>(parts.data(), n_parts, rank_parts.data() + part_offsets[slabs->rank]);
+      slabs->exchange->gather(rank_parts.data(), part_offsets);
+      return {rank_parts.data(), slabs->n_ranks()};
     }
 
     const std::vector<GridLevel> grids;
     const NodeSystem<Kinetics>   system;
     std::vector<Level>           levels;
+    GridSlabs *const             slabs;        ///< or null
+    int                          plane    = 0; ///< nodes of a plane of the slab
     std::size_t                  coarsest = 0;
+    std::vector<int>             coarse_offsets, part_offsets; ///< where the ranks' parts begin
+    device::Array<double>        rank_parts;
     device::Array<float2>        vectors; ///< of the coarsest grid
     device::Array<float>         mode_numbers;
     CoarsestView                 view{};
     const device::Array<float2>  directions;
     const int                    n_parts;
-    const device::Array<double>  parts;
+    device::Array<double>        parts;
     const GcrView                gcr;
   };
 } // namespace leopard::reaction_diffusion

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host_level.h"
+#include "host_multigrid.h"
 #include "reaction_diffusion_engine.h"
 
 namespace leopard::reaction_diffusion
@@ -13,15 +13,19 @@ namespace leopard::reaction_diffusion
       using Scheme           = typename NodeSystem<Kinetics>::Scheme;
 
     public:
-      HostEngine(const NodeGrid &grid, const StepperOptions &options_, const Kinetics &kinetics)
+      HostEngine(const NodeGrid &grid, const StepperOptions &options_, const Kinetics &kinetics, std::shared_ptr<GridSlabs> slabs_)
         : options(options_)
         , system(make_node_system(kinetics, options_))
         , with_multigrid(options_.stepping.linear_method != LinearMethod::sweeps)
-        , n(grid.n_nodes())
+        , slabs(std::move(slabs_))
         , grids(make_levels(grid, with_multigrid))
       {
         for (const GridLevel &level : grids)
-          levels.push_back(std::make_unique<HostLevel<Kinetics>>(level, levels.empty(), with_multigrid, options.n_threads));
+          levels.push_back(
+            std::make_unique<HostLevel<Kinetics>>(level, levels.empty(), with_multigrid, options.n_threads, levels.empty() ? slabs.get() : nullptr));
+        n         = levels[0]->n;
+        first_own = static_cast<long>(levels[0]->first_line) * grid.n[0];
+        n_own     = static_cast<long>(levels[0]->n_lines) * grid.n[0];
         for (auto &slot : slots)
           slot.assign(N * n, 0.);
         partial_sums.resize(levels[0]->n_blocks);
@@ -29,17 +33,26 @@ namespace leopard::reaction_diffusion
 
       void set_slot(int slot, const double *u) override
       {
-        std::copy_n(u, N * n, slots[slot].begin());
+        for (int c = 0; c < N; ++c)
+          std::copy_n(u + c * n_own, n_own, slots[slot].begin() + c * n + first_own);
         if (with_multigrid)
-          multigrid.set_coarsest(coarsest_level(grids, system.smallest_diffusion(), 1.5 * system.largest_rate(u, n)), levels);
+          {
+            const double rate = system.largest_rate(u, n_own);
+            multigrid.set_coarsest(coarsest_level(grids, system.smallest_diffusion(), 1.5 * (slabs != nullptr ? slabs->max(rate) : rate)), levels);
+          }
       }
-      void get_slot(int slot, double *u) const override { std::copy_n(slots[slot].begin(), N * n, u); }
+      void get_slot(int slot, double *u) const override
+      {
+        for (int c = 0; c < N; ++c)
+          std::copy_n(slots[slot].begin() + c * n + first_own, n_own, u + c * n_own);
+      }
       bool has_multigrid() const override { return with_multigrid; }
 
       std::string description() const override
       {
         const HostLevel<Kinetics> &fine = *levels[0];
-        return std::to_string(fine.scheduler.n_threads()) + " host threads, " + std::to_string(fine.n_blocks) + " blocks of " +
+        return (slabs != nullptr ? std::to_string(slabs->n_ranks()) + " ranks by " + slabs->exchange->description() + ", each " : "") +
+               std::to_string(fine.scheduler.n_threads()) + " host threads, " + std::to_string(fine.n_blocks) + " blocks of " +
                std::to_string(fine.lines_per_block) + " lines, " + std::to_string(options.local_iterations) + " local sweeps, fields " +
                (options.fields_together ? "together" : "apart") + (with_multigrid ? ", " + std::to_string(levels.size()) + " grids" : "");
       }
@@ -62,12 +75,9 @@ namespace leopard::reaction_diffusion
       {
         double       *u   = slots[c.slot(-1)].data();
         const double *u_n = slots[c.slot(0)].data(), *u_o = slots[c.slot(1)].data(), *u_p = slots[c.slot(2)].data();
-        levels[0]->for_lines([&](int line, int /*b*/) {
-          const long begin = static_cast<long>(line) * levels[0]->grid.n[0], end = begin + levels[0]->grid.n[0];
-          for (int s = 0; s < N; ++s)
-            for (long i = s * n + begin; i < s * n + end; ++i)
-              u[i] = c.prediction[0] * u_n[i] + (c.prediction[1] != 0. ? c.prediction[1] * u_o[i] : 0.) +
-                     (c.prediction[2] != 0. ? c.prediction[2] * u_p[i] : 0.);
+        levels[0]->for_entries([&](long i, int /*b*/) {
+          u[i] = c.prediction[0] * u_n[i] + (c.prediction[1] != 0. ? c.prediction[1] * u_o[i] : 0.) +
+                 (c.prediction[2] != 0. ? c.prediction[2] * u_p[i] : 0.);
         });
       }
 
@@ -92,12 +102,18 @@ namespace leopard::reaction_diffusion
       {
         HostLevel<Kinetics> &fine = *levels[0];
         const Scheme         scheme(c);
+        fine.update_ghosts(slots[c.slot(-1)].data());
         std::fill(partial_sums.begin(), partial_sums.end(), Sums());
         fine.for_lines([&](int line, int b) { evaluate_line(c, scheme, line, partial_sums[b]); });
         Sums total;
         for (const Sums &s : partial_sums)
           total.add(s);
-        return total;
+        if (slabs == nullptr)
+          return total;
+        double values[Sums::n];
+        total.copy_to(values);
+        slabs->merge(values, Sums::n, Sums::merge);
+        return Sums(values);
       }
 
       void evaluate_line(const Controller &c, const Scheme &scheme, int line, Sums &sums)
@@ -169,19 +185,20 @@ namespace leopard::reaction_diffusion
       const StepperOptions                              options;
       const NodeSystem<Kinetics>                        system;
       const bool                                        with_multigrid;
-      const long                                        n; ///< nodes
+      const std::shared_ptr<GridSlabs>                  slabs; ///< or null
       const std::vector<GridLevel>                      grids;
       std::vector<std::unique_ptr<HostLevel<Kinetics>>> levels;
       HostMultigrid<Kinetics>                           multigrid;
       std::vector<double>                               slots[4];
       std::vector<Sums>                                 partial_sums;
+      long                                              n, first_own, n_own; ///< nodes with the neighbours', the first own one, own ones
     };
   } // namespace
 
-  std::unique_ptr<Engine> make_host_engine(const NodeGrid &grid, const StepperOptions &options)
+  std::unique_ptr<Engine> make_host_engine(const NodeGrid &grid, const StepperOptions &options, const std::shared_ptr<GridSlabs> &slabs)
   {
     return with_kinetics(options.kinetics, [&](const auto &kinetics) -> std::unique_ptr<Engine> {
-      return std::make_unique<HostEngine<std::decay_t<decltype(kinetics)>>>(grid, options, kinetics);
+      return std::make_unique<HostEngine<std::decay_t<decltype(kinetics)>>>(grid, options, kinetics, slabs);
     });
   }
 } // namespace leopard::reaction_diffusion

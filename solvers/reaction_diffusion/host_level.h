@@ -2,8 +2,7 @@
 #pragma once
 
 #include "../block_async/host_scheduler.h"
-#include "axis_modes.h"
-#include "grid.h"
+#include "grid_slabs.h"
 #include "node_system.h"
 
 #include <memory>
@@ -53,11 +52,17 @@ namespace leopard::reaction_diffusion
   public:
     static constexpr int N = Kinetics::n_species;
 
-    HostLevel(const GridLevel &grid_, bool finest, bool with_multigrid, int n_threads)
-      : grid(grid_)
-      , n(grid_.n_nodes())
-      , n_lines(grid_.n[1] * grid_.n[2])
-      , lines_per_block(std::max(1, std::min(4096 / grid_.n[0], n_lines / 16)))
+    /** @param slabs_ null: the level is whole on every rank. */
+    HostLevel(const GridLevel &grid_, bool finest, bool with_multigrid, int n_threads, GridSlabs *slabs_ = nullptr)
+      : slabs(slabs_)
+      , grid(slabs_ != nullptr ? slabs_->own_level(grid_) : grid_)
+      , n(grid.n_nodes())
+      , lines_per_plane(grid.is_flat() ? 1 : grid.n[1])
+      , first_line(slabs_ != nullptr && slabs_->has_below() ? lines_per_plane : 0)
+      , n_lines(slabs_ != nullptr ? slabs_->n_own() * lines_per_plane : grid.n[1] * grid.n[2])
+      , first_colour(slabs_ != nullptr && slabs_->has_below() ? 1 : 0)
+      , coarse_offsets(slabs_ != nullptr ? slabs_->coarse_offsets(grid_) : std::vector<int>())
+      , lines_per_block(std::max(1, std::min(4096 / grid.n[0], n_lines / 16)))
       , n_blocks((n_lines + lines_per_block - 1) / lines_per_block)
       , scheduler(n_blocks, n >= 8000 ? n : 1, n_threads)
       , u(finest ? 0 : N * n)
@@ -69,18 +74,17 @@ namespace leopard::reaction_diffusion
     {
     }
 
-    /** f(line) for all lines, in parallel. */
+    /** f(line, block) for all own lines, in parallel. */
     template <typename F>
     void for_lines(const F &f)
     {
       scheduler.run(1, [&](int b, int /*thread*/) {
-        const int end = std::min(n_lines, (b + 1) * lines_per_block);
-        for (int line = b * lines_per_block; line < end; ++line)
+        for (int line = begin_of_block(b); line < end_of_block(b); ++line)
           f(line, b);
       });
     }
 
-    /** f(i, block) for all entries of all fields, in parallel. */
+    /** f(i, block) for all own entries of all fields, in parallel. */
     template <typename F>
     void for_entries(const F &f)
     {
@@ -91,29 +95,65 @@ namespace leopard::reaction_diffusion
       });
     }
 
-    /** d = 0. */
+    /** d = 0, also at the neighbours' nodes. */
     void clear()
     {
       for_entries([&](long i, int /*b*/) { d[i] = 0.; });
+      const long first = static_cast<long>(first_line) * grid.n[0], end = first + static_cast<long>(n_lines) * grid.n[0];
+      for (int c = 0; c < N; ++c)
+        {
+          std::fill(d.begin() + c * n, d.begin() + c * n + first, 0.);
+          std::fill(d.begin() + c * n + end, d.begin() + (c + 1) * n, 0.);
+        }
     }
 
-    /** Block-asynchronous sweeps: blocks of lines, each sweeps k times in red-black order when its turn comes; nobody waits. */
+    /** The neighbours' values of the nodes beside the slab, waited for. */
+    void update_ghosts(double *values)
+    {
+      if (slabs != nullptr)
+        slabs->exchange->exchange(slab_vector(values));
+    }
+
+    /** Entries become their sums over all ranks. */
+    void sum_over_ranks(double *values, int n_values)
+    {
+      if (slabs != nullptr)
+        slabs->merge(values, n_values, [](int /*q*/, double a, double b) { return a + b; });
+    }
+
+    /** Block-asynchronous sweeps: blocks of lines, each sweeps k times in red-black order when its turn comes; nobody waits, and ranks wait for one another seldom. */
     void sweep(const NodeSystem<Kinetics> &system, double implicit, int n_sweeps, int k)
     {
-      scheduler.run((n_sweeps + k - 1) / k, [&](int b, int /*thread*/) {
-        const int end = std::min(n_lines, (b + 1) * lines_per_block);
+      const int  n_iterations = (n_sweeps + k - 1) / k;
+      const auto relax_block  = [&](int b, int /*thread*/) {
         for (int s = 0; s < k; ++s)
           for (int colour = 0; colour < 2; ++colour)
-            for (int line = b * lines_per_block; line < end; ++line)
+            for (int line = begin_of_block(b); line < end_of_block(b); ++line)
               relax_line(system, implicit, line, colour);
-      });
+      };
+      if (slabs == nullptr)
+        {
+          scheduler.run(n_iterations, relax_block);
+          return;
+        }
+      for (int i = 0; i < n_iterations; ++i)
+        {
+          scheduler.run(1, relax_block);
+          if (i % waited_exchange_interval == waited_exchange_interval - 1)
+            update_ghosts(d.data());
+          else
+            slabs->exchange->exchange_loosely(slab_vector(d.data()), i == 0);
+        }
     }
 
     /** A red-black sweep: all nodes of a colour, then all of the other one. With several threads a better smoother than sweep(), where blocks meet. */
     void sweep_by_colour(const NodeSystem<Kinetics> &system, double implicit)
     {
       for (int colour = 0; colour < 2; ++colour)
-        for_lines([&](int line, int /*b*/) { relax_line(system, implicit, line, colour); });
+        {
+          for_lines([&](int line, int /*b*/) { relax_line(system, implicit, line, colour); });
+          update_ghosts(d.data());
+        }
     }
 
     /** residual = rhs - A d. */
@@ -151,16 +191,28 @@ namespace leopard::reaction_diffusion
       return grid.n[2] == 1 ? neighbour_sum<true>(l, p, w_left, w_right, left, right) : neighbour_sum<false>(l, p, w_left, w_right, left, right);
     }
 
-    const GridLevel     grid;
-    const long          n; ///< nodes
-    const int           n_lines, lines_per_block, n_blocks;
-    HostScheduler       scheduler;
-    std::vector<double> u;              ///< coarse levels: the restricted solution
-    std::vector<double> d, rhs, matrix; ///< matrix: NodeSystem::relaxation_matrix()
-    std::vector<double> block;          ///< the Jacobian's diagonal blocks
-    std::vector<double> residual;
+    GridSlabs *const       slabs;                                ///< or null
+    const GridLevel        grid;                                 ///< own nodes and, beside them, the neighbours'
+    const long             n;                                    ///< nodes of it
+    const int              lines_per_plane, first_line, n_lines; ///< own lines
+    const int              first_colour;                         ///< of the first node of the grid: colours are those of the grid of all ranks
+    const std::vector<int> coarse_offsets;                       ///< GridSlabs::coarse_offsets()
+    const int              lines_per_block, n_blocks;
+    HostScheduler          scheduler;
+    std::vector<double>    u;              ///< coarse levels: the restricted solution
+    std::vector<double>    d, rhs, matrix; ///< matrix: NodeSystem::relaxation_matrix()
+    std::vector<double>    block;          ///< the Jacobian's diagonal blocks
+    std::vector<double>    residual;
 
   private:
+    int begin_of_block(int b) const { return first_line + b * lines_per_block; }
+    int end_of_block(int b) const { return first_line + std::min(n_lines, (b + 1) * lines_per_block); }
+
+    SlabVector slab_vector(double *values) const
+    {
+      return {values + static_cast<long>(first_line) * grid.n[0], lines_per_plane * grid.n[0], n_lines / lines_per_plane, N, n};
+    }
+
     void relax_line(const NodeSystem<Kinetics> &system, double implicit, int line, int colour)
     {
       if (grid.n[2] == 1)
@@ -180,7 +232,7 @@ namespace leopard::reaction_diffusion
         factor[c] = implicit * system.diffusion[c];
       const bool   together = system.fields_together; // in a register
       const double omega    = system.omega;
-      for (int x = (colour + l.y + l.z) & 1; x < n_x; x += 2)
+      for (int x = (colour + first_colour + l.y + l.z) & 1; x < n_x; x += 2)
         {
           const long i = l.begin + x;
           double     b[N], m[N * N], value[N];
@@ -195,315 +247,6 @@ namespace leopard::reaction_diffusion
           for (int c = 0; c < N; ++c)
             store(values[c * n + i], value[c]);
         }
-    }
-  };
-
-  /**
-   * GCR (generalized conjugate residuals, Eisenstat, Elman and Schultz 1983): the smallest residual in the space of the preconditioner's results, for matrices of any
-   * kind. The directions are given up when there are n_directions of them.
-   */
-  template <typename Kinetics>
-  class Gcr
-  {
-  public:
-    /** Allocates for systems on this level. */
-    void allocate(const HostLevel<Kinetics> &level, int n_directions)
-    {
-      for (auto *vectors : {&p, &q})
-        vectors->assign(n_directions, std::vector<double>(level.d.size()));
-      solution.resize(level.d.size());
-      partial_sums.resize(level.n_blocks * (n_directions + 1));
-      factors.resize(n_directions + 1);
-    }
-
-    /**
-     * Adds to d until the residual is `reduction` times as large as at first. @param r the residual of d, before and after. precondition() is to find an
-     * approximate solution of A d = r from d = 0. @return the number of iterations.
-     */
-    template <typename Precondition>
-    int solve(const NodeSystem<Kinetics> &system,
-              double                      implicit,
-              HostLevel<Kinetics>        &level,
-              std::vector<double>        &r,
-              double                      reduction,
-              int                         max_iterations,
-              const Precondition         &precondition)
-    {
-      const auto residual_of = [&](int) -> const std::vector<double> & { return r; };
-      products(level, 1, r, residual_of);
-      double       norm = factors[0];
-      const double goal = reduction * reduction * norm;
-      std::swap(solution, level.d); // d is what the preconditioner works on
-      int iteration = 0;
-      for (; iteration < max_iterations && norm > goal; ++iteration)
-        {
-          const int k = iteration % static_cast<int>(p.size());
-          level.clear();
-          precondition();
-          std::swap(p[k], level.d);
-          level.multiply(system, implicit, p[k].data(), q[k].data());
-          products(level, k, q[k], [&](int j) -> const std::vector<double> & { return q[j]; });
-          orthogonalize(level, k);
-          products(level, 2, q[k], [&](int j) -> const std::vector<double> & { return j == 0 ? q[k] : r; });
-          if (!(factors[0] > 0.))
-            break;
-          const double inverse = 1. / std::sqrt(factors[0]), alpha = factors[1] * inverse;
-          double      *p_k = p[k].data(), *q_k = q[k].data(), *x = solution.data(), *residual = r.data();
-          level.for_entries([&](long i, int /*block*/) {
-            p_k[i] *= inverse;
-            q_k[i] *= inverse;
-            x[i] += alpha * p_k[i];
-            residual[i] -= alpha * q_k[i];
-          });
-          products(level, 1, r, residual_of);
-          norm = factors[0];
-        }
-      std::swap(solution, level.d);
-      return iteration;
-    }
-
-  private:
-    /** factors[j] = a . vectors(j) */
-    template <typename Vectors>
-    void products(HostLevel<Kinetics> &level, int n, const std::vector<double> &a, const Vectors &vectors)
-    {
-      std::fill(partial_sums.begin(), partial_sums.end(), 0.);
-      const std::size_t stride = factors.size();
-      for (int j = 0; j < n; ++j)
-        {
-          const double *b = vectors(j).data();
-          level.for_entries([&, j](long i, int block) { partial_sums[block * stride + j] += a[i] * b[i]; });
-        }
-      for (int j = 0; j < n; ++j)
-        {
-          factors[j] = 0.;
-          for (int block = 0; block < level.n_blocks; ++block)
-            factors[j] += partial_sums[block * stride + j];
-        }
-    }
-
-    /** Takes from p[k] and q[k] their parts along the directions before. */
-    void orthogonalize(HostLevel<Kinetics> &level, int k)
-    {
-      for (int j = 0; j < k; ++j)
-        {
-          const double *p_j = p[j].data(), *q_j = q[j].data(), beta = factors[j];
-          double       *p_k = p[k].data(), *q_k = q[k].data();
-          level.for_entries([&](long i, int) {
-            p_k[i] -= beta * p_j[i];
-            q_k[i] -= beta * q_j[i];
-          });
-        }
-    }
-
-    std::vector<std::vector<double>> p, q; ///< directions, and A times them, orthonormal
-    std::vector<double>              solution, partial_sums, factors;
-  };
-
-  /**
-   * Solves with the Jacobian whose reaction is the same at all nodes, the mean: small systems, one for each mode of the Laplacian (Lynch, Rice and Thomas,
-   * Direct solution of partial difference equations by tensor product methods, 1964). A preconditioner where reaction and diffusion are alike in size.
-   */
-  template <typename Kinetics>
-  class MeanReaction
-  {
-  public:
-    static constexpr int N = Kinetics::n_species;
-
-    void allocate(const HostLevel<Kinetics> &level)
-    {
-      for (int a = 0; a < 3; ++a)
-        modes[a] = make_modes(level.grid.axis[a]);
-      buffer.resize(level.d.size());
-    }
-
-    /** The mean of the reaction's part of the diagonal blocks. */
-    void set_up(const NodeSystem<Kinetics> &system, double implicit, HostLevel<Kinetics> &level)
-    {
-      std::fill_n(mean, N * N, 0.);
-      for (int line = 0; line < level.n_lines; ++line)
-        {
-          const Line  l(level.grid, line);
-          const Axis &axis = level.grid.axis[0];
-          for (int x = 0; x < level.grid.n[0]; ++x)
-            for (int e = 0; e < N * N; ++e)
-              {
-                const double diffusion =
-                  e % (N + 1) == 0 ? implicit * system.diffusion[e / (N + 1)] * (l.diagonal + axis.lower[x] + axis.upper[x]) : 0.;
-                mean[e] += (level.block[e * level.n + l.begin + x] - diffusion) / static_cast<double>(level.n);
-              }
-        }
-    }
-
-    /** Solves for d with the right-hand side b. */
-    void solve(const NodeSystem<Kinetics> &system, double implicit, HostLevel<Kinetics> &level, const std::vector<double> &b)
-    {
-      transform(level, 0, modes[0].to_modes, b.data(), level.d.data());
-      transform(level, 1, modes[1].to_modes, level.d.data(), buffer.data());
-      transform(level, 2, modes[2].to_modes, buffer.data(), level.d.data());
-      level.for_lines([&](int line, int /*b*/) {
-        for (int x = 0; x < level.grid.n[0]; ++x)
-          solve_mode(system, implicit, level, line, x);
-      });
-      transform(level, 0, modes[0].from_modes, level.d.data(), buffer.data());
-      transform(level, 1, modes[1].from_modes, buffer.data(), level.d.data());
-      transform(level, 2, modes[2].from_modes, level.d.data(), buffer.data());
-      std::swap(buffer, level.d);
-    }
-
-  private:
-    void solve_mode(const NodeSystem<Kinetics> &system, double implicit, HostLevel<Kinetics> &level, int line, int x) const
-    {
-      const int    n_y        = level.grid.n[1];
-      const double eigenvalue = modes[0].eigenvalue[x] + modes[1].eigenvalue[line % n_y] + modes[2].eigenvalue[line / n_y];
-      const long   i          = static_cast<long>(line) * level.grid.n[0] + x;
-      double       block[N * N], inverse[N * N], b[N];
-      for (int e = 0; e < N * N; ++e)
-        block[e] = mean[e] + (e % (N + 1) == 0 ? implicit * system.diffusion[e / (N + 1)] * eigenvalue : 0.);
-      system.inverse(block, inverse);
-      for (int c = 0; c < N; ++c)
-        b[c] = level.d[c * level.n + i];
-      for (int c = 0; c < N; ++c)
-        {
-          double sum = 0.;
-          for (int e = 0; e < N; ++e)
-            sum += inverse[c * N + e] * b[e];
-          level.d[c * level.n + i] = sum;
-        }
-    }
-
-    /** to = the matrix times from along one direction. */
-    static void transform(HostLevel<Kinetics> &level, int direction, const std::vector<double> &matrix, const double *from, double *to)
-    {
-      const int  n_x = level.grid.n[0], n_y = level.grid.n[1], n = level.grid.n[direction];
-      const long step = direction == 1 ? n_x : static_cast<long>(n_x) * n_y;
-      level.for_lines([&](int line, int /*b*/) {
-        const int  place = direction == 1 ? line % n_y : line / n_y; // of the line in this direction
-        const long begin = static_cast<long>(line) * n_x;
-        for (int c = 0; c < N; ++c)
-          {
-            double       *result = to + c * level.n + begin;
-            const double *first  = from + c * level.n + begin - (direction == 0 ? 0 : place * step);
-            std::fill_n(result, n_x, 0.);
-            for (int j = 0; j < n; ++j)
-              for (int x = 0; x < n_x; ++x)
-                result[x] += direction == 0 ? matrix[static_cast<std::size_t>(j) * n + x] * first[j]
-                                            : matrix[static_cast<std::size_t>(j) * n + place] * first[j * step + x];
-          }
-      });
-    }
-
-    AxisModes           modes[3];
-    double              mean[N * N] = {};
-    std::vector<double> buffer;
-  };
-
-  /** GCR with V-cycles as preconditioner on levels[0 ...]; the blocks of all levels must be up to date. One sweep before and one after. */
-  template <typename Kinetics>
-  class HostMultigrid
-  {
-  public:
-    static constexpr int N = Kinetics::n_species;
-    using Levels           = std::vector<std::unique_ptr<HostLevel<Kinetics>>>;
-
-    /** Cycles go down to this grid. */
-    void set_coarsest(std::size_t coarsest_, const Levels &levels)
-    {
-      coarsest = coarsest_;
-      mean_reaction.allocate(*levels[coarsest]);
-      coarse_solver.allocate(*levels[coarsest], max_coarse_iterations);
-      solver.allocate(*levels[0], max_directions);
-    }
-
-    /** Solves A d = rhs on the finest level. @return the number of cycles. */
-    int solve(const NodeSystem<Kinetics> &system, double implicit, Levels &levels, double reduction, int max_cycles)
-    {
-      mean_reaction.set_up(system, implicit, *levels[coarsest]);
-      return solver.solve(system, implicit, *levels[0], levels[0]->rhs, reduction, max_cycles, [&] { cycle(system, implicit, levels, 0); });
-    }
-
-    /** One cycle from d = 0. */
-    void cycle(const NodeSystem<Kinetics> &system, double implicit, Levels &levels, std::size_t l)
-    {
-      HostLevel<Kinetics> &fine = *levels[l];
-      if (l == coarsest)
-        {
-          fine.residual = fine.rhs;
-          coarse_solver.solve(system, implicit, fine, fine.residual, coarse_reduction, max_coarse_iterations, [&] {
-            mean_reaction.solve(system, implicit, fine, fine.residual);
-          });
-          return;
-        }
-      HostLevel<Kinetics> &coarse = *levels[l + 1];
-      fine.sweep_by_colour(system, implicit);
-      fine.compute_residual(system, implicit);
-      restrict_to(coarse, fine, fine.residual.data(), coarse.rhs.data());
-      coarse.clear();
-      cycle(system, implicit, levels, l + 1);
-      prolongate(coarse, fine);
-      fine.sweep_by_colour(system, implicit);
-    }
-
-    /** result = R f, all fields. */
-    static void restrict_to(HostLevel<Kinetics> &coarse, const HostLevel<Kinetics> &fine, const double *f, double *result)
-    {
-      const auto &axis = fine.grid.axis;
-      const long  n_x = fine.grid.n[0], plane = n_x * fine.grid.n[1];
-      coarse.for_lines([&](int line, int /*b*/) {
-        const Line l(coarse.grid, line);
-        for (int x = 0; x < coarse.grid.n[0]; ++x)
-          for (int c = 0; c < N; ++c)
-            {
-              double sum = 0.;
-              for (int kz = 0; kz < 3; ++kz)
-                for (int ky = 0; ky < 3; ++ky)
-                  {
-                    const double w = axis[2].restriction[3 * l.z + kz] * axis[1].restriction[3 * l.y + ky];
-                    if (w == 0.)
-                      continue;
-                    const double *p  = f + c * fine.n + (axis[2].fine_node[l.z] + kz - 1) * plane + (axis[1].fine_node[l.y] + ky - 1) * n_x;
-                    const double *wx = &axis[0].restriction[3 * static_cast<std::size_t>(x)];
-                    const int     fx = axis[0].fine_node[x];
-                    for (int kx = 0; kx < 3; ++kx)
-                      if (wx[kx] != 0.)
-                        sum += w * wx[kx] * p[fx + kx - 1];
-                  }
-              result[c * coarse.n + l.begin + x] = sum;
-            }
-      });
-    }
-
-    std::size_t coarsest = 0;
-
-  private:
-    MeanReaction<Kinetics> mean_reaction;
-    Gcr<Kinetics>          solver, coarse_solver;
-
-    /** fine.d += P coarse.d */
-    static void prolongate(const HostLevel<Kinetics> &coarse, HostLevel<Kinetics> &fine)
-    {
-      const auto &axis = fine.grid.axis;
-      const long  n_x = coarse.grid.n[0], plane = n_x * coarse.grid.n[1];
-      fine.for_lines([&](int line, int /*b*/) {
-        const Line l(fine.grid, line);
-        for (int c = 0; c < N; ++c)
-          for (int kz = 0; kz < 2; ++kz)
-            for (int ky = 0; ky < 2; ++ky)
-              {
-                const double wz = axis[2].interpolation[l.z], wy = axis[1].interpolation[l.y];
-                const double w = (kz == 0 ? wz : 1. - wz) * (ky == 0 ? wy : 1. - wy);
-                if (w == 0.)
-                  continue;
-                const double *p = coarse.d.data() + c * coarse.n + (axis[2].coarse_node[l.z] + kz) * plane + (axis[1].coarse_node[l.y] + ky) * n_x;
-                double       *q = fine.d.data() + c * fine.n + l.begin;
-                for (int x = 0; x < fine.grid.n[0]; ++x)
-                  {
-                    const int    j  = axis[0].coarse_node[x];
-                    const double wx = axis[0].interpolation[x];
-                    q[x] += w * (wx == 1. ? p[j] : wx * p[j] + (1. - wx) * p[j + 1]);
-                  }
-              }
-      });
     }
   };
 } // namespace leopard::reaction_diffusion

@@ -12,7 +12,7 @@ namespace leopard::reaction_diffusion
     virtual ~Engine() = default;
     /** Does what the controller says until it says stop. */
     virtual void run(Controller &controller) = 0;
-    /** Host memory, all fields of one of the four slots. */
+    /** Host memory, the rank's nodes of all fields of one of the four slots. Setting is collective. */
     virtual void        set_slot(int slot, const double *u) = 0;
     virtual void        get_slot(int slot, double *u) const = 0;
     virtual bool        has_multigrid() const               = 0;
@@ -20,8 +20,9 @@ namespace leopard::reaction_diffusion
     virtual std::string description() const = 0;
   };
 
-  std::unique_ptr<Engine> make_host_engine(const NodeGrid &grid, const StepperOptions &options);
+  /** @param slabs null: one rank. */
+  std::unique_ptr<Engine> make_host_engine(const NodeGrid &grid, const StepperOptions &options, const std::shared_ptr<GridSlabs> &slabs);
   std::unique_ptr<Engine> make_reference_engine(const NodeGrid &grid, const StepperOptions &options);
   /** @throws DeviceError without CUDA. */
-  std::unique_ptr<Engine> make_cuda_engine(const NodeGrid &grid, const StepperOptions &options);
+  std::unique_ptr<Engine> make_cuda_engine(const NodeGrid &grid, const StepperOptions &options, const std::shared_ptr<GridSlabs> &slabs);
 } // namespace leopard::reaction_diffusion

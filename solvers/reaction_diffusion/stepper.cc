@@ -87,8 +87,8 @@ namespace leopard::reaction_diffusion
   class Stepper::Implementation
   {
   public:
-    Implementation(const NodeGrid &grid_, const StepperOptions &options)
-      : grid(grid_)
+    Implementation(const NodeGrid &grid, const StepperOptions &options, const std::shared_ptr<GridSlabs> &slabs)
+      : n_own(slabs != nullptr ? slabs->own_grid().n_nodes() : grid.n_nodes())
       , species(static_cast<int>(options.diffusion.size()))
     {
       switch (options.backend)
@@ -97,10 +97,10 @@ namespace leopard::reaction_diffusion
             engine = make_reference_engine(grid, options);
             break;
           case Backend::host:
-            engine = make_host_engine(grid, options);
+            engine = make_host_engine(grid, options, slabs);
             break;
           case Backend::cuda:
-            engine = make_cuda_engine(grid, options);
+            engine = make_cuda_engine(grid, options, slabs);
             break;
         }
       controller.options            = options.stepping;
@@ -111,17 +111,18 @@ namespace leopard::reaction_diffusion
       controller.rate_bound         = largest_diffusion_rate(grid, options.diffusion);
     }
 
-    const NodeGrid          grid;
+    const long              n_own; ///< nodes
     const int               species;
     std::unique_ptr<Engine> engine;
     Controller              controller;
   };
 
-  Stepper::Stepper(const NodeGrid &grid, const StepperOptions &options)
+  Stepper::Stepper(const NodeGrid &grid, const StepperOptions &options, const std::shared_ptr<GridSlabs> &slabs)
   {
     options.validate();
+    require(slabs == nullptr || options.backend != Backend::reference, "the backend is reference and there are several ranks", "host or cuda");
     grid.validate(static_cast<int>(options.diffusion.size()));
-    implementation = std::make_unique<Implementation>(grid, options);
+    implementation = std::make_unique<Implementation>(grid, options, slabs);
   }
 
   Stepper::~Stepper() = default;
@@ -133,7 +134,7 @@ namespace leopard::reaction_diffusion
 
   long Stepper::n_nodes() const
   {
-    return implementation->grid.n_nodes();
+    return implementation->n_own;
   }
 
   void Stepper::start(const double *u)
@@ -208,9 +209,9 @@ namespace leopard::reaction_diffusion
             std::to_string(n) + " solutions and " + std::to_string(state.step_sizes.size()) + " step sizes are given",
             "1 to 3 solutions and one step size fewer");
     for (const auto &u : solutions)
-      require(static_cast<double>(u.size()) == c.n_unknowns,
+      require(static_cast<long>(u.size()) == n_species() * n_nodes(),
               "a solution has " + std::to_string(u.size()) + " values",
-              std::to_string(static_cast<long>(c.n_unknowns)));
+              std::to_string(n_species() * n_nodes()));
     c.step      = state.step;
     c.time      = state.time;
     c.next_step = state.next_step_size;

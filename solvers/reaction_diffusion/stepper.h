@@ -3,7 +3,7 @@
 
 #include "../block_async/block_async.h"
 #include "controller.h"
-#include "grid.h"
+#include "grid_slabs.h"
 #include "kinetics.h"
 
 #include <memory>
@@ -42,12 +42,16 @@ namespace leopard::reaction_diffusion
   class Stepper
   {
   public:
-    /** Allocates all. @throws InvalidInput; DeviceError. */
-    Stepper(const NodeGrid &grid, const StepperOptions &options);
+    /**
+     * Allocates all. @param slabs several ranks (host and cuda): then everything is collective, arrays are those of the rank's own nodes
+     * (GridSlabs::own_grid()), and step sizes, counts and decisions are the same on all ranks. make_grid_slabs() in solvers/distributed makes them.
+     * @throws InvalidInput; DeviceError.
+     */
+    Stepper(const NodeGrid &grid, const StepperOptions &options, const std::shared_ptr<GridSlabs> &slabs = nullptr);
     ~Stepper();
 
     int  n_species() const;
-    long n_nodes() const;
+    long n_nodes() const; ///< the rank's own
 
     /** Starts at time zero. @param u host memory, field c of node i at c * n_nodes() + i. */
     void start(const double *u);

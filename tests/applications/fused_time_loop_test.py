@@ -180,3 +180,38 @@ class FusedTimeLoop(Program):
         self.assertIn("time loop: general, since the fused one cannot be used: the domain grows", said)
         said = self.leopard(file, "Discretization/Method=finite elements", *FIXED[:2], "Time stepping/End time=1e-3")
         self.assertIn("time loop: general, since the fused one cannot be used: it needs finite differences", said)
+
+
+class FusedTimeLoopOnRanks(Program):
+    def run_case(self, ranks, *settings, **more):
+        said = self.leopard(self.write("case.prm", CASE), "Time stepping/Engine=fused", *settings, ranks=ranks, **more)
+        self.assertIn("time loop: fused, " + (f"{ranks} ranks" if ranks > 1 else ""), said)
+        columns, rows = self.statistics("case")
+        return rows, {c: value for c, value in zip(columns, rows[-1]) if c.startswith(("minimum", "maximum", "mean"))}
+
+    def test_steps_and_fields_are_those_of_one_rank(self):
+        expressions = ["Turing/Kinetics=expressions", "Turing/Constants=a: 0.126779, b: 0.792366", "Turing/Reaction u=a - u + u^2*v", "Turing/Reaction v=b - u^2*v",
+                       "Turing/Diffusion u=1", "Turing/Diffusion v=10", "Turing/Species=u, v, w", "Turing/Reaction w=0.5*(u*v - w)", "Turing/Diffusion w=0.3"]
+        box = ["Dimension=3", "Mesh/Lower corner=0, 0, 0", "Mesh/Upper corner=1, 0.5, 0.5", "Mesh/Cells=12, 6, 6", "Time stepping/Step control=fixed", "Time stepping/Step size=5e-4",
+               "Time stepping/End time=5e-3", "Output/Interval=0"]
+        for settings, delta in ((["Time stepping/Scheme=BDF2", *FIXED], 1e-8), (["Time stepping/Scheme=SBDF2", "Linear solver/Relative tolerance=1e-11", *FIXED], 1e-8),
+                                (["Time stepping/Scheme=BDF2", *CONTROLLED], 1e-5), ([*expressions, *FIXED], 1e-8), (box, 1e-8)):
+            rows, one = self.run_case(1, *settings)
+            for ranks in (2, 3):
+                others, two = self.run_case(ranks, *settings)
+                self.assertEqual([row[0] for row in rows], [row[0] for row in others])
+                for name, value in one.items():
+                    self.assertAlmostEqual(value, two[name], delta=delta, msg=f"{name}, {ranks} ranks, {settings}")
+
+    def test_resumed_on_another_number_of_ranks(self):
+        settings = ["Time stepping/Scheme=BDF2", FIXED[0], FIXED[1], "Output/Interval=0"]
+        _, reference = self.run_case(1, *settings, "Time stepping/End time=0.01")
+        for first, second in ((1, 2), (2, 1), (2, 3)):
+            self.run_case(first, *settings, "Time stepping/End time=0.005", options=["--overwrite"])
+            _, found = self.run_case(second, *settings, "Time stepping/End time=0.01", options=["--resume"])
+            for name, value in reference.items():
+                self.assertAlmostEqual(value, found[name], delta=1e-8, msg=name)
+
+    def test_too_many_ranks(self):
+        said = self.leopard(self.write("case.prm", CASE), "Mesh/Cells=32, 4", *FIXED[:2], "Time stepping/End time=1e-3", ranks=3)
+        self.assertIn("time loop: general, since the fused one cannot be used: the grid has 5 nodes in y, too few for 3 ranks with at least 2 each", said)

@@ -2,7 +2,7 @@
 // The linear solver of long time steps: modes of the Laplacian, the mean reaction, GCR, and steps that grow without bound near a steady state.
 #include "block_async_test.h"
 
-#include <solvers/reaction_diffusion/host_level.h>
+#include <solvers/reaction_diffusion/host_multigrid.h>
 #include <solvers/reaction_diffusion/stepper.h>
 
 #include <random>

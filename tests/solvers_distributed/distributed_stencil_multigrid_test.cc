@@ -3,7 +3,7 @@
 #include <solvers/device/device.h>
 #include <solvers/device/device_array.h>
 #include <solvers/distributed/stencil/distributed_stencil_multigrid.h>
-#include <solvers/distributed/stencil/slab_exchange.h>
+#include <solvers/relaxation/slab_exchange.h>
 
 #include <gtest/gtest.h>
 

@@ -3,8 +3,7 @@
 
 #include "../../base/errors.h"
 #include "../../multigrid/coarse_solvers.h"
-#include "slab_exchange_cuda.h"
-#include "slab_exchange_mpi.h"
+#include "make_slab_exchange.h"
 #include "slab_operations.h"
 
 #include <algorithm>
@@ -15,20 +14,6 @@ namespace leopard
 {
   namespace
   {
-    int rank_in(MPI_Comm comm)
-    {
-      int rank = 0;
-      MPI_Comm_rank(comm, &rank);
-      return rank;
-    }
-
-    int size_of(MPI_Comm comm)
-    {
-      int n = 1;
-      MPI_Comm_size(comm, &n);
-      return n;
-    }
-
     /** Unknowns of the coarsest level beyond which one more is made. */
     int enough_levels(Backend backend)
     {
@@ -79,40 +64,14 @@ namespace leopard
       };
     }
 
-    bool one_host(MPI_Comm comm)
+    std::unique_ptr<SlabExchange> exchange_for(MPI_Comm comm, const SlabPartition &partition, const DistributedStencilOptions &options)
     {
-      MPI_Comm host;
-      MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host);
-      const int one = size_of(host) == size_of(comm);
-      MPI_Comm_free(&host);
-      int all = 0;
-      MPI_Allreduce(&one, &all, 1, MPI_INT, MPI_MIN, comm);
-      return all == 1;
-    }
-
-    std::unique_ptr<SlabExchange> make_exchange(MPI_Comm comm, const SlabPartition &partition, const DistributedStencilOptions &options)
-    {
-      if (options.multigrid.backend != Backend::cuda)
-        return std::make_unique<MpiSlabExchange>(comm, MemorySpace::host);
-      std::string reason = "as asked for";
-      if (!options.staged && !one_host(comm))
-        reason = "the ranks are on several hosts";
-      else if (!options.staged)
-        {
-          const auto plane_of = [&](int level) {
-            const auto &n = partition.nodes[level];
-            return static_cast<long>(n[0]) * (partition.direction == 2 ? n[1] : 1);
-          };
-          const AllGather all_gather = [comm](const void *own, std::size_t n_bytes, void *all) {
-            MPI_Allgather(own, static_cast<int>(n_bytes), MPI_BYTE, all, static_cast<int>(n_bytes), MPI_BYTE, comm);
-          };
-          const int finest = partition.n_levels() - 1;
-          auto      result =
-            make_cuda_slab_exchange(rank_in(comm), partition.n_ranks, plane_of(finest), plane_of(0) * partition.n_planes[0], all_gather, reason);
-          if (result != nullptr)
-            return result;
-        }
-      return std::make_unique<MpiSlabExchange>(comm, MemorySpace::device, reason);
+      const auto plane_of = [&](int level) {
+        const auto &n = partition.nodes[level];
+        return static_cast<long>(n[0]) * (partition.direction == 2 ? n[1] : 1);
+      };
+      return make_slab_exchange(
+        comm, options.multigrid.backend, options.staged, plane_of(partition.n_levels() - 1), plane_of(0) * partition.n_planes[0]);
     }
 
     std::unique_ptr<Multigrid::Operations> make_operations(const std::vector<StencilGrid> &levels, MultigridOptions options)
@@ -179,7 +138,7 @@ namespace leopard
     SlabParts parts;
     parts.slabs    = make_operations(grids.slabs, options.multigrid);
     parts.gathered = make_operations(gathered, options.multigrid);
-    parts.exchange = make_exchange(comm, partition, options);
+    parts.exchange = exchange_for(comm, partition, options);
     parts.sum      = reduction(comm, MPI_SUM);
     parts.max      = reduction(comm, MPI_MAX);
     slab_exchange  = parts.exchange.get();

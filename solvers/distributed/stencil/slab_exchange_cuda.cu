@@ -145,6 +145,19 @@ namespace leopard
         n, [&](int i) { return from[i]; }, [&](int i, double value) { MailValue(mail[i]).store(value, cuda::memory_order_relaxed); });
     }
 
+    /** The plane of all fields that begins so many values behind the first own one. */
+    __device__ inline void take_plane(const SlabVector &x, long offset, double *mail)
+    {
+      for (int c = 0; c < x.n_fields; ++c)
+        take(x.values + c * x.field_stride + offset, mail + c * x.plane, x.plane);
+    }
+
+    __device__ inline void send_plane(double *mail, const SlabVector &x, long offset)
+    {
+      for (int c = 0; c < x.n_fields; ++c)
+        send(mail + c * x.plane, x.values + c * x.field_stride + offset, x.plane);
+    }
+
     /** @param b null: one ghost plane of x on each side only. */
     __global__ void __launch_bounds__(n_threads)
       exchange_kernel(const Mailbox own, const Mailbox below, const Mailbox above, Progress *progress, const SlabVector x, double *b)
@@ -154,7 +167,7 @@ namespace leopard
       const long   n      = static_cast<long>(x.n_planes) * x.plane;
       if (below.memory != nullptr)
         {
-          send(below.mail(mail + mail_from_above), x.values, x.plane);
+          send_plane(below.mail(mail + mail_from_above), x, 0);
           if (b != nullptr)
             {
               send(below.mail(mail + mail_from_above + 1), x.values + x.plane, x.plane);
@@ -162,7 +175,7 @@ namespace leopard
             }
         }
       if (above.memory != nullptr)
-        send(above.mail(mail + mail_from_below), x.values + n - x.plane, x.plane);
+        send_plane(above.mail(mail + mail_from_below), x, n - x.plane);
       if (last_to_come(&progress->arrived))
         {
           if (below.memory != nullptr)
@@ -179,10 +192,10 @@ namespace leopard
         }
       __syncthreads();
       if (below.memory != nullptr)
-        take(x.values - x.plane, own.mail(mail + mail_from_below), x.plane);
+        take_plane(x, -x.plane, own.mail(mail + mail_from_below));
       if (above.memory != nullptr)
         {
-          take(x.values + n, own.mail(mail + mail_from_above), x.plane);
+          take_plane(x, n, own.mail(mail + mail_from_above));
           if (b != nullptr)
             {
               take(x.values + n + x.plane, own.mail(mail + mail_from_above + 1), x.plane);
@@ -199,9 +212,9 @@ namespace leopard
       const Number    visit = progress->visit + begins;
       const long      n     = static_cast<long>(x.n_planes) * x.plane;
       if (below.memory != nullptr)
-        send(below.mail(mail_loose_above), x.values, x.plane);
+        send_plane(below.mail(mail_loose_above), x, 0);
       if (above.memory != nullptr)
-        send(above.mail(mail_loose_below), x.values + n - x.plane, x.plane);
+        send_plane(above.mail(mail_loose_below), x, n - x.plane);
       if (last_to_come(&progress->arrived))
         {
           if (below.memory != nullptr)
@@ -221,9 +234,9 @@ namespace leopard
         }
       __syncthreads();
       if (has_come[0])
-        take(x.values - x.plane, own.mail(mail_loose_below), x.plane);
+        take_plane(x, -x.plane, own.mail(mail_loose_below));
       if (has_come[1])
-        take(x.values + n, own.mail(mail_loose_above), x.plane);
+        take_plane(x, n, own.mail(mail_loose_above));
       leave(progress, &Progress::visit, visit);
     }
 
@@ -313,7 +326,7 @@ namespace leopard
           return;
         exchange_kernel<<<blocks_for(x.plane), n_threads>>>(boxes[rank], box(rank - 1), box(rank + 1), progress.data(), x, b);
         LEOPARD_CHECK(cudaGetLastError());
-        count(static_cast<long>(x.plane) * ((rank > 0 ? (b != nullptr ? 3 : 1) : 0) + (rank < n_ranks - 1)));
+        count(static_cast<long>(x.n_fields) * x.plane * ((rank > 0 ? (b != nullptr ? 3 : 1) : 0) + (rank < n_ranks - 1)));
       }
 
       void exchange_loosely(const SlabVector &x, bool begins) override
@@ -322,7 +335,7 @@ namespace leopard
           return;
         exchange_loosely_kernel<<<blocks_for(x.plane), n_threads>>>(boxes[rank], box(rank - 1), box(rank + 1), progress.data(), x, begins);
         LEOPARD_CHECK(cudaGetLastError());
-        count(static_cast<long>(x.plane) * ((rank > 0) + (rank < n_ranks - 1)));
+        count(static_cast<long>(x.n_fields) * x.plane * ((rank > 0) + (rank < n_ranks - 1)));
       }
 
       void gather(double *whole, const std::vector<int> &offsets) override

@@ -27,8 +27,8 @@ namespace leopard
     if (std::uncaught_exceptions() > 0)
       return; // what is on its way may never come
     for (Messages *messages : {&sent, &expected_from_below, &expected_from_above})
-      for (const auto &message : *messages)
-        MPI_Wait(&message->request, MPI_STATUS_IGNORE);
+      for (Message &message : *messages)
+        MPI_Wait(&message.request, MPI_STATUS_IGNORE);
     MPI_Comm_free(&comm);
   }
 
@@ -53,68 +53,98 @@ namespace leopard
       std::copy_n(host, n, values);
   }
 
+  void MpiSlabExchange::fetch_plane(double *host, const SlabVector &x, long offset) const
+  {
+    for (int c = 0; c < x.n_fields; ++c)
+      fetch(host + static_cast<long>(c) * x.plane, x.values + c * x.field_stride + offset, x.plane);
+  }
+
+  void MpiSlabExchange::put_plane(const SlabVector &x, long offset, const double *host) const
+  {
+    for (int c = 0; c < x.n_fields; ++c)
+      put(x.values + c * x.field_stride + offset, host + static_cast<long>(c) * x.plane, x.plane);
+  }
+
   void MpiSlabExchange::exchange(const SlabVector &x, double *b)
   {
-    const int   n_down = (b != nullptr ? 3 : 1) * x.plane;
+    const int   n_up = x.n_fields * x.plane, n_down = (b != nullptr ? 3 : 1) * n_up;
+    const long  n = static_cast<long>(x.n_planes) * x.plane;
     MPI_Request requests[4];
     int         n_requests = 0;
     if (rank > 0)
       {
-        from_below.resize(x.plane);
-        MPI_Irecv(from_below.data(), x.plane, MPI_DOUBLE, rank - 1, waited_tag, comm, &requests[n_requests++]);
+        from_below.resize(n_up);
+        MPI_Irecv(from_below.data(), n_up, MPI_DOUBLE, rank - 1, waited_tag, comm, &requests[n_requests++]);
         to_below.resize(n_down);
-        fetch(to_below.data(), x.values, b != nullptr ? 2 * x.plane : x.plane);
+        fetch_plane(to_below.data(), x, 0);
         if (b != nullptr)
-          fetch(to_below.data() + 2 * x.plane, b, x.plane);
+          {
+            fetch(to_below.data() + x.plane, x.values + x.plane, x.plane);
+            fetch(to_below.data() + 2 * x.plane, b, x.plane);
+          }
         MPI_Isend(to_below.data(), n_down, MPI_DOUBLE, rank - 1, waited_tag, comm, &requests[n_requests++]);
       }
     if (rank < n_ranks - 1)
       {
         from_above.resize(n_down);
         MPI_Irecv(from_above.data(), n_down, MPI_DOUBLE, rank + 1, waited_tag, comm, &requests[n_requests++]);
-        to_above.resize(x.plane);
-        fetch(to_above.data(), x.values + static_cast<long>(x.n_planes - 1) * x.plane, x.plane);
-        MPI_Isend(to_above.data(), x.plane, MPI_DOUBLE, rank + 1, waited_tag, comm, &requests[n_requests++]);
+        to_above.resize(n_up);
+        fetch_plane(to_above.data(), x, n - x.plane);
+        MPI_Isend(to_above.data(), n_up, MPI_DOUBLE, rank + 1, waited_tag, comm, &requests[n_requests++]);
       }
     if (n_ranks > 1)
-      count((rank > 0 ? n_down : 0) + (rank < n_ranks - 1 ? x.plane : 0));
+      count((rank > 0 ? n_down : 0) + (rank < n_ranks - 1 ? n_up : 0));
     MPI_Waitall(n_requests, requests, MPI_STATUSES_IGNORE);
-    const long n = static_cast<long>(x.n_planes) * x.plane;
     if (rank > 0)
-      put(x.values - x.plane, from_below.data(), x.plane);
+      put_plane(x, -x.plane, from_below.data());
     if (rank < n_ranks - 1)
       {
-        put(x.values + n, from_above.data(), b != nullptr ? 2 * x.plane : x.plane);
+        put_plane(x, n, from_above.data());
         if (b != nullptr)
-          put(b + n, from_above.data() + 2 * x.plane, x.plane);
+          {
+            put(x.values + n + x.plane, from_above.data() + x.plane, x.plane);
+            put(b + n, from_above.data() + 2 * x.plane, x.plane);
+          }
       }
   }
 
-  void MpiSlabExchange::send_loosely(const double *plane, int n, int to)
+  MpiSlabExchange::Message &MpiSlabExchange::new_message(Messages &messages, int n)
   {
-    auto message = std::make_unique<Message>();
-    message->values.resize(1 + n);
-    message->values[0] = visit;
-    fetch(message->values.data() + 1, plane, n);
-    MPI_Isend(message->values.data(), 1 + n, MPI_DOUBLE, to, loose_tag, comm, &message->request);
-    sent.push_back(std::move(message));
+    if (spare.empty())
+      spare.emplace_back();
+    messages.splice(messages.end(), spare, spare.begin());
+    messages.back().values.resize(1 + n);
+    return messages.back();
   }
 
-  void MpiSlabExchange::take_newest(double *ghosts, int n, int from, Messages &messages)
+  void MpiSlabExchange::end_first(Messages &messages)
+  {
+    spare.splice(spare.end(), messages, messages.begin());
+  }
+
+  void MpiSlabExchange::send_loosely(const SlabVector &x, long offset, int to)
+  {
+    const int n       = x.n_fields * x.plane;
+    Message  &message = new_message(sent, n);
+    message.values[0] = visit;
+    fetch_plane(message.values.data() + 1, x, offset);
+    MPI_Isend(message.values.data(), 1 + n, MPI_DOUBLE, to, loose_tag, comm, &message.request);
+  }
+
+  void MpiSlabExchange::take_newest(const SlabVector &x, long offset, int from, Messages &messages)
   {
     // both sides have sent as many messages as they will have asked for: one a call
-    auto message = std::make_unique<Message>();
-    message->values.resize(1 + n);
-    MPI_Irecv(message->values.data(), 1 + n, MPI_DOUBLE, from, loose_tag, comm, &message->request);
-    messages.push_back(std::move(message));
+    const int n       = x.n_fields * x.plane;
+    Message  &message = new_message(messages, n);
+    MPI_Irecv(message.values.data(), 1 + n, MPI_DOUBLE, from, loose_tag, comm, &message.request);
     for (int arrived = 1; !messages.empty();)
       {
-        MPI_Test(&messages.front()->request, &arrived, MPI_STATUS_IGNORE);
+        MPI_Test(&messages.front().request, &arrived, MPI_STATUS_IGNORE);
         if (!arrived)
           return;
-        if (messages.front()->values[0] == visit)
-          put(ghosts, messages.front()->values.data() + 1, n);
-        messages.pop_front();
+        if (messages.front().values[0] == visit)
+          put_plane(x, offset, messages.front().values.data() + 1);
+        end_first(messages);
       }
   }
 
@@ -123,27 +153,27 @@ namespace leopard
     visit += begins;
     const long n = static_cast<long>(x.n_planes) * x.plane;
     if (n_ranks > 1)
-      count(x.plane * ((rank > 0) + (rank < n_ranks - 1)));
+      count(static_cast<long>(x.n_fields) * x.plane * ((rank > 0) + (rank < n_ranks - 1)));
     if (rank > 0)
-      send_loosely(x.values, x.plane, rank - 1);
+      send_loosely(x, 0, rank - 1);
     if (rank < n_ranks - 1)
-      send_loosely(x.values + n - x.plane, x.plane, rank + 1);
+      send_loosely(x, n - x.plane, rank + 1);
     if (rank > 0)
-      take_newest(x.values - x.plane, x.plane, rank - 1, expected_from_below);
+      take_newest(x, -x.plane, rank - 1, expected_from_below);
     if (rank < n_ranks - 1)
-      take_newest(x.values + n, x.plane, rank + 1, expected_from_above);
+      take_newest(x, n, rank + 1, expected_from_above);
     for (int done = 1; !sent.empty();)
       {
-        MPI_Test(&sent.front()->request, &done, MPI_STATUS_IGNORE);
+        MPI_Test(&sent.front().request, &done, MPI_STATUS_IGNORE);
         if (!done)
           break;
-        sent.pop_front();
+        end_first(sent);
       }
   }
 
   void MpiSlabExchange::gather(double *whole, const std::vector<int> &offsets)
   {
-    std::vector<int> counts(n_ranks);
+    counts.resize(n_ranks);
     for (int r = 0; r < n_ranks; ++r)
       counts[r] = offsets[r + 1] - offsets[r];
     if (n_ranks > 1)

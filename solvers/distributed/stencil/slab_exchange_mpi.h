@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "slab_exchange.h"
+#include "../../relaxation/relaxation.h"
+#include "../../relaxation/slab_exchange.h"
 
 #include <mpi.h>
 
-#include <deque>
-#include <memory>
+#include <list>
+#include <string>
+#include <vector>
 
 namespace leopard
 {
@@ -33,14 +35,21 @@ namespace leopard
       std::vector<double> values;
       MPI_Request         request = MPI_REQUEST_NULL;
     };
-    using Messages = std::deque<std::unique_ptr<Message>>;
+    using Messages = std::list<Message>;
+
+    /** A spare message, or a new one, becomes the last of these. */
+    Message &new_message(Messages &messages, int n);
+    void     end_first(Messages &messages);
 
     /** Copies from or to arrays of the exchange's memory space. */
     void fetch(double *host, const double *values, int n) const;
     void put(double *values, const double *host, int n) const;
+    /** The same for a plane of all fields, that is so many values behind the first own one. */
+    void fetch_plane(double *host, const SlabVector &x, long offset) const;
+    void put_plane(const SlabVector &x, long offset, const double *host) const;
 
-    void send_loosely(const double *plane, int n, int to);
-    void take_newest(double *ghosts, int n, int from, Messages &messages);
+    void send_loosely(const SlabVector &x, long offset, int to);
+    void take_newest(const SlabVector &x, long offset, int from, Messages &messages);
 
     MPI_Comm            comm; ///< a duplicate, so that no messages are mixed up
     MemorySpace         space;
@@ -48,6 +57,7 @@ namespace leopard
     int                 rank = 0, n_ranks = 1;
     double              visit = 0.; ///< number of visits with loose exchanges
     std::vector<double> to_below, to_above, from_below, from_above, gathered;
-    Messages            sent, expected_from_below, expected_from_above;
+    std::vector<int>    counts;
+    Messages            sent, expected_from_below, expected_from_above, spare;
   };
 } // namespace leopard

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "../../multigrid/operations.h"
-#include "slab_exchange.h"
+#include "../../relaxation/slab_exchange.h"
 #include "slabs.h"
 
 #include <functional>

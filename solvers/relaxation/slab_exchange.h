@@ -1,20 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "../../relaxation/relaxation.h"
-
 #include <cstddef>
 #include <string>
 #include <vector>
 
 namespace leopard
 {
-  /** The rank's planes of a vector, plane after plane: one ghost plane lies right before the first, two right behind the last one (see Stencil). */
+  /**
+   * The rank's planes of a vector, plane after plane: one ghost plane lies right before the first, two right behind the last one (see Stencil; only one where
+   * nobody restricts). Of several fields, one after the other, all planes travel together.
+   */
   struct SlabVector
   {
-    double *values;   ///< the first own value
-    int     plane;    ///< values a plane
-    int     n_planes; ///< own ones, at least two
+    double *values;           ///< the first own value of the first field
+    int     plane;            ///< values a plane
+    int     n_planes;         ///< own ones, at least two
+    int     n_fields     = 1; ///< exchange(x, b): 1
+    long    field_stride = 0; ///< values from one field to the next
   };
 
   /**
