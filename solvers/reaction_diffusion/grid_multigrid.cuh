@@ -174,13 +174,15 @@ namespace leopard::reaction_diffusion
         const std::size_t stride = n + 2 * margin;
         pairs                    = device::Array<float2>((is_finest ? 3 : 4) * stride);
         reaction                 = device::Array<float4>(n);
-        view.line                = grid.n[0];
-        view.plane               = grid.n[0] * grid.n[1];
-        view.rhs                 = pairs.data() + margin;
-        view.residual            = view.rhs + stride;
-        view.d                   = view.residual + stride;
-        view.u                   = is_finest ? nullptr : view.d + stride;
-        view.reaction            = reaction.data();
+        if (margin > 0) // planes travel with their padding
+          LEOPARD_CHECK(cudaMemset(pairs.data(), 0, pairs.size() * sizeof(float2)));
+        view.line     = grid.n[0];
+        view.plane    = grid.n[0] * grid.n[1];
+        view.rhs      = pairs.data() + margin;
+        view.residual = view.rhs + stride;
+        view.d        = view.residual + stride;
+        view.u        = is_finest ? nullptr : view.d + stride;
+        view.reaction = reaction.data();
       }
     };
 
