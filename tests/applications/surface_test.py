@@ -26,6 +26,21 @@ class Surfaces(Program):
             self.assertAlmostEqual(float(rows[-1]["h1_seminorm_rate"]), degree, delta=0.2, msg=f"tangential gradient, {degree} {settings}")
             self.assertLess(float(rows[-1]["l2_error"]), 0.02)
 
+    def test_product_of_coordinates_on_a_torus_has_its_rate(self):
+        # laplace x_i = -H n_i on a surface with the outward normal n and H the sum of its principal curvatures (Dziuk, Elliott 2013, section 2), and
+        # grad x . grad y = -n_x n_y for x unlike y; here H = 1/r + cos(theta)/rho, rho the distance from the axis y, cos(theta) = (rho - R)/r
+        big, small = 1, 0.4
+        rho = "sqrt(x^2 + z^2)"
+        cosine = f"(({rho} - {big})/{small})"
+        curvature, n_x, n_y = f"(1/{small} + {cosine}/{rho})", f"({cosine}*x/{rho})", f"(y/{small})"
+        file = self.write("torus.prm", self.SPHERE.replace("7*x*y", f"x*y + {curvature}*(x*{n_y} + y*{n_x}) + 2*{n_x}*{n_y}").replace("Domain = sphere", "Domain = torus"))
+        for degree, refinements in ((1, 2), (2, 1)):
+            self.leopard(file, f"Discretization/Degree={degree}", f"Mesh/Radius={big}", f"Mesh/Tube radius={small}", f"Mesh/Global refinements={refinements}")
+            rows = self.convergence("torus")
+            self.assertAlmostEqual(float(rows[-1]["l2_rate"]), degree + 1, delta=0.2, msg=degree)
+            self.assertAlmostEqual(float(rows[-1]["h1_seminorm_rate"]), degree, delta=0.2, msg=f"tangential gradient, {degree}")
+            self.assertLess(float(rows[-1]["l2_error"]), 0.02)
+
     def test_harmonic_decays_on_a_growing_sphere(self):
         # exponential growth, L = exp(r t): the mode z decays by exp(-2 (1 - exp(-2 r t))/(2 r)) and is diluted by exp(-2 r t)
         r, t = 1.5, 0.2
