@@ -15,19 +15,14 @@ namespace leopard
   using namespace dealii;
 
   template <int dim>
-  UniformGrid find_uniform_grid(const Discretization<dim, dim> &discretization, bool finite_differences)
+  UniformGrid find_uniform_grid(const Discretization<dim, dim> &discretization)
   {
-    UniformGrid result;
-    if (!finite_differences)
-      {
-        result.why_not = "it needs finite differences";
-        return result;
-      }
+    UniformGrid                                   result;
     const IndexSet                               &owned = discretization.dof_handler.locally_owned_dofs();
     std::map<types::global_dof_index, Point<dim>> points;
     DoFTools::map_dofs_to_support_points(*discretization.mapping, discretization.dof_handler, points);
 
-    // corners and cell sizes, as maxima over the ranks
+    // corners and distances of nodes, as maxima over the ranks
     std::vector<double> largest(3 * dim, -std::numeric_limits<double>::max());
     for (const types::global_dof_index dof : owned)
       for (unsigned int d = 0; d < dim; ++d)
@@ -38,7 +33,7 @@ namespace leopard
     for (const auto &cell : discretization.dof_handler.active_cell_iterators())
       if (cell->is_locally_owned())
         for (unsigned int d = 0; d < dim; ++d)
-          largest[2 * dim + d] = std::max(largest[2 * dim + d], cell->extent_in_direction(d));
+          largest[2 * dim + d] = std::max(largest[2 * dim + d], cell->extent_in_direction(d) / discretization.dof_handler.get_fe().degree);
     Utilities::MPI::max(
       ArrayView<const double>(largest.data(), largest.size()), discretization.comm, ArrayView<double>(largest.data(), largest.size()));
     for (unsigned int d = 0; d < dim; ++d)
@@ -67,6 +62,6 @@ namespace leopard
     return result;
   }
 
-  template UniformGrid find_uniform_grid<2>(const Discretization<2> &, bool);
-  template UniformGrid find_uniform_grid<3>(const Discretization<3> &, bool);
+  template UniformGrid find_uniform_grid<2>(const Discretization<2> &);
+  template UniformGrid find_uniform_grid<3>(const Discretization<3> &);
 } // namespace leopard

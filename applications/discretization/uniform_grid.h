@@ -13,7 +13,7 @@ namespace leopard
   template <int dim, int spacedim>
   class Discretization;
 
-  /** The nodes of a finite-difference mesh as a grid with x fastest. */
+  /** The nodes of a mesh as a grid with x fastest. */
   struct UniformGrid
   {
     reaction_diffusion::NodeGrid                 grid;
@@ -23,5 +23,5 @@ namespace leopard
 
   /** Looks at the nodes themselves. Collective. */
   template <int dim>
-  UniformGrid find_uniform_grid(const Discretization<dim, dim> &discretization, bool finite_differences);
+  UniformGrid find_uniform_grid(const Discretization<dim, dim> &discretization);
 } // namespace leopard

@@ -3,12 +3,12 @@
 
 #include "field_measures.h"
 
+#include <applications/discretization/uniform_grid.h>
 #include <applications/run/log.h>
 #include <solvers/base/errors.h>
 
 #include <deal.II/base/mpi.h>
 #include <deal.II/base/parameter_handler.h>
-#include <deal.II/dofs/dof_tools.h>
 
 #include <algorithm>
 #include <cmath>
@@ -102,7 +102,6 @@ namespace leopard
   PatternMeasures<dim, spacedim>::PatternMeasures(const Discretization<dim, spacedim> &discretization_,
                                                   const SemiDiscreteSystem            &system_,
                                                   const Problem                       &problem_,
-                                                  const MeshParameters                &mesh,
                                                   const Growth                        &growth_,
                                                   const PatternMeasureParameters      &parameters_)
     : discretization(discretization_)
@@ -117,7 +116,7 @@ namespace leopard
     , own_values(discretization.owned.n_elements())
   {
     prepare_graph();
-    prepare_spectrum(mesh);
+    prepare_spectrum();
   }
 
   template <int dim, int spacedim>
@@ -134,31 +133,20 @@ namespace leopard
   }
 
   template <int dim, int spacedim>
-  void PatternMeasures<dim, spacedim>::prepare_spectrum(const MeshParameters &mesh)
+  void PatternMeasures<dim, spacedim>::prepare_spectrum()
   {
-    const unsigned int degree = discretization.dof_handler.get_fe().degree;
-    uniform = (mesh.domain == "hypercube" || mesh.domain == "box") && degree <= 2; // the nodes of higher degrees are not equidistant
+    UniformGrid grid;
+    if constexpr (dim == spacedim)
+      grid = find_uniform_grid(discretization);
+    uniform = dim == spacedim && grid.why_not.empty();
     if (!uniform)
       return;
-    const MPI_Comm            comm       = discretization.comm;
-    const unsigned int        refinement = 1u << (discretization.triangulation.n_global_levels() - 1);
-    std::vector<unsigned int> n_nodes(dim);
+    const MPI_Comm            comm = discretization.comm;
+    std::vector<unsigned int> n_nodes(grid.grid.n.begin(), grid.grid.n.begin() + dim);
     std::vector<double>       lengths(dim);
     for (int d = 0; d < dim; ++d)
-      {
-        n_nodes[d] = mesh.cells[d] * refinement * degree + 1;
-        lengths[d] = mesh.upper[d] - mesh.lower[d];
-      }
-    std::map<types::global_dof_index, Point<spacedim>> points;
-    DoFTools::map_dofs_to_support_points(*discretization.mapping, discretization.dof_handler, points);
-    std::vector<int> own_index;
-    for (const auto dof : discretization.owned)
-      {
-        long index = 0;
-        for (int d = dim - 1; d >= 0; --d)
-          index = index * n_nodes[d] + std::lround((points.at(dof)[d] - mesh.lower[d]) / lengths[d] * (n_nodes[d] - 1));
-        own_index.push_back(static_cast<int>(index));
-      }
+      lengths[d] = (n_nodes[d] - 1) * grid.grid.spacing[d];
+    const std::vector<int> own_index(grid.nodes.begin(), grid.nodes.end());
     for (const auto &of_rank : Utilities::MPI::gather(comm, own_index))
       {
         offsets.push_back(static_cast<int>(grid_index.size()));

@@ -43,9 +43,9 @@ namespace leopard
     PatternMeasures(const Discretization<dim, spacedim> &discretization,
                     const SemiDiscreteSystem            &system,
                     const Problem                       &problem,
-                    const MeshParameters                &mesh,
-                    const Growth                        &growth,
-                    const PatternMeasureParameters      &parameters);
+
+                    const Growth                   &growth,
+                    const PatternMeasureParameters &parameters);
 
     /** "NAME (remark)" of each number that append() gives, in its order. */
     std::vector<std::string> columns() const;
@@ -68,7 +68,7 @@ namespace leopard
 
   private:
     void prepare_graph();
-    void prepare_spectrum(const MeshParameters &mesh);
+    void prepare_spectrum();
 
     const Discretization<dim, spacedim> &discretization;
     const SemiDiscreteSystem            &system;

@@ -137,10 +137,12 @@ namespace leopard
         UniformGrid grid;
         if (why_not.empty() && context.parameters.growth.grows())
           why_not = "the domain grows";
+        if (why_not.empty() && !context.parameters.discretization.finite_differences)
+          why_not = "it needs finite differences";
         if (why_not.empty())
           {
             if constexpr (dim == spacedim)
-              grid = find_uniform_grid(discretization, context.parameters.discretization.finite_differences);
+              grid = find_uniform_grid(discretization);
             else
               grid.why_not = "the domain is a surface";
             why_not = grid.why_not;
@@ -197,14 +199,13 @@ namespace leopard
       TimeLoopResult run_with_output(bool resumed, std::chrono::steady_clock::time_point start)
       {
         FieldOutput<dim, spacedim>     output(context.directory.path(), problem.fields(), context.comm);
-        PatternMeasures<dim, spacedim> measures(
-          discretization, system, problem, context.parameters.mesh, context.parameters.growth, context.parameters.pattern_measures);
-        Statistics          statistics(context.directory.path("statistics"),
+        PatternMeasures<dim, spacedim> measures(discretization, system, problem, context.parameters.growth, context.parameters.pattern_measures);
+        Statistics                     statistics(context.directory.path("statistics"),
                               statistics_columns(problem.fields(), measures.columns()),
                               context.comm,
                               resumed ? static_cast<double>(integrator->step_number()) : -1.);
-        std::vector<double> row;
-        TimeLoopActions     actions;
+        std::vector<double>            row;
+        TimeLoopActions                actions;
         actions.write_fields = [&] {
           const double scale = context.parameters.scale_output ? context.parameters.growth.length(integrator->time()) : 1.;
           output.write(discretization, integrator->solution(), integrator->time(), integrator->step_number(), scale);

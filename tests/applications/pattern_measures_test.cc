@@ -73,7 +73,7 @@ namespace leopard
         discretization->assemble(system, 0.);
         HostVector values;
         discretization->interpolate_initial_values(values);
-        PatternMeasures<dim> measures(*discretization, system, problem, mesh, growth, parameters);
+        PatternMeasures<dim> measures(*discretization, system, problem, growth, parameters);
         measures.append(values, time, row);
         columns = measures.columns();
         EXPECT_EQ(row.size(), columns.size());
