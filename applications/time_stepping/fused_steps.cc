@@ -3,7 +3,7 @@
 
 #include <applications/linear_solvers/linear_solver.h>
 #include <applications/problems/problem.h>
-#include <solvers/distributed/stencil/make_slab_exchange.h>
+#include <solvers/distributed/stencil/make_grid_slabs.h>
 #include <solvers/reaction_diffusion/kinetics.h>
 
 #include <deal.II/base/mpi.h>

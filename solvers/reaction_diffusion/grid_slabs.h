@@ -13,6 +13,7 @@ namespace leopard::reaction_diffusion
 {
   /** Of so many exchanges of ghosts between sweeps the last one is waited for, the others are not: no rank's values grow older than that. */
   constexpr int waited_exchange_interval = 4;
+
   /**
    * A grid shared out over ranks: each owns some planes of the last direction (planes of constant z; in two dimensions lines of constant y), in order, and
    * knows one plane of each neighbour beside them. Coarser grids of a multigrid hierarchy are whole on every rank.

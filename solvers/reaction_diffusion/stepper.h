@@ -44,7 +44,7 @@ namespace leopard::reaction_diffusion
   public:
     /**
      * Allocates all. @param slabs several ranks (host and cuda): then everything is collective, arrays are those of the rank's own nodes
-     * (GridSlabs::own_grid()), and step sizes, counts and decisions are the same on all ranks. make_grid_slabs() in solvers/distributed makes them.
+     * (GridSlabs::own_grid()), and step sizes, counts and decisions are the same on all ranks. make_grid_slabs() (solvers/distributed/stencil) makes them.
      * @throws InvalidInput; DeviceError.
      */
     Stepper(const NodeGrid &grid, const StepperOptions &options, const std::shared_ptr<GridSlabs> &slabs = nullptr);

@@ -3,6 +3,7 @@
 #include "../solvers/reaction_diffusion_test.h"
 
 #include <solvers/base/errors.h>
+#include <solvers/distributed/stencil/make_grid_slabs.h>
 #include <solvers/distributed/stencil/make_slab_exchange.h>
 
 #include <algorithm>
