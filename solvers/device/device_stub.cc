@@ -25,6 +25,11 @@ namespace leopard
     {
       no_cuda();
     }
+
+    std::unique_ptr<Engine> make_cuda_engine(const MeshLaplacian & /*mesh*/, const StepperOptions & /*options*/)
+    {
+      no_cuda();
+    }
   } // namespace reaction_diffusion
 
   namespace device

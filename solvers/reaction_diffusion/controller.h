@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "../base/host_device.h"
-
-#include <cmath>
+#include "growth.h"
 
 namespace leopard::reaction_diffusion
 {
@@ -76,6 +74,20 @@ namespace leopard::reaction_diffusion
     double worst_reduction = 0.; ///< largest final residual against its goal; at most 1 if all steps converged
   };
 
+  /** What the row of a node of -laplace, divided by the lumped mass, says about it. */
+  struct NodeRow
+  {
+    double diagonal;    ///< minus the sum of the entries beside it, since constants have no Laplacian
+    double weight;      ///< the lumped mass over the largest one: 1 inside a uniform grid
+    double excess = 0.; ///< the sum of the absolute values of the entries beside the diagonal, less the diagonal: 0 if none is positive
+
+    /**
+     * What is added to the diagonal in sweeps, and its product with the old value to the right-hand side: with it Jacobi sweeps converge on A = 1 + s (-laplace)
+     * for every s > 0, since 2 D - A is dominant (l1-Jacobi: Baker, Falgout, Kolev, Yang, SIAM J. Sci. Comput. 33 (2011) 2864, section 4).
+     */
+    LEOPARD_HOST_DEVICE double damping() const { return 0.5 * excess; }
+  };
+
   /** What an engine reports after an action, sums over all nodes and fields. */
   struct Sums
   {
@@ -84,7 +96,8 @@ namespace leopard::reaction_diffusion
     double history  = 0.; ///< after predict: of (w times the old values' combination)^2; after correct: of (e / scale)^2, e: see Controller
     double change   = 0.; ///< after correct: of (u - u_n)^2
     double negative = 0.; ///< number of values below zero
-    double row_rate = 0.; ///< a maximum, 0 if it is negative: of dr_c/du_c + sum over d != c of |dr_c/du_d|, the implicit reaction's rows
+    double row_rate = 0.; ///< a maximum, 0 if it is negative: of dr_c/du_c + sum over d != c of |dr_c/du_d|, the implicit reaction's rows, plus
+                          ///< what diffusion's rows lack to dominance (NodeRow::excess)
 
     static constexpr int n = 6;
 
@@ -143,16 +156,19 @@ namespace leopard::reaction_diffusion
    * Fields are kept in four slots: level l, the solution l steps ago, is in slot (newest - l) mod 4, the new one in slot (newest + 1) mod 4, so that
    * accepting a step moves nothing. With the scheme's numbers, divided by the lumped mass m,
    *
-   *   G(u) = u - history[0] u_n - history[1] u_n-1 - implicit (diffusion_c laplace u_c + r_c(u)),   J = dG/du,
+   *   G(u) = u - history[0] u_n - history[1] u_n-1 - implicit (diffusion_c laplace u_c + reaction_factor r_c(u)),   J = dG/du,
    *
-   * where in the IMEX scheme r is taken at the old levels with weights `reaction`. The first guess is the polynomial through as many old solutions as
+   * where in the IMEX scheme r is taken at the old levels with weights `reaction`. On a domain that grows all is divided by 1 + dt dilution (dt: what implicit
+   * would be without growth), so that implicit = dt diffusion / (1 + dt dilution), reaction_factor = 1 / diffusion with UniformGrowth::factors() at the new time. The first guess is the polynomial through as many old solutions as
    * the error estimate needs (order + 1); the estimate compares it with the corrector (Milne's device): e = u - prediction, in the IMEX scheme plus
    * reaction_error times (the extrapolated reaction - r(u)). Every step does at least one Newton step.
    */
   struct Controller
   {
     SteppingOptions options;
-    double          rate_bound         = 0.;    ///< max_c diffusion_c times the sum of a row's off-diagonal entries of -laplace
+    UniformGrowth   growth;
+    double          rate_bound         = 0.; ///< max_c diffusion_c times the sum of the absolute values of a row's off-diagonal entries of -laplace
+    double          excess_bound       = 0.; ///< max_c diffusion_c times the largest NodeRow::excess; zero on grids
     bool            has_multigrid      = false; ///< whether the engine can do cycles
     double          smallest_reduction = 1e-10; ///< that a linear solve can reach: the precision of the corrections
 
@@ -170,7 +186,8 @@ namespace leopard::reaction_diffusion
 
     // the attempt under way
     double ceiling   = 1e300; ///< of the step size, set where Newton's method failed; rises slowly
-    double step_size = 0., implicit = 0., history[2] = {0., 0.}, reaction[2] = {0., 0.}, prediction[3] = {0., 0., 0.}, reaction_error = 0.;
+    double step_size = 0., implicit = 0., reaction_factor = 1., history[2] = {0., 0.}, reaction[2] = {0., 0.}, prediction[3] = {0., 0., 0.},
+           reaction_error = 0.;
     int    order = 1, n_sweeps = 0, n_cycles = 0;
     double rms  = 0.; ///< of the prediction: small values are measured against it
     double norm = 0., goal = 0.;
@@ -184,8 +201,11 @@ namespace leopard::reaction_diffusion
     Totals      totals;
     StopReason  stop_reason = StopReason::none;
 
-    /** Of the row sums of |I - D^-1 A|, reaction apart. @param diffusion_number implicit times rate_bound. */
-    static LEOPARD_HOST_DEVICE double row_sum_bound(double diffusion_number) { return diffusion_number / (1. + diffusion_number); }
+    /** Of the row sums of |I - D^-1 A|, reaction apart. @param diffusion_number, excess: implicit times rate_bound and excess_bound. */
+    static LEOPARD_HOST_DEVICE double row_sum_bound(double diffusion_number, double excess)
+    {
+      return diffusion_number / (1. + diffusion_number - excess);
+    }
     /** Where sweeps contract no faster than this, multigrid takes over, if there is any. */
     static constexpr double slow_bound = 0.87;
 
@@ -198,7 +218,7 @@ namespace leopard::reaction_diffusion
     /**
      * The largest step for which every asynchronous iteration converges on J: rho(|I - D^-1 J|) < 1 is certain where the rows are dominant, that is for
      * 1/dt (order 1) or (1 + 2w) / (1 + w) / dt with w = dt / last_step (order 2) beyond a rate; infinite if the rate is not positive.
-     * @param rate Sums::row_rate, plus what is missing to dominance in the rows of the diffusion.
+     * @param rate Sums::row_rate, less the dilution.
      */
     static LEOPARD_HOST_DEVICE double asynchronous_bound(double rate, int order, double last_step)
     {
@@ -270,7 +290,7 @@ namespace leopard::reaction_diffusion
 
     LEOPARD_HOST_DEVICE void follow_bound()
     {
-      attempt_figures.bound = asynchronous_bound(row_rate, order, steps[0]);
+      attempt_figures.bound = asynchronous_bound(row_rate - growth.factors(time).dilution, order, steps[0]);
       next_step             = attempt_figures.bound < 1e300 ? options.bound_fraction * attempt_figures.bound
                               : step > 0                    ? options.largest_step
                                                             : options.step_size;
@@ -294,7 +314,7 @@ namespace leopard::reaction_diffusion
         }
       set_scheme();
       set_prediction();
-      const double bound = row_sum_bound(implicit * rate_bound);
+      const double bound = row_sum_bound(implicit * rate_bound, implicit * excess_bound);
       const bool   slow  = bound > slow_bound;
       uses_multigrid =
         has_multigrid && (options.linear_method == LinearMethod::multigrid || (options.linear_method == LinearMethod::automatic && slow));
@@ -319,6 +339,12 @@ namespace leopard::reaction_diffusion
           reaction[0] = 1. + ratio;
           reaction[1] = -ratio;
         }
+      const GrowthFactors factors = growth.factors(time + step_size);
+      const double        divisor = 1. + implicit * factors.dilution;
+      implicit *= factors.diffusion / divisor;
+      reaction_factor = 1. / factors.diffusion;
+      history[0] /= divisor;
+      history[1] /= divisor;
       // the error is C y + d, d = implicit (extrapolated reaction - r), and u - prediction = (C + P) y + d; see error_factor()
       reaction_error = explicit_reaction() && n_levels > order ? (1. / error_factor() - 1.) * implicit : 0.;
     }

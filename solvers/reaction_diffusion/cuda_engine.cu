@@ -3,6 +3,8 @@
 #include "cluster_engine.cuh"
 #include "graph_engine.cuh"
 
+#include <algorithm>
+
 namespace leopard::reaction_diffusion
 {
   namespace
@@ -13,8 +15,8 @@ namespace leopard::reaction_diffusion
       const SteppingOptions &s = options.stepping;
       if (s.linear_method != LinearMethod::automatic)
         return s.linear_method == LinearMethod::multigrid;
-      return s.error_controlled || s.bound_fraction > 0. ||
-             Controller::row_sum_bound(s.step_size * largest_diffusion_rate(grid, options.diffusion)) > Controller::slow_bound;
+      const double rate = *std::max_element(options.diffusion.begin(), options.diffusion.end()) * largest_row(grid);
+      return s.error_controlled || s.bound_fraction > 0. || Controller::row_sum_bound(s.step_size * rate, 0.) > Controller::slow_bound;
     }
   } // namespace
 
@@ -22,6 +24,13 @@ namespace leopard::reaction_diffusion
   {
     if (device::n_devices() == 0)
       throw DeviceError("the backend cuda is asked for, but no GPU answers\n  expected: a GPU and its driver; or the backend host");
+    if (options.diffusion.size() != 2)
+      {
+        if (slabs != nullptr)
+          throw InvalidInput("several ranks on GPUs share " + std::to_string(options.diffusion.size()) +
+                             " fields\n  expected: two fields, or the backend host");
+        return make_cuda_engine(laplacian_of(grid), options);
+      }
     return with_two_species(options.kinetics, [&](const auto &kinetics) -> std::unique_ptr<Engine> {
       using Kinetics                = std::decay_t<decltype(kinetics)>;
       const ClusterShape shape      = ClusterEngine<Kinetics>::shape_for(grid);

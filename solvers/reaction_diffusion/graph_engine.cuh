@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "../device/cuda_error.cuh"
-#include "../device/device_array.h"
-#include "grid_kernels.cuh"
 #include "grid_multigrid.cuh"
 #include "kinetics_on_device.h"
 #include "reaction_diffusion_engine.h"
+#include "time_loop_graph.cuh"
 
 #include <algorithm>
 #include <array>
@@ -16,74 +14,11 @@
 
 namespace leopard::reaction_diffusion
 {
-  // The loop over time steps, Newton steps and global iterations, on the device:
-  //
-  //   begin; while (action is not stop) { choose; if (correct) { prepare; linear solve; evaluate } else evaluate; decide }
-  //
-  // where the linear solve is: while (iterations are left) { sweeps; count }; with multigrid also: if (cycles are wanted) linearize and set the goal; while
-  // (it is not reached) { cycle; count }. begin, choose, prepare, set, count and decide are kernels of one thread block that set the graph's conditions.
-
-  template <int>
-  __global__ void begin_steps(GraphState *state, cudaGraphConditionalHandle running)
-  {
-    state->action = state->controller.start();
-    cudaGraphSetConditional(running, state->action != Action::stop ? 1 : 0);
-  }
-
-  template <int>
-  __global__ void choose_action(const GraphState *state, cudaGraphConditionalHandle correcting)
-  {
-    cudaGraphSetConditional(correcting, state->action == Action::correct ? 1 : 0);
-  }
-
-  /** Whether there is something for multigrid to do. */
-  template <int>
-  __global__ void prepare_cycles(const GraphState *state, cudaGraphConditionalHandle any)
-  {
-    cudaGraphSetConditional(any, state->controller.n_cycles > 0 ? 1 : 0);
-  }
-
-  template <int>
-  __global__ void prepare_iterations(GraphState *state, int local_iterations, cudaGraphConditionalHandle iterating)
-  {
-    state->iterations_left = (state->controller.n_sweeps + local_iterations - 1) / local_iterations;
-    state->first_iteration = 1;
-    cudaGraphSetConditional(iterating, state->iterations_left > 0 ? 1 : 0);
-  }
-
-  /** Global iterations in the body of a loop: a loop's turn costs microseconds. Those that are too many return at once. */
-  constexpr int iterations_a_turn = 4;
   static_assert(iterations_a_turn % waited_exchange_interval == 0);
-
-  template <int>
-  __global__ void count_iterations(GraphState *state, cudaGraphConditionalHandle iterating)
-  {
-    state->first_iteration = 0;
-    state->iterations_left -= iterations_a_turn;
-    cudaGraphSetConditional(iterating, state->iterations_left > 0 ? 1 : 0);
-  }
-
-  template <int>
-  __global__ void decide(GraphState *state, const double *parts, int n_parts, cudaGraphConditionalHandle running)
-  {
-    double part[Sums::n] = {};
-    merge_parts<Sums>(parts, n_parts, part);
-    if (threadIdx.x != 0)
-      return;
-    if (state->action == Action::correct)
-      {
-        double *&newest = state->slots[state->controller.slot(-1)];
-        double  *old    = newest;
-        newest          = state->spare;
-        state->spare    = old;
-      }
-    state->action = state->controller.next(Sums(part));
-    cudaGraphSetConditional(running, state->action != Action::stop ? 1 : 0);
-  }
 
   /** Grids of any size, two and three dimensions, two fields. */
   template <typename Kinetics>
-  class GraphEngine : public Engine
+  class GraphEngine : public Engine, private TimeLoopKernels
   {
   public:
     /** @param grid of all ranks, @param slabs_ null: one rank. */
@@ -132,8 +67,6 @@ namespace leopard::reaction_diffusion
       LEOPARD_CHECK(cudaDeviceSynchronize());
     }
 
-    ~GraphEngine() override { destroy_graph(); }
-
     void set_slot(int slot, const double *u) override
     {
       double *const values = slot_pointer(slot);
@@ -142,7 +75,7 @@ namespace leopard::reaction_diffusion
       if (slabs != nullptr)
         slabs->exchange->exchange({values, static_cast<int>(sides.plane), sides.n_planes, 2, view.stride});
       if (multigrid != nullptr && multigrid->choose_coarsest(1.5 * max_over_ranks(system.largest_rate(u, n))))
-        destroy_graph();
+        loop.forget();
       device::synchronize();
     }
     void get_slot(int slot, double *u) const override
@@ -162,12 +95,13 @@ namespace leopard::reaction_diffusion
 
     void run(Controller &c) override
     {
-      if (executable == nullptr)
-        make_graph();
-      device::copy_to_device(&state.data()->controller, &c, sizeof(Controller));
-      LEOPARD_CHECK(cudaGraphLaunch(executable, stream));
-      LEOPARD_CHECK(cudaStreamSynchronize(stream));
-      device::copy_to_host(&c, &state.data()->controller, sizeof(Controller));
+      if (!loop.exists())
+        loop.make(*this,
+                  state.data(),
+                  options.local_iterations,
+                  slabs != nullptr ? rank_parts.data() : parts.data(),
+                  slabs != nullptr ? slabs->n_ranks() : n_parts);
+      loop.run(c, state.data());
     }
 
   private:
@@ -238,153 +172,53 @@ namespace leopard::reaction_diffusion
       return {reinterpret_cast<double *>(view.d), static_cast<int>(padded_plane()), sides.n_planes}; // a float2 travels as a double
     }
 
-    template <typename... Arguments>
-    cudaGraphNode_t add_kernel(cudaGraph_t to, cudaGraphNode_t after, int blocks, int threads, void (*kernel)(Arguments...), Arguments... arguments)
+    void predict(cudaStream_t stream) override { evaluate_grid<Kinetics, true><<<n_parts, grid_threads, 0, stream>>>(view, system); }
+    void correct(cudaStream_t stream) override { evaluate_grid<Kinetics, false><<<n_parts, grid_threads, 0, stream>>>(view, system); }
+
+    /** Several ranks: no corrections, and a visit of loose exchanges begins. */
+    void begin_sweeps(cudaStream_t stream) override
     {
-      void                *pointers[] = {&arguments...};
-      cudaKernelNodeParams parameters{};
-      parameters.func         = reinterpret_cast<void *>(kernel);
-      parameters.gridDim      = dim3(blocks);
-      parameters.blockDim     = dim3(threads);
-      parameters.kernelParams = pointers;
-      cudaGraphNode_t node;
-      LEOPARD_CHECK(cudaGraphAddKernelNode(&node, to, after != nullptr ? &after : nullptr, after != nullptr ? 1 : 0, &parameters));
-      return node;
+      if (slabs == nullptr)
+        return;
+      LEOPARD_CHECK(cudaMemsetAsync(correction.data(), 0, correction.size() * sizeof(float2), stream));
+      slabs->exchange->exchange_loosely(slab_of_corrections(), true);
     }
 
-    /** A node that runs its graphs by a condition that a kernel before it sets. @return its graphs: one, or two (if, else). */
-    cudaGraph_t *add_condition(cudaGraph_t                  to,
-                               cudaGraphNode_t              after,
-                               cudaGraphConditionalHandle   handle,
-                               cudaGraphConditionalNodeType type,
-                               int                          n_graphs,
-                               cudaGraphNode_t             &node)
+    void sweep(cudaStream_t stream, int position) override
     {
-      cudaGraphNodeParams parameters{};
-      parameters.type               = cudaGraphNodeTypeConditional;
-      parameters.conditional.handle = handle;
-      parameters.conditional.type   = type;
-      parameters.conditional.size   = n_graphs;
-      LEOPARD_CHECK(cudaGraphAddNode(&node, to, &after, nullptr, 1, &parameters));
-      return parameters.conditional.phGraph_out;
+      if (flat)
+        sweep_grid<true><<<n_tiles(), grid_threads, 0, stream>>>(view, position);
+      else
+        sweep_grid<false><<<n_tiles(), grid_threads, 0, stream>>>(view, position);
+      if (slabs == nullptr)
+        return;
+      if (position % waited_exchange_interval == waited_exchange_interval - 1)
+        slabs->exchange->exchange(slab_of_corrections());
+      else
+        slabs->exchange->exchange_loosely(slab_of_corrections(), false);
     }
 
-    static cudaGraphConditionalHandle new_condition(cudaGraph_t in)
-    {
-      cudaGraphConditionalHandle handle;
-      LEOPARD_CHECK(cudaGraphConditionalHandleCreate(&handle, in, 0, cudaGraphCondAssignDefault));
-      return handle;
-    }
+    bool has_cycles() const override { return multigrid != nullptr; }
+    void begin_cycles(cudaStream_t stream, cudaGraphConditionalHandle more) override { multigrid->begin(stream, view, state.data(), more); }
+    void cycle(cudaStream_t stream, cudaGraphConditionalHandle more) override { multigrid->iterate(stream, state.data(), more); }
 
-    void destroy_graph()
+    void end_solve(cudaStream_t /*stream*/) override
     {
-      if (executable != nullptr)
-        cudaGraphExecDestroy(executable);
-      if (graph != nullptr)
-        cudaGraphDestroy(graph);
-      executable = nullptr;
-      graph      = nullptr;
-    }
-
-    /** Puts what `launch` launches on the stream into an empty graph. */
-    template <typename Launch>
-    void record(cudaGraph_t into, const Launch &launch)
-    {
-      LEOPARD_CHECK(cudaStreamBeginCaptureToGraph(stream, into, nullptr, nullptr, 0, cudaStreamCaptureModeThreadLocal));
-      launch();
-      LEOPARD_CHECK(cudaGetLastError());
-      LEOPARD_CHECK(cudaStreamEndCapture(stream, &into));
-    }
-
-    /** A node that does what `launch` launches on the stream. */
-    template <typename Launch>
-    cudaGraphNode_t add_launches(cudaGraph_t to, cudaGraphNode_t after, const Launch &launch)
-    {
-      cudaGraph_t child = nullptr;
-      LEOPARD_CHECK(cudaGraphCreate(&child, 0));
-      record(child, launch);
-      cudaGraphNode_t node;
-      LEOPARD_CHECK(cudaGraphAddChildGraphNode(&node, to, after != nullptr ? &after : nullptr, after != nullptr ? 1 : 0, child));
-      LEOPARD_CHECK(cudaGraphDestroy(child));
-      return node;
-    }
-
-    /** The nodes of multigrid. @return the last one. */
-    cudaGraphNode_t add_cycles(cudaGraph_t to, cudaGraphNode_t after)
-    {
-      const auto        any = new_condition(to), more = new_condition(to);
-      cudaGraphNode_t   node  = add_kernel(to, after, 1, 1, prepare_cycles<0>, static_cast<const GraphState *>(state.data()), any);
-      const cudaGraph_t begin = add_condition(to, node, any, cudaGraphCondTypeIf, 1, node)[0];
-      const cudaGraph_t cycle = add_condition(to, node, more, cudaGraphCondTypeWhile, 1, node)[0];
-      record(begin, [&] { multigrid->begin(stream, view, state.data(), more); });
-      record(cycle, [&] { multigrid->iterate(stream, state.data(), more); });
-      return node;
+      if (slabs != nullptr)
+        slabs->exchange->exchange(slab_of_corrections());
     }
 
     /** The sums of all ranks, and the neighbours' planes of the newest solution. */
-    cudaGraphNode_t add_exchange_of_solution(cudaGraph_t to, cudaGraphNode_t after)
+    void end_action(cudaStream_t stream) override
     {
-      return add_launches(to, after, [&] {
-        merge_rank<Sums, Sums::n><<<1, grid_threads, 0, stream>>>(parts.data(), n_parts, rank_parts.data() + part_offsets[slabs->rank]);
-        slabs->exchange->gather(rank_parts.data(), part_offsets);
-        const int blocks = static_cast<int>((4 * sides.plane + grid_threads - 1) / grid_threads);
-        copy_sides<true><<<blocks, grid_threads, 0, stream>>>(state.data(), view.stride, sides);
-        slabs->exchange->exchange({sides.values + sides.plane, static_cast<int>(sides.plane), 2, 2, 4 * sides.plane});
-        copy_sides<false><<<blocks, grid_threads, 0, stream>>>(state.data(), view.stride, sides);
-      });
-    }
-
-    /** Before sweeps: no corrections, and a visit of loose exchanges begins. */
-    cudaGraphNode_t add_begin_of_sweeps(cudaGraph_t to, cudaGraphNode_t after)
-    {
-      return add_launches(to, after, [&] {
-        LEOPARD_CHECK(cudaMemsetAsync(correction.data(), 0, correction.size() * sizeof(float2), stream));
-        slabs->exchange->exchange_loosely(slab_of_corrections(), true);
-      });
-    }
-
-    void make_graph()
-    {
-      LEOPARD_CHECK(cudaGraphCreate(&graph, 0));
-      const auto      running = new_condition(graph);
-      GraphState     *s       = state.data();
-      cudaGraphNode_t node    = add_kernel(graph, nullptr, 1, 1, begin_steps<0>, s, running);
-      cudaGraph_t     loop    = add_condition(graph, node, running, cudaGraphCondTypeWhile, 1, node)[0];
-
-      const auto correcting      = new_condition(loop);
-      node                       = add_kernel(loop, nullptr, 1, 1, choose_action<0>, static_cast<const GraphState *>(s), correcting);
-      cudaGraph_t      *branches = add_condition(loop, node, correcting, cudaGraphCondTypeIf, 2, node);
-      const cudaGraph_t correct = branches[0], predict = branches[1];
-      if (slabs != nullptr)
-        node = add_exchange_of_solution(loop, node);
-      const double *sums = slabs != nullptr ? rank_parts.data() : parts.data();
-      add_kernel(loop, node, 1, grid_threads, decide<0>, s, sums, slabs != nullptr ? slabs->n_ranks() : n_parts, running);
-
-      add_kernel(predict, nullptr, n_parts, grid_threads, evaluate_grid<Kinetics, true>, view, system);
-      const auto iterating = new_condition(correct);
-      node                 = add_kernel(correct, nullptr, 1, 1, prepare_iterations<0>, s, options.local_iterations, iterating);
-      if (slabs != nullptr)
-        node = add_begin_of_sweeps(correct, node);
-      const cudaGraph_t iteration = add_condition(correct, node, iterating, cudaGraphCondTypeWhile, 1, node)[0];
-      if (multigrid != nullptr)
-        node = add_cycles(correct, node);
-      if (slabs != nullptr)
-        node = add_launches(correct, node, [&] { slabs->exchange->exchange(slab_of_corrections()); });
-      add_kernel(correct, node, n_parts, grid_threads, evaluate_grid<Kinetics, false>, view, system);
-      node = nullptr;
-      for (int position = 0; position < iterations_a_turn; ++position)
-        {
-          node = add_kernel(iteration, node, n_tiles(), grid_threads, flat ? sweep_grid<true> : sweep_grid<false>, view, position);
-          if (slabs != nullptr)
-            node = add_launches(iteration, node, [&] {
-              if (position % waited_exchange_interval == waited_exchange_interval - 1)
-                slabs->exchange->exchange(slab_of_corrections());
-              else
-                slabs->exchange->exchange_loosely(slab_of_corrections(), false);
-            });
-        }
-      add_kernel(iteration, node, 1, 1, count_iterations<0>, s, iterating);
-      LEOPARD_CHECK(cudaGraphInstantiate(&executable, graph, 0));
+      if (slabs == nullptr)
+        return;
+      merge_rank<Sums, Sums::n><<<1, grid_threads, 0, stream>>>(parts.data(), n_parts, rank_parts.data() + part_offsets[slabs->rank]);
+      slabs->exchange->gather(rank_parts.data(), part_offsets);
+      const int blocks = static_cast<int>((4 * sides.plane + grid_threads - 1) / grid_threads);
+      copy_sides<true><<<blocks, grid_threads, 0, stream>>>(state.data(), view.stride, sides);
+      slabs->exchange->exchange({sides.values + sides.plane, static_cast<int>(sides.plane), 2, 2, 4 * sides.plane});
+      copy_sides<false><<<blocks, grid_threads, 0, stream>>>(state.data(), view.stride, sides);
     }
 
     const std::shared_ptr<GridSlabs>         slabs; ///< or null
@@ -404,8 +238,6 @@ namespace leopard::reaction_diffusion
     device::Array<double>                    parts, rank_parts, side_values;
     std::vector<int>                         part_offsets;
     Sides                                    sides{};
-    const cudaStream_t                       stream     = cudaStreamPerThread; ///< that of the exchange
-    cudaGraph_t                              graph      = nullptr;
-    cudaGraphExec_t                          executable = nullptr;
+    TimeLoopGraph                            loop;
   };
 } // namespace leopard::reaction_diffusion

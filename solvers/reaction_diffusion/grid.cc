@@ -142,11 +142,11 @@ namespace leopard::reaction_diffusion
     return coarsest;
   }
 
-  double largest_diffusion_rate(const NodeGrid &grid, const std::vector<double> &diffusion)
+  double largest_row(const NodeGrid &grid)
   {
     double sum = 0.;
     for (int d = 0; d < 3; ++d)
       sum += grid.n[d] > 1 ? 2. / (grid.spacing[d] * grid.spacing[d]) : 0.;
-    return sum * *std::max_element(diffusion.begin(), diffusion.end());
+    return sum;
   }
 } // namespace leopard::reaction_diffusion

@@ -53,11 +53,11 @@ namespace leopard::reaction_diffusion
    */
   std::size_t coarsest_level(const std::vector<GridLevel> &levels, double diffusion, double rate);
 
-  /** The largest of diffusion_c times the sum of a row's off-diagonal entries of -laplace, in 1 / time. */
-  double largest_diffusion_rate(const NodeGrid &grid, const std::vector<double> &diffusion);
+  /** The sum of a row's entries of -laplace beside the diagonal, away from the boundary; 1 / length^2. */
+  double largest_row(const NodeGrid &grid);
 
   // Multigrid for the time loop: GCR with V-cycles as preconditioner, and on the coarsest grid GCR with the mean reaction.
-  constexpr int    max_directions        = 6;   ///< of GCR on the finest grid
+  constexpr int    max_directions        = 6;   ///< that GCR keeps on the finest grid, the newest ones
   constexpr int    max_coarse_iterations = 30;  ///< all directions are kept
   constexpr double coarse_reduction      = 0.1; ///< of the residual on the coarsest grid
 } // namespace leopard::reaction_diffusion

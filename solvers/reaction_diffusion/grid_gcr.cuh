@@ -53,7 +53,7 @@ namespace leopard::reaction_diffusion
                                                                      const GcrView                                g)
   {
     const LinearOperator A(system, state->controller.implicit);
-    const int            k                   = state->gcr.iteration % max_directions;
+    const int            k = state->gcr.iteration % max_directions, n_filled = min(state->gcr.iteration, max_directions);
     double               sum[max_directions] = {};
     for_nodes(v, g, sum, [&](const Node &node) {
       float        diagonal;
@@ -61,23 +61,25 @@ namespace leopard::reaction_diffusion
       g.image(k)[node.at] = q;
 #pragma unroll
       for (int j = 0; j < max_directions; ++j)
-        if (j < k)
+        if (j < n_filled && j != k)
           sum[j] += product(q, g.image(j)[node.at]);
     });
   }
 
-  /** p_k and q_k from d and A d: less their parts along the directions before; parts of q_k . q_k and q_k . r. */
+  /** p_k and q_k from d and A d: less their parts along the other directions; parts of q_k . q_k and q_k . r. */
   template <int>
   __global__ void __launch_bounds__(grid_threads)
     orthogonalize_direction(const __grid_constant__ LevelView v, const GraphState *state, const GcrView g)
   {
-    const int k      = state->gcr.iteration % max_directions;
+    const int k = state->gcr.iteration % max_directions, n_filled = min(state->gcr.iteration, max_directions);
     double    sum[2] = {0., 0.};
     for_nodes(v, g, sum, [&](const Node &node) {
       const int at = node.at;
       float2    p = v.d[at], q = g.image(k)[at];
-      for (int j = 0; j < k; ++j)
+      for (int j = 0; j < n_filled; ++j)
         {
+          if (j == k)
+            continue;
           p = sum_of(p, -state->gcr.beta[j], g.direction(j)[at]);
           q = sum_of(q, -state->gcr.beta[j], g.image(j)[at]);
         }
@@ -114,7 +116,7 @@ namespace leopard::reaction_diffusion
     if (threadIdx.x != 0)
       return;
     GcrState &gcr = state->gcr;
-    for (int j = 0; j < gcr.iteration % max_directions; ++j)
+    for (int j = 0; j < min(gcr.iteration, max_directions); ++j)
       gcr.beta[j] = static_cast<float>(sum[j] / gcr.squares[j]);
   }
 

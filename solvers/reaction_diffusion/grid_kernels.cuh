@@ -152,7 +152,7 @@ namespace leopard::reaction_diffusion
         if (scheme.prediction[2] != 0. && !predicting)
           for (int s = 0; s < 2; ++s)
             u_p[s] = values.level[2][s * stride + i];
-        system.residual(scheme, u, u_n, u_o, u_p, laplace, diagonal, node_weight, g, block_here, sums);
+        system.residual(scheme, u, u_n, u_o, u_p, laplace, NodeRow{diagonal, node_weight}, g, block_here, sums);
         system.relaxation_matrix(block_here, m);
         target[i]          = u[0];
         target[stride + i] = u[1];

@@ -258,7 +258,7 @@ namespace leopard::reaction_diffusion
     const double zero[2] = {0., 0.};
     double       g[2], block[4];
     Sums         unused;
-    system.residual(typename NodeSystem<Kinetics>::Scheme(state->controller), here, here, here, here, zero, 0., 0., g, block, unused);
+    system.residual(typename NodeSystem<Kinetics>::Scheme(state->controller), here, here, here, here, zero, NodeRow{0., 0.}, g, block, unused);
     coarse.reaction[node.at] =
       make_float4(static_cast<float>(block[0]), static_cast<float>(block[1]), static_cast<float>(block[2]), static_cast<float>(block[3]));
   }

@@ -75,10 +75,8 @@ namespace leopard::reaction_diffusion
       {
         double       *u   = slots[c.slot(-1)].data();
         const double *u_n = slots[c.slot(0)].data(), *u_o = slots[c.slot(1)].data(), *u_p = slots[c.slot(2)].data();
-        levels[0]->for_entries([&](long i, int /*b*/) {
-          u[i] = c.prediction[0] * u_n[i] + (c.prediction[1] != 0. ? c.prediction[1] * u_o[i] : 0.) +
-                 (c.prediction[2] != 0. ? c.prediction[2] * u_p[i] : 0.);
-        });
+        const Scheme  scheme(c);
+        levels[0]->for_entries([&](long i, int /*b*/) { u[i] = scheme.predict(u_n + i, u_o + i, u_p + i); });
       }
 
       /** J d = -G, u += d. */
@@ -138,7 +136,7 @@ namespace leopard::reaction_diffusion
                   levels_here[level][s] = old[level][s * n + i];
               }
             system.residual(
-              scheme, here, levels_here[0], levels_here[1], levels_here[2], laplace, diagonal, l.weight * axis.weight[x], g, block, sums);
+              scheme, here, levels_here[0], levels_here[1], levels_here[2], laplace, NodeRow{diagonal, l.weight * axis.weight[x]}, g, block, sums);
             system.relaxation_matrix(block, matrix);
             for (int s = 0; s < N; ++s)
               fine.rhs[s * n + i] = -g[s];
@@ -170,7 +168,8 @@ namespace leopard::reaction_diffusion
                   Sums       unused;
                   for (int s = 0; s < N; ++s)
                     here[s] = level.u[s * level.n + i];
-                  system.residual(scheme, here, here, here, here, zero, line_here.diagonal + axis.lower[x] + axis.upper[x], 0., g, block, unused);
+                  system.residual(
+                    scheme, here, here, here, here, zero, NodeRow{line_here.diagonal + axis.lower[x] + axis.upper[x], 0.}, g, block, unused);
                   system.relaxation_matrix(block, matrix);
                   for (int e = 0; e < N * N; ++e)
                     {

@@ -84,14 +84,23 @@ namespace leopard::reaction_diffusion
       });
     }
 
+    /** f(begin, end, block) for ranges that hold all own entries of all fields, in parallel. */
+    template <typename F>
+    void for_ranges(const F &f)
+    {
+      scheduler.run(1, [&](int b, int /*thread*/) {
+        for (int c = 0; c < N; ++c)
+          f(c * n + static_cast<long>(begin_of_block(b)) * grid.n[0], c * n + static_cast<long>(end_of_block(b)) * grid.n[0], b);
+      });
+    }
+
     /** f(i, block) for all own entries of all fields, in parallel. */
     template <typename F>
     void for_entries(const F &f)
     {
-      for_lines([&](int line, int b) {
-        for (int c = 0; c < N; ++c)
-          for (long i = c * n + static_cast<long>(line) * grid.n[0]; i < c * n + static_cast<long>(line + 1) * grid.n[0]; ++i)
-            f(i, b);
+      for_ranges([&](long begin, long end, int b) {
+        for (long i = begin; i < end; ++i)
+          f(i, b);
       });
     }
 

@@ -2,114 +2,11 @@
 #pragma once
 
 #include "axis_modes.h"
+#include "host_gcr.h"
 #include "host_level.h"
 
 namespace leopard::reaction_diffusion
 {
-  /**
-   * GCR (generalized conjugate residuals, Eisenstat, Elman and Schultz 1983): the smallest residual in the space of the preconditioner's results, for matrices of any
-   * kind. The directions are given up when there are n_directions of them.
-   */
-  template <typename Kinetics>
-  class Gcr
-  {
-  public:
-    /** Allocates for systems on this level. */
-    void allocate(const HostLevel<Kinetics> &level, int n_directions)
-    {
-      for (auto *vectors : {&p, &q})
-        vectors->assign(n_directions, std::vector<double>(level.d.size()));
-      solution.resize(level.d.size());
-      partial_sums.resize(level.n_blocks * (n_directions + 1));
-      factors.resize(n_directions + 1);
-    }
-
-    /**
-     * Adds to d until the residual is `reduction` times as large as at first. @param r the residual of d, before and after. precondition() is to find an
-     * approximate solution of A d = r from d = 0. @return the number of iterations.
-     */
-    template <typename Precondition>
-    int solve(const NodeSystem<Kinetics> &system,
-              double                      implicit,
-              HostLevel<Kinetics>        &level,
-              std::vector<double>        &r,
-              double                      reduction,
-              int                         max_iterations,
-              const Precondition         &precondition)
-    {
-      const auto residual_of = [&](int) -> const std::vector<double> & { return r; };
-      products(level, 1, r, residual_of);
-      double       norm = factors[0];
-      const double goal = reduction * reduction * norm;
-      std::swap(solution, level.d); // d is what the preconditioner works on
-      int iteration = 0;
-      for (; iteration < max_iterations && norm > goal; ++iteration)
-        {
-          const int k = iteration % static_cast<int>(p.size());
-          level.clear();
-          precondition();
-          std::swap(p[k], level.d);
-          level.multiply(system, implicit, p[k].data(), q[k].data());
-          products(level, k, q[k], [&](int j) -> const std::vector<double> & { return q[j]; });
-          orthogonalize(level, k);
-          products(level, 2, q[k], [&](int j) -> const std::vector<double> & { return j == 0 ? q[k] : r; });
-          if (!(factors[0] > 0.))
-            break;
-          const double inverse = 1. / std::sqrt(factors[0]), alpha = factors[1] * inverse;
-          double      *p_k = p[k].data(), *q_k = q[k].data(), *x = solution.data(), *residual = r.data();
-          level.for_entries([&](long i, int /*block*/) {
-            p_k[i] *= inverse;
-            q_k[i] *= inverse;
-            x[i] += alpha * p_k[i];
-            residual[i] -= alpha * q_k[i];
-          });
-          products(level, 1, r, residual_of);
-          norm = factors[0];
-        }
-      std::swap(solution, level.d);
-      return iteration;
-    }
-
-  private:
-    /** factors[j] = a . vectors(j) */
-    template <typename Vectors>
-    void products(HostLevel<Kinetics> &level, int n, const std::vector<double> &a, const Vectors &vectors)
-    {
-      std::fill(partial_sums.begin(), partial_sums.end(), 0.);
-      const std::size_t stride = factors.size();
-      for (int j = 0; j < n; ++j)
-        {
-          const double *b = vectors(j).data();
-          level.for_entries([&, j](long i, int block) { partial_sums[block * stride + j] += a[i] * b[i]; });
-        }
-      for (int j = 0; j < n; ++j)
-        {
-          factors[j] = 0.;
-          for (int block = 0; block < level.n_blocks; ++block)
-            factors[j] += partial_sums[block * stride + j];
-        }
-      if (n > 0)
-        level.sum_over_ranks(factors.data(), n);
-    }
-
-    /** Takes from p[k] and q[k] their parts along the directions before. */
-    void orthogonalize(HostLevel<Kinetics> &level, int k)
-    {
-      for (int j = 0; j < k; ++j)
-        {
-          const double *p_j = p[j].data(), *q_j = q[j].data(), beta = factors[j];
-          double       *p_k = p[k].data(), *q_k = q[k].data();
-          level.for_entries([&](long i, int) {
-            p_k[i] -= beta * p_j[i];
-            q_k[i] -= beta * q_j[i];
-          });
-        }
-    }
-
-    std::vector<std::vector<double>> p, q; ///< directions, and A times them, orthonormal
-    std::vector<double>              solution, partial_sums, factors;
-  };
-
   /**
    * Solves with the Jacobian whose reaction is the same at all nodes, the mean: small systems, one for each mode of the Laplacian (Lynch, Rice and Thomas,
    * Direct solution of partial difference equations by tensor product methods, 1964). A preconditioner where reaction and diffusion are alike in size.
@@ -292,8 +189,8 @@ namespace leopard::reaction_diffusion
     std::size_t coarsest = 0;
 
   private:
-    MeanReaction<Kinetics> mean_reaction;
-    Gcr<Kinetics>          solver, coarse_solver;
+    MeanReaction<Kinetics>   mean_reaction;
+    Gcr<HostLevel<Kinetics>> solver, coarse_solver;
 
     /** fine.d += P coarse.d */
     static void prolongate(const HostLevel<Kinetics> &coarse, HostLevel<Kinetics> &fine)

@@ -21,11 +21,12 @@ namespace leopard::reaction_diffusion
     /** Coefficients of the present attempt. */
     struct Scheme
     {
-      double implicit, history[2], reaction[2], prediction[3], reaction_error, rms;
+      double implicit, reaction_factor, history[2], reaction[2], prediction[3], reaction_error, rms;
       bool   explicit_reaction, predicting;
 
       LEOPARD_HOST_DEVICE explicit Scheme(const Controller &c)
         : implicit(c.implicit)
+        , reaction_factor(c.reaction_factor)
         , history{c.history[0], c.history[1]}
         , reaction{c.reaction[0], c.reaction[1]}
         , prediction{c.prediction[0], c.prediction[1], c.prediction[2]}
@@ -34,6 +35,17 @@ namespace leopard::reaction_diffusion
         , explicit_reaction(c.explicit_reaction())
         , predicting(c.predicting)
       {
+      }
+
+      /** Of one value, from those of levels 0, 1 and 2; read where the prediction uses them. */
+      LEOPARD_HOST_DEVICE double predict(const double *u_n, const double *u_o, const double *u_p) const
+      {
+        double result = prediction[0] * *u_n;
+        if (prediction[1] != 0.)
+          result += prediction[1] * *u_o;
+        if (prediction[2] != 0.)
+          result += prediction[2] * *u_p;
+        return result;
       }
     };
 
@@ -66,16 +78,17 @@ namespace leopard::reaction_diffusion
       return result;
     }
 
-    /** What the reaction contributes: gamma r and gamma dr/du, or in the IMEX scheme their extrapolation and no derivative. */
+    /** What the reaction contributes: factor r and factor dr/du, or in the IMEX scheme their extrapolation and no derivative. */
     LEOPARD_HOST_DEVICE void reaction(const Scheme &s, const double *u, const double *u_n, const double *u_o, double *r, double *j) const
     {
+      const double factor = gamma * s.reaction_factor;
       if (!s.explicit_reaction)
         {
           kinetics.evaluate(u, r, j);
           for (int c = 0; c < N; ++c)
-            r[c] *= gamma;
+            r[c] *= factor;
           for (int e = 0; e < N * N; ++e)
-            j[e] *= gamma;
+            j[e] *= factor;
           return;
         }
       double r_n[N], r_o[N];
@@ -85,7 +98,7 @@ namespace leopard::reaction_diffusion
       if (s.reaction[1] != 0.)
         kinetics.evaluate(u_o, r_o, nullptr);
       for (int c = 0; c < N; ++c)
-        r[c] = gamma * (s.reaction[0] * r_n[c] + s.reaction[1] * r_o[c]);
+        r[c] = factor * (s.reaction[0] * r_n[c] + s.reaction[1] * r_o[c]);
       for (int e = 0; e < N * N; ++e)
         j[e] = 0.;
     }
@@ -97,44 +110,43 @@ namespace leopard::reaction_diffusion
       if (s.reaction_error != 0.)
         kinetics.evaluate(u, now, nullptr);
       for (int c = 0; c < N; ++c)
-        r[c] = s.reaction_error * (r[c] - gamma * now[c]);
+        r[c] = s.reaction_error * (r[c] - gamma * s.reaction_factor * now[c]);
     }
 
-    /** Sums::row_rate of a node. @param j derivatives of the reaction. */
-    static LEOPARD_HOST_DEVICE double row_rate(const double *j)
+    /** Sums::row_rate of a node. @param j derivatives of the reaction, as reaction() gives them. */
+    LEOPARD_HOST_DEVICE double row_rate(const Scheme &s, const double *j, double excess) const
     {
       double result = 0.;
       for (int c = 0; c < N; ++c)
         {
-          double sum = j[c * N + c];
+          double sum = j[c * N + c] + diffusion[c] * excess;
           for (int d = 0; d < N; ++d)
             if (d != c)
               sum += j[c * N + d] < 0. ? -j[c * N + d] : j[c * N + d];
           result = sum > result ? sum : result;
         }
-      return result;
+      return result / s.reaction_factor;
     }
 
     /**
      * The residual G and the Jacobian's diagonal block D of a node, and its part of the sums.
-     * @param laplace of u at the node, a value a field; @param diagonal the sum of the weights of its neighbours; @param weight of the node.
+     * @param laplace of u at the node, a value a field.
      * @param u_o, u_p levels 1 and 2; read where the scheme and the prediction use them.
      */
-    LEOPARD_HOST_DEVICE void residual(const Scheme &s,
-                                      const double *u,
-                                      const double *u_n,
-                                      const double *u_o,
-                                      const double *u_p,
-                                      const double *laplace,
-                                      double        diagonal,
-                                      double        weight,
-                                      double       *g,
-                                      double       *block,
-                                      Sums         &sums) const
+    LEOPARD_HOST_DEVICE void residual(const Scheme  &s,
+                                      const double  *u,
+                                      const double  *u_n,
+                                      const double  *u_o,
+                                      const double  *u_p,
+                                      const double  *laplace,
+                                      const NodeRow &row,
+                                      double        *g,
+                                      double        *block,
+                                      Sums          &sums) const
     {
       double r[N];
       reaction(s, u, u_n, u_o, r, block);
-      sums.row_rate = Sums::merge(Sums::n - 1, sums.row_rate, row_rate(block));
+      sums.row_rate = Sums::merge(Sums::n - 1, sums.row_rate, row_rate(s, block, row.excess));
       double old[N];
       for (int c = 0; c < N; ++c)
         {
@@ -145,17 +157,13 @@ namespace leopard::reaction_diffusion
         extrapolation_error(s, u, r);
       for (int c = 0; c < N; ++c)
         {
-          sums.residual += weight * weight * g[c] * g[c];
+          sums.residual += row.weight * row.weight * g[c] * g[c];
           sums.squares += u[c] * u[c];
           if (s.predicting)
-            sums.history += weight * weight * old[c] * old[c];
+            sums.history += row.weight * row.weight * old[c] * old[c];
           else
             {
-              double predicted = s.prediction[0] * u_n[c];
-              if (s.prediction[1] != 0.)
-                predicted += s.prediction[1] * u_o[c];
-              if (s.prediction[2] != 0.)
-                predicted += s.prediction[2] * u_p[c];
+              const double predicted = s.predict(u_n + c, u_o + c, u_p + c);
               const double size = u[c] < 0. ? -u[c] : u[c], scale = size > s.rms ? size : (s.rms > 1e-100 ? s.rms : 1e-100);
               const double e = (u[c] - predicted + (s.explicit_reaction ? r[c] : 0.)) / scale, change = u[c] - u_n[c];
               sums.history += e * e;
@@ -166,7 +174,7 @@ namespace leopard::reaction_diffusion
       for (int e = 0; e < N * N; ++e)
         block[e] *= -s.implicit;
       for (int c = 0; c < N; ++c)
-        block[c * N + c] += 1. + s.implicit * diffusion[c] * diagonal;
+        block[c * N + c] += 1. + s.implicit * diffusion[c] * row.diagonal;
     }
 
     /**
@@ -183,6 +191,15 @@ namespace leopard::reaction_diffusion
           return;
         }
       inverse(block, result);
+    }
+
+    /** The same for a block with NodeRow::damping() of its diffusion. */
+    LEOPARD_HOST_DEVICE void relaxation_matrix(const double *block, double implicit, const NodeRow &row, double *result) const
+    {
+      double damped[N * N];
+      for (int e = 0; e < N * N; ++e)
+        damped[e] = block[e] + (e % (N + 1) == 0 ? implicit * diffusion[e / (N + 1)] * row.damping() : 0.);
+      relaxation_matrix(damped, result);
     }
 
     /** The inverse of an N x N block. */
@@ -228,12 +245,13 @@ namespace leopard::reaction_diffusion
     }
 
     /** d of a node after it is relaxed: b is the right-hand side plus the neighbours' part; m the relaxation_matrix(); d the old values. */
-    static void relax(bool fields_together, double omega, const double *b, const double *m, double *d)
+    template <typename Number>
+    static LEOPARD_HOST_DEVICE void relax(bool fields_together, Number omega, const Number *b, const Number *m, Number *d)
     {
-      double next[N];
+      Number next[N];
       for (int c = 0; c < N; ++c)
         {
-          next[c] = fields_together ? 0. : m[c * N + c] * b[c];
+          next[c] = fields_together ? Number(0) : m[c * N + c] * b[c];
           for (int e = 0; e < N; ++e)
             if (fields_together)
               next[c] += m[c * N + e] * b[e];

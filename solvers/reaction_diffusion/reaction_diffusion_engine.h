@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "mesh_laplacian.h"
 #include "stepper.h"
 
 namespace leopard::reaction_diffusion
@@ -22,7 +23,9 @@ namespace leopard::reaction_diffusion
 
   /** @param slabs null: one rank. */
   std::unique_ptr<Engine> make_host_engine(const NodeGrid &grid, const StepperOptions &options, const std::shared_ptr<GridSlabs> &slabs);
-  std::unique_ptr<Engine> make_reference_engine(const NodeGrid &grid, const StepperOptions &options);
+  std::unique_ptr<Engine> make_host_engine(const MeshLaplacian &mesh, const StepperOptions &options);
+  std::unique_ptr<Engine> make_reference_engine(const MeshLaplacian &mesh, const StepperOptions &options);
   /** @throws DeviceError without CUDA. */
   std::unique_ptr<Engine> make_cuda_engine(const NodeGrid &grid, const StepperOptions &options, const std::shared_ptr<GridSlabs> &slabs);
+  std::unique_ptr<Engine> make_cuda_engine(const MeshLaplacian &mesh, const StepperOptions &options);
 } // namespace leopard::reaction_diffusion

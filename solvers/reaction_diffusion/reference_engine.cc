@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The oracle: sequential, and its linear systems are solved directly.
+#include "mesh_laplacian.h"
 #include "node_system.h"
 #include "reaction_diffusion_engine.h"
 
@@ -16,10 +17,10 @@ namespace leopard::reaction_diffusion
       static constexpr int N = Kinetics::n_species;
 
     public:
-      ReferenceEngine(const NodeGrid &grid_, const StepperOptions &options, const Kinetics &kinetics)
-        : grid(make_levels(grid_, false).front())
+      ReferenceEngine(const MeshLaplacian &mesh_, const StepperOptions &options, const Kinetics &kinetics)
+        : mesh(mesh_)
         , system(make_node_system(kinetics, options))
-        , n(grid_.n_nodes())
+        , n(mesh.n_nodes())
         , rhs(N * n)
         , blocks(n * N * N)
       {
@@ -40,12 +41,7 @@ namespace leopard::reaction_diffusion
             std::vector<double> &u = slots[c.slot(-1)];
             if (action == Action::predict)
               for (long i = 0; i < N * n; ++i)
-                {
-                  u[i] = 0.;
-                  for (int l = 0; l < 3; ++l)
-                    if (c.prediction[l] != 0.)
-                      u[i] += c.prediction[l] * slots[c.slot(l)][i];
-                }
+                u[i] = typename NodeSystem<Kinetics>::Scheme(c).predict(&slots[c.slot(0)][i], &slots[c.slot(1)][i], &slots[c.slot(2)][i]);
             else
               correct(c, u);
             sums = evaluate(c, u);
@@ -57,22 +53,9 @@ namespace leopard::reaction_diffusion
       template <typename Visitor>
       void for_neighbours(long i, const Visitor &visit) const
       {
-        long stride = 1, rest = i;
-        for (int d = 0; d < 3; ++d)
-          {
-            const long k = rest % grid.n[d];
-            if (k > 0)
-              visit(i - stride, grid.axis[d].lower[k]);
-            if (k + 1 < grid.n[d])
-              visit(i + stride, grid.axis[d].upper[k]);
-            rest /= grid.n[d];
-            stride *= grid.n[d];
-          }
-      }
-
-      double weight(long i) const
-      {
-        return grid.axis[0].weight[i % grid.n[0]] * grid.axis[1].weight[i / grid.n[0] % grid.n[1]] * grid.axis[2].weight[i / grid.n[0] / grid.n[1]];
+        for (int p = mesh.matrix.row_offsets[i]; p < mesh.matrix.row_offsets[i + 1]; ++p)
+          if (mesh.matrix.columns[p] != i)
+            visit(mesh.matrix.columns[p], -mesh.matrix.values[p]);
       }
 
       Sums evaluate(const Controller &c, const std::vector<double> &u)
@@ -81,9 +64,8 @@ namespace leopard::reaction_diffusion
         Sums                                        sums;
         for (long i = 0; i < n; ++i)
           {
-            double here[N], old[3][N], laplace[N] = {}, g[N], diagonal = 0.;
+            double here[N], old[3][N], laplace[N] = {}, g[N];
             for_neighbours(i, [&](long j, double w) {
-              diagonal += w;
               for (int s = 0; s < N; ++s)
                 laplace[s] += w * (u[s * n + j] - u[s * n + i]);
             });
@@ -93,7 +75,7 @@ namespace leopard::reaction_diffusion
                 for (int l = 0; l < 3; ++l)
                   old[l][s] = slots[c.slot(l)][s * n + i];
               }
-            system.residual(scheme, here, old[0], old[1], old[2], laplace, diagonal, weight(i), g, &blocks[i * N * N], sums);
+            system.residual(scheme, here, old[0], old[1], old[2], laplace, mesh.row(static_cast<int>(i)), g, &blocks[i * N * N], sums);
             for (int s = 0; s < N; ++s)
               rhs[s * n + i] = -g[s];
           }
@@ -128,7 +110,7 @@ namespace leopard::reaction_diffusion
         factored_implicit = implicit;
       }
 
-      const GridLevel                              grid;
+      const MeshLaplacian                          mesh;
       const NodeSystem<Kinetics>                   system;
       const long                                   n;
       std::vector<double>                          slots[4], rhs, blocks;
@@ -137,10 +119,10 @@ namespace leopard::reaction_diffusion
     };
   } // namespace
 
-  std::unique_ptr<Engine> make_reference_engine(const NodeGrid &grid, const StepperOptions &options)
+  std::unique_ptr<Engine> make_reference_engine(const MeshLaplacian &mesh, const StepperOptions &options)
   {
     return with_kinetics(options.kinetics, [&](const auto &kinetics) -> std::unique_ptr<Engine> {
-      return std::make_unique<ReferenceEngine<std::decay_t<decltype(kinetics)>>>(grid, options, kinetics);
+      return std::make_unique<ReferenceEngine<std::decay_t<decltype(kinetics)>>>(mesh, options, kinetics);
     });
   }
 } // namespace leopard::reaction_diffusion

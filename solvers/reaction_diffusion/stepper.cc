@@ -60,8 +60,6 @@ namespace leopard::reaction_diffusion
   {
     kinetics.validate();
     const std::size_t n = kinetics.n_species();
-    require(
-      n == 2 || backend != Backend::cuda, "the backend is cuda and there are " + std::to_string(n) + " fields", "two fields, or the backend host");
     require(diffusion.size() == n,
             std::to_string(diffusion.size()) + " diffusion coefficients are given for " + kinetics.name,
             std::to_string(n) + ", one a field");
@@ -73,6 +71,9 @@ namespace leopard::reaction_diffusion
     require(s.bound_fraction >= 0. && s.bound_fraction <= 1.,
             "the fraction of the asynchronous bound is " + std::to_string(s.bound_fraction),
             "0 for steps that do not follow it, or at most 1");
+    require(std::isfinite(growth.rate) && (growth.dimension == 2 || growth.dimension == 3),
+            "the domain grows with the rate " + std::to_string(growth.rate) + " in " + std::to_string(growth.dimension) + " dimensions",
+            "a finite rate in 2 or 3");
     require(s.bound_fraction == 0. || !s.error_controlled, "steps are error-controlled and follow the asynchronous bound", "one of both");
     require(s.bound_fraction == 0. || s.scheme != Scheme::imex_bdf2,
             "steps follow the asynchronous bound, but with an explicit reaction every step has a convergent iteration",
@@ -87,31 +88,21 @@ namespace leopard::reaction_diffusion
   class Stepper::Implementation
   {
   public:
-    Implementation(const NodeGrid &grid, const StepperOptions &options, const std::shared_ptr<GridSlabs> &slabs)
-      : n_own(slabs != nullptr ? slabs->own_grid().n_nodes() : grid.n_nodes())
+    /** @param n_own_ nodes of the rank, @param n_all of all ranks. */
+    Implementation(std::unique_ptr<Engine> engine_, const StepperOptions &options, long n_own_, long n_all)
+      : n_own(n_own_)
       , species(static_cast<int>(options.diffusion.size()))
+      , engine(std::move(engine_))
     {
-      switch (options.backend)
-        {
-          case Backend::reference:
-            engine = make_reference_engine(grid, options);
-            break;
-          case Backend::host:
-            engine = make_host_engine(grid, options, slabs);
-            break;
-          case Backend::cuda:
-            engine = make_cuda_engine(grid, options, slabs);
-            break;
-        }
       controller.options            = options.stepping;
+      controller.growth             = options.growth;
       controller.next_step          = options.stepping.step_size;
-      controller.n_unknowns         = static_cast<double>(grid.n_nodes()) * species;
+      controller.n_unknowns         = static_cast<double>(n_all) * species;
       controller.has_multigrid      = engine->has_multigrid();
       controller.smallest_reduction = engine->smallest_reduction();
-      controller.rate_bound         = largest_diffusion_rate(grid, options.diffusion);
     }
 
-    const long              n_own; ///< nodes
+    const long              n_own;
     const int               species;
     std::unique_ptr<Engine> engine;
     Controller              controller;
@@ -122,7 +113,26 @@ namespace leopard::reaction_diffusion
     options.validate();
     require(slabs == nullptr || options.backend != Backend::reference, "the backend is reference and there are several ranks", "host or cuda");
     grid.validate(static_cast<int>(options.diffusion.size()));
-    implementation = std::make_unique<Implementation>(grid, options, slabs);
+    auto engine = options.backend == Backend::reference ? make_reference_engine(laplacian_of(grid), options)
+                  : options.backend == Backend::host    ? make_host_engine(grid, options, slabs)
+                                                        : make_cuda_engine(grid, options, slabs);
+    implementation =
+      std::make_unique<Implementation>(std::move(engine), options, slabs != nullptr ? slabs->own_grid().n_nodes() : grid.n_nodes(), grid.n_nodes());
+    implementation->controller.rate_bound = largest_row(grid) * *std::max_element(options.diffusion.begin(), options.diffusion.end());
+  }
+
+  Stepper::Stepper(const MeshLaplacian &mesh, const StepperOptions &options)
+  {
+    options.validate();
+    mesh.validate();
+    auto engine                    = options.backend == Backend::reference ? make_reference_engine(mesh, options)
+                                     : options.backend == Backend::host    ? make_host_engine(mesh, options)
+                                                                           : make_cuda_engine(mesh, options);
+    implementation                 = std::make_unique<Implementation>(std::move(engine), options, mesh.n_nodes(), mesh.n_nodes());
+    const double largest_diffusion = *std::max_element(options.diffusion.begin(), options.diffusion.end());
+    Controller  &c                 = implementation->controller;
+    c.rate_bound                   = largest_diffusion * mesh.largest_row();
+    c.excess_bound                 = largest_diffusion * mesh.largest_excess();
   }
 
   Stepper::~Stepper() = default;

@@ -5,6 +5,7 @@
 #include "controller.h"
 #include "grid_slabs.h"
 #include "kinetics.h"
+#include "mesh_laplacian.h"
 
 #include <memory>
 #include <string>
@@ -17,8 +18,9 @@ namespace leopard::reaction_diffusion
   {
     Backend             backend   = Backend::host;
     int                 n_threads = 0;         ///< host; 0: as many as the machine has
-    std::vector<double> diffusion = {1., 10.}; ///< one coefficient a field (host: 1 to 6 fields, cuda: 2), positive, dimensionless
+    std::vector<double> diffusion = {1., 10.}; ///< one coefficient a field (1 to 6), positive, dimensionless
     KineticsChoice      kinetics;
+    UniformGrowth       growth; ///< of the domain
     SteppingOptions     stepping;
     int                 local_iterations = 1;    ///< sweeps that a block does before the next one's turn
     bool                fields_together  = true; ///< the fields of a node are relaxed together (the inverse of their n_s x n_s block), or each alone
@@ -33,7 +35,8 @@ namespace leopard::reaction_diffusion
    *
    *   du_c/dt = diffusion_c laplace u_c + gamma f_c(u),   c = 1 ... n_s,   zero flux,
    *
-   * on a grid of nodes: 5- or 7-point differences, symmetric boundary rows, the reaction at the nodes (thesis, section 4.14.2.1). Steps by Newton's
+   * (on a domain that grows: UniformGrowth) on a grid of nodes: 5- or 7-point differences, symmetric boundary rows, the reaction at the nodes (thesis,
+   * section 4.14.2.1); or on a mesh of any kind, by the rows of its Laplacian. Steps by Newton's
    * method, tested by its true residual in each step; linear systems by block-asynchronous sweeps in red-black order, all fields of a node together,
    * with values of other blocks read as they are at the moment; or by multigrid with these sweeps where the step is too long for them. On the backend
    * cuda everything happens on the GPU; the host sees scalars at the end of advance() and fields when it asks. Nothing is allocated and no field is
@@ -48,6 +51,8 @@ namespace leopard::reaction_diffusion
      * @throws InvalidInput; DeviceError.
      */
     Stepper(const NodeGrid &grid, const StepperOptions &options, const std::shared_ptr<GridSlabs> &slabs = nullptr);
+    /** The same on a mesh, one rank. */
+    Stepper(const MeshLaplacian &mesh, const StepperOptions &options);
     ~Stepper();
 
     int  n_species() const;

@@ -49,16 +49,19 @@ namespace leopard::reaction_diffusion
       std::vector<double> u(options.diffusion.size() * grid.n_nodes(), 0.9);
       for (long i = 0; i < grid.n_nodes(); ++i)
         u[i] += 1e-3 * static_cast<double>(i % 7);
-      Stepper stepper(grid, options);
-      stepper.start(u.data());
-      stepper.advance(1., 3, 0.);
-      const long before = n_allocations;
-      stepper.advance(1., 5, 0.);
-      const long after = n_allocations;
-      EXPECT_EQ(after, before) << what;
-      EXPECT_EQ(stepper.step_number(), 8) << what;
-      std::vector<double> one(1); // and it does count
-      EXPECT_GT(n_allocations, after);
+      for (const bool as_mesh : {false, true})
+        {
+          const auto stepper = as_mesh ? std::make_unique<Stepper>(laplacian_of(grid), options) : std::make_unique<Stepper>(grid, options);
+          stepper->start(u.data());
+          stepper->advance(1., 3, 0.);
+          const long before = n_allocations;
+          stepper->advance(1., 5, 0.);
+          const long after = n_allocations;
+          EXPECT_EQ(after, before) << what << (as_mesh ? ", as a mesh" : "");
+          EXPECT_EQ(stepper->step_number(), 8) << what;
+          std::vector<double> one(1); // and it does count
+          EXPECT_GT(n_allocations, after);
+        }
     }
   } // namespace
 

@@ -132,7 +132,7 @@ namespace leopard::reaction_diffusion
       {
         level.rhs = b;
         level.clear();
-        Gcr<Schnakenberg> gcr;
+        Gcr<HostLevel<Schnakenberg>> gcr;
         gcr.allocate(level, n_directions);
         const int iterations = gcr.solve(system, implicit, level, level.rhs, 1e-3, 500, [&] { mean.solve(system, implicit, level, level.rhs); });
         EXPECT_LE(iterations, 15);

@@ -170,7 +170,7 @@ namespace leopard::reaction_diffusion
           const double here[2] = {u[i], u[n + i]}, laplace[2] = {0., 0.};
           double       g[2], block[4];
           Sums         sums;
-          system.residual(scheme, here, here, here, here, laplace, weights, 1., g, block, sums);
+          system.residual(scheme, here, here, here, here, laplace, NodeRow{weights, 1.}, g, block, sums);
           for (int c = 0; c < 2; ++c)
             {
               EXPECT_GT(block[3 * c], 0.);

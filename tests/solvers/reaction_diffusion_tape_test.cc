@@ -186,8 +186,6 @@ namespace leopard::reaction_diffusion
 
   TEST_P(ReactionDiffusionTape, AnyNumberOfSpeciesStepsAsTheDirectSolver)
   {
-    if (GetParam() == Backend::cuda)
-      GTEST_SKIP() << "two species";
     for (const unsigned int n : {1u, 3u, 4u})
       for (const Scheme scheme : {Scheme::implicit_euler, Scheme::bdf2, Scheme::imex_bdf2})
         for (const LinearMethod method : {LinearMethod::sweeps, LinearMethod::multigrid})

@@ -78,7 +78,7 @@ namespace leopard::reaction_diffusion
     const auto                             residual = [&](const double *u, double *block, double *g) {
       const double laplace[2] = {5. - diagonal * u[0], 7. - diagonal * u[1]};
       Sums         sums;
-      system.residual(scheme, u, old, old, old, laplace, diagonal, 1., g, block, sums);
+      system.residual(scheme, u, old, old, old, laplace, NodeRow{diagonal, 1.}, g, block, sums);
     };
     const double u[2] = {0.9, 1.2}, e = 1e-6;
     double       block[4], unused[4], g[2];

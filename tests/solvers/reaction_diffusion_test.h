@@ -43,9 +43,11 @@ namespace leopard::reaction_diffusion
     return options;
   }
 
-  inline Vector solution_at(const NodeGrid &grid, const StepperOptions &options, const Vector &initial, double time, Totals *totals = nullptr)
+  /** @param domain a NodeGrid or a MeshLaplacian. */
+  template <typename Domain>
+  Vector solution_at(const Domain &domain, const StepperOptions &options, const Vector &initial, double time, Totals *totals = nullptr)
   {
-    Stepper stepper(grid, options);
+    Stepper stepper(domain, options);
     stepper.start(initial.data());
     const double slack = options.stepping.error_controlled ? 1e-12 * time : 0.5 * options.stepping.step_size;
     EXPECT_EQ(stepper.advance(time, 10000000, slack), StopReason::time_reached);

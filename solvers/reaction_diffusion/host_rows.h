@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "../block_async/host_scheduler.h"
+#include "../matrix/blocks.h"
+#include "mesh_laplacian.h"
+#include "node_system.h"
+
+#include <vector>
+
+namespace leopard::reaction_diffusion
+{
+  /**
+   * A linear system A d = rhs at the nodes of a mesh, A being the Jacobian, and who works on it. Nodes are in the order of blocks; the fields of a
+   * node stand together, field c of node i at i * N + c, and so do the entries of its N x N blocks.
+   */
+  template <typename Kinetics>
+  class HostRows
+  {
+  public:
+    static constexpr int N               = Kinetics::n_species;
+    static constexpr int nodes_per_block = 256;
+
+    HostRows(const MeshLaplacian &mesh, int n_threads)
+      : HostRows(mesh, mesh.blocks(nodes_per_block), n_threads)
+    {
+    }
+
+    /** f(i, block) for all nodes, in parallel. */
+    template <typename F>
+    void for_nodes(const F &f)
+    {
+      scheduler.run(1, [&](int b, int /*thread*/) {
+        for (int i = offsets[b]; i < offsets[b + 1]; ++i)
+          f(i, b);
+      });
+    }
+
+    /** f(begin, end, block) for ranges that hold all entries of all fields, in parallel. */
+    template <typename F>
+    void for_ranges(const F &f)
+    {
+      scheduler.run(1, [&](int b, int /*thread*/) { f(static_cast<long>(offsets[b]) * N, static_cast<long>(offsets[b + 1]) * N, b); });
+    }
+
+    /** f(entry, block) for all entries of all fields, in parallel. */
+    template <typename F>
+    void for_entries(const F &f)
+    {
+      for_ranges([&](long begin, long end, int b) {
+        for (long e = begin; e < end; ++e)
+          f(e, b);
+      });
+    }
+
+    void clear()
+    {
+      for_entries([&](long e, int /*b*/) { d[e] = 0.; });
+    }
+
+    /** One rank has all. */
+    void sum_over_ranks(double * /*values*/, int /*n*/) {}
+
+    int n_nodes() const { return offsets.back(); }
+
+    /** Block-asynchronous sweeps: k in a block when its turn comes, to and fro (first = 1: fro and to), with the newest values; nobody waits. */
+    void sweep(const NodeSystem<Kinetics> &system, double implicit, int n_sweeps, int k, int first = 0)
+    {
+      scheduler.run((n_sweeps + k - 1) / k, [&](int b, int /*thread*/) {
+        for (int s = first; s < first + k; ++s)
+          for (int t = offsets[b]; t < offsets[b + 1]; ++t)
+            relax(system, implicit, s % 2 == 0 ? t : offsets[b] + offsets[b + 1] - 1 - t);
+      });
+    }
+
+    /** result = A v. */
+    void multiply(const NodeSystem<Kinetics> &system, double implicit, const double *v, double *result)
+    {
+      for_nodes([&](int i, int /*b*/) {
+        double sum[N];
+        sum_of_neighbours(i, v, sum);
+        for (int c = 0; c < N; ++c)
+          {
+            double r = -implicit * system.diffusion[c] * sum[c];
+            for (int e = 0; e < N; ++e)
+              r += block[(static_cast<long>(i) * N + c) * N + e] * v[static_cast<long>(i) * N + e];
+            result[static_cast<long>(i) * N + c] = r;
+          }
+      });
+    }
+
+    /** sum_c = of weight times the neighbours' v, field c. Values are read with relaxed atomic loads: others may be writing them. */
+    void sum_of_neighbours(int i, const double *v, double *sum) const
+    {
+      std::fill_n(sum, N, 0.);
+      for (int p = neighbours.row_offsets[i]; p < neighbours.row_offsets[i + 1]; ++p)
+        {
+          const double *v_j = v + static_cast<long>(neighbours.columns[p]) * N;
+          for (int c = 0; c < N; ++c)
+            sum[c] += neighbours.values[p] * load(v_j[c]);
+        }
+    }
+
+    const std::vector<int> old_node; ///< of each node the mesh's
+    const std::vector<int> offsets;  ///< of the blocks
+    const int              n_blocks;
+    HostScheduler          scheduler;
+    std::vector<NodeRow>   row;
+    std::vector<double>    d, rhs, residual;
+    std::vector<double>    matrix; ///< NodeSystem::relaxation_matrix()
+    std::vector<double>    block;  ///< the Jacobian's diagonal blocks
+
+  private:
+    HostRows(const MeshLaplacian &mesh, const Partition &partition, int n_threads)
+      : old_node(partition.old_row)
+      , offsets(partition.block_offsets)
+      , n_blocks(static_cast<int>(offsets.size()) - 1)
+      , scheduler(n_blocks, static_cast<long>(N) * mesh.n_nodes(), n_threads)
+      , d(static_cast<std::size_t>(N) * mesh.n_nodes())
+      , rhs(d.size())
+      , residual(d.size())
+      , matrix(N * d.size())
+      , block(N * d.size())
+    {
+      const CrsMatrix A = permute(mesh.matrix, partition);
+      for (int i = 0; i < A.n_rows; ++i)
+        {
+          row.push_back(mesh.row(old_node[i]));
+          for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
+            if (A.columns[p] != i)
+              {
+                neighbours.columns.push_back(A.columns[p]);
+                neighbours.values.push_back(-A.values[p]);
+              }
+          neighbours.row_offsets.push_back(static_cast<int>(neighbours.columns.size()));
+        }
+      neighbours.n_rows = neighbours.n_columns = A.n_rows;
+    }
+
+    void relax(const NodeSystem<Kinetics> &system, double implicit, int i)
+    {
+      const long first = static_cast<long>(i) * N;
+      double     b[N], value[N];
+      sum_of_neighbours(i, d.data(), b);
+      for (int c = 0; c < N; ++c)
+        {
+          value[c] = d[first + c];
+          b[c]     = rhs[first + c] + implicit * system.diffusion[c] * (b[c] + row[i].damping() * value[c]);
+        }
+      NodeSystem<Kinetics>::relax(system.fields_together, system.omega, b, &matrix[first * N], value);
+      for (int c = 0; c < N; ++c)
+        store(d[first + c], value[c]);
+    }
+
+    CrsMatrix neighbours; ///< laplace without its diagonal: the weights
+  };
+} // namespace leopard::reaction_diffusion

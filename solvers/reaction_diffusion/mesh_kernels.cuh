@@ -1,0 +1,339 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "grid_gcr.cuh"
+
+namespace leopard::reaction_diffusion
+{
+  // Time steps and multigrid on meshes of any kind, as kernels of the time loop's graph. Nodes are in the order of blocks, one of which a thread block relaxes. Solutions are
+  // doubles; corrections, right-hand sides and matrices are floats. Fields of a node stand together.
+
+  constexpr int mesh_threads = 128; ///< and nodes of a block, at most
+
+  /** A mesh, or what stands for it on a coarser level (MeshLevel). Device memory. */
+  struct MeshView
+  {
+    int            n, n_blocks;
+    const int     *offsets;   ///< of the blocks' nodes
+    const int     *row_begin; ///< of the blocks: entry e of its node t is number row_begin + e * (nodes of the block) + t
+    const int     *columns;   ///< those within the block first
+    const double  *weights;   ///< -matrix_ij of MeshLaplacian
+    const float   *short_weights;
+    const ushort2 *n_entries; ///< of a row: within the block, all; without the diagonal
+    const NodeRow *row;
+    float         *d, *rhs, *residual; ///< field c of node i at i * N + c
+    float         *u;                  ///< coarse levels only, likewise: the restricted solution
+    float         *relaxation;         ///< NodeSystem::relaxation_matrix(), entry e of node i at e * n + i
+    float         *reaction;           ///< the Jacobian's diagonal blocks less the diffusion's part, likewise
+    double        *parts;              ///< the mesh only: sums of the thread blocks of evaluate_mesh, Sums::n each
+    GraphState    *state;
+  };
+
+  /** A transfer between levels, in compressed rows. Device memory. */
+  struct TransferView
+  {
+    int          n_rows;
+    const int   *offsets, *columns;
+    const float *values;
+
+    /** result = row i times x, all fields. */
+    template <int N, typename Number>
+    __device__ void multiply(int i, const Number *x, float *result) const
+    {
+      for (int c = 0; c < N; ++c)
+        result[c] = 0.f;
+      for (int p = offsets[i]; p < offsets[i + 1]; ++p)
+        {
+          const float   value = values[p];
+          const Number *x_j   = x + static_cast<long>(columns[p]) * N;
+          for (int c = 0; c < N; ++c)
+            result[c] += value * static_cast<float>(x_j[c]);
+        }
+    }
+  };
+
+  /** A node of the thread's own in a block. */
+  struct MeshNode
+  {
+    int i, entry, stride, begin;
+
+    __device__ MeshNode(const MeshView &v, int block)
+      : i(v.offsets[block] + threadIdx.x)
+      , entry(v.row_begin[block] + threadIdx.x)
+      , stride(v.offsets[block + 1] - v.offsets[block])
+      , begin(v.offsets[block])
+    {
+    }
+    __device__ bool exists() const { return threadIdx.x < stride; }
+    __device__ int  number(int e) const { return entry + e * stride; }
+  };
+
+  template <int N, bool predicting>
+  __global__ void __launch_bounds__(grid_threads) update_mesh(const __grid_constant__ MeshView v)
+  {
+    const Controller &c   = v.state->controller;
+    double           *u   = v.state->slots[c.slot(-1)];
+    const double     *u_n = v.state->slots[c.slot(0)], *u_o = v.state->slots[c.slot(1)], *u_p = v.state->slots[c.slot(2)];
+    double            weight[3] = {c.prediction[0], c.prediction[1], c.prediction[2]};
+    for (int e = blockIdx.x * grid_threads + threadIdx.x; e < N * v.n; e += gridDim.x * grid_threads)
+      if constexpr (predicting)
+        u[e] = weight[0] * u_n[e] + (weight[1] != 0. ? weight[1] * u_o[e] : 0.) + (weight[2] != 0. ? weight[2] * u_p[e] : 0.);
+      else
+        u[e] += v.d[e];
+  }
+
+  /** Of node i. @param jacobian its diagonal block; is changed. */
+  template <typename Kinetics>
+  __device__ void store_blocks(const MeshView &v, const NodeSystem<Kinetics> &system, double implicit, const NodeRow &row, int i, double *jacobian)
+  {
+    constexpr int N = Kinetics::n_species;
+    double        relaxation[N * N];
+    system.relaxation_matrix(jacobian, implicit, row, relaxation);
+    for (int c = 0; c < N; ++c)
+      jacobian[c * N + c] -= implicit * system.diffusion[c] * row.diagonal;
+    for (int e = 0; e < N * N; ++e)
+      {
+        v.relaxation[static_cast<long>(e) * v.n + i] = static_cast<float>(relaxation[e]);
+        v.reaction[static_cast<long>(e) * v.n + i]   = static_cast<float>(jacobian[e]);
+      }
+  }
+
+  /** G at the new values, the Jacobian's blocks, their relaxation matrices, and the sums. */
+  template <typename Kinetics>
+  __global__ void __launch_bounds__(mesh_threads)
+    evaluate_mesh(const __grid_constant__ MeshView v, const __grid_constant__ NodeSystem<Kinetics> system)
+  {
+    constexpr int                               N = Kinetics::n_species;
+    const Controller                           &c = v.state->controller;
+    const typename NodeSystem<Kinetics>::Scheme scheme(c);
+    const double                               *u = v.state->slots[c.slot(-1)];
+    const double                               *level[3];
+    for (int l = 0; l < 3; ++l)
+      level[l] = v.state->slots[c.slot(l)];
+    Sums sums;
+    for (int block = blockIdx.x; block < v.n_blocks; block += gridDim.x)
+      {
+        const MeshNode node(v, block);
+        if (!node.exists())
+          continue;
+        const long first = static_cast<long>(node.i) * N;
+        double     here[N], laplace[N] = {}, g[N], jacobian[N * N];
+        for (int s = 0; s < N; ++s)
+          here[s] = u[first + s];
+        for (int e = 0; e < v.n_entries[node.i].y; ++e)
+          {
+            const double  w   = v.weights[node.number(e)];
+            const double *u_j = u + static_cast<long>(v.columns[node.number(e)]) * N;
+            for (int s = 0; s < N; ++s)
+              laplace[s] += w * (u_j[s] - here[s]);
+          }
+        const NodeRow row = v.row[node.i];
+        system.residual(scheme, here, level[0] + first, level[1] + first, level[2] + first, laplace, row, g, jacobian, sums);
+        for (int s = 0; s < N; ++s)
+          v.rhs[first + s] = static_cast<float>(-g[s]);
+        store_blocks(v, system, scheme.implicit, row, node.i, jacobian);
+      }
+    __shared__ double shared[32 * Sums::n];
+    double            part[Sums::n];
+    sums.copy_to(part);
+    merge_over_block<Sums>(part, shared);
+    if (threadIdx.x == 0)
+      for (int q = 0; q < Sums::n; ++q)
+        v.parts[blockIdx.x * Sums::n + q] = part[q];
+  }
+
+  /**
+   * A global iteration, if more than `position` are left or that is negative: each thread block does local_iterations Jacobi sweeps in its block, with the newest values around it
+   * as they were at first. @param d the iterate, @param from_zero whatever stands there.
+   */
+  template <typename Kinetics>
+  __global__ void __launch_bounds__(mesh_threads) relax_mesh(const __grid_constant__ MeshView v,
+                                                             const __grid_constant__ NodeSystem<Kinetics> system,
+                                                             float                                       *d,
+                                                             int                                          position,
+                                                             int                                          local_iterations,
+                                                             bool                                         from_zero)
+  {
+    constexpr int     N     = Kinetics::n_species;
+    const GraphState &state = *v.state;
+    if (position >= 0 && position >= state.iterations_left)
+      return;
+    const MeshNode   node(v, blockIdx.x);
+    __shared__ float shared[mesh_threads * N];
+    float            frozen[N] = {}, mine[N] = {}, matrix[N * N], factor[N];
+    const long       first   = static_cast<long>(node.i) * N;
+    int              n_inner = 0;
+    float            damping = 0.f;
+    if (node.exists())
+      {
+        const ushort2 n_entries = v.n_entries[node.i];
+        n_inner                 = n_entries.x;
+        damping                 = static_cast<float>(v.row[node.i].damping());
+        for (int c = 0; c < N; ++c)
+          factor[c] = static_cast<float>(state.controller.implicit * system.diffusion[c]);
+        if (!from_zero)
+          for (int e = n_inner; e < n_entries.y; ++e)
+            {
+              const float           w   = v.short_weights[node.number(e)];
+              const volatile float *d_j = d + static_cast<long>(v.columns[node.number(e)]) * N;
+              for (int c = 0; c < N; ++c)
+                frozen[c] += w * d_j[c];
+            }
+        for (int c = 0; c < N; ++c)
+          {
+            frozen[c] = v.rhs[first + c] + factor[c] * frozen[c];
+            mine[c]   = from_zero ? 0.f : d[first + c];
+          }
+        for (int e = 0; e < N * N; ++e)
+          matrix[e] = v.relaxation[static_cast<long>(e) * v.n + node.i];
+      }
+    const float omega = static_cast<float>(system.omega);
+    for (int k = 0; k < local_iterations; ++k)
+      {
+        for (int c = 0; c < N; ++c)
+          shared[threadIdx.x * N + c] = mine[c];
+        __syncthreads();
+        float b[N] = {};
+        for (int e = 0; e < n_inner; ++e)
+          {
+            const float  w   = v.short_weights[node.number(e)];
+            const float *d_j = shared + (v.columns[node.number(e)] - node.begin) * N;
+            for (int c = 0; c < N; ++c)
+              b[c] += w * d_j[c];
+          }
+        if (node.exists())
+          {
+            for (int c = 0; c < N; ++c)
+              b[c] = frozen[c] + factor[c] * (b[c] + damping * mine[c]);
+            NodeSystem<Kinetics>::relax(system.fields_together, omega, b, matrix, mine);
+          }
+        __syncthreads();
+      }
+    if (node.exists())
+      for (int c = 0; c < N; ++c)
+        static_cast<volatile float *>(d)[first + c] = mine[c];
+  }
+
+  /** (A d)_i */
+  template <typename Kinetics>
+  __device__ void multiply_row(const MeshView &v, const NodeSystem<Kinetics> &system, const MeshNode &node, const float *d, float *result)
+  {
+    constexpr int N     = Kinetics::n_species;
+    const long    first = static_cast<long>(node.i) * N;
+    float         here[N], laplace[N] = {};
+    for (int c = 0; c < N; ++c)
+      here[c] = d[first + c];
+    for (int e = 0; e < v.n_entries[node.i].y; ++e)
+      {
+        const float  w   = v.short_weights[node.number(e)];
+        const float *d_j = d + static_cast<long>(v.columns[node.number(e)]) * N;
+        for (int c = 0; c < N; ++c)
+          laplace[c] += w * (d_j[c] - here[c]);
+      }
+    for (int c = 0; c < N; ++c)
+      {
+        result[c] = -static_cast<float>(v.state->controller.implicit * system.diffusion[c]) * laplace[c];
+        for (int e = 0; e < N; ++e)
+          result[c] += v.reaction[static_cast<long>(c * N + e) * v.n + node.i] * here[e];
+      }
+  }
+
+  /** residual = rhs - A d */
+  template <typename Kinetics>
+  __global__ void __launch_bounds__(mesh_threads)
+    compute_mesh_residual(const __grid_constant__ MeshView v, const __grid_constant__ NodeSystem<Kinetics> system)
+  {
+    constexpr int  N = Kinetics::n_species;
+    const MeshNode node(v, blockIdx.x);
+    if (!node.exists())
+      return;
+    float product[N];
+    multiply_row(v, system, node, v.d, product);
+    for (int c = 0; c < N; ++c)
+      v.residual[static_cast<long>(node.i) * N + c] = v.rhs[static_cast<long>(node.i) * N + c] - product[c];
+  }
+
+  /** coarse.rhs = R fine.residual */
+  template <int N>
+  __global__ void __launch_bounds__(mesh_threads)
+    restrict_mesh_residual(const __grid_constant__ MeshView fine, const __grid_constant__ MeshView coarse, const TransferView R)
+  {
+    if (const int i = blockIdx.x * mesh_threads + threadIdx.x; i < R.n_rows)
+      R.multiply<N>(i, fine.residual, coarse.rhs + static_cast<long>(i) * N);
+  }
+
+  /** fine.d += P coarse.d */
+  template <int N>
+  __global__ void __launch_bounds__(mesh_threads)
+    prolongate_mesh(const __grid_constant__ MeshView coarse, const __grid_constant__ MeshView fine, const TransferView P)
+  {
+    const int i = blockIdx.x * mesh_threads + threadIdx.x;
+    if (i >= P.n_rows)
+      return;
+    float correction[N];
+    P.multiply<N>(i, coarse.d, correction);
+    for (int c = 0; c < N; ++c)
+      fine.d[static_cast<long>(i) * N + c] += correction[c];
+  }
+
+  /** The blocks of a coarse level's Jacobian, at the restricted solution. `finest`: the fine level is the mesh, whose solution is in the slots. */
+  template <typename Kinetics, bool finest>
+  __global__ void __launch_bounds__(mesh_threads) linearize_mesh(const __grid_constant__ MeshView fine,
+                                                                 const __grid_constant__ MeshView coarse,
+                                                                 const __grid_constant__ NodeSystem<Kinetics> system,
+                                                                 const TransferView                           R)
+  {
+    constexpr int N = Kinetics::n_species;
+    const int     i = blockIdx.x * mesh_threads + threadIdx.x;
+    if (i >= R.n_rows)
+      return;
+    float *const u = coarse.u + static_cast<long>(i) * N;
+    if constexpr (finest)
+      R.multiply<N>(i, fine.state->slots[fine.state->controller.slot(-1)], u);
+    else
+      R.multiply<N>(i, fine.u, u);
+    const typename NodeSystem<Kinetics>::Scheme scheme(fine.state->controller);
+    double                                      here[N], zero[N] = {}, g[N], jacobian[N * N];
+    for (int c = 0; c < N; ++c)
+      here[c] = u[c];
+    Sums          unused;
+    const NodeRow row = coarse.row[i];
+    system.residual(scheme, here, here, here, here, zero, row, g, jacobian, unused);
+    store_blocks(coarse, system, scheme.implicit, row, i, jacobian);
+  }
+
+  /** q_k = A d; parts of q_k . q_j: what multiply_direction() is on a grid. @param d floats, as all vectors here. */
+  template <typename Kinetics>
+  __global__ void __launch_bounds__(mesh_threads)
+    multiply_mesh_direction(const __grid_constant__ MeshView v, const __grid_constant__ NodeSystem<Kinetics> system, const float *d, const GcrView g)
+  {
+    constexpr int     N     = Kinetics::n_species;
+    const GraphState &state = *v.state;
+    const int         k = state.gcr.iteration % max_directions, n_filled = min(state.gcr.iteration, max_directions);
+    float *const      q_k                 = reinterpret_cast<float *>(g.image(k));
+    double            sum[max_directions] = {};
+    for (int block = blockIdx.x; block < v.n_blocks; block += gridDim.x)
+      {
+        const MeshNode node(v, block);
+        if (!node.exists())
+          continue;
+        const long first = static_cast<long>(node.i) * N;
+        float      product[N];
+        multiply_row(v, system, node, d, product);
+        for (int c = 0; c < N; ++c)
+          {
+            const float q  = product[c];
+            q_k[first + c] = q;
+#pragma unroll
+            for (int j = 0; j < max_directions; ++j)
+              if (j < n_filled && j != k)
+                sum[j] += static_cast<double>(q) * reinterpret_cast<const float *>(g.image(j))[first + c];
+          }
+      }
+    __shared__ double shared[32 * max_directions];
+    merge_over_block<Addition>(sum, shared);
+    if (threadIdx.x == 0)
+      for (int j = 0; j < max_directions; ++j)
+        g.parts[blockIdx.x * max_directions + j] = sum[j];
+  }
+} // namespace leopard::reaction_diffusion
