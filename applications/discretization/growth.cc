@@ -35,9 +35,15 @@ namespace leopard
                           : "'Mesh/Growth rate' is given, but 'Mesh/Growth' is none\n  expected: set Growth = exponential or linear");
   }
 
+  reaction_diffusion::UniformGrowth Growth::uniform() const
+  {
+    using reaction_diffusion::GrowthLaw;
+    return {law == "exponential" ? GrowthLaw::exponential : law == "linear" ? GrowthLaw::linear : GrowthLaw::none, rate, dimension};
+  }
+
   double Growth::length(double t) const
   {
-    return law == "exponential" ? std::exp(rate * t) : law == "linear" ? 1. + rate * t : 1.;
+    return uniform().length(t);
   }
 
   double Growth::volume(double t) const
@@ -47,9 +53,6 @@ namespace leopard
 
   GrowthFactors Growth::factors(double t) const
   {
-    if (!grows())
-      return {};
-    const double l = length(t);
-    return {1. / (l * l), dimension * (law == "exponential" ? rate : rate / l)};
+    return uniform().factors(t);
   }
 } // namespace leopard

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <solvers/reaction_diffusion/growth.h>
+
 #include <string>
 
 namespace dealii
@@ -10,12 +12,7 @@ namespace dealii
 
 namespace leopard
 {
-  /** What growth makes of du/dt = D laplace u + r at one time: du/dt = diffusion D laplace u - dilution u + r. */
-  struct GrowthFactors
-  {
-    double diffusion = 1.; ///< 1 / L^2
-    double dilution  = 0.; ///< dim L' / L, 1 / time
-  };
+  using reaction_diffusion::GrowthFactors;
 
   /**
    * Uniform growth of the domain: a point x of the mesh, the domain at time zero, is at L(t) x at time t, with
@@ -35,9 +32,11 @@ namespace leopard
     /** @throws Error for a rate without a law. */
     void read(dealii::ParameterHandler &prm, int dimension);
 
-    bool          grows() const { return law != "none"; }
-    double        length(double t) const; ///< L
-    double        volume(double t) const; ///< L^dim, against that at time zero
-    GrowthFactors factors(double t) const;
+    bool grows() const { return law != "none"; }
+    /** The same for the solver library. */
+    reaction_diffusion::UniformGrowth uniform() const;
+    double                            length(double t) const; ///< L
+    double                            volume(double t) const; ///< L^dim, against that at time zero
+    GrowthFactors                     factors(double t) const;
   };
 } // namespace leopard

@@ -134,22 +134,9 @@ namespace leopard
       {
         const auto &linear  = context.parameters.linear_solver;
         std::string why_not = time.engine == "general" ? "it is asked for" : FusedSteps::why_not(problem, time, context.parameters.newton, linear);
-        UniformGrid grid;
-        if (why_not.empty() && context.parameters.growth.grows())
-          why_not = "the domain grows";
-        if (why_not.empty() && !context.parameters.discretization.finite_differences)
-          why_not = "it needs finite differences";
+        FusedSteps::Domain domain;
         if (why_not.empty())
-          {
-            if constexpr (dim == spacedim)
-              grid = find_uniform_grid(discretization);
-            else
-              grid.why_not = "the domain is a surface";
-            why_not = grid.why_not;
-          }
-        std::shared_ptr<reaction_diffusion::GridSlabs> slabs;
-        if (why_not.empty())
-          slabs = FusedSteps::share_out(grid, problem, time, linear, context.comm, why_not);
+          domain = choose_domain(why_not);
         if (time.engine == "fused" && !why_not.empty())
           throw Error("'Time stepping/Engine' is fused, but this time loop cannot be used here: " + why_not +
                       "\n  expected: settings that it can do, or 'Engine' = automatic or general");
@@ -158,10 +145,20 @@ namespace leopard
             context.log.line("time loop: general, since " + std::string(time.engine == "general" ? "" : "the fused one cannot be used: ") + why_not);
             return;
           }
-        auto fused =
-          std::make_unique<FusedSteps>(grid, slabs, context.comm, problem, time, context.parameters.newton, linear, integrator->next_step_size());
+        auto fused = std::make_unique<FusedSteps>(
+          domain, context.comm, problem, context.parameters.growth, time, context.parameters.newton, linear, integrator->next_step_size());
         context.log.line("time loop: fused, " + fused->stepper.description());
         integrator->use_fused_steps(std::move(fused));
+      }
+
+      FusedSteps::Domain choose_domain(std::string &why_not)
+      {
+        const DiscretizationParameters &parameters = context.parameters.discretization;
+        if constexpr (dim == spacedim)
+          if (parameters.finite_differences)
+            if (const UniformGrid grid = find_uniform_grid(discretization); grid.why_not.empty())
+              return FusedSteps::on_grid(grid, problem, time, context.parameters.linear_solver, context.comm, why_not);
+        return FusedSteps::on_mesh(system, parameters.finite_differences || parameters.lumped_mass, discretization, problem, why_not);
       }
 
       void resume(const Checkpoints::Found &found, const std::vector<HostVector> &solutions)

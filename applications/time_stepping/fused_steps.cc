@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fused_steps.h"
 
+#include <applications/discretization/semi_discrete_system.h>
+#include <applications/linear_solvers/level_source.h>
 #include <applications/linear_solvers/linear_solver.h>
 #include <applications/problems/problem.h>
 #include <solvers/distributed/stencil/make_grid_slabs.h>
@@ -19,13 +21,18 @@ namespace leopard
   {
     using namespace reaction_diffusion;
 
-    StepperOptions options_for(
-      const Problem &problem, const TimeParameters &time, const NewtonParameters &newton, const LinearSolverParameters &linear, double step_size)
+    StepperOptions options_for(const Problem                &problem,
+                               const Growth                 &growth,
+                               const TimeParameters         &time,
+                               const NewtonParameters       &newton,
+                               const LinearSolverParameters &linear,
+                               double                        step_size)
     {
       StepperOptions options;
       options.backend   = linear.backend == "cuda" ? Backend::cuda : Backend::host;
       options.n_threads = linear.block_async.n_threads;
       options.kinetics  = *problem.library_kinetics();
+      options.growth    = growth.uniform();
       options.diffusion.clear();
       for (unsigned int c = 0; c < problem.fields().size(); ++c)
         options.diffusion.push_back(problem.diffusion(c, dealii::Point<3>()));
@@ -47,6 +54,13 @@ namespace leopard
       s.stop_at_negative_values = time.negative_values == "stop" && problem.fields_are_concentrations();
       return options;
     }
+
+    Stepper make_stepper(const FusedSteps::Domain &domain, const StepperOptions &options)
+    {
+      if (domain.mesh != nullptr)
+        return Stepper(*domain.mesh, options);
+      return Stepper(domain.grid, options, domain.slabs);
+    }
   } // namespace
 
   std::string
@@ -57,11 +71,12 @@ namespace leopard
       return "it needs built-in kinetics or expressions";
     if (const std::string reason = kinetics->why_not(); !reason.empty())
       return "of the expressions of 'Turing/Kinetics': " + reason;
-    if (linear.backend == "cuda" && kinetics->n_species() != 2)
-      return "on a GPU it knows systems of two species, and there are " + std::to_string(kinetics->n_species());
     for (const Expression &source : problem.source)
       if (!source.is_zero())
         return "it knows no sources";
+    for (unsigned int c = 0; c < problem.fields().size(); ++c)
+      if (problem.absorption(c) != 0.)
+        return "it knows no absorption";
     if (time.negative_values == "clip")
       return "it does not clip negative values";
     if (!linear.uses_block_async())
@@ -73,44 +88,85 @@ namespace leopard
     return "";
   }
 
-  std::shared_ptr<GridSlabs> FusedSteps::share_out(const UniformGrid            &grid,
-                                                   const Problem                &problem,
-                                                   const TimeParameters         &time,
-                                                   const LinearSolverParameters &linear,
-                                                   MPI_Comm                      comm,
-                                                   std::string                  &why_not)
+  FusedSteps::Domain FusedSteps::on_grid(const UniformGrid            &grid,
+                                         const Problem                &problem,
+                                         const TimeParameters         &time,
+                                         const LinearSolverParameters &linear,
+                                         MPI_Comm                      comm,
+                                         std::string                  &why_not)
   {
-    const bool on_gpu = linear.backend == "cuda";
-    if (on_gpu && time.engine != "fused")
+    const bool on_gpu   = linear.backend == "cuda";
+    const int  n_fields = static_cast<int>(problem.fields().size());
+    if (on_gpu && dealii::Utilities::MPI::n_mpi_processes(comm) > 1)
       {
         const std::vector<int> devices = dealii::Utilities::MPI::all_gather(comm, linear.device);
-        if (std::set<int>(devices.begin(), devices.end()).size() < devices.size())
-          {
-            why_not = "ranks share a GPU, and would wait for one another there";
-            return nullptr;
-          }
+        if (n_fields != 2)
+          why_not = "several ranks on GPUs share systems of two species only, and there are " + std::to_string(n_fields);
+        else if (time.engine != "fused" && std::set<int>(devices.begin(), devices.end()).size() < devices.size())
+          why_not = "ranks share a GPU, and would wait for one another there";
+        if (!why_not.empty())
+          return {};
       }
-    return make_grid_slabs(grid.grid, static_cast<int>(problem.fields().size()), on_gpu ? Backend::cuda : Backend::host, comm, why_not);
+    return {grid.grid, make_grid_slabs(grid.grid, n_fields, on_gpu ? Backend::cuda : Backend::host, comm, why_not), nullptr, grid.nodes};
   }
 
-  FusedSteps::FusedSteps(const UniformGrid                &grid,
-                         const std::shared_ptr<GridSlabs> &slabs,
-                         MPI_Comm                          comm,
-                         const Problem                    &problem,
-                         const TimeParameters             &time,
-                         const NewtonParameters           &newton,
-                         const LinearSolverParameters     &linear,
-                         double                            step_size)
-    : stepper(grid.grid, options_for(problem, time, newton, linear, step_size), slabs)
+  FusedSteps::Domain FusedSteps::on_mesh(
+    const SemiDiscreteSystem &system, bool lumped_mass, const LevelSource &discretization, const Problem &problem, std::string &why_not)
+  {
+    const HostVector &m = system.lumped_mass;
+    if (dealii::Utilities::MPI::n_mpi_processes(m.get_mpi_communicator()) > 1)
+      why_not = "several ranks can share a rectangle or a box of finite differences only";
+    else if (!lumped_mass)
+      why_not = "it needs a lumped mass matrix";
+    else if (!(*std::min_element(m.begin(), m.end()) > 0.))
+      why_not = "it needs a mesh without hanging nodes and positive lumped masses";
+    if (!why_not.empty())
+      return {};
+    const CrsMatrix K         = local_matrix(system.stiffness).matrix; // of each field the same, times its diffusion coefficient
+    const int       n_fields  = static_cast<int>(problem.fields().size());
+    const double    diffusion = problem.diffusion(0, dealii::Point<3>()), largest = m.linfty_norm();
+    Domain          domain;
+    domain.mesh  = std::make_shared<MeshLaplacian>();
+    CrsMatrix &A = domain.mesh->matrix;
+    A.n_rows = A.n_columns = K.n_rows / n_fields;
+    for (int i = 0; i < A.n_rows; ++i)
+      {
+        const int row = i * n_fields;
+        for (int p = K.row_offsets[row]; p < K.row_offsets[row + 1]; ++p)
+          if (K.columns[p] % n_fields == 0 && K.values[p] != 0.)
+            {
+              A.columns.push_back(K.columns[p] / n_fields);
+              A.values.push_back(K.values[p] / (diffusion * m.begin()[row]));
+            }
+        A.row_offsets.push_back(static_cast<int>(A.columns.size()));
+        domain.mesh->weight.push_back(m.begin()[row] / largest);
+      }
+    domain.mesh->coordinates = discretization.nodes();
+    domain.mesh->dimension   = discretization.dimension();
+    domain.nodes.resize(A.n_rows);
+    std::iota(domain.nodes.begin(), domain.nodes.end(), 0);
+    return domain;
+  }
+
+  FusedSteps::FusedSteps(const Domain                 &domain,
+                         MPI_Comm                      comm,
+                         const Problem                &problem,
+                         const Growth                 &growth,
+                         const TimeParameters         &time,
+                         const NewtonParameters       &newton,
+                         const LinearSolverParameters &linear,
+                         double                        step_size)
+    : stepper(make_stepper(domain, options_for(problem, growth, time, newton, linear, step_size)))
     , n_fields(problem.fields().size())
-    , n_unknowns(grid.nodes.size())
+    , n_unknowns(domain.nodes.size())
     , field_by_field(n_fields * stepper.n_nodes())
     , values_of_field(n_unknowns)
   {
+    const GridSlabs *const                       slabs = domain.slabs.get();
     std::vector<dealii::types::global_dof_index> slab(stepper.n_nodes());
-    std::iota(slab.begin(), slab.end(), slabs != nullptr ? slabs->first() * (grid.grid.n_nodes() / grid.grid.n[slabs->direction]) : 0);
-    to_unknowns.reinit(slab, grid.nodes, comm);
-    to_slab.reinit(grid.nodes, slab, comm);
+    std::iota(slab.begin(), slab.end(), slabs != nullptr ? slabs->first() * (domain.grid.n_nodes() / domain.grid.n[slabs->direction]) : 0);
+    to_unknowns.reinit(slab, domain.nodes, comm);
+    to_slab.reinit(domain.nodes, slab, comm);
   }
 
   void FusedSteps::load(const Stepper::State &state, const std::vector<HostVector> &levels)

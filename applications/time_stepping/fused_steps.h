@@ -3,6 +3,7 @@
 
 #include "time_parameters.h"
 
+#include <applications/discretization/growth.h>
 #include <applications/discretization/uniform_grid.h>
 #include <applications/nonlinear/newton.h>
 #include <solvers/dealii/trilinos_matrix.h>
@@ -16,8 +17,10 @@
 
 namespace leopard
 {
+  class LevelSource;
   class Problem;
   struct LinearSolverParameters;
+  struct SemiDiscreteSystem;
 
   /**
    * The time loop of the solver library (reaction_diffusion::Stepper) between the vectors of this program: many steps a call, on the GPU without the
@@ -30,26 +33,36 @@ namespace leopard
     static std::string
     why_not(const Problem &problem, const TimeParameters &time, const NewtonParameters &newton, const LinearSolverParameters &linear);
 
-    /** The ranks' slabs of a grid; null for one rank, or where that cannot be, with the reason. Collective. */
-    static std::shared_ptr<reaction_diffusion::GridSlabs> share_out(const UniformGrid            &grid,
-                                                                    const Problem                &problem,
-                                                                    const TimeParameters         &time,
-                                                                    const LinearSolverParameters &linear,
-                                                                    MPI_Comm                      comm,
-                                                                    std::string                  &why_not);
+    /** Where it steps: on a grid, or (mesh not null) by the rows of a mesh's Laplacian, on one rank. */
+    struct Domain
+    {
+      reaction_diffusion::NodeGrid                       grid;
+      std::shared_ptr<reaction_diffusion::GridSlabs>     slabs; ///< the ranks' parts of the grid; null for one rank
+      std::shared_ptr<reaction_diffusion::MeshLaplacian> mesh;
+      std::vector<dealii::types::global_dof_index>       nodes; ///< of each scalar degree of freedom that the rank owns
+    };
 
-    /**
-     * @param grid what find_uniform_grid() has found, @param slabs what share_out() has made of it, @param comm whose ranks share it.
-     * @throws Error.
-     */
-    FusedSteps(const UniformGrid                                    &grid,
-               const std::shared_ptr<reaction_diffusion::GridSlabs> &slabs,
-               MPI_Comm                                              comm,
-               const Problem                                        &problem,
-               const TimeParameters                                 &time,
-               const NewtonParameters                               &newton,
-               const LinearSolverParameters                         &linear,
-               double                                                step_size);
+    /** A grid, as find_uniform_grid() has found it, shared out to ranks; or the reason why that cannot be. Collective. */
+    static Domain on_grid(const UniformGrid            &grid,
+                          const Problem                &problem,
+                          const TimeParameters         &time,
+                          const LinearSolverParameters &linear,
+                          MPI_Comm                      comm,
+                          std::string                  &why_not);
+
+    /** A mesh; or the reason why that cannot be. @param lumped_mass whether the system's mass matrix is. Collective. */
+    static Domain
+    on_mesh(const SemiDiscreteSystem &system, bool lumped_mass, const LevelSource &discretization, const Problem &problem, std::string &why_not);
+
+    /** @param comm whose ranks share the domain. @throws Error. */
+    FusedSteps(const Domain                 &domain,
+               MPI_Comm                      comm,
+               const Problem                &problem,
+               const Growth                 &growth,
+               const TimeParameters         &time,
+               const NewtonParameters       &newton,
+               const LinearSolverParameters &linear,
+               double                        step_size);
 
     /** Collective, as store(). */
     void load(const reaction_diffusion::Stepper::State &state, const std::vector<HostVector> &levels);

@@ -70,10 +70,14 @@ namespace leopard
     report.rejected          = last.rejected;
     report.error_estimate    = last.error_estimate;
     report.rate_of_change    = last.rate_of_change;
-    // the library divides G by a m; its weights are 1 where m is that of a whole cell
-    report.residual = last.residual * coefficients(steps[0], steps[1], last_order).a * system.lumped_mass.linfty_norm();
+    // the library divides G by (a + s) m / k; its weights are 1 where m is largest
+    const GrowthFactors factors = growth.factors(t);
+    report.residual =
+      last.residual * (coefficients(steps[0], steps[1], last_order).a + factors.dilution) / factors.diffusion * system.lumped_mass.linfty_norm();
     report.bound =
-      parameters.follows_bound() ? last.bound : Controller::asynchronous_bound(implicit_system.dominant_mass_factor(levels[1]), last_order, steps[1]);
+      parameters.follows_bound()
+        ? last.bound
+        : Controller::asynchronous_bound(implicit_system.dominant_mass_factor(levels[1], growth.factors(t - steps[0])), last_order, steps[1]);
     if (parameters.explicit_reaction())
       extrapolate_reaction(coefficients(steps[0], steps[1], last_order));
     if (totals.multigrid_steps > 0 && !told_bound)

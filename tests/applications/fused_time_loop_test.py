@@ -51,6 +51,7 @@ class FusedTimeLoop(Program):
         self.assertNotIn("multigrid", said)
         said, fused, fused_times = self.run_case("fused", *settings)
         self.assertIn("time loop: fused, ", said)
+        self.said = said
         self.assertEqual(len(general_times), len(fused_times))
         for one, two in zip(general_times, fused_times):
             self.assertAlmostEqual(one, two, delta=1e-9)
@@ -170,16 +171,59 @@ class FusedTimeLoop(Program):
 
     def test_says_why_not(self):
         file = self.write("case.prm", CASE)
-        for setting, reason in (("Discretization/Method=finite elements", "it needs finite differences"), ("Turing/Source u=1", "no sources"),
+        for setting, reason in (("Turing/Source u=1", "no sources"),
                                 ("Linear solver/Method=direct", "another solver"), ("Newton/Forcing=fixed iterations", "a fixed number"),
                                 ("Time stepping/Negative values=clip", "does not clip")):
             said = self.leopard(file, "Time stepping/Engine=fused", setting, *FIXED[:3], fails=True)
             self.assertIn("'Time stepping/Engine' is fused", said)
             self.assertIn(reason, said)
-        said = self.leopard(file, "Mesh/Growth=exponential", "Mesh/Growth rate=1", *FIXED[:2], "Time stepping/End time=1e-3")
-        self.assertIn("time loop: general, since the fused one cannot be used: the domain grows", said)
-        said = self.leopard(file, "Discretization/Method=finite elements", *FIXED[:2], "Time stepping/End time=1e-3")
-        self.assertIn("time loop: general, since the fused one cannot be used: it needs finite differences", said)
+        elements = ["Discretization/Method=finite elements", *FIXED[:2], "Time stepping/End time=1e-3"]
+        said = self.leopard(file, "Discretization/Mass matrix=consistent", *elements)
+        self.assertIn("time loop: general, since the fused one cannot be used: it needs a lumped mass matrix", said)
+        said = self.leopard(file, *elements, ranks=2)
+        self.assertIn("time loop: general, since the fused one cannot be used: several ranks can share a rectangle or a box of finite differences only", said)
+
+    def test_meshes_that_are_no_grid(self):
+        elements = "Discretization/Method=finite elements"
+        for mesh in ([elements], [elements, "Discretization/Degree=2", "Mesh/Cells=16, 8"], ["Mesh/Domain=L-shape", "Mesh/Global refinements=4"]):
+            for scheme in ("BDF2", "SBDF2"):
+                self.compare([f"Time stepping/Scheme={scheme}", "Linear solver/Relative tolerance=1e-11", *FIXED, *mesh], 1e-7)
+                self.assertIn("nodes of a mesh", self.said)
+            self.compare([*CONTROLLED, *mesh], 2e-3)
+
+    def test_surfaces_and_growing_domains(self):
+        sphere = ["Mesh/Domain=sphere", "Mesh/Radius=1", "Mesh/Global refinements=3", "Discretization/Method=finite elements"]
+        for law in ("exponential", "linear"):
+            growth = [f"Mesh/Growth={law}", "Mesh/Growth rate=5"]
+            for mesh in ([], sphere):
+                for scheme in ("implicit Euler", "SBDF2"):
+                    general, fused = self.compare([f"Time stepping/Scheme={scheme}", "Linear solver/Relative tolerance=1e-11", *FIXED, *mesh, *growth], 1e-7)
+                    columns, _ = self.statistics("case")
+                    for c, one, two in zip(columns, general[-1], fused[-1]):
+                        if c.startswith("asynchronous bound"):
+                            self.assertTrue(one == two or abs(one / two - 1) < 1e-6, f"{one} and {two}")
+                        if c.startswith("mass balance"):
+                            self.assertLess(abs(two), 1e-9)
+                general, fused = self.compare([*CONTROLLED, *mesh, *growth], 2e-3)
+                self.assertLess(abs(general[-1][0] - fused[-1][0]), 0.3 * general[-1][0])
+
+    def test_meshes_at_the_bound_and_resumed(self):
+        mesh = ["Discretization/Method=finite elements", "Time stepping/Scheme=BDF2"]
+        general, fused = self.compare([*mesh, "Time stepping/Step control=asynchronous bound", "Time stepping/End time=0.1", "Output/Log every=1",
+                                       "Linear solver/Max iterations=5000", "Newton/Relative tolerance=1e-12"], 1e-7)
+        self.assertEqual(len(general), len(fused))
+        columns, _ = self.statistics("case")
+        bound = next(i for i, c in enumerate(columns) if c.startswith("asynchronous bound"))
+        self.assertAlmostEqual(general[0][bound] / fused[0][bound], 1, delta=1e-8)
+        settings = [*mesh, FIXED[0], FIXED[1], "Output/Interval=0"]
+        _, reference, _ = self.run_case("general", *settings, "Time stepping/End time=0.01")
+        for first, second in (("general", "fused"), ("fused", "general")):
+            self.run_case(first, *settings, "Time stepping/End time=0.005")
+            said = self.leopard("case.prm", *settings, f"Time stepping/Engine={second}", "Time stepping/End time=0.01", options=["--resume"])
+            self.assertIn(f"time loop: {second}", said)
+            one, two = self.measures(reference[-1]), self.measures(self.statistics("case")[1][-1])
+            for name in one:
+                self.assertAlmostEqual(one[name], two[name], delta=1e-7, msg=name)
 
 
 class FusedTimeLoopOnRanks(Program):
