@@ -58,6 +58,7 @@ namespace leopard::reaction_diffusion
             aggregate[i] = n_aggregates++;
         }
       std::vector<Eigen::Triplet<double>> entries;
+      entries.reserve(A.n_rows);
       for (int i = 0; i < A.n_rows; ++i)
         entries.emplace_back(i, aggregate[i], 1.);
       Matrix result(A.n_rows, n_aggregates);
