@@ -83,7 +83,7 @@ namespace leopard::reaction_diffusion
 
     /**
      * What is added to the diagonal in sweeps, and its product with the old value to the right-hand side: with it Jacobi sweeps converge on A = 1 + s (-laplace)
-     * for every s > 0, since 2 D - A is dominant (l1-Jacobi: Baker, Falgout, Kolev, Yang, SIAM J. Sci. Comput. 33 (2011) 2864, section 4).
+     * for every s > 0, since 2 D - A is dominant (l1-Jacobi: Baker, Falgout, Kolev, Yang, SIAM J. Sci. Comput. 33 (2011) 2864).
      */
     LEOPARD_HOST_DEVICE double damping() const { return 0.5 * excess; }
   };
@@ -151,7 +151,7 @@ namespace leopard::reaction_diffusion
    * The time loop without fields: schemes, Newton's test, error estimate, step sizes, stopping. Host threads, a persistent kernel and single-thread
    * kernels between others run the same code:
    *
-   *   for (Action a = c.start(); a != Action::stop; a = c.next(sums)) sums = engine.perform(a);
+   *   for (Action action = start(); action != Action::stop; action = next(sums)) sums = perform(action);
    *
    * Fields are kept in four slots: level l, the solution l steps ago, is in slot (newest - l) mod 4, the new one in slot (newest + 1) mod 4, so that
    * accepting a step moves nothing. With the scheme's numbers, divided by the lumped mass m,
@@ -240,6 +240,15 @@ namespace leopard::reaction_diffusion
       if (finished())
         return Action::stop;
       return follows_bound() && row_rate < 0. ? measure_row_rate() : begin_attempt();
+    }
+
+    /** The loop. perform(action) returns the Sums; it is never asked to stop. */
+    template <typename Perform>
+    void run(const Perform &perform)
+    {
+      Sums sums;
+      for (Action action = start(); action != Action::stop; action = next(sums))
+        sums = perform(action);
     }
 
     LEOPARD_HOST_DEVICE Action next(const Sums &sums)

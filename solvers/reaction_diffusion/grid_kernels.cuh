@@ -29,7 +29,7 @@ namespace leopard::reaction_diffusion
     int        iterations_left; ///< global iterations of the linear solve under way
     int        first_iteration;
     double    *slots[4]; ///< the controller's slots; field c of node i at c * stride + i
-    double    *spare;    ///< what the update of slot(-1) is written to; then the two change places
+    double    *spare;    ///< what the update of slot(-1) is written to; then the two change places; null: it is updated in place
   };
 
   struct GridView
@@ -64,6 +64,18 @@ namespace leopard::reaction_diffusion
       for (int q = 0; q < n; ++q)
         value[q] = Merger::merge(q, value[q], parts[i * n + q]);
     merge_over_block<Merger>(value, shared);
+  }
+
+  /** Of a thread block, from its threads' sums. */
+  __device__ inline void write_part(const Sums &sums, double *parts)
+  {
+    __shared__ double shared[32 * Sums::n];
+    double            part[Sums::n];
+    sums.copy_to(part);
+    merge_over_block<Sums>(part, shared);
+    if (threadIdx.x == 0)
+      for (int q = 0; q < Sums::n; ++q)
+        parts[blockIdx.x * Sums::n + q] = part[q];
   }
 
   /** The part of a rank. */
@@ -179,13 +191,7 @@ namespace leopard::reaction_diffusion
               make_float4(static_cast<float>(m[0] * f0), static_cast<float>(m[1]), static_cast<float>(m[2]), static_cast<float>(m[3] * f1));
           }
       }
-    __shared__ double shared[32 * Sums::n];
-    double            part[Sums::n];
-    sums.copy_to(part);
-    merge_over_block<Sums>(part, shared);
-    if (threadIdx.x == 0)
-      for (int q = 0; q < Sums::n; ++q)
-        v.parts[blockIdx.x * Sums::n + q] = part[q];
+    write_part(sums, v.parts);
   }
 
   /** The planes at the sides of a rank's slab and those of its neighbours beside it: one below, two own ones, one above, a field; then the next field. */

@@ -47,15 +47,13 @@ namespace leopard::reaction_diffusion
 
       void run(Controller &c) override
       {
-        Sums sums;
-        for (Action action = c.start(); action != Action::stop; action = c.next(sums))
-          {
-            if (action == Action::predict)
-              predict(c);
-            else
-              correct(c);
-            sums = evaluate(c);
-          }
+        c.run([&](Action action) {
+          if (action == Action::predict)
+            predict(c);
+          else
+            correct(c);
+          return evaluate(c);
+        });
       }
 
     private:

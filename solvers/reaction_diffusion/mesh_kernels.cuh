@@ -133,13 +133,7 @@ namespace leopard::reaction_diffusion
           v.rhs[first + s] = static_cast<float>(-g[s]);
         store_blocks(v, system, scheme.implicit, row, node.i, jacobian);
       }
-    __shared__ double shared[32 * Sums::n];
-    double            part[Sums::n];
-    sums.copy_to(part);
-    merge_over_block<Sums>(part, shared);
-    if (threadIdx.x == 0)
-      for (int q = 0; q < Sums::n; ++q)
-        v.parts[blockIdx.x * Sums::n + q] = part[q];
+    write_part(sums, v.parts);
   }
 
   /**

@@ -35,17 +35,15 @@ namespace leopard::reaction_diffusion
 
       void run(Controller &c) override
       {
-        Sums sums;
-        for (Action action = c.start(); action != Action::stop; action = c.next(sums))
-          {
-            std::vector<double> &u = slots[c.slot(-1)];
-            if (action == Action::predict)
-              for (long i = 0; i < N * n; ++i)
-                u[i] = typename NodeSystem<Kinetics>::Scheme(c).predict(&slots[c.slot(0)][i], &slots[c.slot(1)][i], &slots[c.slot(2)][i]);
-            else
-              correct(c, u);
-            sums = evaluate(c, u);
-          }
+        c.run([&](Action action) {
+          std::vector<double> &u = slots[c.slot(-1)];
+          if (action == Action::predict)
+            for (long i = 0; i < N * n; ++i)
+              u[i] = typename NodeSystem<Kinetics>::Scheme(c).predict(&slots[c.slot(0)][i], &slots[c.slot(1)][i], &slots[c.slot(2)][i]);
+          else
+            correct(c, u);
+          return evaluate(c, u);
+        });
       }
 
     private:

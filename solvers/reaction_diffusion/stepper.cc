@@ -125,6 +125,7 @@ namespace leopard::reaction_diffusion
   {
     options.validate();
     mesh.validate();
+    checked_count(static_cast<double>(mesh.n_nodes()) * static_cast<double>(options.diffusion.size()), "values of all fields on the mesh");
     auto engine                    = options.backend == Backend::reference ? make_reference_engine(mesh, options)
                                      : options.backend == Backend::host    ? make_host_engine(mesh, options)
                                                                            : make_cuda_engine(mesh, options);
