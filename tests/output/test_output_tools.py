@@ -140,6 +140,22 @@ class Render(WithRun):
             self.assertGreater(variance(self.picture("u_t0.100000.png")), 500.)
             self.assertFalse((self.run_directory / "pictures" / "u.gif").exists())
 
+    def test_growing_domain(self):
+        """The pictures of a domain that grows by two have one scale, and the largest fits."""
+        import PIL.Image
+        files = []
+        for step, length in enumerate((1., 2.)):
+            cells = [[tuple(length * x for x in point) for point in cell] for cell in synthetic.grid_cells(4)]
+            files.append((float(step), synthetic.write_step(self.run_directory, f"solution_{step:07d}", cells, {"u": lambda x, y, z: 1.})))
+        synthetic.write_pvd(self.run_directory, files)
+        self.check("--plain", "--range=0,2", "--no-animation")
+        areas = []
+        for name in ("u_t0.000000.png", "u_t1.000000.png"):
+            with PIL.Image.open(self.picture(name)) as image:
+                areas.append(sum(pixel != (255, 255, 255) for pixel in image.convert("RGB").getdata()) / (image.width * image.height))
+        self.assertAlmostEqual(areas[0], 0.25, delta=0.02)
+        self.assertGreater(areas[1], 0.97)
+
     def test_close_times(self):
         synthetic.write_run(self.run_directory, times=(1e-8, 2e-8))
         self.check("--no-animation")
