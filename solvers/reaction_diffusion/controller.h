@@ -159,7 +159,8 @@ namespace leopard::reaction_diffusion
    *   G(u) = u - history[0] u_n - history[1] u_n-1 - implicit (diffusion_c laplace u_c + reaction_factor r_c(u)),   J = dG/du,
    *
    * where in the IMEX scheme r is taken at the old levels with weights `reaction`. On a domain that grows all is divided by 1 + dt dilution (dt: what implicit
-   * would be without growth), so that implicit = dt diffusion / (1 + dt dilution), reaction_factor = 1 / diffusion with UniformGrowth::factors() at the new time. The first guess is the polynomial through as many old solutions as
+   * would be without growth), so that implicit = dt diffusion / (1 + dt dilution); diffusion_factor = diffusion and reaction_factor = 1 / diffusion are UniformGrowth::factors() at the new
+   * time. The first guess is the polynomial through as many old solutions as
    * the error estimate needs (order + 1); the estimate compares it with the corrector (Milne's device): e = u - prediction, in the IMEX scheme plus
    * reaction_error times (the extrapolated reaction - r(u)). Every step does at least one Newton step.
    */
@@ -186,8 +187,8 @@ namespace leopard::reaction_diffusion
 
     // the attempt under way
     double ceiling   = 1e300; ///< of the step size, set where Newton's method failed; rises slowly
-    double step_size = 0., implicit = 0., reaction_factor = 1., history[2] = {0., 0.}, reaction[2] = {0., 0.}, prediction[3] = {0., 0., 0.},
-           reaction_error = 0.;
+    double step_size = 0., implicit = 0., diffusion_factor = 1., reaction_factor = 1., history[2] = {0., 0.}, reaction[2] = {0., 0.},
+           prediction[3] = {0., 0., 0.}, reaction_error = 0.;
     int    order = 1, n_sweeps = 0, n_cycles = 0;
     double rms  = 0.; ///< of the prediction: small values are measured against it
     double norm = 0., goal = 0.;
@@ -348,12 +349,16 @@ namespace leopard::reaction_diffusion
           reaction[0] = 1. + ratio;
           reaction[1] = -ratio;
         }
-      const GrowthFactors factors = growth.factors(time + step_size);
-      const double        divisor = 1. + implicit * factors.dilution;
-      implicit *= factors.diffusion / divisor;
-      reaction_factor = 1. / factors.diffusion;
-      history[0] /= divisor;
-      history[1] /= divisor;
+      if (growth.law != GrowthLaw::none) // divisions count in short steps on a GPU
+        {
+          const GrowthFactors factors = growth.factors(time + step_size);
+          const double        divisor = 1. + implicit * factors.dilution;
+          implicit *= factors.diffusion / divisor;
+          diffusion_factor = factors.diffusion;
+          reaction_factor  = 1. / factors.diffusion;
+          history[0] /= divisor;
+          history[1] /= divisor;
+        }
       // the error is C y + d, d = implicit (extrapolated reaction - r), and u - prediction = (C + P) y + d; see error_factor()
       reaction_error = explicit_reaction() && n_levels > order ? (1. / error_factor() - 1.) * implicit : 0.;
     }

@@ -21,11 +21,12 @@ namespace leopard::reaction_diffusion
     /** Coefficients of the present attempt. */
     struct Scheme
     {
-      double implicit, reaction_factor, history[2], reaction[2], prediction[3], reaction_error, rms;
+      double implicit, diffusion_factor, reaction_factor, history[2], reaction[2], prediction[3], reaction_error, rms;
       bool   explicit_reaction, predicting;
 
       LEOPARD_HOST_DEVICE explicit Scheme(const Controller &c)
         : implicit(c.implicit)
+        , diffusion_factor(c.diffusion_factor)
         , reaction_factor(c.reaction_factor)
         , history{c.history[0], c.history[1]}
         , reaction{c.reaction[0], c.reaction[1]}
@@ -125,7 +126,7 @@ namespace leopard::reaction_diffusion
               sum += j[c * N + d] < 0. ? -j[c * N + d] : j[c * N + d];
           result = sum > result ? sum : result;
         }
-      return result / s.reaction_factor;
+      return result * s.diffusion_factor;
     }
 
     /**
