@@ -13,9 +13,17 @@ namespace leopard::reaction_diffusion
     using Matrix = Eigen::SparseMatrix<double, Eigen::RowMajor, int>;
     using Vector = Eigen::VectorXd;
 
+    /** Rows of A may be in any order, those of the result are sorted, as Eigen wants them. */
     Matrix eigen_matrix(const CrsMatrix &A)
     {
-      return Eigen::Map<const Matrix>(A.n_rows, A.n_columns, A.n_entries(), A.row_offsets.data(), A.columns.data(), A.values.data());
+      std::vector<Eigen::Triplet<double>> entries;
+      entries.reserve(A.columns.size());
+      for (int i = 0; i < A.n_rows; ++i)
+        for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
+          entries.emplace_back(i, A.columns[p], A.values[p]);
+      Matrix result(A.n_rows, A.n_columns);
+      result.setFromTriplets(entries.begin(), entries.end());
+      return result;
     }
 
     CrsMatrix crs_matrix(Matrix A)
