@@ -3,8 +3,6 @@
 #include "cluster_engine.cuh"
 #include "graph_engine.cuh"
 
-#include <algorithm>
-
 namespace leopard::reaction_diffusion
 {
   namespace
@@ -15,7 +13,7 @@ namespace leopard::reaction_diffusion
       const SteppingOptions &s = options.stepping;
       if (s.linear_method != LinearMethod::automatic)
         return s.linear_method == LinearMethod::multigrid;
-      const double rate = *std::max_element(options.diffusion.begin(), options.diffusion.end()) * largest_row(grid);
+      const double rate = options.largest_diffusion() * largest_row(grid);
       return s.error_controlled || s.bound_fraction > 0. || Controller::row_sum_bound(s.step_size * rate, 0.) > Controller::slow_bound;
     }
   } // namespace

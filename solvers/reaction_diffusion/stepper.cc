@@ -56,6 +56,11 @@ namespace leopard::reaction_diffusion
       require(std::isfinite(c), "a constant of the " + name + " kinetics is " + std::to_string(c), "a finite number");
   }
 
+  double StepperOptions::largest_diffusion() const
+  {
+    return *std::max_element(diffusion.begin(), diffusion.end());
+  }
+
   void StepperOptions::validate() const
   {
     kinetics.validate();
@@ -88,8 +93,8 @@ namespace leopard::reaction_diffusion
   class Stepper::Implementation
   {
   public:
-    /** @param n_own_ nodes of the rank, @param n_all of all ranks. */
-    Implementation(std::unique_ptr<Engine> engine_, const StepperOptions &options, long n_own_, long n_all)
+    /** @param n_own_ nodes of the rank, @param n_all of all ranks. @param largest_row, largest_excess as of MeshLaplacian. */
+    Implementation(std::unique_ptr<Engine> engine_, const StepperOptions &options, long n_own_, long n_all, double largest_row, double largest_excess)
       : n_own(n_own_)
       , species(static_cast<int>(options.diffusion.size()))
       , engine(std::move(engine_))
@@ -100,6 +105,8 @@ namespace leopard::reaction_diffusion
       controller.n_unknowns         = static_cast<double>(n_all) * species;
       controller.has_multigrid      = engine->has_multigrid();
       controller.smallest_reduction = engine->smallest_reduction();
+      controller.rate_bound         = options.largest_diffusion() * largest_row;
+      controller.excess_bound       = options.largest_diffusion() * largest_excess;
     }
 
     const long              n_own;
@@ -113,12 +120,11 @@ namespace leopard::reaction_diffusion
     options.validate();
     require(slabs == nullptr || options.backend != Backend::reference, "the backend is reference and there are several ranks", "host or cuda");
     grid.validate(static_cast<int>(options.diffusion.size()));
-    auto engine = options.backend == Backend::reference ? make_reference_engine(laplacian_of(grid), options)
-                  : options.backend == Backend::host    ? make_host_engine(grid, options, slabs)
-                                                        : make_cuda_engine(grid, options, slabs);
-    implementation =
-      std::make_unique<Implementation>(std::move(engine), options, slabs != nullptr ? slabs->own_grid().n_nodes() : grid.n_nodes(), grid.n_nodes());
-    implementation->controller.rate_bound = largest_row(grid) * *std::max_element(options.diffusion.begin(), options.diffusion.end());
+    auto       engine = options.backend == Backend::reference ? make_reference_engine(laplacian_of(grid), options)
+                        : options.backend == Backend::host    ? make_host_engine(grid, options, slabs)
+                                                              : make_cuda_engine(grid, options, slabs);
+    const long n_own  = slabs != nullptr ? slabs->own_grid().n_nodes() : grid.n_nodes();
+    implementation    = std::make_unique<Implementation>(std::move(engine), options, n_own, grid.n_nodes(), largest_row(grid), 0.);
   }
 
   Stepper::Stepper(const MeshLaplacian &mesh, const StepperOptions &options)
@@ -126,14 +132,11 @@ namespace leopard::reaction_diffusion
     options.validate();
     mesh.validate();
     checked_count(static_cast<double>(mesh.n_nodes()) * static_cast<double>(options.diffusion.size()), "values of all fields on the mesh");
-    auto engine                    = options.backend == Backend::reference ? make_reference_engine(mesh, options)
-                                     : options.backend == Backend::host    ? make_host_engine(mesh, options)
-                                                                           : make_cuda_engine(mesh, options);
-    implementation                 = std::make_unique<Implementation>(std::move(engine), options, mesh.n_nodes(), mesh.n_nodes());
-    const double largest_diffusion = *std::max_element(options.diffusion.begin(), options.diffusion.end());
-    Controller  &c                 = implementation->controller;
-    c.rate_bound                   = largest_diffusion * mesh.largest_row();
-    c.excess_bound                 = largest_diffusion * mesh.largest_excess();
+    auto engine = options.backend == Backend::reference ? make_reference_engine(mesh, options)
+                  : options.backend == Backend::host    ? make_host_engine(mesh, options)
+                                                        : make_cuda_engine(mesh, options);
+    implementation =
+      std::make_unique<Implementation>(std::move(engine), options, mesh.n_nodes(), mesh.n_nodes(), mesh.largest_row(), mesh.largest_excess());
   }
 
   Stepper::~Stepper() = default;

@@ -26,6 +26,7 @@ namespace leopard::reaction_diffusion
     bool                fields_together  = true; ///< the fields of a node are relaxed together (the inverse of their n_s x n_s block), or each alone
     bool                persistent       = true; ///< cuda: many steps in one launch, where the grid fits on the chip
 
+    double largest_diffusion() const;
     /** @throws InvalidInput saying what was found and what is expected. */
     void validate() const;
   };
