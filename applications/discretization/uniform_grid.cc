@@ -57,8 +57,7 @@ namespace leopard
       }
     // nodes at different places on the grid's, as many as it has
     const bool as_many = static_cast<long>(discretization.dof_handler.n_dofs()) == result.grid.n_nodes();
-    if (Utilities::MPI::min(static_cast<int>(all_on_grid && as_many), discretization.comm) == 0)
-      result.why_not = "it needs a rectangle or a box with equal cells";
+    result.found       = Utilities::MPI::min(static_cast<int>(all_on_grid && as_many), discretization.comm) != 0;
     return result;
   }
 

@@ -5,7 +5,6 @@
 
 #include <deal.II/base/types.h>
 
-#include <string>
 #include <vector>
 
 namespace leopard
@@ -17,8 +16,8 @@ namespace leopard
   struct UniformGrid
   {
     reaction_diffusion::NodeGrid                 grid;
-    std::vector<dealii::types::global_dof_index> nodes;   ///< of each scalar degree of freedom that the rank owns: the grid's node
-    std::string                                  why_not; ///< empty if the mesh is such a grid; else the reason
+    std::vector<dealii::types::global_dof_index> nodes;         ///< of each scalar degree of freedom that the rank owns: the grid's node
+    bool                                         found = false; ///< whether the mesh is such a grid: a rectangle or a box with equal cells
   };
 
   /** Looks at the nodes themselves. Collective. */

@@ -138,7 +138,7 @@ namespace leopard
     UniformGrid grid;
     if constexpr (dim == spacedim)
       grid = find_uniform_grid(discretization);
-    uniform = dim == spacedim && grid.why_not.empty();
+    uniform = dim == spacedim && grid.found;
     if (!uniform)
       return;
     const MPI_Comm            comm = discretization.comm;

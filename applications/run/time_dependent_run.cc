@@ -156,7 +156,7 @@ namespace leopard
         const DiscretizationParameters &parameters = context.parameters.discretization;
         if constexpr (dim == spacedim)
           if (parameters.finite_differences)
-            if (const UniformGrid grid = find_uniform_grid(discretization); grid.why_not.empty())
+            if (const UniformGrid grid = find_uniform_grid(discretization); grid.found)
               return FusedSteps::on_grid(grid, problem, time, context.parameters.linear_solver, context.comm, why_not);
         return FusedSteps::on_mesh(system, parameters.finite_differences || parameters.lumped_mass, discretization, problem, why_not);
       }
