@@ -97,16 +97,16 @@ namespace leopard
   {
     const bool on_gpu   = linear.backend == "cuda";
     const int  n_fields = static_cast<int>(problem.fields().size());
-    if (on_gpu && dealii::Utilities::MPI::n_mpi_processes(comm) > 1)
+    if (on_gpu && n_fields != 2 && dealii::Utilities::MPI::n_mpi_processes(comm) > 1)
+      why_not = "several ranks on GPUs share systems of two species only, and there are " + std::to_string(n_fields);
+    else if (on_gpu && time.engine != "fused")
       {
         const std::vector<int> devices = dealii::Utilities::MPI::all_gather(comm, linear.device);
-        if (n_fields != 2)
-          why_not = "several ranks on GPUs share systems of two species only, and there are " + std::to_string(n_fields);
-        else if (time.engine != "fused" && std::set<int>(devices.begin(), devices.end()).size() < devices.size())
+        if (std::set<int>(devices.begin(), devices.end()).size() < devices.size())
           why_not = "ranks share a GPU, and would wait for one another there";
-        if (!why_not.empty())
-          return {};
       }
+    if (!why_not.empty())
+      return {};
     return {grid.grid, make_grid_slabs(grid.grid, n_fields, on_gpu ? Backend::cuda : Backend::host, comm, why_not), nullptr, grid.nodes};
   }
 
