@@ -103,13 +103,13 @@ namespace leopard::reaction_diffusion
 
       void predict(cudaStream_t stream) override
       {
-        update_mesh<N, true><<<n_parts, grid_threads, 0, stream>>>(view);
+        update_mesh<Kinetics, true><<<n_parts, grid_threads, 0, stream>>>(view);
         evaluate_mesh<Kinetics><<<n_parts, mesh_threads, 0, stream>>>(view, system);
       }
 
       void correct(cudaStream_t stream) override
       {
-        update_mesh<N, false><<<n_parts, grid_threads, 0, stream>>>(view);
+        update_mesh<Kinetics, false><<<n_parts, grid_threads, 0, stream>>>(view);
         evaluate_mesh<Kinetics><<<n_parts, mesh_threads, 0, stream>>>(view, system);
       }
 
@@ -117,7 +117,7 @@ namespace leopard::reaction_diffusion
 
       void sweep(cudaStream_t stream, int position) override
       {
-        relax_mesh<Kinetics><<<view.n_blocks, mesh_threads, 0, stream>>>(view, system, view.d, position, options.local_iterations, false);
+        relax_mesh<Kinetics><<<view.n_blocks, mesh_threads, 0, stream>>>(view, system, position, options.local_iterations, false);
       }
 
       bool has_cycles() const override { return has_multigrid(); }

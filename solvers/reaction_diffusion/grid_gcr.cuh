@@ -24,13 +24,9 @@ namespace leopard::reaction_diffusion
   template <int n_sums, typename F>
   __device__ void for_nodes(const LevelView &v, const GcrView &g, double (&sum)[n_sums], const F &f)
   {
-    __shared__ double shared[32 * n_sums];
     for (int t = blockIdx.x * grid_threads + threadIdx.x; t < v.n_nodes(); t += gridDim.x * grid_threads)
       f(Node(v, t));
-    merge_over_block<Addition>(sum, shared);
-    if (threadIdx.x == 0)
-      for (int q = 0; q < n_sums; ++q)
-        g.parts[blockIdx.x * max_directions + q] = sum[q];
+    write_part<Addition>(sum, g.parts, max_directions);
   }
 
   /** x = 0, d = 0; part of r . r. */

@@ -66,16 +66,22 @@ namespace leopard::reaction_diffusion
     merge_over_block<Merger>(value, shared);
   }
 
-  /** Of a thread block, from its threads' sums. */
+  /** Of a thread block, from its threads' values; `stride` from one block's part to the next. */
+  template <typename Merger, int n>
+  __device__ void write_part(double (&value)[n], double *parts, int stride)
+  {
+    __shared__ double shared[32 * n];
+    merge_over_block<Merger>(value, shared);
+    if (threadIdx.x == 0)
+      for (int q = 0; q < n; ++q)
+        parts[blockIdx.x * stride + q] = value[q];
+  }
+
   __device__ inline void write_part(const Sums &sums, double *parts)
   {
-    __shared__ double shared[32 * Sums::n];
-    double            part[Sums::n];
-    sums.copy_to(part);
-    merge_over_block<Sums>(part, shared);
-    if (threadIdx.x == 0)
-      for (int q = 0; q < Sums::n; ++q)
-        parts[blockIdx.x * Sums::n + q] = part[q];
+    double value[Sums::n];
+    sums.copy_to(value);
+    write_part<Sums>(value, parts, Sums::n);
   }
 
   /** The part of a rank. */

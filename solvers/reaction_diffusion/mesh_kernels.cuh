@@ -68,16 +68,17 @@ namespace leopard::reaction_diffusion
     __device__ int  number(int e) const { return entry + e * stride; }
   };
 
-  template <int N, bool predicting>
+  /** The new values: the prediction, or the present ones with their corrections. */
+  template <typename Kinetics, bool predicting>
   __global__ void __launch_bounds__(grid_threads) update_mesh(const __grid_constant__ MeshView v)
   {
-    const Controller &c   = v.state->controller;
-    double           *u   = v.state->slots[c.slot(-1)];
-    const double     *u_n = v.state->slots[c.slot(0)], *u_o = v.state->slots[c.slot(1)], *u_p = v.state->slots[c.slot(2)];
-    double            weight[3] = {c.prediction[0], c.prediction[1], c.prediction[2]};
-    for (int e = blockIdx.x * grid_threads + threadIdx.x; e < N * v.n; e += gridDim.x * grid_threads)
+    const Controller                           &c = v.state->controller;
+    const typename NodeSystem<Kinetics>::Scheme scheme(c);
+    double                                     *u   = v.state->slots[c.slot(-1)];
+    const double                               *u_n = v.state->slots[c.slot(0)], *u_o = v.state->slots[c.slot(1)], *u_p = v.state->slots[c.slot(2)];
+    for (int e = blockIdx.x * grid_threads + threadIdx.x; e < Kinetics::n_species * v.n; e += gridDim.x * grid_threads)
       if constexpr (predicting)
-        u[e] = weight[0] * u_n[e] + (weight[1] != 0. ? weight[1] * u_o[e] : 0.) + (weight[2] != 0. ? weight[2] * u_p[e] : 0.);
+        u[e] = scheme.predict(u_n + e, u_o + e, u_p + e);
       else
         u[e] += v.d[e];
   }
@@ -137,16 +138,12 @@ namespace leopard::reaction_diffusion
   }
 
   /**
-   * A global iteration, if more than `position` are left or that is negative: each thread block does local_iterations Jacobi sweeps in its block, with the newest values around it
-   * as they were at first. @param d the iterate, @param from_zero whatever stands there.
+   * A global iteration, if more than `position` are left or that is negative: each thread block does local_iterations Jacobi sweeps in its block, with the newest
+   * values around it as they were at first. @param from_zero whatever stands in d.
    */
   template <typename Kinetics>
-  __global__ void __launch_bounds__(mesh_threads) relax_mesh(const __grid_constant__ MeshView v,
-                                                             const __grid_constant__ NodeSystem<Kinetics> system,
-                                                             float                                       *d,
-                                                             int                                          position,
-                                                             int                                          local_iterations,
-                                                             bool                                         from_zero)
+  __global__ void __launch_bounds__(mesh_threads) relax_mesh(
+    const __grid_constant__ MeshView v, const __grid_constant__ NodeSystem<Kinetics> system, int position, int local_iterations, bool from_zero)
   {
     constexpr int     N     = Kinetics::n_species;
     const GraphState &state = *v.state;
@@ -169,14 +166,14 @@ namespace leopard::reaction_diffusion
           for (int e = n_inner; e < n_entries.y; ++e)
             {
               const float           w   = v.short_weights[node.number(e)];
-              const volatile float *d_j = d + static_cast<long>(v.columns[node.number(e)]) * N;
+              const volatile float *d_j = v.d + static_cast<long>(v.columns[node.number(e)]) * N;
               for (int c = 0; c < N; ++c)
                 frozen[c] += w * d_j[c];
             }
         for (int c = 0; c < N; ++c)
           {
             frozen[c] = v.rhs[first + c] + factor[c] * frozen[c];
-            mine[c]   = from_zero ? 0.f : d[first + c];
+            mine[c]   = from_zero ? 0.f : v.d[first + c];
           }
         for (int e = 0; e < N * N; ++e)
           matrix[e] = v.relaxation[static_cast<long>(e) * v.n + node.i];
@@ -205,7 +202,7 @@ namespace leopard::reaction_diffusion
       }
     if (node.exists())
       for (int c = 0; c < N; ++c)
-        static_cast<volatile float *>(d)[first + c] = mine[c];
+        static_cast<volatile float *>(v.d)[first + c] = mine[c];
   }
 
   /** (A d)_i */
@@ -324,10 +321,6 @@ namespace leopard::reaction_diffusion
                 sum[j] += static_cast<double>(q) * reinterpret_cast<const float *>(g.image(j))[first + c];
           }
       }
-    __shared__ double shared[32 * max_directions];
-    merge_over_block<Addition>(sum, shared);
-    if (threadIdx.x == 0)
-      for (int j = 0; j < max_directions; ++j)
-        g.parts[blockIdx.x * max_directions + j] = sum[j];
+    write_part<Addition>(sum, g.parts, max_directions);
   }
 } // namespace leopard::reaction_diffusion

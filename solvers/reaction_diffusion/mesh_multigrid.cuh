@@ -206,7 +206,7 @@ namespace leopard::reaction_diffusion
 
     void relax(cudaStream_t stream, const MeshView &v, int n_sweeps, bool from_zero) const
     {
-      relax_mesh<Kinetics><<<v.n_blocks, mesh_threads, 0, stream>>>(v, system, v.d, -1, n_sweeps, from_zero);
+      relax_mesh<Kinetics><<<v.n_blocks, mesh_threads, 0, stream>>>(v, system, -1, n_sweeps, from_zero);
     }
 
     const std::vector<MeshLevel> levels;
