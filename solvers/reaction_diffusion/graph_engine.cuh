@@ -6,10 +6,8 @@
 #include "reaction_diffusion_engine.h"
 #include "time_loop_graph.cuh"
 
-#include <algorithm>
 #include <array>
 #include <memory>
-#include <numeric>
 #include <vector>
 
 namespace leopard::reaction_diffusion
@@ -32,6 +30,7 @@ namespace leopard::reaction_diffusion
       , own_grid(slabs != nullptr ? slabs->own_grid() : grid)
       , n(own_grid.n_nodes())
       , state(1)
+      , sums(8 * device::n_multiprocessors(), slabs.get())
     {
       set_view();
       const std::size_t padded_nodes = static_cast<std::size_t>(view.padded_x) * view.padded_y * view.tiles_z * (flat ? 1 : SweepTile<false>::n_z);
@@ -50,12 +49,10 @@ namespace leopard::reaction_diffusion
           LEOPARD_CHECK(cudaMemset(fields[f].data(), 0, fields[f].size() * sizeof(double)));
           (f < 4 ? initial.slots[f] : initial.spare) = fields[f].data() + (slabs != nullptr ? sides.plane : 0);
         }
-      n_parts       = 8 * device::n_multiprocessors();
-      parts         = device::Array<double>(static_cast<std::size_t>(n_parts) * Sums::n);
       view.d        = correction.data() + margin;
       view.constant = constant.data();
       view.matrix   = matrix.data();
-      view.parts    = parts.data();
+      view.parts    = sums.blocks();
       view.state    = state.data();
       if (with_multigrid)
         {
@@ -74,7 +71,7 @@ namespace leopard::reaction_diffusion
         device::copy_to_device(values + c * view.stride, u + c * n, n * sizeof(double));
       if (slabs != nullptr)
         slabs->exchange->exchange({values, static_cast<int>(sides.plane), sides.n_planes, 2, view.stride});
-      if (multigrid != nullptr && multigrid->choose_coarsest(1.5 * max_over_ranks(system.largest_rate(u, n))))
+      if (multigrid != nullptr && multigrid->choose_coarsest(1.5 * max_over_ranks(slabs.get(), system.largest_rate(u, n))))
         loop.forget();
       device::synchronize();
     }
@@ -87,20 +84,16 @@ namespace leopard::reaction_diffusion
     double      smallest_reduction() const override { return 3e-6; } // corrections are floats
     std::string description() const override
     {
-      return (slabs != nullptr ? std::to_string(slabs->n_ranks()) + " ranks, " + slabs->exchange->description() + "; each " : "") +
-             std::to_string(n_tiles()) + " tiles of " + (flat ? "64 x 32" : "32 x 8 x 8") + " nodes, " + std::to_string(options.local_iterations) +
-             " local sweeps, the time loop a CUDA graph, fields " + (options.fields_together ? "together" : "apart") +
-             (multigrid != nullptr ? ", " + std::to_string(multigrid->n_grids()) + " grids" : "") + ", corrections in single precision";
+      return (slabs != nullptr ? slabs->description() : "") + std::to_string(n_tiles()) + " tiles of " + (flat ? "64 x 32" : "32 x 8 x 8") +
+             " nodes, " + std::to_string(options.local_iterations) + " local sweeps, the time loop a CUDA graph, fields " +
+             (options.fields_together ? "together" : "apart") + (multigrid != nullptr ? ", " + std::to_string(multigrid->n_grids()) + " grids" : "") +
+             ", corrections in single precision";
     }
 
     void run(Controller &c) override
     {
       if (!loop.exists())
-        loop.make(*this,
-                  state.data(),
-                  options.local_iterations,
-                  slabs != nullptr ? rank_parts.data() : parts.data(),
-                  slabs != nullptr ? slabs->n_ranks() : n_parts);
+        loop.make(*this, state.data(), options.local_iterations, sums.parts(), sums.n_parts());
       loop.run(c, state.data());
     }
 
@@ -115,19 +108,6 @@ namespace leopard::reaction_diffusion
     }
 
     std::size_t padded_plane() const { return static_cast<std::size_t>(view.padded_x) * (flat ? 1 : view.padded_y); }
-
-    double max_over_ranks(double value)
-    {
-      if (slabs == nullptr)
-        return value;
-      std::vector<double> all(slabs->n_ranks());
-      std::vector<int>    offsets(slabs->n_ranks() + 1);
-      std::iota(offsets.begin(), offsets.end(), 0);
-      device::copy_to_device(rank_parts.data() + slabs->rank, &value, sizeof(double));
-      slabs->exchange->gather(rank_parts.data(), offsets);
-      device::copy_to_host(all.data(), rank_parts.data(), all.size() * sizeof(double));
-      return *std::max_element(all.begin(), all.end());
-    }
 
     void set_view()
     {
@@ -161,10 +141,7 @@ namespace leopard::reaction_diffusion
       sides.n_planes = view.n[direction];
       view.stride += 2 * sides.plane;
       side_values  = device::Array<double>(std::vector<double>(8 * sides.plane, 0.));
-      rank_parts   = device::Array<double>(std::vector<double>(static_cast<std::size_t>(slabs->n_ranks()) * Sums::n, 0.));
       sides.values = side_values.data();
-      for (int r = 0; r <= slabs->n_ranks(); ++r)
-        part_offsets.push_back(Sums::n * r);
     }
 
     SlabVector slab_of_corrections() const
@@ -172,8 +149,8 @@ namespace leopard::reaction_diffusion
       return {reinterpret_cast<double *>(view.d), static_cast<int>(padded_plane()), sides.n_planes}; // a float2 travels as a double
     }
 
-    void predict(cudaStream_t stream) override { evaluate_grid<Kinetics, true><<<n_parts, grid_threads, 0, stream>>>(view, system); }
-    void correct(cudaStream_t stream) override { evaluate_grid<Kinetics, false><<<n_parts, grid_threads, 0, stream>>>(view, system); }
+    void predict(cudaStream_t stream) override { evaluate_grid<Kinetics, true><<<sums.n_blocks, grid_threads, 0, stream>>>(view, system); }
+    void correct(cudaStream_t stream) override { evaluate_grid<Kinetics, false><<<sums.n_blocks, grid_threads, 0, stream>>>(view, system); }
 
     /** Several ranks: no corrections, and a visit of loose exchanges begins. */
     void begin_sweeps(cudaStream_t stream) override
@@ -211,10 +188,9 @@ namespace leopard::reaction_diffusion
     /** The sums of all ranks, and the neighbours' planes of the newest solution. */
     void end_action(cudaStream_t stream) override
     {
+      sums.gather(stream);
       if (slabs == nullptr)
         return;
-      merge_rank<Sums, Sums::n><<<1, grid_threads, 0, stream>>>(parts.data(), n_parts, rank_parts.data() + part_offsets[slabs->rank]);
-      slabs->exchange->gather(rank_parts.data(), part_offsets);
       const int blocks = static_cast<int>((4 * sides.plane + grid_threads - 1) / grid_threads);
       copy_sides<true><<<blocks, grid_threads, 0, stream>>>(state.data(), view.stride, sides);
       slabs->exchange->exchange({sides.values + sides.plane, static_cast<int>(sides.plane), 2, 2, 4 * sides.plane});
@@ -228,15 +204,14 @@ namespace leopard::reaction_diffusion
     const bool                               flat;
     const NodeGrid                           own_grid;
     const long                               n; ///< the rank's nodes
-    int                                      n_parts = 0;
     GridView                                 view{};
     device::Array<GraphState>                state;
+    BlockSums<Sums, Sums::n>                 sums;
     std::unique_ptr<GridMultigrid<Kinetics>> multigrid; ///< or null
     std::array<device::Array<double>, 5>     fields;
     device::Array<float2>                    correction, constant;
     device::Array<float4>                    matrix;
-    device::Array<double>                    parts, rank_parts, side_values;
-    std::vector<int>                         part_offsets;
+    device::Array<double>                    side_values;
     Sides                                    sides{};
     TimeLoopGraph                            loop;
   };

@@ -4,6 +4,7 @@
 #include "../device/cuda_error.cuh"
 #include "../device/device_array.h"
 #include "axis_modes.h"
+#include "block_sums.cuh"
 #include "coarsest_grid.cuh"
 #include "grid_gcr.cuh"
 
@@ -26,9 +27,8 @@ namespace leopard::reaction_diffusion
       , system(system_)
       , slabs(slabs_)
       , directions(2 * max_directions * padded_nodes)
-      , n_parts(8 * device::n_multiprocessors())
-      , parts(std::vector<double>(static_cast<std::size_t>(n_parts) * max_directions, 0.))
-      , gcr{view.d, directions.data(), directions.data() + max_directions * padded_nodes, padded_nodes, parts.data()}
+      , sums(8 * device::n_multiprocessors(), slabs)
+      , gcr{view.d, directions.data(), directions.data() + max_directions * padded_nodes, padded_nodes, sums.blocks()}
     {
       const long slab_plane = grid.is_flat() ? view.padded_x : view.padded_x * view.padded_y;
       for (std::size_t l = 0; l < grids.size(); ++l)
@@ -49,9 +49,6 @@ namespace leopard::reaction_diffusion
       axis.coarse_node += slabs->first();
       coarse_offsets = slabs->coarse_offsets(grids[0]);
       plane          = static_cast<int>(slab_plane);
-      rank_parts     = device::Array<double>(std::vector<double>(static_cast<std::size_t>(slabs->n_ranks()) * max_directions, 0.));
-      for (int r = 0; r <= slabs->n_ranks(); ++r)
-        part_offsets.push_back(max_directions * r);
     }
 
     std::size_t      n_grids() const { return grids.size(); }
@@ -107,9 +104,9 @@ namespace leopard::reaction_diffusion
             restrict_solution<false><<<blocks(coarse.n_nodes()), level_threads, 0, stream>>>(fine, coarse, grid, CoarseNodes{0, coarse.n_nodes()});
           linearize_level<Kinetics><<<blocks(coarse.n_nodes()), level_threads, 0, stream>>>(coarse, system, state);
         }
-      begin_gcr<0><<<n_parts, grid_threads, 0, stream>>>(finest(), gcr);
-      const Parts sums = sum_over_ranks(stream);
-      set_goal<0><<<1, grid_threads, 0, stream>>>(state, sums.values, sums.n, more);
+      begin_gcr<0><<<sums.n_blocks, grid_threads, 0, stream>>>(finest(), gcr);
+      sums.gather(stream);
+      set_goal<0><<<1, grid_threads, 0, stream>>>(state, sums.parts(), sums.n_parts(), more);
     }
 
     /** An iteration of GCR with a cycle as preconditioner. */
@@ -117,15 +114,15 @@ namespace leopard::reaction_diffusion
     {
       clear_ghosts(stream);
       cycle(stream, state, 0);
-      multiply_direction<Kinetics><<<n_parts, grid_threads, 0, stream>>>(finest(), system, state, gcr);
-      Parts sums = sum_over_ranks(stream);
-      find_components<0><<<1, grid_threads, 0, stream>>>(state, sums.values, sums.n);
-      orthogonalize_direction<0><<<n_parts, grid_threads, 0, stream>>>(finest(), state, gcr);
-      sums = sum_over_ranks(stream);
-      find_step<0><<<1, grid_threads, 0, stream>>>(state, sums.values, sums.n);
-      follow_direction<0><<<n_parts, grid_threads, 0, stream>>>(finest(), state, gcr);
-      sums = sum_over_ranks(stream);
-      count_cycle<0><<<1, grid_threads, 0, stream>>>(state, sums.values, sums.n, more);
+      multiply_direction<Kinetics><<<sums.n_blocks, grid_threads, 0, stream>>>(finest(), system, state, gcr);
+      sums.gather(stream);
+      find_components<0><<<1, grid_threads, 0, stream>>>(state, sums.parts(), sums.n_parts());
+      orthogonalize_direction<0><<<sums.n_blocks, grid_threads, 0, stream>>>(finest(), state, gcr);
+      sums.gather(stream);
+      find_step<0><<<1, grid_threads, 0, stream>>>(state, sums.parts(), sums.n_parts());
+      follow_direction<0><<<sums.n_blocks, grid_threads, 0, stream>>>(finest(), state, gcr);
+      sums.gather(stream);
+      count_cycle<0><<<1, grid_threads, 0, stream>>>(state, sums.parts(), sums.n_parts(), more);
     }
 
   private:
@@ -256,36 +253,18 @@ namespace leopard::reaction_diffusion
         slabs->exchange->gather(reinterpret_cast<double *>(coarse), coarse_offsets);
     }
 
-    /** Where the sums are that a kernel of one block is to add up. */
-    struct Parts
-    {
-      const double *values;
-      int           n;
-    };
-
-    Parts sum_over_ranks(cudaStream_t stream)
-    {
-      if (slabs == nullptr)
-        return {parts.data(), n_parts};
-      merge_rank<Addition, max_directions><<<1, grid_threads, 0, stream>>>(parts.data(), n_parts, rank_parts.data() + part_offsets[slabs->rank]);
-      slabs->exchange->gather(rank_parts.data(), part_offsets);
-      return {rank_parts.data(), slabs->n_ranks()};
-    }
-
-    const std::vector<GridLevel> grids;
-    const NodeSystem<Kinetics>   system;
-    std::vector<Level>           levels;
-    GridSlabs *const             slabs;        ///< or null
-    int                          plane    = 0; ///< nodes of a plane of the slab
-    std::size_t                  coarsest = 0;
-    std::vector<int>             coarse_offsets, part_offsets; ///< where the ranks' parts begin
-    device::Array<double>        rank_parts;
-    device::Array<float2>        vectors; ///< of the coarsest grid
-    device::Array<float>         mode_numbers;
-    CoarsestView                 view{};
-    const device::Array<float2>  directions;
-    const int                    n_parts;
-    device::Array<double>        parts;
-    const GcrView                gcr;
+    const std::vector<GridLevel>        grids;
+    const NodeSystem<Kinetics>          system;
+    std::vector<Level>                  levels;
+    GridSlabs *const                    slabs;        ///< or null
+    int                                 plane    = 0; ///< nodes of a plane of the slab
+    std::size_t                         coarsest = 0;
+    std::vector<int>                    coarse_offsets; ///< where the ranks' parts begin
+    device::Array<float2>               vectors;        ///< of the coarsest grid
+    device::Array<float>                mode_numbers;
+    CoarsestView                        view{};
+    const device::Array<float2>         directions;
+    BlockSums<Addition, max_directions> sums;
+    const GcrView                       gcr;
   };
 } // namespace leopard::reaction_diffusion

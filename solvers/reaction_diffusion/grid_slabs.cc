@@ -37,11 +37,10 @@ namespace leopard::reaction_diffusion
   }
 
   GridSlabs::GridSlabs(const NodeGrid &grid_, int rank_, int n_ranks, Backend backend, std::shared_ptr<SlabExchange> exchange_)
-    : grid(grid_)
+    : Ranks(rank_, n_ranks, std::move(exchange_))
+    , grid(grid_)
     , direction(direction_of(grid_))
-    , rank(rank_)
     , begin(share_out(grid_, n_ranks, backend))
-    , exchange(std::move(exchange_))
   {
   }
 
@@ -80,11 +79,5 @@ namespace leopard::reaction_diffusion
     for (const int b : begin)
       offsets.push_back(static_cast<int>(plane * (std::lower_bound(fine_node.begin(), fine_node.end(), b) - fine_node.begin())));
     return offsets;
-  }
-
-  double GridSlabs::max(double value)
-  {
-    merge(&value, 1, [](int /*q*/, double a, double b) { return std::max(a, b); });
-    return value;
   }
 } // namespace leopard::reaction_diffusion

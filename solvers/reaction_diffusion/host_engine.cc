@@ -51,10 +51,10 @@ namespace leopard::reaction_diffusion
       std::string description() const override
       {
         const HostLevel<Kinetics> &fine = *levels[0];
-        return (slabs != nullptr ? std::to_string(slabs->n_ranks()) + " ranks by " + slabs->exchange->description() + ", each " : "") +
-               std::to_string(fine.scheduler.n_threads()) + " host threads, " + std::to_string(fine.n_blocks) + " blocks of " +
-               std::to_string(fine.lines_per_block) + " lines, " + std::to_string(options.local_iterations) + " local sweeps, fields " +
-               (options.fields_together ? "together" : "apart") + (with_multigrid ? ", " + std::to_string(levels.size()) + " grids" : "");
+        return (slabs != nullptr ? slabs->description() : "") + std::to_string(fine.scheduler.n_threads()) + " host threads, " +
+               std::to_string(fine.n_blocks) + " blocks of " + std::to_string(fine.lines_per_block) + " lines, " +
+               std::to_string(options.local_iterations) + " local sweeps, fields " + (options.fields_together ? "together" : "apart") +
+               (with_multigrid ? ", " + std::to_string(levels.size()) + " grids" : "");
       }
 
       void run(Controller &c) override

@@ -127,7 +127,7 @@ namespace leopard::reaction_diffusion
     void sum_over_ranks(double *values, int n_values)
     {
       if (slabs != nullptr)
-        slabs->merge(values, n_values, [](int /*q*/, double a, double b) { return a + b; });
+        slabs->sum(values, n_values);
     }
 
     /** Block-asynchronous sweeps: blocks of lines, each sweeps k times in red-black order when its turn comes; nobody waits, and ranks wait for one another seldom. */
