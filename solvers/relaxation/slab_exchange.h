@@ -50,6 +50,12 @@ namespace leopard
     /** Parts of a vector that each rank has its own part of become whole on all of them. @param offsets where parts begin, and the length. */
     virtual void gather(double *whole, const std::vector<int> &offsets) = 0;
 
+    /**
+     * The same as far as others' parts have come since the visit of the level began; what has not stays as it is. Nobody waits, as in exchange_loosely().
+     * @param begins whether this is the first such gather of the visit.
+     */
+    virtual void gather_loosely(double *whole, const std::vector<int> &offsets, bool begins) = 0;
+
     /** Calls so far, and the bytes that this rank has sent in them; replays of a CUDA graph do not count. */
     long        n_calls() const { return calls; }
     std::size_t bytes_sent() const { return n_bytes; }

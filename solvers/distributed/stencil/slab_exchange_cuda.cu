@@ -17,7 +17,7 @@ namespace leopard
     using Number = unsigned long long; // of an exchange; flags only grow
 
     constexpr int    max_ranks = 64, n_threads = 256, flag_stride = 16; // flags stand 128 bytes apart
-    constexpr int    n_flags      = 4 + max_ranks;
+    constexpr int    n_flags      = 4 + 2 * max_ranks;
     constexpr size_t header_bytes = (n_flags * flag_stride * sizeof(Number) + 255) / 256 * 256;
     constexpr Number longest_wait = 300ull * 1000 * 1000 * 1000; // ns
     constexpr Number patience =
@@ -29,7 +29,8 @@ namespace leopard
       flag_from_above,
       flag_loose_from_below,
       flag_loose_from_above,
-      flag_gathered ///< and one a rank from here on
+      flag_gathered,                                  ///< and one a rank from here on
+      flag_loose_gathered = flag_gathered + max_ranks ///< likewise
     };
 
     // Waited exchanges number n use mail n % 2: who has got his neighbour's planes number n may send number n + 1 while the neighbour still copies
@@ -53,15 +54,16 @@ namespace leopard
       __device__ Number *flag(int f) const { return reinterpret_cast<Number *>(memory) + f * flag_stride; }
       __device__ double *mail(int plane) const { return reinterpret_cast<double *>(memory + header_bytes) + plane * largest_plane; }
       __device__ double *vector(Number number) const { return mail(n_mail_planes) + (number % 2) * largest_vector; }
+      __device__ double *loose_vector() const { return mail(n_mail_planes) + 2 * largest_vector; }
 
-      std::size_t bytes() const { return header_bytes + sizeof(double) * (n_mail_planes * largest_plane + 2 * largest_vector); }
+      std::size_t bytes() const { return header_bytes + sizeof(double) * (n_mail_planes * largest_plane + 3 * largest_vector); }
     };
 
     /** What a rank's kernels remember from one to the next; in device memory, so that a replayed graph counts on. */
     struct Progress
     {
-      Number       waited, visit, gathered; ///< exchanges, visits with loose exchanges, and gathers so far
-      unsigned int arrived, left;           ///< thread blocks of the running kernel
+      Number       waited, visit, gathered, gather_visit; ///< exchanges, visits with loose exchanges, gathers, and visits with loose gathers so far
+      unsigned int arrived, left;                         ///< thread blocks of the running kernel
     };
 
     __device__ inline Number nanoseconds()
@@ -260,6 +262,40 @@ namespace leopard
       leave(progress, &Progress::gathered, number);
     }
 
+    /** Where the parts of ranks begin, and the length. */
+    struct Offsets
+    {
+      int value[max_ranks + 1];
+    };
+
+    __global__ void __launch_bounds__(n_threads)
+      gather_loosely_kernel(const Mailbox *boxes, int rank, int n_ranks, Progress *progress, double *whole, const Offsets offsets, bool begins)
+    {
+      __shared__ bool has_come[max_ranks];
+      const Number    visit = progress->gather_visit + begins;
+      const int       begin = offsets.value[rank], n = offsets.value[rank + 1] - begin, other = threadIdx.x;
+      for (int r = 0; r < n_ranks; ++r)
+        if (r != rank)
+          send(boxes[r].loose_vector() + begin, whole + begin, n);
+      const Mailbox own = boxes[rank];
+      if (last_to_come(&progress->arrived))
+        for (int r = 0; r < n_ranks; ++r)
+          if (r != rank)
+            raise(boxes[r].flag(flag_loose_gathered + rank), visit);
+      if (other < n_ranks)
+        {
+          const Number start = nanoseconds();
+          do
+            has_come[other] = other != rank && look(own.flag(flag_loose_gathered + other)) == visit;
+          while (!has_come[other] && other != rank && nanoseconds() - start < patience);
+        }
+      __syncthreads();
+      for (int r = 0; r < n_ranks; ++r)
+        if (has_come[r])
+          take(whole + offsets.value[r], own.loose_vector() + offsets.value[r], offsets.value[r + 1] - offsets.value[r]);
+      leave(progress, &Progress::gather_visit, visit);
+    }
+
     class CudaSlabExchange : public SlabExchange
     {
     public:
@@ -346,6 +382,17 @@ namespace leopard
         gather_kernel<<<blocks_for(n), n_threads>>>(device_boxes.data(), rank, n_ranks, progress.data(), whole, begin, end, n);
         LEOPARD_CHECK(cudaGetLastError());
         count(static_cast<long>(end - begin) * (n_ranks - 1));
+      }
+
+      void gather_loosely(double *whole, const std::vector<int> &offsets, bool begins) override
+      {
+        if (n_ranks == 1)
+          return;
+        Offsets all;
+        std::copy(offsets.begin(), offsets.end(), all.value);
+        gather_loosely_kernel<<<blocks_for(offsets[n_ranks]), n_threads>>>(device_boxes.data(), rank, n_ranks, progress.data(), whole, all, begins);
+        LEOPARD_CHECK(cudaGetLastError());
+        count(static_cast<long>(offsets[rank + 1] - offsets[rank]) * (n_ranks - 1));
       }
 
     private:

@@ -10,7 +10,7 @@ namespace leopard
 {
   namespace
   {
-    constexpr int waited_tag = 1, loose_tag = 2;
+    constexpr int waited_tag = 1, loose_tag = 2, gather_tag = 3;
   }
 
   MpiSlabExchange::MpiSlabExchange(MPI_Comm comm_, MemorySpace space_, const std::string &reason_)
@@ -20,13 +20,17 @@ namespace leopard
     MPI_Comm_dup(comm_, &comm);
     MPI_Comm_rank(comm, &rank);
     MPI_Comm_size(comm, &n_ranks);
+    expected_parts.resize(n_ranks);
   }
 
   MpiSlabExchange::~MpiSlabExchange()
   {
     if (std::uncaught_exceptions() > 0)
       return; // what is on its way may never come
-    for (Messages *messages : {&sent, &expected_from_below, &expected_from_above})
+    std::vector<Messages *> all = {&sent, &expected_from_below, &expected_from_above};
+    for (Messages &messages : expected_parts)
+      all.push_back(&messages);
+    for (Messages *messages : all)
       for (Message &message : *messages)
         MPI_Wait(&message.request, MPI_STATUS_IGNORE);
     MPI_Comm_free(&comm);
@@ -122,46 +126,34 @@ namespace leopard
     spare.splice(spare.end(), messages, messages.begin());
   }
 
-  void MpiSlabExchange::send_loosely(const SlabVector &x, long offset, int to)
+  template <typename Fill>
+  void MpiSlabExchange::send(int n, double number, int to, int tag, const Fill &fill)
   {
-    const int n       = x.n_fields * x.plane;
-    Message  &message = new_message(sent, n);
-    message.values[0] = visit;
-    fetch_plane(message.values.data() + 1, x, offset);
-    MPI_Isend(message.values.data(), 1 + n, MPI_DOUBLE, to, loose_tag, comm, &message.request);
+    Message &message  = new_message(sent, n);
+    message.values[0] = number;
+    fill(message.values.data() + 1);
+    MPI_Isend(message.values.data(), 1 + n, MPI_DOUBLE, to, tag, comm, &message.request);
   }
 
-  void MpiSlabExchange::take_newest(const SlabVector &x, long offset, int from, Messages &messages)
+  template <typename Put>
+  void MpiSlabExchange::receive(int n, double number, int from, int tag, Messages &messages, const Put &put)
   {
     // both sides have sent as many messages as they will have asked for: one a call
-    const int n       = x.n_fields * x.plane;
-    Message  &message = new_message(messages, n);
-    MPI_Irecv(message.values.data(), 1 + n, MPI_DOUBLE, from, loose_tag, comm, &message.request);
+    Message &message = new_message(messages, n);
+    MPI_Irecv(message.values.data(), 1 + n, MPI_DOUBLE, from, tag, comm, &message.request);
     for (int arrived = 1; !messages.empty();)
       {
         MPI_Test(&messages.front().request, &arrived, MPI_STATUS_IGNORE);
         if (!arrived)
           return;
-        if (messages.front().values[0] == visit)
-          put_plane(x, offset, messages.front().values.data() + 1);
+        if (messages.front().values[0] == number)
+          put(messages.front().values.data() + 1);
         end_first(messages);
       }
   }
 
-  void MpiSlabExchange::exchange_loosely(const SlabVector &x, bool begins)
+  void MpiSlabExchange::end_sent()
   {
-    visit += begins;
-    const long n = static_cast<long>(x.n_planes) * x.plane;
-    if (n_ranks > 1)
-      count(static_cast<long>(x.n_fields) * x.plane * ((rank > 0) + (rank < n_ranks - 1)));
-    if (rank > 0)
-      send_loosely(x, 0, rank - 1);
-    if (rank < n_ranks - 1)
-      send_loosely(x, n - x.plane, rank + 1);
-    if (rank > 0)
-      take_newest(x, -x.plane, rank - 1, expected_from_below);
-    if (rank < n_ranks - 1)
-      take_newest(x, n, rank + 1, expected_from_above);
     for (int done = 1; !sent.empty();)
       {
         MPI_Test(&sent.front().request, &done, MPI_STATUS_IGNORE);
@@ -169,6 +161,39 @@ namespace leopard
           break;
         end_first(sent);
       }
+  }
+
+  void MpiSlabExchange::exchange_loosely(const SlabVector &x, bool begins)
+  {
+    visit += begins;
+    const int  n_plane = x.n_fields * x.plane;
+    const long n       = static_cast<long>(x.n_planes) * x.plane;
+    if (n_ranks > 1)
+      count(static_cast<long>(n_plane) * ((rank > 0) + (rank < n_ranks - 1)));
+    if (rank > 0)
+      send(n_plane, visit, rank - 1, loose_tag, [&](double *to) { fetch_plane(to, x, 0); });
+    if (rank < n_ranks - 1)
+      send(n_plane, visit, rank + 1, loose_tag, [&](double *to) { fetch_plane(to, x, n - x.plane); });
+    if (rank > 0)
+      receive(n_plane, visit, rank - 1, loose_tag, expected_from_below, [&](const double *from) { put_plane(x, -x.plane, from); });
+    if (rank < n_ranks - 1)
+      receive(n_plane, visit, rank + 1, loose_tag, expected_from_above, [&](const double *from) { put_plane(x, n, from); });
+    end_sent();
+  }
+
+  void MpiSlabExchange::gather_loosely(double *whole, const std::vector<int> &offsets, bool begins)
+  {
+    gather_visit += begins;
+    const auto part_of = [&](int r) { return offsets[r + 1] - offsets[r]; };
+    if (n_ranks > 1)
+      count(static_cast<long>(part_of(rank)) * (n_ranks - 1));
+    for (int r = 0; r < n_ranks; ++r)
+      if (r != rank && part_of(rank) > 0)
+        send(part_of(rank), gather_visit, r, gather_tag, [&](double *to) { fetch(to, whole + offsets[rank], part_of(rank)); });
+    for (int r = 0; r < n_ranks; ++r)
+      if (r != rank && part_of(r) > 0)
+        receive(part_of(r), gather_visit, r, gather_tag, expected_parts[r], [&](const double *from) { put(whole + offsets[r], from, part_of(r)); });
+    end_sent();
   }
 
   void MpiSlabExchange::gather(double *whole, const std::vector<int> &offsets)

@@ -27,6 +27,7 @@ namespace leopard
     void        exchange(const SlabVector &x, double *b) override;
     void        exchange_loosely(const SlabVector &x, bool begins) override;
     void        gather(double *whole, const std::vector<int> &offsets) override;
+    void        gather_loosely(double *whole, const std::vector<int> &offsets, bool begins) override;
 
   private:
     /** A message on its way: its first value is the number of the visit. */
@@ -40,6 +41,14 @@ namespace leopard
     /** A spare message, or a new one, becomes the last of these. */
     Message &new_message(Messages &messages, int n);
     void     end_first(Messages &messages);
+    /** Sends n values that fill(to) writes. */
+    template <typename Fill>
+    void send(int n, double visit, int to, int tag, const Fill &fill);
+    /** Asks for one more message of n values, and calls put(values) for the newest one of this visit that has come, if any. */
+    template <typename Put>
+    void receive(int n, double visit, int from, int tag, Messages &messages, const Put &put);
+    /** Forgets what has been sent. */
+    void end_sent();
 
     /** Copies from or to arrays of the exchange's memory space. */
     void fetch(double *host, const double *values, int n) const;
@@ -48,16 +57,14 @@ namespace leopard
     void fetch_plane(double *host, const SlabVector &x, long offset) const;
     void put_plane(const SlabVector &x, long offset, const double *host) const;
 
-    void send_loosely(const SlabVector &x, long offset, int to);
-    void take_newest(const SlabVector &x, long offset, int from, Messages &messages);
-
-    MPI_Comm            comm; ///< a duplicate, so that no messages are mixed up
-    MemorySpace         space;
-    std::string         reason;
-    int                 rank = 0, n_ranks = 1;
-    double              visit = 0.; ///< number of visits with loose exchanges
-    std::vector<double> to_below, to_above, from_below, from_above, gathered;
-    std::vector<int>    counts;
-    Messages            sent, expected_from_below, expected_from_above, spare;
+    MPI_Comm              comm; ///< a duplicate, so that no messages are mixed up
+    MemorySpace           space;
+    std::string           reason;
+    int                   rank = 0, n_ranks = 1;
+    double                visit = 0., gather_visit = 0.; ///< number of visits with loose exchanges, and with loose gathers
+    std::vector<double>   to_below, to_above, from_below, from_above, gathered;
+    std::vector<int>      counts;
+    Messages              sent, expected_from_below, expected_from_above, spare;
+    std::vector<Messages> expected_parts; ///< of loose gathers, from each rank
   };
 } // namespace leopard
