@@ -26,7 +26,8 @@ namespace leopard
       no_cuda();
     }
 
-    std::unique_ptr<Engine> make_cuda_engine(const MeshLaplacian & /*mesh*/, const StepperOptions & /*options*/)
+    std::unique_ptr<Engine>
+    make_cuda_engine(const MeshLaplacian & /*mesh*/, const StepperOptions & /*options*/, const std::shared_ptr<MeshRanks> & /*ranks*/)
     {
       no_cuda();
     }

@@ -27,7 +27,7 @@ namespace leopard::reaction_diffusion
         if (slabs != nullptr)
           throw InvalidInput("several ranks on GPUs share " + std::to_string(options.diffusion.size()) +
                              " fields\n  expected: two fields, or the backend host");
-        return make_cuda_engine(laplacian_of(grid), options);
+        return make_cuda_engine(laplacian_of(grid), options, nullptr);
       }
     return with_two_species(options.kinetics, [&](const auto &kinetics) -> std::unique_ptr<Engine> {
       using Kinetics                = std::decay_t<decltype(kinetics)>;

@@ -13,35 +13,43 @@ namespace leopard::reaction_diffusion
       static constexpr int N = Kinetics::n_species;
 
     public:
-      HostMeshEngine(const MeshLaplacian &mesh, const StepperOptions &options_, const Kinetics &kinetics)
-        : options(options_)
+      /** @param levels as make_levels() makes them. @param ranks_ null: one rank. */
+      HostMeshEngine(const std::vector<MeshLevel>     &levels,
+                     const StepperOptions             &options_,
+                     const Kinetics                   &kinetics,
+                     const std::shared_ptr<MeshRanks> &ranks_)
+        : ranks(ranks_)
+        , options(options_)
         , system(make_node_system(kinetics, options_))
-        , rows(mesh, options.n_threads)
+        , rows(levels[0], options.n_threads, ranks.get())
         , partial_sums(rows.n_blocks)
       {
         for (auto &slot : slots)
           slot.assign(rows.d.size(), 0.);
         if (has_multigrid())
-          multigrid = std::make_unique<HostMeshMultigrid<Kinetics>>(mesh, rows, options.n_threads);
+          multigrid = std::make_unique<HostMeshMultigrid<Kinetics>>(levels, rows, options.n_threads, ranks.get());
       }
 
       void set_slot(int slot, const double *u) override
       {
         rows.for_entries([&](long e, int /*b*/) { slots[slot][e] = u[place_of(e)]; });
         if (has_multigrid())
-          multigrid->choose_coarsest(system, system.largest_rate(u, rows.n_nodes()));
+          {
+            const double rate = system.largest_rate(u, rows.n_nodes());
+            multigrid->choose_coarsest(system, ranks != nullptr ? ranks->max(rate) : rate);
+          }
       }
       void get_slot(int slot, double *u) const override
       {
-        for (std::size_t e = 0; e < slots[slot].size(); ++e)
-          u[place_of(static_cast<long>(e))] = slots[slot][e];
+        for (long e = 0; e < static_cast<long>(rows.n_nodes()) * N; ++e)
+          u[place_of(e)] = slots[slot][e];
       }
       bool        has_multigrid() const override { return options.stepping.linear_method != LinearMethod::sweeps; }
       std::string description() const override
       {
-        return std::to_string(rows.scheduler.n_threads()) + " host threads, " + std::to_string(rows.n_blocks) + " blocks of up to " +
-               std::to_string(HostRows<Kinetics>::nodes_per_block) + " nodes of a mesh, " + std::to_string(options.local_iterations) +
-               " local sweeps, fields " + (options.fields_together ? "together" : "apart") +
+        return (ranks != nullptr ? ranks->description() : "") + std::to_string(rows.scheduler.n_threads()) + " host threads, " +
+               std::to_string(rows.n_blocks) + " blocks of up to " + std::to_string(HostRows<Kinetics>::nodes_per_block) + " nodes of a mesh, " +
+               std::to_string(options.local_iterations) + " local sweeps, fields " + (options.fields_together ? "together" : "apart") +
                (has_multigrid() ? ", " + std::to_string(multigrid->n_levels()) + " levels" : "");
       }
 
@@ -88,6 +96,7 @@ namespace leopard::reaction_diffusion
       /** G, the blocks of J and the sums at u. */
       Sums evaluate(const Controller &c)
       {
+        rows.update_ghosts(slots[c.slot(-1)].data());
         const double *u = slots[c.slot(-1)].data(), *u_n = slots[c.slot(0)].data(), *u_o = slots[c.slot(1)].data(), *u_p = slots[c.slot(2)].data();
         const Scheme  scheme(c);
         std::fill(partial_sums.begin(), partial_sums.end(), Sums());
@@ -106,9 +115,15 @@ namespace leopard::reaction_diffusion
         Sums total;
         for (const Sums &s : partial_sums)
           total.add(s);
-        return total;
+        if (ranks == nullptr)
+          return total;
+        double values[Sums::n];
+        total.copy_to(values);
+        ranks->merge(values, Sums::n, Sums::merge);
+        return Sums(values);
       }
 
+      const std::shared_ptr<MeshRanks>             ranks; ///< or null
       const StepperOptions                         options;
       const NodeSystem<Kinetics>                   system;
       HostRows<Kinetics>                           rows;
@@ -118,10 +133,11 @@ namespace leopard::reaction_diffusion
     };
   } // namespace
 
-  std::unique_ptr<Engine> make_host_engine(const MeshLaplacian &mesh, const StepperOptions &options)
+  std::unique_ptr<Engine> make_host_engine(const MeshLaplacian &mesh, const StepperOptions &options, const std::shared_ptr<MeshRanks> &ranks)
   {
+    const std::vector<MeshLevel> levels = make_levels(mesh, options.stepping.linear_method != LinearMethod::sweeps, ranks.get());
     return with_kinetics(options.kinetics, [&](const auto &kinetics) -> std::unique_ptr<Engine> {
-      return std::make_unique<HostMeshEngine<std::decay_t<decltype(kinetics)>>>(mesh, options, kinetics);
+      return std::make_unique<HostMeshEngine<std::decay_t<decltype(kinetics)>>>(levels, options, kinetics, ranks);
     });
   }
 } // namespace leopard::reaction_diffusion

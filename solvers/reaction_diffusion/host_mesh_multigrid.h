@@ -18,12 +18,14 @@ namespace leopard::reaction_diffusion
     static constexpr int N = Kinetics::n_species;
     using Rows             = HostRows<Kinetics>;
 
-    HostMeshMultigrid(const MeshLaplacian &mesh, Rows &finest_, int n_threads)
-      : levels(make_levels(mesh))
-      , finest(finest_)
+    /** @param levels the mesh, of which finest_ is made, and coarser ones. @param ranks null: one rank. */
+    HostMeshMultigrid(const std::vector<MeshLevel> &levels, Rows &finest_, int n_threads, MeshRanks *ranks)
+      : finest(finest_)
     {
+      for (const MeshLevel &level : levels)
+        mean_diagonals.push_back(level.mean_diagonal);
       for (std::size_t l = 1; l < levels.size(); ++l)
-        coarse.push_back({std::make_unique<Rows>(levels[l].mesh, n_threads), {}, {}, {}});
+        coarse.push_back({std::make_unique<Rows>(levels[l], n_threads, ranks), {}, {}, {}});
       for (std::size_t l = 0; l + 1 < levels.size(); ++l)
         {
           Coarse &c      = coarse[l];
@@ -34,10 +36,13 @@ namespace leopard::reaction_diffusion
       gcr.allocate(finest, max_directions);
     }
 
-    std::size_t n_levels() const { return levels.size(); }
+    std::size_t n_levels() const { return mean_diagonals.size(); }
 
     /** Cycles go down to where relaxation smoothes. @param rate see coarsest_level(). */
-    void choose_coarsest(const NodeSystem<Kinetics> &system, double rate) { coarsest = coarsest_level(levels, system.smallest_diffusion(), rate); }
+    void choose_coarsest(const NodeSystem<Kinetics> &system, double rate)
+    {
+      coarsest = coarsest_level(mean_diagonals, system.smallest_diffusion(), rate);
+    }
 
     /** The Jacobian on the coarse levels, with the reaction's derivative at the restricted solution. @param u on the mesh. */
     void linearize(const NodeSystem<Kinetics> &system, const typename NodeSystem<Kinetics>::Scheme &scheme, const double *u)
@@ -45,9 +50,11 @@ namespace leopard::reaction_diffusion
       for (std::size_t l = 0; l < coarsest; ++l)
         {
           Coarse &c = coarse[l];
+          c.rows->for_nodes([&](int i, int /*b*/) { multiply_row(c.restriction, i, u, &c.u[static_cast<long>(i) * N]); });
+          c.rows->gather(c.u.data());
+          c.rows->update_ghosts(c.u.data());
           c.rows->for_nodes([&](int i, int /*b*/) {
             double *const here = &c.u[static_cast<long>(i) * N], *const block = &c.rows->block[static_cast<long>(i) * N * N];
-            multiply_row(c.restriction, i, u, here);
             double zero[N] = {}, g[N];
             Sums   unused;
             system.residual(scheme, here, here, here, here, zero, c.rows->row[i], g, block, unused);
@@ -82,21 +89,25 @@ namespace leopard::reaction_diffusion
           result[c] += A.values[p] * x[static_cast<long>(A.columns[p]) * N + c];
     }
 
-    /** From d = 0. */
+    /** From d = 0; ghosts are current at the end. */
     void cycle(const NodeSystem<Kinetics> &system, double implicit, std::size_t l)
     {
       Rows &fine = rows(l);
       if (l == coarsest)
         {
-          const int n_sweeps = fine.n_nodes() <= coarse_nodes ? coarse_level_sweeps : 4;
+          const int n_sweeps = fine.n_all <= coarse_nodes ? coarse_level_sweeps : 4; // as many on all ranks
           fine.sweep(system, implicit, n_sweeps, 2, 0);
+          fine.update_ghosts(fine.d.data());
           return;
         }
       Coarse &c = coarse[l];
       fine.sweep(system, implicit, 1, 1, 0);
+      fine.update_ghosts(fine.d.data());
       fine.multiply(system, implicit, fine.d.data(), fine.residual.data());
       fine.for_entries([&](long e, int /*b*/) { fine.residual[e] = fine.rhs[e] - fine.residual[e]; });
+      fine.update_ghosts(fine.residual.data());
       c.rows->for_nodes([&](int i, int /*b*/) { multiply_row(c.restriction, i, fine.residual.data(), &c.rows->rhs[static_cast<long>(i) * N]); });
+      c.rows->gather(c.rows->rhs.data());
       c.rows->clear();
       cycle(system, implicit, l + 1);
       fine.for_nodes([&](int i, int /*b*/) {
@@ -105,13 +116,15 @@ namespace leopard::reaction_diffusion
         for (int s = 0; s < N; ++s)
           fine.d[static_cast<long>(i) * N + s] += correction[s];
       });
+      fine.update_ghosts(fine.d.data());
       fine.sweep(system, implicit, 1, 1, 1);
+      fine.update_ghosts(fine.d.data());
     }
 
-    const std::vector<MeshLevel> levels;
-    Rows                        &finest;
-    std::vector<Coarse>          coarse;
-    std::size_t                  coarsest = 0;
-    Gcr<Rows>                    gcr;
+    std::vector<double> mean_diagonals; ///< of the levels
+    Rows               &finest;
+    std::vector<Coarse> coarse;
+    std::size_t         coarsest = 0;
+    Gcr<Rows>           gcr;
   };
 } // namespace leopard::reaction_diffusion

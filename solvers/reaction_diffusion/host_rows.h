@@ -3,7 +3,7 @@
 
 #include "../block_async/host_scheduler.h"
 #include "../matrix/blocks.h"
-#include "mesh_laplacian.h"
+#include "mesh_hierarchy.h"
 #include "node_system.h"
 
 #include <vector>
@@ -11,8 +11,9 @@
 namespace leopard::reaction_diffusion
 {
   /**
-   * A linear system A d = rhs at the nodes of a mesh, A being the Jacobian, and who works on it. Nodes are in the order of blocks; the fields of a
-   * node stand together, field c of node i at i * N + c, and so do the entries of its N x N blocks.
+   * A linear system A d = rhs at the nodes of a level of a mesh, A being the Jacobian, and who works on it. Nodes are in the order of blocks; the fields of
+   * a node stand together, field c of node i at i * N + c, and so do the entries of its N x N blocks. Of several ranks each has its own nodes, and behind
+   * them its ghosts in vectors.
    */
   template <typename Kinetics>
   class HostRows
@@ -21,8 +22,9 @@ namespace leopard::reaction_diffusion
     static constexpr int N               = Kinetics::n_species;
     static constexpr int nodes_per_block = 256;
 
-    HostRows(const MeshLaplacian &mesh, int n_threads)
-      : HostRows(mesh, mesh.blocks(nodes_per_block), n_threads)
+    /** @param ranks_ null: one rank. */
+    HostRows(const MeshLevel &level, int n_threads, MeshRanks *ranks_)
+      : HostRows(level, level.mesh.blocks(nodes_per_block), n_threads, ranks_)
     {
     }
 
@@ -53,24 +55,58 @@ namespace leopard::reaction_diffusion
       });
     }
 
+    /** d = 0, also at the ghosts. */
     void clear()
     {
       for_entries([&](long e, int /*b*/) { d[e] = 0.; });
+      std::fill(d.begin() + static_cast<long>(n_nodes()) * N, d.end(), 0.);
     }
 
-    /** One rank has all. */
-    void sum_over_ranks(double * /*values*/, int /*n*/) {}
+    /** On a shared level: the values of the ghosts. */
+    void update_ghosts(double *values)
+    {
+      if (part.shared)
+        exchange(values);
+    }
 
-    int n_nodes() const { return offsets.back(); }
+    /** What has been restricted to this level: on a whole one below a shared one, the values at the nodes of other ranks. */
+    void gather(double *values)
+    {
+      if (!part.shared && !part.offsets.empty())
+        exchange(values);
+    }
 
-    /** Block-asynchronous sweeps: k in a block when its turn comes, to and fro (first = 1: fro and to), with the newest values; nobody waits. */
+    /** Entries become their sums over all ranks. */
+    void sum_over_ranks(double *values, int n)
+    {
+      if (part.shared)
+        ranks->sum(values, n);
+    }
+
+    int n_nodes() const { return offsets.back(); } ///< the rank's own
+
+    /**
+     * Block-asynchronous sweeps: k in a block when its turn comes, to and fro (first = 1: fro and to), with the newest values; nobody waits. Between them ranks
+     * that share the level go on with those values of others that have come, and wait for them seldom; at the end ghosts are not current.
+     */
     void sweep(const NodeSystem<Kinetics> &system, double implicit, int n_sweeps, int k, int first = 0)
     {
-      scheduler.run((n_sweeps + k - 1) / k, [&](int b, int /*thread*/) {
+      const int  n_iterations = (n_sweeps + k - 1) / k;
+      const auto relax_block  = [&](int b, int /*thread*/) {
         for (int s = first; s < first + k; ++s)
           for (int t = offsets[b]; t < offsets[b + 1]; ++t)
             relax(system, implicit, s % 2 == 0 ? t : offsets[b] + offsets[b + 1] - 1 - t);
-      });
+      };
+      if (!part.shared)
+        scheduler.run(n_iterations, relax_block);
+      for (int i = 0; i < n_iterations && part.shared; ++i)
+        {
+          if (i > 0 && i % waited_exchange_interval == 0)
+            update_ghosts(d.data());
+          else if (i > 0)
+            update_ghosts_loosely(i == 1);
+          scheduler.run(1, relax_block);
+        }
     }
 
     /** result = A v. */
@@ -101,7 +137,8 @@ namespace leopard::reaction_diffusion
         }
     }
 
-    const std::vector<int> old_node; ///< of each node the mesh's
+    const int              n_all;    ///< nodes of all ranks
+    const std::vector<int> old_node; ///< of each node the level's
     const std::vector<int> offsets;  ///< of the blocks
     const int              n_blocks;
     HostScheduler          scheduler;
@@ -111,21 +148,28 @@ namespace leopard::reaction_diffusion
     std::vector<double>    block;  ///< the Jacobian's diagonal blocks
 
   private:
-    HostRows(const MeshLaplacian &mesh, const Partition &partition, int n_threads)
-      : old_node(partition.old_row)
+    HostRows(const MeshLevel &level, const Partition &partition, int n_threads, MeshRanks *ranks_)
+      : n_all(level.n_all)
+      , old_node(partition.old_row)
       , offsets(partition.block_offsets)
       , n_blocks(static_cast<int>(offsets.size()) - 1)
-      , scheduler(n_blocks, static_cast<long>(N) * mesh.n_nodes(), n_threads)
-      , d(static_cast<std::size_t>(N) * mesh.n_nodes())
+      , scheduler(n_blocks, static_cast<long>(N) * level.mesh.n_nodes(), n_threads)
+      , d(static_cast<std::size_t>(N) * level.mesh.matrix.n_columns)
       , rhs(d.size())
       , residual(d.size())
       , matrix(N * d.size())
       , block(N * d.size())
+      , part(in_order(level.part, old_node))
+      , ranks(ranks_)
     {
-      const CrsMatrix A = permute(mesh.matrix, partition);
+      for (const int o : part.offsets)
+        value_offsets.push_back(N * o);
+      sent_values.resize(value_offsets.empty() ? 0 : value_offsets.back());
+      loose_values.resize(sent_values.size());
+      const CrsMatrix A = permute(level.mesh.matrix, partition);
       for (int i = 0; i < A.n_rows; ++i)
         {
-          row.push_back(mesh.row(old_node[i]));
+          row.push_back(level.mesh.row(old_node[i]));
           for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
             if (A.columns[p] != i)
               {
@@ -134,7 +178,38 @@ namespace leopard::reaction_diffusion
               }
           neighbours.row_offsets.push_back(static_cast<int>(neighbours.columns.size()));
         }
-      neighbours.n_rows = neighbours.n_columns = A.n_rows;
+      neighbours.n_rows    = A.n_rows;
+      neighbours.n_columns = A.n_columns;
+    }
+
+    void exchange(double *values)
+    {
+      pack(values, sent_values);
+      ranks->exchange->gather(sent_values.data(), value_offsets);
+      unpack(sent_values, values);
+    }
+
+    /** Of d, which was 0 when the visit began. */
+    void update_ghosts_loosely(bool begins)
+    {
+      if (begins)
+        std::fill(loose_values.begin(), loose_values.end(), 0.);
+      pack(d.data(), loose_values);
+      ranks->exchange->gather_loosely(loose_values.data(), value_offsets, begins);
+      unpack(loose_values, d.data());
+    }
+
+    void pack(const double *values, std::vector<double> &to) const
+    {
+      double *const mine = to.data() + value_offsets[ranks->rank];
+      for (std::size_t t = 0; t < part.sent.size(); ++t)
+        std::copy_n(values + static_cast<long>(part.sent[t]) * N, N, mine + t * N);
+    }
+
+    void unpack(const std::vector<double> &from, double *values) const
+    {
+      for (std::size_t t = 0; t < part.received.size(); ++t)
+        std::copy_n(from.data() + static_cast<long>(part.places[t]) * N, N, values + static_cast<long>(part.received[t]) * N);
     }
 
     void relax(const NodeSystem<Kinetics> &system, double implicit, int i)
@@ -152,6 +227,10 @@ namespace leopard::reaction_diffusion
         store(d[first + c], value[c]);
     }
 
-    CrsMatrix neighbours; ///< laplace without its diagonal: the weights
+    CrsMatrix           neighbours; ///< laplace without its diagonal: the weights
+    const MeshPart      part;       ///< in the order of blocks
+    MeshRanks *const    ranks;      ///< or null
+    std::vector<int>    value_offsets;
+    std::vector<double> sent_values, loose_values; ///< of all ranks
   };
 } // namespace leopard::reaction_diffusion

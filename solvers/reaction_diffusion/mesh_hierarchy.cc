@@ -123,32 +123,38 @@ namespace leopard::reaction_diffusion
           Eigen::Map<Coordinates>(coarse.mesh.coordinates.data(), R.rows(), mesh.dimension) =
             R * Eigen::Map<const Coordinates>(mesh.coordinates.data(), mesh.n_nodes(), mesh.dimension);
         }
+      coarse.owner.resize(level.owner.empty() ? 0 : P_0.cols());
+      for (int i = static_cast<int>(level.owner.size()) - 1; i >= 0; --i) // an aggregate belongs to the owner of its first node
+        coarse.owner[P_0.innerIndexPtr()[i]] = level.owner[i];
       return true;
     }
   } // namespace
 
-  std::vector<MeshLevel> make_levels(const MeshLaplacian &mesh)
+  std::vector<MeshLevel> make_levels(const MeshLaplacian &mesh, bool with_coarser, const MeshRanks *ranks)
   {
     std::vector<MeshLevel> levels(1);
     levels[0].mesh = mesh;
+    if (ranks != nullptr)
+      levels[0].owner = ranks->owner;
     MeshLevel coarse;
-    while (levels.back().mesh.n_nodes() > coarse_nodes && coarsen(levels.back(), coarse))
+    while (with_coarser && levels.back().mesh.n_nodes() > coarse_nodes && coarsen(levels.back(), coarse))
       levels.push_back(coarse);
+    for (MeshLevel &level : levels)
+      {
+        level.n_all = level.mesh.n_nodes();
+        for (int i = 0; i < level.n_all; ++i)
+          level.mean_diagonal += level.mesh.row(i).diagonal / level.n_all;
+      }
+    if (ranks != nullptr)
+      take_part(levels, *ranks);
     return levels;
   }
 
-  std::size_t coarsest_level(const std::vector<MeshLevel> &levels, double diffusion, double rate)
+  std::size_t coarsest_level(const std::vector<double> &mean_diagonals, double diffusion, double rate)
   {
     std::size_t coarsest = 0;
-    for (; coarsest + 1 < levels.size(); ++coarsest)
-      {
-        const MeshLaplacian &next     = levels[coarsest + 1].mesh;
-        double               diagonal = 0.;
-        for (int i = 0; i < next.n_nodes(); ++i)
-          diagonal += next.row(i).diagonal / next.n_nodes();
-        if (0.5 * diffusion * diagonal < rate)
-          break;
-      }
+    while (coarsest + 1 < mean_diagonals.size() && 0.5 * diffusion * mean_diagonals[coarsest + 1] >= rate)
+      ++coarsest;
     return coarsest;
   }
 } // namespace leopard::reaction_diffusion

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "mesh_laplacian.h"
+#include "mesh_parts.h"
 
 #include <cstddef>
 #include <vector>
@@ -11,7 +12,11 @@ namespace leopard::reaction_diffusion
   /** A mesh, or what stands for it on a coarser level. */
   struct MeshLevel
   {
-    MeshLaplacian mesh;
+    MeshLaplacian    mesh;
+    int              n_all         = 0;  ///< nodes of all ranks
+    double           mean_diagonal = 0.; ///< of -laplace, of all ranks
+    std::vector<int> owner;              ///< of each node of the whole level the rank; empty: one rank
+    MeshPart         part;               ///< several ranks: what this one has of the level; mesh and transfers are its own part
     // to and from the next coarser level; empty on the coarsest
     CrsMatrix restriction;  ///< R, rows sum to 1
     CrsMatrix prolongation; ///< P, rows sum to 1
@@ -24,12 +29,13 @@ namespace leopard::reaction_diffusion
    *
    * where L = -laplace and m are the lumped masses, so that a level is again a MeshLaplacian and Jacobians can be formed there as on the mesh: 1 + dt L_c less
    * the derivative of the reaction at R u. Down to some dozen nodes.
+   * @param with_coarser whether more than the mesh is wanted. @param ranks null: one rank; else levels are this rank's part of them.
    */
-  std::vector<MeshLevel> make_levels(const MeshLaplacian &mesh);
+  std::vector<MeshLevel> make_levels(const MeshLaplacian &mesh, bool with_coarser = true, const MeshRanks *ranks = nullptr);
 
-  /** The coarsest level of use, as coarsest_level() of grids. */
-  std::size_t coarsest_level(const std::vector<MeshLevel> &levels, double diffusion, double rate);
+  /** The coarsest level of use, as coarsest_level() of grids. @param mean_diagonals of the levels. */
+  std::size_t coarsest_level(const std::vector<double> &mean_diagonals, double diffusion, double rate);
 
-  constexpr int coarse_nodes        = 128; ///< a level with no more nodes is not coarsened further
+  constexpr int coarse_nodes        = 128; ///< a level with no more nodes, of all ranks, is not coarsened further
   constexpr int coarse_level_sweeps = 20;  ///< there
 } // namespace leopard::reaction_diffusion

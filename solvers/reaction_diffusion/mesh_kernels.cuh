@@ -10,7 +10,7 @@ namespace leopard::reaction_diffusion
 
   constexpr int mesh_threads = 128; ///< and nodes of a block, at most
 
-  /** A mesh, or what stands for it on a coarser level (MeshLevel). Device memory. */
+  /** A level of a mesh (MeshLevel). Of several ranks each has its own nodes, and behind them its ghosts in d, residual, u and solutions. Device memory. */
   struct MeshView
   {
     int            n, n_blocks;
@@ -267,15 +267,12 @@ namespace leopard::reaction_diffusion
       fine.d[static_cast<long>(i) * N + c] += correction[c];
   }
 
-  /** The blocks of a coarse level's Jacobian, at the restricted solution. `finest`: the fine level is the mesh, whose solution is in the slots. */
-  template <typename Kinetics, bool finest>
-  __global__ void __launch_bounds__(mesh_threads) linearize_mesh(const __grid_constant__ MeshView fine,
-                                                                 const __grid_constant__ MeshView coarse,
-                                                                 const __grid_constant__ NodeSystem<Kinetics> system,
-                                                                 const TransferView                           R)
+  /** coarse.u = R u. `finest`: the fine level is the mesh, whose solution is in the slots. */
+  template <int N, bool finest>
+  __global__ void __launch_bounds__(mesh_threads)
+    restrict_mesh_solution(const __grid_constant__ MeshView fine, const __grid_constant__ MeshView coarse, const TransferView R)
   {
-    constexpr int N = Kinetics::n_species;
-    const int     i = blockIdx.x * mesh_threads + threadIdx.x;
+    const int i = blockIdx.x * mesh_threads + threadIdx.x;
     if (i >= R.n_rows)
       return;
     float *const u = coarse.u + static_cast<long>(i) * N;
@@ -283,14 +280,25 @@ namespace leopard::reaction_diffusion
       R.multiply<N>(i, fine.state->slots[fine.state->controller.slot(-1)], u);
     else
       R.multiply<N>(i, fine.u, u);
-    const typename NodeSystem<Kinetics>::Scheme scheme(fine.state->controller);
+  }
+
+  /** The blocks of a coarse level's Jacobian, at the restricted solution. */
+  template <typename Kinetics>
+  __global__ void __launch_bounds__(mesh_threads)
+    linearize_mesh(const __grid_constant__ MeshView v, const __grid_constant__ NodeSystem<Kinetics> system)
+  {
+    constexpr int N = Kinetics::n_species;
+    const int     i = blockIdx.x * mesh_threads + threadIdx.x;
+    if (i >= v.n)
+      return;
+    const typename NodeSystem<Kinetics>::Scheme scheme(v.state->controller);
     double                                      here[N], zero[N] = {}, g[N], jacobian[N * N];
     for (int c = 0; c < N; ++c)
-      here[c] = u[c];
+      here[c] = v.u[static_cast<long>(i) * N + c];
     Sums          unused;
-    const NodeRow row = coarse.row[i];
+    const NodeRow row = v.row[i];
     system.residual(scheme, here, here, here, here, zero, row, g, jacobian, unused);
-    store_blocks(coarse, system, scheme.implicit, row, i, jacobian);
+    store_blocks(v, system, scheme.implicit, row, i, jacobian);
   }
 
   /** q_k = A d; parts of q_k . q_j: what multiply_direction() is on a grid. @param d floats, as all vectors here. */

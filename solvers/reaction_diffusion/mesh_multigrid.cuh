@@ -3,14 +3,16 @@
 
 #include "../device/device_array.h"
 #include "../matrix/blocks.h"
+#include "mesh_exchange.cuh"
 #include "mesh_hierarchy.h"
 #include "mesh_kernels.cuh"
 
+#include <memory>
 #include <vector>
 
 namespace leopard::reaction_diffusion
 {
-  /** The rows of a mesh in device memory, in the order of blocks. */
+  /** The rows of a level of a mesh in device memory, in the order of blocks. */
   struct DeviceMesh
   {
     explicit DeviceMesh(const MeshLaplacian &mesh)
@@ -78,7 +80,7 @@ namespace leopard::reaction_diffusion
       return result;
     }
 
-    std::vector<int>       old_node; ///< of each node the mesh's
+    std::vector<int>       old_node; ///< of each node the level's
     device::Array<int>     offsets, row_begins, columns;
     device::Array<double>  weights;
     device::Array<float>   short_weights;
@@ -93,29 +95,42 @@ namespace leopard::reaction_diffusion
   public:
     static constexpr int N = Kinetics::n_species;
 
-    /** @param old_node the order of the mesh's nodes in `finest`. */
-    MeshMultigrid(const MeshLaplacian &mesh, const NodeSystem<Kinetics> &system_, const MeshView &finest, const std::vector<int> &old_node)
-      : levels(make_levels(mesh))
-      , system(system_)
+    /**
+     * @param levels the mesh and coarser ones. @param finest, old_node, finest_exchange of the mesh: its view, the order of its nodes there, and what ranks
+     * exchange. @param ranks null: one rank.
+     */
+    MeshMultigrid(const std::vector<MeshLevel> &levels,
+                  const NodeSystem<Kinetics>   &system_,
+                  const MeshView               &finest,
+                  const std::vector<int>       &old_node,
+                  const MeshExchange<N>        &finest_exchange,
+                  const Ranks                  *ranks)
+      : system(system_)
       , views(1, finest)
+      , exchanges(1, &finest_exchange)
     {
       const std::vector<int> *fine_node = &old_node;
-      coarse.reserve(levels.size() - 1); // old_node of a level is pointed to
+      for (const MeshLevel &level : levels)
+        {
+          n_all.push_back(level.n_all);
+          mean_diagonals.push_back(level.mean_diagonal);
+        }
       for (std::size_t l = 1; l < levels.size(); ++l)
         {
-          coarse.emplace_back(levels[l - 1], levels[l].mesh, *fine_node);
-          fine_node = &coarse.back().mesh.old_node;
-          views.push_back(coarse.back().view(finest.state));
+          coarse.push_back(std::make_unique<Coarse>(levels[l - 1], levels[l], *fine_node, ranks, finest.state));
+          fine_node = &coarse.back()->mesh.old_node;
+          views.push_back(coarse.back()->view(finest.state));
+          exchanges.push_back(&coarse.back()->exchange);
         }
     }
 
-    std::size_t n_levels() const { return levels.size(); }
+    std::size_t n_levels() const { return views.size(); }
 
     /** Cycles go down to where relaxation smoothes. @param rate see coarsest_level(). @return whether that is another level than before. */
     bool choose_coarsest(double rate)
     {
       const std::size_t before = coarsest;
-      coarsest                 = coarsest_level(levels, system.smallest_diffusion(), rate);
+      coarsest                 = coarsest_level(mean_diagonals, system.smallest_diffusion(), rate);
       return coarsest != before;
     }
 
@@ -124,33 +139,40 @@ namespace leopard::reaction_diffusion
     {
       for (std::size_t l = 0; l < coarsest; ++l)
         {
-          const TransferView R = coarse[l].restriction.view();
+          const TransferView R  = coarse[l]->restriction.view();
+          const MeshView    &to = views[l + 1];
           if (l == 0)
-            linearize_mesh<Kinetics, true><<<blocks(R.n_rows), mesh_threads, 0, stream>>>(views[l], views[l + 1], system, R);
+            restrict_mesh_solution<N, true><<<blocks(R.n_rows), mesh_threads, 0, stream>>>(views[l], to, R);
           else
-            linearize_mesh<Kinetics, false><<<blocks(R.n_rows), mesh_threads, 0, stream>>>(views[l], views[l + 1], system, R);
+            restrict_mesh_solution<N, false><<<blocks(R.n_rows), mesh_threads, 0, stream>>>(views[l], to, R);
+          exchanges[l + 1]->gather(stream, to.u);
+          exchanges[l + 1]->update_ghosts(stream, to.u);
+          linearize_mesh<Kinetics><<<blocks(to.n), mesh_threads, 0, stream>>>(to, system);
         }
     }
 
-    /** A V-cycle: d for rhs, both of the level, whatever stands in d. */
+    /** A V-cycle: d, with its ghosts, for rhs, both of the level, whatever stands in d. */
     void cycle(cudaStream_t stream, std::size_t l = 0) const
     {
       const MeshView &fine = views[l];
       if (l == coarsest)
         {
-          // a level of one block: all sweeps at once
-          const bool small = fine.n_blocks == 1;
+          // a level of one block, on all ranks alike: all sweeps at once
+          const bool small = n_all[l] <= mesh_threads;
           for (int i = 0; i < (small ? 1 : 2); ++i)
-            relax(stream, fine, small ? coarse_level_sweeps : sweeps, i == 0);
+            relax(stream, l, small ? coarse_level_sweeps : sweeps, i == 0);
           return;
         }
-      const TransferView R = coarse[l].restriction.view(), P = coarse[l].prolongation.view();
-      relax(stream, fine, sweeps, true);
+      const TransferView R = coarse[l]->restriction.view(), P = coarse[l]->prolongation.view();
+      relax(stream, l, sweeps, true);
       compute_mesh_residual<Kinetics><<<fine.n_blocks, mesh_threads, 0, stream>>>(fine, system);
+      exchanges[l]->update_ghosts(stream, fine.residual);
       restrict_mesh_residual<N><<<blocks(R.n_rows), mesh_threads, 0, stream>>>(fine, views[l + 1], R);
+      exchanges[l + 1]->gather(stream, views[l + 1].rhs);
       cycle(stream, l + 1);
       prolongate_mesh<N><<<blocks(P.n_rows), mesh_threads, 0, stream>>>(views[l + 1], fine, P);
-      relax(stream, fine, sweeps, false);
+      exchanges[l]->update_ghosts(stream, fine.d);
+      relax(stream, l, sweeps, false);
     }
 
   private:
@@ -175,44 +197,50 @@ namespace leopard::reaction_diffusion
     struct Coarse
     {
       /** @param fine_node the order of the finer level's nodes. */
-      Coarse(const MeshLevel &fine, const MeshLaplacian &laplacian, const std::vector<int> &fine_node)
-        : mesh(laplacian)
+      Coarse(const MeshLevel &fine, const MeshLevel &level, const std::vector<int> &fine_node, const Ranks *ranks, const GraphState *state)
+        : mesh(level.mesh)
         , restriction(permute(fine.restriction, mesh.old_node, fine_node))
         , prolongation(permute(fine.prolongation, fine_node, mesh.old_node))
-        , vectors(static_cast<std::size_t>(4 * N) * laplacian.n_nodes())
-        , blocks(static_cast<std::size_t>(2 * N * N) * laplacian.n_nodes())
+        , exchange(in_order(level.part, mesh.old_node), ranks, state)
+        , n_values(static_cast<std::size_t>(N) * level.mesh.matrix.n_columns)
+        , vectors(4 * n_values)
+        , blocks(static_cast<std::size_t>(2 * N * N) * level.mesh.n_nodes())
       {
       }
 
       MeshView view(GraphState *state) const
       {
-        MeshView          result = mesh.view(state);
-        const std::size_t n      = static_cast<std::size_t>(N) * result.n;
-        result.d                 = vectors.data();
-        result.rhs               = result.d + n;
-        result.residual          = result.rhs + n;
-        result.u                 = result.residual + n;
-        result.relaxation        = blocks.data();
-        result.reaction          = result.relaxation + N * n;
+        MeshView result   = mesh.view(state);
+        result.d          = vectors.data();
+        result.rhs        = result.d + n_values;
+        result.residual   = result.rhs + n_values;
+        result.u          = result.residual + n_values;
+        result.relaxation = blocks.data();
+        result.reaction   = result.relaxation + static_cast<std::size_t>(N * N) * result.n;
         return result;
       }
 
       DeviceMesh           mesh;
       Transfer             restriction, prolongation; ///< from and to the next finer level
+      MeshExchange<N>      exchange;
+      std::size_t          n_values; ///< of a vector, with the ghosts'
       device::Array<float> vectors, blocks;
     };
 
     static int blocks(int n) { return (n + mesh_threads - 1) / mesh_threads; }
 
-    void relax(cudaStream_t stream, const MeshView &v, int n_sweeps, bool from_zero) const
+    void relax(cudaStream_t stream, std::size_t l, int n_sweeps, bool from_zero) const
     {
-      relax_mesh<Kinetics><<<v.n_blocks, mesh_threads, 0, stream>>>(v, system, -1, n_sweeps, from_zero);
+      relax_mesh<Kinetics><<<views[l].n_blocks, mesh_threads, 0, stream>>>(views[l], system, -1, n_sweeps, from_zero);
+      exchanges[l]->update_ghosts(stream, views[l].d);
     }
 
-    const std::vector<MeshLevel> levels;
-    const NodeSystem<Kinetics>   system;
-    std::vector<Coarse>          coarse;
-    std::vector<MeshView>        views;
-    std::size_t                  coarsest = 0;
+    const NodeSystem<Kinetics>           system;
+    std::vector<int>                     n_all;          ///< nodes of the levels, of all ranks
+    std::vector<double>                  mean_diagonals; ///< of the levels
+    std::vector<std::unique_ptr<Coarse>> coarse;
+    std::vector<MeshView>                views;
+    std::vector<const MeshExchange<N> *> exchanges;
+    std::size_t                          coarsest = 0;
   };
 } // namespace leopard::reaction_diffusion

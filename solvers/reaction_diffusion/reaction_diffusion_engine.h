@@ -21,11 +21,11 @@ namespace leopard::reaction_diffusion
     virtual std::string description() const = 0;
   };
 
-  /** @param slabs null: one rank. */
+  /** @param slabs, ranks null: one rank. */
   std::unique_ptr<Engine> make_host_engine(const NodeGrid &grid, const StepperOptions &options, const std::shared_ptr<GridSlabs> &slabs);
-  std::unique_ptr<Engine> make_host_engine(const MeshLaplacian &mesh, const StepperOptions &options);
+  std::unique_ptr<Engine> make_host_engine(const MeshLaplacian &mesh, const StepperOptions &options, const std::shared_ptr<MeshRanks> &ranks);
   std::unique_ptr<Engine> make_reference_engine(const MeshLaplacian &mesh, const StepperOptions &options);
   /** @throws DeviceError without CUDA. */
   std::unique_ptr<Engine> make_cuda_engine(const NodeGrid &grid, const StepperOptions &options, const std::shared_ptr<GridSlabs> &slabs);
-  std::unique_ptr<Engine> make_cuda_engine(const MeshLaplacian &mesh, const StepperOptions &options);
+  std::unique_ptr<Engine> make_cuda_engine(const MeshLaplacian &mesh, const StepperOptions &options, const std::shared_ptr<MeshRanks> &ranks);
 } // namespace leopard::reaction_diffusion

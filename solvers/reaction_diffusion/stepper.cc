@@ -21,6 +21,12 @@ namespace leopard::reaction_diffusion
       if (!condition)
         throw InvalidInput(found + "\n  expected: " + expected);
     }
+
+    /** @param ranks null: one rank. */
+    void require_backend_of_several(const StepperOptions &options, const Ranks *ranks)
+    {
+      require(ranks == nullptr || options.backend != Backend::reference, "the backend is reference and there are several ranks", "host or cuda");
+    }
   } // namespace
 
   std::string KineticsChoice::why_not() const
@@ -118,7 +124,7 @@ namespace leopard::reaction_diffusion
   Stepper::Stepper(const NodeGrid &grid, const StepperOptions &options, const std::shared_ptr<GridSlabs> &slabs)
   {
     options.validate();
-    require(slabs == nullptr || options.backend != Backend::reference, "the backend is reference and there are several ranks", "host or cuda");
+    require_backend_of_several(options, slabs.get());
     grid.validate(static_cast<int>(options.diffusion.size()));
     auto       engine = options.backend == Backend::reference ? make_reference_engine(laplacian_of(grid), options)
                         : options.backend == Backend::host    ? make_host_engine(grid, options, slabs)
@@ -127,16 +133,20 @@ namespace leopard::reaction_diffusion
     implementation    = std::make_unique<Implementation>(std::move(engine), options, n_own, grid.n_nodes(), largest_row(grid), 0.);
   }
 
-  Stepper::Stepper(const MeshLaplacian &mesh, const StepperOptions &options)
+  Stepper::Stepper(const MeshLaplacian &mesh, const StepperOptions &options, const std::shared_ptr<MeshRanks> &ranks)
   {
     options.validate();
+    require_backend_of_several(options, ranks.get());
     mesh.validate();
+    require(ranks == nullptr || static_cast<int>(ranks->owner.size()) == mesh.n_nodes(),
+            "of " + std::to_string(ranks == nullptr ? 0 : ranks->owner.size()) + " nodes the owners are given",
+            "of as many as the mesh has, " + std::to_string(mesh.n_nodes()));
     checked_count(static_cast<double>(mesh.n_nodes()) * static_cast<double>(options.diffusion.size()), "values of all fields on the mesh");
-    auto engine = options.backend == Backend::reference ? make_reference_engine(mesh, options)
-                  : options.backend == Backend::host    ? make_host_engine(mesh, options)
-                                                        : make_cuda_engine(mesh, options);
-    implementation =
-      std::make_unique<Implementation>(std::move(engine), options, mesh.n_nodes(), mesh.n_nodes(), mesh.largest_row(), mesh.largest_excess());
+    auto       engine = options.backend == Backend::reference ? make_reference_engine(mesh, options)
+                        : options.backend == Backend::host    ? make_host_engine(mesh, options, ranks)
+                                                              : make_cuda_engine(mesh, options, ranks);
+    const long n_own  = ranks != nullptr ? static_cast<long>(ranks->own_nodes().size()) : mesh.n_nodes();
+    implementation = std::make_unique<Implementation>(std::move(engine), options, n_own, mesh.n_nodes(), mesh.largest_row(), mesh.largest_excess());
   }
 
   Stepper::~Stepper() = default;

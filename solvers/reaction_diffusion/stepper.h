@@ -6,6 +6,7 @@
 #include "grid_slabs.h"
 #include "kinetics.h"
 #include "mesh_laplacian.h"
+#include "mesh_parts.h"
 
 #include <memory>
 #include <string>
@@ -52,8 +53,11 @@ namespace leopard::reaction_diffusion
      * @throws InvalidInput; DeviceError.
      */
     Stepper(const NodeGrid &grid, const StepperOptions &options, const std::shared_ptr<GridSlabs> &slabs = nullptr);
-    /** The same on a mesh, one rank. */
-    Stepper(const MeshLaplacian &mesh, const StepperOptions &options);
+    /**
+     * The same on a mesh. @param mesh whole, on all ranks alike. @param ranks several ranks: arrays are those of MeshRanks::own_nodes(). make_mesh_ranks()
+     * (solvers/distributed/stencil) makes them.
+     */
+    Stepper(const MeshLaplacian &mesh, const StepperOptions &options, const std::shared_ptr<MeshRanks> &ranks = nullptr);
     ~Stepper();
 
     int  n_species() const;
