@@ -154,11 +154,15 @@ namespace leopard
       FusedSteps::Domain choose_domain(std::string &why_not)
       {
         const DiscretizationParameters &parameters = context.parameters.discretization;
+        const LinearSolverParameters   &linear     = context.parameters.linear_solver;
+        // GPUs share a grid with two fields; with another number they step by its rows
+        const bool by_rows = linear.backend == "cuda" && problem.fields().size() != 2 && Utilities::MPI::n_mpi_processes(context.comm) > 1;
         if constexpr (dim == spacedim)
-          if (parameters.finite_differences)
+          if (parameters.finite_differences && !by_rows)
             if (const UniformGrid grid = find_uniform_grid(discretization); grid.found)
-              return FusedSteps::on_grid(grid, problem, time, context.parameters.linear_solver, context.comm, why_not);
-        return FusedSteps::on_mesh(system, parameters.finite_differences || parameters.lumped_mass, discretization, problem, why_not);
+              return FusedSteps::on_grid(grid, problem, time, linear, context.comm, why_not);
+        const bool lumped_mass = parameters.finite_differences || parameters.lumped_mass;
+        return FusedSteps::on_mesh(system, lumped_mass, discretization, problem, time, linear, why_not);
       }
 
       void resume(const Checkpoints::Found &found, const std::vector<HostVector> &solutions)

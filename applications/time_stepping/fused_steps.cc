@@ -6,12 +6,14 @@
 #include <applications/linear_solvers/linear_solver.h>
 #include <applications/problems/problem.h>
 #include <solvers/distributed/stencil/make_grid_slabs.h>
+#include <solvers/distributed/stencil/make_mesh_ranks.h>
 #include <solvers/reaction_diffusion/kinetics.h>
 
 #include <deal.II/base/mpi.h>
 #include <deal.II/base/point.h>
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 #include <set>
 
@@ -21,6 +23,11 @@ namespace leopard
   {
     using namespace reaction_diffusion;
 
+    Backend backend_of(const LinearSolverParameters &linear)
+    {
+      return linear.backend == "cuda" ? Backend::cuda : Backend::host;
+    }
+
     StepperOptions options_for(const Problem                &problem,
                                const Growth                 &growth,
                                const TimeParameters         &time,
@@ -29,7 +36,7 @@ namespace leopard
                                double                        step_size)
     {
       StepperOptions options;
-      options.backend   = linear.backend == "cuda" ? Backend::cuda : Backend::host;
+      options.backend   = backend_of(linear);
       options.n_threads = linear.block_async.n_threads;
       options.kinetics  = *problem.library_kinetics();
       options.growth    = growth.uniform();
@@ -58,8 +65,83 @@ namespace leopard
     Stepper make_stepper(const FusedSteps::Domain &domain, const StepperOptions &options)
     {
       if (domain.mesh != nullptr)
-        return Stepper(*domain.mesh, options);
+        return Stepper(*domain.mesh, options, domain.mesh_ranks);
       return Stepper(domain.grid, options, domain.slabs);
+    }
+
+    /** Collective. */
+    std::string why_not_on_these_devices(const TimeParameters &time, const LinearSolverParameters &linear, MPI_Comm comm)
+    {
+      if (backend_of(linear) != Backend::cuda || time.engine == "fused")
+        return "";
+      const std::vector<int> devices = dealii::Utilities::MPI::all_gather(comm, linear.device);
+      return std::set<int>(devices.begin(), devices.end()).size() < devices.size() ? "ranks share a GPU, and would wait for one another there" : "";
+    }
+
+    /** The rows of the rank's nodes, columns by their global numbers. */
+    MeshLaplacian own_rows(const SemiDiscreteSystem &system, const Problem &problem)
+    {
+      const LocalMatrix K         = local_matrix(system.stiffness); // of each field the same, times its diffusion coefficient
+      const HostVector &m         = system.lumped_mass;
+      const int         n_fields  = static_cast<int>(problem.fields().size());
+      const double      diffusion = problem.diffusion(0, dealii::Point<3>()), largest = m.linfty_norm();
+      const auto        unknown = [&](int column) {
+        return column < K.matrix.n_rows ? K.owned.nth_index_in_set(column) : K.ghosts.nth_index_in_set(column - K.matrix.n_rows);
+      };
+      MeshLaplacian result;
+      CrsMatrix    &A = result.matrix;
+      A.n_rows        = K.matrix.n_rows / n_fields;
+      A.n_columns     = checked_count(static_cast<double>(m.size()) / n_fields, "nodes of the mesh");
+      for (int i = 0; i < A.n_rows; ++i)
+        {
+          const int row = i * n_fields;
+          for (int p = K.matrix.row_offsets[row]; p < K.matrix.row_offsets[row + 1]; ++p)
+            if (const auto j = unknown(K.matrix.columns[p]); j % n_fields == 0 && K.matrix.values[p] != 0.)
+              {
+                A.columns.push_back(static_cast<int>(j / n_fields));
+                A.values.push_back(K.matrix.values[p] / (diffusion * m.begin()[row]));
+              }
+          A.row_offsets.push_back(static_cast<int>(A.columns.size()));
+          result.weight.push_back(m.begin()[row] / largest);
+        }
+      return result;
+    }
+
+    /** Of all ranks, in their order. Collective. */
+    template <typename T>
+    std::vector<T> concatenate(const std::vector<T> &own, MPI_Comm comm)
+    {
+      std::vector<T> result;
+      for (const std::vector<T> &part : dealii::Utilities::MPI::all_gather(comm, own))
+        result.insert(result.end(), part.begin(), part.end());
+      return result;
+    }
+
+    /** Makes the ranks' rows the mesh of all of them. Collective. @return the owner of each node. */
+    std::vector<int> make_whole(MeshLaplacian &mesh, MPI_Comm comm, std::string &why_not)
+    {
+      const double n_entries = dealii::Utilities::MPI::sum(static_cast<double>(mesh.matrix.columns.size()), comm);
+      if (n_entries * sizeof(double) > std::numeric_limits<int>::max())
+        {
+          why_not = "ranks that share a mesh know all of it when they begin, and its matrix has " + std::to_string(static_cast<long>(n_entries)) +
+                    " entries, more than a message between them can hold";
+          return {};
+        }
+      std::vector<int> lengths;
+      for (int i = 0; i < mesh.matrix.n_rows; ++i)
+        lengths.push_back(mesh.matrix.row_offsets[i + 1] - mesh.matrix.row_offsets[i]);
+      lengths             = concatenate(lengths, comm);
+      mesh.matrix.columns = concatenate(mesh.matrix.columns, comm);
+      mesh.matrix.values  = concatenate(mesh.matrix.values, comm);
+      mesh.weight         = concatenate(mesh.weight, comm);
+      mesh.coordinates    = concatenate(mesh.coordinates, comm);
+      const std::vector<int> owner =
+        concatenate(std::vector<int>(mesh.matrix.n_rows, static_cast<int>(dealii::Utilities::MPI::this_mpi_process(comm))), comm);
+      mesh.matrix.n_rows = mesh.matrix.n_columns;
+      mesh.matrix.row_offsets.assign(1, 0);
+      for (const int n : lengths)
+        mesh.matrix.row_offsets.push_back(mesh.matrix.row_offsets.back() + n);
+      return owner;
     }
   } // namespace
 
@@ -95,56 +177,53 @@ namespace leopard
                                          MPI_Comm                      comm,
                                          std::string                  &why_not)
   {
-    const bool on_gpu   = linear.backend == "cuda";
-    const int  n_fields = static_cast<int>(problem.fields().size());
-    if (on_gpu && n_fields != 2 && dealii::Utilities::MPI::n_mpi_processes(comm) > 1)
-      why_not = "several ranks on GPUs share systems of two species only, and there are " + std::to_string(n_fields);
-    else if (on_gpu && time.engine != "fused")
-      {
-        const std::vector<int> devices = dealii::Utilities::MPI::all_gather(comm, linear.device);
-        if (std::set<int>(devices.begin(), devices.end()).size() < devices.size())
-          why_not = "ranks share a GPU, and would wait for one another there";
-      }
+    why_not = why_not_on_these_devices(time, linear, comm);
     if (!why_not.empty())
       return {};
-    return {grid.grid, make_grid_slabs(grid.grid, n_fields, on_gpu ? Backend::cuda : Backend::host, comm, why_not), nullptr, grid.nodes};
+    Domain domain;
+    domain.grid  = grid.grid;
+    domain.nodes = grid.nodes;
+    domain.slabs = make_grid_slabs(grid.grid, static_cast<int>(problem.fields().size()), backend_of(linear), comm, why_not);
+    domain.own_nodes.resize(domain.slabs != nullptr ? domain.slabs->own_grid().n_nodes() : grid.grid.n_nodes());
+    const dealii::types::global_dof_index plane = grid.grid.n_nodes() / grid.grid.n[grid.grid.is_flat() ? 1 : 2];
+    std::iota(domain.own_nodes.begin(), domain.own_nodes.end(), domain.slabs != nullptr ? domain.slabs->first() * plane : 0);
+    return domain;
   }
 
-  FusedSteps::Domain FusedSteps::on_mesh(
-    const SemiDiscreteSystem &system, bool lumped_mass, const LevelSource &discretization, const Problem &problem, std::string &why_not)
+  FusedSteps::Domain FusedSteps::on_mesh(const SemiDiscreteSystem     &system,
+                                         bool                          lumped_mass,
+                                         const LevelSource            &discretization,
+                                         const Problem                &problem,
+                                         const TimeParameters         &time,
+                                         const LinearSolverParameters &linear,
+                                         std::string                  &why_not)
   {
-    const HostVector &m = system.lumped_mass;
-    if (dealii::Utilities::MPI::n_mpi_processes(m.get_mpi_communicator()) > 1)
-      why_not = "several ranks can share a rectangle or a box of finite differences only";
-    else if (!lumped_mass)
+    const HostVector &m        = system.lumped_mass;
+    const MPI_Comm    comm     = m.get_mpi_communicator();
+    const int         n_fields = static_cast<int>(problem.fields().size());
+    const double      own_min  = m.begin() != m.end() ? *std::min_element(m.begin(), m.end()) : std::numeric_limits<double>::max();
+    if (!lumped_mass)
       why_not = "it needs a lumped mass matrix";
-    else if (!(*std::min_element(m.begin(), m.end()) > 0.))
+    else if (!(dealii::Utilities::MPI::min(own_min, comm) > 0.))
       why_not = "it needs a mesh without hanging nodes and positive lumped masses";
+    else
+      why_not = why_not_on_these_devices(time, linear, comm);
     if (!why_not.empty())
       return {};
-    const CrsMatrix K         = local_matrix(system.stiffness).matrix; // of each field the same, times its diffusion coefficient
-    const int       n_fields  = static_cast<int>(problem.fields().size());
-    const double    diffusion = problem.diffusion(0, dealii::Point<3>()), largest = m.linfty_norm();
-    Domain          domain;
-    domain.mesh  = std::make_shared<MeshLaplacian>();
-    CrsMatrix &A = domain.mesh->matrix;
-    A.n_rows = A.n_columns = K.n_rows / n_fields;
-    for (int i = 0; i < A.n_rows; ++i)
+    Domain domain;
+    domain.mesh                                 = std::make_shared<MeshLaplacian>(own_rows(system, problem));
+    domain.mesh->dimension                      = discretization.dimension();
+    domain.mesh->coordinates                    = discretization.nodes();
+    const dealii::types::global_dof_index n_own = domain.mesh->matrix.n_rows;
+    domain.nodes.resize(n_own);
+    std::iota(domain.nodes.begin(), domain.nodes.end(), n_own > 0 ? m.locally_owned_elements().nth_index_in_set(0) / n_fields : 0);
+    domain.own_nodes = domain.nodes;
+    if (dealii::Utilities::MPI::n_mpi_processes(comm) > 1)
       {
-        const int row = i * n_fields;
-        for (int p = K.row_offsets[row]; p < K.row_offsets[row + 1]; ++p)
-          if (K.columns[p] % n_fields == 0 && K.values[p] != 0.)
-            {
-              A.columns.push_back(K.columns[p] / n_fields);
-              A.values.push_back(K.values[p] / (diffusion * m.begin()[row]));
-            }
-        A.row_offsets.push_back(static_cast<int>(A.columns.size()));
-        domain.mesh->weight.push_back(m.begin()[row] / largest);
+        const std::vector<int> owner = make_whole(*domain.mesh, comm, why_not);
+        if (why_not.empty())
+          domain.mesh_ranks = make_mesh_ranks(owner, n_fields, backend_of(linear), comm, why_not);
       }
-    domain.mesh->coordinates = discretization.nodes();
-    domain.mesh->dimension   = discretization.dimension();
-    domain.nodes.resize(A.n_rows);
-    std::iota(domain.nodes.begin(), domain.nodes.end(), 0);
     return domain;
   }
 
@@ -162,11 +241,8 @@ namespace leopard
     , field_by_field(n_fields * stepper.n_nodes())
     , values_of_field(n_unknowns)
   {
-    const GridSlabs *const                       slabs = domain.slabs.get();
-    std::vector<dealii::types::global_dof_index> slab(stepper.n_nodes());
-    std::iota(slab.begin(), slab.end(), slabs != nullptr ? slabs->first() * (domain.grid.n_nodes() / domain.grid.n[slabs->direction]) : 0);
-    to_unknowns.reinit(slab, domain.nodes, comm);
-    to_slab.reinit(domain.nodes, slab, comm);
+    to_unknowns.reinit(domain.own_nodes, domain.nodes, comm);
+    to_nodes.reinit(domain.nodes, domain.own_nodes, comm);
   }
 
   void FusedSteps::load(const Stepper::State &state, const std::vector<HostVector> &levels)
@@ -178,8 +254,8 @@ namespace leopard
         {
           for (unsigned int i = 0; i < n_unknowns; ++i)
             values_of_field[i] = levels[l].begin()[n_fields * i + c];
-          to_slab.export_to_ghosted_array(dealii::ArrayView<const double>(values_of_field.data(), n_unknowns),
-                                          dealii::ArrayView<double>(solutions[l].data() + c * n_nodes, n_nodes));
+          to_nodes.export_to_ghosted_array(dealii::ArrayView<const double>(values_of_field.data(), n_unknowns),
+                                           dealii::ArrayView<double>(solutions[l].data() + c * n_nodes, n_nodes));
         }
     stepper.resume(state, solutions);
   }

@@ -24,7 +24,7 @@ namespace leopard
 
   /**
    * The time loop of the solver library (reaction_diffusion::Stepper) between the vectors of this program: many steps a call, on the GPU without the
-   * host. Ranks own unknowns as the mesh is shared out, and slabs of the grid in the time loop: values change places when they are loaded or stored.
+   * host. Ranks own unknowns as the mesh is shared out, and in the time loop slabs of a grid: values change places when they are loaded or stored.
    */
   class FusedSteps
   {
@@ -33,13 +33,15 @@ namespace leopard
     static std::string
     why_not(const Problem &problem, const TimeParameters &time, const NewtonParameters &newton, const LinearSolverParameters &linear);
 
-    /** Where it steps: on a grid, or (mesh not null) by the rows of a mesh's Laplacian, on one rank. */
+    /** Where it steps: on a grid, or (mesh not null) by the rows of a mesh's Laplacian. */
     struct Domain
     {
       reaction_diffusion::NodeGrid                       grid;
-      std::shared_ptr<reaction_diffusion::GridSlabs>     slabs; ///< the ranks' parts of the grid; null for one rank
-      std::shared_ptr<reaction_diffusion::MeshLaplacian> mesh;
-      std::vector<dealii::types::global_dof_index>       nodes; ///< of each scalar degree of freedom that the rank owns
+      std::shared_ptr<reaction_diffusion::GridSlabs>     slabs;      ///< the ranks' parts of the grid; null for one rank
+      std::shared_ptr<reaction_diffusion::MeshLaplacian> mesh;       ///< whole
+      std::shared_ptr<reaction_diffusion::MeshRanks>     mesh_ranks; ///< null for one rank
+      std::vector<dealii::types::global_dof_index>       nodes;      ///< of each scalar degree of freedom that the rank owns
+      std::vector<dealii::types::global_dof_index>       own_nodes;  ///< that the rank has in the time loop, in the order of its arrays
     };
 
     /** A grid, as find_uniform_grid() has found it, shared out to ranks; or the reason why that cannot be. Collective. */
@@ -50,9 +52,14 @@ namespace leopard
                           MPI_Comm                      comm,
                           std::string                  &why_not);
 
-    /** A mesh; or the reason why that cannot be. @param lumped_mass whether the system's mass matrix is. Collective. */
-    static Domain
-    on_mesh(const SemiDiscreteSystem &system, bool lumped_mass, const LevelSource &discretization, const Problem &problem, std::string &why_not);
+    /** A mesh, likewise. @param lumped_mass whether the system's mass matrix is. */
+    static Domain on_mesh(const SemiDiscreteSystem     &system,
+                          bool                          lumped_mass,
+                          const LevelSource            &discretization,
+                          const Problem                &problem,
+                          const TimeParameters         &time,
+                          const LinearSolverParameters &linear,
+                          std::string                  &why_not);
 
     /** @param comm whose ranks share the domain. @throws Error. */
     FusedSteps(const Domain                 &domain,
@@ -72,7 +79,7 @@ namespace leopard
 
   private:
     const unsigned int                               n_fields, n_unknowns; ///< of each field: scalar unknowns that the rank owns
-    dealii::Utilities::MPI::NoncontiguousPartitioner to_unknowns, to_slab;
+    dealii::Utilities::MPI::NoncontiguousPartitioner to_unknowns, to_nodes;
     std::vector<double>                              field_by_field, values_of_field; ///< workspace
   };
 } // namespace leopard

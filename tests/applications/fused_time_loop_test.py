@@ -6,7 +6,7 @@ import signal
 import subprocess
 import time
 
-from program import Program
+from program import ROOT, Program
 
 CASE = """
 set Problem = turing
@@ -180,8 +180,6 @@ class FusedTimeLoop(Program):
         elements = ["Discretization/Method=finite elements", *FIXED[:2], "Time stepping/End time=1e-3"]
         said = self.leopard(file, "Discretization/Mass matrix=consistent", *elements)
         self.assertIn("time loop: general, since the fused one cannot be used: it needs a lumped mass matrix", said)
-        said = self.leopard(file, *elements, ranks=2)
-        self.assertIn("time loop: general, since the fused one cannot be used: several ranks can share a rectangle or a box of finite differences only", said)
 
     def test_meshes_that_are_no_grid(self):
         elements = "Discretization/Method=finite elements"
@@ -255,6 +253,20 @@ class FusedTimeLoopOnRanks(Program):
             _, found = self.run_case(second, *settings, "Time stepping/End time=0.01", options=["--resume"])
             for name, value in reference.items():
                 self.assertAlmostEqual(value, found[name], delta=1e-8, msg=name)
+
+    def test_meshes_and_surfaces(self):
+        elements = ["Discretization/Method=finite elements", "Time stepping/Scheme=BDF2"]
+        gmsh = ["Mesh/Domain=file", f"Mesh/File={ROOT}/meshes/fish.msh"]
+        sphere = ["Mesh/Domain=sphere", "Mesh/Radius=1", "Mesh/Global refinements=3"]
+        growth = ["Mesh/Growth=exponential", "Mesh/Growth rate=2"]
+        for settings, delta in (([*FIXED], 1e-8), (["Discretization/Degree=2", *FIXED], 1e-8), ([*gmsh, *FIXED], 1e-8),
+                                ([*sphere, *growth, *FIXED], 1e-8), ([*sphere, *CONTROLLED], 1e-5)):
+            rows, one = self.run_case(1, *elements, *settings)
+            for ranks in (2, 3):
+                others, two = self.run_case(ranks, *elements, *settings)
+                self.assertEqual([row[0] for row in rows], [row[0] for row in others])
+                for name, value in one.items():
+                    self.assertAlmostEqual(value, two[name], delta=delta, msg=f"{name}, {ranks} ranks, {settings}")
 
     def test_too_many_ranks(self):
         said = self.leopard(self.write("case.prm", CASE), "Mesh/Cells=32, 4", *FIXED[:2], "Time stepping/End time=1e-3", ranks=3)
