@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "ranks_test.h"
+
 #include <solvers/base/errors.h>
 #include <solvers/device/device.h>
 #include <solvers/device/device_array.h>
@@ -13,20 +15,6 @@
 namespace
 {
   using namespace leopard;
-
-  int my_rank()
-  {
-    int rank = 0;
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    return rank;
-  }
-
-  int n_ranks()
-  {
-    int n = 1;
-    MPI_Comm_size(MPI_COMM_WORLD, &n);
-    return n;
-  }
 
   /** Where arrays are, and how they travel. */
   struct Form

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The time loop of reaction-diffusion systems with its grid shared out over ranks, against the same on one.
 #include "../solvers/reaction_diffusion_test.h"
+#include "ranks_test.h"
 
 #include <solvers/base/errors.h>
 #include <solvers/distributed/stencil/make_grid_slabs.h>
-#include <solvers/distributed/stencil/make_slab_exchange.h>
 
 #include <algorithm>
 
@@ -12,16 +12,6 @@ namespace leopard::reaction_diffusion
 {
   namespace
   {
-    int my_rank()
-    {
-      return rank_in(MPI_COMM_WORLD);
-    }
-
-    int n_ranks()
-    {
-      return size_of(MPI_COMM_WORLD);
-    }
-
     NodeGrid grid_of(std::array<int, 3> n)
     {
       NodeGrid grid;
@@ -39,18 +29,6 @@ namespace leopard::reaction_diffusion
         part.insert(
           part.end(), whole.begin() + field * n + slabs.first() * plane, whole.begin() + field * n + (slabs.first() + slabs.n_own()) * plane);
       return part;
-    }
-
-    double over_ranks(double value, MPI_Op operation)
-    {
-      MPI_Allreduce(MPI_IN_PLACE, &value, 1, MPI_DOUBLE, operation, MPI_COMM_WORLD);
-      return value;
-    }
-
-    /** A number that must be the same on all ranks to the last bit. */
-    void expect_same(double value, const std::string &what)
-    {
-      EXPECT_EQ(over_ranks(value, MPI_MIN), over_ranks(value, MPI_MAX)) << what;
     }
 
     class GridSlabsTest : public BackendTest

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The time loop of reaction-diffusion systems on a mesh that ranks share, against the same on one.
 #include "../solvers/triangles.h"
+#include "ranks_test.h"
 
 #include <solvers/base/errors.h>
 #include <solvers/distributed/stencil/make_mesh_ranks.h>
-#include <solvers/distributed/stencil/make_slab_exchange.h>
 #include <solvers/reaction_diffusion/mesh_hierarchy.h>
 
 #include <algorithm>
@@ -13,16 +13,6 @@ namespace leopard::reaction_diffusion
 {
   namespace
   {
-    int my_rank()
-    {
-      return rank_in(MPI_COMM_WORLD);
-    }
-
-    int n_ranks()
-    {
-      return size_of(MPI_COMM_WORLD);
-    }
-
     constexpr int nobody = 1000000000;
 
     /** Stripes, or (scattered) a rank at random for each node. */
@@ -44,14 +34,6 @@ namespace leopard::reaction_diffusion
         for (const int i : ranks.own_nodes())
           part.push_back(whole[field * n + i]);
       return part;
-    }
-
-    /** A number that must be the same on all ranks to the last bit. */
-    void expect_same(double value, const std::string &what)
-    {
-      double extremes[2] = {value, -value};
-      MPI_Allreduce(MPI_IN_PLACE, extremes, 2, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
-      EXPECT_EQ(extremes[0], -extremes[1]) << what;
     }
 
     class MeshRanksTest : public BackendTest
