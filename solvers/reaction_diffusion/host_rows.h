@@ -165,7 +165,6 @@ namespace leopard::reaction_diffusion
       for (const int o : part.offsets)
         value_offsets.push_back(N * o);
       sent_values.resize(value_offsets.empty() ? 0 : value_offsets.back());
-      loose_values.resize(sent_values.size());
       const CrsMatrix A = permute(level.mesh.matrix, partition);
       for (int i = 0; i < A.n_rows; ++i)
         {
@@ -184,32 +183,32 @@ namespace leopard::reaction_diffusion
 
     void exchange(double *values)
     {
-      pack(values, sent_values);
+      pack(values);
       ranks->exchange->gather(sent_values.data(), value_offsets);
-      unpack(sent_values, values);
+      unpack(values);
     }
 
     /** Of d, which was 0 when the visit began. */
     void update_ghosts_loosely(bool begins)
     {
       if (begins)
-        std::fill(loose_values.begin(), loose_values.end(), 0.);
-      pack(d.data(), loose_values);
-      ranks->exchange->gather_loosely(loose_values.data(), value_offsets, begins);
-      unpack(loose_values, d.data());
+        std::fill(sent_values.begin(), sent_values.end(), 0.);
+      pack(d.data());
+      ranks->exchange->gather_loosely(sent_values.data(), value_offsets, begins);
+      unpack(d.data());
     }
 
-    void pack(const double *values, std::vector<double> &to) const
+    void pack(const double *values)
     {
-      double *const mine = to.data() + value_offsets[ranks->rank];
+      double *const mine = sent_values.data() + value_offsets[ranks->rank];
       for (std::size_t t = 0; t < part.sent.size(); ++t)
         std::copy_n(values + static_cast<long>(part.sent[t]) * N, N, mine + t * N);
     }
 
-    void unpack(const std::vector<double> &from, double *values) const
+    void unpack(double *values) const
     {
       for (std::size_t t = 0; t < part.received.size(); ++t)
-        std::copy_n(from.data() + static_cast<long>(part.places[t]) * N, N, values + static_cast<long>(part.received[t]) * N);
+        std::copy_n(sent_values.data() + static_cast<long>(part.places[t]) * N, N, values + static_cast<long>(part.received[t]) * N);
     }
 
     void relax(const NodeSystem<Kinetics> &system, double implicit, int i)
@@ -231,6 +230,6 @@ namespace leopard::reaction_diffusion
     const MeshPart      part;       ///< in the order of blocks
     MeshRanks *const    ranks;      ///< or null
     std::vector<int>    value_offsets;
-    std::vector<double> sent_values, loose_values; ///< of all ranks
+    std::vector<double> sent_values; ///< of all ranks
   };
 } // namespace leopard::reaction_diffusion

@@ -57,8 +57,7 @@ namespace leopard::reaction_diffusion
     {
       for (const int o : part.offsets)
         offsets.push_back(N * o);
-      values       = device::Array<double>(offsets.empty() ? 0 : offsets.back());
-      loose_values = device::Array<double>(shared ? values.size() : 0);
+      values = device::Array<double>(offsets.empty() ? 0 : offsets.back());
     }
 
     /** On a shared level: the values of the ghosts. @param v null: of the newest solution. */
@@ -75,10 +74,10 @@ namespace leopard::reaction_diffusion
       if (!shared)
         return;
       if (begins)
-        LEOPARD_CHECK(cudaMemsetAsync(loose_values.data(), 0, loose_values.size() * sizeof(double), stream));
-      pack(stream, d, loose_values.data());
-      ranks->exchange->gather_loosely(loose_values.data(), offsets, begins);
-      unpack(stream, loose_values.data(), d);
+        LEOPARD_CHECK(cudaMemsetAsync(values.data(), 0, values.size() * sizeof(double), stream));
+      pack(stream, d);
+      ranks->exchange->gather_loosely(values.data(), offsets, begins);
+      unpack(stream, d);
     }
 
     /** What has been restricted to this level: on a whole one below a shared one, the values at the nodes of other ranks. */
@@ -92,23 +91,23 @@ namespace leopard::reaction_diffusion
     template <typename Number>
     void exchange(cudaStream_t stream, Number *v) const
     {
-      pack(stream, v, values.data());
+      pack(stream, v);
       ranks->exchange->gather(values.data(), offsets);
-      unpack(stream, values.data(), v);
+      unpack(stream, v);
     }
 
     template <typename Number>
-    void pack(cudaStream_t stream, Number *v, double *to) const
+    void pack(cudaStream_t stream, Number *v) const
     {
       if (const int n = static_cast<int>(sent.size()); n > 0)
-        pack_nodes<N><<<blocks(n), grid_threads, 0, stream>>>(v, state, sent.data(), n, to + offsets[ranks->rank]);
+        pack_nodes<N><<<blocks(n), grid_threads, 0, stream>>>(v, state, sent.data(), n, values.data() + offsets[ranks->rank]);
     }
 
     template <typename Number>
-    void unpack(cudaStream_t stream, const double *from, Number *v) const
+    void unpack(cudaStream_t stream, Number *v) const
     {
       if (const int n = static_cast<int>(received.size()); n > 0)
-        unpack_nodes<N><<<blocks(n), grid_threads, 0, stream>>>(v, state, received.data(), places.data(), n, from);
+        unpack_nodes<N><<<blocks(n), grid_threads, 0, stream>>>(v, state, received.data(), places.data(), n, values.data());
     }
 
     static int blocks(int n) { return std::min(1024, (N * n + grid_threads - 1) / grid_threads); }
@@ -118,6 +117,6 @@ namespace leopard::reaction_diffusion
     const bool               shared;
     const device::Array<int> sent, received, places;
     std::vector<int>         offsets;
-    device::Array<double>    values, loose_values; ///< that all ranks send
+    device::Array<double>    values; ///< that all ranks send
   };
 } // namespace leopard::reaction_diffusion
