@@ -118,13 +118,16 @@ namespace leopard
     }
 
     /** Makes the ranks' rows the mesh of all of them. Collective. @return the owner of each node. */
-    std::vector<int> make_whole(MeshLaplacian &mesh, MPI_Comm comm, std::string &why_not)
+    std::vector<int> make_whole(MeshLaplacian &mesh, bool asked_for, MPI_Comm comm, std::string &why_not)
     {
+      // making the levels takes some 100 bytes an entry; a message holds 2^31 bytes
       const double n_entries = dealii::Utilities::MPI::sum(static_cast<double>(mesh.matrix.columns.size()), comm);
-      if (n_entries * sizeof(double) > std::numeric_limits<int>::max())
+      const double most      = asked_for ? std::numeric_limits<int>::max() / static_cast<double>(sizeof(double)) : 5e7;
+      if (n_entries > most)
         {
-          why_not = "ranks that share a mesh know all of it when they begin, and its matrix has " + std::to_string(static_cast<long>(n_entries)) +
-                    " entries, more than a message between them can hold";
+          why_not = "each rank that shares a mesh makes its levels from the whole matrix, which has " + std::to_string(static_cast<long>(n_entries)) +
+                    " entries, more than " + std::to_string(static_cast<long>(most)) +
+                    (asked_for ? "" : " ('Engine' = fused tries with more, if the memory suffices)");
           return {};
         }
       std::vector<int> lengths;
@@ -220,7 +223,7 @@ namespace leopard
     domain.own_nodes = domain.nodes;
     if (dealii::Utilities::MPI::n_mpi_processes(comm) > 1)
       {
-        const std::vector<int> owner = make_whole(*domain.mesh, comm, why_not);
+        const std::vector<int> owner = make_whole(*domain.mesh, time.engine == "fused", comm, why_not);
         if (why_not.empty())
           domain.mesh_ranks = make_mesh_ranks(owner, n_fields, backend_of(linear), comm, why_not);
       }

@@ -24,7 +24,7 @@ namespace leopard
 
   /**
    * The time loop of the solver library (reaction_diffusion::Stepper) between the vectors of this program: many steps a call, on the GPU without the
-   * host. Ranks own unknowns as the mesh is shared out, and in the time loop slabs of a grid: values change places when they are loaded or stored.
+   * host. Ranks own unknowns as the mesh is shared out; of a grid they have slabs in the time loop, so that values change places when they are loaded or stored.
    */
   class FusedSteps
   {

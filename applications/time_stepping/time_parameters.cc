@@ -43,8 +43,8 @@ namespace leopard
       Selection("automatic|fused|general"),
       "Who does the steps. fused: the time loop of the solver library, on the GPU (backend cuda) without the host, for built-in kinetics or "
       "expressions of one to six species, every scheme and step control, with block-asynchronous sweeps, blocks and tolerances of linear systems of "
-      "its own; finite differences on a rectangle or a box on any number of ranks, one a GPU (then two species), every other mesh with a lumped mass "
-      "matrix and no hanging nodes on one rank (doc/time_stepping.md); "
+      "its own; finite differences on a rectangle or a box, and every other mesh with a lumped mass matrix and no hanging nodes, on any number of "
+      "ranks, one a GPU (doc/time_stepping.md); "
       "general: everything else; automatic: fused where it can. The log says which and why.");
     prm.declare_entry("Blow-up factor",
                       "1e8",

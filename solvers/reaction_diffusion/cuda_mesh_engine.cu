@@ -128,7 +128,7 @@ namespace leopard::reaction_diffusion
       void begin_sweeps(cudaStream_t stream) override
       {
         LEOPARD_CHECK(cudaMemsetAsync(view.d, 0, n_values * sizeof(float), stream));
-        exchange.update_ghosts_loosely(stream, view.d, true);
+        exchange.clear(stream);
       }
 
       void sweep(cudaStream_t stream, int position) override
@@ -137,7 +137,7 @@ namespace leopard::reaction_diffusion
         if (position % waited_exchange_interval == waited_exchange_interval - 1)
           exchange.update_ghosts(stream, view.d);
         else
-          exchange.update_ghosts_loosely(stream, view.d, false);
+          exchange.update_ghosts_loosely(stream, view.d, position % waited_exchange_interval == 0);
       }
 
       bool has_cycles() const override { return has_multigrid(); }

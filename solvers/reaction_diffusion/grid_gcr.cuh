@@ -113,7 +113,10 @@ namespace leopard::reaction_diffusion
       return;
     GcrState &gcr = state->gcr;
     for (int j = 0; j < min(gcr.iteration, max_directions); ++j)
-      gcr.beta[j] = static_cast<float>(sum[j] / gcr.squares[j]);
+      {
+        const float beta = static_cast<float>(sum[j] / gcr.squares[j]);
+        gcr.beta[j]      = isfinite(beta) ? beta : 0.f; // what is zero in all directions stays zero
+      }
   }
 
   /** alpha; nothing is left to be found where q_k is rounding only, or not finite. */

@@ -6,6 +6,7 @@
 #include "mesh_hierarchy.h"
 #include "node_system.h"
 
+#include <algorithm>
 #include <vector>
 
 namespace leopard::reaction_diffusion
@@ -104,7 +105,7 @@ namespace leopard::reaction_diffusion
           if (i > 0 && i % waited_exchange_interval == 0)
             update_ghosts(d.data());
           else if (i > 0)
-            update_ghosts_loosely(i == 1);
+            update_ghosts_loosely(i % waited_exchange_interval == 1, i == 1);
           scheduler.run(1, relax_block);
         }
     }
@@ -188,10 +189,10 @@ namespace leopard::reaction_diffusion
       unpack(values);
     }
 
-    /** Of d, which was 0 when the visit began. */
-    void update_ghosts_loosely(bool begins)
+    /** Of d. @param begins whether others' values are those waited for, or, first, 0: what was sent before is older. */
+    void update_ghosts_loosely(bool begins, bool first)
     {
-      if (begins)
+      if (first)
         std::fill(sent_values.begin(), sent_values.end(), 0.);
       pack(d.data());
       ranks->exchange->gather_loosely(sent_values.data(), value_offsets, begins);

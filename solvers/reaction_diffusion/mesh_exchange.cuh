@@ -68,13 +68,18 @@ namespace leopard::reaction_diffusion
         exchange(stream, v);
     }
 
-    /** The same without waiting. @param d was 0 when the visit of the level began. */
+    /** The ghosts are 0, and so is what others have sent. */
+    void clear(cudaStream_t stream) const
+    {
+      if (shared && values.size() > 0)
+        LEOPARD_CHECK(cudaMemsetAsync(values.data(), 0, values.size() * sizeof(double), stream));
+    }
+
+    /** As update_ghosts() without waiting, after clear(). @param begins whether others' values are those waited for, or cleared: what was sent before is older. */
     void update_ghosts_loosely(cudaStream_t stream, float *d, bool begins) const
     {
-      if (!shared)
+      if (!shared || values.size() == 0)
         return;
-      if (begins)
-        LEOPARD_CHECK(cudaMemsetAsync(values.data(), 0, values.size() * sizeof(double), stream));
       pack(stream, d);
       ranks->exchange->gather_loosely(values.data(), offsets, begins);
       unpack(stream, d);
@@ -91,6 +96,8 @@ namespace leopard::reaction_diffusion
     template <typename Number>
     void exchange(cudaStream_t stream, Number *v) const
     {
+      if (values.size() == 0) // on all ranks: no row reads a node of another one
+        return;
       pack(stream, v);
       ranks->exchange->gather(values.data(), offsets);
       unpack(stream, v);

@@ -16,7 +16,7 @@ namespace leopard::reaction_diffusion
     int              n_all         = 0;  ///< nodes of all ranks
     double           mean_diagonal = 0.; ///< of -laplace, of all ranks
     std::vector<int> owner;              ///< of each node of the whole level the rank; empty: one rank
-    MeshPart         part;               ///< several ranks: what this one has of the level; mesh and transfers are its own part
+    MeshPart         part;               ///< several ranks: what this one exchanges; mesh and transfers are its own part of the level
     // to and from the next coarser level; empty on the coarsest
     CrsMatrix restriction;  ///< R, rows sum to 1
     CrsMatrix prolongation; ///< P, rows sum to 1

@@ -157,7 +157,7 @@ namespace leopard::reaction_diffusion
       const MeshView &fine = views[l];
       if (l == coarsest)
         {
-          // a level of one block, on all ranks alike: all sweeps at once
+          // a level of one block (a rank, if it is shared): all sweeps at once
           const bool small = n_all[l] <= mesh_threads;
           for (int i = 0; i < (small ? 1 : 2); ++i)
             relax(stream, l, small ? coarse_level_sweeps : sweeps, i == 0);

@@ -90,8 +90,7 @@ namespace leopard::reaction_diffusion
       for (std::size_t i = 0; i < view.known.size(); ++i)
         view.number[view.known[i]] = static_cast<int>(i);
 
-      part.shared   = shared;
-      part.n_ghosts = static_cast<int>(view.known.size()) - view.n_rows;
+      part.shared = shared;
       part.offsets.assign(ranks.n_ranks() + 1, 0);
       for (int i = 0; i < n; ++i)
         if (read.by_others[i])

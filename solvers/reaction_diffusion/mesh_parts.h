@@ -39,8 +39,7 @@ namespace leopard::reaction_diffusion
    */
   struct MeshPart
   {
-    bool shared   = false; ///< or the level is whole, and (offsets not empty) the next finer one is shared: each rank restricts to its own nodes
-    int  n_ghosts = 0;
+    bool shared = false;       ///< or the level is whole, and (offsets not empty) the next finer one is shared: each rank restricts to its own nodes
     std::vector<int> sent;     ///< own nodes that others read
     std::vector<int> offsets;  ///< where each rank's begin among the sent ones of all, and their number
     std::vector<int> received; ///< the ghosts; on a whole level the nodes of others

@@ -4,6 +4,7 @@
 #include "../relaxation/slab_exchange.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <utility>

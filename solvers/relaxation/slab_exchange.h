@@ -21,7 +21,7 @@ namespace leopard
   };
 
   /**
-   * What ranks with slabs of a grid tell one another: ghost planes to the slabs below and above, and whole vectors to all. All functions are collective, called
+   * What ranks with slabs of a grid, or parts of a mesh, tell one another: ghost planes to the slabs below and above, and whole vectors to all. All functions are collective, called
    * by all ranks in the same order; on the device they are queued if is_queued(), and wait for the exchange otherwise.
    */
   class SlabExchange
@@ -51,8 +51,8 @@ namespace leopard
     virtual void gather(double *whole, const std::vector<int> &offsets) = 0;
 
     /**
-     * The same as far as others' parts have come since the visit of the level began; what has not stays as it is. Nobody waits, as in exchange_loosely().
-     * @param begins whether this is the first such gather of the visit.
+     * The same as far as others' parts have come since such gathers began; what has not stays as it is. Nobody waits, as in exchange_loosely().
+     * @param begins whether what others have sent in loose gathers before is not wanted any more. Between two beginnings there must be a gather().
      */
     virtual void gather_loosely(double *whole, const std::vector<int> &offsets, bool begins) = 0;
 

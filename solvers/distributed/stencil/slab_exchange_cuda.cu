@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "../../base/errors.h"
 #include "../../device/cuda_error.cuh"
 #include "../../device/device.h"
 #include "../../device/device_array.h"
@@ -378,6 +379,7 @@ namespace leopard
       {
         if (n_ranks == 1)
           return;
+        require_room(offsets);
         const int begin = offsets[rank], end = offsets[rank + 1], n = offsets[n_ranks];
         gather_kernel<<<blocks_for(n), n_threads>>>(device_boxes.data(), rank, n_ranks, progress.data(), whole, begin, end, n);
         LEOPARD_CHECK(cudaGetLastError());
@@ -388,6 +390,7 @@ namespace leopard
       {
         if (n_ranks == 1)
           return;
+        require_room(offsets);
         Offsets all;
         std::copy(offsets.begin(), offsets.end(), all.value);
         gather_loosely_kernel<<<blocks_for(offsets[n_ranks]), n_threads>>>(device_boxes.data(), rank, n_ranks, progress.data(), whole, all, begins);
@@ -396,6 +399,14 @@ namespace leopard
       }
 
     private:
+      /** More would be written behind the other ranks' mailboxes. */
+      void require_room(const std::vector<int> &offsets) const
+      {
+        if (offsets[n_ranks] > boxes[rank].largest_vector)
+          throw InvalidInput(std::to_string(offsets[n_ranks]) + " values are to be gathered\n  expected: at most " +
+                             std::to_string(boxes[rank].largest_vector) + ", as said when the exchange was made");
+      }
+
       /** All blocks must be on the chip at once, since they wait: there are few. */
       static int blocks_for(int n) { return std::min(96, (n + n_threads - 1) / n_threads); }
 

@@ -17,7 +17,7 @@ namespace leopard
    * waits for the flag and copies the planes to the ghosts. Everything is queued; a CUDA graph can hold it. A rank that waits for longer than some
    * minutes, since another one has died, ends with a DeviceError at its next call.
    *
-   * Collective. @param largest_plane values a plane, all fields together, at most; @param largest_vector values of gather() at most;
+   * Collective. @param largest_plane values a plane, all fields together, at most; @param largest_vector values of gather() and gather_loosely() at most;
    * @param why_not set, on all ranks alike, where a GPU cannot write into another one's memory. @return null then.
    * @throws DeviceError.
    */

@@ -44,7 +44,7 @@ namespace leopard
     /** Sends n values that fill(to) writes. */
     template <typename Fill>
     void send(int n, double visit, int to, int tag, const Fill &fill);
-    /** Asks for one more message of n values, and calls put(values) for the newest one of this visit that has come, if any. */
+    /** Asks for one more message of n values, and calls put(values) for all of this visit that have come, the newest one last. */
     template <typename Put>
     void receive(int n, double visit, int from, int tag, Messages &messages, const Put &put);
     /** Forgets what has been sent. */
