@@ -101,15 +101,7 @@ namespace leopard::reaction_diffusion
         fine.update_ghosts(slots[c.slot(-1)].data());
         std::fill(partial_sums.begin(), partial_sums.end(), Sums());
         fine.for_lines([&](int line, int b) { evaluate_line(c, scheme, line, partial_sums[b]); });
-        Sums total;
-        for (const Sums &s : partial_sums)
-          total.add(s);
-        if (slabs == nullptr)
-          return total;
-        double values[Sums::n];
-        total.copy_to(values);
-        slabs->merge(values, Sums::n, Sums::merge);
-        return Sums(values);
+        return total_of(partial_sums, slabs.get());
       }
 
       void evaluate_line(const Controller &c, const Scheme &scheme, int line, Sums &sums)

@@ -112,15 +112,7 @@ namespace leopard::reaction_diffusion
           for (int s = 0; s < N; ++s)
             rows.rhs[first + s] = -g[s];
         });
-        Sums total;
-        for (const Sums &s : partial_sums)
-          total.add(s);
-        if (ranks == nullptr)
-          return total;
-        double values[Sums::n];
-        total.copy_to(values);
-        ranks->merge(values, Sums::n, Sums::merge);
-        return Sums(values);
+        return total_of(partial_sums, ranks.get());
       }
 
       const std::shared_ptr<MeshRanks>             ranks; ///< or null

@@ -21,6 +21,20 @@ namespace leopard::reaction_diffusion
     virtual std::string description() const = 0;
   };
 
+  /** Of the sums of a host engine's blocks, on all ranks. Collective. @param ranks null: one rank. */
+  inline Sums total_of(const std::vector<Sums> &of_blocks, Ranks *ranks)
+  {
+    Sums total;
+    for (const Sums &sums : of_blocks)
+      total.add(sums);
+    if (ranks == nullptr)
+      return total;
+    double values[Sums::n];
+    total.copy_to(values);
+    ranks->merge(values, Sums::n, Sums::merge);
+    return Sums(values);
+  }
+
   /** @param slabs, ranks null: one rank. */
   std::unique_ptr<Engine> make_host_engine(const NodeGrid &grid, const StepperOptions &options, const std::shared_ptr<GridSlabs> &slabs);
   std::unique_ptr<Engine> make_host_engine(const MeshLaplacian &mesh, const StepperOptions &options, const std::shared_ptr<MeshRanks> &ranks);
