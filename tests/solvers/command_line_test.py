@@ -7,6 +7,7 @@ import math
 import os
 import pathlib
 import random
+import re
 import subprocess
 import tempfile
 import unittest
@@ -104,7 +105,8 @@ class Solving(Program):
                 for text in ("144 rows, 672 entries, symmetric", "backend", "method", "iteration   relative residual", "converged after", "computed anew"):
                     self.assertIn(text, said)
 
-    def test_options_of_async(self):
+    def test_asynchronous_options(self):
+        """What cannot be compared with a model still solves the system; what each option does: class Options."""
         b = [1. + i % 7 for i in range(144)]
         self.vector("b.mtx", b)
         for options in (["--blocks", "rcm"], ["--blocks", "metis", "--block-size", "20"], ["--block-size", "16", "--theta"], ["--omega", "tau"], ["--omega", "0.9"],
@@ -213,6 +215,166 @@ class Solving(Program):
         said = self.run_it("--help")
         for option in ("--rhs", "--momentum", "--analyze", "Exit code"):
             self.assertIn(option, said)
+
+
+class Options(Program):
+    """Each option is done, not only read: iterates are those of a model that is written down here (block_async.h, the formula of BlockAsync)."""
+    N, SIDE, DIAGONAL, SIZE = 144, 12, 8.5, 20
+
+    def setUp(self):
+        super().setUp()
+        # all eight neighbours: unlike those of the five-point stencil, the eigenvalues of D^-1 A are not symmetric about 1, so that tau is not 1
+        neighbours = [(dx, dy) for dx in (-1, 0, 1) for dy in (-1, 0, 1) if (dx, dy) != (0, 0)]
+        self.entries = {(i, i): self.DIAGONAL for i in range(self.N)}
+        for x in range(self.SIDE):
+            for y in range(self.SIDE):
+                for dx, dy in neighbours:
+                    if 0 <= x + dx < self.SIDE and 0 <= y + dy < self.SIDE:
+                        self.entries[y * self.SIDE + x, (y + dy) * self.SIDE + x + dx] = -1.
+        self.matrix("A.mtx", self.entries, self.N)
+        self.b = [1. + i % 7 for i in range(self.N)]
+        self.vector("b.mtx", self.b)
+        self.rows = [[] for _ in range(self.N)]
+        for (i, j), value in self.entries.items():
+            self.rows[i].append((j, value))
+        largest, smallest = (1 + 2 * math.cos(math.pi * j / (self.SIDE + 1)) for j in (1, self.SIDE))
+        self.eigenvalues = [1 - (largest * factor - 1) / self.DIAGONAL for factor in (largest, smallest)]  # of D^-1 A, the extreme ones
+
+    def blocks(self, overlap="none", percent=25., size=SIZE):
+        """Rows that a block relaxes and rows that it owns: (begin, end, first owned, after the last owned)."""
+        shared = 0 if overlap == "none" else math.floor(size * percent / 100 + 0.5)
+        before = {"none": 0, "uniform": shared // 2, "upward": shared, "downward": 0}[overlap]
+        result = []
+        for first in range(0, self.N, size - shared):
+            last = min(self.N, first + size - shared)
+            result.append((max(0, first - before), min(self.N, last + shared - before), first, last))
+        return result
+
+    def model(self, n, blocks=None, k=5, omega=1., block_omega=1., l1=False, momentum=0., newest=False):
+        """n global iterations from x = 0; k a number or one for each block; newest: blocks in their order, each with the values of those before."""
+        blocks = blocks or self.blocks()
+        x, velocity = [0.] * self.N, [{} for _ in blocks]
+        for _ in range(n):
+            old = x if newest else list(x)
+            new = list(x)
+            for number, (begin, end, first, last) in enumerate(blocks):
+                inside = range(begin, end)
+                frozen = {i: self.b[i] - sum(a * old[j] for j, a in self.rows[i] if j not in inside) for i in inside}
+                diagonal = {i: self.DIAGONAL + (sum(abs(a) for j, a in self.rows[i] if j not in inside) if l1 else 0.) for i in inside}
+                y = {i: old[i] for i in inside}
+                for _ in range(k if isinstance(k, int) else k[number]):
+                    v = {i: omega / diagonal[i] * (frozen[i] - sum(a * y[j] for j, a in self.rows[i] if j in inside)) + momentum * velocity[number].get(i, 0.)
+                         for i in inside}
+                    y = {i: y[i] + v[i] for i in inside}
+                    velocity[number] = v
+                for i in range(first, last):
+                    (x if newest else new)[i] = old[i] + block_omega * (y[i] - old[i])
+            x = x if newest else new
+        return x
+
+    def iterates(self, *options, n=3, schedule=("--schedule", "synchronous")):
+        """x after n global iterations."""
+        size = [] if "--block-size" in options or "--method" in options else ["--block-size", str(self.SIZE)]
+        self.said = self.run_it("A.mtx", "--rhs", "b.mtx", "--solution", "x.mtx", "--tolerance", "0", "--max-iterations", str(n), *schedule, *size, *options)
+        return self.read_vector("x.mtx")
+
+    def assert_near(self, x, expected, delta=1e-12):
+        self.assertLess(max(abs(one - other) for one, other in zip(x, expected)), delta)
+
+    def assert_differ(self, x, other):
+        self.assertGreater(max(abs(one - two) for one, two in zip(x, other)), 1e-3)
+
+    def test_numbers_are_those_of_the_model(self):
+        for options, model in (([], {}), (["--block-size", "33"], {"blocks": self.blocks(size=33)}), (["--local-iterations", "2"], {"k": 2}), (["--omega", "0.8"], {"omega": 0.8}),
+                               (["--block-omega", "0.7"], {"block_omega": 0.7}), (["--l1"], {"l1": True}), (["--momentum", "0.3"], {"momentum": 0.3}),
+                               (["--overlap", "uniform"], {"blocks": self.blocks("uniform")}),
+                               (["--overlap", "uniform", "--overlap-percent", "50"], {"blocks": self.blocks("uniform", 50.)}),
+                               (["--overlap", "upward", "--overlap-percent", "30"], {"blocks": self.blocks("upward", 30.)}),
+                               (["--overlap", "downward", "--overlap-percent", "30", "--l1", "--momentum", "0.2", "--block-omega", "1.2"],
+                                {"blocks": self.blocks("downward", 30.), "l1": True, "momentum": 0.2, "block_omega": 1.2})):
+            with self.subTest(options):
+                expected = self.model(3, **model)
+                if model:
+                    self.assert_differ(expected, self.model(3))
+                self.assert_near(self.iterates(*options), expected)
+
+    def test_backend_reference_takes_the_newest_values_in_order(self):
+        self.assert_near(self.iterates("--backend", "reference", schedule=()), self.model(3, newest=True))
+        self.assertIn("backend     reference, as asked for", self.said)
+        self.assert_differ(self.model(3, newest=True), self.model(3))
+        self.assert_differ(self.iterates("--schedule", "replay", "--seed", "1", schedule=()), self.model(3))
+
+    def test_tau_is_found(self):
+        tau = 2 / sum(self.eigenvalues)
+        self.assertGreater(abs(tau - 1), 0.1)
+        x = self.iterates("--omega", "tau")
+        self.assertAlmostEqual(float(self.said.split("omega = ")[1].split()[0].strip(",")), tau, delta=2e-3 * tau)
+        self.assert_near(x, self.model(3, omega=tau), 2e-2)
+        self.assert_differ(x, self.model(3))
+        self.assert_near(self.iterates("--method", "jacobi", "--omega", "tau", schedule=()), self.model(3, blocks=[(0, self.N, 0, self.N)], k=1, omega=tau), 2e-2)
+
+    def test_momentum_is_found(self):
+        first, last = (math.sqrt(value) for value in self.eigenvalues)
+        omega, momentum = (2 / (first + last))**2, ((last - first) / (last + first))**2
+        x = self.iterates("--momentum", "--local-iterations", "1", n=5)
+        self.assert_near(x, self.model(5, k=1, omega=omega, momentum=momentum), 5e-2)
+        self.assert_differ(x, self.model(5, k=1, omega=omega))
+        self.assert_differ(x, self.model(5, k=1))
+
+    def test_theta_gives_blocks_their_own_local_iterations(self):
+        # after one global iteration a block shows how many sweeps it did
+        x, found = self.iterates("--theta", n=1), []
+        models = {k: self.model(1, k=k) for k in range(1, 11)}
+        for begin, end, *_ in self.blocks():
+            fitting = [k for k, model in models.items() if max(abs(x[i] - model[i]) for i in range(begin, end)) < 1e-12]
+            self.assertEqual(len(fitting), 1, f"rows {begin} to {end} are of no number of local iterations")
+            found += fitting
+        self.assertGreater(max(found), min(found), "all blocks alike")
+        self.assertGreater(found[0], found[len(found) // 2], "the first block depends less on others than one in the middle")
+
+    def test_blocks_follow_the_matrix(self):
+        # rows in a random order: only blocks that are found from the matrix hold neighbours
+        order = list(range(400))
+        random.Random(1).shuffle(order)
+        self.matrix("B.mtx", {(order[i], order[j]): value for (i, j), value in laplace(20).items()}, 400)
+        iterations = {shape: int(re.search(r"converged after (\d+)", self.run_it("B.mtx", "--blocks", shape, "--block-size", "50", "--local-iterations", "20", "--schedule", "synchronous",
+                                                                                 "--test-every", "1"))[1]) for shape in ("contiguous", "rcm", "metis")}
+        self.assertLess(iterations["rcm"], 0.8 * iterations["contiguous"])
+        self.assertLess(iterations["metis"], 0.8 * iterations["contiguous"])
+        self.assertNotEqual(iterations["rcm"], iterations["metis"])
+
+    def test_threads(self):
+        self.matrix("large.mtx", laplace(100, 5.), 10000)
+        for n in ("1", "2"):
+            self.assertIn(f" on {n} threads", self.run_it("large.mtx", "--backend", "host", "--threads", n))
+
+    def test_methods(self):
+        whole = [(0, self.N, 0, self.N)]
+        forward = [(i, i + 1, i, i + 1) for i in range(self.N)]
+        x = {method: self.iterates("--method", method, schedule=()) for method in METHODS[1:]}
+        self.assert_near(x["jacobi"], self.model(3, blocks=whole, k=1))
+        self.assert_near(x["gauss-seidel"], self.model(3, blocks=forward, k=1, newest=True))
+        self.assert_near(x["sor"], self.model(3, blocks=forward, k=1, newest=True))  # omega = 1
+        self.assert_near(x["ssor"], self.model(3, blocks=forward + forward[::-1], k=1, newest=True))
+        self.assert_near(self.iterates("--method", "jacobi", "--omega", "0.7", schedule=()), self.model(3, blocks=whole, k=1, omega=0.7))
+        self.assert_near(self.iterates("--method", "sor", "--omega", "1.3", schedule=()), self.model(3, blocks=forward, k=1, omega=1.3, newest=True))
+        self.assert_near(self.iterates("--method", "ssor", "--omega", "1.3", schedule=()), self.model(3, blocks=forward + forward[::-1], k=1, omega=1.3, newest=True))
+        # Chebyshev's error after n iterations is smaller than Jacobi's by far
+        exact = self.model(40, blocks=forward + forward[::-1], k=1, newest=True)
+        errors = [norm([one - other for one, other in zip(self.iterates("--method", method, n=15, schedule=()), exact)]) for method in ("chebyshev", "jacobi")]
+        self.assertLess(errors[0], 0.1 * errors[1])
+
+    def test_stopping(self):
+        said = {}
+        for tolerance in ("1e-3", "1e-6"):
+            said[tolerance] = self.run_it("A.mtx", "--tolerance", tolerance, "--test-every", "3", "--history", "h.csv", "--backend", "host")
+            with open(self.folder / "h.csv", encoding="utf-8") as stream:
+                rows = list(csv.DictReader(stream))
+            self.assertEqual([int(row["iteration"]) for row in rows], [3 * i for i in range(len(rows))])
+            relative = [float(row["relative"]) for row in rows]
+            self.assertLessEqual(relative[-1], float(tolerance))
+            self.assertGreater(relative[-2], float(tolerance))
+        self.assertIn("not tried, no time left", self.run_it("A.mtx", "--tune", "--tune-seconds", "0.001", "--backend", "host"))
 
 
 class Failing(Program):
