@@ -116,6 +116,14 @@ namespace leopard::studies
     findings.push_back({source, claim, why, Verdict::undecided});
   }
 
+  void Report::decide(const std::string &source, const std::string &claim, bool holds, const std::string &measured, const std::string &why_not)
+  {
+    if (why_not.empty())
+      finding(source, claim, holds, measured);
+    else
+      undecided(source, claim, why_not);
+  }
+
   void Report::finish()
   {
     Table table("Findings", {"source", "finding", "verdict", "measured"});

@@ -40,6 +40,11 @@ namespace leopard::studies
     return samples[samples.size() / 2];
   }
 
+  double larger_or_nan(double a, double b)
+  {
+    return std::isnan(a) || a > b ? a : b;
+  }
+
   Line fit_line(const std::vector<double> &x, const std::vector<double> &y)
   {
     const double n      = static_cast<double>(x.size());

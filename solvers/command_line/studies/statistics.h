@@ -23,6 +23,9 @@ namespace leopard::studies
   /** The middle one of the sorted samples, of an even number the upper of the two. @throws InvalidInput without samples. */
   double median(std::vector<double> samples);
 
+  /** The larger number; not a number if one of them is none, where std::max() may forget it. */
+  double larger_or_nan(double a, double b);
+
   /** Least squares y = intercept + slope x. */
   struct Line
   {

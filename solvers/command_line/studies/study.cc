@@ -194,6 +194,11 @@ namespace leopard::studies
     return converged ? cell(iterations, "%.1f") : diverged ? "diverges" : "> " + cell(iterations, "%.0f");
   }
 
+  double Reached::iterations_needed() const
+  {
+    return converged ? iterations : std::numeric_limits<double>::infinity();
+  }
+
   Reached reach(Experiment &experiment, double tolerance, int max_iterations, bool with_time)
   {
     Reached             result;

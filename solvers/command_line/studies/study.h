@@ -101,6 +101,8 @@ namespace leopard::studies
 
     /** Iterations, or "diverges", or "> n". */
     std::string iterations_text() const;
+    /** Iterations to the tolerance; infinitely many without convergence. */
+    double iterations_needed() const;
   };
 
   /** From x = 0 to a relative residual. Tests after each of the first 50 iterations, then every fiftieth of those done. */
