@@ -24,7 +24,7 @@ namespace leopard
       std::function<void(BlockAsyncOptions &)> change;
     };
 
-    /** For n rows, a multiple of 2000. */
+    /** For n rows, a multiple of 2000. Each leaves at least eight blocks of 12000 rows, for two threads on the host. */
     std::vector<Variant> variants(int n)
     {
       return {
@@ -52,6 +52,12 @@ namespace leopard
                o.local_iterations_per_block.push_back(k);
          }},
         {"large blocks", [](BlockAsyncOptions &o) { o.block_size = 1500, o.momentum = 0.1, o.l1_weights = true, o.block_omega = 0.9; }},
+        // on a GPU the kernel for blocks that do not fit in registers, with rows that belong to others
+        {"large blocks with overlap", [](BlockAsyncOptions &o) { o.block_size = 700, o.overlap = Overlap::uniform, o.overlap_percent = 40.; }},
+        {"large blocks with overlap above",
+         [](BlockAsyncOptions &o) {
+           o.block_size = 1100, o.overlap = Overlap::upward, o.overlap_percent = 60., o.momentum = 0.2, o.block_omega = 0.9;
+         }},
       };
     }
 

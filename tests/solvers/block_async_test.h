@@ -32,11 +32,18 @@ namespace leopard
     return v;
   }
 
+  /** The larger number, or what is no number, which std::max() may forget. */
+  inline double larger_or_nan(double a, double b)
+  {
+    return std::isnan(a) || a > b ? a : b;
+  }
+
+  /** Not a number if an entry is none, infinite for vectors of different lengths. */
   inline double largest_difference(const Vector &a, const Vector &b)
   {
-    double difference = 0.;
-    for (std::size_t i = 0; i < a.size(); ++i)
-      difference = std::max(difference, std::abs(a[i] - b[i]));
+    double difference = a.size() == b.size() ? 0. : INFINITY;
+    for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i)
+      difference = larger_or_nan(difference, std::abs(a[i] - b[i]));
     return difference;
   }
 

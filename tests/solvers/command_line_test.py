@@ -279,7 +279,8 @@ class Options(Program):
         return self.read_vector("x.mtx")
 
     def assert_near(self, x, expected, delta=1e-12):
-        self.assertLess(max(abs(one - other) for one, other in zip(x, expected)), delta)
+        self.assertEqual(len(x), len(expected))
+        self.assertTrue(all(abs(one - other) <= delta for one, other in zip(x, expected)), f"{x[:5]} ... instead of {expected[:5]} ..."[:500])
 
     def assert_differ(self, x, other):
         self.assertGreater(max(abs(one - two) for one, two in zip(x, other)), 1e-3)

@@ -285,7 +285,7 @@ namespace leopard::reaction_diffusion
             for (int c = 0; c < 2; ++c)
               {
                 const double L = options.growth.length(t), integral = law == GrowthLaw::linear ? t / L : (1. - 1. / (L * L)) / (2. * r);
-                largest = std::max(largest, std::abs(found[c * grid.n_nodes()] - std::exp(-options.diffusion[c] * k2 * integral) / (L * L)));
+                largest = larger_or_nan(largest, std::abs(found[c * grid.n_nodes()] - std::exp(-options.diffusion[c] * k2 * integral) / (L * L)));
               }
             return largest;
           };

@@ -243,7 +243,7 @@ namespace leopard::reaction_diffusion
       // u' = u - v, v' = u - v: u + v and u - v give u = e^(-k2 t) u0 for u0 = v0
       double largest = 0.;
       for (long i = 0; i < grid.n_nodes(); ++i)
-        largest = std::max(largest, std::abs(found[i] - std::exp(-k2 * t) * mode(i)) / amplitude);
+        largest = larger_or_nan(largest, std::abs(found[i] - std::exp(-k2 * t) * mode(i)) / amplitude);
       return largest;
     };
     const double coarse = error(9), fine = error(17);

@@ -112,7 +112,8 @@ namespace
     EXPECT_EQ(a.size(), b.size());
     double result = 0.;
     for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i)
-      result = std::max(result, std::abs(a[i] - b[i]));
+      if (const double difference = std::abs(a[i] - b[i]); std::isnan(difference) || difference > result)
+        result = difference;
     return result;
   }
 

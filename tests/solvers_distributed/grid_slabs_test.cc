@@ -50,7 +50,7 @@ namespace leopard::reaction_diffusion
         options.n_threads = 2;
         const auto slabs  = slabs_for(grid, static_cast<int>(options.diffusion.size()));
         if (slabs == nullptr)
-          return;
+          GTEST_SKIP() << "one rank";
         Totals         whole_totals;
         StepperOptions on_host = options;
         on_host.backend        = Backend::host;
@@ -67,7 +67,7 @@ namespace leopard::reaction_diffusion
         const Vector expected   = own_part(*slabs, whole);
         double       difference = 0.;
         for (std::size_t i = 0; i < found.size(); ++i)
-          difference = std::max(difference, std::abs(found[i] - expected[i]));
+          difference = larger_or_nan(difference, std::abs(found[i] - expected[i]));
         EXPECT_LT(difference, bound) << what;
         expect_same(stepper.time(), what);
         expect_same(static_cast<double>(stepper.totals().steps), what);
@@ -129,7 +129,7 @@ namespace leopard::reaction_diffusion
     options.stepping.max_sweeps       = 20000;
     const auto slabs                  = slabs_for(grid, 2);
     if (slabs == nullptr)
-      return;
+      GTEST_SKIP() << "one rank";
     Stepper      whole(grid, options), parts(grid, options, slabs);
     const Vector u = smooth_fields(grid), mine = own_part(*slabs, u);
     whole.start(u.data());
@@ -149,10 +149,8 @@ namespace leopard::reaction_diffusion
     const NodeGrid grid    = grid_of({33, 128, 1});
     StepperOptions options = fixed_steps(GetParam(), Scheme::bdf2, 1e-4);
     const auto     slabs   = slabs_for(grid, 2);
-    if (slabs == nullptr)
-      return;
-    const Vector mine = own_part(*slabs, smooth_fields(grid));
-    Stepper      whole(grid, options, slabs);
+    const Vector   initial = smooth_fields(grid), mine = slabs != nullptr ? own_part(*slabs, initial) : initial;
+    Stepper        whole(grid, options, slabs);
     whole.start(mine.data());
     whole.advance(1e-3, 1000, 5e-5);
     const Stepper::State state = whole.state();
@@ -168,7 +166,8 @@ namespace leopard::reaction_diffusion
     second.solution(two.data());
     for (std::size_t i = 0; i < one.size(); ++i)
       ASSERT_NEAR(one[i], two[i], 1e-10);
-    EXPECT_EQ(whole.step_number(), second.step_number());
+    EXPECT_EQ(whole.step_number(), 20);
+    EXPECT_EQ(second.step_number(), 20);
   }
 
   TEST(GridSlabs, ShareOutAllPlanesAndAllCoarseOnes)
