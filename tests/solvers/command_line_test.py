@@ -159,7 +159,7 @@ class Solving(Program):
     def test_replay_twice(self):
         options = ["A.mtx", "--schedule", "replay", "--block-size", "16", "--solution"]
         said = self.run_it(*options, "x1.mtx", "--seed", "7")
-        self.assertIn("replayed", said)
+        self.assertIn("replayed: this seed gives the same result in every run", said)
         self.run_it(*options, "x2.mtx", "--seed", "7")
         self.run_it(*options, "x3.mtx", "--seed", "8")
         first, second, third = ((self.folder / f"x{i}.mtx").read_bytes() for i in (1, 2, 3))
@@ -209,6 +209,12 @@ class Solving(Program):
         self.matrix("other.mtx", laplace(5), 25)
         self.refused("other.mtx", "--choice", "choice.json", says=["choice.json", "matrix.rows", "144", "25"], code=1)
         self.refused("A.mtx", "--choice", "choice.json", "--backend", "reference", says=["--backend is reference", "for the backend host"])
+
+    def test_threads_beside_a_choice(self):
+        self.matrix("large.mtx", laplace(100, 5.), 10000)
+        self.run_it("large.mtx", "--tune", "--tune-seconds", "0.2", "--choice", "choice.json", "--backend", "host", "--threads", "1")
+        for n in ("1", "2"):
+            self.assertIn(f" on {n} threads", self.run_it("large.mtx", "--choice", "choice.json", "--threads", n))
 
     def test_version_and_help(self):
         self.assertRegex(self.run_it("--version"), r"^leopard-solve \d+\.\d+\.\d+ \(.+\), with(out)? CUDA\n$")
@@ -343,6 +349,13 @@ class Options(Program):
         self.assertLess(iterations["rcm"], 0.8 * iterations["contiguous"])
         self.assertLess(iterations["metis"], 0.8 * iterations["contiguous"])
         self.assertNotEqual(iterations["rcm"], iterations["metis"])
+        # three cliques of seven rows in blocks of up to ten: METIS makes each a block, which solves it; blocks of ten, ten and one row would cut them
+        order = list(range(21))
+        random.Random(2).shuffle(order)
+        self.matrix("C.mtx", {(order[i], order[j]): 8. if i == j else -1. for i in range(21) for j in range(21) if i // 7 == j // 7}, 21)
+        said = self.run_it("C.mtx", "--blocks", "metis", "--block-size", "10", "--local-iterations", "300", "--schedule", "synchronous", "--test-every", "1")
+        self.assertIn("3 blocks of up to 7 rows", said)
+        self.assertIn("converged after 1 global", said)
 
     def test_threads(self):
         self.matrix("large.mtx", laplace(100, 5.), 10000)
