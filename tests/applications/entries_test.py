@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Entries of the solvers do what they say: each changes the number of iterations in the direction that theory says."""
+from program import FILES, ROOT, Program
+
+HELMHOLTZ = FILES / "verification/helmholtz.prm"
+NEWTON = FILES / "benchmarks/newton_thesis.prm"
+TINY = ROOT / "tests/output/tiny_turing.prm"
+
+
+class SolverEntries(Program):
+    def count(self, *settings):
+        """Linear iterations, the last of the run's meshes; self.mean: of the solution, with all digits."""
+        self.leopard(HELMHOLTZ, "Verification/Refinements=1", *(setting if "/" in setting else f"Linear solver/{setting}" for setting in settings))
+        cycle = self.run_json("helmholtz")["cycles"][-1]
+        self.mean = cycle["u"]["mean"]
+        return cycle["linear_iterations"]
+
+    def test_relaxations(self):
+        synchronous = ["Preconditioner=none", "Schedule=synchronous", "Test every=1", "Block size=32"]
+        plain = self.count("Method=async", *synchronous)
+        for entry, more in (("Local iterations=2", True), ("Local iterations=15", False), ("Block size=8", True), ("Block size=160", False), ("Omega=0.6", True), ("Momentum=0.4", False),
+                            ("Relative tolerance=1e-4", False)):
+            with self.subTest(entry):
+                changed = self.count("Method=async", *synchronous, entry)
+                self.assertTrue(changed > 1.05 * plain if more else changed < 0.95 * plain, f"{entry}: {changed} iterations instead of {plain}")
+        self.assertGreater(plain % 10, 0)
+        self.assertEqual(self.count("Method=async", *synchronous, "Test every=10") % 10, 0)
+        self.assertGreater(self.count("Method=jacobi", "Preconditioner=none", "Test every=1", "Omega=0.6"), 1.3 * self.count("Method=jacobi", "Preconditioner=none", "Test every=1"))
+        for method in ("sor", "ssor"):
+            self.assertLess(self.count(f"Method={method}", "Preconditioner=none", "Test every=1", "Omega=1.5"), 0.7 * self.count(f"Method={method}", "Preconditioner=none", "Test every=1"))
+        chebyshev = ["Method=chebyshev", "Preconditioner=none"]
+        for entries in (["Smallest eigenvalue=0.002", "Largest eigenvalue=2.1"], ["Smallest eigenvalue=0.05", "Largest eigenvalue=6"]):
+            self.assertGreater(self.count(*chebyshev, *entries), 1.3 * self.count(*chebyshev, "Smallest eigenvalue=0.05", "Largest eigenvalue=2.1"))
+
+    def test_replays_depend_on_their_seed(self):
+        means = []
+        for seed in ("1", "1", "2"):
+            self.count("Method=async", "Preconditioner=none", "Schedule=replay", "Block size=32", f"Seed={seed}", "Relative tolerance=1e-5")
+            means.append(self.mean)
+        self.assertEqual(means[0], means[1])
+        self.assertNotEqual(means[0], means[2])
+
+    def test_missed_tolerances(self):
+        for method in ("async", "jacobi", "chebyshev"):
+            error = self.leopard(HELMHOLTZ, f"Linear solver/Method={method}", "Linear solver/Preconditioner=none", "Linear solver/Max iterations=5", fails=True)
+            self.assertIn("has not reached the tolerance", error)
+
+    def test_krylov_methods(self):
+        unpreconditioned = ["Method=gmres", "Preconditioner=none"]
+        self.assertGreater(self.count(*unpreconditioned, "Restart=4"), 1.3 * self.count(*unpreconditioned, "Restart=100"))
+        asynchronous = ["Method=gmres", "Preconditioner=async", "Schedule=synchronous", "Block size=32"]
+        self.assertGreater(self.count(*asynchronous, "Preconditioner iterations=1"), 1.3 * self.count(*asynchronous, "Preconditioner iterations=6"))
+        self.assertGreater(self.count("Method=cg", "Preconditioner=ssor", "Omega=0.3"), 1.2 * self.count("Method=cg", "Preconditioner=ssor", "Omega=1.5"))
+
+    def test_multigrid(self):
+        def cycles(*settings):
+            return self.count("Method=multigrid", "Preconditioner=none", *(f"Multigrid/{setting}" for setting in settings))
+
+        jacobi = ["Smoother=damped-jacobi"]
+        plain = cycles(*jacobi)
+        for entry, more in (("Pre smoothing=0", True), ("Post smoothing=0", True), ("Pre smoothing=6", False), ("Post smoothing=6", False), ("Smoother omega=0.3", True),
+                            ("Smoothing iterations per step=4", False), ("Smoother=gauss-seidel", False)):
+            with self.subTest(entry):
+                changed = cycles(*(jacobi if not entry.startswith("Smoother=") else []), entry)
+                self.assertTrue(changed > plain if more else changed < plain, f"{entry}: {changed} cycles instead of {plain}")
+
+
+class NewtonEntries(Program):
+    def steps(self, *settings):
+        self.leopard(NEWTON, "Mesh/Cells=16", "Linear solver/Method=direct", "Linear solver/Preconditioner=none", "Newton/Forcing=relative tolerance",
+                     *(f"Newton/{setting}" for setting in settings))
+        return [step["residual"] for step in self.run_json("newton_thesis")["cycles"][0]["newton"]]
+
+    def test_tolerances(self):
+        exact = self.steps("Relative tolerance=1e-9", "Absolute tolerance=1e-15")
+        self.assertLessEqual(exact[-1], 1e-9 * exact[0])
+        self.assertLess(len(self.steps("Relative tolerance=1e-2", "Absolute tolerance=1e-15")), len(exact))
+
+    def test_absolute_tolerance(self):
+        steps = []
+        for tolerance in ("1e-15", "1e-4"):
+            self.leopard(TINY, "Linear solver/Method=direct", "Turing/Perturbation=0.3", "Newton/Relative tolerance=1e-9", f"Newton/Absolute tolerance={tolerance}",
+                         "Time stepping/Step size=0.05", "Time stepping/End time=0.1", "Turing/gamma=10", "Output/Interval=0")
+            steps.append(sum(row[3] for row in self.statistics("tiny_turing")[1]))
+        self.assertLess(steps[1], steps[0])
+
+
+class TimeEntries(Program):
+    def steps(self, *settings):
+        self.leopard(TINY, "Time stepping/End time=0.02", "Output/Interval=0", *(f"Time stepping/{setting}" for setting in settings))
+        return self.statistics("tiny_turing")[1]
+
+    def test_steps(self):
+        for engine in ("general", "automatic"):
+            with self.subTest(engine):
+                engine = f"Engine={engine}"
+                self.assertEqual([round(row[2], 9) for row in self.steps(engine, "Step size=4e-3")], [4e-3] * 5)
+                self.assertAlmostEqual(self.steps(engine, "End time=0.01")[-1][1], 0.01, delta=1e-9)
+                controlled = [engine, "Step control=error-controlled", "Step size=1e-4", "Error tolerance=1e-4"]
+                rows = self.steps(*controlled)
+                self.assertAlmostEqual(rows[0][2], 1e-4)
+                self.assertGreater(len(self.steps(*controlled[:3], "Error tolerance=1e-6")), 1.5 * len(rows))
+                largest = max(row[2] for row in rows)
+                self.assertLessEqual(max(row[2] for row in self.steps(*controlled, f"Largest step={largest / 3}")), largest / 3 * (1 + 1e-9))
+                for row in rows:
+                    self.assertLessEqual(row[7], 1)
+                first = [self.steps(engine, "Step control=asynchronous bound", f"Bound fraction={fraction}")[0][2] for fraction in (0.4, 0.8)]
+                self.assertAlmostEqual(first[1] / first[0], 2, delta=1e-6)
+
+
+class OutputEntries(Program):
+    def test_checkpoints_by_steps(self):
+        self.leopard(TINY, "Time stepping/End time=0.012", "Output/Interval=0", "Run/Checkpoint steps=5")
+        kept = sorted(path.name for path in (self.folder / "output/tiny_turing/checkpoints").iterdir())
+        self.assertEqual(kept, ["step_000000010", "step_000000012"])
