@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "whole_file.h"
 
-#include "errors.h"
-
 #include <cerrno>
+#include <cstdint>
 #include <cstdio>
+#include <random>
 #include <system_error>
 
 #include <fcntl.h>
@@ -15,36 +15,79 @@ namespace leopard
 {
   namespace
   {
-    [[noreturn]] void fail(const std::string &path, int code)
+    const std::string prefix = ".leopard-", suffix = ".tmp";
+    constexpr int     n_digits = 16;
+
+    std::string random_name()
     {
-      throw Error(path + ": the file cannot be written: " + std::generic_category().message(code) +
-                  "\n  expected: a folder that exists, that may be written to, and with room for the file");
+      static std::random_device source;
+      const std::uint64_t       number = static_cast<std::uint64_t>(source()) << 32 | source();
+      char                      digits[n_digits + 1];
+      std::snprintf(digits, sizeof(digits), "%016llx", static_cast<unsigned long long>(number));
+      return prefix + digits + suffix;
     }
   } // namespace
 
-  void write_whole(const std::string &path, const std::string &text)
+  FileError::FileError(const std::string &path, int code_)
+    : Error(path + ": the file cannot be written: " + std::generic_category().message(code_) +
+            "\n  expected: a folder that exists, that may be written to, and with room for the file")
+    , code(code_)
   {
-    const std::string temporary  = path + ".tmp";
-    const int         descriptor = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    if (descriptor < 0)
-      fail(path, errno);
-    int code = 0;
-    for (std::size_t done = 0; code == 0 && done < text.size();)
-      if (const ssize_t n = ::write(descriptor, text.data() + done, text.size() - done); n > 0)
+  }
+
+  NewFile::NewFile(const std::string &path_)
+    : path(path_)
+  {
+    const std::string folder = path.substr(0, path.rfind('/') + 1); // empty, or with the slash
+    for (int attempt = 0; file < 0; ++attempt)
+      {
+        temporary = folder + random_name();
+        file      = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+        if (file < 0 && (errno != EEXIST || attempt == 100))
+          throw FileError(path, errno);
+      }
+  }
+
+  NewFile::~NewFile()
+  {
+    if (file < 0)
+      return;
+    ::close(file);
+    ::unlink(temporary.c_str());
+  }
+
+  void NewFile::write(const char *text, std::size_t n_bytes)
+  {
+    for (std::size_t done = 0; done < n_bytes;)
+      if (const ssize_t n = ::write(file, text + done, n_bytes - done); n > 0)
         done += static_cast<std::size_t>(n);
       else if (n == 0 || errno != EINTR)
-        code = n < 0 ? errno : EIO;
-    if (code == 0 && ::fsync(descriptor) != 0 && errno != EINVAL)
-      code = errno;
-    if (::close(descriptor) != 0 && code == 0)
-      code = errno;
-    if (code == 0 && std::rename(temporary.c_str(), path.c_str()) != 0)
-      code = errno;
-    if (code != 0)
-      {
-        ::unlink(temporary.c_str());
-        fail(path, code);
-      }
+        throw FileError(path, n < 0 ? errno : EIO);
+  }
+
+  void NewFile::commit()
+  {
+    if (::fsync(file) != 0 && errno != EINVAL) // which says that this file system does not sync
+      throw FileError(path, errno);
+    if (std::rename(temporary.c_str(), path.c_str()) != 0)
+      throw FileError(path, errno);
+    const int descriptor = file;
+    file                 = -1;
+    if (::close(descriptor) != 0)
+      throw FileError(path, errno);
+  }
+
+  bool NewFile::is_left_over(const std::string &name)
+  {
+    return name.size() == prefix.size() + n_digits + suffix.size() && name.rfind(prefix, 0) == 0 &&
+           name.find_first_not_of("0123456789abcdef", prefix.size()) == prefix.size() + n_digits && name.substr(prefix.size() + n_digits) == suffix;
+  }
+
+  void write_whole(const std::string &path, const std::string &text)
+  {
+    NewFile file(path);
+    file.write(text.data(), text.size());
+    file.commit();
   }
 
   void check_can_be_written(const std::string &path)
@@ -52,16 +95,6 @@ namespace leopard
     struct stat status;
     if (path.empty() || (::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode)))
       throw Error((path.empty() ? "''" : path) + ": this is not a regular file, and a file is to be written there\n  expected: the name of a file");
-    const std::string temporary = path + ".tmp";
-    // a file that is there already is somebody's, and stays
-    int        descriptor = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    const bool is_new     = descriptor >= 0;
-    if (!is_new && errno == EEXIST)
-      descriptor = ::open(temporary.c_str(), O_WRONLY | O_CLOEXEC);
-    if (descriptor < 0)
-      fail(path, errno);
-    ::close(descriptor);
-    if (is_new)
-      ::unlink(temporary.c_str());
+    const NewFile file(path);
   }
 } // namespace leopard

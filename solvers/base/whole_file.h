@@ -1,11 +1,53 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "errors.h"
+
+#include <cstddef>
 #include <string>
 
 namespace leopard
 {
-  /** Writes PATH.tmp and renames it when it is complete and on disk: PATH is whole or what it was. @throws Error if it cannot be written. */
+  /** A file that cannot be written, and the system's reason, for example ENOSPC. */
+  class FileError : public Error
+  {
+  public:
+    FileError(const std::string &path, int code);
+    const int code; ///< a value of errno
+  };
+
+  /**
+   * A file that becomes PATH when it is complete and on disk, so that PATH is whole or what it was. Until then it is a new file in the same folder with a
+   * name of its own, ".leopard-", 16 hexadecimal digits, ".tmp": no file that is there, and no link, is written to. What a killed program leaves has such a
+   * name and harms nobody.
+   */
+  class NewFile
+  {
+  public:
+    /** @throws FileError. */
+    explicit NewFile(const std::string &path);
+    NewFile(const NewFile &)            = delete;
+    NewFile &operator=(const NewFile &) = delete;
+    /** Removes what was not committed. */
+    ~NewFile();
+
+    /** Appends. @throws FileError. */
+    void write(const char *text, std::size_t n_bytes);
+    /** Of the open file, to write to by other means. */
+    int descriptor() const { return file; }
+    /** Syncs it to the disk and makes it PATH. @throws FileError; PATH is what it was then. */
+    void commit();
+
+    /** Whether a file of this name, without its folder, is one that was left before it was committed. */
+    static bool is_left_over(const std::string &name);
+
+  private:
+    const std::string path;
+    std::string       temporary;
+    int               file = -1;
+  };
+
+  /** Writes the text as a NewFile. @throws FileError. */
   void write_whole(const std::string &path, const std::string &text);
 
   /**

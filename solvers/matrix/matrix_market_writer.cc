@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "../base/errors.h"
+#include "../base/whole_file.h"
 #include "matrix_market.h"
 
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <cmath>
-#include <cstdio>
-#include <system_error>
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -17,27 +16,22 @@ namespace leopard
 {
   namespace
   {
-    /** Writes numbers to PATH.tmp, compressed if PATH ends in .gz; commit() makes it PATH, without that nothing remains. */
+    /** Writes numbers to a NewFile, compressed if PATH ends in .gz; without commit() nothing remains. */
     class NumberFile
     {
     public:
       explicit NumberFile(const std::string &path)
         : path(path)
-        , temporary(path + ".tmp")
+        , file(path)
       {
-        descriptor = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-        if (descriptor < 0)
-          fail(errno);
-        const int of_zlib = ::fcntl(descriptor, F_DUPFD_CLOEXEC, 0); // zlib closes its own; this one is for fsync
-        if (of_zlib >= 0)
-          file = gzdopen(of_zlib, path.ends_with(".gz") ? "wb" : "wbT");
-        if (file == nullptr)
+        const int of_zlib = ::fcntl(file.descriptor(), F_DUPFD_CLOEXEC, 0); // zlib closes its own
+        if (of_zlib < 0)
+          throw FileError(path, errno);
+        stream = gzdopen(of_zlib, path.ends_with(".gz") ? "wb" : "wbT");
+        if (stream == nullptr)
           {
-            const int code = of_zlib < 0 ? errno : ENOMEM;
-            if (of_zlib >= 0)
-              ::close(of_zlib);
-            discard();
-            fail(code);
+            ::close(of_zlib);
+            throw FileError(path, ENOMEM);
           }
         text.reserve(2 * max_text);
       }
@@ -47,8 +41,8 @@ namespace leopard
 
       ~NumberFile()
       {
-        if (descriptor >= 0)
-          discard();
+        if (stream != nullptr)
+          gzclose(stream);
       }
 
       void write(const std::string &words) { text += words; }
@@ -68,47 +62,28 @@ namespace leopard
       {
         flush();
         errno             = 0;
-        const int closed  = gzclose(file);
+        const int closed  = gzclose(stream);
         const int gz_code = errno != 0 ? errno : EIO;
-        file              = nullptr;
+        stream            = nullptr;
         if (closed != Z_OK)
-          fail(gz_code);
-        if (::fsync(descriptor) != 0)
-          fail(errno);
-        if (std::rename(temporary.c_str(), path.c_str()) != 0)
-          fail(errno);
-        ::close(descriptor);
-        descriptor = -1;
+          throw FileError(path, gz_code);
+        file.commit();
       }
 
     private:
       static constexpr std::size_t max_text = 1 << 18;
 
-      [[noreturn]] void fail(int code) const
-      {
-        throw Error(path + ": the file cannot be written: " + std::generic_category().message(code) +
-                    "\n  expected: a folder that exists, that may be written to, and with room for the file");
-      }
-
       void flush()
       {
         errno = 0;
-        if (!text.empty() && gzwrite(file, text.data(), static_cast<unsigned int>(text.size())) == 0)
-          fail(errno != 0 ? errno : EIO);
+        if (!text.empty() && gzwrite(stream, text.data(), static_cast<unsigned int>(text.size())) == 0)
+          throw FileError(path, errno != 0 ? errno : EIO);
         text.clear();
       }
 
-      void discard()
-      {
-        if (file != nullptr)
-          gzclose(file);
-        ::close(descriptor);
-        ::unlink(temporary.c_str());
-      }
-
-      const std::string path, temporary;
-      int               descriptor = -1;
-      gzFile            file       = nullptr;
+      const std::string path;
+      NewFile           file;
+      gzFile            stream = nullptr;
       std::string       text;
     };
 

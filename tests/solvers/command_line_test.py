@@ -479,6 +479,16 @@ class BadInput(Program):
         self.refused("A.mtx", "--solution", "./A.mtx", says=["--solution and MATRIX", "the same file"])
         self.refused("A.mtx", "--solution", "x", "--history", "x", says="--history and --solution")
 
+    def test_files_with_similar_names_are_left_alone(self):
+        (self.folder / "A.mtx").rename(self.folder / "x.mtx.tmp")
+        (self.folder / "r.csv.tmp").symlink_to("x.mtx.tmp")
+        matrix = (self.folder / "x.mtx.tmp").read_bytes()
+        self.run_it("x.mtx.tmp", "--solution", "x.mtx", "--history", "r.csv")
+        self.assertEqual((self.folder / "x.mtx.tmp").read_bytes(), matrix)
+        self.assertTrue((self.folder / "r.csv.tmp").is_symlink())
+        self.assertEqual(len(self.read_vector("x.mtx")), 144)
+        self.assertEqual(len(list(self.folder.iterdir())), 4)
+
     def test_damaged_choice(self):
         self.write("choice.json", "{}")
         self.refused("A.mtx", "--choice", "choice.json", says="choice.json", code=1)
