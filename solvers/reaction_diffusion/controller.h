@@ -22,13 +22,14 @@ namespace leopard::reaction_diffusion
   enum class StopReason
   {
     none,
-    step_limit,     ///< as many steps as were asked for
-    time_reached,   ///< the time that was asked for
-    steady_state,   ///< the rate of change has fallen below SteppingOptions::steady_tolerance
-    newton_failure, ///< Newton's method did not converge in a step of fixed size; the last good solution is kept
-    step_underflow, ///< the error-controlled step fell below SteppingOptions::smallest_step; the last good solution is kept
-    blow_up,        ///< values that are not finite in a step of fixed size; the last good solution is kept
-    negative_values ///< a field became negative and SteppingOptions::stop_at_negative_values is set
+    step_limit,      ///< as many steps as were asked for
+    time_reached,    ///< the time that was asked for
+    steady_state,    ///< the rate of change has fallen below SteppingOptions::steady_tolerance
+    newton_failure,  ///< Newton's method did not converge in a step of fixed size; the last good solution is kept
+    step_underflow,  ///< the error-controlled step fell below SteppingOptions::smallest_step; the last good solution is kept
+    blow_up,         ///< values that are not finite in a step of fixed size; the last good solution is kept
+    negative_values, ///< a field became negative and SteppingOptions::stop_at_negative_values is set
+    asked_to_stop    ///< by whom advance() was told to ask; a step that was under way is lost, the last good solution is kept
   };
 
   /** How the steps are made. Plain numbers, the same on host and GPU; times are dimensionless. */

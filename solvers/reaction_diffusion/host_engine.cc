@@ -60,6 +60,7 @@ namespace leopard::reaction_diffusion
       void run(Controller &c) override
       {
         c.run([&](Action action) {
+          look_for_stop();
           if (action == Action::predict)
             predict(c);
           else
@@ -86,10 +87,10 @@ namespace leopard::reaction_diffusion
         if (c.uses_multigrid)
           {
             linearize_coarse_levels(c);
-            c.n_cycles = multigrid.solve(system, c.implicit, levels, c.reduction, c.n_cycles);
+            c.n_cycles = multigrid.solve(system, c.implicit, levels, c.reduction, c.n_cycles, [this] { look_for_stop(); });
           }
         else
-          fine.sweep(system, c.implicit, c.n_sweeps, options.local_iterations);
+          sweep(fine, system, c, options.local_iterations);
         fine.for_entries([&](long i, int /*b*/) { u[i] += fine.d[i]; });
       }
 

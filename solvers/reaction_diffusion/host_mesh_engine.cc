@@ -56,6 +56,7 @@ namespace leopard::reaction_diffusion
       void run(Controller &c) override
       {
         c.run([&](Action action) {
+          look_for_stop();
           if (action == Action::predict)
             predict(c);
           else
@@ -86,10 +87,10 @@ namespace leopard::reaction_diffusion
         if (c.uses_multigrid)
           {
             multigrid->linearize(system, Scheme(c), u);
-            c.n_cycles = multigrid->solve(system, c.implicit, c.reduction, c.n_cycles);
+            c.n_cycles = multigrid->solve(system, c.implicit, c.reduction, c.n_cycles, [this] { look_for_stop(); });
           }
         else
-          rows.sweep(system, c.implicit, c.n_sweeps, options.local_iterations);
+          sweep(rows, system, c, options.local_iterations);
         rows.for_entries([&](long e, int /*b*/) { u[e] += rows.d[e]; });
       }
 

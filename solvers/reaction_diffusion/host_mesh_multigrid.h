@@ -64,10 +64,14 @@ namespace leopard::reaction_diffusion
         }
     }
 
-    /** A d = rhs on the mesh, from d = 0. @return the number of cycles. */
-    int solve(const NodeSystem<Kinetics> &system, double implicit, double reduction, int max_cycles)
+    /** A d = rhs on the mesh, from d = 0. @param before_cycle is called before each cycle. @return the number of cycles. */
+    template <typename BeforeCycle>
+    int solve(const NodeSystem<Kinetics> &system, double implicit, double reduction, int max_cycles, const BeforeCycle &before_cycle)
     {
-      return gcr.solve(system, implicit, finest, finest.rhs, reduction, max_cycles, [&] { cycle(system, implicit, 0); });
+      return gcr.solve(system, implicit, finest, finest.rhs, reduction, max_cycles, [&] {
+        before_cycle();
+        cycle(system, implicit, 0);
+      });
     }
 
   private:

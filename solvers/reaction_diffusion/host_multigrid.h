@@ -122,11 +122,15 @@ namespace leopard::reaction_diffusion
       solver.allocate(*levels[0], max_directions);
     }
 
-    /** Solves A d = rhs on the finest level. @return the number of cycles. */
-    int solve(const NodeSystem<Kinetics> &system, double implicit, Levels &levels, double reduction, int max_cycles)
+    /** Solves A d = rhs on the finest level. @param before_cycle is called before each cycle. @return the number of cycles. */
+    template <typename BeforeCycle>
+    int solve(const NodeSystem<Kinetics> &system, double implicit, Levels &levels, double reduction, int max_cycles, const BeforeCycle &before_cycle)
     {
       mean_reaction.set_up(system, implicit, *levels[coarsest]);
-      return solver.solve(system, implicit, *levels[0], levels[0]->rhs, reduction, max_cycles, [&] { cycle(system, implicit, levels, 0); });
+      return solver.solve(system, implicit, *levels[0], levels[0]->rhs, reduction, max_cycles, [&] {
+        before_cycle();
+        cycle(system, implicit, levels, 0);
+      });
     }
 
     /** One cycle from d = 0. */

@@ -36,6 +36,7 @@ namespace leopard::reaction_diffusion
       void run(Controller &c) override
       {
         c.run([&](Action action) {
+          look_for_stop();
           std::vector<double> &u = slots[c.slot(-1)];
           if (action == Action::predict)
             for (long i = 0; i < N * n; ++i)

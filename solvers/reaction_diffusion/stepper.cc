@@ -173,7 +173,7 @@ namespace leopard::reaction_diffusion
     implementation->engine->set_slot(0, u);
   }
 
-  StopReason Stepper::advance(double stop_time, long max_steps, double slack)
+  StopReason Stepper::advance(double stop_time, long max_steps, double slack, const std::function<bool()> &asked_to_stop)
   {
     Controller &c = implementation->controller;
     if (c.n_levels == 0)
@@ -181,7 +181,17 @@ namespace leopard::reaction_diffusion
     c.stop_time = stop_time;
     c.last_step = c.step + max_steps;
     c.slack     = slack;
-    implementation->engine->run(c);
+    if (asked_to_stop && asked_to_stop())
+      return c.stop_reason = StopReason::asked_to_stop;
+    implementation->engine->asked_to_stop = asked_to_stop;
+    try
+      {
+        implementation->engine->run(c);
+      }
+    catch (const AskedToStop &)
+      {
+        c.stop_reason = StopReason::asked_to_stop;
+      }
     return c.stop_reason;
   }
 

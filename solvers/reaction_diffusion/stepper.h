@@ -8,6 +8,7 @@
 #include "mesh_laplacian.h"
 #include "mesh_parts.h"
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -68,9 +69,10 @@ namespace leopard::reaction_diffusion
 
     /**
      * Steps until `stop_time` (within `slack`; error-controlled steps and those at the asynchronous bound hit it, fixed ones end nearest to it if slack
-     * is half a step), at most `max_steps` steps.
+     * is half a step), at most `max_steps` steps. @param asked_to_stop on all ranks alike; asked before the first step, and on the host backends some times
+     * a second, in the middle of a step, too: once it is true, advance() ends.
      */
-    StopReason advance(double stop_time, long max_steps, double slack);
+    StopReason advance(double stop_time, long max_steps, double slack, const std::function<bool()> &asked_to_stop = {});
 
     double             time() const;
     long               step_number() const;

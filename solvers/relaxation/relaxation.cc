@@ -38,6 +38,8 @@ namespace leopard
           return "stagnated";
         case SolveStatus::time_limit:
           return "time limit";
+        case SolveStatus::stopped:
+          return "stopped";
       }
     return "unknown";
   }
@@ -162,20 +164,29 @@ namespace leopard
         refuse_norm("the first residual", false);
     }
 
-    /** Global iterations with an exchange of ghosts before each, where there are any, and the residual afterwards. */
-    IterationReport iterate(Relaxation &relaxation, double *x, const double *b, int n, const Residual &residual, const Communication &communication)
+    /** n global iterations with an exchange of ghosts before each, where there are any, and the residual afterwards; fewer if it is asked to stop. */
+    IterationReport iterate(Relaxation             &relaxation,
+                            double                 *x,
+                            const double           *b,
+                            int                     n,
+                            const StoppingCriteria &criteria,
+                            const Residual         &residual,
+                            const Communication    &communication)
     {
-      if (!communication.has_ghosts())
-        relaxation.iterate(x, b, n);
-      else
-        for (int i = 0; i < n; ++i)
-          {
+      const int together = communication.has_ghosts() ? 1 : criteria.asked_to_stop ? criteria.test_every : n;
+      int       done     = 0;
+      do
+        {
+          const int now = std::min(together, n - done);
+          if (communication.has_ghosts())
             communication.update_ghosts(x, relaxation.memory_space());
-            relaxation.iterate(x, b, 1);
-          }
+          relaxation.iterate(x, b, now);
+          done += now;
+        }
+      while (done < n && !(done % criteria.test_every == 0 && criteria.asked_to_stop && criteria.asked_to_stop()));
       IterationReport report;
-      report.minimum = report.maximum = n;
-      report.mean                     = n;
+      report.minimum = report.maximum = done;
+      report.mean                     = done;
       report.final_residual           = residual.norm(x, b);
       return report;
     }
@@ -256,6 +267,7 @@ namespace leopard
             result.status = tests && result.final_residual <= test.goal()                                      ? SolveStatus::converged
                             : !(result.final_residual <= test.limit())                                         ? SolveStatus::diverged
                             : tests && grows_steadily(result.history_residuals)                                ? SolveStatus::diverged
+                            : criteria.asked_to_stop && criteria.asked_to_stop()                               ? SolveStatus::stopped
                             : criteria.max_seconds > 0. && communication.max(seconds()) > criteria.max_seconds ? SolveStatus::time_limit
                             : tests && stagnates(result.history_residuals, criteria.stagnation_tests)          ? SolveStatus::stagnated
                                                                                                                : SolveStatus::iteration_limit;
@@ -264,7 +276,7 @@ namespace leopard
           }
         const int             n      = criteria.max_iterations - result.n_iterations;
         const IterationReport report = by_itself ? relaxation.iterate_until(x, b, n, test)
-                                                 : iterate(relaxation, x, b, tests ? std::min(n, test.every) : n, residual, communication);
+                                                 : iterate(relaxation, x, b, tests ? std::min(n, test.every) : n, criteria, residual, communication);
         if (test.initial_residual < 0.)
           begin(report.initial_residual, report.norm_b);
         add(report);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -166,6 +167,8 @@ namespace leopard
       5; ///< that many tests in sequence whose residual is not smaller than the smallest before, and at most twice as large, are called
          ///< stagnation; or four times as many of whatever size, since some residuals grow before they fall; 0: never
     double max_seconds = 0.; ///< wall time at which to stop, looked at with each test; 0: no limit
+    /** Asked with each test, or without tests every test_every global iterations, on all ranks alike; once true (and from then on), solve() ends. */
+    std::function<bool()> asked_to_stop = {};
 
     /** @throws InvalidInput if a number is out of range. */
     void validate() const;
@@ -177,10 +180,11 @@ namespace leopard
     iteration_limit, ///< max_iterations were done; with no tolerance given this is what was asked for
     diverged,        ///< the residual grew beyond divergence_factor, grew tenfold without a pause, or is not finite
     stagnated,       ///< the residual has not fallen for some tests (see stagnation_tests)
-    time_limit       ///< max_seconds have passed
+    time_limit,      ///< max_seconds have passed
+    stopped          ///< StoppingCriteria::asked_to_stop
   };
 
-  /** "converged", "iteration limit", "diverged", "stagnated" or "time limit". */
+  /** "converged", "iteration limit", "diverged", "stagnated", "time limit" or "stopped". */
   std::string to_string(SolveStatus status);
 
   struct SolveResult

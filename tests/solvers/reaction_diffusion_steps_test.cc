@@ -263,6 +263,37 @@ namespace leopard::reaction_diffusion
       }
   }
 
+  /** Asked in the middle of a step it gives that step up; the next call does it anew. On a GPU it is asked before the first step only. */
+  TEST_P(ReactionDiffusionSteps, EndWhenAskedToStop)
+  {
+    const NodeGrid       grid    = unit_grid(17, 2);
+    const StepperOptions options = fixed_steps(GetParam(), Scheme::bdf2, 1e-4);
+    const Vector         initial = smooth_fields(grid);
+    Stepper              whole(grid, options), stopped(grid, options);
+    whole.start(initial.data());
+    stopped.start(initial.data());
+    EXPECT_EQ(stopped.advance(1., 10, 0., [] { return true; }), StopReason::asked_to_stop);
+    EXPECT_EQ(stopped.step_number(), 0);
+    int        n_calls = 0;
+    const auto advance = [&] {
+      int n_asked = 0;
+      ++n_calls;
+      return stopped.advance(1., 6 - stopped.step_number(), 0., [&] { return ++n_asked > 6; });
+    };
+    while (advance() == StopReason::asked_to_stop && n_calls < 100)
+      EXPECT_LT(stopped.step_number(), 6);
+    if (GetParam() != Backend::cuda)
+      EXPECT_GT(n_calls, 2);
+    EXPECT_EQ(stopped.step_number(), 6);
+    EXPECT_EQ(whole.advance(1., 6, 0.), StopReason::step_limit);
+    EXPECT_NEAR(stopped.time(), whole.time(), 1e-15);
+    Vector u(initial.size()), expected(initial.size());
+    stopped.solution(u.data());
+    whole.solution(expected.data());
+    for (std::size_t i = 0; i < u.size(); ++i)
+      EXPECT_NEAR(u[i], expected[i], 1e-7);
+  }
+
   TEST_P(ReactionDiffusionSteps, AStartThatIsNotFiniteIsABlowUp)
   {
     const NodeGrid grid             = unit_grid(12, 2);

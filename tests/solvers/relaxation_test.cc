@@ -120,6 +120,35 @@ namespace leopard
       EXPECT_NEAR(result.final_residual, residual_norm(A, x.data(), b.data()), 1e-14);
     }
 
+    TEST(Solve, EndsWhenItIsAskedToStop)
+    {
+      const CrsMatrix  A = five_point_matrix(20, 20, 0.);
+      const Vector     b(400, 1.);
+      StoppingCriteria criteria;
+      criteria.max_iterations = 1000;
+      criteria.test_every     = 5;
+      for (const double tolerance : {0., 1e-14})
+        {
+          criteria.relative_tolerance = tolerance;
+          Vector x(400, 0.), same(400, 0.);
+          int    n_asked         = 0;
+          criteria.asked_to_stop = [&] { return ++n_asked > 4; };
+          const auto result      = solve(*make(A, PointMethod::jacobi), x.data(), b.data(), criteria);
+          EXPECT_EQ(result.status, SolveStatus::stopped);
+          EXPECT_GE(result.n_iterations, 10);
+          EXPECT_LE(result.n_iterations, 25);
+          EXPECT_EQ(result.n_iterations % 5, 0);
+          // until then it did what it does otherwise
+          StoppingCriteria fewer;
+          fewer.max_iterations = result.n_iterations;
+          solve(*make(A, PointMethod::jacobi), same.data(), b.data(), fewer);
+          EXPECT_EQ(x, same);
+          EXPECT_NEAR(result.final_residual, residual_norm(A, x.data(), b.data()), 1e-12);
+          criteria.asked_to_stop = [] { return false; };
+          EXPECT_NE(solve(*make(A, PointMethod::jacobi), x.data(), b.data(), criteria).status, SolveStatus::stopped);
+        }
+    }
+
     TEST(Solve, RecognizesDivergence)
     {
       CrsMatrix A = five_point_matrix(20, 20, 0.);
