@@ -347,7 +347,7 @@ namespace leopard
 
     for (int i = threadIdx.x; i < rows; i += blockDim.x)
       {
-        y[i] = v.x[begin + i];
+        y[i] = load(v.off_block + begin + i); // own rows are the same in v.x; those of the overlap other blocks write there
         s[i] = v.b[begin + i];
       }
     __syncthreads();
