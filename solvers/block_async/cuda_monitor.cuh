@@ -43,7 +43,7 @@ namespace leopard
   public:
     explicit CudaMonitor(int n_blocks_)
       : n_blocks(n_blocks_)
-      , device_parts(std::max(n_blocks_, reduction_threads))
+      , device_parts(2 * static_cast<std::size_t>(std::max(n_blocks_, reduction_threads)))
       , b_parts(std::max(n_blocks_, reduction_threads))
       , sum(1)
       , done(n_blocks_)

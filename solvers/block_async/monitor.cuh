@@ -69,7 +69,7 @@ namespace leopard
   {
     Monitor     *monitor;
     bool         tests;
-    double      *parts;   ///< one a block: its part of ||r||^2 at its last test
+    double      *parts;   ///< one a block: its part of ||r||^2 at its last test; and as many again, for the synchronous schedule
     double      *b_parts; ///< its part of ||b||^2
     int         *iterations_done;
     HostReport  *report;
@@ -201,10 +201,10 @@ namespace leopard
   }
 
   /**
-   * A block's first warp adds up what the blocks have published and decides; the result is valid in thread 0. In the chaotic schedule blocks report at
+   * A block's first warp adds up what the blocks have published in `parts` and decides; the result is valid in thread 0. In the chaotic schedule blocks report at
    * different times: an estimate.
    */
-  __device__ inline int look_at_residual(const MonitorView &m, int iteration, bool record)
+  __device__ inline int look_at_residual(const MonitorView &m, const double *parts, int iteration, bool record)
   {
     if (threadIdx.x >= 32)
       return go_on;
@@ -212,7 +212,7 @@ namespace leopard
     bool   missing = false; // a block that has not yet reported has -1
     for (int block = threadIdx.x; block < static_cast<int>(gridDim.x); block += 32)
       {
-        const double part = load(m.parts + block);
+        const double part = load(parts + block);
         missing           = missing || part < 0.;
         sum += part;
       }

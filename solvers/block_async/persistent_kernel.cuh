@@ -58,6 +58,11 @@ namespace leopard
    * The persistent form, a thread a row: each block iterates by itself, its matrix, right-hand side and values in registers and shared memory. Dynamic
    * shared memory: the packet. With tests the blocks wait for one another twice, before the first and after the last iteration, for the true residuals;
    * in the synchronous schedule they do so after each iteration.
+   *
+   * There every block looks at the same parts of the residual behind the barrier of an iteration with a test, and all must come to the same decision: who went
+   * on alone would wait for the others for ever. A block that is late still reads the parts of test n while a quick one, already behind no further barrier
+   * if every iteration is tested, writes those of test n + 1. So tests use two arrays in turn. Two are enough: the parts of test n + 2 are written behind
+   * the barrier of test n + 1, where a block arrives only when it has read all parts of test n.
    */
   template <typename Format, int width, int n_cached, int max_threads>
   __global__ void __launch_bounds__(max_threads)
@@ -132,7 +137,7 @@ namespace leopard
       }
 
     const bool synchronous = v.other_x != nullptr;
-    double    *from = v.x, *to = synchronous ? v.other_x : v.x;
+    double    *from = v.x, *to = synchronous ? v.other_x : v.x, *parts = m.parts;
     int        iteration = 0;
     for (; iteration < parameters.n_iterations; ++iteration)
       {
@@ -146,10 +151,10 @@ namespace leopard
           {
             const double part = residual_part(s);
             if (i == 0)
-              store(m.parts + blockIdx.x, part);
+              store(parts + blockIdx.x, part);
             if (!synchronous && blockIdx.x == 0)
               {
-                const int decision = look_at_residual(m, iteration, true);
+                const int decision = look_at_residual(m, parts, iteration, true);
                 if (i == 0 && decision != go_on)
                   set_monitor_state(m.monitor, decision);
               }
@@ -171,9 +176,10 @@ namespace leopard
             if (tests)
               {
                 // every block adds up the same numbers in the same order, and so comes to the same decision
-                const int decision = look_at_residual(m, iteration, blockIdx.x == 0);
+                const int decision = look_at_residual(m, parts, iteration, blockIdx.x == 0);
                 if (i == 0)
                   state = decision;
+                parts = parts == m.parts ? m.parts + gridDim.x : m.parts;
               }
             double *swap = from;
             from         = to;

@@ -561,7 +561,7 @@ namespace leopard
               store((m.tests ? m.parts : v.parts) + blockIdx.x, part);
             if (m.tests && iteration > 0 && blockIdx.x == 0)
               {
-                const int decision = look_at_residual(m, iteration, true);
+                const int decision = look_at_residual(m, m.parts, iteration, true);
                 if (threadIdx.x == 0 && decision != go_on)
                   set_monitor_state(m.monitor, decision);
               }
