@@ -114,9 +114,10 @@ namespace leopard::reaction_diffusion
       graph      = nullptr;
     }
 
-    /** @param sums n_sums parts of Sums, to be merged after each action. */
+    /** @param sums n_sums parts of Sums, to be merged after each action. If anything throws, the stream records no longer and exists() stays false. */
     void make(TimeLoopKernels &kernels, GraphState *state, int local_iterations, const double *sums, int n_sums)
     {
+      forget();
       LEOPARD_CHECK(cudaGraphCreate(&graph, 0));
       const auto        running = new_condition(graph);
       cudaGraphNode_t   node    = record(graph, nullptr, [&] { begin_steps<0><<<1, 1, 0, stream>>>(state, running); });
@@ -190,19 +191,32 @@ namespace leopard::reaction_diffusion
       return parameters.conditional.phGraph_out;
     }
 
-    /** Puts what `launch` launches on the stream into a graph, behind a node or (nullptr) at its beginning. @return the last node. */
+    /**
+     * Puts what `launch` launches on the stream into a graph, behind a node or (nullptr) at its beginning. If it throws, the stream records no longer.
+     * @return the last node.
+     */
     template <typename Launch>
     cudaGraphNode_t record(cudaGraph_t into, cudaGraphNode_t after, const Launch &launch)
     {
       LEOPARD_CHECK(cudaStreamBeginCaptureToGraph(
         stream, into, after != nullptr ? &after : nullptr, nullptr, after != nullptr ? 1 : 0, cudaStreamCaptureModeThreadLocal));
-      launch();
-      LEOPARD_CHECK(cudaGetLastError());
-      cudaStreamCaptureStatus status;
-      const cudaGraphNode_t  *last   = nullptr;
-      std::size_t             n_last = 0;
-      LEOPARD_CHECK(cudaStreamGetCaptureInfo(stream, &status, nullptr, nullptr, &last, nullptr, &n_last));
-      const cudaGraphNode_t result = n_last > 0 ? last[0] : nullptr;
+      cudaGraphNode_t result = nullptr;
+      try
+        {
+          launch();
+          LEOPARD_CHECK(cudaGetLastError());
+          cudaStreamCaptureStatus status;
+          const cudaGraphNode_t  *last   = nullptr;
+          std::size_t             n_last = 0;
+          LEOPARD_CHECK(cudaStreamGetCaptureInfo(stream, &status, nullptr, nullptr, &last, nullptr, &n_last));
+          result = n_last > 0 ? last[0] : nullptr;
+        }
+      catch (...)
+        {
+          cudaStreamEndCapture(stream, &into);
+          cudaGetLastError(); // the recording's end reports what went wrong once more
+          throw;
+        }
       LEOPARD_CHECK(cudaStreamEndCapture(stream, &into));
       return result;
     }
