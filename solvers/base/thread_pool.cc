@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "thread_pool.h"
 
+#include "errors.h"
+
 #include <map>
+#include <string>
 #include <utility>
 
 namespace leopard
@@ -27,11 +30,28 @@ namespace leopard
 
   ThreadPool::ThreadPool(int n_threads)
   {
-    for (int thread = 1; thread < n_threads; ++thread)
-      workers.emplace_back([this, thread] { work(thread); });
+    try
+      {
+        workers.reserve(std::max(0, n_threads - 1));
+        for (int thread = 1; thread < n_threads; ++thread)
+          workers.emplace_back([this, thread] { work(thread); });
+      }
+    catch (const std::exception &problem)
+      {
+        const std::string made = std::to_string(size());
+        end_workers(); // a thread that still runs when its object ends would end the program
+        throw Error("of " + std::to_string(n_threads) + " host threads the machine gives " + made + ": " + problem.what() +
+                    "\n  expected: at most that many threads; more than the machine has cores (" +
+                    std::to_string(std::thread::hardware_concurrency()) + ") make nothing faster");
+      }
   }
 
   ThreadPool::~ThreadPool()
+  {
+    end_workers();
+  }
+
+  void ThreadPool::end_workers()
   {
     stop.store(true);
     generation.fetch_add(1, std::memory_order_release);

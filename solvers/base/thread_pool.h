@@ -20,7 +20,7 @@ namespace leopard
   class ThreadPool
   {
   public:
-    /** @param n_threads >= 1, the caller included; with 1 no thread is made. */
+    /** @param n_threads >= 1, the caller included; with 1 no thread is made. @throws Error if the machine does not give so many. */
     explicit ThreadPool(int n_threads);
     ThreadPool(const ThreadPool &)            = delete;
     ThreadPool &operator=(const ThreadPool &) = delete;
@@ -33,6 +33,7 @@ namespace leopard
   private:
     void work(int thread);
     void run_task(int thread) noexcept;
+    void end_workers();
 
     std::mutex                      callers;
     const std::function<void(int)> *task     = nullptr;
@@ -47,7 +48,7 @@ namespace leopard
 
   /**
    * The pool of that size that everything in this process shares while somebody holds it: what works in turns, such as the levels of a multigrid cycle,
-   * must not have threads of its own, of which some spin where others work. @param n_threads 0: as many as the machine has.
+   * must not have threads of its own, of which some spin where others work. @param n_threads 0: as many as the machine has. @throws Error as ThreadPool().
    */
   std::shared_ptr<ThreadPool> shared_thread_pool(int n_threads);
 

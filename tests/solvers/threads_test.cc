@@ -7,7 +7,12 @@
 #include <solvers/matrix/generators.h>
 
 #include <atomic>
+#include <fstream>
 #include <stdexcept>
+
+#include <pthread.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 namespace leopard
 {
@@ -58,6 +63,57 @@ namespace leopard
       // several at once: one of them
       EXPECT_THROW(pool.run([](int thread) { throw InvalidInput(std::to_string(thread)); }), InvalidInput);
       EXPECT_NO_THROW(pool.run([](int) {}));
+    }
+
+    /** Address space for so many more threads, and some memory beside them. */
+    class RoomForThreads
+    {
+    public:
+      explicit RoomForThreads(int n)
+      {
+        constexpr std::size_t stack = std::size_t(1) << 30;
+        pthread_getattr_default_np(&usual_attributes);
+        pthread_attr_t attributes = usual_attributes;
+        pthread_attr_setstacksize(&attributes, stack);
+        pthread_setattr_default_np(&attributes);
+        getrlimit(RLIMIT_AS, &usual_limit);
+        std::size_t n_pages = 0;
+        std::ifstream("/proc/self/statm") >> n_pages;
+        rlimit limit   = usual_limit;
+        limit.rlim_cur = n_pages * static_cast<std::size_t>(sysconf(_SC_PAGESIZE)) + n * stack + stack / 2;
+        setrlimit(RLIMIT_AS, &limit);
+      }
+      ~RoomForThreads()
+      {
+        setrlimit(RLIMIT_AS, &usual_limit);
+        pthread_setattr_default_np(&usual_attributes);
+      }
+
+    private:
+      pthread_attr_t usual_attributes;
+      rlimit         usual_limit;
+    };
+
+    TEST(ThreadPool, SaysHowManyThreadsTheMachineGives)
+    {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+      GTEST_SKIP() << "a sanitizer needs the address space";
+#endif
+      for (const bool shared : {true, false})
+        {
+          const RoomForThreads room(3);
+          try
+            {
+              shared ? (void)shared_thread_pool(41) : (void)ThreadPool(41);
+              ADD_FAILURE() << "threads were made";
+            }
+          catch (const Error &error) // some threads were made before the one that could not be
+            {
+              EXPECT_NE(std::string(error.what()).find("of 41 host threads the machine gives 4"), std::string::npos) << error.what();
+              EXPECT_NE(std::string(error.what()).find("expected: at most"), std::string::npos) << error.what();
+            }
+        }
+      EXPECT_EQ(shared_thread_pool(41)->size(), 41); // and now they can be
     }
   } // namespace
 } // namespace leopard
