@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "../base/together.h"
 #include "../relaxation/slab_exchange.h"
 
 #include <algorithm>
@@ -65,6 +66,12 @@ namespace leopard::reaction_diffusion
     {
       merge(&value, 1, [](int /*q*/, double a, double b) { return std::max(a, b); });
       return value;
+    }
+
+    /** Collective: what function() throws on one rank is thrown on all; see leopard::together(). */
+    void together(const std::function<void()> &function) const
+    {
+      leopard::together(function, [this](const std::string &own) { return exchange != nullptr ? exchange->first_error(own) : own; });
     }
 
     /** For a log: "2 ranks (...), each ". */

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 namespace leopard::reaction_diffusion
 {
@@ -121,32 +122,48 @@ namespace leopard::reaction_diffusion
     Controller              controller;
   };
 
+  namespace
+  {
+    /** Makes what one rank alone may fail to make, for want of memory, say; then all ranks throw, and none waits for the others in start(). */
+    void make_together(const Ranks *ranks, const std::function<void()> &make)
+    {
+      if (ranks != nullptr)
+        ranks->together(make);
+      else
+        make();
+    }
+  } // namespace
+
   Stepper::Stepper(const NodeGrid &grid, const StepperOptions &options, const std::shared_ptr<GridSlabs> &slabs)
   {
-    options.validate();
-    require_backend_of_several(options, slabs.get());
-    grid.validate(static_cast<int>(options.diffusion.size()));
-    auto       engine = options.backend == Backend::reference ? make_reference_engine(laplacian_of(grid), options)
-                        : options.backend == Backend::host    ? make_host_engine(grid, options, slabs)
-                                                              : make_cuda_engine(grid, options, slabs);
-    const long n_own  = slabs != nullptr ? slabs->own_grid().n_nodes() : grid.n_nodes();
-    implementation    = std::make_unique<Implementation>(std::move(engine), options, n_own, grid.n_nodes(), largest_row(grid), 0.);
+    make_together(slabs.get(), [&] {
+      options.validate();
+      require_backend_of_several(options, slabs.get());
+      grid.validate(static_cast<int>(options.diffusion.size()));
+      auto       engine = options.backend == Backend::reference ? make_reference_engine(laplacian_of(grid), options)
+                          : options.backend == Backend::host    ? make_host_engine(grid, options, slabs)
+                                                                : make_cuda_engine(grid, options, slabs);
+      const long n_own  = slabs != nullptr ? slabs->own_grid().n_nodes() : grid.n_nodes();
+      implementation    = std::make_unique<Implementation>(std::move(engine), options, n_own, grid.n_nodes(), largest_row(grid), 0.);
+    });
   }
 
   Stepper::Stepper(const MeshLaplacian &mesh, const StepperOptions &options, const std::shared_ptr<MeshRanks> &ranks)
   {
-    options.validate();
-    require_backend_of_several(options, ranks.get());
-    mesh.validate();
-    require(ranks == nullptr || static_cast<int>(ranks->owner.size()) == mesh.n_nodes(),
-            "of " + std::to_string(ranks == nullptr ? 0 : ranks->owner.size()) + " nodes the owners are given",
-            "of as many as the mesh has, " + std::to_string(mesh.n_nodes()));
-    checked_count(static_cast<double>(mesh.n_nodes()) * static_cast<double>(options.diffusion.size()), "values of all fields on the mesh");
-    auto       engine = options.backend == Backend::reference ? make_reference_engine(mesh, options)
-                        : options.backend == Backend::host    ? make_host_engine(mesh, options, ranks)
-                                                              : make_cuda_engine(mesh, options, ranks);
-    const long n_own  = ranks != nullptr ? static_cast<long>(ranks->own_nodes().size()) : mesh.n_nodes();
-    implementation = std::make_unique<Implementation>(std::move(engine), options, n_own, mesh.n_nodes(), mesh.largest_row(), mesh.largest_excess());
+    make_together(ranks.get(), [&] {
+      options.validate();
+      require_backend_of_several(options, ranks.get());
+      mesh.validate();
+      require(ranks == nullptr || static_cast<int>(ranks->owner.size()) == mesh.n_nodes(),
+              "of " + std::to_string(ranks == nullptr ? 0 : ranks->owner.size()) + " nodes the owners are given",
+              "of as many as the mesh has, " + std::to_string(mesh.n_nodes()));
+      checked_count(static_cast<double>(mesh.n_nodes()) * static_cast<double>(options.diffusion.size()), "values of all fields on the mesh");
+      auto       engine = options.backend == Backend::reference ? make_reference_engine(mesh, options)
+                          : options.backend == Backend::host    ? make_host_engine(mesh, options, ranks)
+                                                                : make_cuda_engine(mesh, options, ranks);
+      const long n_own  = ranks != nullptr ? static_cast<long>(ranks->own_nodes().size()) : mesh.n_nodes();
+      implementation = std::make_unique<Implementation>(std::move(engine), options, n_own, mesh.n_nodes(), mesh.largest_row(), mesh.largest_excess());
+    });
   }
 
   Stepper::~Stepper() = default;

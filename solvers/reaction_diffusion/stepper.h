@@ -51,7 +51,7 @@ namespace leopard::reaction_diffusion
     /**
      * Allocates all. @param slabs several ranks (host and cuda): then everything is collective, arrays are those of the rank's own nodes
      * (GridSlabs::own_grid()), and step sizes, counts and decisions are the same on all ranks. make_grid_slabs() (solvers/distributed/stencil) makes them.
-     * @throws InvalidInput; DeviceError.
+     * @throws InvalidInput; DeviceError; on all ranks alike, also if only one of them has failed.
      */
     Stepper(const NodeGrid &grid, const StepperOptions &options, const std::shared_ptr<GridSlabs> &slabs = nullptr);
     /**

@@ -56,6 +56,9 @@ namespace leopard
      */
     virtual void gather_loosely(double *whole, const std::vector<int> &offsets, bool begins) = 0;
 
+    /** What strikes one rank all must know (see together()): the text of the first rank whose own is not empty. In host memory, and waited for. */
+    virtual std::string first_error(const std::string &own) = 0;
+
     /** Calls so far, and the bytes that this rank has sent in them; replays of a CUDA graph do not count. */
     long        n_calls() const { return calls; }
     std::size_t bytes_sent() const { return n_bytes; }

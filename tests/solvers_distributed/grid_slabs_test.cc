@@ -223,4 +223,31 @@ namespace leopard::reaction_diffusion
         EXPECT_THROW(Stepper(grid, fixed_steps(Backend::reference, Scheme::bdf2, 1e-3), slabs), InvalidInput);
       }
   }
+
+  /** Without it the other ranks would wait in the first exchange for the one that has given up. */
+  TEST_P(GridSlabsTest, WhatFailsOnOneRankIsThrownOnAll)
+  {
+    const NodeGrid grid  = grid_of({34, 132, 1});
+    const auto     slabs = slabs_for(grid, 2);
+    for (int culprit = 0; slabs != nullptr && culprit < n_ranks(); ++culprit)
+      {
+        const StepperOptions good = fixed_steps(GetParam(), Scheme::bdf2, 1e-4);
+        StepperOptions       bad  = good;
+        bad.local_iterations      = -7 - culprit;
+        std::string said;
+        try
+          {
+            Stepper(grid, my_rank() == culprit ? bad : good, slabs);
+          }
+        catch (const InvalidInput &error)
+          {
+            said = error.what();
+          }
+        EXPECT_NE(said.find("local iterations is " + std::to_string(bad.local_iterations)), std::string::npos) << "said: " << said;
+        Stepper      stepper(grid, good, slabs); // the exchange is as good as before
+        const Vector mine = own_part(*slabs, smooth_fields(grid));
+        stepper.start(mine.data());
+        EXPECT_EQ(stepper.advance(2e-4, 100, 0.5e-4), StopReason::time_reached);
+      }
+  }
 } // namespace leopard::reaction_diffusion

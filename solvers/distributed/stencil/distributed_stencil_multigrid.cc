@@ -2,8 +2,10 @@
 #include "distributed_stencil_multigrid.h"
 
 #include "../../base/errors.h"
+#include "../../base/together.h"
 #include "../../multigrid/coarse_solvers.h"
 #include "make_slab_exchange.h"
+#include "slab_exchange_mpi.h"
 #include "slab_operations.h"
 
 #include <algorithm>
@@ -136,8 +138,12 @@ namespace leopard
     const std::vector<StencilGrid> gathered = gathered_levels(grids.whole, n_levels == 0 ? 0 : n_levels - n_distributed, options.multigrid.backend);
 
     SlabParts parts;
-    parts.slabs    = make_operations(grids.slabs, options.multigrid);
-    parts.gathered = make_operations(gathered, options.multigrid);
+    together(
+      [&] { // memory may be missing on one rank alone
+        parts.slabs    = make_operations(grids.slabs, options.multigrid);
+        parts.gathered = make_operations(gathered, options.multigrid);
+      },
+      [comm](const std::string &own) { return first_error_in(comm, own); });
     parts.exchange = exchange_for(comm, partition, options);
     parts.sum      = reduction(comm, MPI_SUM);
     parts.max      = reduction(comm, MPI_MAX);

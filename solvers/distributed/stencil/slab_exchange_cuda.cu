@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "../../base/errors.h"
+#include "../../base/together.h"
 #include "../../device/cuda_error.cuh"
 #include "../../device/device.h"
 #include "../../device/device_array.h"
@@ -297,6 +298,23 @@ namespace leopard
       leave(progress, &Progress::gather_visit, visit);
     }
 
+    /** For together(); longer texts are cut. */
+    std::string first_error_of(const AllGather &all_gather, int n_ranks, const std::string &own)
+    {
+      struct Text
+      {
+        char characters[2048];
+      };
+      Text mine = {};
+      std::strncpy(mine.characters, own.c_str(), sizeof(Text) - 1);
+      std::vector<Text> texts(n_ranks);
+      all_gather(&mine, sizeof(Text), texts.data());
+      for (const Text &text : texts)
+        if (text.characters[0] != '\0')
+          return text.characters;
+      return "";
+    }
+
     class CudaSlabExchange : public SlabExchange
     {
     public:
@@ -398,6 +416,8 @@ namespace leopard
         count(static_cast<long>(offsets[rank + 1] - offsets[rank]) * (n_ranks - 1));
       }
 
+      std::string first_error(const std::string &own) override { return first_error_of(all_gather, n_ranks, own); }
+
     private:
       /** More would be written behind the other ranks' mailboxes. */
       void require_room(const std::vector<int> &offsets) const
@@ -445,8 +465,10 @@ namespace leopard
         why_not = std::to_string(n_ranks) + " ranks, and mailboxes for " + std::to_string(max_ranks);
         return nullptr;
       }
-    auto result = std::make_unique<CudaSlabExchange>(rank, n_ranks, largest_plane, largest_vector, all_gather);
-    why_not     = result->connect();
+    std::unique_ptr<CudaSlabExchange> result; // its memory may be missing on one rank alone
+    together([&] { result = std::make_unique<CudaSlabExchange>(rank, n_ranks, largest_plane, largest_vector, all_gather); },
+             [&](const std::string &own) { return first_error_of(all_gather, n_ranks, own); });
+    why_not = result->connect();
     if (!why_not.empty())
       return nullptr;
     return result;

@@ -13,6 +13,23 @@ namespace leopard
     constexpr int waited_tag = 1, loose_tag = 2, gather_tag = 3;
   }
 
+  std::string first_error_in(MPI_Comm comm, const std::string &own)
+  {
+    int rank = 0, n_ranks = 1;
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_size(comm, &n_ranks);
+    int first = own.empty() ? n_ranks : rank;
+    MPI_Allreduce(MPI_IN_PLACE, &first, 1, MPI_INT, MPI_MIN, comm);
+    if (first == n_ranks)
+      return "";
+    int length = static_cast<int>(own.size());
+    MPI_Bcast(&length, 1, MPI_INT, first, comm);
+    std::string text = own;
+    text.resize(length);
+    MPI_Bcast(text.data(), length, MPI_CHAR, first, comm);
+    return text;
+  }
+
   MpiSlabExchange::MpiSlabExchange(MPI_Comm comm_, MemorySpace space_, const std::string &reason_)
     : space(space_)
     , reason(reason_)
@@ -39,6 +56,11 @@ namespace leopard
   std::string MpiSlabExchange::description() const
   {
     return space == MemorySpace::host ? "MPI messages" : "MPI messages, staged through host memory (" + reason + ")";
+  }
+
+  std::string MpiSlabExchange::first_error(const std::string &own)
+  {
+    return first_error_in(comm, own);
   }
 
   void MpiSlabExchange::fetch(double *host, const double *values, int n) const

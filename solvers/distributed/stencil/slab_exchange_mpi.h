@@ -12,6 +12,9 @@
 
 namespace leopard
 {
+  /** Collective: the text of the first rank whose own is not empty, for together(). */
+  std::string first_error_in(MPI_Comm comm, const std::string &own);
+
   /** The exchange by MPI messages, of host arrays or, staged through the host, of device arrays. */
   class MpiSlabExchange : public SlabExchange
   {
@@ -28,6 +31,7 @@ namespace leopard
     void        exchange_loosely(const SlabVector &x, bool begins) override;
     void        gather(double *whole, const std::vector<int> &offsets) override;
     void        gather_loosely(double *whole, const std::vector<int> &offsets, bool begins) override;
+    std::string first_error(const std::string &own) override;
 
   private:
     /** A message on its way: its first value is the number of the visit. */
