@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
 """Plants a violation of each rule in a temporary tree and expects it to be found, and nothing in a clean tree."""
+import json
 import pathlib
 import sys
 import tempfile
@@ -51,6 +52,35 @@ class Rules(unittest.TestCase):
         self.assertEqual(len(self.violations(rules.files, "solvers/a.h", SPDX)), 1)
         self.assertEqual(len(self.violations(rules.files, "solvers/a.cc", SPDX + "\n" * 700)), 1)
         self.assertEqual(self.violations(rules.files, "solvers/a.cc", SPDX), [])
+
+    def test_tidy_looks_again_at_what_has_changed_and_at_nothing_else(self):
+        with tempfile.TemporaryDirectory() as folder:
+            root = pathlib.Path(folder)
+            said, program = root / "said", root / "clang-tidy"
+            program.write_text(f'#!/bin/sh\n[ "$1" = --version ] && exit\nfor file; do :; done\nbasename "$file" >>{said}\n! grep bad "$file"\n')
+            program.chmod(0o755)
+            (root / "solvers").mkdir()
+            (root / ".clang-tidy").write_text("Checks: one\n")
+            (root / "solvers/a.h").write_text("int a;\n")
+            (root / "solvers/a.cc").write_text('#include "a.h"\n')
+            (root / "solvers/b.cc").write_text("int b;\n")
+
+            def looked_at(violations=0, command=""):
+                said.write_text("")
+                (root / "compile_commands.json").write_text(json.dumps([{"file": str(root / "solvers/b.cc"), "command": command}]))
+                self.assertEqual(len(list(rules.tidy(root, program, root))), violations)
+                return sorted(said.read_text().split())
+
+            self.assertEqual(looked_at(), ["a.cc", "b.cc"])
+            self.assertEqual(looked_at(), [])
+            (root / "solvers/a.h").write_text("int a = 1;\n")
+            self.assertEqual(looked_at(), ["a.cc"])
+            self.assertEqual(looked_at(command="c++ -O3"), ["b.cc"])
+            (root / "solvers/b.cc").write_text("bad\n")
+            for _ in range(2):
+                self.assertEqual(looked_at(violations=1, command="c++ -O3"), ["b.cc"])
+            (root / ".clang-tidy").write_text("Checks: two\n")
+            self.assertEqual(looked_at(violations=1, command="c++ -O3"), ["a.cc", "b.cc"])
 
 
 if __name__ == "__main__":
