@@ -80,14 +80,14 @@ class NewtonEntries(Program):
         steps = []
         for tolerance in ("1e-15", "1e-4"):
             self.leopard(TINY, "Linear solver/Method=direct", "Turing/Perturbation=0.3", "Newton/Relative tolerance=1e-9", f"Newton/Absolute tolerance={tolerance}",
-                         "Time stepping/Step size=0.05", "Time stepping/End time=0.1", "Turing/gamma=10", "Output/Interval=0")
+                         "Time stepping/Step size=0.05", "Time stepping/End time=0.1", "Turing/gamma=10", "Output/Interval=0", "Output/Log every=1")
             steps.append(sum(row[3] for row in self.statistics("tiny_turing")[1]))
         self.assertLess(steps[1], steps[0])
 
 
 class TimeEntries(Program):
     def steps(self, *settings):
-        self.leopard(TINY, "Time stepping/End time=0.02", "Output/Interval=0", *(f"Time stepping/{setting}" for setting in settings))
+        self.leopard(TINY, "Time stepping/End time=0.02", "Output/Interval=0", "Output/Log every=1", *(f"Time stepping/{setting}" for setting in settings))
         return self.statistics("tiny_turing")[1]
 
     def test_steps(self):

@@ -251,7 +251,7 @@ class TimeStepping(Program):
         for name, extra in (("Schnakenberg", []), ("Gierer-Meinhardt", ["Turing/Gierer-Meinhardt K=0.3"]), ("Brusselator", []), ("Gray-Scott", ["Turing/Initial value u=0.3"]),
                             ("FitzHugh-Nagumo", ["Turing/Initial value u=0.3", "Turing/FitzHugh-Nagumo a=0.1"])):
             self.leopard(TINY, f"Turing/Kinetics={name}", "Turing/Perturbation=0.3", "Turing/gamma=10", "Linear solver/Method=direct", "Newton/Relative tolerance=1e-9",
-                         "Newton/Absolute tolerance=1e-15", "Time stepping/Step size=0.05", "Time stepping/End time=0.1", "Output/Interval=0", *extra)
+                         "Newton/Absolute tolerance=1e-15", "Time stepping/Step size=0.05", "Time stepping/End time=0.1", "Output/Interval=0", "Output/Log every=1", *extra)
             rows = self.statistics("tiny_turing")[1]
             self.assertEqual(len(rows), 2)
             for row in rows:

@@ -20,7 +20,6 @@ The tests are one of
   gtest PROGRAM FILTER         a test program built from the list's build folder
   python MODULE.CLASS[.TEST]   of tests/solvers or tests/applications, with the programs leopard-solve or leopard
   study                        tests/solvers/studies/study_test.py
-  ctest REGEX                  anything else that ctest knows (its program must have been built: target all)
 
 Outcomes: killed (a test failed, or ran into the time limit), SURVIVED (all passed), does not compile, not found (the text is not in the file once: the
 list is out of date). Exit code: 0 if all were killed. --results keeps one line of JSON a mutant; --resume leaves out those that it calls killed.
@@ -63,8 +62,8 @@ def read_list(path):
             sys.exit(f"{path}: [{mutant['name']}] " + (f"has no {missing[0]}" if missing else "stands there twice"))
         mutant["commands"] = [command.split() for command in mutant["tests"].split(" ; ")]
         for command in mutant["commands"]:
-            if command[0] not in ("gtest", "python", "study", "ctest") or len(command) != {"gtest": 3, "study": 1}.get(command[0], 2):
-                sys.exit(f"{path}: [{mutant['name']}] has the tests '{' '.join(command)}'\n  expected: gtest PROGRAM FILTER, python NAME, study or ctest REGEX")
+            if command[0] not in ("gtest", "python", "study") or len(command) != {"gtest": 3, "study": 1}.get(command[0], 2):
+                sys.exit(f"{path}: [{mutant['name']}] has the tests '{' '.join(command)}'\n  expected: gtest PROGRAM FILTER, python NAME or study")
     return mutants
 
 
@@ -115,10 +114,12 @@ class Worker:
         self.arguments = arguments
         self.tree = arguments.tree or arguments.folder / f"tree{number}"
         self.build = arguments.build or arguments.folder / f"build{number}"
-        self.kept, self.outputs, self.problem = arguments.folder / f"kept{number}", [], ""
+        self.kept, self.outputs, self.targets, self.problem = arguments.folder / f"kept{number}", [], [], ""
+        self.programs = {}
         self.kept.mkdir(exist_ok=True)
 
     def prepare(self, targets):
+        self.targets = targets
         if not self.arguments.tree:
             copy_tree(ROOT, self.tree)
         if not (self.build / "build.ninja").is_file():
@@ -137,10 +138,11 @@ class Worker:
 
     def program(self, target):
         name = PROGRAMS.get(target, target)
-        for path in self.build.rglob(name):
-            if path.is_file() and os.access(path, os.X_OK):
-                return path
-        sys.exit(f"{target} is not in {self.build}")
+        if name not in self.programs:
+            self.programs[name] = next((path for path in self.build.rglob(name) if path.is_file() and os.access(path, os.X_OK)), None)
+        if self.programs[name] is None:
+            raise FileNotFoundError(f"{name} is not in {self.build}")
+        return self.programs[name]
 
     def test(self, command, limit):
         """Exit code (None: time limit), and which test failed first."""
@@ -154,14 +156,12 @@ class Worker:
             folder = self.tree / ("tests/solvers" if of_library else "tests/applications")
             environment["LEOPARD_SOLVE" if of_library else "LEOPARD"] = str(self.program("leopard_solve" if of_library else "leopard"))
             words = ["/usr/bin/python3", "-m", "unittest", "-f", command[1]]
-        elif kind == "study":
-            words = ["/usr/bin/python3", self.tree / "tests/solvers/studies/study_test.py", self.program("leopard-study")]
         else:
-            folder, words = self.build, ["ctest", "--output-on-failure", "--stop-on-failure", "-R", command[1]]
+            words = ["/usr/bin/python3", self.tree / "tests/solvers/studies/study_test.py", self.program("leopard-study")]
         code, output = run(words, limit, cwd=folder, env=environment)
-        if code == 0 and re.search(r"\[  PASSED  \] 0 tests|^Ran 0 tests|No tests were found", output, re.MULTILINE):
+        if code == 0 and re.search(r"\[  PASSED  \] 0 tests|^Ran 0 tests", output, re.MULTILINE):
             code, output = 1, f"there is no test {' '.join(command)}"
-        by = re.search(r"\[  FAILED  \] (\S+)|^(?:FAIL|ERROR): (.*)|^(study_test: .{0,80})|Failed\s+(\S+)", output, re.MULTILINE)
+        by = re.search(r"\[  FAILED  \] (\S+)|^(?:FAIL|ERROR): (.*)|^(study_test: .{0,80})", output, re.MULTILINE)
         return code, next(filter(None, by.groups())) if by else " ".join(output.split()[-12:])
 
     def outcome(self, mutant, limits):
@@ -171,9 +171,9 @@ class Worker:
             return "not found", str(problem)
         path, targets = self.tree / mutant["file"], targets_of([mutant])
         shutil.copy2(path, self.kept / "source")
+        self.keep_outputs(path)
         try:
             path.write_text(text)
-            self.keep_outputs(targets)
             code, output = self.compile(targets)
             if code != 0:
                 return "does not compile", next((line for line in output.splitlines() if "error:" in line), output[-200:])
@@ -186,16 +186,28 @@ class Worker:
             shutil.copy2(self.kept / "source", path)
             self.put_outputs_back()
 
-    def keep_outputs(self, targets):
-        """Copies what is about to be built anew, so that nothing has to be compiled when the mutant is taken out."""
-        _, output = run(["ninja", "-C", self.build, "-n", *targets], BUILD_LIMIT)
-        self.outputs = [self.build / name for name in re.findall(r"(?:Building \S+ object|Linking \S+ (?:static library|executable)) (\S+)", output)]
-        for number, path in enumerate(self.outputs):
-            shutil.copy2(path, self.kept / str(number))
+    def outputs_of(self, path):
+        """The objects that are compiled of a file or include it, libraries and programs."""
+        _, text = run(["ninja", "-C", self.build, "-t", "deps"], BUILD_LIMIT)
+        objects, current = [], ""
+        for line in text.splitlines():
+            if line.startswith(" "):
+                if os.path.realpath(os.path.join(self.build, line.strip())) == os.path.realpath(path):
+                    objects.append(self.build / current)
+            elif line:
+                current = line.split(": #deps")[0]
+        archives = [library for library in self.build.rglob("*.a") if library.is_file()]
+        return objects + archives + [self.program(target) for target in self.targets]
+
+    def keep_outputs(self, path):
+        """Copies what may be built anew, so that nothing has to be compiled when the mutant is taken out."""
+        self.outputs = self.outputs_of(path)
+        for number, output in enumerate(self.outputs):
+            shutil.copy2(output, self.kept / str(number))
 
     def put_outputs_back(self):
-        for number, path in enumerate(self.outputs):
-            shutil.copy2(self.kept / str(number), path)  # with its time
+        for number, output in enumerate(self.outputs):
+            shutil.copy2(self.kept / str(number), output)  # with its time
         self.outputs = []
 
 
@@ -204,23 +216,20 @@ def targets_of(mutants):
     targets = {}
     for mutant in mutants:
         for command in mutant["commands"]:
-            targets[command[1] if command[0] == "gtest" else "leopard-study" if command[0] == "study" else "all" if command[0] == "ctest" else
+            targets[command[1] if command[0] == "gtest" else "leopard-study" if command[0] == "study" else
                     "leopard_solve" if command[1].startswith("command_line_test.") else "leopard"] = True
     return list(targets)
 
 
-def time_limits(worker, mutants, known):
-    """Passes all named tests without a mutant, once, and gives each ten times its time, for a busy machine."""
+def time_limits(worker, mutants):
+    """Passes all named tests without a mutant, and gives each ten times its time, for a busy machine."""
     limits = {}
     for command in dict.fromkeys(tuple(command) for mutant in mutants for command in mutant["commands"]):
-        key = " ".join(command)
-        if key not in known:
-            start = time.monotonic()
-            code, by = worker.test(command, 900)
-            if code != 0:
-                sys.exit(f"the tests '{key}' fail without a mutant: {by}")
-            known[key] = time.monotonic() - start
-        limits[command] = 30 + 10 * known[key]
+        start = time.monotonic()
+        code, by = worker.test(command, 900)
+        if code != 0:
+            sys.exit(f"the tests '{' '.join(command)}' fail without a mutant: {by}")
+        limits[command] = 30 + 10 * (time.monotonic() - start)
     return limits
 
 
@@ -279,7 +288,7 @@ def main():
     for worker in workers:
         if worker.problem:
             sys.exit(worker.problem)
-    limits = time_limits(workers[0], left, {})
+    limits = time_limits(workers[0], left)
     waiting, lock = queue.Queue(), threading.Lock()
     for mutant in left:
         waiting.put(mutant)
@@ -307,6 +316,8 @@ def main():
         thread.start()
     for thread in threads:
         thread.join()
+    for worker in workers:  # that nothing of a mutant is left in a copy
+        time_limits(worker, left[:1])
     counts = {outcome: sum(row["outcome"] == outcome for row in rows) for outcome in ("killed", "SURVIVED", "does not compile", "not found")}
     print(", ".join(f"{n} {outcome}" for outcome, n in counts.items()))
     return counts["killed"] != len(mutants)
