@@ -60,8 +60,23 @@ namespace leopard
       prm.declare_entry("Interval", "0", Double(0.), "Fields are also written every so much time; 0: not. Dimensionless time.");
       prm.declare_entry(
         "Scale by growth", "true", Bool(), "With 'Mesh/Growth': whether fields are written on the domain as it is then, or on that at time zero.");
-      prm.declare_entry("Log every", "1", Integer(1), "Time steps between two lines of the log and of statistics. Dimensionless.");
+      prm.declare_entry(
+        "Log every",
+        "automatic",
+        Anything(),
+        "Time steps between two lines of the log and of statistics: a number, or automatic (about once a second, and whenever fields are "
+        "written). The fused time loop hands out its fields for each line. Dimensionless.");
       prm.leave_subsection();
+    }
+
+    /** @return 0 for automatic. */
+    unsigned int read_log_every(const std::string &text)
+    {
+      if (text == "automatic")
+        return 0;
+      if (!Patterns::Integer(1).match(text))
+        throw Error("'Output/Log every' is '" + text + "'\n  expected: an integer >= 1, or automatic");
+      return Utilities::string_to_int(text);
     }
   } // namespace
 
@@ -101,7 +116,7 @@ namespace leopard
     prm.enter_subsection("Output");
     time_loop.output_times    = Utilities::string_to_double(Utilities::split_string_list(prm.get("Times")));
     time_loop.output_interval = prm.get_double("Interval");
-    time_loop.log_every       = prm.get_integer("Log every");
+    time_loop.log_every       = read_log_every(prm.get("Log every"));
     scale_output              = prm.get_bool("Scale by growth");
     prm.leave_subsection();
 

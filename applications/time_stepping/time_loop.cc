@@ -110,7 +110,8 @@ namespace leopard
       const double       seconds = parameters.wall_time_minutes > 0. ? std::min(1., 60. * parameters.wall_time_minutes - wall) : 1.;
       // and at most as many as were done before, so that the pace is known after one percent
       long most = std::max(1., std::min<double>(n_steps, n_steps / std::max(wall, 1e-3) * seconds));
-      most      = std::min<long>(most, parameters.log_every - step % parameters.log_every);
+      if (parameters.log_every > 0)
+        most = std::min<long>(most, parameters.log_every - step % parameters.log_every);
       if (parameters.checkpoint_steps > 0)
         most = std::min<long>(most, parameters.checkpoint_steps - step % parameters.checkpoint_steps);
       return most;
@@ -169,7 +170,7 @@ namespace leopard
 
     // half a fixed step: the nearest step counts; variable steps hit the time up to rounding
     const auto slack       = [&] { return variable ? 1e-12 * end_time : 0.5 * integrator.next_step_size() * (1. - 1e-9); };
-    double     next_output = output_times.after(integrator.time(), slack());
+    double     next_output = output_times.after(integrator.time(), slack()), wall_at_line = 0.;
 
     while (integrator.time() < end_time - slack())
       {
@@ -195,12 +196,17 @@ namespace leopard
         const bool   stop           = stop_requested(comm);
         const bool   last           = at_end || steady || too_slow || wall_time_over || stop;
 
-        if (last || integrator.step_number() % parameters.log_every == 0 || result.n_steps == 1)
+        const bool writes_fields = t >= next_output - slack() || at_end || steady;
+        const bool line_due =
+          parameters.log_every > 0 ? integrator.step_number() % parameters.log_every == 0 : writes_fields || wall - wall_at_line >= 1.;
+
+        if (last || line_due || result.n_steps == 1)
           {
+            wall_at_line = wall;
             log.line(step_line(report, integrator, end_time, wall * std::max(0., end_time - t) / std::max(t - t_start, 1e-300)));
             actions.write_statistics(report, t, integrator.step_number());
           }
-        if (t >= next_output - slack() || at_end || steady)
+        if (writes_fields)
           {
             actions.write_fields();
             next_output = output_times.after(t, slack());

@@ -29,7 +29,7 @@ subsection Newton
 end
 """
 FIXED = ["Time stepping/Step control=fixed", "Time stepping/Step size=1e-4", "Time stepping/End time=0.02", "Output/Log every=10", "Output/Times=0.00512, 0.01"]
-CONTROLLED = ["Time stepping/Step size=1e-5", "Time stepping/Error tolerance=1e-4", "Time stepping/End time=0.2", "Output/Interval=0.05",
+CONTROLLED = ["Time stepping/Step size=1e-5", "Time stepping/Error tolerance=1e-4", "Time stepping/End time=0.2", "Output/Interval=0.05", "Output/Log every=1",
               "Linear solver/Method=gmres", "Linear solver/Preconditioner=async"]
 
 

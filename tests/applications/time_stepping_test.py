@@ -227,6 +227,26 @@ class BadValues(Program):
         self.assertNotIn("negative", said)
 
 
+class LogEvery(Program):
+    def test_automatic_is_about_once_a_second_and_at_outputs(self):
+        for engine in ("general", "fused"):
+            said = self.leopard(TINY, f"Time stepping/Engine={engine}", "Output/Log every=automatic", "Output/Interval=0.05", "Time stepping/End time=0.2")
+            rows = self.statistics("tiny_turing")[1]
+            self.assertEqual(said.count("\nstep "), len(rows))
+            self.assertTrue({1, 50, 100, 150, 200} <= {row[0] for row in rows}, f"{engine}: {[row[0] for row in rows]}")
+            self.assertLessEqual(len(rows), 5 + rows[-1][9])
+            self.assertLess(len(rows), 150)
+
+    def test_a_number_means_steps(self):
+        for engine in ("general", "fused"):
+            self.leopard(TINY, f"Time stepping/Engine={engine}", "Output/Log every=3", "Time stepping/End time=0.01")
+            self.assertEqual([row[0] for row in self.statistics("tiny_turing")[1]], [1, 3, 6, 9, 10])
+
+    def test_bad_input(self):
+        for value in ("0", "often", "-1", "1.5"):
+            self.assertIn(f"'Output/Log every' is '{value}'", self.leopard(TINY, f"Output/Log every={value}", options=["--validate"], fails=True))
+
+
 class TooSlow(Program):
     def test_estimate_after_one_percent(self):
         # one percent of the run by itself says how fast this machine is; then there is time for ten percent of it
