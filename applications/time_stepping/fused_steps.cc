@@ -170,6 +170,8 @@ namespace leopard
       return "'Newton/Forcing' asks for a fixed number of linear iterations";
     if (linear.backend == "reference" || linear.block_async.schedule == Schedule::replay)
       return "a reproducible computation is asked for";
+    if (linear.method == "async" && linear.block_async.schedule == Schedule::synchronous)
+      return "'Linear solver/Schedule' is synchronous, and its sweeps are asynchronous";
     return "";
   }
 
