@@ -4,6 +4,7 @@
 #include <applications/run/log.h>
 #include <applications/run/run.h>
 #include <applications/run/stop_signal.h>
+#include <applications/run/unused_entries.h>
 #include <solvers/base/errors.h>
 #include <solvers/device/device.h>
 
@@ -94,7 +95,7 @@ int main(int argc, char **argv)
           run_once(request, parameters, NodePlace::find(comm), log, comm);
         }
       if (speaks && arguments.validate)
-        std::cout << arguments.file << " is valid: " << parameters.description() << analysis
+        std::cout << arguments.file << " is valid: " << parameters.description() << analysis << unused_entries_before_the_run(parameters)
                   << (parameters.sweep.axes.empty() ? "" : "\na sweep of " + std::to_string(parameters.sweep.runs().size()) + " runs") << std::endl;
       return 0;
     }

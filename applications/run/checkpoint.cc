@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
+#include <sstream>
 #include <vector>
 
 namespace leopard
@@ -27,10 +28,8 @@ namespace leopard
   {
     constexpr int format_version = 1;
 
-    /** FNV-1a, 64 bits: enough to recognize damage. */
-    std::string checksum(const fs::path &file)
+    std::string checksum_of(std::istream &stream)
     {
-      std::ifstream     stream(file, std::ios::binary);
       std::uint64_t     hash = 14695981039346656037ULL;
       std::vector<char> buffer(1 << 16);
       while (stream)
@@ -40,6 +39,12 @@ namespace leopard
             hash = (hash ^ static_cast<unsigned char>(buffer[i])) * 1099511628211ULL;
         }
       return format("%016llx", static_cast<unsigned long long>(hash));
+    }
+
+    std::string checksum(const fs::path &file)
+    {
+      std::ifstream stream(file, std::ios::binary);
+      return checksum_of(stream);
     }
 
     json list_files(const std::string &folder)
@@ -82,6 +87,12 @@ namespace leopard
       return metadata;
     }
   } // namespace
+
+  std::string checksum_of_text(const std::string &text)
+  {
+    std::istringstream stream(text);
+    return checksum_of(stream);
+  }
 
   Checkpoints::Checkpoints(const std::string &directory_, MPI_Comm comm_)
     : directory(directory_)

@@ -14,6 +14,9 @@ namespace leopard
 {
   class Log;
 
+  /** FNV-1a, 64 bits, in hexadecimal digits: enough to recognize damage and change. */
+  std::string checksum_of_text(const std::string &text);
+
   /**
    * Checkpoints are folders step_0000123, written as step_0000123.tmp and renamed when complete; the last two are kept. Each holds
    * metadata.json, which lists the other files with size and checksum, so that a damaged one is recognized.

@@ -248,16 +248,34 @@ namespace leopard
     return found;
   }
 
+  std::vector<std::pair<std::string, std::string>> assignments_of(const std::string &text)
+  {
+    std::vector<std::pair<std::string, std::string>> result;
+    for (const Assignment &assignment : scan(text, "", [](const std::string &, const std::string &) {}))
+      result.emplace_back(join(assignment.path), assignment.value);
+    return result;
+  }
+
   std::string given_value(const std::string &text, const std::vector<std::string> &overrides, const std::string &entry)
   {
     std::string value;
-    for (const Assignment &assignment : scan(text, "", [](const std::string &, const std::string &) {}))
-      if (join(assignment.path) == entry)
-        value = assignment.value;
+    for (const auto &[path, given] : assignments_of(text))
+      if (path == entry)
+        value = given;
     for (const std::string &item : overrides)
       if (const auto equals = item.find('='); equals != std::string::npos && trim(item.substr(0, equals)) == entry)
         value = trim(item.substr(equals + 1));
     return value;
+  }
+
+  std::set<std::string> given_entries(const std::string &text, const std::vector<std::string> &overrides)
+  {
+    std::set<std::string> entries;
+    for (const auto &[path, value] : assignments_of(text))
+      entries.insert(path);
+    for (const std::string &item : overrides)
+      entries.insert(join(dealii::Utilities::split_string_list(item.substr(0, item.find('=')), '/')));
+    return entries;
   }
 
   std::string all_parameters(ParameterHandler &prm)

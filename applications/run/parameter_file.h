@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace dealii
@@ -31,6 +33,12 @@ namespace leopard
    * does.
    */
   std::string given_value(const std::string &text, const std::vector<std::string> &overrides, const std::string &entry);
+
+  /** "Section/Entry" and value of each assignment of a text that is in parseable form. */
+  std::vector<std::pair<std::string, std::string>> assignments_of(const std::string &text);
+
+  /** "Section/Entry" of all that a text or the overrides give, each once. */
+  std::set<std::string> given_entries(const std::string &text, const std::vector<std::string> &overrides);
 
   /** The path of each entry that is declared: sections, then its name. */
   std::vector<std::vector<std::string>> declared_entries(dealii::ParameterHandler &prm);

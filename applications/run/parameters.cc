@@ -235,6 +235,7 @@ namespace leopard
       }
     parse_parameters(prm, text, file, overrides);
     all_entries = all_parameters(prm);
+    given       = given_entries(text, overrides);
     try
       {
         read(prm, problems);
@@ -291,6 +292,11 @@ namespace leopard
       text +=
         "\nthe linear solver is asynchronous: results of two runs differ within its tolerance; 'Linear solver/Schedule = replay' makes them equal";
     return text;
+  }
+
+  std::string Parameters::value(const std::string &entry) const
+  {
+    return given_value(all_entries, {}, entry);
   }
 
   int Parameters::device() const

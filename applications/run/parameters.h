@@ -11,6 +11,7 @@
 #include <applications/time_stepping/time_loop.h>
 
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -47,6 +48,7 @@ namespace leopard
     PatternMeasureParameters pattern_measures;
     SweepParameters          sweep;
     std::string              all_entries; ///< the file with all defaults, in parseable form
+    std::set<std::string>    given;       ///< "Section/Entry" of what the file and the overrides give
     std::string              text;        ///< the file as it was read
 
     /**
@@ -60,6 +62,12 @@ namespace leopard
 
     /** What is run, for the log. */
     std::string description() const;
+
+    /** Of a stationary run: solutions, each on a finer mesh than the one before. */
+    unsigned int n_cycles() const { return mesh.adaptive ? mesh.adaptive_cycles : verification.refinements + 1; }
+
+    /** The value of an entry "Section/Entry", as text. */
+    std::string value(const std::string &entry) const;
 
     /** The GPU that computes, once the backend is chosen; -1: none does. */
     int device() const;

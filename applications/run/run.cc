@@ -7,6 +7,7 @@
 #include "log.h"
 #include "provenance.h"
 #include "simulation.h"
+#include "unused_entries.h"
 
 #include <applications/studies/smoother_study.h>
 #include <solvers/base/errors.h>
@@ -30,6 +31,7 @@ namespace leopard
       check_smoother_study(request.mode, comm);
     RunDirectory directory(parameters.directory, request.mode, comm);
     log.open(directory.path("log.txt"), request.mode == OpenMode::resume);
+    const Beginning beginning = request.mode == OpenMode::resume ? find_beginning(directory, parameters, log, comm) : Beginning();
     on_rank_zero(comm, [&] {
       write_file_atomically(directory.path("parameters.prm"), parameters.text);
       write_file_atomically(directory.path("parameters_all.prm"), parameters.all_entries);
@@ -55,7 +57,12 @@ namespace leopard
     std::string status;
     try
       {
-        status = run_simulation({comm, parameters, directory, request.mode, log, provenance});
+        const RunContext context{comm, parameters, directory, request.mode, log, provenance, beginning};
+        if (study)
+          report_unused_entries(context, false);
+        else
+          report_changes(context);
+        status = run_simulation(context);
       }
     catch (const std::exception &exception)
       {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "parameters.h"
+#include "resume.h"
 #include "run_directory.h"
 
 #include <mpi.h>
@@ -20,6 +21,7 @@ namespace leopard
     OpenMode            mode;
     Log                &log;
     Provenance         &provenance;
+    const Beginning    &beginning;
   };
 
   /**

@@ -4,6 +4,7 @@
 #include "log.h"
 #include "provenance.h"
 #include "simulation.h"
+#include "unused_entries.h"
 
 #include <applications/nonlinear/implicit_system.h>
 #include <applications/output/convergence_table.h>
@@ -126,7 +127,7 @@ namespace leopard
     const Parameters             &parameters = context.parameters;
     const Problem                &problem    = *parameters.problem;
     const bool                    adaptive   = parameters.mesh.adaptive;
-    const unsigned int            n_cycles   = adaptive ? parameters.mesh.adaptive_cycles : parameters.verification.refinements + 1;
+    const unsigned int            n_cycles   = parameters.n_cycles();
     const bool                    study      = !problem.exact_solution.empty();
     Discretization<dim, spacedim> discretization(parameters.mesh, parameters.discretization, problem, context.comm);
     FieldOutput<dim, spacedim>    output(context.directory.path(), problem.fields(), context.comm);
@@ -136,12 +137,14 @@ namespace leopard
     HostVector                    u;
     unsigned int                  first_cycle = 0;
 
-    const auto found = context.mode == OpenMode::resume ? checkpoints.newest(context.log) : std::nullopt;
-    if (found)
+    report_unused_entries(context, false);
+    if (const auto &found = context.beginning.checkpoint)
       {
         u           = discretization.load(found->directory, 1)[0];
         first_cycle = found->step + 1;
         cycles      = found->metadata->at("cycles");
+
+        context.provenance.json()["cycles"] = cycles;
         output.resume(found->step);
         for (const auto &row : cycles)
           if (study)
@@ -202,8 +205,9 @@ namespace leopard
         output.write(discretization, u, cycle, cycle);
         report["seconds"] = std::chrono::duration<double>(Clock::now() - start).count();
         cycles.push_back(report);
-        checkpoints.write(
-          cycle, {{"cycles", cycles}, {"parameters", parameters.all_entries}}, [&](const std::string &folder) { discretization.save(folder, {&u}); });
+        nlohmann::json metadata = resume_metadata(context);
+        metadata["cycles"]      = cycles;
+        checkpoints.write(cycle, metadata, [&](const std::string &folder) { discretization.save(folder, {&u}); });
         context.provenance.json()["cycles"] = cycles;
         context.provenance.write();
       }

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "collective.h"
+#include "entries.h"
 #include "files.h"
 #include "log.h"
+#include "resume.h"
 #include "run.h"
 #include "stop_signal.h"
 #include "sweep_table.h"
@@ -12,6 +14,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <fstream>
@@ -33,6 +36,7 @@ namespace leopard
       RunRequest single = request;
       single.overrides.insert(single.overrides.end(), run.overrides.begin(), run.overrides.end());
       single.overrides.emplace_back("Run/Sweep=");
+      single.overrides.emplace_back("Run/Sweep ranks per run=0");
       single.overrides.push_back("Run/Directory=" + parameters.directory + "/runs/" + run.folder);
       return single;
     }
@@ -50,20 +54,51 @@ namespace leopard
         }
     }
 
-    /** All entries but those of section "Run", which say where and how long, not what. */
-    std::string what_is_computed(const std::string &all_entries)
-    {
-      const auto begin = all_entries.find("\nsubsection Run\n");
-      const auto end   = begin == std::string::npos ? begin : all_entries.find("\nend\n", begin);
-      return end == std::string::npos ? all_entries : all_entries.substr(0, begin) + all_entries.substr(end);
-    }
-
     std::string content_of(const std::string &path)
     {
       std::ifstream      stream(path);
       std::ostringstream text;
       text << stream.rdbuf();
       return text.str();
+    }
+
+    /** What run.json in a run's folder says; an empty object if it cannot be read. Local. */
+    nlohmann::json json_in(const std::string &directory)
+    {
+      const auto json = nlohmann::json::parse(content_of(directory + "/run.json"), nullptr, false);
+      return json.is_object() ? json : nlohmann::json::object();
+    }
+
+    std::string status_in(const std::string &directory)
+    {
+      return json_in(directory).value("status", "");
+    }
+
+    bool is_unfinished(const std::string &status)
+    {
+      return status.rfind("stopped", 0) == 0 || status == "running";
+    }
+
+    /** Runs that are kept or go on stand in one table with the others: what they compute may not have changed. Collective. @throws Error. */
+    void check_changes(const RunRequest &request, const Parameters &parameters, MPI_Comm comm)
+    {
+      std::vector<Parameters> all;
+      for (const SweepRun &run : parameters.sweep.runs())
+        all.push_back(parameters_for(request_for(request, parameters, run), run, comm));
+      on_rank_zero(comm, [&] {
+        std::string mistakes;
+        for (const Parameters &own : all)
+          if (const std::string status = status_in(own.directory); has_ended(status) || is_unfinished(status))
+            for (const ChangedEntry &change : changed_entries(content_of(own.directory + "/parameters_all.prm"), own))
+              {
+                const OnResume allowed = on_resume(change.entry, own.problem->time_dependent());
+                if (allowed == OnResume::takes_effect || allowed == OnResume::fixed)
+                  mistakes += "\n  in '" + own.directory + "': " + describe(change);
+              }
+        if (!mistakes.empty())
+          throw std::runtime_error("the sweep in '" + parameters.directory + "' cannot go on, since its runs would not be comparable:" + mistakes +
+                                   "\n  expected: the values that they were made with; --overwrite to do all anew, or another 'Run/Directory'");
+      });
     }
 
     /** Ranks that do a run together, and their way through the list of runs. */
@@ -126,11 +161,13 @@ namespace leopard
         on_rank_zero(comm, [&] {
           if (!fs::exists(single.directory + "/parameters.prm"))
             return;
-          const auto        json   = nlohmann::json::parse(content_of(single.directory + "/run.json"), nullptr, false);
-          const std::string status = json.is_object() ? json.value("status", "") : "";
-          const bool        same   = what_is_computed(content_of(single.directory + "/parameters_all.prm")) == what_is_computed(single.all_entries);
-          finished                 = same && has_ended(status) ? 1 : 0;
-          mode = static_cast<int>(same && (status.rfind("stopped", 0) == 0 || status == "running") ? OpenMode::resume : OpenMode::overwrite);
+          const std::string status  = status_in(single.directory);
+          const auto        changes = changed_entries(content_of(single.directory + "/parameters_all.prm"), single);
+          const bool        further = std::any_of(changes.begin(), changes.end(), [&](const ChangedEntry &change) {
+            return on_resume(change.entry, single.problem->time_dependent()) == OnResume::further;
+          });
+          finished                  = has_ended(status) && !further ? 1 : 0;
+          mode                      = static_cast<int>(has_ended(status) || is_unfinished(status) ? OpenMode::resume : OpenMode::overwrite);
         });
         return {broadcast(comm, finished) != 0, static_cast<OpenMode>(broadcast(comm, mode))};
       }
@@ -156,6 +193,7 @@ namespace leopard
           {
             Log quiet(comm, false);
             status = run_once(single, own, place, quiet, comm);
+            warn_of_unused_entries(label, own.directory);
           }
         catch (const std::exception &exception)
           {
@@ -166,6 +204,18 @@ namespace leopard
           }
         log.line(label + ": " + status.substr(0, status.find('\n')) + " after " + duration(seconds() - start));
         return status;
+      }
+
+      /** A sweep over an entry that its runs do not use compares equal runs. */
+      void warn_of_unused_entries(const std::string &label, const std::string &run_directory)
+      {
+        on_rank_zero(comm, [&] {
+          const auto json = json_in(run_directory);
+          for (const auto &unused : json.value("not_used", nlohmann::json::array()))
+            for (const SweepAxis &axis : parameters.sweep.axes)
+              if (axis.entry == unused.at("entry"))
+                log.warning(label + ": 'Run/Sweep' varies '" + axis.entry + "', which is not used (" + unused.at("why").get<std::string>() + ")");
+        });
       }
 
       double seconds() const { return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count(); }
@@ -210,6 +260,8 @@ namespace leopard
     const MPI_Comm     group = make_group(parameters.sweep, comm);
     const RunDirectory directory(parameters.directory, request.mode, comm);
     const auto         runs = parameters.sweep.runs();
+    if (request.mode == OpenMode::resume)
+      check_changes(request, parameters, comm);
     on_rank_zero(comm, [&] {
       if (request.mode != OpenMode::resume)
         fs::remove(directory.path("log.txt"));

@@ -5,6 +5,7 @@
 #include "provenance.h"
 #include "simulation.h"
 #include "statistics.h"
+#include "unused_entries.h"
 
 #include <applications/discretization/uniform_grid.h>
 #include <applications/nonlinear/implicit_system.h>
@@ -70,7 +71,7 @@ namespace leopard
       TimeLoopResult run(unsigned int extra_refinements, bool study)
       {
         const auto              start = std::chrono::steady_clock::now();
-        const auto              found = !study && context.mode == OpenMode::resume ? checkpoints.newest(context.log) : std::nullopt;
+        const auto             &found = context.beginning.checkpoint;
         HostVector              u;
         std::vector<HostVector> solutions;
         if (found)
@@ -102,6 +103,7 @@ namespace leopard
                                 time.explicit_reaction() ? "" : "Newton with ",
                                 newton->linear_solver().description().c_str()));
         choose_engine();
+        report_unused_entries(context, integrator->is_fused());
         if (found)
           resume(*found, solutions);
         else
@@ -110,7 +112,7 @@ namespace leopard
         if (study)
           {
             TimeLoopParameters no_lines;
-            no_lines.log_every = std::numeric_limits<unsigned int>::max();
+            no_lines.log_every = std::numeric_limits<int>::max();
             return run_time_loop(
               *integrator,
               time,
@@ -165,19 +167,27 @@ namespace leopard
         return FusedSteps::on_mesh(system, lumped_mass, discretization, problem, time, linear, why_not);
       }
 
+      /** On resume: what the file asks for; that of the run there where the step control has found it, and is to go on. */
+      double next_step_size(double found_there) const
+      {
+        const bool   goes_on = time.variable_steps() && !context.beginning.has_changed({"Time stepping/Step size", "Time stepping/Step control"});
+        const double step    = goes_on ? found_there : integrator->next_step_size();
+        return time.adaptive() ? std::clamp(step, time.smallest_step, time.largest_step) : step;
+      }
+
       void resume(const Checkpoints::Found &found, const std::vector<HostVector> &solutions)
       {
         const json &metadata = *found.metadata;
+        if (metadata.at("unknowns") != discretization.n_unknowns())
+          throw Error("the checkpoint '" + found.directory + "' has " + std::to_string(metadata.at("unknowns").get<unsigned long long>()) +
+                      " unknowns, and the mesh " + std::to_string(discretization.n_unknowns()) +
+                      "\n  expected: the mesh that it was made with; --overwrite to start anew");
         integrator->resume({metadata.at("step"),
                             metadata.at("time"),
-                            metadata.at("next_step_size"),
+                            next_step_size(metadata.at("next_step_size")),
                             metadata.at("step_sizes").get<std::vector<double>>(),
                             metadata.at("start_size")},
                            solutions);
-        if (metadata.at("unknowns") != discretization.n_unknowns() || metadata.at("problem") != problem.description())
-          throw Error("the checkpoint '" + found.directory + "' is of another run: " + metadata.at("problem").get<std::string>() + ", " +
-                      std::to_string(metadata.at("unknowns").get<unsigned long long>()) +
-                      " unknowns\n  expected: the problem and mesh of the parameter file; --overwrite to start anew");
         context.log.line(format("resumed at step %u, time %.8g", integrator->step_number(), integrator->time()));
       }
 
@@ -187,13 +197,13 @@ namespace leopard
         std::vector<const HostVector *> solutions;
         for (unsigned int l = 0; l < integrator->n_solutions(); ++l)
           solutions.push_back(&integrator->solutions()[l]);
-        const json metadata = {{"time", state.time},
-                               {"next_step_size", state.next_step_size},
-                               {"step_sizes", state.step_sizes},
-                               {"start_size", state.start_size},
-                               {"unknowns", discretization.n_unknowns()},
-                               {"problem", problem.description()},
-                               {"parameters", context.parameters.all_entries}};
+        json metadata = resume_metadata(context);
+        metadata.update({{"time", state.time},
+                         {"next_step_size", state.next_step_size},
+                         {"step_sizes", state.step_sizes},
+                         {"start_size", state.start_size},
+                         {"unknowns", discretization.n_unknowns()},
+                         {"problem", problem.description()}});
         checkpoints.write(state.step, metadata, [&](const std::string &folder) { discretization.save(folder, solutions); });
       }
 

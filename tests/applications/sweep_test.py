@@ -49,8 +49,6 @@ class Sweeps(Program):
         for name, when in before.items():
             self.assertEqual(when, after[name])
         self.assertEqual(len(after), 3)
-        said = self.leopard(TINY, "Run/Sweep=gamma: 50, 100, 200", "Turing/kappa=12", options=["--resume"])  # other runs under the old names
-        self.assertNotIn("has finished before", said)
         self.assertIn("is not empty", self.leopard(TINY, "Run/Sweep=gamma: 50, 100", options=(), fails=True))
         self.leopard(TINY, "Run/Sweep=gamma: 1", options=["--overwrite"])
         self.assertEqual([path.name for path in (self.folder / "output/tiny_turing/runs").iterdir()], ["gamma=1"])

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "resume.h"
+
+#include "collective.h"
+#include "entries.h"
+#include "log.h"
+#include "parameter_file.h"
+#include "parameters.h"
+#include "provenance.h"
+#include "run_directory.h"
+#include "simulation.h"
+
+#include <solvers/base/errors.h>
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cctype>
+#include <cstdlib>
+#include <map>
+
+namespace leopard
+{
+  using nlohmann::json;
+
+  namespace
+  {
+    /** A number, a word, or another character. */
+    struct Token
+    {
+      std::string text;
+      bool        is_number = false;
+      double      number    = 0.;
+
+      bool operator==(const Token &other) const { return is_number == other.is_number && (is_number ? number == other.number : text == other.text); }
+    };
+
+    std::vector<Token> tokens_of(const std::string &text)
+    {
+      const auto         is_digit = [](char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; };
+      const auto         is_word  = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; };
+      std::vector<Token> tokens;
+      for (std::size_t i = 0, n = 1; i < text.size(); i += n)
+        {
+          n = 1;
+          if (std::isspace(static_cast<unsigned char>(text[i])) != 0)
+            continue;
+          Token token;
+          if (is_digit(text[i]) || (text[i] == '.' && i + 1 < text.size() && is_digit(text[i + 1])))
+            {
+              char *end       = nullptr;
+              token.is_number = true;
+              token.number    = std::strtod(&text[i], &end);
+              n               = end - &text[i];
+            }
+          else
+            while (is_word(text[i]) && i + n < text.size() && is_word(text[i + n]))
+              ++n;
+          token.text = text.substr(i, n);
+          tokens.push_back(token);
+        }
+      return tokens;
+    }
+
+    /** A list of equal numbers as one number. */
+    std::vector<Token> without_repetition(const std::vector<Token> &tokens)
+    {
+      for (std::size_t i = 0; i < tokens.size(); ++i)
+        if (i % 2 == 0 ? !(tokens[i].is_number && tokens[i] == tokens[0]) : tokens[i].text != ",")
+          return tokens;
+      return tokens.size() % 2 == 0 ? tokens : std::vector<Token>{tokens[0]};
+    }
+
+    /** Name and checksum of the mesh file; null without one. Collective. */
+    json mesh_file(const Parameters &parameters, MPI_Comm comm)
+    {
+      return parameters.mesh.file.empty()
+               ? json()
+               : json{{"path", parameters.mesh.file}, {"checksum", checksum_of_text(read_file(parameters.mesh.file, comm))}};
+    }
+
+    /** Whether the run is to end before the checkpoint. */
+    std::string why_too_short(const Parameters &parameters, const Checkpoints::Found &found)
+    {
+      if (parameters.problem->time_dependent())
+        return parameters.time.end_time < found.metadata->at("time")
+                 ? format(", but the run is at time %.8g", found.metadata->at("time").get<double>())
+                 : "";
+      return parameters.n_cycles() < found.step + 1 ? ", but the run has done " + std::to_string(found.step + 1) + " of its cycles" : "";
+    }
+  } // namespace
+
+  std::string describe(const ChangedEntry &change)
+  {
+    return "'" + change.entry + "' is " + (change.now.empty() ? "empty" : change.now) + ", and was " +
+           (change.before.empty() ? "empty" : change.before);
+  }
+
+  bool same_value(const std::string &a, const std::string &b)
+  {
+    return without_repetition(tokens_of(a)) == without_repetition(tokens_of(b));
+  }
+
+  std::vector<ChangedEntry> changed_entries(const std::string &all_entries_before, const Parameters &now)
+  {
+    std::map<std::string, std::string> before;
+    for (const auto &[entry, value] : assignments_of(all_entries_before))
+      before[entry] = value;
+    std::vector<ChangedEntry> changes;
+    for (const auto &[entry, value] : assignments_of(now.all_entries))
+      if (const auto old = before.find(entry); old != before.end() && !same_value(old->second, value) && why_not_used(entry, {now}).empty())
+        changes.push_back({entry, old->second, value});
+    return changes;
+  }
+
+  bool Beginning::has_changed(const std::vector<std::string> &entries) const
+  {
+    return std::any_of(changes.begin(), changes.end(), [&](const ChangedEntry &change) {
+      return std::find(entries.begin(), entries.end(), change.entry) != entries.end();
+    });
+  }
+
+  Beginning find_beginning(const RunDirectory &directory, const Parameters &parameters, Log &log, MPI_Comm comm)
+  {
+    Beginning beginning;
+    beginning.checkpoint = Checkpoints(directory.path("checkpoints"), comm).newest(log);
+    if (!beginning.checkpoint)
+      return beginning;
+    const Checkpoints::Found &found = *beginning.checkpoint;
+    const std::string         where = "the run in '" + directory.path() + "' cannot go on from its checkpoint '" + found.directory + "'";
+    if (!found.metadata->contains("parameters"))
+      throw Error(where + ": it does not say with which parameters it was made\n  expected: a checkpoint of this version; --overwrite to start anew");
+    std::string mistakes;
+    for (const ChangedEntry &change : changed_entries(found.metadata->at("parameters"), parameters))
+      {
+        const OnResume allowed = on_resume(change.entry, parameters.problem->time_dependent());
+        if (change.entry == "Mesh/File")
+          continue; // its content counts
+        if (allowed == OnResume::fixed)
+          mistakes += "\n  " + describe(change);
+        else if (allowed == OnResume::further && !why_too_short(parameters, found).empty())
+          mistakes += "\n  " + describe(change) + why_too_short(parameters, found);
+        beginning.changes.push_back(change);
+      }
+    const json mesh = mesh_file(parameters, comm), mesh_before = found.metadata->value("mesh_file", json());
+    if (!mesh.is_null() && mistakes.empty() && (mesh_before.is_null() || mesh["checksum"] != mesh_before["checksum"]))
+      mistakes += "\n  the mesh file '" + parameters.mesh.file + "' has another content than " +
+                  (mesh_before.is_null() ? "may be: the checkpoint was made before its checksum was kept"
+                                         : "that of the run had, '" + mesh_before["path"].get<std::string>() + "'");
+    if (!mistakes.empty())
+      throw Error(where + " with these parameters:" + mistakes +
+                  "\n  expected: the values that it was made with; --overwrite to start anew, or another 'Run/Directory'");
+    return beginning;
+  }
+
+  void report_changes(const RunContext &context)
+  {
+    context.provenance.json()["mesh_file"] = mesh_file(context.parameters, context.comm);
+    if (!context.beginning.checkpoint)
+      {
+        if (context.mode == OpenMode::resume)
+          context.log.line("no checkpoint is there: the run begins anew");
+        return;
+      }
+    json        all = context.beginning.checkpoint->metadata->value("changes", json::array());
+    std::string text;
+    for (const auto &[entry, before, now] : context.beginning.changes)
+      {
+        all.push_back({{"step", context.beginning.checkpoint->step}, {"entry", entry}, {"before", before}, {"now", now}});
+        text += (text.empty() ? "" : ", ") + ("'" + entry + "' from " + before + " to " + now);
+      }
+    context.provenance.json()["changed_on_resume"] = all;
+    if (!text.empty())
+      context.log.line("changed on resume: " + text);
+  }
+
+  json resume_metadata(const RunContext &context)
+  {
+    return {{"parameters", context.parameters.all_entries},
+            {"mesh_file", context.provenance.json()["mesh_file"]},
+            {"changes", context.provenance.json().value("changed_on_resume", json::array())}};
+  }
+} // namespace leopard

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "checkpoint.h"
+
+#include <mpi.h>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace leopard
+{
+  class Log;
+  class RunDirectory;
+  struct Parameters;
+  struct RunContext;
+
+  /** An entry "Section/Entry" that has another value than before. */
+  struct ChangedEntry
+  {
+    std::string entry, before, now;
+  };
+
+  /** "'Mesh/Domain' is ball, and was hypercube". */
+  std::string describe(const ChangedEntry &change);
+
+  /**
+   * Whether two values of an entry mean the same: numbers are compared as numbers wherever they stand, blanks between
+   * words do not count, and a list of equal numbers is one of them ("1e-3" is "0.001", "0, 0" is "0", "a: 0.10" is "a:0.1").
+   */
+  bool same_value(const std::string &a, const std::string &b);
+
+  /**
+   * The entries that a run uses and whose values differ. @param all_entries_before those of the run there, with all
+   * defaults; an entry that they do not have has come with a newer program, and is left out.
+   */
+  std::vector<ChangedEntry> changed_entries(const std::string &all_entries_before, const Parameters &now);
+
+  /** Where a run begins: at a checkpoint with entries that may have changed since, or anew. */
+  struct Beginning
+  {
+    std::optional<Checkpoints::Found> checkpoint;
+    std::vector<ChangedEntry>         changes;
+
+    /** Whether any of the entries has changed. */
+    bool has_changed(const std::vector<std::string> &entries) const;
+  };
+
+  /**
+   * The newest checkpoint, compared with the parameters by the table of entries.cc, before anything else of it is read.
+   * Collective.
+   * @throws Error that names each entry that may not change, with its old and its new value.
+   */
+  Beginning find_beginning(const RunDirectory &directory, const Parameters &parameters, Log &log, MPI_Comm comm);
+
+  /** Names the changes in the log and, with those of earlier starts and the mesh file, in run.json. Collective. */
+  void report_changes(const RunContext &context);
+
+  /** What the next start compares with, for a checkpoint's metadata: parameters, the mesh file, changes so far. */
+  nlohmann::json resume_metadata(const RunContext &context);
+} // namespace leopard

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "unused_entries.h"
+
+#include "entries.h"
+#include "log.h"
+#include "parameters.h"
+#include "provenance.h"
+#include "simulation.h"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+
+namespace leopard
+{
+  std::vector<UnusedEntries> unused_entries(const RunKind &run)
+  {
+    std::vector<UnusedEntries> result;
+    for (const std::string &entry : run.parameters.given)
+      if (const std::string why = why_not_used(entry, run); !why.empty())
+        {
+          auto group = std::find_if(result.begin(), result.end(), [&](const UnusedEntries &u) { return u.why == why; });
+          if (group == result.end())
+            group = result.insert(result.end(), {why, {}});
+          group->entries.push_back(entry);
+        }
+    return result;
+  }
+
+  namespace
+  {
+    std::string to_text(const UnusedEntries &unused)
+    {
+      std::string names;
+      for (const std::string &entry : unused.entries)
+        names += (names.empty() ? "'" : ", '") + entry + "'";
+      return "not used: " + names + " (" + unused.why + ")";
+    }
+  } // namespace
+
+  std::string unused_entries_before_the_run(const Parameters &parameters)
+  {
+    std::string text;
+    for (UnusedEntries unused : unused_entries({parameters, false}))
+      {
+        const auto by_fused = [&](const std::string &entry) { return why_not_used(entry, {parameters, true}).empty(); };
+        unused.entries.erase(std::remove_if(unused.entries.begin(), unused.entries.end(), by_fused), unused.entries.end());
+        if (!unused.entries.empty())
+          text += "\n" + to_text(unused);
+      }
+    return text;
+  }
+
+  void report_unused_entries(const RunContext &context, bool fused)
+  {
+    nlohmann::json &report = context.provenance.json();
+    if (report.contains("not_used"))
+      return; // a convergence study comes here for each of its runs
+    report["not_used"] = nlohmann::json::array();
+    for (const UnusedEntries &unused : unused_entries({context.parameters, fused}))
+      {
+        for (const std::string &entry : unused.entries)
+          report["not_used"].push_back({{"entry", entry}, {"why", unused.why}});
+        context.log.line(to_text(unused));
+      }
+  }
+} // namespace leopard

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace leopard
+{
+  struct Parameters;
+  struct RunContext;
+  struct RunKind;
+
+  /** Entries that are given and not used for the same reason. */
+  struct UnusedEntries
+  {
+    std::string              why;
+    std::vector<std::string> entries;
+  };
+
+  /** What the parameter file or --set gives and the run does not use; of a study, in none of its cases. */
+  std::vector<UnusedEntries> unused_entries(const RunKind &run);
+
+  /** "\nnot used: ..." for each reason that holds whoever does the steps, as far as it is known before the run. */
+  std::string unused_entries_before_the_run(const Parameters &parameters);
+
+  /** Names them in the log and in run.json ("not_used"), once a run. */
+  void report_unused_entries(const RunContext &context, bool fused);
+} // namespace leopard

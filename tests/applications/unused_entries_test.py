@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Entries that a run has no use for are named (entries_test.cc tries all entries)."""
+import re
+
+from program import FILES, ROOT, Program
+
+TINY = ROOT / "tests/output/tiny_turing.prm"
+
+
+class UnusedEntries(Program):
+    def not_used(self, name="tiny_turing"):
+        return {item["entry"] for item in self.run_json(name)["not_used"]}
+
+    def test_of_the_fused_time_loop(self):
+        solver = {"Linear solver/Momentum": "0.3", "Linear solver/Local iterations": "5", "Linear solver/Block size": "128", "Linear solver/Test every": "3",
+                  "Newton/Linear tolerance": "0.1"}
+        settings = [f"{entry}={value}" for entry, value in solver.items()]
+        said = self.leopard(TINY, *settings)
+        self.assertIn("time loop: fused", said)
+        beginning = said[:said.index("step       1")]
+        for entry in solver:
+            self.assertIn(f"'{entry}'", beginning)
+        self.assertIn("'Time stepping/Engine' = general uses it", beginning)
+        self.assertEqual(self.not_used(), set(solver))
+        said = self.leopard(TINY, *settings, "Time stepping/Engine=general")
+        self.assertNotIn("not used", said)
+        self.assertEqual(self.not_used(), set())
+
+    def test_a_schedule_that_the_fused_loop_cannot_do(self):
+        for schedule in ("synchronous", "replay"):
+            said = self.leopard(TINY, f"Linear solver/Schedule={schedule}")
+            self.assertIn("time loop: general, since the fused one cannot be used: ", said)
+            said = self.leopard(TINY, f"Linear solver/Schedule={schedule}", "Time stepping/Engine=fused", fails=True)
+            self.assertIn("'Time stepping/Engine' is fused, but this time loop cannot be used here: ", said)
+
+    def test_of_stationary_problems(self):
+        file = FILES / "verification/laplace.prm"
+        said = self.leopard(file, "Verification/Refinements=0", "Linear solver/Method=chebyshev", "Linear solver/Preconditioner=none", "Linear solver/Omega=0.7", "Mesh/Radius=2",
+                            "Turing/gamma=7", "Time stepping/End time=2", "Linear solver/Relative tolerance=1e-3", "Linear solver/Max iterations=10000", "Linear solver/Largest eigenvalue=2.5",
+                            "Linear solver/Smallest eigenvalue=0.01")
+        for line in ("not used: 'Linear solver/Omega' ('Linear solver/Method' is chebyshev)", "not used: 'Mesh/Radius' ('Mesh/Domain' is hypercube)",
+                     "not used: 'Turing/gamma' (the problem is Laplace)", "not used: 'Time stepping/End time' (the problem is stationary)"):
+            self.assertIn(line + "\n", said)
+        self.assertEqual(self.not_used("laplace"), {"Linear solver/Omega", "Mesh/Radius", "Turing/gamma", "Time stepping/End time"})
+
+    def test_of_studies(self):
+        self.study("set Study = smoothers\nset Dimension = 3\nsubsection Linear solver\n set Threads = 1\n set Method = direct\nend\nsubsection Smoother study\n set Stencil = 5-point\n"
+                   " set Sizes = 15\n set Smoothers = jacobi\n set Repetitions = 1\nend\n")
+        self.assertEqual(self.not_used("study"), {"Dimension", "Linear solver/Method"})
+
+    def test_a_sweep_over_what_is_not_used(self):
+        said = self.leopard(TINY, "Run/Sweep=Momentum: 0, 0.5")
+        self.assertEqual(said.count("warning: run"), 2)
+        self.assertIn("'Run/Sweep' varies 'Linear solver/Momentum', which is not used (the fused time loop", said)
+
+    def test_validate_names_what_nobody_uses(self):
+        said = self.leopard(TINY, "Turing/Gray-Scott F=0.03", "Linear solver/Momentum=0.5", options=["--validate"])
+        self.assertIn("not used: 'Turing/Gray-Scott F' ('Turing/Kinetics' is Schnakenberg)", said)
+        self.assertNotIn("Momentum", said)  # the general loop would use it
+
+    def test_the_file_of_the_thesis_says_what_it_runs(self):
+        file = FILES / "benchmarks/schnakenberg_thesis.prm"
+        head = file.read_text().split("set Problem")[0]
+        self.assertIn("fused", head)
+        setting = re.search(r'--set "(Time stepping/Engine=general)"', head)[1]
+        said = self.leopard(file, "Mesh/Cells=29", "Time stepping/End time=5e-4", "Output/Times=", setting)
+        self.assertIn("time loop: general, since it is asked for", said)
+        self.assertIn("async-(5)", said)
+        said = self.leopard(file, "Mesh/Cells=29", "Time stepping/End time=5e-4", "Output/Times=")
+        self.assertIn("time loop: fused", said)
+        self.assertNotIn("not used", said)
+
+
+if __name__ == "__main__":
+    import unittest
+    unittest.main()
