@@ -6,6 +6,7 @@
 #include "persistent_kernel.cuh"
 
 #include <cmath>
+#include <cstdint>
 
 namespace leopard
 {

@@ -3,6 +3,8 @@
 
 #include "relax_kernels.cuh"
 
+#include <cstdint>
+
 namespace leopard
 {
   /** A thread's off-block entries in registers, for iterations without end. The first n_cached of the row, and the others from memory. */

@@ -3,6 +3,8 @@
 
 #include "rows_in_registers.cuh"
 
+#include <cstdint>
+
 namespace leopard
 {
   /** Bulk copies of packets from global to shared memory, one at a time, which a barrier in shared memory counts. */

@@ -5,6 +5,7 @@
 #include "../base/vector_clones.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <limits>
 
 namespace leopard

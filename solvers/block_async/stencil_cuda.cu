@@ -5,6 +5,8 @@
 #include "stencil_engine.h"
 #include "stencil_kernels.cuh"
 
+#include <cstdint>
+
 namespace leopard
 {
   namespace

@@ -4,6 +4,7 @@
 #include "device_vector.h"
 
 #include <cmath>
+#include <cstdint>
 #include <utility>
 
 namespace leopard

@@ -4,6 +4,7 @@
 #include "../base/errors.h"
 
 #include <bit>
+#include <cstdint>
 
 namespace leopard
 {

@@ -4,6 +4,7 @@
 #include "../base/errors.h"
 
 #include <algorithm>
+#include <cstdint>
 
 namespace leopard::reaction_diffusion
 {

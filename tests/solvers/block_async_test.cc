@@ -4,6 +4,8 @@
 #include <solvers/base/errors.h>
 #include <solvers/matrix/generators.h>
 
+#include <cstdint>
+
 namespace leopard
 {
   namespace

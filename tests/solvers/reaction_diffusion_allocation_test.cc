@@ -3,6 +3,7 @@
 #include "reaction_diffusion_test.h"
 
 #include <atomic>
+#include <cstdint>
 #include <cstdlib>
 #include <new>
 

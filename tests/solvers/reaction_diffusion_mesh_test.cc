@@ -6,6 +6,7 @@
 #include <solvers/reaction_diffusion/mesh_hierarchy.h>
 
 #include <array>
+#include <cstdint>
 #include <map>
 
 namespace leopard::reaction_diffusion

@@ -5,6 +5,7 @@
 #include <solvers/base/errors.h>
 
 #include <array>
+#include <cstdint>
 #include <cstring>
 #include <random>
 

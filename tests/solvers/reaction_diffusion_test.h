@@ -5,6 +5,8 @@
 
 #include <solvers/reaction_diffusion/stepper.h>
 
+#include <cstdint>
+
 namespace leopard::reaction_diffusion
 {
   inline NodeGrid unit_grid(int n, int dim)

@@ -5,6 +5,7 @@
 #include "../../device/device_vector.h"
 #include "report.h"
 
+#include <cstdint>
 #include <memory>
 
 namespace leopard::studies
