@@ -66,8 +66,10 @@ namespace leopard
     throw ConvergenceFailure(
       "the linear solver " + method + " diverges: the residual went from " + format("%.3e", first) + " to " + format("%.3e", last) + " in " +
       std::to_string(iterations) + " iterations\n  estimate: rho(|I - D^-1 A|) = " + format("%.4f", rho) +
-      (rho < 1. ? ", below 1, so that the relaxation should converge with omega = 1; 'Linear solver/Omega' may be too large"
-                : "; below 1 every schedule converges, above it need not") +
+      (rho < 1. ? ", below 1, so that the relaxation should converge with omega = 1 and without momentum; asynchronous schedules converge for "
+                  "'Linear solver/Omega' below 2 / (1 + rho) = " +
+                    format("%.4f", largest_asynchronous_omega(rho))
+                : std::string("; below 1 every schedule converges, above it need not")) +
       "\n  to try: a smaller time step or 'Linear solver/Omega'; or 'Linear solver/Method' = gmres with 'Preconditioner' = async or amg");
   }
 

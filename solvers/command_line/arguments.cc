@@ -116,7 +116,11 @@ namespace leopard::command_line
       app.add_option("--block-size", a.async.block_size, "rows a block")->type_name("N");
       app.option_defaults()->always_capture_default(false);
       add_choice(app, "--blocks", a.shape, shapes, "how rows are gathered in blocks, default contiguous");
-      app.add_flag("--theta", a.theta, "more local iterations in blocks that depend little on others, fewer in the others");
+      app.add_flag(
+        "--theta",
+        a.theta,
+        "K local iterations only in blocks whose entries weigh more against those outside than in the whole matrix, K - 1 in the others: less work "
+        "where local iterations gain little; says what to expect");
       app.add_option("--block-omega", a.async.block_omega, "weight of a block's update (default 1)")->type_name("W");
       app.add_flag("--l1", a.async.l1_weights, "l1 weights: the off-block entries' absolute values added to the diagonal");
       app

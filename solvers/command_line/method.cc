@@ -2,21 +2,23 @@
 #include "method.h"
 
 #include "../base/errors.h"
+#include "../block_async/prediction.h"
 #include "../device/device.h"
 #include "../matrix/analysis.h"
+#include "../matrix/eigenvalues.h"
 #include "../relaxation/chebyshev.h"
 #include "../relaxation/point_relaxation.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
+#include <functional>
 #include <utility>
 
 namespace leopard::command_line
 {
   namespace
   {
-    constexpr double caution = 0.5; ///< asynchronous iterations bear less momentum than synchronous ones
-
     std::string number(double value)
     {
       char text[32];
@@ -116,17 +118,31 @@ namespace leopard::command_line
       return make_point_relaxation(A, options);
     }
 
-    /** What only the matrix can tell. */
+    /** omega and momentum from the eigenvalues of the matrix. */
     void complete_weights(const CrsMatrix &A, const Arguments &a, BlockAsyncOptions &options, const Log &log)
     {
       if (a.omega_is_tau)
         options.omega = tau_scaling(eigenvalues_of(A, "--omega tau", log));
       if (!a.momentum_from_matrix)
         return;
-      const bool               is_classical = options.schedule == Schedule::synchronous && options.local_iterations == 1;
-      const MomentumParameters parameters   = momentum_parameters(eigenvalues_of(A, "--momentum automatic", log), is_classical ? 0. : caution);
-      options.omega                         = parameters.omega;
-      options.momentum                      = parameters.momentum;
+      const ExtremeEigenvalues eigenvalues = eigenvalues_of(A, "--momentum automatic", log);
+      const auto               take        = [&](double caution) {
+        const MomentumParameters parameters = momentum_parameters(eigenvalues, caution);
+        options.omega                       = parameters.omega;
+        options.momentum                    = parameters.momentum;
+      };
+      if (options.schedule == Schedule::synchronous && options.local_iterations == 1)
+        return take(0.);
+      // asynchronous iterations bear less: as much as converges in whatever order the blocks come
+      constexpr double max_seconds = 10.;
+      for (const double caution : {0.5, 0.6, 0.7, 0.8, 0.9})
+        {
+          take(caution);
+          if (converges_in_all_schedules(A, options, max_seconds))
+            return;
+        }
+      take(1.);
+      log("warning", "no momentum was found that converges in every schedule: none is taken, and omega = tau");
     }
 
     std::string weights(const BlockAsyncOptions &options)
@@ -139,7 +155,74 @@ namespace leopard::command_line
       return options.l1_weights ? text + ", l1 weights" : text;
     }
 
-    Iteration make_async(const CrsMatrix &A, const TunedChoice &choice, bool theta_dependent, const Log &log)
+    std::string text(const PredictedConvergence &p)
+    {
+      return std::isfinite(p.iterations_a_digit)
+               ? number(p.iterations_a_digit) + " global iterations and " + number(p.sweeps_a_digit) + " sweeps over the matrix a digit"
+               : "no convergence (factor " + number(p.factor) + ")";
+    }
+
+    /** Local iterations as theta says, and whether that is expected to pay. */
+    void depend_on_theta(const CrsMatrix &A, BlockAsyncOptions &options, const Log &log)
+    {
+      const PredictedConvergence without = predicted_convergence(A, options);
+      const Blocks               blocks  = options.blocks(A.n_rows);
+      options.local_iterations_per_block = theta_dependent_local_iterations(theta(A, blocks), blocks, options.local_iterations);
+      const auto n_of                    = [&](int k) {
+        const auto &all = options.local_iterations_per_block;
+        return std::to_string(std::count(all.begin(), all.end(), k)) + " blocks";
+      };
+      const int k = options.local_iterations, fewer = std::max(1, k - 1);
+      log("theta", std::to_string(k) + " local iterations in " + n_of(k) + (fewer < k ? ", " + std::to_string(fewer) + " in " + n_of(fewer) : ""));
+      const PredictedConvergence with = predicted_convergence(A, options);
+      log("theta", "predicted for the synchronous schedule: " + text(with) + "; without --theta " + text(without));
+      constexpr double as_good = 1.02; // a prediction is not exact
+      if (!(with.sweeps_a_digit <= as_good * without.sweeps_a_digit) || !(with.iterations_a_digit <= 1.25 * without.iterations_a_digit))
+        log("warning",
+            "--theta is predicted to lose: " + text(with) + ", without it " + text(without) +
+              "\n            to do: leave it out; or try other blocks (--blocks, --block-size)");
+    }
+
+    /**
+     * Above 2 / (1 + rho(|B|)) an asynchronous schedule need not converge (thesis, theorem 3.2.5); up to omega = 1 that bound is no narrower than what
+     * omega = 1 itself needs.
+     */
+    void check_omega(const CrsMatrix &A, const BlockAsyncOptions &options, const Log &log)
+    {
+      constexpr double max_seconds = 10.;
+      const bool       is_omega    = options.omega >= options.block_omega;
+      const double     omega       = is_omega ? options.omega : options.block_omega;
+      if (options.schedule == Schedule::synchronous || options.momentum > 0. || options.l1_weights || (omega <= 1. && options.omega == 1.))
+        return;
+      try
+        {
+          const double radius    = spectrum::radius_abs(A, !spectrum::find_asymmetry(A).found, 1e-4, max_seconds),
+                       bound     = largest_asynchronous_omega(radius);
+          const std::string what = (is_omega ? "omega = " : "block omega = ") + number(omega);
+          if (bound > 0. && omega >= bound)
+            log("warning",
+                what + " is not below 2 / (1 + rho(|B|)) = " + number(bound) + " with rho(|B|) = " + number(radius) +
+                  ", up to which every asynchronous schedule converges: it may diverge\n            to do: an omega below " + number(bound) +
+                  ", or --schedule synchronous --local-iterations 1");
+          else if (bound == 0.)
+            log("warning",
+                "rho(|B|) = " + number(radius) + " >= 1: no omega makes every asynchronous schedule converge (rho(|I - omega D^-1 A|) = " +
+                  number(spectral_radius_abs_with(options.omega, radius)) +
+                  "); it may diverge\n            to do: --schedule synchronous --local-iterations 1 where it does");
+        }
+      catch (const ConvergenceFailure &)
+        {
+          log("warning",
+              "whether omega = " + number(omega) +
+                " is below 2 / (1 + rho(|B|)), up to which every asynchronous schedule converges, was not found out in " + number(max_seconds) +
+                " s");
+        }
+    }
+
+    /** Completes options with what only the matrix, in the order of its blocks, can tell. */
+    using Complete = std::function<void(const CrsMatrix &matrix, BlockAsyncOptions &options)>;
+
+    Iteration make_async(const CrsMatrix &A, const TunedChoice &choice, const Complete &complete, const Log &log)
     {
       BlockAsyncOptions options = choice.options;
       Iteration         result;
@@ -153,16 +236,12 @@ namespace leopard::command_line
             options.block_offsets = result.partition->block_offsets;
         }
       const CrsMatrix &matrix = result.partition ? permuted : A;
-      if (theta_dependent)
-        {
-          const Blocks blocks                = options.blocks(matrix.n_rows);
-          options.local_iterations_per_block = theta_dependent_local_iterations(theta(matrix, blocks), blocks, options.local_iterations);
-          const auto [least, most] = std::minmax_element(options.local_iterations_per_block.begin(), options.local_iterations_per_block.end());
-          log("theta", "local iterations from " + std::to_string(*least) + " to " + std::to_string(*most) + ", as theta says");
-        }
+      if (complete)
+        complete(matrix, options);
       log("blocks",
           to_string(choice.shape) + (options.overlap == Overlap::none ? "" : ", overlap of " + number(options.overlap_percent) + " percent"));
       log("weights", weights(options));
+      check_omega(matrix, options, log);
       result.relaxation = std::make_unique<BlockAsync>(matrix, options);
       return result;
     }
@@ -238,17 +317,21 @@ namespace leopard::command_line
     else if (a.method != Method::async)
       result.relaxation = make_point_solver(A, a, backend.backend, log);
     else if (a.tune)
-      result = make_async(A, tuned(A, a, backend.backend, log), false, log);
+      result = make_async(A, tuned(A, a, backend.backend, log), nullptr, log);
     else if (reads_choice)
-      result = make_async(A, choice_from_file(A, a, log), false, log);
+      result = make_async(A, choice_from_file(A, a, log), nullptr, log);
     else
       {
         TunedChoice choice;
         choice.shape           = a.shape;
         choice.options         = a.async;
         choice.options.backend = backend.backend;
-        complete_weights(A, a, choice.options, log);
-        result = make_async(A, choice, a.theta, log);
+        const auto complete    = [&](const CrsMatrix &matrix, BlockAsyncOptions &options) {
+          complete_weights(matrix, a, options, log);
+          if (a.theta)
+            depend_on_theta(matrix, options, log);
+        };
+        result = make_async(A, choice, complete, log);
       }
     return result;
   }

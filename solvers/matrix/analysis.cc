@@ -151,28 +151,33 @@ namespace leopard
     if (blocks.n_rows() != A.n_rows)
       throw InvalidInput("theta: the blocks have " + std::to_string(blocks.n_rows()) + " rows\n  expected: as many as the matrix has, " +
                          std::to_string(A.n_rows));
-    Theta result;
-    result.block_means.resize(blocks.n_blocks());
+    const auto ratio      = [](double inside, double outside) { return outside > 0. ? inside / outside : INFINITY; };
+    double     all_inside = 0., all_outside = 0.;
+    Theta      result;
+    result.block_ratios.resize(blocks.n_blocks());
     result.minimum = A.n_rows > 0 ? INFINITY : 0.;
     for (int block = 0; block < blocks.n_blocks(); ++block)
       {
-        double sum_over_block = 0.;
+        double inside_block = 0., outside_block = 0.;
         for (int i = blocks.owned_begin[block]; i < blocks.owned_begin[block + 1]; ++i)
           {
-            double off_block = 0., diagonal = 1.;
+            double outside = 0., diagonal = 1.;
             for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
-              if (const int j = A.columns[p]; j == i)
-                diagonal = A.values[p];
-              else if (j < blocks.begin[block] || j >= blocks.end[block])
-                off_block += std::abs(A.values[p]);
-            const double of_row = off_block / std::abs(diagonal);
-            result.minimum      = std::min(result.minimum, of_row);
-            result.maximum      = std::max(result.maximum, of_row);
-            sum_over_block += of_row;
+              {
+                const int j = A.columns[p];
+                if (j == i)
+                  diagonal = std::abs(A.values[p]);
+                (j < blocks.begin[block] || j >= blocks.end[block] ? outside : inside_block) += std::abs(A.values[p]);
+              }
+            result.minimum = std::min(result.minimum, ratio(diagonal, outside));
+            result.maximum = std::max(result.maximum, ratio(diagonal, outside));
+            outside_block += outside;
           }
-        result.mean += sum_over_block / A.n_rows;
-        result.block_means[block] = sum_over_block / (blocks.owned_begin[block + 1] - blocks.owned_begin[block]);
+        result.block_ratios[block] = ratio(inside_block, outside_block);
+        all_inside += inside_block;
+        all_outside += outside_block;
       }
+    result.ratio = ratio(all_inside, all_outside);
     return result;
   }
 
@@ -206,6 +211,16 @@ namespace leopard
     return spectrum::analyze_within(A, blocks, INFINITY);
   }
 
+  double spectral_radius_abs_with(double omega, double spectral_radius_abs)
+  {
+    return std::abs(1. - omega) + omega * spectral_radius_abs;
+  }
+
+  double largest_asynchronous_omega(double spectral_radius_abs)
+  {
+    return spectral_radius_abs < 1. ? 2. / (1. + spectral_radius_abs) : 0.;
+  }
+
   double tau_scaling(const ExtremeEigenvalues &eigenvalues)
   {
     require_positive(eigenvalues, "tau scaling");
@@ -229,35 +244,13 @@ namespace leopard
     const auto n_blocks = static_cast<std::size_t>(blocks.n_blocks());
     if (k < 1)
       throw InvalidInput("theta-dependent local iterations: k is " + std::to_string(k) + "\n  expected: a number >= 1");
-    if (theta.block_means.size() != n_blocks)
-      throw InvalidInput("theta-dependent local iterations: theta is of " + std::to_string(theta.block_means.size()) +
+    if (theta.block_ratios.size() != n_blocks)
+      throw InvalidInput("theta-dependent local iterations: theta is of " + std::to_string(theta.block_ratios.size()) +
                          " blocks\n  expected: of the same " + std::to_string(n_blocks) + " blocks");
-    const auto n_rows_of = [&](std::size_t block) { return static_cast<long long>(blocks.end[block]) - blocks.begin[block]; };
-    long long  n_rows    = 0;
-    double     mean      = 0.;
-    for (std::size_t block = 0; block < n_blocks; ++block)
-      {
-        n_rows += n_rows_of(block);
-        mean += static_cast<double>(n_rows_of(block)) * theta.block_means[block];
-      }
     std::vector<int> result(n_blocks, k);
-    if (!(mean > 0.))
-      return result;
-    mean /= static_cast<double>(n_rows);
-    long long too_many = -k * n_rows;
     for (std::size_t block = 0; block < n_blocks; ++block)
-      {
-        // 1e-9: blocks that are all alike keep their k in spite of rounding
-        result[block] = std::max(1, static_cast<int>(std::floor(k * (2. - theta.block_means[block] / mean) + 1e-9)));
-        too_many += n_rows_of(block) * result[block];
-      }
-    for (int level = 2 * k; too_many > 0 && level > 1; --level)
-      for (std::size_t block = 0; block < n_blocks && too_many > 0; ++block)
-        if (result[block] == level)
-          {
-            --result[block];
-            too_many -= n_rows_of(block);
-          }
+      if (theta.block_ratios[block] < theta.ratio * (1. - 1e-9)) // blocks that are all alike keep their k in spite of rounding
+        result[block] = std::max(1, k - 1);
     return result;
   }
 } // namespace leopard

@@ -37,13 +37,17 @@ namespace leopard
   ExtremeEigenvalues extreme_eigenvalues(const CrsMatrix &A, double tolerance = 1e-6);
 
   /**
-   * theta_i = sum_{j not in the block of i} |a_ij| / |a_ii|, the off-block entries of a row against its diagonal (thesis, section 4.10.4):
-   * 0 where the block knows all neighbours. Of each block the mean over its rows; and over all rows.
+   * Diagonal and blocks against what lies outside the blocks (dimensionless; infinite where there is nothing outside).
+   *
+   * theta of a row is the largest number with |a_ii| >= theta sum_{j not in the block of i} |a_ij|, and that of the matrix the smallest of its rows (thesis,
+   * equation 4.4): large where the entries that local iterations leave out are small. The ratio of block and off-block part, for each block and for the whole
+   * matrix, is the sum of the absolute values of its rows' entries inside the diagonal blocks, diagonal included, against that outside (section 4.10.4).
    */
   struct Theta
   {
-    double              minimum = 0., mean = 0., maximum = 0.; ///< over the rows
-    std::vector<double> block_means;
+    double              minimum = 0., maximum = 0.; ///< of theta over the rows
+    double              ratio = 0.;                 ///< block against off-block part, whole matrix
+    std::vector<double> block_ratios;               ///< and of each block
   };
 
   Theta theta(const CrsMatrix &A, const Blocks &blocks);
@@ -69,8 +73,18 @@ namespace leopard
   MatrixAnalysis analyze(const CrsMatrix &A, const Blocks &blocks);
 
   /**
-   * tau = 2 / (lambda_1 + lambda_n): with omega = tau the damped Jacobi iteration converges for every symmetric positive definite matrix, as fast
-   * as it can. @throws InvalidInput if lambda_1 <= 0.
+   * rho(|I - omega D^-1 A|) = |1 - omega| + omega rho(|B|), dimensionless: below 1 every asynchronous schedule with this omega converges, and that is so for
+   * rho(|B|) < 1 and 0 < omega < largest_asynchronous_omega(). For rho(|B|) >= 1 no omega makes it so, tau neither: 1 - tau + tau rho(|B|) >= 1.
+   */
+  double spectral_radius_abs_with(double omega, double spectral_radius_abs);
+
+  /** 2 / (1 + rho(|B|)) for rho(|B|) < 1 (Chazan and Miranker 1969; thesis, theorem 3.2.5), else 0: no omega is safe in every schedule. */
+  double largest_asynchronous_omega(double spectral_radius_abs);
+
+  /**
+   * tau = 2 / (lambda_1 + lambda_n): with omega = tau the damped Jacobi iteration (the synchronous schedule with one local iteration) converges for every
+   * symmetric positive definite matrix, as fast as it can. Asynchronous schedules need not: see spectral_radius_abs_with().
+   * @throws InvalidInput if lambda_1 <= 0.
    */
   double tau_scaling(const ExtremeEigenvalues &eigenvalues);
 
@@ -92,12 +106,12 @@ namespace leopard
   MomentumParameters momentum_parameters(const ExtremeEigenvalues &eigenvalues, double caution = 0.);
 
   /**
-   * Local iterations for each block (thesis, section 4.10.4): fewer where the off-block entries weigh much (theta of the block above the mean of
-   * the blocks), more where they weigh little, so that the number of all updates, sum of rows times iterations, is at most that of k everywhere;
-   * at least one. Here k_J = floor(k (2 - theta_J / mean)), no more than 2 k, which but for the rounding is as many as k everywhere; where blocks
-   * with theta_J > 2 mean get their one iteration nevertheless, the largest k_J are lowered.
+   * Local iterations for each block (thesis, section 4.10.4): more where the ratio of block and off-block part is above that of the whole matrix, fewer where
+   * it is below, and in all no more updates than with k everywhere. The thesis prints no amounts; the sums of its Table 4.9 are, to 2, those of k and k - 1, which
+   * are taken here: k where the ratio is not below the matrix's, else k - 1, at least 1.
    * @param theta of these blocks. @throws InvalidInput if k < 1 or theta is of other blocks.
-   * Measured (leopard-study theta): it does not make Trefethen_2000 converge faster, and starving the blocks with much weight outside can make it much slower.
+   * The thesis reports faster convergence for Trefethen_2000. Measured (leopard-study theta), it takes as many global iterations or some more;
+   * predicted_convergence() says what to expect of a matrix.
    */
   std::vector<int> theta_dependent_local_iterations(const Theta &theta, const Blocks &blocks, int k);
 

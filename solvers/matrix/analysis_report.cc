@@ -41,6 +41,16 @@ namespace leopard
       return found.has_eigenvalues && found.smallest_eigenvalue > rounding;
     }
 
+    /** What omega means for other schedules. */
+    std::string of_asynchronous_schedules(const MatrixAnalysis &found, double omega)
+    {
+      const double radius = spectral_radius_abs_with(omega, found.spectral_radius_abs);
+      return below_one(radius)
+               ? "; with this omega and without momentum asynchronous schedules converge, too"
+               : "; asynchronous schedules need not converge with them: rho(|I - omega D^-1 A|) = " + number(radius) +
+                   " >= 1 for omega = " + number(omega) + (below_one(found.spectral_radius_abs) ? "" : ", and no omega brings it below 1");
+    }
+
     /** For positive definite matrices: omega = tau, and momentum. */
     std::string weights_for(const MatrixAnalysis &found)
     {
@@ -49,15 +59,15 @@ namespace leopard
       const MomentumParameters parameters = momentum_parameters(eigenvalues);
       return "omega = tau = 2 / (lambda_1 + lambda_n) = " + number(tau_scaling(eigenvalues)) + ", with which damped Jacobi converges by the factor " +
              rate((l_n - l_1) / (l_n + l_1)) + "; or omega = " + number(parameters.omega) + " with momentum = " + number(parameters.momentum) +
-             ", by the factor " + rate(std::sqrt(parameters.momentum)) +
-             ". Both factors are those of the synchronous schedule with one local iteration";
+             ", by the factor " + rate(std::sqrt(parameters.momentum)) + ". Both are for the synchronous schedule with one local iteration" +
+             of_asynchronous_schedules(found, tau_scaling(eigenvalues));
     }
 
     /** What to do where omega = 1 converges in no schedule. */
     std::string remedy(const MatrixAnalysis &found)
     {
       if (is_positive_definite(found))
-        return "set " + weights_for(found);
+        return "take the synchronous schedule with one local iteration and set " + weights_for(found);
       if (found.has_eigenvalues && found.smallest_eigenvalue > -rounding)
         return "the matrix is singular up to rounding (lambda_1 = " + number(found.smallest_eigenvalue) +
                "): fix a value, for example by a Dirichlet condition, or take a Krylov method";
@@ -66,6 +76,18 @@ namespace leopard
                "), so that no omega converges: take a Krylov method, GMRES or MINRES";
       return "an omega below 1 helps if all eigenvalues of D^-1 A have positive real parts, l1_weights if the off-block entries are too large; "
              "otherwise take a Krylov method (GMRES) with this relaxation as its preconditioner";
+    }
+  } // namespace
+
+  namespace
+  {
+    std::string ratios_of_blocks(const Theta &theta)
+    {
+      const std::string n = std::to_string(theta.block_ratios.size());
+      if (theta.block_ratios.empty())
+        return "0 blocks";
+      const auto [least, most] = std::minmax_element(theta.block_ratios.begin(), theta.block_ratios.end());
+      return number(*least, 4) + " to " + number(*most, 4) + " over " + n + " blocks";
     }
   } // namespace
 
@@ -90,8 +112,13 @@ namespace leopard
     if (has_eigenvalues)
       result += "eigenvalues of D^-1 A:   " + number(smallest_eigenvalue) + " to " + number(largest_eigenvalue) +
                 (is_positive_definite(*this) ? ", ratio " + number(largest_eigenvalue / smallest_eigenvalue, 4) : "") + "\n";
-    result += "theta (off-block part):  " + number(theta.minimum, 4) + " to " + number(theta.maximum, 4) + ", mean " + number(theta.mean, 4) +
-              " over " + std::to_string(theta.block_means.size()) + " blocks\n";
+    const double bound = largest_asynchronous_omega(spectral_radius_abs);
+    result += "omega, asynchronous:     " +
+              (bound > 0. ? "every schedule converges below 2 / (1 + rho(|B|)) = " + number(bound)
+                          : std::string("no omega makes every schedule converge, as rho(|B|) >= 1")) +
+              "\n";
+    result += "theta (diagonal / rest): " + number(theta.minimum, 4) + " to " + number(theta.maximum, 4) + " over the rows; block / off-block part " +
+              number(theta.ratio, 4) + " in all, " + ratios_of_blocks(theta) + "\n";
     return result + "verdict:                 " + verdict() + "\n";
   }
 
@@ -165,16 +192,19 @@ namespace leopard
         return radii +
                "Jacobi converges, but not every asynchronous schedule need. What to do: the schedule synchronous with one local iteration, "
                "omega = 1 and no momentum converges" +
-               (is_positive_definite(found) ? "; or set " + weights_for(found) : "; or fewer local iterations, or other blocks") + ".\n";
+               (is_positive_definite(found) ? ", and so it does with " + weights_for(found) : "; or fewer local iterations, or other blocks") + ".\n";
       std::string text = radii + "every schedule converges with omega = 1 and without momentum. ";
       if (!slow)
         return text + "What to do: " +
-               (result.status == SolveStatus::diverged ? "if omega, block_omega or momentum were set, set them back or nearer to 1, 1 and 0"
+               (result.status == SolveStatus::diverged ? "if omega, block_omega or momentum were set, set them back or nearer to 1, 1 and 0 (without "
+                                                         "momentum every schedule converges for omega below 2 / (1 + rho(|B|)) = " +
+                                                           number(largest_asynchronous_omega(found.spectral_radius_abs)) + ")"
                                                        : "if omega or momentum were set, try without them, and look for faults") +
                ".\n";
       text += "What to do: larger or more compact blocks (METIS), more local iterations";
       if (is_positive_definite(found))
-        text += "; or " + weights_for(found) + ", and asynchronous iterations bear less momentum (caution 0.5 in momentum_parameters())";
+        text += "; or " + weights_for(found) +
+                ", and asynchronous iterations bear less momentum (leopard-solve --momentum automatic; caution in momentum_parameters())";
       if (found.spectral_radius > 0.99)
         text += "; best, use the iteration as a multigrid smoother or as a preconditioner";
       return text + ".\n";
@@ -194,7 +224,8 @@ namespace leopard
           return "Power iteration finds rho(B) >= " + number(estimate_spectral_radius(A, 100)) +
                  " and rho(|B|) >= " + number(estimate_spectral_radius_abs(A, 100)) + "; better was not found in " + number(seconds_for_advice) +
                  " s. What to do: below 1 every schedule converges, but slowly near it: use the iteration as a smoother or preconditioner; above 1 "
-                 "set omega = tau for a symmetric positive definite matrix, or take a Krylov method.\n";
+                 "take the synchronous schedule with one local iteration and omega = tau for a symmetric positive definite matrix, or a Krylov "
+                 "method.\n";
         }
     }
 

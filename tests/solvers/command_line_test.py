@@ -8,6 +8,7 @@ import os
 import pathlib
 import random
 import re
+import resource
 import subprocess
 import tempfile
 import unittest
@@ -117,6 +118,58 @@ class Solving(Program):
             with self.subTest(options):
                 self.run_it("--rhs", "b.mtx", "--solution", "x.mtx", *options, "A.mtx")
                 self.check_solution(self.entries, b, 1e-9)
+
+    def trefethen(self, n):
+        """Primes on the diagonal, ones where indices differ by a power of two."""
+        primes = []
+        candidate = 2
+        while len(primes) < n:
+            if all(candidate % p for p in primes):
+                primes.append(candidate)
+            candidate += 1
+        entries = {(i, i): float(p) for i, p in enumerate(primes)}
+        for i in range(n):
+            for e in range(n.bit_length()):
+                if i + 2**e < n:
+                    entries[i, i + 2**e] = entries[i + 2**e, i] = 1.
+        self.matrix("T.mtx", entries, n)
+
+    def iterations(self, *options):
+        said = self.run_it(*options, "--test-every", "1", "--backend", "host", "--threads", "1")
+        return int(said.split("converged after ")[1].split()[0]), said
+
+    def test_theta_says_what_to_expect(self):
+        self.trefethen(600)
+        without, _ = self.iterations("T.mtx", "--block-size", "75")
+        with_theta, said = self.iterations("T.mtx", "--block-size", "75", "--theta")
+        self.assertLess(with_theta, 1.5 * without)
+        self.assertIn("predicted for the synchronous schedule: ", said)
+        predicted = [float(part.split(" global")[0].split()[-1]) for part in said.split("warning     --theta is predicted to lose")[1].split(" iterations and ")[:2]]
+        self.assertAlmostEqual(with_theta / without, predicted[0] / predicted[1], delta=0.25)
+        # blocks that are all alike: nothing is lost
+        said = self.run_it("A.mtx", "--block-size", "144", "--theta")
+        self.assertIn("5 local iterations in 1 blocks, 4 in 0 blocks", said)
+        self.assertNotIn("warning", said)
+        self.assertIn("K - 1 in the others: less work", " ".join(self.run_it("--help").split()))
+
+    def test_omega_above_the_bound_of_asynchronous_schedules_warns(self):
+        bound = 2 / (1 + math.cos(math.pi / 13))
+        for options in (["--omega", "1.1"], ["--block-omega", "1.1"], ["--omega", "1.1", "--schedule", "replay"]):
+            said = self.run_it("A.mtx", "--block-size", "36", "--max-iterations", "3", "--tolerance", "0", *options)
+            self.assertIn(f"omega = 1.1 is not below 2 / (1 + rho(|B|)) = {bound:.4f}"[:-1], said)
+        for options in (["--omega", "1.01"], ["--omega", "0.5"], ["--omega", "1.1", "--schedule", "synchronous"]):
+            self.assertNotIn("warning", self.run_it("A.mtx", "--max-iterations", "3", "--tolerance", "0", *options))
+        self.matrix("B.mtx", laplace(12, 3.5), 144)
+        said = self.run_it("B.mtx", "--max-iterations", "1", "--tolerance", "0", "--omega", "0.5")
+        self.assertIn("no omega makes every asynchronous schedule converge", said)
+
+    def test_momentum_is_one_that_converges_in_every_order(self):
+        self.matrix("large.mtx", laplace(120), 14400)
+        options = ["large.mtx", "--local-iterations", "1", "--tolerance", "1e-2", "--backend", "host", "--max-iterations", "100000"]
+        said = self.run_it(*options, "--momentum", "--threads", "1")
+        omega, momentum = said.split("weights     omega = ")[1].splitlines()[0].split(", momentum = ")
+        for schedule in (["--schedule", "synchronous"], ["--threads", "2"], ["--threads", "5"]):
+            self.run_it(*options, "--omega", omega, "--momentum", momentum, *schedule)
 
     def test_momentum_does_not_take_the_file(self):
         self.assertIn("with momentum", self.run_it("--momentum", "A.mtx"))
@@ -490,8 +543,43 @@ class BadInput(Program):
         self.assertEqual(len(list(self.folder.iterdir())), 4)
 
     def test_damaged_choice(self):
-        self.write("choice.json", "{}")
-        self.refused("A.mtx", "--choice", "choice.json", says="choice.json", code=1)
+        self.run_it("A.mtx", "--tune", "--tune-seconds", "0.1", "--choice", "good.json", "--backend", "host")
+        text = (self.folder / "good.json").read_text()
+        good = json.loads(text)
+
+        def changed(key, value, part="choice"):
+            return json.dumps({**good, part: {**good[part], key: value}})
+
+        huge = "9" * 400
+        for damaged, says in (("", "the file is empty"), (text[:len(text) // 2], "cut off"), (text + "x", "something was added"), ("{}", ["'leopard_choice'", "missing"]),
+                              ("null}", "not JSON"), (text.replace('"host"', "host"), "not JSON"), (text.replace('"seed"', '"omega"'), "stands there twice"),
+                              ('{"leopard_choice":' + "[" * 200000 + "]" * 200000 + "}", "within one another"), ('{"a":' * 100000 + "1" + "}" * 100000, "within one another"),
+                              (json.dumps({**good, "leopard_choice": 2}), ["the version of the format) is 2", "expected: 1"]),
+                              (json.dumps({**good, "leopard_choice": "1"}), "'leopard_choice' is \"1\""), (json.dumps({**good, "more": 1}), "'more' is unknown"),
+                              (json.dumps({**good, "choice": []}), "an object"), (changed("omega", "1"), "'choice.omega' is \"1\""), (changed("omega", 1e308), "omega is 1e+308"),
+                              (text.replace('"seed": 0', '"seed": ' + huge), "not JSON: "), (changed("omega", None), "'choice.omega' is null"),
+                              (changed("block_size", 2**40), "of 32 bits"), (changed("block_size", 10**6), "block_size is 1000000"),
+                              (changed("local_iterations", 2**31 - 1), ["local_iterations is 2147483647", "1 to 10000"]),
+                              (changed("local_iterations_per_block", [1, 2**31 - 1]), "local_iterations_per_block is 2147483647"),
+                              (changed("local_iterations_per_block", [3] * 1000), "1000 numbers"), (changed("shape", "round"), "\"contiguous\""),
+                              (changed("seconds_a_digit", -1.), "seconds_a_digit"), (changed("rows", 145, "matrix"), ["matrix.rows", "tune anew"]),
+                              (changed("entries", 5, "matrix"), ["matrix.entries", "tune anew"])):
+            with self.subTest(damaged[:60]):
+                self.write("choice.json", damaged)
+                self.refused("A.mtx", "--choice", "choice.json", says=says, code=1)
+        (self.folder / "choice.json").write_bytes(text.encode().replace(b'"host"', b'"h\xf6st"'))
+        self.refused("A.mtx", "--choice", "choice.json", says="UTF-8", code=1)
+
+    def test_threads_that_the_machine_does_not_give(self):
+        def limit():
+            resource.setrlimit(resource.RLIMIT_AS, (8 << 30, resource.RLIM_INFINITY))
+        if subprocess.run([LEOPARD_SOLVE, "--version"], preexec_fn=limit, capture_output=True, check=False).returncode != 0:
+            self.skipTest("the program needs more address space, as with a sanitizer")
+        result = subprocess.run([LEOPARD_SOLVE, "A.mtx", "--threads", "40000", "--solution", "x.mtx", "--backend", "host"], cwd=self.folder, capture_output=True, text=True,
+                                timeout=120, check=False, preexec_fn=limit)
+        self.assertEqual(result.returncode, 1, result.stderr)
+        self.assertRegex(result.stderr, r"^leopard-solve: of 40000 host threads the machine gives \d+: .*\n  expected: at most that many")
+        self.assertFalse((self.folder / "x.mtx").exists())
 
     def test_contradictions(self):
         for options, says in ((["--method", "jacobi", "--momentum"], ["--momentum", "--method jacobi"]), (["--method", "sor", "--blocks", "metis"], "--blocks"),
@@ -515,7 +603,7 @@ class BadInput(Program):
                               (["--tolerance", "-1"], "relative_tolerance"), (["--tolerance", "nan"], "relative_tolerance"), (["--test-every", "0"], "test_every"),
                               (["--max-iterations", "-1"], "max_iterations"), (["--max-seconds", "-1"], "max_seconds"), (["--threads", "-1"], "n_threads"),
                               (["--overlap", "uniform", "--overlap-percent", "95"], "overlap_percent"), (["--tune", "--tune-seconds", "0"], "--tune-seconds"),
-                              (["--method", "sor", "--omega", "2"], "omega is 2"), (["--no-such-option"], "--no-such-option"), (["extra"], "extra")):
+                              (["--method", "sor", "--omega", "2"], "omega is 2"), (["--local-iterations", "2147483647"], "local_iterations is 2147483647"), (["--no-such-option"], "--no-such-option"), (["extra"], "extra")):
             with self.subTest(options):
                 self.refused("A.mtx", *options, says=says)
 

@@ -5,7 +5,6 @@
 #include <solvers/command_line/studies/plain_crs.h>
 #include <solvers/command_line/studies/published.h>
 #include <solvers/command_line/studies/statistics.h>
-#include <solvers/command_line/studies/theta_rule.h>
 #include <solvers/matrix/generators.h>
 
 #include <gtest/gtest.h>
@@ -210,17 +209,6 @@ namespace
         EXPECT_NEAR(first.relative_residual() / second.relative_residual(), 1., 1e-9);
       }
     EXPECT_THROW(make_plain_crs(A, 64, 0, Backend::host, 1), InvalidInput);
-  }
-
-  TEST(ThetaRule, more_local_iterations_where_the_block_knows_its_neighbours)
-  {
-    const CrsMatrix        A      = trefethen_matrix(2000);
-    const Blocks           blocks = contiguous_blocks(2000, 112);
-    const std::vector<int> ks     = two_valued_local_iterations(A, blocks, 5);
-    EXPECT_EQ(ks.size(), 18u);
-    EXPECT_EQ(ks.front(), 4); // small primes, many entries outside
-    EXPECT_EQ(ks.back(), 5);
-    EXPECT_THROW(two_valued_local_iterations(A, blocks, 1), InvalidInput);
   }
 
   TEST(Reach, interpolates_and_tells_divergence)

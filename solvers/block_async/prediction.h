@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "block_async.h"
+
+namespace leopard
+{
+  /** What a tenfold reduction of the error is expected to take, dimensionless; infinite where the iteration does not converge. */
+  struct PredictedConvergence
+  {
+    double factor             = 1.; ///< of the error, a global iteration
+    double iterations_a_digit = 0.; ///< global iterations for a tenfold reduction
+    double sweeps_a_digit     = 0.; ///< local sweeps over a row in them, in the mean over the rows
+  };
+
+  /**
+   * The synchronous schedule tried out on A x = 0: the mean factor of the last of some dozen global iterations from a random x of a fixed seed, on one host
+   * thread. Chaotic schedules, which read newer values, take fewer iterations, but what is slower here is as a rule slower there. It costs as much as
+   * these iterations do.
+   * @param options of any backend and schedule; of blocks, weights, momentum and local iterations. @throws InvalidInput.
+   */
+  PredictedConvergence predicted_convergence(const CrsMatrix &A, const BlockAsyncOptions &options);
+
+  /**
+   * Whether the iteration converges whatever happens: some hundred global iterations on A x = 0 from a random x shrink it in the synchronous schedule (all
+   * values old), in sequence (all new), and in a replay (a random mixture, up to two iterations old). Momentum that a chaotic schedule bears once it may not
+   * bear the next time, when threads come in another order; what fails here is likely to. On one host thread.
+   * @param max_seconds wall time; false if it did not do for a decision. @throws InvalidInput.
+   */
+  bool converges_in_all_schedules(const CrsMatrix &A, const BlockAsyncOptions &options, double max_seconds);
+} // namespace leopard
