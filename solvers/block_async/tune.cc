@@ -6,6 +6,7 @@
 #include "../device/device_vector.h"
 #include "../matrix/analysis.h"
 #include "../matrix/eigenvalues.h"
+#include "prediction.h"
 
 #include <algorithm>
 #include <chrono>
@@ -185,7 +186,7 @@ namespace leopard
         return *last_system;
       }
 
-      /** The result of the quickest of a few runs, as one run may be disturbed. */
+      /** The result of the quickest of a few runs, as one run may be disturbed; but of one that diverges or stagnates, if there is any. */
       static SolveResult run(BlockAsync &relaxation, const std::vector<double> &b, double max_seconds, double longest)
       {
         Vectors          vectors(relaxation, b);
@@ -205,6 +206,8 @@ namespace leopard
         for (int repetition = 0; repetition < 5; ++repetition)
           {
             const SolveResult result = solve(relaxation, vectors.zero_x(), vectors.right_hand_side(), criteria);
+            if (result.status == SolveStatus::diverged || result.status == SolveStatus::stagnated)
+              return result;
             if (repetition == 0 || result.seconds < quickest.seconds)
               quickest = result;
             if (result.status != SolveStatus::converged || now() - begin > 0.5 * max_seconds)
@@ -413,6 +416,21 @@ namespace leopard
         measure_all(candidates, until);
       }
 
+      /** Momentum that one run bears, another one may not, with the threads in another order. */
+      bool can_be_repeated(const TunedChoice &choice, double max_seconds)
+      {
+        if (choice.options.momentum == 0.)
+          return true;
+        const System     &system  = system_of(choice);
+        BlockAsyncOptions options = choice.options;
+        options.block_offsets     = system.block_offsets;
+        if (converges_in_all_schedules(system.matrix, options, max_seconds))
+          return true;
+        report(describe(choice) +
+               ": converged, but need not in every run (in the synchronous schedule, in sequence or replayed it does not), dropped");
+        return false;
+      }
+
       /** Measures the three best anew, longer and alike; further ones if those were good for a short time only. */
       void confirm()
       {
@@ -426,7 +444,7 @@ namespace leopard
           {
             if (found && names.size() >= 3)
               break;
-            if (names.insert(describe(choice)).second)
+            if (names.insert(describe(choice)).second && can_be_repeated(choice, share))
               measure(choice, share);
           }
       }

@@ -41,7 +41,7 @@ namespace leopard
    * option after the other, each candidate timed until the residual has fallen by a factor or a share of the time is spent, best by time a digit.
    * The three best are measured again for longer; what then does not converge any more is replaced by the next. With ill-conditioned matrices
    * short runs see little of the smooth part of the error: give them time enough for a few digits. Momentum is tried for symmetric positive
-   * definite matrices. Asynchronous runs vary, and so may the choice.
+   * definite matrices, and chosen only if it converges in the synchronous schedule, in sequence and in a replay, too. Asynchronous runs vary, and so may the choice.
    * @throws InvalidInput, DeviceError, and ConvergenceFailure if nothing that was tried converges.
    */
   TunedChoice tune(const CrsMatrix &A, const TuneRequest &request);

@@ -2,6 +2,7 @@
 #include "file_size_limit.h"
 
 #include <solvers/base/errors.h>
+#include <solvers/block_async/prediction.h>
 #include <solvers/block_async/tune.h>
 #include <solvers/device/device.h>
 #include <solvers/matrix/generators.h>
@@ -84,6 +85,24 @@ namespace leopard
       EXPECT_EQ(use(choice, A, x, b).status, SolveStatus::converged);
       for (const double value : x)
         EXPECT_NEAR(value, 1., 1e-4);
+    }
+
+    /** A choice with momentum may not depend on the order in which threads come. */
+    TEST(Tune, MomentumThatIsChosenConvergesAgain)
+    {
+      const CrsMatrix A = five_point_matrix(80, 80, 0.);
+      TuneRequest     request;
+      request.seconds   = 1.;
+      request.n_threads = 2;
+      for (int repetition = 0; repetition < 2; ++repetition)
+        {
+          const TunedChoice choice    = tune(A, request);
+          const Partition   partition = choice.partition(A);
+          BlockAsyncOptions options   = choice.options;
+          options.block_offsets       = partition.block_offsets;
+          EXPECT_TRUE(choice.options.momentum == 0. || converges_in_all_schedules(permute(A, partition), options, 60.))
+            << "momentum " << choice.options.momentum << ", k " << choice.options.local_iterations;
+        }
     }
 
     TEST(Tune, GoesWithoutEigenvaluesWhereThereAreNone)
