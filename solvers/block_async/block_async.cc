@@ -5,6 +5,8 @@
 #include "block_async_engine.h"
 #include "stencil_engine.h"
 
+#include <cstdio>
+
 namespace leopard
 {
   std::string to_string(Execution execution)
@@ -21,22 +23,37 @@ namespace leopard
     return "unknown";
   }
 
+  namespace
+  {
+    /** "1e+308", where std::to_string() writes three hundred digits. */
+    std::string short_text(double value)
+    {
+      char text[32];
+      std::snprintf(text, sizeof(text), "%g", value);
+      return text;
+    }
+
+    constexpr int most_local_iterations = 10000; ///< more would be a global iteration that does not end
+  }                                              // namespace
+
   void BlockAsyncOptions::validate() const
   {
-    const auto require = [](bool holds, const std::string &option, const std::string &found, const std::string &expected) {
+    const auto is_count = [](int k) { return k >= 1 && k <= most_local_iterations; };
+    const auto counts   = "1 to " + std::to_string(most_local_iterations);
+    const auto require  = [](bool holds, const std::string &option, const std::string &found, const std::string &expected) {
       if (!holds)
         throw InvalidInput("block-asynchronous iteration: " + option + " is " + found + "\n  expected: " + expected);
     };
     require(block_size >= 1 && block_size <= 65536, "block_size", std::to_string(block_size), "1 to 65536 rows a block");
-    require(overlap_percent >= 0. && overlap_percent <= 90., "overlap_percent", std::to_string(overlap_percent), "0 to 90 percent of a block");
+    require(overlap_percent >= 0. && overlap_percent <= 90., "overlap_percent", short_text(overlap_percent), "0 to 90 percent of a block");
     require(
       block_offsets.empty() || overlap == Overlap::none, "overlap", "given together with block_offsets", "overlap with blocks of block_size rows");
-    require(local_iterations >= 1, "local_iterations", std::to_string(local_iterations), "a number >= 1");
+    require(is_count(local_iterations), "local_iterations", std::to_string(local_iterations), counts);
     for (const int k : local_iterations_per_block)
-      require(k >= 1, "local_iterations_per_block", std::to_string(k), "numbers >= 1");
-    require(block_omega > 0. && block_omega < 2., "block_omega", std::to_string(block_omega), "a number between 0 and 2");
-    require(momentum >= 0. && momentum < 1., "momentum", std::to_string(momentum), "a number from 0 to below 1");
-    require(omega > 0. && omega < 2. * (1. + momentum), "omega", std::to_string(omega), "a number between 0 and 2 (1 + momentum)");
+      require(is_count(k), "local_iterations_per_block", std::to_string(k), counts);
+    require(block_omega > 0. && block_omega < 2., "block_omega", short_text(block_omega), "a number between 0 and 2");
+    require(momentum >= 0. && momentum < 1., "momentum", short_text(momentum), "a number from 0 to below 1");
+    require(omega > 0. && omega < 2. * (1. + momentum), "omega", short_text(omega), "a number between 0 and 2 (1 + momentum)");
     require(n_threads >= 0, "n_threads", std::to_string(n_threads), "a number >= 0, where 0 stands for all of the machine's");
     require(!(backend == Backend::cuda && schedule == Schedule::replay),
             "schedule",

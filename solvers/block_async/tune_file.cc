@@ -221,8 +221,19 @@ namespace leopard
           throw InvalidInput(path + ": the file cannot be read\n  expected: a file that write_choice() wrote, not a folder");
         }
 
-      std::vector<std::set<std::string>> keys; // of the objects that are open
-      const auto                         check_keys = [&](int /*depth*/, Json::parse_event_t event, Json &value) {
+      const auto last = text.find_last_not_of(" \t\r\n");
+      if (last == std::string::npos)
+        throw InvalidInput(path + ": the file is empty\n  expected: a file that write_choice() wrote");
+      if (text[last] != '}')
+        throw InvalidInput(path +
+                           ": the file does not end with a closing brace: it is cut off, or something was added\n  expected: all of a file that "
+                           "write_choice() wrote");
+      constexpr int                      deepest = 3; // what is nested without end would overflow the stack of all that is recursive
+      std::vector<std::set<std::string>> keys;        // of the objects that are open
+      const auto                         check_keys = [&](int depth, Json::parse_event_t event, Json &value) {
+        if (depth > deepest)
+          throw InvalidInput(path + ": there are more than " + std::to_string(deepest) +
+                             " lists or objects within one another\n  expected: a file that write_choice() wrote");
         if (event == Json::parse_event_t::object_start)
           keys.emplace_back();
         else if (event == Json::parse_event_t::object_end)
@@ -237,7 +248,14 @@ namespace leopard
         }
       catch (const Json::exception &problem)
         {
-          throw InvalidInput(path + ": this is not JSON, or not all of it: " + problem.what() + "\n  expected: a file that write_choice() wrote");
+          std::string       what    = problem.what();
+          const std::string id_ends = "] ";
+          if (const auto id = what.find(id_ends); id != std::string::npos)
+            what.erase(0, id + id_ends.size());
+          for (char &c : what) // the message shows what was found, which may be no text at all
+            if (static_cast<unsigned char>(c) >= 0x80)
+              c = '?';
+          throw InvalidInput(path + ": this is not JSON: " + what + "\n  expected: a file that write_choice() wrote");
         }
     }
   } // namespace
