@@ -73,8 +73,9 @@ namespace leopard
    *   x_i <- x_i + block_omega (y_i - x_i)  for the rows that the block owns,
    * with d_i = a_ii, or with l1 weights a_ii + sign(a_ii) sum_{j not in J} |a_ij|. Nothing orders the blocks in the chaotic schedule.
    * rho(|I - D^-1 A|) < 1 makes every schedule converge (omega = 1, no momentum).
-   * Source: Anzt, Tomov, Dongarra, Heuveline 2013, Algorithm 1; thesis, Algorithm 9, sections 4.8 (block-CRS) and 4.10 (weights);
-   * overlap: Anzt, Chow, Szyld, Dongarra 2016, section 4.
+   * Source: Anzt, Tomov, Dongarra, Heuveline 2013, Algorithm 1; thesis, Algorithm 14, sections 4.8 (block-CRS) and 4.10 (weights);
+   * overlap: Anzt, Chow, Szyld, Dongarra 2016, section 4. These two algorithms do k sweeps, as here. The thesis's listings for CRS and block-CRS (Algorithms
+   * 16 to 18) do one update before their k local ones, 1 + k in all: what they call async-(5) is async-(6) here.
    *
    * With one block it is k Jacobi sweeps on the whole system; with the synchronous schedule it is block Jacobi with k inner
    * sweeps. With momentum the velocities v live from one iterate() to the next, until restart(); the

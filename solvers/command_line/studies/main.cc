@@ -71,6 +71,10 @@ int main(int argc, char **argv)
   try
     {
       Report report(std::cout, settings.csv);
+      report.say(
+        "async-(k) is k sweeps in a block, as in the thesis' Algorithm 14 and the journal's Algorithm 1. The thesis' listings (Algorithms 16 to 18) "
+        "do"
+        "\none before the k local ones, 1 + k in all: what is printed as async-(5) may be async-(6) here, which Tables 4.1 and 4.2 speak for.");
       wanted->run(settings, report);
       report.finish();
     }
