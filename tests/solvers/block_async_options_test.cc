@@ -51,6 +51,7 @@ namespace leopard
              for (const int k : {1, 7, 2, 5})
                o.local_iterations_per_block.push_back(k);
          }},
+        {"large blocks with overlap", [](BlockAsyncOptions &o) { o.block_size = 1250, o.overlap = Overlap::uniform, o.overlap_percent = 40.; }},
         {"large blocks", [](BlockAsyncOptions &o) { o.block_size = 1500, o.momentum = 0.1, o.l1_weights = true, o.block_omega = 0.9; }},
         // on a GPU the kernel for blocks that do not fit in registers, with rows that belong to others
         {"large blocks with overlap", [](BlockAsyncOptions &o) { o.block_size = 700, o.overlap = Overlap::uniform, o.overlap_percent = 40.; }},
@@ -117,6 +118,32 @@ namespace leopard
           for (const int n : {1, 3, 4})
             iterate(method, z, b, n);
           EXPECT_EQ(x, z) << "not the same to the last bit, " << variant.name;
+        }
+    }
+
+    /** Blocks that look at the residual after each iteration must all decide alike: one that goes on alone waits for ever. */
+    TEST_P(Options, PersistentSynchronousFormEndsWithATestInEachIteration)
+    {
+      if (GetParam() != Backend::cuda)
+        GTEST_SKIP() << "a form of the GPU";
+      const CrsMatrix   A = five_point_matrix(100, 100, 0.5);
+      const Vector      b = random_vector(A.n_rows, 3);
+      BlockAsyncOptions o = options(Schedule::synchronous, 96, 1);
+      o.execution         = Execution::persistent;
+      BlockAsync       method(A, o);
+      StoppingCriteria criteria;
+      criteria.relative_tolerance = 1e-8;
+      criteria.test_every         = 1;
+      int n_iterations            = 0;
+      for (int repetition = 0; repetition < 300; ++repetition)
+        {
+          Vector            x(A.n_rows, 0.);
+          const SolveResult result = solve_for(method, x, b, criteria);
+          ASSERT_EQ(result.status, SolveStatus::converged);
+          ASSERT_EQ(result.min_iterations, result.n_iterations);
+          if (repetition == 0)
+            n_iterations = result.n_iterations;
+          ASSERT_EQ(result.n_iterations, n_iterations);
         }
     }
 
