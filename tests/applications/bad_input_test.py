@@ -12,7 +12,7 @@ HELMHOLTZ = FILES / "verification/helmholtz.prm"
 class BadInput(Program):
     def rejected(self, file, *settings, says, options=("--overwrite",), ranks=1, leaves_nothing=True):
         """The program fails with one message that contains all of `says`."""
-        error = self.leopard(file, *settings, options=options, ranks=ranks, fails=True, timeout=120)
+        error = self.leopard(file, *settings, options=options, ranks=ranks, fails=True, timeout=1200)
         for text in [says] if isinstance(says, str) else says:
             self.assertIn(text, error)
         self.assertEqual(error.count("leopard: "), 1, error)
@@ -160,7 +160,7 @@ class BadInput(Program):
         if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=160k", "tmpfs", str(disk)], capture_output=True, check=False).returncode:
             self.skipTest("mounting a small disk is not permitted here")
         self.addCleanup(subprocess.run, ["umount", str(disk)], check=True)
-        result = subprocess.run(self.command(TINY, "Mesh/Global refinements=6", f"Run/Directory={disk}/run"), cwd=self.folder, capture_output=True, text=True, timeout=120, check=False)
+        result = subprocess.run(self.command(TINY, "Mesh/Global refinements=6", f"Run/Directory={disk}/run"), cwd=self.folder, capture_output=True, text=True, timeout=1200, check=False)
         self.assertGreater(result.returncode, 0)
         self.assertIn("no room on the disk", result.stderr)
         self.assertEqual(result.stderr.count("leopard: "), 1)

@@ -207,7 +207,7 @@ class MultigridRanks(Program):
 
 class MultigridBadInput(Program):
     def rejected(self, file, *settings, says, ranks=1):
-        error = self.leopard(file, *settings, fails=True, ranks=ranks, timeout=120)
+        error = self.leopard(file, *settings, fails=True, ranks=ranks, timeout=1200)
         for text in [says] if isinstance(says, str) else says:
             self.assertIn(text, error)
         self.assertEqual(error.count("leopard: "), 1, error)

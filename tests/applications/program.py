@@ -25,7 +25,7 @@ class Program(unittest.TestCase):
             command += ["--set", setting]
         return (["mpirun", "-n", str(ranks)] if ranks > 1 else []) + command
 
-    def leopard(self, file, *settings, options=("--overwrite",), ranks=1, fails=False, timeout=300):
+    def leopard(self, file, *settings, options=("--overwrite",), ranks=1, fails=False, timeout=1200):
         """Runs the program; returns what it said. Settings are "Section/Entry=value"."""
         result = subprocess.run(self.command(file, *settings, options=options, ranks=ranks), cwd=self.folder, capture_output=True, text=True, timeout=timeout)
         if fails:

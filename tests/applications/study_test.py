@@ -163,7 +163,7 @@ class StudyFindings(Program):
 
 class StudyBadInput(Program):
     def rejected(self, *settings, says, text=STENCIL):
-        error = self.leopard(self.write("bad.prm", text), *settings, fails=True, timeout=60)
+        error = self.leopard(self.write("bad.prm", text), *settings, fails=True, timeout=1200)
         for part in [says] if isinstance(says, str) else says:
             self.assertIn(part, error)
         self.assertEqual(error.count("leopard: "), 1, error)

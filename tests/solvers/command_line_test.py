@@ -71,7 +71,7 @@ class Program(unittest.TestCase):
 
     def run_it(self, *options, code=0):
         """Standard output, or if it is to fail standard output and error."""
-        result = subprocess.run([LEOPARD_SOLVE, *options], cwd=self.folder, capture_output=True, text=True, timeout=120, check=False)
+        result = subprocess.run([LEOPARD_SOLVE, *options], cwd=self.folder, capture_output=True, text=True, timeout=1200, check=False)
         self.assertEqual(result.returncode, code, result.stdout[-3000:] + result.stderr)
         if code == 0:
             self.assertEqual(result.stderr, "")

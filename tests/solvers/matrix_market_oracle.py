@@ -71,7 +71,7 @@ def read(path):
 @unittest.skipUnless(ECHO, "LEOPARD_MATRIX_MARKET_ECHO is not set")
 class Oracle(unittest.TestCase):
     def compare(self, original, echoed):
-        result = subprocess.run([ECHO, original, echoed], capture_output=True, text=True, timeout=60)
+        result = subprocess.run([ECHO, original, echoed], capture_output=True, text=True, timeout=1200)
         self.assertEqual(result.returncode, 0, result.stderr)
         shape, entries = entries_of_echo(read(echoed))
         expected = mmread(str(original)).tocoo()
@@ -99,7 +99,7 @@ class Oracle(unittest.TestCase):
             with self.subTest(banner=banner), tempfile.TemporaryDirectory() as folder:
                 original = pathlib.Path(folder, "original.mtx")
                 original.write_text(f"%%MatrixMarket matrix {banner}\n1 1 0\n")
-                result = subprocess.run([ECHO, original, original.with_name("echoed.mtx")], capture_output=True, text=True, timeout=60)
+                result = subprocess.run([ECHO, original, original.with_name("echoed.mtx")], capture_output=True, text=True, timeout=1200)
                 self.assertEqual(result.returncode, 1)
                 self.assertIn("original.mtx:1: ", result.stderr)
                 self.assertEqual(len(list(original.parent.iterdir())), 1)

@@ -9,9 +9,9 @@
 
 #include <gtest/gtest.h>
 
-#include <chrono>
 #include <cmath>
 #include <cstdint>
+#include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <functional>
@@ -61,20 +61,26 @@ namespace leopard
       TuneRequest     request;
       request.seconds   = 1.;
       request.n_threads = 2;
-      TunedChoice                    choice;
-      const std::vector<std::string> lines = lines_of(A, request, choice);
+      TunedChoice              choice;
+      std::vector<std::string> lines;
+      int                      n_measured = 0, n_with_momentum = 0, n_of_metis = 0;
+      const auto               is_enough = [&] { return n_measured >= 3 && n_with_momentum >= 3 && n_of_metis >= 4; };
+      for (; !is_enough() && request.seconds <= 100.; request.seconds *= 10.) // a busy machine measures less in the same time
+        {
+          lines      = lines_of(A, request, choice);
+          n_measured = n_with_momentum = n_of_metis = 0;
+          for (const std::string &line : lines)
+            {
+              n_measured += contains(line, "s a digit (") ? 1 : 0;
+              n_with_momentum += contains(line, "momentum = 0.") ? 1 : 0;
+              n_of_metis += contains(line, "metis blocks of ") ? 1 : 0;
+            }
+        }
       EXPECT_GT(choice.seconds_a_digit, 0.);
       EXPECT_TRUE(choice.options.block_offsets.empty());
       EXPECT_EQ(choice.options.n_threads, 2);
       EXPECT_EQ(choice.options.backend, Backend::host);
-      int n_measured = 0, n_with_momentum = 0, n_of_metis = 0;
-      for (const std::string &line : lines)
-        {
-          n_measured += contains(line, "s a digit (") ? 1 : 0;
-          n_with_momentum += contains(line, "momentum = 0.") ? 1 : 0;
-          n_of_metis += contains(line, "metis blocks of ") ? 1 : 0;
-        }
-      EXPECT_GE(n_measured, 3); // more, but for a busy machine
+      EXPECT_GE(n_measured, 3);
       EXPECT_GE(n_with_momentum, 3);
       EXPECT_GE(n_of_metis, 4);
       EXPECT_TRUE(contains(lines.front(), "eigenvalues of D^-1 A: ")) << lines.front();
@@ -135,11 +141,11 @@ namespace leopard
     {
       const CrsMatrix A = five_point_matrix(150, 150, 0.);
       TuneRequest     request;
-      request.seconds   = 0.5;
-      request.n_threads = 1;
-      const auto start  = std::chrono::steady_clock::now();
+      request.seconds          = 0.5;
+      request.n_threads        = 1;
+      const std::clock_t start = std::clock(); // of this process: on a busy machine less than goes by, and never more with one thread
       tune(A, request);
-      EXPECT_LT(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(), 10 * request.seconds); // other programs run too
+      EXPECT_LT(static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC, 10 * request.seconds);
     }
 
     TEST(Tune, SaysWhenNothingConverges)

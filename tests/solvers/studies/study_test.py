@@ -24,7 +24,7 @@ STUDIES = {
 
 def run(*arguments):
     environment = {name: value for name, value in os.environ.items() if name != "LEOPARD_MATRICES"}
-    return subprocess.run([PROGRAM, *arguments], capture_output=True, text=True, env=environment, timeout=900)
+    return subprocess.run([PROGRAM, *arguments], capture_output=True, text=True, env=environment, timeout=1200)
 
 
 def check(condition, what):
