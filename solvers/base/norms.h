@@ -18,6 +18,16 @@ namespace leopard
     return v != 0. && result < smallest ? smallest : result;
   }
 
+  /**
+   * Whether a norm has come down to its goal: never where one of them is not a number, nor where the goal is infinite. Everything that decides on convergence
+   * or accepts a step asks this.
+   */
+  LEOPARD_HOST_DEVICE inline bool reached(double norm, double goal)
+  {
+    constexpr double largest = 1.7976931348623157e308;
+    return norm <= goal && goal <= largest;
+  }
+
   /** The Euclidean norm of numbers that come one by one, whatever their magnitude: squares are those of quotients by the largest. */
   class SafeNorm
   {

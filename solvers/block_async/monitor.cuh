@@ -144,7 +144,7 @@ namespace leopard
             m.monitor->b       = b;
             m.monitor->goal    = goal;
             m.monitor->limit   = m.test.divergence_factor * m.test.divergence_factor * fmax(initial, goal);
-            m.monitor->state   = initial <= goal ? goal_met : go_on;
+            m.monitor->state   = reached(initial, goal) ? goal_met : go_on;
             DeviceCounter(m.monitor->ready).store(1, cuda::memory_order_release);
           }
       }
@@ -227,7 +227,7 @@ namespace leopard
         m.report->estimate_iterations[n] = iteration;
         m.report->estimates[n]           = sum;
       }
-    return sum <= m.monitor->goal ? goal_met : !(sum <= m.monitor->limit) ? limit_met : go_on;
+    return reached(sum, m.monitor->goal) ? goal_met : !(sum <= m.monitor->limit) ? limit_met : go_on;
   }
 
   __device__ inline void set_monitor_state(Monitor *monitor, int state)

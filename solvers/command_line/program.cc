@@ -180,7 +180,7 @@ namespace leopard::command_line
     /** A result that is not what the solver says it is: nothing is written. */
     void check_result(const SolveResult &result, const Quality &quality, double tolerance)
     {
-      if (result.status == SolveStatus::converged && !(quality.relative() <= 1.1 * tolerance || quality.residual == 0.))
+      if (result.status == SolveStatus::converged && !reached(quality.relative(), 1.1 * tolerance) && quality.residual != 0.)
         throw ConvergenceFailure("the solver says that it converged, but the residual computed anew is " + number(quality.relative(), 4) +
                                  "\n  expected: at most " + number(tolerance, 4) + "; a tolerance far above the rounding level");
     }

@@ -2,6 +2,7 @@
 #include "precondition_block_async.h"
 
 #include "../base/errors.h"
+#include "../base/norms.h"
 #include "../device/device_vector.h"
 #include "../distributed/ghost_exchange.h"
 #include "trilinos_matrix.h"
@@ -302,7 +303,7 @@ namespace leopard
         };
         constexpr double tolerance = 1e-10; // far above rounding; one wrong entry among a million is 1e-6
         const double     error     = std::abs(product(u, Cv) - product(v, Cu));
-        data->is_symmetric         = data->is_fixed && error <= tolerance * std::sqrt(product(u, u) * product(Cv, Cv));
+        data->is_symmetric         = data->is_fixed && reached(error, tolerance * std::sqrt(product(u, u) * product(Cv, Cv)));
       }
     if (data != nullptr && !*data->is_symmetric)
       fail("the transpose is asked for and vmult() is not symmetric, the transpose of others is not implemented",

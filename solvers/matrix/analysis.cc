@@ -2,6 +2,7 @@
 #include "analysis.h"
 
 #include "../base/errors.h"
+#include "../base/norms.h"
 #include "crs_matrix.h"
 #include "eigenvalues.h"
 
@@ -45,7 +46,7 @@ namespace leopard
         {
           step(v);
           const double growth = normalize(v);
-          const bool   done   = n > 5 && std::abs(growth - estimate) <= tolerance * growth;
+          const bool   done   = n > 5 && reached(std::abs(growth - estimate), tolerance * growth);
           estimate            = growth;
           if (done || growth == 0.)
             break;

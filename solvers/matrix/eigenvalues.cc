@@ -2,6 +2,7 @@
 #include "eigenvalues.h"
 
 #include "../base/errors.h"
+#include "../base/norms.h"
 #include "crs_matrix.h"
 
 #if defined(__GNUC__) && !defined(__clang__)
@@ -270,8 +271,8 @@ namespace leopard::spectrum
           {
             const ExtremeEigenvalues old = result;
             result                       = of_tridiagonal(diagonal, beside);
-            if (last || (std::abs(old.smallest - result.smallest) < tolerance * std::abs(result.smallest) &&
-                         std::abs(old.largest - result.largest) < tolerance * result.largest))
+            if (last || (reached(std::abs(old.smallest - result.smallest), tolerance * std::abs(result.smallest)) &&
+                         reached(std::abs(old.largest - result.largest), tolerance * result.largest)))
               return result;
             next_look += next_look / 2;
           }

@@ -2,6 +2,7 @@
 #include "find_stencil.h"
 
 #include "../base/errors.h"
+#include "../base/norms.h"
 
 #include <algorithm>
 #include <array>
@@ -215,7 +216,7 @@ namespace leopard
           if (range.count < n_expected)
             range.add(0., range.row); // entries that are not stored
           const double difference = range.largest - range.smallest;
-          if (slot == slot_of({0, 0, 0}) && difference > tolerance * scale)
+          if (slot == slot_of({0, 0, 0}) && !reached(difference, tolerance * scale))
             {
               for (const int i : lattice.rows)
                 for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
@@ -223,11 +224,11 @@ namespace leopard
                     found.stencil.diagonal.push_back(A.values[p]);
               continue;
             }
-          if (difference > tolerance * scale)
+          if (!reached(difference, tolerance * scale))
             throw NotFound{"the coefficient of the neighbour at (" + std::to_string(offset[0]) + ", " + std::to_string(offset[1]) + ", " +
                            std::to_string(offset[2]) + ") varies from " + text_of(range.smallest) + " to " + text_of(range.largest) + " (row " +
                            std::to_string(range.row) + ")"};
-          const bool   vanishes = std::max(std::abs(range.smallest), std::abs(range.largest)) <= tolerance * scale;
+          const bool   vanishes = reached(std::max(std::abs(range.smallest), std::abs(range.largest)), tolerance * scale);
           const double value = vanishes ? 0. : difference == 0. ? range.smallest : std::clamp(range.sum / range.count, range.smallest, range.largest);
           found.stencil.coefficient(offset[0], offset[1], offset[2]) = value;
           found.deviation = std::max({found.deviation, (range.largest - value) / scale, (value - range.smallest) / scale});

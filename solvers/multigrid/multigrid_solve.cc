@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "../base/errors.h"
+#include "../base/norms.h"
 #include "multigrid_data.h"
 
 #include <algorithm>
@@ -58,12 +59,12 @@ namespace leopard
       int       done                                  = 0;
       const int most                                  = std::min(n_iterations, cycles_unseen);
       // an initial residual that is no number, or small enough, needs no cycle
-      for (bool enough = !(test.initial_residual > test.goal()); !enough; ++done)
+      for (bool enough = !std::isfinite(test.initial_residual) || reached(test.initial_residual, test.goal()); !enough; ++done)
         {
           iterate(x, b, 1);
           const double before = std::sqrt(data.operations->restricted_residual_norm_squared());
           double       norm   = ratio * before;
-          const bool   last = done + 1 == most, near = !(norm > 2. * test.goal() && norm <= test.limit());
+          const bool   last = done + 1 == most, near = reached(norm, 2. * test.goal()) || !(norm <= test.limit());
           // the first cycles reduce more than later ones: the ratio is taken anew after 1, 2, 4 cycles
           const bool settles = ((done + 1) & done) == 0;
           if (ratio == 0. || settles || last || near)
@@ -71,7 +72,7 @@ namespace leopard
               norm  = std::sqrt(residual_norm_squared(x, b));
               ratio = before > 0. ? norm / before : 0.;
             }
-          enough = last || !(norm > test.goal() && norm <= test.limit());
+          enough = last || reached(norm, test.goal()) || !(norm <= test.limit());
           if (enough)
             report.final_residual = norm;
           else

@@ -130,7 +130,7 @@ namespace leopard::reaction_diffusion
     __syncthreads();
     double       norm = squares();
     const double goal = coarse_reduction * coarse_reduction * norm;
-    for (int k = 0; k < max_coarse_iterations && norm > goal; ++k)
+    for (int k = 0; k < max_coarse_iterations && !reached(norm, goal); ++k)
       {
         float2 *p = coarsest.p + static_cast<std::size_t>(k) * n, *q = coarsest.q + static_cast<std::size_t>(k) * n;
         preconditioner.solve(buffer, p);

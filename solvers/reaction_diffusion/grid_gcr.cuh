@@ -139,7 +139,7 @@ namespace leopard::reaction_diffusion
   {
     Controller     &c       = state->controller;
     const GcrState &gcr     = state->gcr;
-    const bool      goes_on = gcr.iteration < c.n_cycles && squares > gcr.goal && !gcr.stuck;
+    const bool      goes_on = gcr.iteration < c.n_cycles && !reached(squares, gcr.goal) && !gcr.stuck;
     if (!goes_on)
       c.n_cycles = gcr.iteration;
     cudaGraphSetConditional(more, goes_on ? 1 : 0);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "../base/norms.h"
+
 #include <algorithm>
 #include <cmath>
 #include <vector>
@@ -45,7 +47,7 @@ namespace leopard::reaction_diffusion
       const double goal = reduction * reduction * norm;
       std::swap(solution, level.d); // d is what the preconditioner works on
       int iteration = 0;
-      for (; iteration < max_iterations && norm > goal; ++iteration)
+      for (; iteration < max_iterations && !reached(norm, goal); ++iteration)
         {
           const int n_kept = static_cast<int>(p.size()), k = iteration % n_kept, n_filled = std::min(iteration, n_kept);
           level.clear();

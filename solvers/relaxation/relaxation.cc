@@ -2,6 +2,7 @@
 #include "relaxation.h"
 
 #include "../base/errors.h"
+#include "../base/norms.h"
 
 #include <algorithm>
 #include <chrono>
@@ -264,8 +265,8 @@ namespace leopard
       {
         if (test.initial_residual >= 0. || std::isnan(test.initial_residual))
           {
-            result.status = tests && result.final_residual <= test.goal()                                      ? SolveStatus::converged
-                            : !(result.final_residual <= test.limit())                                         ? SolveStatus::diverged
+            result.status = tests && reached(result.final_residual, test.goal())                               ? SolveStatus::converged
+                            : !std::isfinite(result.final_residual) || result.final_residual > test.limit()    ? SolveStatus::diverged
                             : tests && grows_steadily(result.history_residuals)                                ? SolveStatus::diverged
                             : criteria.asked_to_stop && criteria.asked_to_stop()                               ? SolveStatus::stopped
                             : criteria.max_seconds > 0. && communication.max(seconds()) > criteria.max_seconds ? SolveStatus::time_limit

@@ -3,6 +3,7 @@
 #include "multigrid_test.h"
 
 #include <solvers/base/errors.h>
+#include <solvers/base/norms.h>
 #include <solvers/matrix/generators.h>
 #include <solvers/relaxation/chebyshev.h>
 #include <solvers/relaxation/point_relaxation.h>
@@ -14,6 +15,21 @@ namespace leopard
   namespace
   {
     constexpr int n = 24;
+
+    TEST(Reached, NeverByWhatIsNoNumberNorWhereTheGoalIsInfinite)
+    {
+      const double nan = std::numeric_limits<double>::quiet_NaN(), infinity = std::numeric_limits<double>::infinity();
+      EXPECT_TRUE(reached(1., 1.));
+      EXPECT_TRUE(reached(0., 0.));
+      EXPECT_FALSE(reached(2., 1.));
+      EXPECT_FALSE(reached(infinity, 1.));
+      for (const double norm : {0., 1., infinity, nan})
+        {
+          EXPECT_FALSE(reached(norm, infinity));
+          EXPECT_FALSE(reached(norm, nan));
+        }
+      EXPECT_FALSE(reached(nan, 1.));
+    }
 
     class Magnitudes : public BackendTest
     {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "steady_states.h"
 
+#include <solvers/base/norms.h>
+
 #include <deal.II/lac/lapack_full_matrix.h>
 #include <deal.II/lac/vector.h>
 
@@ -67,7 +69,7 @@ namespace leopard
           const auto update = newton_update(jacobian, r);
           if (!update || !std::isfinite(norm(*update)))
             return std::nullopt;
-          const bool is_small = norm(*update) <= 1e-10 * (1e-2 + norm(u));
+          const bool is_small = reached(norm(*update), 1e-10 * (1e-2 + norm(u)));
           double     damping = 1., trial_residual = 0.;
           for (;; damping /= 2.)
             {

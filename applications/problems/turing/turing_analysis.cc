@@ -123,7 +123,7 @@ namespace leopard
     const auto   at  = std::find(grid.begin(), grid.end(), best);
     double       low = at == grid.begin() ? best : *std::prev(at), high = std::next(at) == grid.end() ? best : *std::next(at);
     const double ratio = (std::sqrt(5.) - 1.) / 2.;
-    for (const double tolerance = 1e-10 * high; high - low > tolerance;)
+    for (const double width = 1e-10 * high; high - low > width;)
       {
         const double left = high - ratio * (high - low), right = low + ratio * (high - low);
         (growth(left) < growth(right) ? low : high) = growth(left) < growth(right) ? left : right;

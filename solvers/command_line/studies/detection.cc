@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Silent errors: an unexpected delay of convergence gives them away (thesis, section 4.5, which proposes it and measures nothing).
+#include "../../base/norms.h"
 #include "fault_run.h"
 #include "faults.h"
 #include "statistics.h"
@@ -39,7 +40,7 @@ namespace leopard::studies
     double iterations_to_goal(const std::vector<double> &history)
     {
       for (std::size_t t = 1; t < history.size(); ++t)
-        if (history[t] <= goal)
+        if (reached(history[t], goal))
           return static_cast<double>(t) - std::log(goal / history[t]) / std::log(history[t - 1] / history[t]);
       return static_cast<double>(history.size());
     }

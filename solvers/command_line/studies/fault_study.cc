@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A quarter of the components stops at iteration 10 and is taken up again later, or never (thesis, section 4.5, Figure 4.7, Table 4.7).
+#include "../../base/norms.h"
 #include "fault_run.h"
 #include "faults.h"
 #include "published.h"
@@ -42,7 +43,7 @@ namespace leopard::studies
     void find_crossing(History &h)
     {
       for (std::size_t t = 1; t < h.residuals.size(); ++t)
-        if (h.residuals[t] <= tolerance && h.residuals[t - 1] > tolerance)
+        if (reached(h.residuals[t], tolerance) && !reached(h.residuals[t - 1], tolerance))
           {
             h.iterations = static_cast<double>(t) - std::log(tolerance / h.residuals[t]) / std::log(h.residuals[t - 1] / h.residuals[t]);
             if (t > 6) // an even number, as residuals may alternate
@@ -56,7 +57,7 @@ namespace leopard::studies
       History h;
       run.start();
       h.residuals.push_back(run.relative_residual());
-      for (int t = 0; t < longest && (t < shown || (recovery != never && h.residuals.back() > tolerance)); ++t)
+      for (int t = 0; t < longest && (t < shown || (recovery != never && !reached(h.residuals.back(), tolerance))); ++t)
         {
           if (recovery != 0 && t == failure)
             run.stop();

@@ -2,6 +2,7 @@
 #include "study.h"
 
 #include "../../base/errors.h"
+#include "../../base/norms.h"
 #include "../../device/device.h"
 #include "../../matrix/generators.h"
 #include "../../matrix/matrix_market.h"
@@ -214,7 +215,7 @@ namespace leopard::studies
         at.push_back(at.back() + step);
         residuals.push_back(experiment.relative_residual());
         const double r   = residuals.back();
-        result.converged = r <= tolerance;
+        result.converged = reached(r, tolerance);
         // far away, or worse than at half the time and than it ever was
         result.diverged = !(r < 1e6 * residuals.front()) ||
                           (at.back() >= 100 && r > 2. * residuals[index_of_half()] && r > 2. * *std::min_element(residuals.begin(), residuals.end()));
@@ -228,7 +229,7 @@ namespace leopard::studies
     if (result.converged && residuals.size() > 1)
       {
         const std::size_t n = residuals.size() - 1;
-        if (residuals[n] > 0. && residuals[n] < residuals[n - 1] && residuals[n - 1] > tolerance)
+        if (residuals[n] > 0. && residuals[n] < residuals[n - 1] && !reached(residuals[n - 1], tolerance))
           result.iterations = at[n - 1] + (at[n] - at[n - 1]) * std::log(residuals[n - 1] / tolerance) / std::log(residuals[n - 1] / residuals[n]);
         if (with_time)
           {
