@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "../base/norms.h"
 #include "growth.h"
 
 namespace leopard::reaction_diffusion
@@ -26,8 +27,8 @@ namespace leopard::reaction_diffusion
     time_reached,    ///< the time that was asked for
     steady_state,    ///< the rate of change has fallen below SteppingOptions::steady_tolerance
     newton_failure,  ///< Newton's method did not converge in a step of fixed size; the last good solution is kept
-    step_underflow,  ///< the error-controlled step fell below SteppingOptions::smallest_step; the last good solution is kept
-    blow_up,         ///< values that are not finite in a step of fixed size; the last good solution is kept
+    step_underflow,  ///< the step fell below SteppingOptions::smallest_step or the rounding of the time; the last good solution is kept
+    blow_up,         ///< values that are not finite, or beyond 1e150, in a step of fixed size; the last good solution is kept
     negative_values, ///< a field became negative and SteppingOptions::stop_at_negative_values is set
     asked_to_stop    ///< by whom advance() was told to ask; a step that was under way is lost, the last good solution is kept
   };
@@ -116,7 +117,13 @@ namespace leopard::reaction_diffusion
     }
 
     /** Entry q of the sums over two sets of nodes, from those of each. */
-    static LEOPARD_HOST_DEVICE double merge(int q, double a, double b) { return q != n - 1 ? a + b : a > b ? a : b; }
+    static LEOPARD_HOST_DEVICE double merge(int q, double a, double b) { return q != n - 1 ? a + b : larger(a, b); }
+
+    /** Not a number if one of them is none. */
+    static LEOPARD_HOST_DEVICE double larger(double a, double b) { return a > b || a != a ? a : b; }
+
+    /** Whether these are sums over fields that can be trusted: all squares in the range of double. */
+    LEOPARD_HOST_DEVICE bool are_finite() const { return residual < 1e300 && squares < 1e300 && history < 1e300; }
 
     LEOPARD_HOST_DEVICE void copy_to(double *part) const
     {
@@ -220,12 +227,14 @@ namespace leopard::reaction_diffusion
     /**
      * The largest step for which every asynchronous iteration converges on J: rho(|I - D^-1 J|) < 1 is certain where the rows are dominant, that is for
      * 1/dt (order 1) or (1 + 2w) / (1 + w) / dt with w = dt / last_step (order 2) beyond a rate; infinite if the rate is not positive.
-     * @param rate Sums::row_rate, less the dilution.
+     * @param rate Sums::row_rate, less the dilution. If it is not finite there is no such step, and the result is 0.
      */
     static LEOPARD_HOST_DEVICE double asynchronous_bound(double rate, int order, double last_step)
     {
       if (rate <= 0.)
         return HUGE_VAL;
+      if (!(rate < HUGE_VAL))
+        return 0.;
       if (order == 1)
         return 1. / rate;
       // the positive root of rate dt (1 + dt/last_step) = 1 + 2 dt/last_step
@@ -323,10 +332,12 @@ namespace leopard::reaction_diffusion
             limit /= 2.; // two equal steps instead of a long and a tiny one
           step_size = smaller(step_size, limit);
         }
+      if (!(time + step_size > time)) // it would never end
+        return stop(StopReason::step_underflow);
       set_scheme();
       set_prediction();
       const double bound = row_sum_bound(implicit * rate_bound, implicit * excess_bound);
-      const bool   slow  = bound > slow_bound;
+      const bool   slow  = !(bound <= slow_bound);
       uses_multigrid =
         has_multigrid && (options.linear_method == LinearMethod::multigrid || (options.linear_method == LinearMethod::automatic && slow));
       sweep_rate = sweep_rate == 0. ? bound : smaller(sweep_rate, larger(bound, 0.05));
@@ -389,8 +400,10 @@ namespace leopard::reaction_diffusion
       goal                           = larger(options.newton_tolerance * norm, larger(options.newton_floor, rounding()) * std::sqrt(sums.history));
       attempt_figures.newton_steps   = 0;
       attempt_figures.first_residual = norm;
-      if (!(norm < 1e300))
+      if (!sums.are_finite())
         return reject(0.25, StopReason::blow_up);
+      if (!(goal < 1e300)) // the step is so long that rounding is all there is
+        return reject(0.25, StopReason::newton_failure);
       return plan_correction();
     }
 
@@ -408,7 +421,7 @@ namespace leopard::reaction_diffusion
 
     LEOPARD_HOST_DEVICE void learn_rate(double new_norm)
     {
-      if (uses_multigrid || !(norm > 0.) || !(new_norm > 0.) || new_norm <= 0.1 * goal)
+      if (uses_multigrid || !(norm > 0.) || !(new_norm > 0.) || reached(new_norm, 0.1 * goal))
         return; // rounding would be mistaken for slow convergence
       const double seen = std::exp(std::log(static_cast<float>(new_norm / norm)) / static_cast<float>(n_sweeps));
       sweep_rate        = smaller(larger(seen, 0.02), 0.98);
@@ -420,12 +433,12 @@ namespace leopard::reaction_diffusion
       ++attempt_figures.newton_steps;
       attempt_figures.sweeps += n_sweeps;
       attempt_figures.cycles += n_cycles;
-      if (!(new_norm < 1e300))
+      if (!sums.are_finite()) // with an explicit reaction: nor is the reaction at the new values
         return reject(0.25, StopReason::blow_up);
       learn_rate(new_norm);
       const bool diverges = attempt_figures.newton_steps > 1 && new_norm > norm;
       norm                = new_norm;
-      if (norm <= goal)
+      if (reached(norm, goal))
         return judge(sums);
       if (diverges || attempt_figures.newton_steps >= options.max_newton_steps)
         return reject(0.25, StopReason::newton_failure);
@@ -442,7 +455,7 @@ namespace leopard::reaction_diffusion
         {
           const double estimate = attempt_figures.error_estimate;
           const double power    = can_estimate ? std::pow(larger(estimate, 1e-8), -1. / (order + 1)) : 1.;
-          if (estimate > 1.)
+          if (!(estimate <= 1.))
             return reject(larger(0.2, 0.85 * power), StopReason::step_underflow);
           // a step cut short to hit a time says little about the next one, and one that was just rejected is no time to grow
           const double growth = smaller(largest_growth, 0.85 * power);
@@ -494,7 +507,7 @@ namespace leopard::reaction_diffusion
         return stop(StopReason::negative_values);
       if (finished())
         return Action::stop;
-      if (figures.rate_of_change < options.steady_tolerance)
+      if (options.steady_tolerance > 0. && reached(figures.rate_of_change, options.steady_tolerance))
         return stop(StopReason::steady_state);
       return begin_attempt();
     }
@@ -508,7 +521,7 @@ namespace leopard::reaction_diffusion
       if (!options.error_controlled)
         return stop(reason);
       next_step = step_size * growth;
-      if (next_step < options.smallest_step)
+      if (!(next_step >= options.smallest_step))
         return stop(StopReason::step_underflow);
       return begin_attempt();
     }

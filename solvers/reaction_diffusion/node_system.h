@@ -107,9 +107,8 @@ namespace leopard::reaction_diffusion
     /** What is beside u - prediction in the error of the IMEX scheme, see Controller. @param r the extrapolated reaction; gets the result. */
     LEOPARD_HOST_DEVICE void extrapolation_error(const Scheme &s, const double *u, double *r) const
     {
-      double now[N] = {};
-      if (s.reaction_error != 0.)
-        kinetics.evaluate(u, now, nullptr);
+      double now[N];
+      kinetics.evaluate(u, now, nullptr); // without an estimate, too: what is not finite here must not be accepted
       for (int c = 0; c < N; ++c)
         r[c] = s.reaction_error * (r[c] - gamma * s.reaction_factor * now[c]);
     }
@@ -124,7 +123,7 @@ namespace leopard::reaction_diffusion
           for (int d = 0; d < N; ++d)
             if (d != c)
               sum += j[c * N + d] < 0. ? -j[c * N + d] : j[c * N + d];
-          result = sum > result ? sum : result;
+          result = Sums::larger(sum, result);
         }
       return result * s.diffusion_factor;
     }

@@ -79,7 +79,15 @@ namespace leopard::reaction_diffusion
       require(d > 0. && std::isfinite(d), "a diffusion coefficient is " + std::to_string(d), "a positive number");
     const SteppingOptions &s = stepping;
     require(s.step_size > 0. && std::isfinite(s.step_size), "the step size is " + std::to_string(s.step_size), "a positive number");
-    require(s.error_tolerance > 0. || !s.error_controlled, "the error tolerance is " + std::to_string(s.error_tolerance), "a positive number");
+    require((s.error_tolerance > 0. && std::isfinite(s.error_tolerance)) || !s.error_controlled,
+            "the error tolerance is " + std::to_string(s.error_tolerance),
+            "a positive number");
+    require(s.smallest_step >= 0. && s.largest_step > 0.,
+            "the smallest step is " + std::to_string(s.smallest_step) + " and the largest " + std::to_string(s.largest_step),
+            "numbers from 0 on, the largest not 0");
+    require(s.steady_tolerance >= 0. && std::isfinite(s.steady_tolerance),
+            "the steady tolerance is " + std::to_string(s.steady_tolerance),
+            "a positive number, or 0 for none");
     require(s.bound_fraction >= 0. && s.bound_fraction <= 1.,
             "the fraction of the asynchronous bound is " + std::to_string(s.bound_fraction),
             "0 for steps that do not follow it, or at most 1");
@@ -90,6 +98,9 @@ namespace leopard::reaction_diffusion
     require(s.bound_fraction == 0. || s.scheme != Scheme::imex_bdf2,
             "steps follow the asynchronous bound, but with an explicit reaction every step has a convergent iteration",
             "implicit Euler or BDF2");
+    require(s.newton_tolerance >= 0. && s.newton_floor >= 0. && std::isfinite(s.newton_tolerance) && std::isfinite(s.newton_floor),
+            "the tolerances of Newton's method are " + std::to_string(s.newton_tolerance) + " and " + std::to_string(s.newton_floor),
+            "finite numbers that are not negative");
     require(s.newton_tolerance > 0. || s.newton_floor > 0., "both tolerances of Newton's method are 0", "at least one positive number");
     require(s.max_newton_steps >= 1 && s.max_sweeps >= 1 && s.max_cycles >= 1, "a largest number of iterations is below 1", "1 or more");
     require(s.omega > 0. && s.omega < 2., "the relaxation factor omega is " + std::to_string(s.omega), "a number between 0 and 2");
@@ -220,6 +231,11 @@ namespace leopard::reaction_diffusion
   long Stepper::step_number() const
   {
     return implementation->controller.step;
+  }
+
+  double Stepper::attempted_step_size() const
+  {
+    return implementation->controller.step_size;
   }
 
   double Stepper::next_step_size() const

@@ -77,6 +77,7 @@ namespace leopard::reaction_diffusion
     double             time() const;
     long               step_number() const;
     double             next_step_size() const;
+    double             attempted_step_size() const; ///< of the last step that was tried, accepted or not
     const StepFigures &last_step() const;
     const Totals      &totals() const; ///< since the constructor
 

@@ -6,6 +6,7 @@
 #include <solvers/reaction_diffusion/node_system.h>
 
 #include <algorithm>
+#include <limits>
 
 namespace leopard::reaction_diffusion
 {
@@ -305,6 +306,108 @@ namespace leopard::reaction_diffusion
     stepper.start(u.data());
     EXPECT_EQ(stepper.advance(1., 10, 0.), StopReason::blow_up);
     EXPECT_EQ(stepper.step_number(), 0);
+  }
+
+  namespace
+  {
+    /** u' = f(u) for one species. @param f, derivative outputs of the tape. */
+    StepperOptions one_species(Backend backend, Scheme scheme, const ExpressionTape &tape)
+    {
+      StepperOptions options = fixed_steps(backend, scheme, 0.3);
+      options.kinetics       = {"expressions", {}, 1., tape};
+      options.diffusion      = {1.};
+      return options;
+    }
+
+    /** f = -sqrt(u), f' = -1 / (2 sqrt(u)) */
+    ExpressionTape minus_root()
+    {
+      TapeWriter          w(1, {-0.5});
+      const std::uint16_t root = w.apply(Operation::sqrt, 0, 0);
+      w.tape.outputs           = {w.negate(root), w.apply(Operation::divide, w.constant(0), root)};
+      return w.tape;
+    }
+
+    /** f = u^2, f' = 2 u */
+    ExpressionTape square_of()
+    {
+      TapeWriter w(1, {2.});
+      w.tape.outputs = {w.times(0, 0), w.times(w.constant(0), 0)};
+      return w.tape;
+    }
+  } // namespace
+
+  /** A step with an explicit reaction may lead to where the reaction is no number; the step after it could not be made. */
+  TEST_P(ReactionDiffusionSteps, AReactionThatIsNotFiniteFailsTheStepThatLeadsThere)
+  {
+    const NodeGrid grid = unit_grid(9, 2);
+    for (const bool error_controlled : {false, true})
+      {
+        StepperOptions options            = one_species(GetParam(), Scheme::imex_bdf2, minus_root());
+        options.stepping.error_controlled = error_controlled;
+        options.stepping.error_tolerance  = 1.;
+        const Vector initial(grid.n_nodes(), 1.);
+        Stepper      stepper(grid, options);
+        stepper.start(initial.data());
+        EXPECT_EQ(stepper.advance(4., 1000, 0.), error_controlled ? StopReason::step_underflow : StopReason::blow_up);
+        EXPECT_GT(stepper.step_number(), 2);
+        EXPECT_NEAR(stepper.time(), 2., 0.8);
+        Vector u(initial.size());
+        stepper.solution(u.data());
+        for (const double value : u)
+          EXPECT_GE(value, 0.) << "error-controlled: " << error_controlled;
+      }
+  }
+
+  /** u' = u^2 from 1 is infinite at t = 1, and steps become shorter than what the time can resolve. */
+  TEST_P(ReactionDiffusionSteps, StepsThatDoNotAdvanceTheTimeEndTheRun)
+  {
+    const NodeGrid grid = unit_grid(9, 2);
+    for (const Scheme scheme : {Scheme::implicit_euler, Scheme::bdf2, Scheme::imex_bdf2})
+      {
+        StepperOptions options            = one_species(GetParam(), scheme, square_of());
+        options.stepping.error_controlled = true;
+        options.stepping.step_size        = 1e-3;
+        options.stepping.smallest_step    = 0.;
+        const Vector initial(grid.n_nodes(), 1.);
+        Stepper      stepper(grid, options);
+        stepper.start(initial.data());
+        EXPECT_EQ(stepper.advance(2., 100000, 0.), StopReason::step_underflow);
+        EXPECT_NEAR(stepper.time(), 1., 0.02);
+      }
+  }
+
+  /** Sums of their squares are infinite, and what is measured against them looks like nothing. */
+  TEST_P(ReactionDiffusionSteps, FieldsWhoseSquaresOverflowAreABlowUp)
+  {
+    const NodeGrid grid = unit_grid(9, 2);
+    for (const bool error_controlled : {false, true})
+      {
+        TapeWriter nothing(1, {0.});
+        nothing.tape.outputs              = {nothing.constant(0), nothing.constant(0)};
+        StepperOptions options            = one_species(GetParam(), Scheme::bdf2, nothing.tape);
+        options.stepping.error_controlled = error_controlled;
+        const Vector initial(grid.n_nodes(), 1e160);
+        Stepper      stepper(grid, options);
+        stepper.start(initial.data());
+        EXPECT_EQ(stepper.advance(1., 10, 0.), error_controlled ? StopReason::step_underflow : StopReason::blow_up);
+        EXPECT_EQ(stepper.step_number(), 0);
+      }
+  }
+
+  TEST(Controller, ABoundOfNoNumberIsNone)
+  {
+    const double nan = std::numeric_limits<double>::quiet_NaN(), infinity = std::numeric_limits<double>::infinity();
+    for (const int order : {1, 2})
+      for (const double rate : {nan, infinity})
+        EXPECT_EQ(Controller::asynchronous_bound(rate, order, 1e-3), 0.);
+    for (const double other : {-1., 0., 1., infinity, nan})
+      {
+        EXPECT_TRUE(std::isnan(Sums::larger(nan, other)));
+        EXPECT_TRUE(std::isnan(Sums::larger(other, nan)));
+      }
+    EXPECT_EQ(Sums::larger(2., 1.), 2.);
+    EXPECT_EQ(Sums::larger(1., 2.), 2.);
   }
 
   TEST(ReactionDiffusionStepsInput, BadInputIsNamed)
