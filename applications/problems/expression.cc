@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "expression.h"
 
+#include <applications/symbolic/nesting.h>
 #include <solvers/base/errors.h>
 
 #include <deal.II/base/numbers.h>
@@ -16,6 +17,12 @@ namespace leopard
   {
     if (is_zero())
       return;
+    const auto fail = [&](const std::string &reason) {
+      throw Error("the expression '" + shortened(text) + "' of the entry '" + entry + "' cannot be evaluated" + reason +
+                  "\n  expected: an expression in " + variables + ",t with muParser's functions (sin, exp, sqrt, if(a,b,c), ...) and pi");
+    };
+    if (const std::string reason = why_too_deep(text); !reason.empty())
+      fail(": " + reason);
     parser = std::make_shared<dealii::FunctionParser<3>>(1);
     // muParser complains at the first evaluation only, and not by name
     try
@@ -31,8 +38,7 @@ namespace leopard
         std::string       reason;
         if (std::regex_search(what, match, std::regex("The parser said: ([^\\n]*)")))
           reason = ": " + match[1].str();
-        throw Error("the expression '" + text + "' of the entry '" + entry + "' cannot be evaluated" + reason + "\n  expected: an expression in " +
-                    variables + ",t with muParser's functions (sin, exp, sqrt, if(a,b,c), ...) and pi");
+        fail(reason);
       }
   }
 

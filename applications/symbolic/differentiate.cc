@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "differentiate.h"
 
+#include "nesting.h"
 #include "translator.h"
 
 #include <solvers/base/errors.h>
@@ -46,6 +47,8 @@ namespace leopard
       /** @throws Error with the position. Names are looked up first: GiNaC does not say where an unknown one stands. */
       GiNaC::ex read(const GiNaC::symtab &symbols) const
       {
+        if (const std::string reason = why_too_deep(expression.text); !reason.empty())
+          fail(0, reason);
         check_names();
         std::istringstream stream(expression.text);
         try
@@ -75,9 +78,9 @@ namespace leopard
       {
         while (position > 0 && std::isspace(static_cast<unsigned char>(expression.text[position])) != 0)
           --position;
-        throw Error("the expression '" + expression.text + "' of the entry '" + expression.entry + "' cannot be used, at position " +
-                    std::to_string(position + 1) + (expression.text.empty() ? "" : ", '" + expression.text.substr(position) + "'") + ": " + reason +
-                    "\n  expected: " + expected());
+        throw Error("the expression '" + shortened(expression.text) + "' of the entry '" + expression.entry + "' cannot be used, at position " +
+                    std::to_string(position + 1) + (expression.text.empty() ? "" : ", '" + shortened(expression.text.substr(position)) + "'") + ": " +
+                    reason + "\n  expected: " + expected());
       }
 
       /** Reports what has gone wrong with a whole expression; at the first use of `name` if there is one. */

@@ -123,7 +123,14 @@ namespace leopard
     return operands;
   }
 
+  /** Each subexpression once, as often as derivatives repeat it. */
   Translator::Register Translator::translate(const GiNaC::ex &e)
+  {
+    const auto found = known.find(e);
+    return found != known.end() ? found->second : known[e] = translate_anew(e);
+  }
+
+  Translator::Register Translator::translate_anew(const GiNaC::ex &e)
   {
     if (is_constant(e))
       return builder.constant(number(e));
@@ -194,12 +201,12 @@ namespace leopard
 
   Translator::Register Translator::translate_power(const GiNaC::ex &base, const GiNaC::ex &exponent)
   {
-    const Register x = translate(base);
-    if (!is_constant(exponent))
-      return builder.apply(Operation::power, x, translate(exponent));
-    const double p = number(exponent);
+    const double p = is_constant(exponent) ? number(exponent) : 1.;
     if (p < 0.)
       return builder.apply(Operation::divide, builder.constant(1.), translate_power(base, -exponent));
+    const Register x = translate(base); // once: continued fractions are nested in it
+    if (!is_constant(exponent))
+      return builder.apply(Operation::power, x, translate(exponent));
     if (p == std::floor(p) && p <= 32.)
       return integer_power(x, static_cast<unsigned int>(p));
     if (2. * p == std::floor(2. * p) && p <= 8.)

@@ -46,6 +46,7 @@ namespace leopard
     static std::vector<GiNaC::ex> sorted_operands(const GiNaC::ex &e);
 
     Register translate(const GiNaC::ex &e);
+    Register translate_anew(const GiNaC::ex &e);
     Register translate_sum(const GiNaC::ex &e);
     Register translate_product(const GiNaC::ex &e);
     Register translate_power(const GiNaC::ex &base, const GiNaC::ex &exponent);
@@ -54,5 +55,7 @@ namespace leopard
 
     TapeBuilder                         builder;
     std::map<std::string, unsigned int> inputs;
+
+    std::map<GiNaC::ex, Register, GiNaC::ex_is_less> known; ///< what has been translated
   };
 } // namespace leopard

@@ -50,6 +50,28 @@ namespace leopard
       EXPECT_DOUBLE_EQ(value_of("abs(u - v)", u, v), v - u);
     }
 
+    /** As deep as is allowed; each level was once translated twice. */
+    TEST(Symbolic, ContinuedFractionsTakeNoTime)
+    {
+      const double u = 0.7, v = 1.3;
+      std::string  text     = "v";
+      double       expected = v;
+      for (int i = 0; i < 95; ++i)
+        {
+          text     = "1/(u+" + text + ")";
+          expected = 1. / (u + expected);
+        }
+      EXPECT_NEAR(value_of(text, u, v), expected, 1e-14);
+      EXPECT_THROW(value_of("1/(u+1/(u+1/(u+1/(u+1/(u+" + text + ")))))", u, v), Error); // deeper
+      for (const std::string deep : {"sin(", "("})
+        {
+          std::string nested;
+          for (int i = 0; i < 100000; ++i)
+            nested += deep; // not even closed
+          EXPECT_THROW(value_of(nested, u, v), Error);
+        }
+    }
+
     TEST(Symbolic, DerivativesAreThoseOfDifferenceQuotients)
     {
       const std::vector<std::string> texts = {"a - u + u^2*v",
