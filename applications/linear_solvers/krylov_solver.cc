@@ -3,6 +3,7 @@
 #include "implementation.h"
 
 #include <applications/run/log.h>
+#include <applications/run/stop_signal.h>
 #include <solvers/base/errors.h>
 #include <solvers/dealii/precondition_relaxation.h>
 
@@ -70,10 +71,32 @@ namespace leopard
       std::vector<std::unique_ptr<FieldMultigrid>> fields;
     };
 
+    /** Looks in each iteration whether the run is asked to stop. */
+    class StoppableControl : public SolverControl
+    {
+    public:
+      StoppableControl(MPI_Comm comm_, unsigned int max_iterations, double tolerance)
+        : SolverControl(max_iterations, tolerance, false, false)
+        , comm(comm_)
+      {
+      }
+
+      /** @throws Stopped. */
+      State check(const unsigned int step, const double value) override
+      {
+        throw_if_stop_requested(comm);
+        return SolverControl::check(step, value);
+      }
+
+    private:
+      MPI_Comm comm;
+    };
+
     /** Runs one of deal.II's Krylov solvers; the same code for host and device vectors. */
     template <typename Vector, typename Operator, typename Preconditioner>
     LinearSolveResult run_krylov(const LinearSolverParameters &parameters,
                                  const LinearTarget           &target,
+                                 MPI_Comm                      comm,
                                  VectorMemory<Vector>         &memory,
                                  const Operator               &A,
                                  Vector                       &x,
@@ -83,7 +106,7 @@ namespace leopard
     {
       // a Krylov method always tests; without a tolerance it does the iterations it was given
       const double      tolerance = std::max(target.relative_tolerance * b.l2_norm(), std::numeric_limits<double>::min());
-      SolverControl     control(target.max_iterations, tolerance, false, false);
+      StoppableControl  control(comm, target.max_iterations, tolerance);
       LinearSolveResult result;
       try
         {
@@ -143,8 +166,9 @@ namespace leopard
     {
     public:
       HostKrylovSolver(
-        const LinearSolverParameters &parameters_, const HostMatrix &A_, unsigned int n_components_, LevelSource *levels, MPI_Comm comm)
+        const LinearSolverParameters &parameters_, const HostMatrix &A_, unsigned int n_components_, LevelSource *levels, MPI_Comm comm_)
         : parameters(parameters_)
+        , comm(comm_)
         , A(A_)
         , n_components(n_components_)
       {
@@ -184,7 +208,9 @@ namespace leopard
 
       LinearSolveResult solve(HostVector &x, const HostVector &b, const LinearTarget &target) override
       {
-        const auto run = [&](const auto &preconditioner) { return run_krylov(parameters, target, memory, A, x, b, preconditioner, is_flexible()); };
+        const auto run = [&](const auto &preconditioner) {
+          return run_krylov(parameters, target, comm, memory, A, x, b, preconditioner, is_flexible());
+        };
         LinearSolveResult result;
         if (relaxation != nullptr)
           result = run(*relaxation);
@@ -213,6 +239,7 @@ namespace leopard
       bool is_flexible() const { return needs_flexible(parameters, local != nullptr ? local->relaxation.get() : nullptr, multigrid.get()); }
 
       const LinearSolverParameters           &parameters;
+      MPI_Comm                                comm;
       const HostMatrix                       &A;
       const unsigned int                      n_components;
       GrowingVectorMemory<HostVector>         memory;
@@ -228,8 +255,9 @@ namespace leopard
     {
     public:
       DeviceKrylovSolver(
-        const LinearSolverParameters &parameters_, const HostMatrix &A, unsigned int n_components, LevelSource *levels, MPI_Comm comm)
+        const LinearSolverParameters &parameters_, const HostMatrix &A, unsigned int n_components, LevelSource *levels, MPI_Comm comm_)
         : parameters(parameters_)
+        , comm(comm_)
         , local(parameters_, parameters_.preconditioner, A, comm)
         , matrix(local.local.matrix, local.exchange)
         , x_device(local.local.matrix.n_rows, &local.exchange)
@@ -255,7 +283,7 @@ namespace leopard
         x_device.copy_from_host(x.begin());
         b_device.copy_from_host(b.begin());
         const auto run = [&](const auto &preconditioner) {
-          return run_krylov(parameters, target, memory, matrix, x_device, b_device, preconditioner, is_flexible());
+          return run_krylov(parameters, target, comm, memory, matrix, x_device, b_device, preconditioner, is_flexible());
         };
         const LinearSolveResult result = relaxation != nullptr  ? run(*relaxation)
                                          : multigrid != nullptr ? run(*multigrid)
@@ -273,6 +301,7 @@ namespace leopard
       bool is_flexible() const { return needs_flexible(parameters, local.relaxation.get(), multigrid.get()); }
 
       const LinearSolverParameters             &parameters;
+      MPI_Comm                                  comm;
       LocalRelaxation                           local;
       DeviceOperator                            matrix;
       DeviceVector<double>                      x_device, b_device;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "implementation.h"
 
+#include <applications/run/stop_signal.h>
 #include <solvers/base/errors.h>
 #include <solvers/device/device.h>
 
@@ -202,8 +203,9 @@ namespace leopard
   }
 
   LinearSolver::LinearSolver(
-    const LinearSolverParameters &parameters_, const HostMatrix &A, unsigned int n_components, LevelSource *levels, MPI_Comm comm)
+    const LinearSolverParameters &parameters_, const HostMatrix &A, unsigned int n_components, LevelSource *levels, MPI_Comm comm_)
     : parameters(parameters_)
+    , comm(comm_)
   {
     if (parameters.method == "multigrid")
       implementation = make_multigrid_solver(parameters, A, *levels, comm);
@@ -226,6 +228,7 @@ namespace leopard
 
   LinearSolveResult LinearSolver::solve(HostVector &x, const HostVector &b, const LinearTarget &target)
   {
+    throw_if_stop_requested(comm);
     return implementation->solve(x, b, target);
   }
 

@@ -116,7 +116,8 @@ namespace leopard
 
     /**
      * Solves from the given x. A relaxation that misses its tolerance returns converged = false.
-     * @throws ConvergenceFailure if the iteration diverges, with an estimate of rho(|B|) and what to try.
+     * @throws ConvergenceFailure if the iteration diverges, with an estimate of rho(|B|) and what to try; Stopped between iterations when the run is asked to
+     * stop (the direct solver looks before it begins only).
      */
     LinearSolveResult solve(HostVector &x, const HostVector &b, const LinearTarget &target);
 
@@ -130,6 +131,7 @@ namespace leopard
 
   private:
     const LinearSolverParameters   &parameters;
+    MPI_Comm                        comm;
     std::unique_ptr<Implementation> implementation;
   };
 } // namespace leopard

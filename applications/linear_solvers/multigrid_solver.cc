@@ -3,6 +3,7 @@
 #include "implementation.h"
 
 #include <applications/run/log.h>
+#include <applications/run/stop_signal.h>
 #include <solvers/base/errors.h>
 #include <solvers/device/device_vector.h>
 
@@ -19,6 +20,7 @@ namespace leopard
     public:
       MultigridSolver(const LinearSolverParameters &parameters_, const HostMatrix &A_, LevelSource &levels, MPI_Comm comm_)
         : A(A_)
+        , comm(comm_)
         , multigrid(parameters_, A_, Field(), levels, comm_)
         , residual(A.locally_owned_range_indices(), comm_)
         , correction(residual)
@@ -67,6 +69,7 @@ namespace leopard
         StoppingCriteria criteria;
         criteria.max_iterations     = max_iterations;
         criteria.absolute_tolerance = goal;
+        criteria.asked_to_stop      = [this] { return stop_requested(comm); };
         correction                  = 0.;
         SolveResult result;
         if (on_device)
@@ -78,6 +81,8 @@ namespace leopard
           }
         else
           result = multigrid.preconditioner().solve(correction.begin(), residual.begin(), criteria);
+        if (result.status == SolveStatus::stopped)
+          throw_if_stop_requested(comm);
         if (result.status == SolveStatus::diverged || !std::isfinite(result.final_residual))
           report_divergence(result);
         return result;
@@ -95,6 +100,7 @@ namespace leopard
       }
 
       const HostMatrix    &A;
+      MPI_Comm             comm;
       FieldMultigrid       multigrid;
       HostVector           residual, correction;
       const bool           on_device;

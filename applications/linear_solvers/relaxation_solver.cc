@@ -2,6 +2,7 @@
 #include "implementation.h"
 
 #include <applications/run/log.h>
+#include <applications/run/stop_signal.h>
 #include <solvers/base/errors.h>
 #include <solvers/device/device_vector.h>
 #include <solvers/matrix/analysis.h>
@@ -100,6 +101,7 @@ namespace leopard
         criteria.max_iterations     = target.max_iterations;
         criteria.relative_tolerance = target.relative_tolerance;
         criteria.test_every         = parameters.test_every;
+        criteria.asked_to_stop      = [this] { return stop_requested(comm); };
 
         std::copy(x.begin(), x.end(), host_x.begin());
         double       *x_data = host_x.data();
@@ -112,6 +114,8 @@ namespace leopard
             b_data = device_b.data();
           }
         const SolveResult result = leopard::solve(*local.relaxation, x_data, b_data, criteria, local.exchange);
+        if (result.status == SolveStatus::stopped)
+          throw_if_stop_requested(comm);
         if (result.status == SolveStatus::diverged || !std::isfinite(result.final_residual))
           report_divergence(local.relaxation->name(), local.local.matrix, result.initial_residual, result.final_residual, result.n_iterations, comm);
         if (on_device)

@@ -25,15 +25,29 @@ namespace leopard
   bool stop_requested(MPI_Comm comm)
   {
     const int mine = stop_signal;
-    int       any  = 0;
+    int       any = 0, n_ranks = 1;
+    MPI_Comm_size(comm, &n_ranks);
+    if (n_ranks == 1) // this is asked in each iteration of a solver
+      return mine != 0;
     MPI_Allreduce(&mine, &any, 1, MPI_INT, MPI_MAX, comm);
     if (any != 0)
       stop_signal = any;
     return any != 0;
   }
 
-  std::string stop_signal_name()
+  void throw_if_stop_requested(MPI_Comm comm)
   {
-    return stop_signal == SIGINT ? "SIGINT" : "SIGTERM";
+    if (stop_requested(comm))
+      throw Stopped(stop_status());
+  }
+
+  std::string stop_status()
+  {
+    return stop_signal == SIGINT ? "stopped: SIGINT" : "stopped: SIGTERM";
+  }
+
+  int exit_code(const std::string &status)
+  {
+    return status == "stopped: SIGINT" ? 128 + SIGINT : status == "stopped: SIGTERM" ? 128 + SIGTERM : 0;
   }
 } // namespace leopard

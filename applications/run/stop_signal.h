@@ -3,16 +3,30 @@
 
 #include <mpi.h>
 
+#include <stdexcept>
 #include <string>
 
 namespace leopard
 {
+  /** What ends a computation that was asked to stop; no Error, since nothing is wrong. Thrown on all ranks. */
+  class Stopped : public std::runtime_error
+  {
+  public:
+    using std::runtime_error::runtime_error;
+  };
+
   /** From now on SIGTERM and SIGINT ask the run to stop with a checkpoint; a second one ends the program at once. */
   void install_stop_signal_handlers();
 
-  /** Whether any rank was asked to stop. Collective. */
+  /** Whether any rank was asked to stop; once true it stays so. Collective. */
   bool stop_requested(MPI_Comm comm);
 
-  /** "SIGTERM" or "SIGINT". */
-  std::string stop_signal_name();
+  /** Collective. @throws Stopped with the status, "stopped: SIGTERM" or "stopped: SIGINT", if any rank was asked to stop. */
+  void throw_if_stop_requested(MPI_Comm comm);
+
+  /** "stopped: SIGTERM" or "stopped: SIGINT". */
+  std::string stop_status();
+
+  /** 130 or 143 (128 and the number of the signal) for the status of a run that a signal has stopped, as a shell says it; 0 for others. */
+  int exit_code(const std::string &status);
 } // namespace leopard

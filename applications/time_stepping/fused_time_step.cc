@@ -6,6 +6,7 @@
 #include <applications/nonlinear/implicit_system.h>
 #include <applications/problems/problem.h>
 #include <applications/run/log.h>
+#include <applications/run/stop_signal.h>
 #include <solvers/base/errors.h>
 
 #include <cmath>
@@ -27,12 +28,15 @@ namespace leopard
     reaction_diffusion::Stepper &stepper = fused->stepper;
     if (!fused_loaded)
       fused->load({static_cast<long>(n_steps), t, dt, std::vector<double>(steps.begin(), steps.begin() + n_levels - 1)}, levels);
-    fused_loaded      = true;
-    const auto before = stepper.totals();
-    const auto reason = stepper.advance(batch.stop_time, batch.max_steps, batch.slack);
-    StepReport report;
+    fused_loaded          = true;
+    const auto     before = stepper.totals();
+    const MPI_Comm comm   = u_new.get_mpi_communicator();
+    const auto     reason = stepper.advance(batch.stop_time, batch.max_steps, batch.slack, [comm] { return stop_requested(comm); });
+    StepReport     report;
     if (stepper.totals().steps > before.steps)
       take_over_steps(before, report);
+    else if (reason == StopReason::asked_to_stop)
+      throw_if_stop_requested(comm);
     if (reason == StopReason::newton_failure || reason == StopReason::step_underflow || reason == StopReason::blow_up)
       throw ConvergenceFailure(std::string(reason == StopReason::newton_failure   ? "Newton's method does not converge"
                                            : reason == StopReason::step_underflow ? "the step size underflows"

@@ -181,8 +181,18 @@ namespace leopard
             if (limit > integrator.next_step_size() && limit < 2. * integrator.next_step_size())
               limit /= 2.; // two equal steps instead of a long and a tiny one
           }
-        const StepBatch  batch{next_output, slack(), steps_together(integrator, parameters, result.n_steps, seconds_since(start))};
-        const StepReport report = step_or_save(integrator, limit, batch, actions);
+        const StepBatch batch{next_output, slack(), steps_together(integrator, parameters, result.n_steps, seconds_since(start))};
+        StepReport      report;
+        try
+          {
+            report = step_or_save(integrator, limit, batch, actions);
+          }
+        catch (const Stopped &stopped) // in the middle of a step, which is lost
+          {
+            actions.write_checkpoint();
+            result.status = stopped.what();
+            return result;
+          }
         count(report, result);
         for (const std::string &note : report.notes)
           log.line(note);
@@ -218,13 +228,14 @@ namespace leopard
             actions.write_checkpoint();
             last_checkpoint = Clock::now();
           }
+        log.check();
         if (last)
           {
             result.status = at_end           ? "finished"
                             : steady         ? "steady state"
                             : too_slow       ? "stopped: too slow"
                             : wall_time_over ? "stopped: wall time"
-                                             : "stopped: " + stop_signal_name();
+                                             : stop_status();
             return result;
           }
       }

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0
+"""SIGTERM and Ctrl-C wherever the program is: it stops soon, says so, and goes on with --resume."""
+import os
+import pathlib
+import signal
+import subprocess
+
+from program import FILES, ROOT, Program
+
+LAPLACE = FILES / "verification/laplace.prm"
+TINY = ROOT / "tests/output/tiny_turing.prm"
+# none of these ends by itself within a quarter of an hour
+NEVER = ["Linear solver/Max iterations=2000000000", "Linear solver/Relative tolerance=1e-15", "Mesh/Global refinements=9", "Verification/Refinements=0", "Laplace/Exact solution="]
+
+
+class Signals(Program):
+    def stop(self, file, *settings, after, number=signal.SIGTERM, ranks=1, name=None):
+        """Sends the signal when a line with `after` is there, and expects an end that would not come otherwise."""
+        process = subprocess.Popen(self.command(file, *settings, options=["--overwrite"], ranks=ranks), cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        said = ""
+        for line in process.stdout:
+            said += line
+            if after in line:
+                break
+        else:
+            self.fail(said + process.stderr.read())
+        if ranks > 1:  # one of them; the others are to hear of it
+            children = pathlib.Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+            os.kill(int(children[-1]), number)
+        else:
+            process.send_signal(number)
+        try:
+            rest, error = process.communicate(timeout=60)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.communicate()
+            self.fail(f"still running a minute after the signal: {settings}")
+        status = "stopped: " + signal.Signals(number).name
+        self.assertEqual(process.returncode, 128 + number, said + rest + error)
+        self.assertIn(status, rest)
+        self.assertEqual(self.run_json(name or file.stem)["status"], status)
+        return said + rest
+
+    def test_stationary_solves(self):
+        for method, preconditioner in (("jacobi", "none"), ("async", "none"), ("cg", "none"), ("gmres", "jacobi")):
+            self.stop(LAPLACE, *NEVER, f"Linear solver/Method={method}", f"Linear solver/Preconditioner={preconditioner}", after="cycle 0", number=signal.SIGINT)
+
+    def test_newton(self):
+        self.stop(FILES / "benchmarks/newton_thesis.prm", "Newton/Linear iterations=100000000", "Mesh/Cells=500", after="cycle 0")
+
+    def test_inside_a_step(self):
+        settings = ["Time stepping/Engine=general", "Newton/Forcing=fixed iterations", "Newton/Linear iterations=100000000", "Linear solver/Method=async"]
+        said = self.stop(TINY, *settings, "Mesh/Global refinements=7", after="time loop: general")
+        self.assertIn("go on with --resume", said)
+        self.leopard(TINY, *settings[:1], "Mesh/Global refinements=7", options=["--resume"])
+        self.assertEqual(self.run_json("tiny_turing")["status"], "finished")
+
+    def test_two_ranks(self):
+        settings = ["Time stepping/Engine=general", "Newton/Forcing=fixed iterations", "Newton/Linear iterations=100000000", "Linear solver/Method=async"]
+        self.stop(TINY, *settings, "Mesh/Global refinements=6", after="time loop: general", ranks=2)
+
+    def test_meshes(self):
+        self.stop(LAPLACE, *NEVER, "Mesh/Global refinements=10", after="Leopard")
+
+
+if __name__ == "__main__":
+    import unittest
+    unittest.main()
