@@ -12,7 +12,12 @@
 
 #include <CLI/CLI.hpp>
 #include <leopard/version.h>
+#include <sc.h>
 
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
 #include <iostream>
 
 namespace
@@ -25,6 +30,15 @@ namespace
     std::vector<std::string> overrides;
     bool                     validate = false, print_parameters = false, overwrite = false, resume = false;
   };
+
+  /** p4est ends the program where its files cannot be written or memory lacks, after a line on why: with this instead of a core dump, on all ranks. */
+  void end_after_abort()
+  {
+    std::cerr << "leopard: p4est, which keeps the mesh, has ended the program (" << std::strerror(errno)
+              << ")\n  expected: room on the disk and memory; a run with a checkpoint goes on with --resume" << std::endl;
+    MPI_Abort(MPI_COMM_WORLD, 1);
+    std::_Exit(1);
+  }
 
   /** @return an exit code, or -1 to go on. */
   int parse_command_line(int argc, char **argv, bool speaks, Arguments &arguments)
@@ -65,7 +79,8 @@ int main(int argc, char **argv)
   Arguments                                arguments;
   if (const int code = parse_command_line(argc, argv, speaks, arguments); code >= 0)
     return code;
-  install_stop_signal_handlers();
+  std::signal(SIGXFSZ, SIG_IGN); // a write beyond the limit on files (ulimit -f) fails and says why
+  sc_set_abort_handler(end_after_abort);
   const ErrorReporter reporter(comm);
   try
     {
@@ -81,23 +96,25 @@ int main(int argc, char **argv)
         std::cout << parameters.all_entries;
       if (arguments.print_parameters)
         return 0;
+      install_stop_signal_handlers(); // until here a signal ends the program at once: nothing would be lost
       const OpenMode mode = arguments.overwrite ? OpenMode::overwrite : arguments.resume ? OpenMode::resume : OpenMode::fresh;
       RunRequest     request{arguments.file, arguments.overrides, mode, ""};
       for (int i = 0; i < argc; ++i)
         request.command += (i > 0 ? " " : "") + std::string(argv[i]);
+      std::string status;
       if (arguments.validate)
         check_sweep(request, parameters, comm);
       else if (!parameters.sweep.axes.empty())
-        run_sweep(request, parameters, comm);
+        status = run_sweep(request, parameters, comm);
       else
         {
           Log log(comm);
-          run_once(request, parameters, NodePlace::find(comm), log, comm);
+          status = run_once(request, parameters, NodePlace::find(comm), log, comm);
         }
       if (speaks && arguments.validate)
         std::cout << arguments.file << " is valid: " << parameters.description() << analysis << unused_entries_before_the_run(parameters)
                   << (parameters.sweep.axes.empty() ? "" : "\na sweep of " + std::to_string(parameters.sweep.runs().size()) + " runs") << std::endl;
-      return 0;
+      return exit_code(status);
     }
   catch (const Error &error)
     {

@@ -2,6 +2,8 @@
 #include "discretization.h"
 
 #include <applications/run/collective.h>
+#include <applications/run/log.h>
+#include <applications/run/stop_signal.h>
 #include <solvers/base/errors.h>
 
 #include <deal.II/base/parameter_handler.h>
@@ -17,6 +19,7 @@
 #include <deal.II/numerics/error_estimator.h>
 #include <deal.II/numerics/vector_tools_boundary.h>
 
+#include <cmath>
 #include <limits>
 
 namespace leopard
@@ -137,12 +140,33 @@ namespace leopard
   }
 
   template <int dim, int spacedim>
+  void Discretization<dim, spacedim>::check_count(double n_cells) const
+  {
+    const double     n_unknowns = components * (n_cells + 1.) * std::pow(parameters.degree, dim);
+    constexpr double most       = std::numeric_limits<types::global_dof_index>::max() / 2;
+    if (n_unknowns > most)
+      throw Error("the mesh of " + format("%.4g", n_cells) + " cells has about " + format("%.4g", n_unknowns) +
+                  " unknowns, more than this build of deal.II can count (" + format("%.0f", most) +
+                  ")\n  expected: fewer refinements or a lower degree");
+  }
+
+  template <int dim, int spacedim>
+  void Discretization<dim, spacedim>::refine_coarse_mesh(unsigned int n_refinements)
+  {
+    check_count(std::ldexp(static_cast<double>(triangulation.n_global_active_cells()), static_cast<int>(dim * n_refinements)));
+    for (unsigned int i = 0; i < n_refinements; ++i)
+      {
+        throw_if_stop_requested(comm);
+        triangulation.refine_global(1);
+      }
+    throw_if_stop_requested(comm);
+    distribute_unknowns();
+  }
+
+  template <int dim, int spacedim>
   void Discretization<dim, spacedim>::distribute_unknowns()
   {
-    if (components * (triangulation.n_global_active_cells() + 1) * std::pow(parameters.degree, dim) >
-        static_cast<double>(std::numeric_limits<types::global_dof_index>::max() / 2))
-      throw Error("the mesh needs more unknowns than this build of deal.II can count (" +
-                  std::to_string(std::numeric_limits<types::global_dof_index>::max() / 2) + ")\n  expected: fewer refinements or a lower degree");
+    check_count(static_cast<double>(triangulation.n_global_active_cells()));
     dof_handler.distribute_dofs(FE_Q<dim, spacedim>(parameters.degree));
     levels_are_numbered = false;
     owned               = dof_handler.locally_owned_dofs();
@@ -354,6 +378,7 @@ namespace leopard
   template <int dim, int spacedim>
   void Discretization<dim, spacedim>::refine_globally(HostVector &u)
   {
+    check_count(std::ldexp(static_cast<double>(triangulation.n_global_active_cells()), dim));
     solution_after_refinement(u, [&] {
       for (const auto &cell : triangulation.active_cell_iterators())
         if (cell->is_locally_owned())

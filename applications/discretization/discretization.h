@@ -61,6 +61,9 @@ namespace leopard
     /** Makes the coarse mesh and checks the boundary ids that the problem names. Collective. @throws Error. */
     Discretization(const MeshParameters &mesh, const DiscretizationParameters &parameters, const Problem &problem, MPI_Comm comm);
 
+    /** Splits every cell of the coarse mesh so often and numbers the unknowns. @throws Error, before, if there will be more than can be counted; Stopped. */
+    void refine_coarse_mesh(unsigned int n_refinements);
+
     /** Numbers the unknowns on the present mesh and makes constraints and the sparsity pattern. Call after every change of the mesh. */
     void distribute_unknowns();
 
@@ -126,6 +129,7 @@ namespace leopard
 
     void                                 check_boundary_ids() const;
     void                                 check_singularity() const;
+    void                                 check_count(double n_cells) const;
     void                                 make_constraints();
     void                                 make_sparsity_pattern();
     void                                 solution_after_refinement(HostVector &u, const std::function<void()> &mark);

@@ -1,11 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "discretization.h"
 
+#include <applications/run/collective.h>
+#include <applications/run/files.h>
+
 #include <deal.II/distributed/solution_transfer.h>
+
+#include <filesystem>
 
 namespace leopard
 {
   using namespace dealii;
+
+  namespace
+  {
+    /** The files of a mesh with data on its cells, as deal.II and p4est write them. */
+    struct SavedSizes
+    {
+      std::uint64_t mesh;  ///< at most
+      std::uint64_t least; ///< that is in it for certain
+      std::uint64_t data;  ///< exactly
+    };
+
+    template <int dim, int spacedim>
+    SavedSizes saved_sizes(const DoFHandler<dim, spacedim> &dof_handler, std::size_t n_scalars)
+    {
+      const auto         &triangulation = dof_handler.get_triangulation();
+      const std::uint64_t n_cells = triangulation.n_global_active_cells(), n_coarse = triangulation.n_cells(0);
+      const std::uint64_t quadrants = n_cells * (dim + 1) * sizeof(std::int32_t); // its corner and its level
+      return {4096 + 512 * n_coarse + quadrants,
+              quadrants,
+              2 * sizeof(int) + n_cells * (sizeof(int) + n_scalars * dof_handler.get_fe().dofs_per_cell * sizeof(double))};
+    }
+  } // namespace
 
   template <int dim, int spacedim>
   void Discretization<dim, spacedim>::save(const std::string &folder, const std::vector<const HostVector *> &vectors) const
@@ -21,8 +48,18 @@ namespace leopard
           pointers.push_back(&scalars.back());
         }
     parallel::distributed::SolutionTransfer<dim, HostVector, spacedim> transfer(dof_handler);
+    // p4est ends the program where it cannot write, and deal.II does not look: the room is found before, and the sizes are looked at afterwards
+    const SavedSizes sizes = saved_sizes(dof_handler, scalars.size());
+    on_rank_zero(comm, [&] { check_room(folder, {sizes.mesh, sizes.data}); });
     transfer.prepare_for_serialization(pointers);
     triangulation.save(folder + "/mesh");
+    on_rank_zero(comm, [&] {
+      const auto size = [&](const char *name) { return static_cast<std::uint64_t>(std::filesystem::file_size(folder + "/" + name)); };
+      if (size("mesh") < sizes.least || size("mesh_fixed.data") != sizes.data || size("mesh.info") == 0)
+        throw std::runtime_error("the files of mesh and solutions in '" + folder + "' have " + std::to_string(size("mesh")) + " and " +
+                                 std::to_string(size("mesh_fixed.data")) + " bytes\n  expected: at least " + std::to_string(sizes.least) + ", and " +
+                                 std::to_string(sizes.data) + "; room on the disk");
+    });
   }
 
   template <int dim, int spacedim>

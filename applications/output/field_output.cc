@@ -4,12 +4,15 @@
 #include <applications/run/collective.h>
 #include <applications/run/files.h>
 #include <applications/run/log.h>
+#include <applications/run/run_directory.h>
+#include <solvers/base/errors.h>
 
 #include <deal.II/fe/mapping_q_cache.h>
 #include <deal.II/numerics/data_out.h>
 
+#include <cmath>
+#include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <regex>
 #include <sstream>
 
@@ -17,33 +20,75 @@ namespace leopard
 {
   using namespace dealii;
 
+  namespace
+  {
+    std::string base_name(unsigned int step)
+    {
+      return format("solution_%07u", step);
+    }
+
+    /** 17 digits give back the same number. */
+    std::string pvd_text(const std::map<unsigned int, double> &written)
+    {
+      std::string text = "<?xml version=\"1.0\"?>\n<VTKFile type=\"Collection\" version=\"0.1\" ByteOrder=\"LittleEndian\">\n  <Collection>\n";
+      for (const auto &[step, time] : written)
+        text += format("    <DataSet timestep=\"%.17g\" group=\"\" part=\"0\" file=\"solution/%s.pvtu\"/>\n", time, base_name(step).c_str());
+      return text + "  </Collection>\n</VTKFile>\n";
+    }
+
+    /** What pvd_text() has written. @throws Error naming the line that it has not. */
+    std::map<unsigned int, double> read_pvd(const std::string &text, const std::string &path)
+    {
+      static const std::regex        entry(R"xx( *<DataSet timestep="([^"]*)"[^>]* file="solution/solution_(\d{7,9})\.pvtu"/>\r?)xx");
+      std::map<unsigned int, double> written;
+      std::istringstream             lines(text);
+      std::size_t                    number = 0;
+      for (std::string line; std::getline(lines, line);)
+        {
+          ++number;
+          std::smatch match;
+          char       *end  = nullptr;
+          double      time = 0.;
+          if (line.find("<DataSet") == std::string::npos)
+            continue;
+          if (std::regex_match(line, match, entry))
+            time = std::strtod(match[1].str().c_str(), &end);
+          if (end == nullptr || match[1].length() == 0 || *end != '\0' || !std::isfinite(time))
+            throw Error(path + ":" + std::to_string(number) + ": the line '" + line +
+                        "' is damaged\n  expected: an entry as Leopard writes it, with a time and the name of a file; mend the line, or remove it if "
+                        "that file is not needed");
+          written.emplace(static_cast<unsigned int>(std::stoul(match[2])), time);
+        }
+      if (text.find("</VTKFile>") == std::string::npos)
+        throw Error(path +
+                    ": the end of the file is missing\n  expected: a whole file; repair it, or remove it to go on without the earlier times in it");
+      return written;
+    }
+  } // namespace
+
   template <int dim, int spacedim>
-  FieldOutput<dim, spacedim>::FieldOutput(const std::string &directory_, const std::vector<std::string> &fields_, MPI_Comm comm_)
-    : directory(directory_)
+  FieldOutput<dim, spacedim>::FieldOutput(RunDirectory &run_, const std::vector<std::string> &fields_, MPI_Comm comm_)
+    : run(run_)
     , fields(fields_)
     , comm(comm_)
   {
-    std::string error;
-    if (Utilities::MPI::this_mpi_process(comm) == 0)
-      {
-        std::error_code code;
-        std::filesystem::create_directories(directory + "/solution", code);
-        if (code)
-          error = "the folder '" + directory + "/solution' cannot be made: " + code.message();
-      }
-    throw_if_any_failed(error, comm);
   }
 
   template <int dim, int spacedim>
-  void FieldOutput<dim, spacedim>::resume(double time)
+  void FieldOutput<dim, spacedim>::resume(unsigned int step)
   {
-    std::string text;
-    if (std::filesystem::exists(directory + "/solution.pvd")) // shared by the ranks
-      text = read_file(directory + "/solution.pvd", comm);
-    const std::regex entry("timestep=\"([^\"]*)\"[^>]*file=\"([^\"]*)\"");
-    for (std::sregex_iterator match(text.begin(), text.end(), entry), end; match != end; ++match)
-      if (const double t = std::stod((*match)[1]); t <= time * (1. + 1e-14))
-        written.emplace_back(t, (*match)[2]);
+    const std::string path = run.path("solution.pvd");
+    std::string       text;
+    on_rank_zero(comm, [&] {
+      if (std::filesystem::exists(path))
+        text = read_file(path, MPI_COMM_SELF);
+      if (!text.empty())
+        read_pvd(text, path); // throws for all ranks
+    });
+    text = Utilities::MPI::broadcast(comm, text);
+    if (!text.empty())
+      written = read_pvd(text, path);
+    written.erase(written.upper_bound(step), written.end());
   }
 
   template <int dim, int spacedim>
@@ -76,23 +121,28 @@ namespace leopard
     flags.write_higher_order_cells = degree > 1;
     data_out.set_flags(flags);
 
-    const unsigned int rank = Utilities::MPI::this_mpi_process(comm), n_ranks = Utilities::MPI::n_mpi_processes(comm);
-    const std::string  base  = format("solution_%07u", step);
-    const auto         piece = [&](unsigned int r) { return base + format(".%04u.vtu", r); };
-    std::string        error;
+    const unsigned int       rank = Utilities::MPI::this_mpi_process(comm), n_ranks = Utilities::MPI::n_mpi_processes(comm);
+    const std::string        base  = base_name(step);
+    const auto               piece = [&](unsigned int r) { return base + format(".%04u.vtu", r); };
+    std::string              error;
+    std::vector<std::string> pieces, files = {"solution/" + base + ".pvtu", "solution.pvd"};
+    for (unsigned int r = 0; r < n_ranks; ++r)
+      {
+        pieces.push_back(piece(r));
+        files.push_back("solution/" + piece(r));
+      }
+    run.record(files);
+    on_rank_zero(comm, [&] { make_folder(run.path("solution")); });
     try
       {
         std::ostringstream vtu;
         data_out.write_vtu(vtu);
-        write_file_atomically(directory + "/solution/" + piece(rank), vtu.str());
+        write_file_atomically(run.path("solution/" + piece(rank)), vtu.str());
         if (rank == 0)
           {
-            std::vector<std::string> pieces;
-            for (unsigned int r = 0; r < n_ranks; ++r)
-              pieces.push_back(piece(r));
             std::ostringstream pvtu;
             data_out.write_pvtu_record(pvtu, pieces);
-            write_file_atomically(directory + "/solution/" + base + ".pvtu", pvtu.str());
+            write_file_atomically(run.path("solution/" + base + ".pvtu"), pvtu.str());
           }
       }
     catch (const std::exception &exception)
@@ -101,20 +151,8 @@ namespace leopard
       }
     throw_if_any_failed(error, comm);
 
-    if (written.empty() || written.back().first != time) // the last good state of a failed run may be there already
-      written.emplace_back(time, "solution/" + base + ".pvtu");
-    if (rank == 0)
-      try
-        {
-          std::ostringstream pvd;
-          DataOutBase::write_pvd_record(pvd, written);
-          write_file_atomically(directory + "/solution.pvd", pvd.str());
-        }
-      catch (const std::exception &exception)
-        {
-          error = exception.what();
-        }
-    throw_if_any_failed(error, comm);
+    written[step] = time; // the last good state of a failed run may be there already
+    on_rank_zero(comm, [&] { write_file_atomically(run.path("solution.pvd"), pvd_text(written)); });
   }
 
   template class FieldOutput<2>;

@@ -3,12 +3,14 @@
 
 #include <applications/discretization/discretization.h>
 
+#include <map>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace leopard
 {
+  class RunDirectory;
+
   /**
    * Writes fields as VTU pieces with a PVTU over them, and one PVD with the physical times, for ParaView. Each file is written
    * beside and renamed, the PVD last, so that what the PVD names is always whole.
@@ -17,19 +19,19 @@ namespace leopard
   class FieldOutput
   {
   public:
-    /** @param directory the run directory; @param fields names of the components. */
-    FieldOutput(const std::string &directory, const std::vector<std::string> &fields, MPI_Comm comm);
+    /** @param fields names of the components. Writes nothing yet. */
+    FieldOutput(RunDirectory &run, const std::vector<std::string> &fields, MPI_Comm comm);
 
-    /** On resume: keeps the entries of the PVD up to a time and forgets later ones. */
-    void resume(double time);
+    /** On resume: keeps the entries of the PVD up to a step and forgets later ones. Collective. @throws Error if the PVD is damaged. */
+    void resume(unsigned int step);
 
     /** Collective. @param scale of the points: L of Growth, or 1. @throws Error if a file cannot be written (for example no room on the disk). */
     void write(const Discretization<dim, spacedim> &discretization, const HostVector &u, double time, unsigned int step, double scale = 1.);
 
   private:
-    const std::string                           directory;
-    const std::vector<std::string>              fields;
-    MPI_Comm                                    comm;
-    std::vector<std::pair<double, std::string>> written; ///< time and PVTU file
+    RunDirectory                  &run;
+    const std::vector<std::string> fields;
+    MPI_Comm                       comm;
+    std::map<unsigned int, double> written; ///< times of the steps that have a PVTU file
   };
 } // namespace leopard

@@ -4,6 +4,8 @@
 #include "collective.h"
 #include "files.h"
 #include "log.h"
+#include "manifest.h"
+#include "run_directory.h"
 
 #include <solvers/base/errors.h>
 
@@ -16,6 +18,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
+#include <regex>
 #include <sstream>
 #include <vector>
 
@@ -47,6 +50,12 @@ namespace leopard
       return checksum_of(stream);
     }
 
+    /** JSON is UTF-8, and what a user has named need not be: such bytes are replaced. */
+    std::string text_of(const json &content)
+    {
+      return content.dump(1, ' ', false, json::error_handler_t::replace);
+    }
+
     json list_files(const std::string &folder)
     {
       json files = json::object();
@@ -64,7 +73,7 @@ namespace leopard
         for (const auto &entry : fs::directory_iterator(directory))
           {
             const std::string name = entry.path().filename().string();
-            if (name.rfind("step_", 0) == 0 && entry.path().extension() != ".tmp")
+            if (std::regex_match(name, std::regex("step_[0-9]{9,}")) && entry.symlink_status().type() == fs::file_type::directory)
               folders.push_back(entry.path());
           }
       std::sort(folders.rbegin(), folders.rend());
@@ -94,19 +103,20 @@ namespace leopard
     return checksum_of(stream);
   }
 
-  Checkpoints::Checkpoints(const std::string &directory_, MPI_Comm comm_)
-    : directory(directory_)
+  Checkpoints::Checkpoints(RunDirectory &run_, MPI_Comm comm_)
+    : run(run_)
+    , directory(run_.path("checkpoints"))
     , comm(comm_)
   {
-    on_rank_zero(comm, [&] { fs::create_directories(directory); });
   }
 
   void Checkpoints::write(unsigned int step, const json &metadata, const std::function<void(const std::string &)> &write_content) const
   {
-    const std::string name = directory + format("/step_%09u", step), temporary = name + ".tmp";
+    const std::string folder = format("/step_%09u", step), name = directory + folder, temporary = name + ".tmp";
+    run.record({"checkpoints" + folder + "/"});
     on_rank_zero(comm, [&] {
-      fs::remove_all(temporary);
-      fs::create_directory(temporary);
+      delete_checkpoint(temporary);
+      make_folder(temporary);
     });
     std::string error;
     try
@@ -121,21 +131,34 @@ namespace leopard
       {
         error = "the checkpoint '" + name + "' cannot be written: " + std::string(exception.what());
       }
-    throw_if_any_failed(error, comm);
-    on_rank_zero(comm, [&] {
-      json all      = metadata;
-      all["format"] = format_version;
-      all["step"]   = step;
-      all["files"]  = list_files(temporary);
-      write_file_atomically(temporary + "/metadata.json", all.dump(1));
-      sync_folder(temporary);
-      fs::remove_all(name);
-      fs::rename(temporary, name);
-      sync_folder(directory);
-      const auto folders = complete_folders(directory);
-      for (std::size_t i = 2; i < folders.size(); ++i)
-        fs::remove_all(folders[i]);
-    });
+    try
+      {
+        throw_if_any_failed(error, comm);
+        on_rank_zero(comm, [&] {
+          json all      = metadata;
+          all["format"] = format_version;
+          all["step"]   = step;
+          all["files"]  = list_files(temporary);
+          for (const auto &file : all["files"].items())
+            sync_file(temporary + "/" + file.key());
+          write_file_atomically(temporary + "/metadata.json", text_of(all));
+          sync_folder(temporary);
+          delete_checkpoint(name);
+          fs::rename(temporary, name);
+          sync_folder(directory);
+          auto folders = complete_folders(directory);
+          folders.erase(std::remove_if(folders.begin(), folders.end(), [](const fs::path &f) { return !fs::exists(f / "metadata.json"); }),
+                        folders.end());
+          for (std::size_t i = 2; i < folders.size(); ++i)
+            delete_checkpoint(folders[i].string());
+        });
+      }
+    catch (const std::exception &)
+      {
+        if (dealii::Utilities::MPI::this_mpi_process(comm) == 0)
+          delete_checkpoint(temporary); // what it takes may be what lacks
+        throw;
+      }
   }
 
   std::optional<Checkpoints::Found> Checkpoints::newest(Log &log) const
@@ -150,7 +173,7 @@ namespace leopard
           if (damage.empty())
             {
               found.directory = folder.string();
-              text            = metadata.dump();
+              text            = text_of(metadata);
               return;
             }
           log.warning("the checkpoint '" + folder.string() + "' is passed over: " + damage);

@@ -13,6 +13,7 @@
 namespace leopard
 {
   class Log;
+  class RunDirectory;
 
   /** FNV-1a, 64 bits, in hexadecimal digits: enough to recognize damage and change. */
   std::string checksum_of_text(const std::string &text);
@@ -24,10 +25,12 @@ namespace leopard
   class Checkpoints
   {
   public:
-    /** @param directory where the folders go. Collective. @throws Error. */
-    Checkpoints(const std::string &directory, MPI_Comm comm);
+    /** The folders go to checkpoints/ of the run directory. Writes nothing yet. */
+    Checkpoints(RunDirectory &run, MPI_Comm comm);
 
-    /** Collective. @param write_content writes files into the folder it is given; called on every rank. @throws Error. */
+    /**
+     * Collective. @param write_content writes files into the folder it is given; called on every rank. @throws Error; older checkpoints are as they were then.
+     */
     void write(unsigned int step, const nlohmann::json &metadata, const std::function<void(const std::string &)> &write_content) const;
 
     struct Found
@@ -41,6 +44,7 @@ namespace leopard
     std::optional<Found> newest(Log &log) const;
 
   private:
+    RunDirectory     &run;
     const std::string directory;
     MPI_Comm          comm;
   };

@@ -3,13 +3,10 @@
 
 #include "collective.h"
 
-#include <cerrno>
 #include <cmath>
 #include <cstdarg>
 #include <cstdio>
-#include <cstring>
 #include <iostream>
-#include <stdexcept>
 #include <vector>
 
 namespace leopard
@@ -53,9 +50,9 @@ namespace leopard
   void Log::open(const std::string &path, bool append)
   {
     on_rank_zero(comm, [&] {
-      file.open(path, append ? std::ios::app : std::ios::trunc);
-      if (!file)
-        throw std::runtime_error("the log '" + path + "' cannot be written: " + std::strerror(errno));
+      file.open(path, append);
+      file.append(not_yet_written);
+      not_yet_written.clear();
     });
   }
 
@@ -63,10 +60,27 @@ namespace leopard
   {
     if (!speaks)
       return;
-    if (on_terminal)
-      std::cout << text << std::endl;
-    if (file.is_open())
-      file << text << std::endl;
+    if (on_terminal && !(std::cout << text << std::endl))
+      {
+        std::cerr << "leopard: standard output cannot be written; the lines for it are in the log file only" << std::endl;
+        on_terminal = false;
+      }
+    if (!file.is_open())
+      not_yet_written += text + "\n";
+    else if (error.empty())
+      try
+        {
+          file.append(text + "\n");
+        }
+      catch (const std::exception &exception)
+        {
+          error = exception.what();
+        }
+  }
+
+  void Log::check() const
+  {
+    throw_if_any_failed(error, comm);
   }
 
   void Log::warning(const std::string &text)

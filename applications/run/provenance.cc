@@ -78,11 +78,23 @@ namespace leopard
       (*content)["measures"].push_back({{"name", columns[i].substr(0, columns[i].find(" ("))}, {"value", values[i]}});
   }
 
+  void Provenance::write_now()
+  {
+    constexpr std::size_t for_a_reason = 8192;
+    const std::string     text         = content->dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n"; // names may be no UTF-8
+    write_file_atomically(path, text);
+    if (has_failed || text.size() + for_a_reason <= room_size)
+      return;
+    room_size = text.size() + 2 * for_a_reason;
+    room.reset();
+    room = keep_room(path, room_size);
+  }
+
   void Provenance::write()
   {
     (*content)["written"]      = utc_now();
     (*content)["wall_seconds"] = MPI_Wtime() - start;
-    on_rank_zero(comm, [&] { write_file_atomically(path, content->dump(2) + "\n"); });
+    on_rank_zero(comm, [&] { write_now(); });
   }
 
   void Provenance::write_failure(const std::string &reason) noexcept
@@ -96,7 +108,9 @@ namespace leopard
         (*content)["status"]       = "failed: " + reason;
         (*content)["written"]      = utc_now();
         (*content)["wall_seconds"] = MPI_Wtime() - start;
-        write_file_atomically(path, content->dump(2) + "\n");
+        has_failed                 = true;
+        room.reset();
+        write_now();
       }
     catch (const std::exception &)
       {

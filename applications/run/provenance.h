@@ -11,6 +11,8 @@
 
 namespace leopard
 {
+  class NewFile;
+
   /** Collects what a reader of the results must know of how they came about, and writes it as run.json from rank 0. */
   class Provenance
   {
@@ -27,10 +29,15 @@ namespace leopard
     /** Writes the file, atomically, with the time of now. Collective. @throws Error. */
     void write();
 
-    /** Writes the file with the status "failed: REASON", on rank 0 and without communication: other ranks may be lost. */
+    /** Writes the file with the status "failed: REASON", on rank 0 and without communication: other ranks may be lost. On a full disk, too: write() keeps room. */
     void write_failure(const std::string &reason) noexcept;
 
   private:
+    void write_now();
+
+    std::unique_ptr<NewFile>        room; ///< a file that is deleted when its room is needed
+    std::size_t                     room_size  = 0;
+    bool                            has_failed = false;
     const std::string               path;
     MPI_Comm                        comm;
     std::unique_ptr<nlohmann::json> content;

@@ -120,10 +120,10 @@ namespace leopard
     });
   }
 
-  Beginning find_beginning(const RunDirectory &directory, const Parameters &parameters, Log &log, MPI_Comm comm)
+  Beginning find_beginning(RunDirectory &directory, const Parameters &parameters, Log &log, MPI_Comm comm)
   {
     Beginning beginning;
-    beginning.checkpoint = Checkpoints(directory.path("checkpoints"), comm).newest(log);
+    beginning.checkpoint = Checkpoints(directory, comm).newest(log);
     if (!beginning.checkpoint)
       return beginning;
     const Checkpoints::Found &found = *beginning.checkpoint;

@@ -54,7 +54,7 @@ namespace leopard
    * Collective.
    * @throws Error that names each entry that may not change, with its old and its new value.
    */
-  Beginning find_beginning(const RunDirectory &directory, const Parameters &parameters, Log &log, MPI_Comm comm);
+  Beginning find_beginning(RunDirectory &directory, const Parameters &parameters, Log &log, MPI_Comm comm);
 
   /** Names the changes in the log and, with those of earlier starts and the mesh file, in run.json. Collective. */
   void report_changes(const RunContext &context);

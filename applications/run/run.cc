@@ -7,6 +7,7 @@
 #include "log.h"
 #include "provenance.h"
 #include "simulation.h"
+#include "stop_signal.h"
 #include "unused_entries.h"
 
 #include <applications/studies/smoother_study.h>
@@ -22,6 +23,19 @@
 
 namespace leopard
 {
+  namespace
+  {
+    /** What to do with the results, by the status of the run. */
+    std::string next_step(const Parameters &parameters, const std::string &status)
+    {
+      const std::string &directory = parameters.directory;
+      if (parameters.study != "none")
+        return "; read study.txt, draw figures with scripts/plot_study " + directory;
+      const std::string look = "scripts/render " + directory + " draws pictures, or open " + directory + "/solution.pvd in ParaView";
+      return status.rfind("stopped", 0) == 0 ? "; go on with --resume" : "; " + look;
+    }
+  } // namespace
+
   std::string run_once(const RunRequest &request, Parameters &parameters, const NodePlace &place, Log &log, MPI_Comm comm)
   {
     const auto        start   = std::chrono::steady_clock::now();
@@ -29,14 +43,9 @@ namespace leopard
     const bool        study   = parameters.study != "none";
     if (study)
       check_smoother_study(request.mode, comm);
-    RunDirectory directory(parameters.directory, request.mode, comm);
-    log.open(directory.path("log.txt"), request.mode == OpenMode::resume);
+    RunDirectory    directory(parameters.directory, request.mode, comm);
     const Beginning beginning = request.mode == OpenMode::resume ? find_beginning(directory, parameters, log, comm) : Beginning();
-    on_rank_zero(comm, [&] {
-      write_file_atomically(directory.path("parameters.prm"), parameters.text);
-      write_file_atomically(directory.path("parameters_all.prm"), parameters.all_entries);
-    });
-    Provenance provenance(directory.path("run.json"), comm, request.command);
+    Provenance      provenance(directory.path("run.json"), comm, request.command);
     provenance.json()["parameter_file"] = request.file;
     provenance.json()["overrides"]      = request.overrides;
     provenance.json()["backend"]        = backend;
@@ -45,37 +54,63 @@ namespace leopard
         const auto gpu           = device::info(parameters.device());
         provenance.json()["gpu"] = {{"name", gpu.name}, {"driver", gpu.driver}, {"memory_bytes", gpu.total_memory}};
       }
-    provenance.write();
+    bool       has_begun = false;
+    const auto begin     = [&] {
+      if (has_begun)
+        return;
+      const std::string others = directory.begin();
+      has_begun                = true;
+      directory.record({"run.json", "log.txt", "parameters.prm", "parameters_all.prm"});
+      provenance.write();
+      if (!others.empty())
+        log.line(others);
+      log.open(directory.path("log.txt"), request.mode == OpenMode::resume);
+      on_rank_zero(comm, [&] {
+        write_file_atomically(directory.path("parameters.prm"), parameters.text);
+        write_file_atomically(directory.path("parameters_all.prm"), parameters.all_entries);
+      });
+    };
 
     log.line(std::string("Leopard ") + version() + " (" + git_commit() + "), " + std::to_string(dealii::Utilities::MPI::n_mpi_processes(comm)) +
              " rank(s), " + backend);
-    log.line(parameters.description() + analyze_problem(parameters, comm, &provenance.json()));
-    if (parameters.linear_solver.is_poor_cg())
-      log.warning("the preconditioner async with the schedule " + parameters.linear_solver.schedule_name() +
-                  " is not symmetric, and cg may take several times as many iterations\n  to try: 'Linear solver/Schedule' = synchronous, "
-                  "or 'Linear solver/Method' = gmres");
     std::string status;
     try
       {
-        const RunContext context{comm, parameters, directory, request.mode, log, provenance, beginning};
+        if (directory.is_new()) // nothing can be lost, and whoever comes later sees what was tried
+          begin();
+        log.line(parameters.description() + analyze_problem(parameters, comm, &provenance.json()));
+        if (parameters.linear_solver.is_poor_cg())
+          log.warning("the preconditioner async with the schedule " + parameters.linear_solver.schedule_name() +
+                      " is not symmetric, and cg may take several times as many iterations\n  to try: 'Linear solver/Schedule' = synchronous, "
+                      "or 'Linear solver/Method' = gmres");
+        throw_if_stop_requested(comm);
+        const RunContext context{comm, parameters, directory, request.mode, log, provenance, beginning, begin};
         if (study)
           report_unused_entries(context, false);
         else
           report_changes(context);
         status = run_simulation(context);
       }
+    catch (const Stopped &stopped)
+      {
+        status = stopped.what();
+      }
     catch (const std::exception &exception)
       {
-        provenance.write_failure(exception.what());
+        if (has_begun)
+          provenance.write_failure(exception.what());
         throw;
+      }
+    if (!has_begun) // stopped before anything was written: what was there is as it was
+      {
+        log.line(status + " before anything was computed; " + directory.path() + " is as it was");
+        return status;
       }
     provenance.json()["status"] = status;
     provenance.write();
     log.line(status + " after " + duration(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count()) + "; results in " +
-             directory.path() +
-             (study                             ? "; read study.txt, draw figures with scripts/plot_study " + directory.path()
-              : status.rfind("stopped", 0) == 0 ? "; go on with --resume"
-                                                : "; open " + directory.path("solution.pvd") + " in ParaView"));
+             directory.path() + next_step(parameters, status));
+    log.check();
     return status;
   }
 } // namespace leopard

@@ -24,16 +24,17 @@ namespace leopard
 
   /**
    * Runs what the parameters ask for in their run directory, with log and run.json. @param place of this rank on its machine; @param log gets the
-   * lines for the user. @return the status, "finished" or why it ended before. Collective. @throws Error; then run.json says so, too.
+   * lines for the user. @return the status, "finished" or why it ended before. Collective. @throws Error; then run.json says so, too, unless that of an older
+   * run is still there, which is deleted only when all that can be checked has been.
    */
   std::string run_once(const RunRequest &request, Parameters &parameters, const NodePlace &place, Log &log, MPI_Comm comm);
 
   /**
    * Runs all combinations of Parameters::sweep, each in its folder, spread over groups of ranks, and writes sweep.txt and sweep.csv. A run that fails is
-   * noted and the others go on. With OpenMode::resume, runs that have finished with the same parameters are not repeated. Collective.
+   * noted and the others go on. With OpenMode::resume, runs that have finished with the same parameters are not repeated. @return the status. Collective.
    * @throws Error if anything is wrong with any combination, before the first run; and at the end if runs have failed.
    */
-  void run_sweep(const RunRequest &request, const Parameters &parameters, MPI_Comm comm);
+  std::string run_sweep(const RunRequest &request, const Parameters &parameters, MPI_Comm comm);
 
   /** Reads and checks the parameters of all runs of a sweep. Collective. @throws Error that names the run. */
   void check_sweep(const RunRequest &request, const Parameters &parameters, MPI_Comm comm);

@@ -2,8 +2,13 @@
 #include "run_directory.h"
 
 #include "collective.h"
+#include "manifest.h"
 
-#include <array>
+#include <solvers/base/whole_file.h>
+
+#include <deal.II/base/mpi.h>
+
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -12,6 +17,7 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace leopard
@@ -20,49 +26,79 @@ namespace leopard
   {
     namespace fs = std::filesystem;
 
-    /** All that a run leaves in its folder; --overwrite deletes these and nothing else. */
-    constexpr std::array<const char *, 21> own_files = {"solution",        "solution.pvd",    "statistics",        "log.txt",
-                                                        "run.json",        "checkpoints",     "parameters.prm",    "parameters_all.prm",
-                                                        "convergence.txt", "convergence.csv", "pictures",          "runs",
-                                                        "claims",          "sweep.txt",       "sweep.csv",         "contact_sheet.png",
-                                                        "study.txt",       "study.csv",       "study_history.csv", "study_findings.csv",
-                                                        "figures"};
+    /** "'a', 'b' and 3 more" */
+    std::string some_of(const std::vector<std::string> &names)
+    {
+      constexpr std::size_t most = 8;
+      std::string           text;
+      for (std::size_t i = 0; i < std::min(most, names.size()); ++i)
+        text += (i > 0 ? ", '" : "'") + names[i] + "'";
+      return text + (names.size() > most ? " and " + std::to_string(names.size() - most) + " more" : "");
+    }
 
-    void check(const std::string &directory, OpenMode mode)
+    /** @return whether the folder is missing or empty. */
+    bool check(const std::string &directory, OpenMode mode)
     {
       if (fs::exists(directory) && !fs::is_directory(directory))
         throw std::runtime_error("the run directory '" + directory + "' is a file\n  expected: a folder, or a name that does not exist yet");
-      const bool holds_run = fs::exists(directory + "/parameters.prm");
-      bool       empty     = true;
+      std::vector<std::string> content;
       if (fs::exists(directory))
         for (const auto &entry : fs::directory_iterator(directory))
-          empty = empty && entry.path().filename() == "lock";
-      if (mode == OpenMode::resume && !holds_run)
+          if (const std::string name = entry.path().filename().string(); name != "lock" && !NewFile::is_left_over(name))
+            content.push_back(name);
+      std::sort(content.begin(), content.end());
+      const bool is_run = !content.empty() && holds_run(directory);
+      if (mode == OpenMode::resume && !is_run)
         throw std::runtime_error("there is no run to resume in '" + directory +
                                  "'\n  expected: a folder that a run of Leopard has written; start without --resume");
-      if (mode == OpenMode::fresh && !empty)
+      if (is_run)
+        for (const char *name : {"solution", "checkpoints", "runs", "claims"})
+          if (fs::is_symlink(fs::symlink_status(fs::path(directory) / name)))
+            throw std::runtime_error("'" + directory + "/" + name + "' is a symbolic link, and Leopard neither writes nor deletes behind links" +
+                                     "\n  expected: a folder; put the folder itself there, or make 'Run/Directory' a link");
+      if (mode == OpenMode::fresh && !content.empty())
         throw std::runtime_error("the run directory '" + directory +
                                  "' is not empty\n  expected: a new or empty folder; --overwrite to delete the run there, --resume to go on with it, "
                                  "or another 'Run/Directory'");
-      if (mode == OpenMode::overwrite && !empty && !holds_run)
-        throw std::runtime_error("the folder '" + directory +
-                                 "' is not empty and holds no run of Leopard, so nothing in it is overwritten\n  expected: another 'Run/Directory'");
+      if (mode == OpenMode::overwrite && !content.empty() && !is_run)
+        throw std::runtime_error("the folder '" + directory + "' is not empty and holds no run of Leopard (no run.json that says so), but " +
+                                 some_of(content) + ", so nothing in it is overwritten\n  expected: another 'Run/Directory'");
+      return content.empty();
+    }
+
+    /** Whether the open file is the one of this name: whoever had the lock before may have removed it. */
+    bool is_still_there(int file, const std::string &name)
+    {
+      struct stat mine, there;
+      return ::fstat(file, &mine) == 0 && ::lstat(name.c_str(), &there) == 0 && mine.st_dev == there.st_dev && mine.st_ino == there.st_ino;
     }
 
     int take_lock(const std::string &directory)
     {
       const std::string name = directory + "/lock";
-      const int         file = ::open(name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-      if (file < 0)
-        throw std::runtime_error("the run directory '" + directory + "' cannot be written: " + std::strerror(errno));
-      if (::flock(file, LOCK_EX | LOCK_NB) != 0)
+      int               file = -1;
+      while (file < 0)
         {
-          ::close(file);
-          std::string   holder;
-          std::ifstream stream(name);
-          std::getline(stream, holder);
-          throw std::runtime_error("the run directory '" + directory + "' is in use by another run (" + holder +
-                                   ")\n  expected: wait until it ends, or another 'Run/Directory'");
+          file = ::open(name.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666);
+          if (file < 0)
+            throw std::runtime_error("the run directory '" + directory + "' cannot be written: " + std::strerror(errno));
+          if (::flock(file, LOCK_EX | LOCK_NB) != 0)
+            {
+              const int code = errno;
+              ::close(file);
+              if (code != EWOULDBLOCK && code != EINTR)
+                throw std::runtime_error("the run directory '" + directory + "' cannot be locked: " + std::strerror(code));
+              std::string   holder;
+              std::ifstream stream(name);
+              std::getline(stream, holder);
+              throw std::runtime_error("the run directory '" + directory + "' is in use by another run (" + holder +
+                                       ")\n  expected: wait until it ends, or another 'Run/Directory'");
+            }
+          if (!is_still_there(file, name))
+            {
+              ::close(file);
+              file = -1;
+            }
         }
       // the kernel gives the lock back when the process ends, however it ends
       char host[256] = "";
@@ -70,15 +106,18 @@ namespace leopard
       const std::string text = std::string("host ") + host + ", process " + std::to_string(::getpid()) + "\n";
       if (::ftruncate(file, 0) != 0 || ::write(file, text.data(), text.size()) < 0)
         {
+          const int code = errno;
           ::close(file);
-          throw std::runtime_error("the run directory '" + directory + "' cannot be written: " + std::strerror(errno));
+          throw std::runtime_error("the run directory '" + directory + "' cannot be written: " + std::strerror(code));
         }
       return file;
     }
   } // namespace
 
-  RunDirectory::RunDirectory(const std::string &path, OpenMode mode, MPI_Comm comm)
+  RunDirectory::RunDirectory(const std::string &path, OpenMode mode_, MPI_Comm comm_)
     : directory(path)
+    , mode(mode_)
+    , comm(comm_)
   {
     on_rank_zero(comm, [&] {
       check(directory, mode);
@@ -87,19 +126,56 @@ namespace leopard
       if (code)
         throw std::runtime_error("the run directory '" + directory + "' cannot be made: " + code.message());
       lock_file = take_lock(directory);
-      if (mode == OpenMode::overwrite)
-        for (const char *name : own_files)
-          fs::remove_all(fs::path(directory) / name);
+      try
+        {
+          new_folder = check(directory, mode); // once more: another program may have come in between
+        }
+      catch (const std::exception &)
+        {
+          ::close(lock_file);
+          lock_file = -1;
+          throw;
+        }
     });
+    new_folder = dealii::Utilities::MPI::broadcast(comm, new_folder ? 1 : 0) != 0;
   }
 
   RunDirectory::~RunDirectory()
   {
+    // the file stays: to remove it would race with a program that has just opened it
     if (lock_file >= 0)
-      {
-        ::unlink(path("lock").c_str());
-        ::close(lock_file);
-      }
+      ::close(lock_file);
+  }
+
+  void RunDirectory::delete_runs_except(const std::set<std::string> &folders)
+  {
+    on_rank_zero(comm, [&] { manifest->delete_runs_except(folders); });
+  }
+
+  std::string RunDirectory::begin(bool keep_runs)
+  {
+    std::string others;
+    on_rank_zero(comm, [&] {
+      if (mode == OpenMode::overwrite)
+        {
+          Manifest old(directory);
+          old.delete_all(keep_runs);
+          if (const auto names = old.others(); !names.empty())
+            others = "in " + directory + " there is what Leopard has not written, and it stays: " + some_of(names);
+          manifest = std::make_unique<Manifest>(directory);
+          manifest->open();
+          manifest->add(old.runs());
+          return;
+        }
+      manifest = std::make_unique<Manifest>(directory);
+      manifest->open();
+    });
+    return others;
+  }
+
+  void RunDirectory::record(const std::vector<std::string> &relative_paths)
+  {
+    on_rank_zero(comm, [&] { manifest->add(relative_paths); });
   }
 
   std::string RunDirectory::path(const std::string &relative) const

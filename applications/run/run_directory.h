@@ -3,10 +3,15 @@
 
 #include <mpi.h>
 
+#include <memory>
+#include <set>
 #include <string>
+#include <vector>
 
 namespace leopard
 {
+  class Manifest;
+
   enum class OpenMode
   {
     fresh,     ///< the folder must be missing or empty
@@ -18,17 +23,36 @@ namespace leopard
   class RunDirectory
   {
   public:
-    /** Collective. Changes nothing before all checks have passed. @throws Error. */
+    /** Makes the folder and its lock, and changes nothing else. Collective. @throws Error. */
     RunDirectory(const std::string &path, OpenMode mode, MPI_Comm comm);
     RunDirectory(const RunDirectory &)            = delete;
     RunDirectory &operator=(const RunDirectory &) = delete;
     ~RunDirectory();
 
+    /**
+     * Before anything is written, and after all that can be checked has been: with OpenMode::overwrite deletes the run that is there. Collective.
+     * @param keep_runs those of a sweep stay: each is overwritten when its own time has come. @return what is in the folder that Leopard has not written and that stays, a line for the log, or nothing. @throws Error.
+     */
+    std::string begin(bool keep_runs = false);
+
+    /** Deletes the runs of an older sweep but these folders in runs/. Collective. @throws Error. */
+    void delete_runs_except(const std::set<std::string> &folders);
+
+    /** Whether the folder was missing or empty. */
+    bool is_new() const { return new_folder; }
+
+    /** Notes that the run is about to write these files (folders: with a slash at the end), so that they may be deleted some day. Collective. @throws Error. */
+    void record(const std::vector<std::string> &relative_paths);
+
     /** The folder, or something in it. */
     std::string path(const std::string &relative = "") const;
 
   private:
-    const std::string directory;
-    int               lock_file = -1; ///< rank 0
+    const std::string         directory;
+    const OpenMode            mode;
+    MPI_Comm                  comm;
+    bool                      new_folder = false;
+    std::unique_ptr<Manifest> manifest;       ///< rank 0, from begin() on
+    int                       lock_file = -1; ///< rank 0
   };
 } // namespace leopard

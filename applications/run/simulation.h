@@ -7,6 +7,8 @@
 
 #include <mpi.h>
 
+#include <functional>
+
 namespace leopard
 {
   class Log;
@@ -15,19 +17,21 @@ namespace leopard
   /** What a run has around it. */
   struct RunContext
   {
-    MPI_Comm            comm;
-    const Parameters   &parameters;
-    const RunDirectory &directory;
-    OpenMode            mode;
-    Log                &log;
-    Provenance         &provenance;
-    const Beginning    &beginning;
+    MPI_Comm          comm;
+    const Parameters &parameters;
+    RunDirectory     &directory;
+    OpenMode          mode;
+    Log              &log;
+    Provenance       &provenance;
+    const Beginning  &beginning;
+    /** To be called before the first file is written, and after all that can be checked has been: the run that is there is deleted if it is to be. Collective. */
+    std::function<void()> begin;
   };
 
   /**
    * Runs what the parameter file asks for: a stationary problem (once, on a sequence of adaptively refined meshes, or as a
    * convergence study), or a time-dependent one. Returns the status for the log and run.json, for example "finished" or
-   * "stopped: wall time". Collective. @throws Error.
+   * "stopped: wall time". Collective. @throws Error; Stopped.
    */
   std::string run_simulation(const RunContext &context);
 

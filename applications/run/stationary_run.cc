@@ -4,6 +4,7 @@
 #include "log.h"
 #include "provenance.h"
 #include "simulation.h"
+#include "stop_signal.h"
 #include "unused_entries.h"
 
 #include <applications/nonlinear/implicit_system.h>
@@ -130,8 +131,8 @@ namespace leopard
     const unsigned int            n_cycles   = parameters.n_cycles();
     const bool                    study      = !problem.exact_solution.empty();
     Discretization<dim, spacedim> discretization(parameters.mesh, parameters.discretization, problem, context.comm);
-    FieldOutput<dim, spacedim>    output(context.directory.path(), problem.fields(), context.comm);
-    Checkpoints                   checkpoints(context.directory.path("checkpoints"), context.comm);
+    FieldOutput<dim, spacedim>    output(context.directory, problem.fields(), context.comm);
+    Checkpoints                   checkpoints(context.directory, context.comm);
     ConvergenceTable              table(adaptive ? "N^(-1/dim)" : "h");
     nlohmann::json                cycles = nlohmann::json::array();
     HostVector                    u;
@@ -153,8 +154,7 @@ namespace leopard
       }
     else
       {
-        discretization.triangulation.refine_global(parameters.mesh.global_refinements);
-        discretization.distribute_unknowns();
+        discretization.refine_coarse_mesh(parameters.mesh.global_refinements);
         discretization.interpolate_initial_values(u);
       }
 
@@ -178,7 +178,9 @@ namespace leopard
                                 discretization.mesh_size()));
         SemiDiscreteSystem system;
         discretization.assemble(system, 0.);
+        throw_if_stop_requested(context.comm);
         ImplicitSystem implicit(system, problem);
+        context.begin();
         nlohmann::json report;
         report["unknowns"] = discretization.n_unknowns();
         report["cells"]    = discretization.triangulation.n_global_active_cells();
@@ -210,7 +212,9 @@ namespace leopard
         checkpoints.write(cycle, metadata, [&](const std::string &folder) { discretization.save(folder, {&u}); });
         context.provenance.json()["cycles"] = cycles;
         context.provenance.write();
+        context.log.check();
       }
+    context.begin();
     for (const std::string &field : problem.fields())
       for (const char *measure : {"minimum", "maximum", "mean"})
         context.provenance.add_measures({measure + (" of " + field)}, {cycles.back()[field][measure]});
@@ -218,6 +222,7 @@ namespace leopard
       {
         context.provenance.add_measures({"L2 error", "L2 rate"}, {table.last_l2_error(), table.last_l2_rate()});
         context.log.line("\n" + table.text());
+        context.directory.record({"convergence.txt", "convergence.csv"});
         on_rank_zero(context.comm, [&] { table.write(context.directory.path("convergence")); });
       }
     return "finished";

@@ -6,12 +6,12 @@
 #include "log.h"
 
 #include <cstdlib>
-#include <sstream>
-#include <stdexcept>
+#include <fstream>
 
 namespace leopard
 {
-  Statistics::Statistics(const std::string &path, const std::vector<std::string> &columns, MPI_Comm comm, double keep_up_to)
+  Statistics::Statistics(const std::string &path, const std::vector<std::string> &columns, MPI_Comm comm_, double keep_up_to)
+    : comm(comm_)
   {
     on_rank_zero(comm, [&] {
       std::string content;
@@ -25,19 +25,17 @@ namespace leopard
               content += line + "\n";
         }
       write_file_atomically(path, content);
-      file.open(path, std::ios::app);
-      if (!file)
-        throw std::runtime_error("the file '" + path + "' cannot be written");
+      file.open(path, true);
     });
   }
 
   void Statistics::row(const std::vector<double> &values)
   {
-    if (!file.is_open())
-      return;
-    std::string line;
-    for (const double value : values)
-      line += format("%18.10g", value);
-    file << line << std::endl;
+    on_rank_zero(comm, [&] {
+      std::string line;
+      for (const double value : values)
+        line += format("%18.10g", value);
+      file.append(line + "\n");
+    });
   }
 } // namespace leopard

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "files.h"
+
 #include <mpi.h>
 
-#include <fstream>
 #include <string>
 #include <vector>
 
@@ -11,7 +12,7 @@ namespace leopard
 {
   /**
    * A text file of numbers with self-describing columns: header lines "# 1: step", "# 2: time", ..., then a row a step. Rank 0
-   * writes; every row is flushed.
+   * writes, every row at once.
    */
   class Statistics
   {
@@ -22,10 +23,11 @@ namespace leopard
      */
     Statistics(const std::string &path, const std::vector<std::string> &columns, MPI_Comm comm, double keep_up_to = -1.);
 
-    /** One value a column. */
+    /** One value a column. Collective. @throws Error if the disk does not take it. */
     void row(const std::vector<double> &values);
 
   private:
-    std::ofstream file; ///< open on rank 0 only
+    MPI_Comm    comm;
+    GrowingFile file; ///< open on rank 0 only
   };
 } // namespace leopard

@@ -3,6 +3,8 @@
 #include "entries.h"
 #include "files.h"
 #include "log.h"
+#include "manifest.h"
+#include "provenance.h"
 #include "resume.h"
 #include "run.h"
 #include "stop_signal.h"
@@ -18,6 +20,7 @@
 #include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <set>
 #include <sstream>
 
 #include <fcntl.h>
@@ -125,7 +128,7 @@ namespace leopard
         for (std::size_t i = 0; i < runs.size(); ++i)
           if (claim(runs[i]))
             {
-              const std::string status = stop_requested(comm) ? "stopped: " + stop_signal_name() : run(i);
+              const std::string status = stop_requested(comm) ? stop_status() : run(i);
               if (writes_table)
                 write_sweep_table(directory, parameters.sweep.axes, runs);
               if (status.rfind("stopped", 0) == 0)
@@ -159,8 +162,13 @@ namespace leopard
       {
         int finished = 0, mode = static_cast<int>(OpenMode::fresh);
         on_rank_zero(comm, [&] {
-          if (!fs::exists(single.directory + "/parameters.prm"))
+          if (!fs::exists(single.directory) || !holds_run(single.directory))
             return;
+          if (request.mode != OpenMode::resume)
+            {
+              mode = static_cast<int>(OpenMode::overwrite);
+              return;
+            }
           const std::string status  = status_in(single.directory);
           const auto        changes = changed_entries(content_of(single.directory + "/parameters_all.prm"), single);
           const bool        further = std::any_of(changes.begin(), changes.end(), [&](const ChangedEntry &change) {
@@ -201,6 +209,8 @@ namespace leopard
             reporter.end_unless_all_failed(label + ": " + status);
             if (dealii::Utilities::MPI::this_mpi_process(comm) == 0)
               failed.push_back(runs[i].name + ": " + std::string(exception.what()).substr(0, std::string(exception.what()).find('\n')));
+            // the run.json of an older run may still be there
+            on_rank_zero(comm, [&] { write_file_atomically(directory.path("claims/" + runs[i].folder), status); });
           }
         log.line(label + ": " + status.substr(0, status.find('\n')) + " after " + duration(seconds() - start));
         return status;
@@ -254,50 +264,109 @@ namespace leopard
         parameters_for(request_for(request, parameters, run), run, comm);
   }
 
-  void run_sweep(const RunRequest &request, const Parameters &parameters, MPI_Comm comm)
+  namespace
+  {
+    void delete_claims(const RunDirectory &directory, const std::vector<SweepRun> &runs)
+    {
+      std::error_code ignored;
+      for (const SweepRun &run : runs)
+        fs::remove(directory.path("claims/" + run.folder), ignored);
+      fs::remove(directory.path("claims"), ignored);
+    }
+
+    /** The folders and files of the whole sweep. Runs of an older sweep stay until their own time has come. */
+    void begin_sweep(
+      RunDirectory &directory, const Parameters &parameters, const std::vector<SweepRun> &runs, Provenance &provenance, Log &log, MPI_Comm comm)
+    {
+      const std::string        others = directory.begin(true);
+      std::vector<std::string> names  = {"run.json", "log.txt", "parameters.prm", "parameters_all.prm", "sweep.txt", "sweep.csv"};
+      for (const SweepRun &run : runs)
+        names.insert(names.end(), {"runs/" + run.folder + "/", "claims/" + run.folder});
+      directory.record(names);
+      provenance.write();
+      on_rank_zero(comm, [&] {
+        write_file_atomically(directory.path("parameters.prm"), parameters.text);
+        write_file_atomically(directory.path("parameters_all.prm"), parameters.all_entries);
+        delete_claims(directory, runs); // of a sweep that was killed
+        make_folder(directory.path("claims"));
+        make_folder(directory.path("runs"));
+      });
+      log.open(directory.path("log.txt"), true);
+      if (!others.empty())
+        log.line(others);
+    }
+
+    std::string work_through(const RunRequest &request,
+                             const Parameters &parameters,
+                             RunDirectory     &directory,
+                             Log              &log,
+                             MPI_Comm          comm,
+                             MPI_Comm          group,
+                             std::string      &failures)
+    {
+      const auto  runs = parameters.sweep.runs();
+      SweepGroup  sweep(request, parameters, directory, comm, group);
+      std::string status = sweep.work();
+      for (const std::string &other : dealii::Utilities::MPI::all_gather(comm, status))
+        if (other != "finished")
+          status = other;
+      std::set<std::string> folders;
+      for (const SweepRun &run : runs)
+        folders.insert(run.folder);
+      on_rank_zero(comm, [&] {
+        write_sweep_table(directory, parameters.sweep.axes, runs);
+        delete_claims(directory, runs);
+      });
+      log.line(status + "; " + directory.path("sweep.txt") + " compares the runs; pictures: scripts/contact_sheet " + directory.path() +
+               (status == "finished" ? "" : "; go on with --resume"));
+      log.check();
+      std::size_t n_failures = 0;
+      for (const auto &of_rank : dealii::Utilities::MPI::all_gather(comm, sweep.failures()))
+        for (const std::string &failure : of_rank)
+          {
+            failures += "\n  " + failure;
+            ++n_failures;
+          }
+      if (n_failures == 0 && status == "finished") // what is left of an older sweep that this one has overwritten
+        directory.delete_runs_except(folders);
+      if (n_failures > 0)
+        failures =
+          format("%zu of %zu runs of the sweep failed:", n_failures, runs.size()) + failures + "\n  --resume repeats these and keeps the others";
+      return status;
+    }
+  } // namespace
+
+  std::string run_sweep(const RunRequest &request, const Parameters &parameters, MPI_Comm comm)
   {
     check_sweep(request, parameters, comm);
-    const MPI_Comm     group = make_group(parameters.sweep, comm);
-    const RunDirectory directory(parameters.directory, request.mode, comm);
-    const auto         runs = parameters.sweep.runs();
+    const MPI_Comm group = make_group(parameters.sweep, comm);
+    RunDirectory   directory(parameters.directory, request.mode, comm);
     if (request.mode == OpenMode::resume)
       check_changes(request, parameters, comm);
-    on_rank_zero(comm, [&] {
-      if (request.mode != OpenMode::resume)
-        fs::remove(directory.path("log.txt"));
-      write_file_atomically(directory.path("parameters.prm"), parameters.text);
-      write_file_atomically(directory.path("parameters_all.prm"), parameters.all_entries);
-      fs::remove_all(directory.path("claims")); // of a sweep that was killed
-      fs::create_directories(directory.path("claims"));
-      fs::create_directories(directory.path("runs"));
-    });
-    Log log(comm);
-    log.open(directory.path("log.txt"), true);
+    Provenance provenance(directory.path("run.json"), comm, request.command);
+    const auto runs                     = parameters.sweep.runs();
+    provenance.json()["parameter_file"] = request.file;
+    provenance.json()["overrides"]      = request.overrides;
+    provenance.json()["runs"]           = runs.size();
+    Log         log(comm);
+    std::string status, failures;
+    begin_sweep(directory, parameters, runs, provenance, log, comm);
     log.line(format("sweep of %zu runs, %u at a time",
                     runs.size(),
                     dealii::Utilities::MPI::n_mpi_processes(comm) / dealii::Utilities::MPI::n_mpi_processes(group)));
-    on_rank_zero(comm, [] {}); // no group begins before the folders are there
-    SweepGroup  sweep(request, parameters, directory, comm, group);
-    std::string status = sweep.work();
-    for (const std::string &other : dealii::Utilities::MPI::all_gather(comm, status))
-      if (other != "finished")
-        status = other;
-    on_rank_zero(comm, [&] {
-      fs::remove_all(directory.path("claims"));
-      write_sweep_table(directory, parameters.sweep.axes, runs);
-    });
-    log.line(status + "; " + directory.path("sweep.txt") + " compares the runs; pictures: scripts/contact_sheet " + directory.path() +
-             (status == "finished" ? "" : "; go on with --resume"));
-    std::string failures;
-    std::size_t n_failures = 0;
-    for (const auto &of_rank : dealii::Utilities::MPI::all_gather(comm, sweep.failures()))
-      for (const std::string &failure : of_rank)
-        {
-          failures += "\n  " + failure;
-          ++n_failures;
-        }
-    if (n_failures > 0)
-      throw Error(format("%zu of %zu runs of the sweep failed:", n_failures, runs.size()) + failures +
-                  "\n  --resume repeats these and keeps the others");
+    try
+      {
+        status = work_through(request, parameters, directory, log, comm, group, failures);
+        if (!failures.empty())
+          throw Error(failures);
+      }
+    catch (const std::exception &exception)
+      {
+        provenance.write_failure(exception.what());
+        throw;
+      }
+    provenance.json()["status"] = status;
+    provenance.write();
+    return status;
   }
 } // namespace leopard

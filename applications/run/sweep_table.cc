@@ -65,7 +65,10 @@ namespace leopard
     table[0].insert(table[0].end(), measures.begin(), measures.end());
     for (std::size_t i = 0; i < runs.size(); ++i)
       {
-        std::string status           = results[i].value("status", "not started");
+        std::string   status = results[i].value("status", "not started");
+        std::ifstream claim(directory.path("claims/" + runs[i].folder));
+        if (std::string failure; std::getline(claim, failure)) // before it could write anything
+          status = failure;
         status                       = status.substr(0, status.find_first_of(":\n"));
         std::vector<std::string> row = {runs[i].folder};
         row.insert(row.end(), runs[i].values.begin(), runs[i].values.end());

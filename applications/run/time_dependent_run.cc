@@ -63,7 +63,7 @@ namespace leopard
         , time(time_)
         , problem(*context_.parameters.problem)
         , discretization(context_.parameters.mesh, context_.parameters.discretization, problem, context_.comm)
-        , checkpoints(context_.directory.path("checkpoints"), context_.comm)
+        , checkpoints(context_.directory, context_.comm)
       {
       }
 
@@ -78,8 +78,7 @@ namespace leopard
           solutions = discretization.load(found->directory, found->metadata->at("step_sizes").size() + 1);
         else
           {
-            discretization.triangulation.refine_global(context.parameters.mesh.global_refinements + extra_refinements);
-            discretization.distribute_unknowns();
+            discretization.refine_coarse_mesh(context.parameters.mesh.global_refinements + extra_refinements);
             discretization.interpolate_initial_values(u);
           }
         discretization.assemble(system, 0.);
@@ -111,6 +110,7 @@ namespace leopard
 
         if (study)
           {
+            context.begin();
             TimeLoopParameters no_lines;
             no_lines.log_every = std::numeric_limits<int>::max();
             return run_time_loop(
@@ -209,7 +209,11 @@ namespace leopard
 
       TimeLoopResult run_with_output(bool resumed, std::chrono::steady_clock::time_point start)
       {
-        FieldOutput<dim, spacedim>     output(context.directory.path(), problem.fields(), context.comm);
+        FieldOutput<dim, spacedim> output(context.directory, problem.fields(), context.comm);
+        if (resumed)
+          output.resume(integrator->step_number());
+        context.begin();
+        context.directory.record({"statistics"});
         PatternMeasures<dim, spacedim> measures(discretization, system, problem, context.parameters.growth, context.parameters.pattern_measures);
         Statistics                     statistics(context.directory.path("statistics"),
                               statistics_columns(problem.fields(), measures.columns()),
@@ -246,9 +250,7 @@ namespace leopard
           row.push_back(static_cast<double>(report.clipped));
           statistics.row(row);
         };
-        if (resumed)
-          output.resume(integrator->time());
-        else
+        if (!resumed)
           {
             actions.write_fields();
             write_checkpoint(); // so that --resume works from the first moment on
@@ -294,6 +296,7 @@ namespace leopard
           context.log.line(format("cycle %u: %u steps, L2 error %.5e", cycle, result.n_steps, errors.l2));
         }
       context.log.line("\n" + table.text());
+      context.directory.record({"convergence.txt", "convergence.csv"});
       on_rank_zero(context.comm, [&] { table.write(context.directory.path("convergence")); });
       context.provenance.add_measures({"L2 error", "L2 rate"}, {table.last_l2_error(), table.last_l2_rate()});
       return "finished";

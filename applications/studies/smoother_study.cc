@@ -68,6 +68,7 @@ namespace leopard
 
     void write_tables(const RunContext &context, const Results &results)
     {
+      context.directory.record({"study.csv", "study_history.csv"});
       on_rank_zero(context.comm, [&] {
         write_file_atomically(context.directory.path("study.csv"), csv(study_table(results.rows)));
         write_file_atomically(context.directory.path("study_history.csv"), csv(history_table(results.rows)));
@@ -113,6 +114,7 @@ namespace leopard
       if (names.empty())
         return;
       std::ostringstream text;
+      context.directory.record({"study_findings.csv"});
       on_rank_zero(context.comm, [&] {
         studies::Report report(text, context.directory.path("study_findings.csv"));
         for (const std::string &name : names)
@@ -138,7 +140,9 @@ namespace leopard
         if (!stop_requested(context.comm))
           try
             {
-              run_competition(context, make(), parameters, name, results);
+              const StudyProblem problem = make();
+              context.begin();
+              run_competition(context, problem, parameters, name, results);
             }
           catch (const NotEnoughMemory &error)
             {
@@ -172,7 +176,9 @@ namespace leopard
     results.text += winners;
     if (!stop_requested(context.comm))
       compare_with_published(context, results);
+    context.begin(); // if all was left out
+    context.directory.record({"study.txt"});
     on_rank_zero(context.comm, [&] { write_file_atomically(context.directory.path("study.txt"), results.text); });
-    return stop_requested(context.comm) ? "stopped: " + stop_signal_name() : "finished";
+    return stop_requested(context.comm) ? stop_status() : "finished";
   }
 } // namespace leopard

@@ -150,8 +150,7 @@ namespace leopard
     StudyProblem make_mesh_problem(const Parameters &parameters, unsigned int refinements, int n_levels, MPI_Comm comm)
     {
       Discretization<dim> discretization(parameters.mesh, parameters.discretization, *parameters.problem, comm);
-      discretization.triangulation.refine_global(refinements);
-      discretization.distribute_unknowns();
+      discretization.refine_coarse_mesh(refinements);
       SemiDiscreteSystem system;
       if (parameters.mesh.adaptive)
         refine_adaptively(parameters, discretization, system);

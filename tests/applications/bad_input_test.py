@@ -56,6 +56,20 @@ class BadInput(Program):
         self.rejected(FILES / "benchmarks/newton_thesis.prm", "Reaction-diffusion/Reaction=expression", "Reaction-diffusion/f=u^3",
                       "Reaction-diffusion/Derivative of f=2*u^2", says=["Derivative of f", "difference quotient"], leaves_nothing=False)
 
+    def test_nesting(self):
+        for depth in (800, 200000):
+            for text in ("sin(" * depth + "u" + ")" * depth, "(" * depth + "u", "-" * depth + "u", "1/(u+" * depth + "v" + ")" * depth):
+                kinetics = f"set Kinetics = expressions\n set Reaction u = {text}\n set Reaction v = 1 - v\n set Diffusion u = 1\n set Diffusion v = 1\n"
+                file = self.write("nested.prm", f"set Problem = turing\nsubsection Turing\n {kinetics}end\n")
+                source = self.write("source.prm", f"set Problem = laplace\nsubsection Laplace\n set Source = {text.replace('u', 'x')}\nend\n")
+                for path, entry in ((file, "Turing/Reaction u"), (source, "Laplace/Source")):
+                    error = self.rejected(path, says=[f"'{entry}'", "are possible"], options=["--validate"])
+                    self.assertLess(len(error), 3000)
+
+    def test_too_many_unknowns_are_counted_before_the_mesh_is_made(self):
+        for settings in (["Mesh/Global refinements=20"], ["Mesh/Global refinements=15", "Discretization/Degree=3"], ["Dimension=3", "Mesh/Global refinements=11"]):
+            self.rejected(LAPLACE, *settings, "Verification/Refinements=0", says=["more than this build of deal.II can count", "fewer refinements"], leaves_nothing=False)
+
     def test_free_kinetics(self):
         text = ("set Problem = turing\nsubsection Turing\n set Kinetics = expressions\n set Constants = a: 0.1, b: 0.9\n set Reaction u = a - u + u^2*v\n"
                 " set Reaction v = b - u^2*v\n set Diffusion u = 1\n set Diffusion v = 10\nend\n")

@@ -7,6 +7,7 @@
 #include <applications/run/log.h>
 #include <applications/run/parameter_file.h>
 #include <solvers/base/errors.h>
+#include <tests/solvers/file_size_limit.h>
 
 #include <deal.II/base/mpi.h>
 #include <deal.II/base/parameter_handler.h>
@@ -18,6 +19,7 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 
 namespace leopard
 {
@@ -75,11 +77,50 @@ namespace leopard
       std::string   content;
       stream >> content;
       EXPECT_EQ(content, "new");
-      EXPECT_FALSE(std::filesystem::exists(file + ".tmp"));
+      // what somebody else has under a similar name is nobody's business
+      std::ofstream(file + ".tmp") << "precious";
+      std::filesystem::create_symlink(file + ".tmp", folder / "link");
+      write_file_atomically(file, "newest");
+      write_file_atomically((folder / "link").string(), "in the place of the link");
+      std::ifstream(file + ".tmp") >> content;
+      EXPECT_EQ(content, "precious");
       EXPECT_THROW(write_file_atomically((folder / "no/such/folder").string(), "x"), std::runtime_error);
       std::filesystem::create_directories(folder / "b/c");
-      EXPECT_THROW(write_file_atomically((folder / "b").string(), "x"), std::runtime_error); // a folder cannot be replaced
-      EXPECT_FALSE(std::filesystem::exists((folder / "b").string() + ".tmp"));
+      EXPECT_THROW(write_file_atomically((folder / "b").string(), "x"), std::runtime_error);                           // a folder cannot be replaced
+      EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder), std::filesystem::directory_iterator()), 4); // a, a.tmp, link, b
+      std::filesystem::remove_all(folder);
+    }
+
+    TEST(Files, GrowByWholePieces)
+    {
+      const auto folder = std::filesystem::temp_directory_path() / ("leopard_growing_" + std::to_string(::getpid()));
+      std::filesystem::create_directories(folder);
+      const std::string path       = (folder / "log").string();
+      const auto        content_of = [&] {
+        std::ifstream stream(path);
+        return std::string(std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>());
+      };
+      Log log(MPI_COMM_SELF, false);
+      log.line("before");
+      log.open(path, false);
+      log.line("first");
+      EXPECT_NO_THROW(log.check());
+      {
+        const FileSizeLimit limit(20); // as a full disk
+        log.line("much too long for the limit");
+        log.line("x");
+      }
+      log.line("y");
+      EXPECT_EQ(content_of(), "before\nfirst\n");
+      try
+        {
+          log.check();
+          ADD_FAILURE();
+        }
+      catch (const Error &error)
+        {
+          EXPECT_NE(std::string(error.what()).find("no room on the disk for the file '" + path), std::string::npos) << error.what();
+        }
       std::filesystem::remove_all(folder);
     }
 

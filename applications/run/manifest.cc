@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "manifest.h"
+
+#include <solvers/base/whole_file.h>
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <regex>
+#include <stdexcept>
+
+namespace leopard
+{
+  namespace fs = std::filesystem;
+  using nlohmann::json;
+
+  namespace
+  {
+    const std::string first_line = "# What Leopard has written here; --overwrite deletes this and nothing else.";
+
+    bool is_file(const fs::path &path)
+    {
+      std::error_code ignored;
+      return fs::symlink_status(path, ignored).type() == fs::file_type::regular;
+    }
+
+    bool is_folder(const fs::path &path)
+    {
+      std::error_code ignored;
+      return fs::symlink_status(path, ignored).type() == fs::file_type::directory;
+    }
+
+    /** What is in a folder; nothing if it is none, or a link to one. */
+    std::vector<fs::path> content_of(const fs::path &folder)
+    {
+      std::vector<fs::path> content;
+      std::error_code       code;
+      if (is_folder(folder))
+        for (fs::directory_iterator entry(folder, code), end; !code && entry != end; entry.increment(code))
+          content.push_back(entry->path());
+      std::sort(content.begin(), content.end());
+      return content;
+    }
+
+    /** Whether a path of the list is one inside the directory that no link leads out of. */
+    bool is_inside(const fs::path &directory, const fs::path &relative)
+    {
+      fs::path path = directory;
+      for (const fs::path &part : relative)
+        {
+          if (part == ".." || part.is_absolute() || (path != directory && !is_folder(path)))
+            return false;
+          path /= part;
+        }
+      return !relative.empty();
+    }
+
+    void delete_file(const fs::path &path)
+    {
+      std::error_code ignored;
+      if (is_file(path))
+        fs::remove(path, ignored);
+    }
+
+    void delete_if_empty(const fs::path &folder)
+    {
+      std::error_code ignored;
+      if (is_folder(folder))
+        fs::remove(folder, ignored); // which refuses if something is in it
+    }
+
+    void delete_left_overs(const fs::path &folder)
+    {
+      for (const fs::path &path : content_of(folder))
+        if (NewFile::is_left_over(path.filename().string()))
+          delete_file(path);
+    }
+
+    bool names_leopard(const fs::path &run_json)
+    {
+      std::ifstream stream(run_json);
+      const json    content = json::parse(stream, nullptr, false);
+      return content.is_object() && content.contains("leopard") && content["leopard"].is_object() && content["leopard"].contains("version");
+    }
+
+    /** What Leopard wrote before it kept a list, by names that nobody else gives. */
+    std::vector<std::string> list_of_an_old_run(const fs::path &directory)
+    {
+      std::vector<std::string> list;
+      for (const char *name : {"log.txt",
+                               "run.json",
+                               "parameters.prm",
+                               "parameters_all.prm",
+                               "statistics",
+                               "solution.pvd",
+                               "sweep.txt",
+                               "sweep.csv",
+                               "convergence.txt",
+                               "convergence.csv",
+                               "study.txt",
+                               "study.csv",
+                               "study_history.csv",
+                               "study_findings.csv",
+                               "parameters.prm.tmp",
+                               "parameters_all.prm.tmp",
+                               "run.json.tmp"})
+        if (is_file(directory / name))
+          list.emplace_back(name);
+      const std::vector<std::pair<std::string, std::regex>> folders = {{"solution", std::regex(R"(solution_\d{7}\.(\d{4}\.vtu|pvtu)(\.tmp)?)")},
+                                                                       {"checkpoints", std::regex(R"(step_\d{9}(\.tmp)?)")}};
+      for (const auto &[folder, names] : folders)
+        for (const fs::path &path : content_of(directory / folder))
+          if (std::regex_match(path.filename().string(), names))
+            list.push_back(folder + "/" + path.filename().string() + (is_folder(path) ? "/" : ""));
+      for (const fs::path &path : content_of(directory / "runs"))
+        if (holds_run(path.string()))
+          {
+            list.push_back("runs/" + path.filename().string() + "/");
+            if (is_file(directory / "claims" / path.filename()))
+              list.push_back("claims/" + path.filename().string());
+          }
+      return list;
+    }
+
+    /** Of a run of an older program that was killed before its run.json: nothing but what it wrote by then. */
+    bool was_killed_early(const fs::path &directory)
+    {
+      const std::set<std::string> known = {"log.txt", "parameters.prm", "parameters_all.prm", "parameters.prm.tmp", "parameters_all.prm.tmp"};
+      for (const fs::path &path : content_of(directory))
+        if (const std::string name = path.filename().string();
+            name != "lock" && !NewFile::is_left_over(name) && !(known.count(name) > 0 && is_file(path)))
+          return false;
+      std::ifstream lock(directory / "lock");
+      std::string   line;
+      return is_file(directory / "lock") && std::getline(lock, line) && std::regex_match(line, std::regex("host .*, process [0-9]+"));
+    }
+  } // namespace
+
+  bool holds_run(const std::string &directory)
+  {
+    const fs::path run_json = fs::path(directory) / "run.json";
+    if (is_file(run_json))
+      return names_leopard(run_json);
+    std::ifstream stream(fs::path(directory) / Manifest::file_name);
+    if (std::string line; std::getline(stream, line))
+      return line == first_line;
+    for (const fs::path &path : content_of(fs::path(directory) / "runs")) // a sweep of an older program
+      if (names_leopard(path / "run.json"))
+        return true;
+    return was_killed_early(fs::canonical(directory));
+  }
+
+  void delete_checkpoint(const std::string &folder)
+  {
+    std::ifstream stream(folder + "/metadata.json");
+    const json    metadata = json::parse(stream, nullptr, false);
+    if (metadata.is_object() && metadata.contains("files") && metadata["files"].is_object())
+      for (const auto &file : metadata["files"].items())
+        if (file.key().find('/') == std::string::npos && file.key() != "..")
+          delete_file(fs::path(folder) / file.key());
+    for (const char *name : {"metadata.json", "metadata.json.tmp", "mesh", "mesh.info", "mesh_fixed.data", "mesh_variable.data"})
+      delete_file(fs::path(folder) / name);
+    delete_left_overs(folder);
+    delete_if_empty(folder);
+  }
+
+  Manifest::Manifest(const std::string &directory_)
+    : directory(fs::canonical(directory_).string())
+  {
+    std::ifstream stream(fs::path(directory) / file_name);
+    std::string   line;
+    is_ours = std::getline(stream, line) && line == first_line;
+    if (is_ours)
+      while (std::getline(stream, line))
+        {
+          if (!line.empty())
+            entries.insert(line);
+        }
+    else if (holds_run(directory))
+      for (const std::string &entry : list_of_an_old_run(directory))
+        entries.insert(entry);
+  }
+
+  void Manifest::open()
+  {
+    for (const char *folder : {"", "solution", "checkpoints"})
+      delete_left_overs(fs::path(directory) / folder);
+    const std::string path   = directory + "/" + file_name;
+    const bool        is_new = !is_file(path);
+    if (!is_new && !is_ours)
+      throw std::runtime_error("'" + path + "' is not the list of what Leopard has written\n  expected: no file of this name; rename it");
+    file.open(path, true);
+    if (!is_new)
+      return;
+    std::string text = first_line + "\n";
+    for (const std::string &entry : entries)
+      text += entry + "\n";
+    file.append(text);
+  }
+
+  void Manifest::add(const std::vector<std::string> &paths)
+  {
+    std::string text;
+    for (const std::string &path : paths)
+      if (entries.insert(path).second)
+        text += path + "\n";
+    if (!text.empty())
+      file.append(text);
+  }
+
+  namespace
+  {
+    bool is_run(const std::string &entry)
+    {
+      return entry.rfind("runs/", 0) == 0 && entry.back() == '/';
+    }
+
+    void delete_run(const fs::path &path)
+    {
+      if (!is_folder(path) || !holds_run(path.string()))
+        return;
+      Manifest(path.string()).delete_all();
+      delete_file(path / "lock");
+      delete_if_empty(path);
+    }
+  } // namespace
+
+  void Manifest::delete_runs_except(const std::set<std::string> &folders)
+  {
+    for (const std::string &entry : runs())
+      if (const std::string folder = entry.substr(5, entry.size() - 6);
+          folders.count(folder) == 0 && is_inside(directory, entry.substr(0, entry.size() - 1)))
+        delete_run(fs::path(directory) / "runs" / folder);
+  }
+
+  std::vector<std::string> Manifest::runs() const
+  {
+    std::vector<std::string> result;
+    std::copy_if(entries.begin(), entries.end(), std::back_inserter(result), is_run);
+    return result;
+  }
+
+  void Manifest::delete_all(bool keep_runs)
+  {
+    std::set<fs::path>    folders; // sorted: a folder before what is in it
+    std::set<std::string> kept;
+    bool                  has_run_json = false;
+    for (const std::string &entry : entries)
+      {
+        const bool     is_of_folder = entry.back() == '/';
+        const fs::path relative     = is_of_folder ? entry.substr(0, entry.size() - 1) : entry;
+        if (keep_runs && is_run(entry))
+          kept.insert(entry);
+        has_run_json = has_run_json || entry == "run.json";
+        if (!is_inside(directory, relative) || entry == "run.json" || (keep_runs && is_run(entry)))
+          continue;
+        for (fs::path folder = relative.parent_path(); !folder.empty(); folder = folder.parent_path())
+          folders.insert(folder);
+        const fs::path path = directory / relative;
+        if (!is_of_folder)
+          delete_file(path);
+        else if (is_run(entry))
+          delete_run(path);
+        else if (*relative.begin() == "checkpoints")
+          {
+            delete_checkpoint(path.string());
+            delete_checkpoint(path.string() + ".tmp");
+          }
+      }
+    delete_left_overs(directory);
+    for (auto folder = folders.rbegin(); folder != folders.rend(); ++folder)
+      {
+        delete_left_overs(directory / *folder);
+        delete_if_empty(directory / *folder);
+      }
+    // what says that this is a run goes last, so that a deletion that is cut off can be repeated
+    delete_file(fs::path(directory) / file_name);
+    if (has_run_json)
+      delete_file(fs::path(directory) / "run.json");
+    entries = kept;
+  }
+
+  std::vector<std::string> Manifest::others() const
+  {
+    std::vector<std::string> result;
+    for (const fs::path &path : content_of(directory))
+      {
+        const std::string name = path.filename().string();
+        if (name == "lock" || name == file_name || entries.count(name) > 0 || entries.lower_bound(name + "/") != entries.lower_bound(name + "0"))
+          continue;
+        result.push_back(name + (is_folder(path) ? "/" : ""));
+      }
+    return result;
+  }
+} // namespace leopard

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "files.h"
+
+#include <set>
+#include <string>
+#include <vector>
+
+namespace leopard
+{
+  /**
+   * The list of what Leopard has written in a run directory, manifest.txt: a path from there in each line, before the file is made; of checkpoints and runs
+   * of a sweep the folder, with a slash at the end. Only what it lists is ever deleted, files by their names, folders when they are empty, and nothing
+   * behind a symbolic link. Local, on rank 0.
+   */
+  class Manifest
+  {
+  public:
+    static constexpr const char *file_name = "manifest.txt";
+
+    /** Reads the list of a folder that exists. A run of an older program has none: then it is what that wrote, by names that nobody else gives. */
+    explicit Manifest(const std::string &directory);
+
+    /** Begins the list, or goes on with the one that is there. @throws std::runtime_error. */
+    void open();
+    /** Adds to the list what is not in it. @throws std::runtime_error. */
+    void add(const std::vector<std::string> &paths);
+    bool has(const std::string &path) const { return entries.count(path) > 0; }
+
+    /** Deletes what is listed, and the list. What cannot be deleted stays. @param keep_runs not those of a sweep. */
+    void delete_all(bool keep_runs = false);
+
+    /** Deletes the runs of a sweep that are listed but those in these folders of runs/. */
+    void delete_runs_except(const std::set<std::string> &folders);
+
+    /** The entries for runs of a sweep; after delete_all() those that were kept. */
+    std::vector<std::string> runs() const;
+
+    /** What else is in the directory, sorted paths from there, a folder of nothing else with a slash. */
+    std::vector<std::string> others() const;
+
+  private:
+    const std::string     directory;
+    std::set<std::string> entries;
+    bool                  is_ours = false; ///< the file that is there
+    GrowingFile           file;
+  };
+
+  /** Whether there is a run of Leopard in a folder that exists: its run.json says so; or it was killed before there was one. */
+  bool holds_run(const std::string &directory);
+
+  /** Deletes the files of a checkpoint, and its folder if nothing else is in it. Local. */
+  void delete_checkpoint(const std::string &folder);
+} // namespace leopard

@@ -1,0 +1,225 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the program does with files that are there: its own, other people's, damaged ones; and with disks that are full."""
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+
+from program import FILES, LEOPARD, ROOT, Program
+
+TINY = ROOT / "tests/output/tiny_turing.prm"
+LAPLACE = FILES / "verification/laplace.prm"
+CHECKPOINTS = "Run/Checkpoint steps=1"
+
+
+def content(folder):
+    """All files below a folder, links not followed, with what is in them."""
+    return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file() and not path.is_symlink()}
+
+
+class RunDirectories(Program):
+    def setUp(self):
+        super().setUp()
+        self.run_directory = self.folder / "output/tiny_turing"
+
+    def rejected(self, *settings, says, options=("--overwrite",)):
+        """The run fails, says why, and whatever was there before (but the lock) is there as it was."""
+        before = content(self.folder)
+        error = self.leopard(TINY, *settings, options=options, fails=True)
+        after = content(self.folder)
+        for path in set(before) ^ set(after):
+            self.assertEqual(pathlib.Path(path).name, "lock")
+        for path in set(before) & set(after):
+            self.assertTrue(before[path] == after[path] or path.endswith("lock"), path)
+        self.assertIn(says, error)
+
+    def test_a_folder_of_somebody_else_is_refused(self):
+        for name in ("parameters.prm", "figures/1.png", "pictures/2.png", "runs/a/b.txt", "solution/solution_0000000.pvtu", "log.txt", "manifest.txt"):
+            path = self.folder / "thesis" / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text("precious")
+        self.rejected("Run/Directory=thesis", says="holds no run of Leopard (no run.json that says so), but 'figures', 'log.txt', 'manifest.txt', 'parameters.prm'")
+        self.rejected("Run/Directory=thesis", says="no run to resume", options=["--resume"])
+        (self.folder / "thesis/run.json").write_text('{"my": "file"}')
+        self.rejected("Run/Directory=thesis", says="holds no run of Leopard")
+        self.assertFalse((self.folder / "thesis/lock").exists())
+
+    def test_overwrite_deletes_what_the_run_has_written_and_nothing_else(self):
+        self.leopard(TINY, CHECKPOINTS)
+        own = set(content(self.run_directory))
+        foreign = ["notes.txt", "convergence.txt", "figures/1.png", "solution/solution_1.vtu", "checkpoints/step_old/a", "checkpoints/step_000000003/mine", "runs/mine/run.json"]
+        for name in foreign:
+            path = self.run_directory / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text("precious")
+        said = self.leopard(TINY, "Time stepping/End time=1e-3")
+        self.assertIn("Leopard has not written, and it stays: 'checkpoints/', 'convergence.txt', 'figures/', 'notes.txt', 'runs/', 'solution/'", said)
+        self.assertIn("and it stays: 'checkpoints/'", (self.run_directory / "log.txt").read_text())
+        for name in foreign:
+            self.assertEqual((self.run_directory / name).read_text(), "precious", name)
+        now = set(content(self.run_directory))
+        self.assertIn("solution/solution_0000003.pvtu", own)
+        self.assertIn("checkpoints/step_000000003/mesh_fixed.data", own)
+        self.assertFalse({"solution/solution_0000003.pvtu", "solution/solution_0000003.0000.vtu", "checkpoints/step_000000003/mesh_fixed.data"} & now)
+        listed = (self.run_directory / "manifest.txt").read_text().splitlines()
+        self.assertEqual(len(listed), len(set(listed)))
+        for name in now - set(foreign) - {"lock", "manifest.txt"}:
+            self.assertTrue(name in listed or name.rsplit("/", 1)[0] + "/" in listed, name)
+
+    def test_links_are_not_followed(self):
+        self.leopard(TINY)
+        outside = self.folder / "outside"
+        for folder in ("solution", "checkpoints/step_000000003"):
+            shutil.move(self.run_directory / folder, outside / folder)
+            (self.run_directory / folder).symlink_to(outside / folder)
+        (self.run_directory / "statistics").unlink()
+        (self.run_directory / "statistics").symlink_to(outside / "mine")
+        (outside / "mine").write_text("precious")
+        before = content(outside)
+        self.rejected(says="is a symbolic link")
+        (self.run_directory / "solution").unlink()
+        self.leopard(TINY, "Time stepping/End time=1e-3")
+        self.assertEqual(content(outside), before)
+        self.assertTrue((self.run_directory / "checkpoints/step_000000003").is_symlink())
+
+    def test_the_old_run_stays_until_all_has_been_checked(self):
+        self.leopard(TINY)
+        for settings, says in ((["Turing/Initial value v=log(x)"], "of the mesh"), (["Mesh/Domain=file", "Mesh/File=no.msh", "Discretization/Method=finite elements"], "cannot be read"),
+                               (["Mesh/Global refinements=20"], "can count"), (["Turing/gama=3"], "did you mean"),
+                               (["Turing/Source u=1/(x-x)"], "finite"), (["Time stepping/Engine=fused", "Newton/Forcing=fixed iterations"], "cannot be used here")):
+            self.rejected(*settings, says=says)
+        self.assertEqual(self.run_json("tiny_turing")["status"], "finished")
+
+    def test_runs_of_an_older_program(self):
+        self.leopard(TINY, CHECKPOINTS)
+        (self.run_directory / "manifest.txt").unlink()
+        (self.run_directory / "notes.txt").write_text("precious")
+        self.leopard(TINY, "Time stepping/End time=1e-3")
+        self.assertFalse((self.run_directory / "solution/solution_0000003.pvtu").exists())
+        self.assertTrue((self.run_directory / "notes.txt").exists())
+        for path in self.run_directory.iterdir():  # killed before it had a run.json
+            if path.name not in ("log.txt", "parameters.prm", "lock"):
+                shutil.rmtree(path) if path.is_dir() else path.unlink()
+        self.leopard(TINY)
+        self.leopard(TINY, "Run/Sweep=gamma: 50, 100")
+        for name in ("manifest.txt", "run.json"):
+            (self.run_directory / name).unlink()
+        self.leopard(TINY)
+        self.assertFalse((self.run_directory / "runs").exists())
+
+    def test_sweeps(self):
+        self.leopard(TINY, "Run/Sweep=gamma: 50, 100")
+        (self.run_directory / "runs/gamma=50/notes.txt").write_text("precious")
+        error = self.leopard(TINY, "Run/Sweep=gamma: 100; Initial value u: log(x)", fails=True)
+        self.assertIn("1 of 1 runs of the sweep failed", error)
+        self.assertIn("failed", (self.run_directory / "sweep.txt").read_text())
+        self.leopard(TINY, "Run/Sweep=gamma: 100, 200")
+        self.assertEqual(content(self.run_directory / "runs/gamma=50"), {"notes.txt": b"precious"})
+        for gamma in (100, 200):
+            self.assertEqual(json.loads((self.run_directory / f"runs/gamma={gamma}/run.json").read_text())["status"], "finished")
+        self.assertEqual(self.run_json("tiny_turing")["status"], "finished")
+        self.leopard(TINY)
+        self.assertEqual(set(content(self.run_directory / "runs")), {"gamma=50/notes.txt"})
+
+    def test_names_that_are_no_utf_8(self):
+        name = os.fsdecode(b"r\xe9sultats")  # Latin-1
+        self.leopard(TINY, f"Run/Directory={name}")
+        self.leopard(TINY, f"Run/Directory={name}", "Time stepping/End time=4e-3", options=["--resume"])
+        self.assertEqual(json.loads((self.folder / name / "run.json").read_text())["status"], "finished")
+
+
+class PictureLists(Program):
+    """solution.pvd on resume."""
+    SETTINGS = ["Time stepping/Step size=0.00033333333333333335", "Output/Interval=0.00033333333333333335", CHECKPOINTS]
+
+    def entries(self):
+        return [line.split('"')[1::2][0::3] for line in (self.folder / "output/tiny_turing/solution.pvd").read_text().splitlines() if "<DataSet" in line]
+
+    def test_no_entry_is_lost_or_double(self):
+        self.leopard(TINY, *self.SETTINGS, "Time stepping/End time=3e-3")
+        reference = self.entries()
+        self.assertEqual([file for _, file in reference], [f"solution/solution_{step:07}.pvtu" for step in range(10)])
+        for end in ("1e-3", "2e-3", "3e-3"):
+            self.leopard(TINY, *self.SETTINGS, f"Time stepping/End time={end}", options=["--overwrite" if end == "1e-3" else "--resume"])
+        self.assertEqual([file for _, file in self.entries()], [file for _, file in reference])
+        for (one, _), (two, _) in zip(self.entries(), reference):
+            self.assertAlmostEqual(float(one), float(two), delta=1e-15)
+
+    def test_damage_is_named(self):
+        self.leopard(TINY, *self.SETTINGS, "Time stepping/End time=1e-3")
+        pvd = self.folder / "output/tiny_turing/solution.pvd"
+        whole = pvd.read_text()
+        for damaged, says in ((whole.replace('timestep="0.000', 'timestep="zero', 1), "solution.pvd:5: the line"), (whole[:-30], "the end of the file is missing")):
+            pvd.write_text(damaged)
+            statistics = (self.folder / "output/tiny_turing/statistics").read_bytes()
+            error = self.leopard(TINY, *self.SETTINGS, "Time stepping/End time=2e-3", options=["--resume"], fails=True)
+            self.assertIn(says, error)
+            self.assertIn("expected: ", error)
+            self.assertEqual((self.folder / "output/tiny_turing/statistics").read_bytes(), statistics)
+        pvd.unlink()
+        self.leopard(TINY, *self.SETTINGS, "Time stepping/End time=2e-3", options=["--resume"])
+
+
+class FullDisks(Program):
+    """Wherever the room ends: one message, an exit code, and what was there before is whole."""
+    SETTINGS = [CHECKPOINTS, "Mesh/Global refinements=5"]
+
+    def mount(self, kilobytes):
+        disk = self.folder / f"disk{kilobytes}"
+        disk.mkdir()
+        if subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={kilobytes}k", "tmpfs", str(disk)], capture_output=True, check=False).returncode:
+            self.skipTest("mounting a small disk is not permitted here")
+        self.addCleanup(subprocess.run, ["umount", str(disk)], check=True)
+        return disk
+
+    def check(self, kilobytes, ranks=1):
+        disk = self.mount(kilobytes)
+        settings = [*self.SETTINGS, f"Run/Directory={disk}/run"]
+        result = subprocess.run(self.command(TINY, *settings, ranks=ranks), cwd=self.folder, capture_output=True, text=True, timeout=120, check=False)
+        self.assertEqual(result.returncode, 1, f"{kilobytes} kB: {result.stderr}")
+        self.assertIn("no room on the disk", result.stderr)
+        self.assertEqual(result.stderr.count("leopard: "), 1)
+        self.assertNotIn("Signal", result.stderr)
+        self.assertEqual(list(disk.rglob(".leopard-*")), [])
+        run = disk / "run"
+        if (run / "run.json").exists():
+            self.assertIn("failed: no room on the disk", json.loads((run / "run.json").read_text())["status"])
+        self.assertEqual(list(run.glob("checkpoints/*.tmp")), [])
+        for text in ("log.txt", "statistics"):
+            if (run / text).exists():
+                self.assertTrue((run / text).read_bytes().endswith(b"\n"), text)
+        if (run / "solution.pvd").exists():
+            for entry in (run / "solution.pvd").read_text().splitlines():
+                if "<DataSet" in entry:
+                    self.assertTrue((run / entry.split('"')[-2]).read_text().endswith("</VTKFile>\n"), entry)
+        checkpoints = sorted(run.glob("checkpoints/step_?????????"))
+        subprocess.run(["mount", "-o", "remount,size=4m", str(disk)], check=True)
+        said = self.leopard(TINY, *settings, options=["--resume" if (run / "run.json").exists() else "--overwrite"], ranks=ranks)
+        self.assertNotIn("is passed over", said)
+        if checkpoints:
+            self.assertIn(f"resumed at step {int(checkpoints[-1].name[5:])}", said)
+        self.assertEqual([line.split()[0] for line in (run / "statistics").read_text().splitlines() if line[0] != "#"], ["1", "2", "3"])
+        self.assertEqual((run / "solution.pvd").read_text().count("<DataSet"), 4)
+        return len(checkpoints)
+
+    def test_sizes(self):
+        found = {self.check(kilobytes) for kilobytes in range(24, 600, 48)}
+        self.assertEqual(found, {0, 1, 2}, "the room did not end at every kind of moment")
+
+    def test_two_ranks(self):
+        for kilobytes in (200, 340):
+            self.check(kilobytes, ranks=2)
+
+    def test_standard_output(self):
+        if not pathlib.Path("/dev/full").exists():
+            self.skipTest("there is no /dev/full")
+        with open("/dev/full", "w", encoding="utf-8") as full:
+            result = subprocess.run([LEOPARD, str(TINY)], cwd=self.folder, stdout=full, stderr=subprocess.PIPE, text=True, timeout=120, check=True)
+        self.assertEqual(result.stderr.count("standard output cannot be written"), 1)
+        self.assertIn("finished", (self.folder / "output/tiny_turing/log.txt").read_text())
+
+
+if __name__ == "__main__":
+    import unittest
+    unittest.main()
