@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mesh.h"
 
+#include "gmsh_file.h"
+
 #include <applications/run/collective.h>
 #include <solvers/base/errors.h>
 
@@ -120,33 +122,11 @@ namespace leopard
       return p;
     }
 
-    /** Whether a mesh in MSH 2.2 has a node with z != 0, which deal.II would drop in the plane. Of a broken file it says no: deal.II says what is wrong. */
-    bool leaves_plane(const std::string &text)
-    {
-      std::istringstream stream(text);
-      std::string        line;
-      while (std::getline(stream, line) && line.rfind("$Nodes", 0) != 0)
-        ;
-      std::size_t n = 0, number;
-      double      x, y, z, largest = 0., largest_z = 0.;
-      for (stream >> n; n > 0 && stream >> number >> x >> y >> z; --n)
-        {
-          largest   = std::max({largest, std::abs(x), std::abs(y)});
-          largest_z = std::max(largest_z, std::abs(z));
-        }
-      return largest_z > 1e-10 * largest;
-    }
-
-    /** Every rank reads the same text, which only rank 0 took from the disk. */
+    /** What deal.II says against a mesh that has the right form; nothing if it takes it. */
     template <int dim, int spacedim>
-    void read_gmsh(Triangulation<dim, spacedim> &triangulation, const std::string &file, MPI_Comm comm)
+    std::string why_deal_ii_refuses(Triangulation<dim, spacedim> &triangulation, const std::string &text)
     {
-      const std::string text = read_file(file, comm);
-      if (spacedim == 2 && leaves_plane(text))
-        throw Error("the mesh file '" + file + "' has nodes off the plane z = 0, but 'Mesh/Domain' is file and 'Dimension' is 2" +
-                    "\n  expected: Domain = surface file for a surface in space, or Dimension = 3 for hexahedra, or a mesh in the plane");
       std::istringstream stream(text);
-      std::string        reason;
       try
         {
           GridIn<dim, spacedim> grid_in(triangulation);
@@ -156,13 +136,24 @@ namespace leopard
         {
           std::ostringstream info;
           exception.print_info(info);
-          reason = Utilities::trim(info.str());
-          reason = exception.get_exc_name() + std::string(reason.empty() ? "" : ": ") + reason.substr(0, 400);
+          const std::string reason = Utilities::trim(info.str());
+          return exception.get_exc_name() + std::string(reason.empty() ? "" : ": ") + reason.substr(0, 400);
         }
       catch (const std::exception &exception)
         {
-          reason = exception.what();
+          return exception.what();
         }
+      return "";
+    }
+
+    /** Every rank reads the same text, which only rank 0 took from the disk. */
+    template <int dim, int spacedim>
+    void read_gmsh(Triangulation<dim, spacedim> &triangulation, const std::string &file, MPI_Comm comm)
+    {
+      const std::string text   = read_file(file, comm);
+      std::string       reason = why_no_mesh(text, dim, spacedim);
+      if (reason.empty())
+        reason = why_deal_ii_refuses(triangulation, text);
       if (!reason.empty())
         throw Error("the mesh file '" + file + "' cannot be used: " + reason + "\n  expected: a Gmsh mesh in format 2.2 (gmsh -format msh22) with " +
                     (dim == 2 ? "quadrilaterals only (Mesh.RecombineAll = 1; Mesh.SubdivisionAlgorithm = 1)" : "hexahedra only") +

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Mesh files that are no mesh are refused with a line and a reason, before deal.II's reader crashes on them or takes them for a domain."""
+import math
+
+from program import Program
+
+SQUARE = [(0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 1, 0)]
+CUBE = [(x, y, z) for z in (0, 1) for x, y in ((0, 0), (1, 0), (1, 1), (0, 1))]
+QUADRILATERAL = "3 2 1 1 1 2 3 4"
+
+
+def msh(nodes, elements, n_nodes=None):
+    text = f"$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Nodes\n{n_nodes or len(nodes)}\n"
+    text += "".join(f"{i} {x} {y} {z}\n" for i, (x, y, z) in enumerate(nodes, 1))
+    text += f"$EndNodes\n$Elements\n{len(elements)}\n"
+    return text + "".join(f"{i} {element}\n" for i, element in enumerate(elements, 1)) + "$EndElements\n"
+
+
+def moebius_strip(n=8):
+    points = [((1 + s * math.cos(a / 2)) * math.cos(a), (1 + s * math.cos(a / 2)) * math.sin(a), s * math.sin(a / 2))
+              for a in (2 * math.pi * i / n for i in range(n)) for s in (-0.3, 0.3)]
+    cells = [f"3 2 1 1 {2 * i + 1} {2 * i + 2} {2 * i + 4} {2 * i + 3}" for i in range(n - 1)]
+    return msh(points, [*cells, f"3 2 1 1 {2 * n - 1} {2 * n} 1 2"])
+
+
+class MeshFiles(Program):
+    FILE = "set Problem = helmholtz\nsubsection Helmholtz\n set Delta = 1\n set Source = 1 + x\n set Boundary values =\nend\nsubsection Linear solver\n set Method = direct\nend\n"
+    SURFACE, BODY = ("Mesh/Domain=surface file",), ("Dimension=3",)
+
+    def read(self, text, *settings, **options):
+        self.write("given.msh", text)
+        return self.leopard(self.write("mesh.prm", self.FILE), "Mesh/Domain=file", "Mesh/File=given.msh", *settings, **options)
+
+    def refused(self, text, says, *settings, ranks=1):
+        error = self.read(text, *settings, fails=True, ranks=ranks)
+        self.assertRegex(error, "the mesh file '.*given.msh' cannot be used: ")
+        self.assertIn(says, error)
+        self.assertEqual(error.count("leopard: "), 1, error)
+
+    def test_form(self):
+        good = msh(SQUARE, [QUADRILATERAL])
+        self.read(good)
+        self.read(good.replace("\n", "\r\n"))
+        self.read(msh(SQUARE, ["3 0 1 2 3 4"]))
+        self.refused(msh(SQUARE, ["2 2 1 1 1 2 3"]), "type 2, a triangle")
+        self.refused(good.replace("2.2 0 8", "4.1 0 8"), "line 2 is '4.1 0 8'")
+        self.refused(good.replace("3 1 1 0", "3 nan 1 0"), "line 8 is '3 nan 1 0'")
+        self.refused(good.replace("3 1 1 0", "3 1e308 1 0"), "line 8")
+        self.refused(good.replace("1 2 3 4\n", "1 2 2 4\n"), "line 13")
+        self.refused(msh(SQUARE, [QUADRILATERAL], n_nodes=2000000000), "line 10 is '$EndNodes'", ranks=2)
+
+    def test_cells(self):
+        self.read(msh(CUBE, ["5 2 1 1 1 2 3 4 5 6 7 8"]), *self.BODY)
+        for nodes, cell in ((SQUARE, "3 2 1 1 1 3 2 4"), ([(x, 0, 0) for x in range(4)], QUADRILATERAL), ([*SQUARE[:2], (0.1, 0.1, 0), SQUARE[3]], QUADRILATERAL)):
+            self.refused(msh(nodes, [cell]), "the element in line 13 is flat, folded or not convex")
+        for nodes, cell in ((CUBE, "5 2 1 1 1 3 2 4 5 6 7 8"), ([(x, y, 0) for x, y, _ in CUBE], "5 2 1 1 1 2 3 4 5 6 7 8")):
+            self.refused(msh(nodes, [cell]), "the element in line 17 is flat, folded or not convex", *self.BODY)
+
+    def test_cells_together(self):
+        second = [*SQUARE, (2, 0, 0), (2, 1, 0)]
+        self.read(msh(second, [QUADRILATERAL, "3 2 1 1 2 5 6 3", "1 2 5 1 1 2"]))
+        self.refused(msh(second, [QUADRILATERAL, "3 2 1 1 2 5 6 3", "1 2 7 1 2 3"]), "lies between those in lines 15 and 16")
+        self.refused(msh(second, [QUADRILATERAL, "1 2 7 1 1 3"]), "is no side of a quadrilateral")
+        self.refused(msh(SQUARE, [QUADRILATERAL, QUADRILATERAL]), "has the nodes of the one in line 13")
+        self.refused(msh([*SQUARE, (0.2, 0.1, 0), (0.2, 0.9, 0)], [QUADRILATERAL, "3 2 1 1 2 5 6 3"]), "lies on the same side of an edge")
+        book = [*second, (2, 0, 1), (2, 1, 1)]
+        self.refused(msh(book, [QUADRILATERAL, "3 2 1 1 2 5 6 3", "3 2 1 1 2 7 8 3"]), "is the third at one of its edges", *self.SURFACE)
+        self.refused(moebius_strip(), "one side only", *self.SURFACE)
