@@ -2,6 +2,7 @@
 """What the tests of the whole program share: running it in a temporary folder and reading what it wrote."""
 import csv
 import json
+import math
 import os
 import pathlib
 import subprocess
@@ -45,7 +46,11 @@ class Program(unittest.TestCase):
 
     def convergence(self, name):
         with open(self.folder / "output" / name / "convergence.csv", encoding="utf-8") as stream:
-            return list(csv.DictReader(stream))
+            rows = list(csv.DictReader(stream))
+        self.assertTrue(rows, "no row of the table of convergence")
+        for row in rows:
+            self.assertTrue(math.isfinite(float(row["l2_error"])), row)  # max() and min() may forget what is no number
+        return rows
 
     def iterations(self, name):
         """Linear iterations of each cycle of a stationary run."""
@@ -65,6 +70,7 @@ class Program(unittest.TestCase):
         lines = (self.folder / "output" / name / "statistics").read_text().splitlines()
         columns = [line.split(": ", 1)[1] for line in lines if line.startswith("#")]
         rows = [[float(word) for word in line.split()] for line in lines if not line.startswith("#")]
+        self.assertTrue(rows, "no row of statistics")
         for row in rows:
             self.assertEqual(len(row), len(columns))
         return columns, rows

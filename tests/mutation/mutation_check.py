@@ -6,7 +6,7 @@
 
 LIST is tests/mutation/library.txt (the solver library alone: no deal.II, no MPI, no GPU, minutes to build) or tests/mutation/application.txt (the
 whole program). To be run by hand: it takes 10 to 60 s a mutant. Each job has a copy of the tree with a build folder of its own below --folder; they
-are kept, so that the next run builds only what has changed. Before any mutant the named tests must pass without one.
+are kept, so that the next run builds only what has changed. The tests of a mutant must pass without it.
 
 LIST: mutants, separated by empty lines, each with a name in brackets and four keys; lines that begin with # are comments.
 
@@ -22,7 +22,7 @@ The tests are one of
   study                        tests/solvers/studies/study_test.py
 
 Outcomes: killed (a test failed, or ran into the time limit), SURVIVED (all passed), does not compile, not found (the text is not in the file once: the
-list is out of date). Exit code: 0 if all were killed. --results keeps one line of JSON a mutant; --resume leaves out those that it calls killed.
+list is out of date), fails without (a test that fails without the mutant, too). Exit code: 0 if all were killed. --results keeps one line of JSON a mutant; --resume leaves out those that it calls killed.
 """
 import argparse
 import json
@@ -31,6 +31,7 @@ import pathlib
 import queue
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import threading
@@ -103,12 +104,18 @@ def run(command, limit, **options):
         output, _ = process.communicate(timeout=limit)
         return process.returncode, output
     except subprocess.TimeoutExpired:
-        os.killpg(process.pid, 9)
+        os.killpg(process.pid, signal.SIGKILL)
         return None, process.communicate()[0]
+    finally:
+        try:
+            os.killpg(process.pid, signal.SIGKILL)  # what it has left running
+        except ProcessLookupError:
+            pass
 
 
 class Worker:
     """A copy of the tree with its build folder."""
+    seconds = {}  # that each command takes without a mutant, for all workers
 
     def __init__(self, arguments, number):
         self.arguments = arguments
@@ -164,11 +171,24 @@ class Worker:
         by = re.search(r"\[  FAILED  \] (\S+)|^(?:FAIL|ERROR): (.*)|^(study_test: .{0,80})", output, re.MULTILINE)
         return code, next(filter(None, by.groups())) if by else " ".join(output.split()[-12:])
 
-    def outcome(self, mutant, limits):
+    def fails_without(self, commands):
+        """What fails without a mutant, so that it shows nothing. Each command is tried once, by whoever needs it first; that is also its time."""
+        for command in commands:
+            if tuple(command) not in self.seconds:
+                start = time.monotonic()
+                code, by = self.test(command, BUILD_LIMIT)
+                if code != 0:
+                    return f"{' '.join(command)}: {by}"
+                self.seconds[tuple(command)] = time.monotonic() - start
+        return ""
+
+    def outcome(self, mutant):
         try:
             text = mutated(self.tree, mutant)
         except ValueError as problem:
             return "not found", str(problem)
+        if problem := self.fails_without(mutant["commands"]):
+            return "fails without", problem
         path, targets = self.tree / mutant["file"], targets_of([mutant])
         shutil.copy2(path, self.kept / "source")
         self.keep_outputs(path)
@@ -178,9 +198,10 @@ class Worker:
             if code != 0:
                 return "does not compile", next((line for line in output.splitlines() if "error:" in line), output[-200:])
             for command in mutant["commands"]:
-                code, by = self.test(command, limits[tuple(command)])
+                limit = 30 + 10 * self.seconds[tuple(command)]  # for a busy machine
+                code, by = self.test(command, limit)
                 if code != 0:
-                    return "killed", by if code is not None else f"time limit of {limits[tuple(command)]:.0f} s"
+                    return "killed", by if code is not None else f"time limit of {limit:.0f} s"
             return "SURVIVED", mutant["tests"]
         finally:
             shutil.copy2(self.kept / "source", path)
@@ -192,7 +213,7 @@ class Worker:
         objects, current = [], ""
         for line in text.splitlines():
             if line.startswith(" "):
-                if os.path.realpath(os.path.join(self.build, line.strip())) == os.path.realpath(path):
+                if line.endswith("/" + path.name) and os.path.realpath(os.path.join(self.build, line.strip())) == os.path.realpath(path):
                     objects.append(self.build / current)
             elif line:
                 current = line.split(": #deps")[0]
@@ -207,7 +228,9 @@ class Worker:
 
     def put_outputs_back(self):
         for number, output in enumerate(self.outputs):
-            shutil.copy2(self.kept / str(number), output)  # with its time
+            beside = output.with_name(output.name + ".kept")
+            shutil.copy2(self.kept / str(number), beside)  # with its time
+            os.replace(beside, output)  # which may still be running
         self.outputs = []
 
 
@@ -219,18 +242,6 @@ def targets_of(mutants):
             targets[command[1] if command[0] == "gtest" else "leopard-study" if command[0] == "study" else
                     "leopard_solve" if command[1].startswith("command_line_test.") else "leopard"] = True
     return list(targets)
-
-
-def time_limits(worker, mutants):
-    """Passes all named tests without a mutant, and gives each ten times its time, for a busy machine."""
-    limits = {}
-    for command in dict.fromkeys(tuple(command) for mutant in mutants for command in mutant["commands"]):
-        start = time.monotonic()
-        code, by = worker.test(command, 900)
-        if code != 0:
-            sys.exit(f"the tests '{' '.join(command)}' fail without a mutant: {by}")
-        limits[command] = 30 + 10 * (time.monotonic() - start)
-    return limits
 
 
 def check_list(mutants):
@@ -288,7 +299,6 @@ def main():
     for worker in workers:
         if worker.problem:
             sys.exit(worker.problem)
-    limits = time_limits(workers[0], left)
     waiting, lock = queue.Queue(), threading.Lock()
     for mutant in left:
         waiting.put(mutant)
@@ -301,9 +311,9 @@ def main():
                 return
             start = time.monotonic()
             try:
-                outcome, by = worker.outcome(mutant, limits)
+                outcome, by = worker.outcome(mutant)
             except (Exception, SystemExit) as problem:  # of this script; the copy is as it was
-                outcome, by = "not found", f"{type(problem).__name__}: {problem}"
+                outcome, by = "fails without", f"{type(problem).__name__}: {problem}"
             row = {key: mutant[key] for key in ("name", *KEYS)} | {"outcome": outcome, "by": by, "seconds": round(time.monotonic() - start, 1)}
             with lock:
                 rows.append(row)
@@ -316,9 +326,7 @@ def main():
         thread.start()
     for thread in threads:
         thread.join()
-    for worker in workers:  # that nothing of a mutant is left in a copy
-        time_limits(worker, left[:1])
-    counts = {outcome: sum(row["outcome"] == outcome for row in rows) for outcome in ("killed", "SURVIVED", "does not compile", "not found")}
+    counts = {outcome: sum(row["outcome"] == outcome for row in rows) for outcome in ("killed", "SURVIVED", "does not compile", "not found", "fails without")}
     print(", ".join(f"{n} {outcome}" for outcome, n in counts.items()))
     return counts["killed"] != len(mutants)
 

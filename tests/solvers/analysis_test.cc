@@ -290,6 +290,20 @@ namespace leopard
       expect_words(found.verdict(), {"neither", "not positive definite", "Krylov"});
     }
 
+    TEST(Momentum, RefusesEigenvaluesThatAreNotFiniteAndPositive)
+    {
+      const double infinity = INFINITY, nan = NAN;
+      for (const auto &[smallest, largest] :
+           {std::pair(1., infinity), std::pair(nan, 2.), std::pair(1., nan), std::pair(0., 2.), std::pair(-1., 2.), std::pair(2., 1.)})
+        {
+          ExtremeEigenvalues e;
+          e.smallest = smallest;
+          e.largest  = largest;
+          EXPECT_THROW(tau_scaling(e), InvalidInput) << smallest << " " << largest;
+          EXPECT_THROW(momentum_parameters(e, 0.5), InvalidInput) << smallest << " " << largest;
+        }
+    }
+
     TEST(Momentum, ParametersFollowTheirFormulas)
     {
       const ExtremeEigenvalues e = {0.04, 1.96};

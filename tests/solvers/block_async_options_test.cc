@@ -331,6 +331,51 @@ namespace leopard
       o.momentum    = 0.;
       o.block_omega = 2.;
       rejected(o, "block_omega is 2");
+      for (const double bad : {static_cast<double>(NAN), static_cast<double>(INFINITY), -1.})
+        for (const auto &[option, name] : {std::pair(&BlockAsyncOptions::omega, "omega is "),
+                                           std::pair(&BlockAsyncOptions::block_omega, "block_omega is "),
+                                           std::pair(&BlockAsyncOptions::momentum, "momentum is "),
+                                           std::pair(&BlockAsyncOptions::overlap_percent, "overlap_percent is ")})
+          {
+            o         = options(Schedule::chaotic, 100, 1);
+            o.*option = bad;
+            rejected(o, name);
+          }
+    }
+
+    /** Whether the map b -> x that is said to be symmetric is so, and what is not symmetric is not said to be. */
+    TEST_P(Options, SymmetricMapsAreSymmetric)
+    {
+      const CrsMatrix A = five_point_matrix(10, 8, 0.1);
+      const int       n = A.n_rows;
+      for (const Variant &variant :
+           std::vector<Variant>{{"plain", [](BlockAsyncOptions &) {}},
+                                {"l1", [](BlockAsyncOptions &o) { o.l1_weights = true; }},
+                                {"block omega", [](BlockAsyncOptions &o) { o.block_omega = 1.2; }},
+                                {"chaotic", [](BlockAsyncOptions &o) { o.schedule = Schedule::chaotic; }},
+                                {"momentum", [](BlockAsyncOptions &o) { o.momentum = 0.3; }},
+                                {"overlap", [](BlockAsyncOptions &o) { o.overlap = Overlap::uniform, o.overlap_percent = 40.; }}})
+        {
+          BlockAsyncOptions o = options(Schedule::synchronous, 16, 3);
+          variant.change(o);
+          BlockAsync method(A, o);
+          EXPECT_EQ(method.is_symmetric_map(), std::string(variant.name) != "chaotic" && o.momentum == 0. && o.overlap == Overlap::none)
+            << variant.name;
+          if (!method.is_symmetric_map())
+            continue;
+          std::vector<Vector> columns;
+          for (int j = 0; j < n; ++j)
+            {
+              Vector x(n, 0.), unit(n, 0.);
+              unit[j] = 1.;
+              method.restart();
+              iterate(method, x, unit, 2);
+              columns.push_back(x);
+            }
+          for (int i = 0; i < n; ++i)
+            for (int j = 0; j < i; ++j)
+              ASSERT_NEAR(columns[i][j], columns[j][i], 1e-13) << variant.name;
+        }
     }
 
     INSTANTIATE_TEST_SUITE_P(BlockAsync, Options, testing::Values(Backend::reference, Backend::host, Backend::cuda), backend_name);

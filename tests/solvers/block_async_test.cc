@@ -165,6 +165,36 @@ namespace leopard
 
     INSTANTIATE_TEST_SUITE_P(BlockAsync, Backends, testing::Values(Backend::reference, Backend::host, Backend::cuda), backend_name);
 
+    /** Two rows, a block each, and one global iteration: what came first, and whether the second took the new value. */
+    TEST(BlockAsync, ReplaysAreOfEveryOrderAndStale)
+    {
+      CrsMatrix A;
+      A.n_rows = A.n_columns  = 2;
+      A.row_offsets           = {0, 2, 4};
+      A.columns               = {0, 1, 0, 1};
+      A.values                = {1., 0.5, 0.5, 1.};
+      const Vector b          = {1., 1.};
+      int          n_both_old = 0, n_first_first = 0, n_second_first = 0;
+      for (int seed = 0; seed < 100; ++seed)
+        {
+          BlockAsyncOptions o;
+          o.backend          = Backend::reference;
+          o.schedule         = Schedule::replay;
+          o.block_size       = 1;
+          o.local_iterations = 1;
+          o.seed             = seed;
+          Vector x(2, 0.);
+          BlockAsync(A, o).iterate(x.data(), b.data(), 1);
+          n_both_old += x == Vector{1., 1.};
+          n_first_first += x == Vector{1., 0.5};
+          n_second_first += x == Vector{0.5, 1.};
+        }
+      EXPECT_EQ(n_both_old + n_first_first + n_second_first, 100);
+      EXPECT_GT(n_both_old, 10);
+      EXPECT_GT(n_first_first, 5);
+      EXPECT_GT(n_second_first, 5);
+    }
+
     TEST(BlockAsync, ReplayIsReproducibleAndDependsOnTheSeed)
     {
       const CrsMatrix A = five_point_matrix(50, 50, 0.1);

@@ -228,6 +228,45 @@ namespace leopard
       EXPECT_THROW(old->update_values(Vector(A.values.size(), 0.).data()), InvalidInput);
     }
 
+    TEST(Chebyshev, TheRatioGivesTheLowerEnd)
+    {
+      const CrsMatrix  A = laplace_1d(30);
+      const Vector     b(30, 1.);
+      ChebyshevOptions options;
+      options.lambda_max = 2.;
+      options.ratio      = 5.;
+      Vector x(30, 0.), y = x;
+      make_chebyshev(A, options)->iterate(x.data(), b.data(), 4);
+      make(A, 0.4, 2.)->iterate(y.data(), b.data(), 4);
+      for (int i = 0; i < 30; ++i)
+        EXPECT_NEAR(x[i], y[i], 1e-14);
+      options.ratio = NAN;
+      EXPECT_THROW(make_chebyshev(A, options), InvalidInput);
+    }
+
+    TEST(Chebyshev, SolveForgetsWhatWasBefore)
+    {
+      const CrsMatrix                   A = laplace_1d(30);
+      const Vector                      b(30, 1.);
+      StoppingCriteria                  criteria;
+      const std::unique_ptr<Relaxation> used = make(A, 0.1, 2.), fresh = make(A, 0.1, 2.);
+      Vector                            x(30, 0.), y                   = x;
+      used->iterate(x.data(), b.data(), 3);
+      criteria.max_iterations = 5;
+      x                       = y;
+      solve(*used, x.data(), b.data(), criteria);
+      solve(*fresh, y.data(), b.data(), criteria);
+      EXPECT_EQ(x, y);
+    }
+
+    TEST(Chebyshev, AnOverflowOfTheEstimateIsNamed)
+    {
+      CrsMatrix A = laplace_1d(10);
+      A.values[1] = 1e200;
+      A.values[2] = 1e200;
+      EXPECT_THROW(estimate_lambda_max(A), InvalidInput);
+    }
+
     TEST(Chebyshev, RefusesBadOptions)
     {
       const CrsMatrix A       = laplace_1d(10);

@@ -4,6 +4,7 @@
 
 #include <solvers/base/errors.h>
 #include <solvers/multigrid/operations.h>
+#include <solvers/relaxation/ilu0.h>
 
 #include <gtest/gtest.h>
 
@@ -508,6 +509,75 @@ namespace leopard
           }
       EXPECT_LT(largest_difference(smoothed("gauss-seidel", 0.), gauss_seidel), 1e-14);
       EXPECT_LT(largest_difference(smoothed("sor", 0.), sor), 1e-14);
+      EXPECT_LT(largest_difference(smoothed("ilu0", 0.5), after(*make_ilu0(A, 0.5))), 1e-14);
+      EXPECT_LT(largest_difference(smoothed("ilu0", 0.), after(*make_ilu0(A, 1.))), 1e-14);
+    }
+
+    TEST(MultigridSymmetry, NeedsAsMuchSmoothingBeforeAsAfterAndSymmetricSmoothers)
+    {
+      MultigridOptions options;
+      const auto       is_symmetric = [&] { return Multigrid(five_point_stencil(15, 15, 0.1), 2, options).is_symmetric_map(); };
+      EXPECT_FALSE(is_symmetric()) << "chaotic blocks";
+      options.smoother.method = "damped-jacobi";
+      EXPECT_TRUE(is_symmetric());
+      options.pre_smoothing = 1;
+      EXPECT_FALSE(is_symmetric()) << "one step before, two after";
+      options.post_smoothing  = 1;
+      options.smoother.method = "gauss-seidel";
+      EXPECT_FALSE(is_symmetric()) << "Gauss-Seidel";
+    }
+
+    TEST(MultigridStopping, LooksAtTheResidualInEveryCycle)
+    {
+      MultigridOptions options;
+      options.smoother.method = "damped-jacobi";
+      Multigrid        multigrid(five_point_stencil(63, 63, 0.1), 3, options);
+      const int        n = multigrid.n_rows();
+      const Vector     b = random_vector(n, 1);
+      StoppingCriteria criteria;
+      // one cycle fewer does not do
+      for (const double tolerance : {1e-2, 1e-4, 1e-6, 1e-8})
+        {
+          criteria.relative_tolerance = tolerance;
+          criteria.max_iterations     = 100;
+          Vector            x(n, 0.);
+          const SolveResult result = multigrid.solve(x.data(), b.data(), criteria);
+          EXPECT_EQ(result.status, SolveStatus::converged);
+          ASSERT_GE(result.n_iterations, 1);
+          criteria.max_iterations = result.n_iterations - 1;
+          x.assign(n, 0.);
+          EXPECT_EQ(multigrid.solve(x.data(), b.data(), criteria).status, SolveStatus::iteration_limit) << tolerance;
+        }
+      // and a residual that is no number at first needs no cycle
+      Vector x(n, 0.);
+      x[3]                    = NAN;
+      criteria.max_iterations = 100;
+      EXPECT_EQ(multigrid.solve(x.data(), b.data(), criteria).n_iterations, 0);
+      // what grows is given up as soon as it is beyond the limit
+      options.smoother.omega     = 1.99;
+      criteria.divergence_factor = 3.;
+      Multigrid wild(five_point_stencil(63, 63, 0.1), 3, options);
+      x.assign(n, 0.);
+      const SolveResult result = wild.solve(x.data(), b.data(), criteria);
+      EXPECT_EQ(result.status, SolveStatus::diverged);
+      for (std::size_t i = 0; i + 1 < result.history_residuals.size(); ++i)
+        EXPECT_LE(result.history_residuals[i], 3. * result.initial_residual) << i;
+    }
+
+    TEST(MultigridBadOptions, SingularStencil)
+    {
+      Stencil neumann          = three_point_stencil(9);
+      neumann.diagonal         = Vector(9, 2.);
+      neumann.diagonal.front() = neumann.diagonal.back() = 1.;
+      try
+        {
+          Multigrid(neumann, 1, MultigridOptions());
+          ADD_FAILURE() << "accepted";
+        }
+      catch (const InvalidInput &error)
+        {
+          EXPECT_NE(std::string(error.what()).find("add up to zero"), std::string::npos) << error.what();
+        }
     }
   } // namespace
 } // namespace leopard

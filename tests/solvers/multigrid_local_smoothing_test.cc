@@ -119,10 +119,13 @@ namespace leopard
         {
           options.smoother.method = method;
           options.smoother.omega  = 0.;
-          Multigrid    multigrid(hierarchy, options);
-          const Vector b = random_vector(multigrid.n_rows(), 3);
-          Vector       x(b.size(), 0.);
-          EXPECT_EQ(solve(multigrid, x, b, 1e-10, 20).status, SolveStatus::converged) << method;
+          Multigrid         multigrid(hierarchy, options);
+          const Vector      b = random_vector(multigrid.n_rows(), 3);
+          Vector            x(b.size(), 0.);
+          const SolveResult result = solve(multigrid, x, b, 1e-10, 20);
+          EXPECT_EQ(result.status, SolveStatus::converged) << method;
+          for (std::size_t i = 0; i < result.history_iterations.size(); ++i)
+            EXPECT_EQ(result.history_iterations[i], static_cast<int>(i)) << "each cycle is followed by a test";
           EXPECT_LT(relative_residual(hierarchy.matrix, x, b), 1.01e-10) << method;
           EXPECT_NE(multigrid.description().find("local smoothing"), std::string::npos);
         }

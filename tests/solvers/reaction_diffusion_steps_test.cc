@@ -295,6 +295,66 @@ namespace leopard::reaction_diffusion
       EXPECT_NEAR(u[i], expected[i], 1e-7);
   }
 
+  /** What the controller promises of each step, looked at one by one, from a first step that is far too long. */
+  TEST_P(ReactionDiffusionSteps, ErrorsAndStepsKeepToTheirBounds)
+  {
+    const NodeGrid grid               = unit_grid(12, 2);
+    const Vector   u                  = smooth_fields(grid);
+    StepperOptions options            = fixed_steps(GetParam(), Scheme::bdf2, 5e-3);
+    options.stepping.error_controlled = true;
+    options.stepping.error_tolerance  = 1e-5;
+    options.stepping.largest_step     = 6e-3;
+    Stepper stepper(grid, options);
+    stepper.start(u.data());
+    double largest = 0.;
+    while (stepper.time() < 1.)
+      {
+        ASSERT_NE(stepper.advance(1., 1, 1e-12), StopReason::step_underflow);
+        EXPECT_LE(stepper.last_step().error_estimate, 1.);
+        largest = std::max(largest, stepper.last_step().step_size);
+      }
+    EXPECT_GT(stepper.totals().rejected, 0);
+    EXPECT_LE(largest, 6e-3 * (1. + 1e-12));
+    EXPECT_GT(largest, 5.5e-3) << "the largest step was not reached";
+  }
+
+  TEST_P(ReactionDiffusionSteps, NewtonStepsAndSmallStepsHaveTheirLimits)
+  {
+    const NodeGrid grid               = unit_grid(12, 2);
+    const Vector   u                  = smooth_fields(grid);
+    StepperOptions options            = fixed_steps(GetParam(), Scheme::implicit_euler, 1e-2);
+    options.stepping.newton_tolerance = 1e-12;
+    options.stepping.max_newton_steps = 1;
+    {
+      Stepper stepper(grid, options);
+      stepper.start(u.data());
+      EXPECT_EQ(stepper.advance(1., 3, 0.), StopReason::newton_failure);
+    }
+    options.stepping.error_controlled = true;
+    options.stepping.smallest_step    = 4e-3; // above what a rejected step would be followed by
+    Stepper stepper(grid, options);
+    stepper.start(u.data());
+    EXPECT_EQ(stepper.advance(1., 3, 0.), StopReason::step_underflow);
+    EXPECT_EQ(stepper.step_number(), 0);
+  }
+
+  TEST_P(ReactionDiffusionSteps, CyclesHaveTheirLimit)
+  {
+    if (GetParam() == Backend::reference)
+      GTEST_SKIP() << "solves directly";
+    const NodeGrid grid               = unit_grid(65, 2);
+    StepperOptions options            = fixed_steps(GetParam(), Scheme::implicit_euler, 1e-2);
+    options.stepping.linear_method    = LinearMethod::multigrid;
+    options.stepping.max_cycles       = 1;
+    options.stepping.max_newton_steps = 100;
+    Stepper      stepper(grid, options);
+    const Vector u = smooth_fields(grid);
+    stepper.start(u.data());
+    stepper.advance(1., 1, 0.);
+    EXPECT_GT(stepper.last_step().newton_steps, 2);
+    EXPECT_EQ(stepper.last_step().cycles, stepper.last_step().newton_steps);
+  }
+
   TEST_P(ReactionDiffusionSteps, AStartThatIsNotFiniteIsABlowUp)
   {
     const NodeGrid grid             = unit_grid(12, 2);

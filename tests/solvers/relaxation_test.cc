@@ -98,7 +98,8 @@ namespace leopard
     TEST(PointRelaxation, RefusesBadOptions)
     {
       const CrsMatrix A = five_point_matrix(3, 3, 0.);
-      EXPECT_THROW(make(A, PointMethod::sor, 2.5), InvalidInput);
+      for (const double omega : {2.5, 2., 0., -1., static_cast<double>(NAN), static_cast<double>(INFINITY)})
+        EXPECT_THROW(make(A, PointMethod::sor, omega), InvalidInput) << omega;
       EXPECT_THROW(make(A, PointMethod::gauss_seidel, 1.5), InvalidInput);
       PointRelaxationOptions options;
       options.colouring = true;
@@ -232,13 +233,73 @@ namespace leopard
       EXPECT_EQ(run({1.}).status, SolveStatus::iteration_limit);
     }
 
+    TEST(Solve, EndsAtTheFirstTestThatShowsIt)
+    {
+      const double tolerance = std::ldexp(1., -20); // of ||b|| = 1, without rounding
+      const auto   run       = [&](const std::vector<double> &residuals, double divergence_factor = 1e6) {
+        StoppingCriteria criteria;
+        criteria.relative_tolerance = tolerance;
+        criteria.divergence_factor  = divergence_factor;
+        Scripted relaxation(residuals);
+        double   x = 0., b = 1.;
+        return solve(relaxation, &x, &b, criteria);
+      };
+      const auto expect = [](const SolveResult &result, SolveStatus status, int n_iterations, const char *what) {
+        EXPECT_EQ(result.status, status) << what;
+        EXPECT_EQ(result.n_iterations, n_iterations) << what;
+      };
+      const double not_met = 1.001 * tolerance;
+      expect(run({1., tolerance}), SolveStatus::converged, 10, "exactly the goal");
+      expect(run({1., not_met, tolerance}), SolveStatus::converged, 20, "a little above the goal");
+      expect(run({8., 4. * tolerance, tolerance}), SolveStatus::converged, 20, "the goal is relative to b, not to the first residual");
+      expect(run({tolerance, 1.}), SolveStatus::converged, 0, "no iteration is needed");
+      expect(run({1., 2e6, 0.}), SolveStatus::diverged, 10, "beyond the limit");
+      expect(run({1., 0.9e6, 0.}), SolveStatus::converged, 20, "below the limit");
+      expect(run({1., 3., 0.}, 2.), SolveStatus::diverged, 10, "another limit");
+      expect(run({1., NAN, 0.}), SolveStatus::diverged, 10, "not a number");
+      expect(run({1., INFINITY, 0.}), SolveStatus::diverged, 10, "infinite");
+      expect(run({NAN, 0.}), SolveStatus::diverged, 0, "not a number from the beginning");
+      EXPECT_THROW(run({INFINITY, 0.}), InvalidInput);
+      expect(run({1., 2., 4., 8., 16., 32., 0.}), SolveStatus::diverged, 50, "grows without a pause");
+      expect(run({1., 2., 4., 8., 7., 16., 32., 0.}), SolveStatus::converged, 70, "grows with a pause");
+      Scripted         relaxation({1., NAN, 0.});
+      double           x = 0., b = 1.;
+      StoppingCriteria no_tolerance;
+      no_tolerance.max_iterations = 7;
+      expect(solve(relaxation, &x, &b, no_tolerance), SolveStatus::diverged, 7, "not a number without a tolerance");
+    }
+
     TEST(Solve, RefusesBadCriteria)
     {
-      const CrsMatrix  A = five_point_matrix(3, 3, 0.);
-      Vector           x(9), b(9);
-      StoppingCriteria criteria;
-      criteria.test_every = 0;
-      EXPECT_THROW(solve(*make(A, PointMethod::jacobi), x.data(), b.data(), criteria), InvalidInput);
+      const CrsMatrix A = five_point_matrix(3, 3, 0.);
+      Vector          x(9), b(9);
+      EXPECT_NO_THROW(solve(*make(A, PointMethod::jacobi), x.data(), b.data(), StoppingCriteria()));
+      const auto refused = [&](const std::string &name, const auto &change) {
+        StoppingCriteria criteria;
+        change(criteria);
+        try
+          {
+            solve(*make(A, PointMethod::jacobi), x.data(), b.data(), criteria);
+            ADD_FAILURE() << "accepted: " << name;
+          }
+        catch (const InvalidInput &error)
+          {
+            EXPECT_NE(std::string(error.what()).find(name), std::string::npos) << error.what();
+          }
+      };
+      refused("test_every", [](StoppingCriteria &c) { c.test_every = 0; });
+      refused("max_iterations", [](StoppingCriteria &c) { c.max_iterations = -1; });
+      refused("stagnation_tests", [](StoppingCriteria &c) { c.stagnation_tests = -1; });
+      refused("divergence_factor", [](StoppingCriteria &c) { c.divergence_factor = 1.; });
+      for (const double bad : {-1., 1e-16, static_cast<double>(INFINITY), static_cast<double>(NAN)})
+        refused("relative_tolerance", [=](StoppingCriteria &c) { c.relative_tolerance = bad; });
+      for (const double bad : {-1., 1e-160, static_cast<double>(INFINITY), static_cast<double>(NAN)})
+        refused("absolute_tolerance", [=](StoppingCriteria &c) { c.absolute_tolerance = bad; });
+      for (const double bad : {-1., static_cast<double>(NAN)})
+        {
+          refused("max_seconds", [=](StoppingCriteria &c) { c.max_seconds = bad; });
+          refused("divergence_factor", [=](StoppingCriteria &c) { c.divergence_factor = bad; });
+        }
     }
 
     TEST(Analysis, SpectralRadiiOfKnownMatrices)

@@ -108,12 +108,17 @@ with tempfile.TemporaryDirectory() as folder:
     verdicts(*weights, "--matrix", "fv1", **{"fv1: async-(5) needs fewer iterations than Gauss-Seidel": DOES_NOT, "fv1: an omega above 1 can help": DOES_NOT})
     matrix("fv1", {(i, j): -0.4 for i in range(3) for j in range(3) if i != j}, 3)  # eigenvalues 0.8, -0.4, -0.4
     verdicts("weights", "--block-size", "1", "--matrix", "fv1", **{"fv1: an omega above 1 can help": HOLDS})
+    matrix("fv1", {(i, j): 0.6 for i in range(3) for j in range(3) if i != j}, 3)  # eigenvalues -1.2, 0.6, 0.6: diverges soon, and Gauss-Seidel converges
+    verdicts("weights", "--block-size", "1", "--matrix", "fv1", **{"fv1: async-(5) needs fewer iterations than Gauss-Seidel": DOES_NOT})
     matrix("fv1", pairs(0.9, 1), 8)
     verdicts(*weights, "--matrix", "fv1", **{"fv1: async-(5) needs fewer iterations than Gauss-Seidel": HOLDS})
 
     # theta: printed sums are counted; one block size says nothing of the size
     verdicts("theta", **{"give the printed sums (to 2)": HOLDS, "the block size matters little": HOLDS, "save more than 13 percent": DOES_NOT})
     verdicts("theta", "--block-size", "112", **{"the block size matters little": OPEN})
+    check("largest difference 2\n" in verdicts("theta"), "theta: the printed sums are met to 2, not better")
+    verdicts("theta", "--local-iterations", "20", **{"give the printed sums (to 2)": OPEN, "the block size matters little": DOES_NOT})
+    verdicts("theta", "--local-iterations", "2", **{"save more than 13 percent": HOLDS})
 
     # mesh-blocks: the verdicts are those of the printed tables
     def tables(*arguments):
@@ -144,6 +149,9 @@ with tempfile.TemporaryDirectory() as folder:
     needed = {row["block"]: float(row["iterations"]) for row in laplace[1]}
     check(needed["two lines"] < needed["one and a half"] and needed["two lines"] < needed["two lines and a row"], f"shapes: {needed}")
     check(HOLDS in next(line for line in output.splitlines() if "Laplace: blocks of whole mesh lines" in line), output)
+    # with one local iteration the blocks do not matter at all
+    verdicts("mesh-blocks", "--size", "16", "--runs", "1", "--block-size", "14", "--local-iterations", "1",
+             **{"are better than smaller ones": DOES_NOT, "and a local minimum": DOES_NOT})
     verdicts("mesh-blocks", "--size", "8", "--runs", "1", "--block-size", "14",
              **{"are better than smaller ones": OPEN, "and a local minimum": OPEN, "is nearly linear in N": OPEN})
     verdicts("mesh-blocks", "--size", "4", "--runs", "1", "--block-size", "2", **{"reaches 1e-6 sooner than": OPEN, "N = 108 is faster": OPEN})
@@ -152,6 +160,8 @@ with tempfile.TemporaryDirectory() as folder:
     faults = ["faults", "--runs", "2", "--block-size", "16", "--matrix"]
     stalls, returns, signals = "the residual stalls far from the solution", "after recovery the normal rate returns", "an unexpected delay signals"
     verdicts(*faults, "five-point-12", **{stalls: HOLDS, returns: HOLDS, signals: DOES_NOT})
+    output = verdicts(*faults, "five-point-12", schedule="replay", **{signals: DOES_NOT})
+    check(re.search(r"measured (\d+) of \1 found, 100.0 percent false alarms", output), output)  # all are found, but so is what is not there
     matrix("nearly_diagonal", pairs(1e-3, 4, 64), 64)  # done in a few iterations
     verdicts(*faults[:-3], "--block-size", "4", "--matrix", "nearly_diagonal", **{stalls: DOES_NOT, returns: OPEN})
     output = verdicts("faults", "--runs", "4", "--block-size", "448", "--matrix", "trefethen", **{signals: OPEN})
