@@ -32,11 +32,17 @@ namespace leopard
   class HostScheduler
   {
   public:
-    /** @param wanted_threads 0: as many as the machine has. Waking a thread costs microseconds: it needs some thousand rows to be worth it. */
+    /** Of so many threads those that work. Waking a thread costs microseconds: it needs some thousand rows to be worth it. */
+    static int n_at_work(int n_blocks, long n_rows, int n_threads)
+    {
+      return static_cast<int>(std::max(1l, std::min({static_cast<long>(n_threads), n_blocks / 4l, n_rows / 2000})));
+    }
+
+    /** @param wanted_threads 0: as many as the machine has. */
     HostScheduler(int n_blocks_, long n_rows, int wanted_threads)
       : n_blocks(n_blocks_)
       , pool(shared_thread_pool(wanted_threads))
-      , n_active(static_cast<int>(std::max(1l, std::min({static_cast<long>(pool->size()), n_blocks_ / 4l, n_rows / 2000}))))
+      , n_active(n_at_work(n_blocks_, n_rows, pool->size()))
       , n_chunks(std::max(1, std::min(n_blocks, n_active == 1 ? 1 : 16 * n_active)))
       , counters(n_chunks)
       , partial_sums(n_chunks)

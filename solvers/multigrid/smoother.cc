@@ -2,6 +2,7 @@
 #include "smoother.h"
 
 #include "../base/errors.h"
+#include "../block_async/host_scheduler.h"
 #include "../relaxation/ilu0.h"
 #include "../relaxation/point_relaxation.h"
 
@@ -155,10 +156,10 @@ namespace leopard
                          ", or the backend host");
     }
 
-    Request request_for(const SmootherOptions &options, Backend backend, int dim)
+    Request request_for(const SmootherOptions &options, Backend backend, int dim, double at_once)
     {
       const int known_dim = dim >= 1 && dim <= 3 ? dim : 2;
-      return {options, backend, options.omega > 0. ? options.omega : default_omega(options.method, known_dim, backend), known_dim};
+      return {options, backend, options.omega > 0. ? options.omega : default_omega(options.method, known_dim, at_once), known_dim};
     }
   } // namespace
 
@@ -203,17 +204,35 @@ namespace leopard
     return find(method).omega == of_high_frequencies;
   }
 
-  double default_omega(const std::string &method, int dim, Backend backend)
+  double default_omega(const std::string &method, int dim, double at_once)
   {
-    if (method == "async" && backend == Backend::cuda && dim != 1)
-      return dim == 3 ? 0.75 : 0.6;
-    return find(method).omega(dim >= 1 && dim <= 3 ? dim : 2);
+    const double in_sequence = find(method).omega(dim >= 1 && dim <= 3 ? dim : 2);
+    if (method != "async" || dim == 1)
+      return in_sequence;
+    const double together = dim == 3 ? 0.75 : 0.6;
+    return in_sequence + at_once * (together - in_sequence);
+  }
+
+  double share_at_once(const BlockAsyncOptions &options, Backend backend, int n_blocks, long n_rows)
+  {
+    if (n_blocks <= 1 && backend != Backend::cuda)
+      return 0.;
+    if (backend == Backend::cuda || options.schedule == Schedule::synchronous)
+      return 1.;
+    if (options.schedule == Schedule::replay)
+      return 0.5;
+    if (backend == Backend::reference)
+      return 0.; // in sequence
+    const int n_threads = options.n_threads > 0 ? options.n_threads : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+    return static_cast<double>(HostScheduler::n_at_work(n_blocks, n_rows, n_threads) - 1) / n_blocks;
   }
 
   std::unique_ptr<Relaxation> make_smoother(const CrsMatrix &A, const SmootherOptions &options, Backend backend, int dim)
   {
     options.validate();
-    return find(options.method, backend).make(A, request_for(options, backend, dim));
+    const int    n_blocks = options.method == "async" ? options.block_async.blocks(A.n_rows).n_blocks() : 1;
+    const double at_once  = share_at_once(options.block_async, backend, n_blocks, A.n_rows);
+    return find(options.method, backend).make(A, request_for(options, backend, dim, at_once));
   }
 
   std::unique_ptr<Relaxation> make_smoother(const Stencil &stencil, const SmootherOptions &options, Backend backend)
@@ -221,7 +240,7 @@ namespace leopard
     options.validate();
     const int     dim     = (stencil.n_x > 1) + (stencil.n_y > 1) + (stencil.n_z > 1);
     const Method &method  = find(options.method, backend);
-    const Request request = request_for(options, backend, dim);
+    const Request request = request_for(options, backend, dim, backend == Backend::cuda ? 1. : 0.); // see default_omega()
     return method.make_of_stencil != nullptr ? method.make_of_stencil(stencil, request) : method.make(stencil.to_crs(), request);
   }
 } // namespace leopard

@@ -420,7 +420,9 @@ namespace leopard
         if (result.omega == 0. && is_damped(result.method) && communication.max(gershgorin_bound(A)) > 2.001) // a look that most matrices pass
           {
             const double lambda_max = communication.max(estimate_lambda_max(A, 15));
-            result.omega            = default_omega(result.method, dim, options.backend) * std::min(1., 2. / lambda_max);
+            const int    n_blocks   = result.method == "async" ? result.block_async.blocks(A.n_rows).n_blocks() : 1;
+            const double at_once    = share_at_once(result.block_async, options.backend, n_blocks, A.n_rows);
+            result.omega            = default_omega(result.method, dim, at_once) * std::min(1., 2. / lambda_max);
           }
         return result;
       }

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// The default smoother of the host with any number of threads, whatever the machine has, and in schedules whose values are older than those of threads.
+#include "multigrid_test.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace leopard
+{
+  namespace
+  {
+    struct Grid
+    {
+      int     n;
+      Stencil stencil;
+      int     n_levels;
+    };
+
+    std::vector<Grid> squares()
+    {
+      return {{63, five_point_stencil(63, 63, 0.), 4}, {127, five_point_stencil(127, 127, 0.), 5}, {255, five_point_stencil(255, 255, 0.), 6}};
+    }
+
+    std::vector<Grid> cubes()
+    {
+      return {{15, seven_point_stencil(15, 15, 15, 0.), 3}, {31, seven_point_stencil(31, 31, 31, 0.), 4}};
+    }
+
+    /** Cycles to 1e-10 of the default V(2,2)-cycle. */
+    int cycles(const Grid &grid, bool stored, const BlockAsyncOptions &async)
+    {
+      MultigridOptions options;
+      options.n_threads                     = async.n_threads;
+      options.smoother.block_async.schedule = async.schedule;
+      options.smoother.block_async.seed     = async.seed;
+      Multigrid multigrid =
+        stored ? Multigrid(make_hierarchy(grid.stencil, grid.n_levels), options) : Multigrid(grid.stencil, grid.n_levels, options);
+      Vector     x(grid.stencil.n_rows(), 0.);
+      const auto result = solve(multigrid, x, random_vector(grid.stencil.n_rows(), 1), 1e-10);
+      EXPECT_EQ(result.status, SolveStatus::converged);
+      return result.n_iterations;
+    }
+
+    /** With more threads than cores they wait for a processor, too, and may once cost a cycle more: the fewest of some attempts are what counts. */
+    void expect_few(const std::vector<Grid> &grids, bool stored, const BlockAsyncOptions &async, int most, int attempts)
+    {
+      for (const Grid &grid : grids)
+        {
+          int fewest = 1000;
+          for (int attempt = 0; attempt < attempts && fewest > most; ++attempt)
+            fewest = std::min(fewest, cycles(grid, stored, async));
+          EXPECT_LE(fewest, most) << grid.n << (stored ? ", stored" : ", stencil") << ", " << async.n_threads << " threads";
+        }
+    }
+
+    class MultigridThreads : public testing::TestWithParam<int>
+    {
+    protected:
+      BlockAsyncOptions async() const
+      {
+        BlockAsyncOptions result;
+        result.n_threads = GetParam();
+        return result;
+      }
+    };
+
+    TEST_P(MultigridThreads, TakeAsFewCycles)
+    {
+      for (const bool stored : {false, true})
+        {
+          expect_few(squares(), stored, async(), 8, 4);
+          expect_few(cubes(), stored, async(), 9, 4);
+        }
+    }
+
+    std::string n_threads_name(const testing::TestParamInfo<int> &info)
+    {
+      return info.param == 0 ? "OfThisMachine" : std::to_string(info.param);
+    }
+
+    INSTANTIATE_TEST_SUITE_P(Threads, MultigridThreads, testing::Values(1, 2, 5, 16, 0), n_threads_name);
+
+    /**
+     * What no number of threads can be worse than, always the same: all blocks read the values of the iteration before (synchronous), or each those of now, of
+     * this iteration's beginning or of the one before, in a random order (replay).
+     */
+    TEST(MultigridOldValues, TakeAFewMoreCycles)
+    {
+      BlockAsyncOptions async;
+      async.n_threads = 1;
+      for (const Schedule schedule : {Schedule::synchronous, Schedule::replay})
+        for (const bool stored : {false, true})
+          {
+            async.schedule = schedule;
+            async.seed     = 5;
+            expect_few(squares(), stored, async, stored ? 9 : 8, 1);
+            expect_few(cubes(), stored, async, stored ? 10 : 9, 1);
+          }
+    }
+  } // namespace
+} // namespace leopard
