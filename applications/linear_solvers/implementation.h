@@ -22,13 +22,14 @@ namespace leopard
   {
     LocalRelaxation(const LinearSolverParameters &parameters, const std::string &method, const HostMatrix &A, MPI_Comm comm);
 
-    /** Hands A's values of now to the relaxation and to local.matrix. */
+    /** Hands A's values of now to the relaxation and to local.matrix. Collective. @throws Error on all ranks if one cannot work with its values. */
     void update_values();
 
     const HostMatrix           &A;
     LocalMatrix                 local;
     GhostExchange               exchange;
     std::unique_ptr<Relaxation> relaxation; ///< null for the method "none"
+    const MPI_Comm              comm;
   };
 
   /** "diverged" and why, with an estimate of rho(|I - D^-1 A|). Collective. @throws ConvergenceFailure, always. */

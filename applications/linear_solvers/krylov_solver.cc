@@ -5,6 +5,7 @@
 #include <applications/run/log.h>
 #include <applications/run/stop_signal.h>
 #include <solvers/base/errors.h>
+#include <solvers/base/norms.h>
 #include <solvers/dealii/precondition_relaxation.h>
 
 #include <deal.II/lac/precondition.h>
@@ -92,22 +93,17 @@ namespace leopard
       MPI_Comm comm;
     };
 
-    /** Runs one of deal.II's Krylov solvers; the same code for host and device vectors. */
+    /** Runs one of deal.II's Krylov solvers from x; the same code for host and device vectors. @return whether it says that it has come to the goal. */
     template <typename Vector, typename Operator, typename Preconditioner>
-    LinearSolveResult run_krylov(const LinearSolverParameters &parameters,
-                                 const LinearTarget           &target,
-                                 MPI_Comm                      comm,
-                                 VectorMemory<Vector>         &memory,
-                                 const Operator               &A,
-                                 Vector                       &x,
-                                 const Vector                 &b,
-                                 const Preconditioner         &preconditioner,
-                                 bool                          flexible)
+    bool run_krylov_once(const LinearSolverParameters &parameters,
+                         SolverControl                &control,
+                         VectorMemory<Vector>         &memory,
+                         const Operator               &A,
+                         Vector                       &x,
+                         const Vector                 &b,
+                         const Preconditioner         &preconditioner,
+                         bool                          flexible)
     {
-      // a Krylov method always tests; without a tolerance it does the iterations it was given
-      const double      tolerance = std::max(target.relative_tolerance * b.l2_norm(), std::numeric_limits<double>::min());
-      StoppableControl  control(comm, target.max_iterations, tolerance);
-      LinearSolveResult result;
       try
         {
           if (parameters.method == "cg" && flexible)
@@ -122,10 +118,44 @@ namespace leopard
         }
       catch (const SolverControl::NoConvergence &)
         {
-          result.converged = target.relative_tolerance == 0.;
+          return false;
         }
-      result.n_iterations   = static_cast<int>(control.last_step());
-      result.final_residual = control.last_value();
+      return true;
+    }
+
+    /**
+     * The same until ||b - A x||, computed anew, has come to the goal: the methods know it by recursion, from which rounding errors part it. So they are begun
+     * anew from x, once, for at most as many iterations again.
+     */
+    template <typename Vector, typename Operator, typename Preconditioner>
+    LinearSolveResult run_krylov(const LinearSolverParameters &parameters,
+                                 const LinearTarget           &target,
+                                 MPI_Comm                      comm,
+                                 VectorMemory<Vector>         &memory,
+                                 const Operator               &A,
+                                 Vector                       &x,
+                                 const Vector                 &b,
+                                 const Preconditioner         &preconditioner,
+                                 bool                          flexible)
+    {
+      // a Krylov method always tests; without a tolerance it does the iterations it was given
+      const double                           goal = std::max(target.relative_tolerance * b.l2_norm(), std::numeric_limits<double>::min());
+      typename VectorMemory<Vector>::Pointer residual(memory);
+      residual->reinit(b, true);
+      LinearSolveResult result;
+      int               most = target.max_iterations;
+      for (bool again = true, first = true; again; first = false)
+        {
+          StoppableControl control(comm, most, goal);
+          const bool       done = run_krylov_once(parameters, control, memory, A, x, b, preconditioner, flexible);
+          result.n_iterations += static_cast<int>(control.last_step());
+          A.vmult(*residual, x);
+          residual->sadd(-1., 1., b);
+          result.final_residual = residual->l2_norm();
+          result.converged      = target.relative_tolerance == 0. ? std::isfinite(result.final_residual) : reached(result.final_residual, goal);
+          most                  = std::min(result.n_iterations, target.max_iterations - result.n_iterations);
+          again                 = first && done && !result.converged && std::isfinite(result.final_residual) && most > 0;
+        }
       return result;
     }
 
@@ -321,25 +351,49 @@ namespace leopard
 
       void update_values() override { factorized = false; }
 
-      LinearSolveResult solve(HostVector &x, const HostVector &b, const LinearTarget & /*target*/) override
+      /** Where rounding has left more than the target allows, the residual is solved for as well. */
+      LinearSolveResult solve(HostVector &x, const HostVector &b, const LinearTarget &target) override
       {
-        if (!factorized)
-          solver.initialize(A);
-        factorized = true;
-        solver.solve(x, b);
-        HostVector r(b);
-        A.residual(r, x, b);
+        const double      goal = target.relative_tolerance * b.l2_norm();
+        HostVector        r(b), correction(b);
         LinearSolveResult result;
-        result.n_iterations   = 1;
-        result.final_residual = r.l2_norm();
-        if (!std::isfinite(result.final_residual))
-          throw ConvergenceFailure("the direct solver found a singular matrix\n  expected: a problem with a unique solution");
+        x = 0.;
+        for (result.converged = false; result.n_iterations < 2 && !result.converged; ++result.n_iterations)
+          {
+            apply_factors(correction, r);
+            x.add(1., correction);
+            A.residual(r, x, b);
+            result.final_residual = r.l2_norm();
+            if (!std::isfinite(result.final_residual))
+              throw_singular();
+            result.converged = target.relative_tolerance == 0. || reached(result.final_residual, goal);
+          }
         return result;
       }
 
       std::string description() const override { return "sparse direct solver (Amesos KLU)"; }
 
     private:
+      [[noreturn]] static void throw_singular()
+      {
+        throw ConvergenceFailure("the direct solver found a singular matrix\n  expected: a problem with a unique solution");
+      }
+
+      void apply_factors(HostVector &x, const HostVector &b)
+      {
+        try
+          {
+            if (!factorized)
+              solver.initialize(A);
+            factorized = true;
+            solver.solve(x, b);
+          }
+        catch (const TrilinosWrappers::SolverDirect::ExcTrilinosError &)
+          {
+            throw_singular();
+          }
+      }
+
       const HostMatrix              &A;
       SolverControl                  control;
       TrilinosWrappers::SolverDirect solver;

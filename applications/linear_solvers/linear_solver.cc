@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "implementation.h"
 
+#include <applications/run/log.h>
 #include <applications/run/stop_signal.h>
 #include <solvers/base/errors.h>
+#include <solvers/dealii/vector_norm.h>
 #include <solvers/device/device.h>
 
 #include <deal.II/base/mpi.h>
 #include <deal.II/base/parameter_handler.h>
 
+#include <cmath>
 #include <thread>
 
 namespace leopard
@@ -229,7 +232,30 @@ namespace leopard
   LinearSolveResult LinearSolver::solve(HostVector &x, const HostVector &b, const LinearTarget &target)
   {
     throw_if_stop_requested(comm);
-    return implementation->solve(x, b, target);
+    constexpr double smallest = 1e-100, largest = 1e100; // the squares of such norms, times those of tolerances, are numbers
+    const double     norm = l2_norm(b);
+    if (!std::isfinite(norm))
+      throw ConvergenceFailure("the linear solver " + description() + " is given a right-hand side that is not finite");
+    if (norm == 0. || (norm >= smallest && norm <= largest))
+      return implementation->solve(x, b, target);
+    HostVector scaled(b);
+    for (double &value : scaled)
+      value /= norm;
+    for (double &value : x)
+      value /= norm;
+    LinearSolveResult result = implementation->solve(x, scaled, target);
+    x *= norm;
+    result.final_residual *= norm;
+    return result;
+  }
+
+  void
+  LinearSolver::report_missed_tolerance(double tolerance, int n_iterations, double first, double last, double goal, const std::string &to_try) const
+  {
+    throw ConvergenceFailure("the linear solver " + description() + " has not reached the tolerance " + format("%g", tolerance) + " in " +
+                             std::to_string(n_iterations) + " iterations: the residual went from " + format("%.3e", first) + " to " +
+                             format("%.3e", last) + ", the goal is " + format("%.3e", goal) + "\n  to try: " + to_try +
+                             (tolerance < 1e-10 ? "; a larger 'Linear solver/Relative tolerance', as rounding errors may be all that is left" : ""));
   }
 
   std::string LinearSolver::description() const

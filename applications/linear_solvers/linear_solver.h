@@ -91,10 +91,10 @@ namespace leopard
 
   struct LinearSolveResult
   {
-    int    n_iterations       = 0;  ///< global iterations, Krylov iterations, or 1
-    double final_residual     = 0.; ///< ||b - A x||_2; not a number where the method did not compute it
-    bool   converged          = true;
-    double convergence_factor = 0.; ///< of a multigrid cycle, in the mean over the second half of them; 0: not known
+    int    n_iterations       = 0;    ///< global iterations, Krylov iterations, or 1
+    double final_residual     = 0.;   ///< ||b - A x||_2, computed from x
+    bool   converged          = true; ///< whether that has reached the tolerance
+    double convergence_factor = 0.;   ///< of a multigrid cycle, in the mean over the second half of them; 0: not known
   };
 
   /**
@@ -115,11 +115,16 @@ namespace leopard
     void update_values();
 
     /**
-     * Solves from the given x. A relaxation that misses its tolerance returns converged = false.
-     * @throws ConvergenceFailure if the iteration diverges, with an estimate of rho(|B|) and what to try; Stopped between iterations when the run is asked to
-     * stop (the direct solver looks before it begins only).
+     * Solves from the given x. A method that misses its tolerance returns converged = false; Krylov methods and the direct solver, which know their residual
+     * by recursion or not at all, have been begun anew from what they found then. Where squares of b would leave the range of numbers, b and x are scaled.
+     * @throws ConvergenceFailure if the iteration diverges, with an estimate of rho(|B|) and what to try; if b is not finite; Stopped between iterations when
+     * the run is asked to stop (the direct solver looks before it begins only).
      */
     LinearSolveResult solve(HostVector &x, const HostVector &b, const LinearTarget &target);
+
+    /** Says that the tolerance is missed, with both residuals and the goal. @param to_try what helps, beside. @throws ConvergenceFailure, always. */
+    [[noreturn]] void
+    report_missed_tolerance(double tolerance, int n_iterations, double first, double last, double goal, const std::string &to_try) const;
 
     /** "async-(5), blocks of 256, host threads", for the log. */
     std::string description() const;

@@ -5,6 +5,7 @@
 #include <applications/run/log.h>
 #include <applications/run/stop_signal.h>
 #include <solvers/base/errors.h>
+#include <solvers/base/norms.h>
 #include <solvers/device/device_vector.h>
 
 #include <cmath>
@@ -43,7 +44,7 @@ namespace leopard
         LinearSolveResult result;
         A.residual(residual, x, b);
         result.final_residual = residual.l2_norm();
-        for (int n = 0; n < most_solves && result.n_iterations < target.max_iterations && (goal == 0. || result.final_residual > goal); ++n)
+        for (int n = 0; n < most_solves && result.n_iterations < target.max_iterations && (goal == 0. || !reached(result.final_residual, goal)); ++n)
           {
             const SolveResult cycles = solve_correction(goal, target.max_iterations - result.n_iterations);
             x.add(1., correction);
@@ -52,10 +53,10 @@ namespace leopard
             result.n_iterations += cycles.n_iterations;
             if (n == 0)
               result.convergence_factor = cycles.convergence_factor();
-            if (cycles.status == SolveStatus::stagnated && result.final_residual > goal)
+            if (cycles.status == SolveStatus::stagnated && !reached(result.final_residual, goal))
               break;
           }
-        result.converged = goal == 0. || result.final_residual <= goal;
+        result.converged = goal == 0. ? std::isfinite(result.final_residual) : reached(result.final_residual, goal);
         return result;
       }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "implementation.h"
 
+#include <applications/run/collective.h>
 #include <applications/run/log.h>
 #include <applications/run/stop_signal.h>
 #include <solvers/base/errors.h>
@@ -46,19 +47,29 @@ namespace leopard
     }
   } // namespace
 
-  LocalRelaxation::LocalRelaxation(const LinearSolverParameters &parameters, const std::string &method, const HostMatrix &A_, MPI_Comm comm)
+  LocalRelaxation::LocalRelaxation(const LinearSolverParameters &parameters, const std::string &method, const HostMatrix &A_, MPI_Comm comm_)
     : A(A_)
     , local(local_matrix(A_))
-    , exchange(local.owned, local.ghosts, comm)
+    , exchange(local.owned, local.ghosts, comm_)
     , relaxation(make_relaxation(parameters, method, local.matrix, exchange))
+    , comm(comm_)
   {
   }
 
   void LocalRelaxation::update_values()
   {
     std::copy_n(local_values(A), local.matrix.values.size(), local.matrix.values.begin());
-    if (relaxation != nullptr)
-      relaxation->update_values(local.matrix.values.data());
+    std::string refusal; // of this rank's values
+    try
+      {
+        if (relaxation != nullptr)
+          relaxation->update_values(local.matrix.values.data());
+      }
+    catch (const InvalidInput &error)
+      {
+        refusal = error.what();
+      }
+    throw_if_any_failed(refusal, comm);
   }
 
   void report_divergence(const std::string &method, const CrsMatrix &A, double first, double last, int iterations, MPI_Comm comm)

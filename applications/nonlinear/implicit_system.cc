@@ -3,6 +3,8 @@
 
 #include <applications/discretization/semi_discrete_system.h>
 #include <applications/problems/problem.h>
+#include <applications/run/log.h>
+#include <solvers/dealii/vector_norm.h>
 
 #include <deal.II/base/mpi.h>
 
@@ -92,10 +94,11 @@ namespace leopard
       }
   }
 
-  void ImplicitSystem::linearize(const HostVector &u)
+  bool ImplicitSystem::linearize(const HostVector &u)
   {
     if (!implicit_reaction)
-      return;
+      return true;
+    bool               finite  = true;
     const double      *l       = local_values(linear_part);
     double            *j       = local_values(matrix);
     const double      *m       = system.lumped_mass.begin();
@@ -104,11 +107,35 @@ namespace leopard
       {
         const unsigned int count = std::min(nodes_at_once, n_nodes - begin), first = begin * n;
         problem.reaction(count, u.begin() + first, nullptr, node_derivatives.data());
+        for (unsigned int i = 0; i < count * n * n; ++i)
+          finite = finite && std::isfinite(node_derivatives[i]);
         const int *entry = node_entries.data() + static_cast<std::size_t>(first) * n;
         for (unsigned int row = 0; row < count * n; ++row)
           for (unsigned int d = 0; d < n; ++d, ++entry)
             j[*entry] = l[*entry] - node_factor * m[first + row] * node_derivatives[row * n + d];
       }
+    return dealii::Utilities::MPI::min(finite ? 1 : 0, u.get_mpi_communicator()) == 1;
+  }
+
+  std::string ImplicitSystem::where_not_finite(const HostVector &u, const HostVector &r, const std::vector<double> &nodes) const
+  {
+    const MPI_Comm     comm    = u.get_mpi_communicator();
+    const unsigned int n_ranks = dealii::Utilities::MPI::n_mpi_processes(comm), n_own = u.locally_owned_size();
+    unsigned int       i = 0;
+    while (i < n_own && std::isfinite(r.begin()[i]))
+      ++i;
+    std::string text;
+    if (i < n_own)
+      {
+        text                          = "of " + problem.fields()[i % n];
+        const std::size_t coordinates = nodes.size() / std::max(1u, n_own / n);
+        for (std::size_t d = 0; d < coordinates; ++d)
+          text += (d == 0 ? " at (" : ", ") + format("%.6g", nodes[i / n * coordinates + d]) + (d + 1 == coordinates ? ")" : "");
+        for (unsigned int c = 0; c < n; ++c)
+          text += (c == 0 ? ", where " : ", ") + problem.fields()[c] + " = " + format("%.6g", u.begin()[i / n * n + c]);
+      }
+    const unsigned int first = dealii::Utilities::MPI::min(i < n_own ? dealii::Utilities::MPI::this_mpi_process(comm) : n_ranks, comm);
+    return first < n_ranks ? dealii::Utilities::MPI::broadcast(comm, text, first) : "as a whole, since its norm leaves the range of numbers";
   }
 
   double ImplicitSystem::scale(const HostVector *history, HostVector &workspace) const
@@ -116,7 +143,7 @@ namespace leopard
     workspace = system.load;
     if (history != nullptr)
       workspace.add(1., *history);
-    return node_factor * workspace.l2_norm();
+    return node_factor * l2_norm(workspace);
   }
 
   void ImplicitSystem::reaction(const HostVector &u, HostVector &rates) const
@@ -144,7 +171,8 @@ namespace leopard
             double        sum = r[row % n];
             for (unsigned int d = 0; d < n; ++d)
               sum += d == row % n ? 0. : std::abs(r[d]);
-            a = std::max(a, dominance[i] > 0. ? (growth.diffusion * excess[i] + m[i] * sum) / dominance[i] : std::numeric_limits<double>::infinity());
+            const double least = (growth.diffusion * excess[i] + m[i] * sum) / dominance[i];
+            a                  = std::max(a, dominance[i] > 0. && std::isfinite(least) ? least : std::numeric_limits<double>::infinity());
           }
       }
     return dealii::Utilities::MPI::max(a, u.get_mpi_communicator()) - growth.dilution;

@@ -4,6 +4,7 @@
 #include <applications/discretization/growth.h>
 #include <solvers/dealii/trilinos_matrix.h>
 
+#include <string>
 #include <vector>
 
 namespace leopard
@@ -42,14 +43,20 @@ namespace leopard
     /** r = G(u). @param history a vector, or nullptr for none. */
     void residual(const HostVector &u, const HostVector *history, HostVector &r) const;
 
-    /** Computes the values of J at u. */
-    void linearize(const HostVector &u);
+    /** Computes the values of J at u. @return whether the derivatives of the reaction are finite; if not, J is of no use. Collective. */
+    bool linearize(const HostVector &u);
 
     /** J as of the last linearize(). Without implicit reaction this is L. */
     const HostMatrix &jacobian() const { return matrix; }
 
     /** Changes when L changes: without implicit reaction the matrix is the same as long as this is. */
     unsigned int matrix_version() const { return version; }
+
+    /**
+     * The first entry of r that is not finite, for a message: "of v at (0.5, 0.25), where u = 1, v = 0". Collective.
+     * @param nodes coordinates of the own nodes, or empty.
+     */
+    std::string where_not_finite(const HostVector &u, const HostVector &r, const std::vector<double> &nodes = {}) const;
 
     /** ||load + history||_2 (divided by k), the scale that rounding errors of G have. */
     double scale(const HostVector *history, HostVector &workspace) const;
@@ -73,7 +80,7 @@ namespace leopard
      *
      * On a domain that grows, K's part is multiplied by k and s is subtracted from a*.
      *
-     * @return a*; negative where every a will do, infinite where none will (a consistent mass matrix may have mu_i <= 0). Collective.
+     * @return a*; negative where every a will do, infinite where none will (a consistent mass matrix may have mu_i <= 0, derivatives may be infinite). Collective.
      */
     double dominant_mass_factor(const HostVector &u, const GrowthFactors &growth = {}) const;
 

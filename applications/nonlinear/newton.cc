@@ -3,8 +3,12 @@
 
 #include "implicit_system.h"
 
+#include <applications/linear_solvers/level_source.h>
+#include <applications/linear_solvers/linear_correction.h>
 #include <applications/run/log.h>
 #include <solvers/base/errors.h>
+#include <solvers/base/norms.h>
+#include <solvers/dealii/vector_norm.h>
 
 #include <deal.II/base/parameter_handler.h>
 
@@ -134,7 +138,7 @@ namespace leopard
         trial = u;
         trial.add(damping, update);
         system.residual(trial, history, residual);
-        const double trial_norm = residual.l2_norm();
+        const double trial_norm = l2_norm(residual);
         if (!parameters.line_search || trial_norm <= (1. - 1e-4 * damping) * norm)
           {
             u = trial;
@@ -145,24 +149,36 @@ namespace leopard
     return norm;
   }
 
+  std::string Newton::where_not_finite(const HostVector &u, const HostVector &r)
+  {
+    if (levels != nullptr && nodes.empty())
+      nodes = levels->nodes();
+    return system.where_not_finite(u, r, nodes);
+  }
+
   const NewtonResult &Newton::solve(HostVector &u, const HostVector *history)
   {
     using Clock = std::chrono::steady_clock;
     result.history.clear();
+    result.failure.clear();
     result.converged         = false;
     result.n_steps           = 0;
     result.linear_iterations = 0;
 
     const double floor = parameters.absolute_tolerance * system.scale(history, trial);
     system.residual(u, history, residual);
-    double norm = residual.l2_norm(), previous_norm = 0., tolerance = 0.;
+    double norm = l2_norm(residual), previous_norm = 0., tolerance = 0.;
     result.history.push_back({norm, 0, 0., 1., 0.});
     const double goal = std::max(parameters.relative_tolerance * norm, floor);
 
-    while (!(result.converged = norm <= goal) && result.n_steps < parameters.max_steps && std::isfinite(norm))
+    while (!(result.converged = reached(norm, goal)) && result.n_steps < parameters.max_steps && std::isfinite(norm))
       {
         const auto start = Clock::now();
-        system.linearize(u);
+        if (!system.linearize(u))
+          {
+            result.failure = "a derivative of the reaction is not finite at the values of step " + std::to_string(result.n_steps);
+            break;
+          }
         active->update_values();
         const LinearTarget target      = target_for(norm, previous_norm, tolerance);
         tolerance                      = target.relative_tolerance;
@@ -179,6 +195,10 @@ namespace leopard
           break;
       }
     result.residual = norm;
+    if (!std::isfinite(norm))
+      result.failure = "the residual is not finite: that " + where_not_finite(u, residual);
+    else if (!result.converged && result.failure.empty())
+      result.failure = "Newton's method does not converge";
     return result;
   }
 
@@ -188,32 +208,23 @@ namespace leopard
       active->update_values();
     known_version = system.matrix_version();
     system.residual(u, history, residual);
-    const double norm = residual.l2_norm();
+    const double first = l2_norm(residual);
+    if (!std::isfinite(first))
+      throw ConvergenceFailure("the residual is not finite: that " + where_not_finite(u, residual));
     // the right-hand side of the update shrinks with a good first guess; the tolerance is against the load all the same
-    const double goal = linear_parameters.relative_tolerance * std::max(system.scale(history, trial), norm);
-    result.history.assign(1, {norm, 0, 0., 1., 0.});
+    const LinearCorrection correction{*active,
+                                      linear_parameters.relative_tolerance,
+                                      system.scale(history, trial),
+                                      linear_parameters.max_iterations,
+                                      "a larger 'Linear solver/Max iterations', a smaller time step, or another 'Linear solver/Method'"};
+    const auto             linear = correction(u, residual, update, [&] { system.residual(u, history, residual); });
+    result.failure.clear();
     result.converged         = true;
     result.n_steps           = 1;
-    result.linear_iterations = 0;
-    result.residual          = norm;
-    if (norm <= goal)
-      return result;
-
-    LinearTarget target;
-    target.relative_tolerance      = goal / norm;
-    target.max_iterations          = linear_parameters.max_iterations;
-    update                         = 0.;
-    const LinearSolveResult linear = active->solve(update, residual, target);
-    if (!linear.converged)
-      throw ConvergenceFailure("the linear solver " + active->description() + " has not reached the tolerance " +
-                               format("%g", linear_parameters.relative_tolerance) + " in " + std::to_string(linear.n_iterations) +
-                               " iterations: the residual went from " + format("%.3e", norm) + " to " + format("%.3e", linear.final_residual) +
-                               "\n  to try: a larger 'Linear solver/Max iterations', a smaller time step, or another 'Linear solver/Method'");
-    u.add(1., update);
-    system.residual(u, history, residual);
     result.linear_iterations = linear.n_iterations;
-    result.residual          = residual.l2_norm();
-    result.history.push_back({result.residual, linear.n_iterations, target.relative_tolerance, 1., 0.});
+    result.residual          = linear.final_residual;
+    result.history.assign(1, {first, 0, 0., 1., 0.});
+    result.history.push_back({result.residual, linear.n_iterations, correction.tolerance, 1., 0.});
     return result;
   }
 } // namespace leopard

@@ -40,6 +40,7 @@ namespace leopard
     int                     n_steps           = 0;
     int                     linear_iterations = 0; ///< of all steps
     double                  residual          = 0.;
+    std::string             failure; ///< why it has not converged, for a message; empty if it has
     std::vector<NewtonStep> history;
 
     /** The history as a table for the log. */
@@ -63,14 +64,15 @@ namespace leopard
            MPI_Comm                      comm);
 
     /**
-     * Solves from the given u. Returns converged = false after max_steps or when the line search finds no decrease; whoever
-     * calls decides whether that is the end. @throws ConvergenceFailure if the linear solver diverges.
+     * Solves from the given u. Returns converged = false after max_steps, when the line search finds no decrease, or where the residual or the derivatives
+     * of the reaction are not finite; whoever calls decides whether that is the end. @throws ConvergenceFailure if the linear solver diverges.
      */
     const NewtonResult &solve(HostVector &u, const HostVector *history);
 
     /**
-     * Solves a system without implicit reaction, which is linear: one solve to 'Linear solver/Relative tolerance' of ||load + history||. The
-     * solver is told of the matrix only when it has changed. @throws ConvergenceFailure if it diverges or misses the tolerance.
+     * Solves a system without implicit reaction, which is linear, to 'Linear solver/Relative tolerance' of ||load + history||: one solve, and one more where
+     * the residual ||G(u)|| then is still larger. The solver is told of the matrix only when it has changed. @throws ConvergenceFailure if it diverges or
+     * misses the tolerance, or if the residual is not finite.
      */
     const NewtonResult &solve_linear(HostVector &u, const HostVector *history);
 
@@ -89,6 +91,7 @@ namespace leopard
   private:
     LinearTarget target_for(double residual, double previous_residual, double previous_tolerance) const;
     double       update_with_line_search(HostVector &u, const HostVector *history, double residual_norm, double &damping);
+    std::string  where_not_finite(const HostVector &u, const HostVector &r);
 
     const NewtonParameters       &parameters;
     const LinearSolverParameters &linear_parameters;
@@ -102,6 +105,7 @@ namespace leopard
     LinearSolver                 *active;            ///< one of the two
     unsigned int                  known_version = 0; ///< of the system's matrix, as solve_linear() has told the solver
     HostVector                    residual, update, trial;
+    std::vector<double>           nodes; ///< coordinates, for messages; empty until one needs them
     NewtonResult                  result;
   };
 } // namespace leopard

@@ -7,11 +7,13 @@
 #include "stop_signal.h"
 #include "unused_entries.h"
 
+#include <applications/linear_solvers/linear_correction.h>
 #include <applications/nonlinear/implicit_system.h>
 #include <applications/output/convergence_table.h>
 #include <applications/output/field_measures.h>
 #include <applications/output/field_output.h>
 #include <solvers/base/errors.h>
+#include <solvers/dealii/vector_norm.h>
 
 #include <deal.II/base/mpi.h>
 
@@ -68,34 +70,30 @@ namespace leopard
         {
           balance(context, discretization, residual);
           discretization.balance(update);
-          scale = update.l2_norm();
+          scale = l2_norm(update);
         }
-      const double first = residual.l2_norm();
-      update             = 0.;
-      LinearTarget target;
-      target.relative_tolerance      = first > 0. ? std::min(1., parameters.relative_tolerance * std::max(scale, first) / first) : 1.;
-      target.max_iterations          = parameters.max_iterations;
-      const LinearSolveResult result = first > 0. ? solver.solve(update, residual, target) : LinearSolveResult();
-      if (!result.converged)
-        throw ConvergenceFailure("the linear solver " + solver.description() + " has not reached the tolerance " +
-                                 format("%g", parameters.relative_tolerance) + " in " + std::to_string(result.n_iterations) +
-                                 " iterations: the residual went from " + format("%.3e", first) + " to " + format("%.3e", result.final_residual) +
-                                 "\n  to try: a larger 'Linear solver/Max iterations'; cg with the preconditioner multigrid or amg");
-      u.add(1., update);
-      if (discretization.is_singular())
-        discretization.remove_mean(u, system.lumped_mass);
-      implicit.residual(u, nullptr, residual);
-      if (discretization.is_singular())
-        discretization.balance(residual);
+      const double           first = l2_norm(residual);
+      const LinearCorrection correction{solver,
+                                        parameters.relative_tolerance,
+                                        scale,
+                                        parameters.max_iterations,
+                                        "a larger 'Linear solver/Max iterations'; cg with the preconditioner multigrid or amg"};
+      const auto             result = correction(u, residual, update, [&] {
+        if (discretization.is_singular())
+          discretization.remove_mean(u, system.lumped_mass);
+        implicit.residual(u, nullptr, residual);
+        if (discretization.is_singular())
+          discretization.balance(residual);
+      });
       context.log.line(format("  %s: %d %s, residual %.3e -> %.3e%s",
                               solver.description().c_str(),
                               result.n_iterations,
                               parameters.method == "multigrid" ? "cycles" : "iterations",
                               first,
-                              residual.l2_norm(),
+                              result.final_residual,
                               result.convergence_factor > 0. ? format(", convergence factor %.3f", result.convergence_factor).c_str() : ""));
       report["linear_iterations"] = result.n_iterations;
-      report["residual"]          = residual.l2_norm();
+      report["residual"]          = result.final_residual;
       if (result.convergence_factor > 0.)
         report["convergence_factor"] = result.convergence_factor;
     }
@@ -110,8 +108,8 @@ namespace leopard
       context.log.line("  Newton's method with " + newton.linear_solver().description() + ":\n" + result.table());
       if (!result.converged)
         throw ConvergenceFailure(
-          "Newton's method does not converge: the residual is " + format("%.3e", result.residual) + " after " + std::to_string(result.n_steps) +
-          " steps\n" + result.table() +
+          result.failure + "; the residual is " + format("%.3e", result.residual) + " after " + std::to_string(result.n_steps) + " steps\n" +
+          result.table() +
           "  to try: another 'Initial value', more linear iterations or a smaller 'Newton/Linear tolerance', more 'Newton/Max steps'");
       report["newton_steps"]      = result.n_steps;
       report["linear_iterations"] = result.linear_iterations;

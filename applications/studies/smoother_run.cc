@@ -3,6 +3,7 @@
 
 #include <applications/run/log.h>
 #include <solvers/base/errors.h>
+#include <solvers/base/norms.h>
 #include <solvers/device/device.h>
 #include <solvers/device/device_vector.h>
 
@@ -80,7 +81,8 @@ namespace leopard
     template <typename VectorType>
     SolveResult solve_cg(Multigrid &multigrid, VectorType &x, const VectorType &b, const SmootherStudyParameters &study)
     {
-      SolverControl control(study.max_cycles, study.tolerance * b.l2_norm(), false, false);
+      const double  goal = study.tolerance * b.l2_norm();
+      SolverControl control(study.max_cycles, goal, false, false);
       control.enable_history_data();
       GrowingVectorMemory<VectorType> memory;
       SolveResult                     result;
@@ -94,7 +96,13 @@ namespace leopard
         {
           result.status = std::isfinite(control.last_value()) ? SolveStatus::iteration_limit : SolveStatus::diverged;
         }
-      result.seconds           = now() - start;
+      result.seconds      = now() - start;
+      VectorType residual = b; // of the recursion's, rounding errors may have made another one
+      Operator<VectorType>{multigrid}.vmult(residual, x);
+      residual.sadd(-1., 1., b);
+      result.final_residual = residual.l2_norm();
+      if (result.status == SolveStatus::converged && !reached(result.final_residual, goal))
+        result.status = SolveStatus::stagnated;
       result.n_iterations      = static_cast<int>(control.last_step());
       result.history_residuals = control.get_history_data();
       for (std::size_t i = 0; i < result.history_residuals.size(); ++i)

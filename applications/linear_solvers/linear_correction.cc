@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "linear_correction.h"
+
+#include <solvers/base/norms.h>
+#include <solvers/dealii/vector_norm.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace leopard
+{
+  LinearSolveResult
+  LinearCorrection::operator()(HostVector &u, HostVector &residual, HostVector &update, const std::function<void()> &compute_residual) const
+  {
+    const double      first = l2_norm(residual), goal = tolerance * std::max(scale, first);
+    LinearSolveResult result;
+    result.final_residual = first;
+    for (int n_solves = 0; n_solves < 2 && std::isfinite(result.final_residual) && !reached(result.final_residual, goal); ++n_solves)
+      {
+        LinearTarget target;
+        target.relative_tolerance      = goal / result.final_residual;
+        target.max_iterations          = max_iterations;
+        update                         = 0.;
+        const LinearSolveResult solved = solver.solve(update, residual, target);
+        result.n_iterations += solved.n_iterations;
+        result.final_residual = solved.final_residual;
+        if (n_solves == 0)
+          result.convergence_factor = solved.convergence_factor;
+        if (!solved.converged)
+          solver.report_missed_tolerance(tolerance, result.n_iterations, first, result.final_residual, goal, to_try);
+        u.add(1., update);
+        compute_residual();
+        result.final_residual = l2_norm(residual);
+        if (tolerance == 0.)
+          break;
+      }
+    if (tolerance > 0. ? !reached(result.final_residual, goal) : !std::isfinite(result.final_residual))
+      solver.report_missed_tolerance(tolerance, result.n_iterations, first, result.final_residual, goal, to_try);
+    return result;
+  }
+} // namespace leopard
