@@ -17,6 +17,18 @@ namespace leopard
 {
   using reaction_diffusion::StopReason;
 
+  std::string TimeIntegrator::why_it_failed(StopReason reason) const
+  {
+    if (reason == StopReason::newton_failure)
+      return "Newton's method does not converge";
+    if (reason == StopReason::blow_up)
+      return "the solution, or the reaction there, is not finite";
+    const double next = fused->stepper.next_step_size();
+    return "the step size underflows, to " + format("%.3e", next) +
+           (next >= parameters.smallest_step ? ", which is too small to advance the time,"
+                                             : ", below 'Time stepping/Smallest step' = " + format("%g", parameters.smallest_step) + ",");
+  }
+
   void TimeIntegrator::use_fused_steps(std::unique_ptr<FusedSteps> fused_)
   {
     fused        = std::move(fused_);
@@ -38,11 +50,8 @@ namespace leopard
     else if (reason == StopReason::asked_to_stop)
       throw_if_stop_requested(comm);
     if (reason == StopReason::newton_failure || reason == StopReason::step_underflow || reason == StopReason::blow_up)
-      throw ConvergenceFailure(std::string(reason == StopReason::newton_failure   ? "Newton's method does not converge"
-                                           : reason == StopReason::step_underflow ? "the step size underflows"
-                                                                                  : "the solution is not finite") +
-                               " in the step from time " + format("%.8g", t) + " with step size " + format("%.4g", dt) +
-                               growth_of_solution(inspect(levels[0], n_fields).largest) +
+      throw ConvergenceFailure(why_it_failed(reason) + " in the step from time " + format("%.8g", t) + " with step size " +
+                               format("%.4g", stepper.attempted_step_size()) + growth_of_solution(inspect(levels[0], n_fields).largest) +
                                "\n  to try: a smaller step, 'Time stepping/Step control = error-controlled' or a larger error tolerance, 'Time "
                                "stepping/Engine = general' with "
                                "gmres; a solution may blow up in finite time");
@@ -57,7 +66,7 @@ namespace leopard
     const auto                             now     = stepper.state();
     fused->store(0, u_new);
     report.step_size = last.step_size;
-    check_values(last.step_size, report);
+    check_values(now.time - last.step_size, last.step_size, report);
     n_levels = now.step_sizes.size() + 1;
     levels[0].swap(u_new);
     for (unsigned int l = 1; l < n_levels; ++l)

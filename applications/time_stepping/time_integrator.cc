@@ -8,6 +8,7 @@
 #include <applications/problems/problem.h>
 #include <applications/run/log.h>
 #include <solvers/base/errors.h>
+#include <solvers/dealii/vector_norm.h>
 
 #include <deal.II/base/mpi.h>
 
@@ -42,6 +43,8 @@ namespace leopard
     , history(system_.load)
     , combination(system_.load)
   {
+    if (!parameters.variable_steps())
+      parameters.check_fixed_step(dt);
     if (parameters.explicit_reaction())
       {
         rates.assign(3, HostVector(system.load));
@@ -162,7 +165,7 @@ namespace leopard
     const double explicit_factor = rates.empty() ? 0. : (1. - factor) / coefficients(step_size, steps[0], order).a;
 
     // small entries are measured against the size of the whole
-    const double rms = u_new.l2_norm() / std::sqrt(static_cast<double>(u_new.size()));
+    const double rms = l2_norm(u_new) / std::sqrt(static_cast<double>(u_new.size()));
     double       sum = 0.;
     for (unsigned int i = 0; i < u_new.locally_owned_size(); ++i)
       {
@@ -171,7 +174,7 @@ namespace leopard
         double       e     = factor * (u - prediction.begin()[i]);
         if (explicit_factor != 0.)
           e += explicit_factor * (explicit_rates.begin()[i] - rates[2].begin()[i]);
-        sum += e * e / (scale * scale);
+        sum += (e / scale) * (e / scale);
       }
     return std::sqrt(Utilities::MPI::sum(sum, u_new.get_mpi_communicator()) / static_cast<double>(u_new.size()));
   }
@@ -180,10 +183,22 @@ namespace leopard
   {
     combination = u;
     combination.add(-1., levels[0]);
-    return combination.l2_norm() / (step_size * std::sqrt(static_cast<double>(u.size())));
+    return l2_norm(combination) / (step_size * std::sqrt(static_cast<double>(u.size())));
   }
 
-  bool TimeIntegrator::attempt(double step_size, int order, StepReport &report)
+  void TimeIntegrator::evaluate_new_reaction()
+  {
+    if (parameters.negative_values != "clip")
+      {
+        implicit_system.reaction(u_new, rates[2]);
+        return;
+      }
+    combination = u_new; // as it will be if the step is accepted
+    clip_negative_values(combination);
+    implicit_system.reaction(combination, rates[2]);
+  }
+
+  std::string TimeIntegrator::attempt(double step_size, int order, StepReport &report)
   {
     const Coefficients factors = coefficients(step_size, steps[0], order);
     combination.equ(factors.b, levels[0]);
@@ -212,13 +227,15 @@ namespace leopard
     report.newton_steps += result.n_steps;
     report.linear_iterations += result.linear_iterations;
     report.residual = result.residual;
-    if (!result.converged && !parameters.adaptive())
-      throw ConvergenceFailure("Newton's method does not converge in the step from time " + format("%.8g", t) + " with step size " +
-                               format("%.4g", step_size) + growth_of_solution(inspect(levels[0], n_fields).largest) + ":\n" + result.table() +
-                               "  to try: a smaller step ('Time stepping/Step size' or 'Step factor'), more linear iterations or a smaller "
-                               "'Newton/Linear tolerance', or 'Step control = error-controlled'");
-    if (result.converged && !rates.empty())
-      implicit_system.reaction(u_new, rates[2]);
-    return result.converged;
+    if (!result.converged)
+      return result.failure + (parameters.adaptive() ? "" : "\n" + result.table());
+    if ((parameters.adaptive() || !rates.empty()) && !inspect(u_new, n_fields).finite)
+      return "the solution is not finite";
+    if (rates.empty())
+      return "";
+    evaluate_new_reaction();
+    return inspect(rates[2], n_fields).finite
+             ? ""
+             : "the reaction at the new values is not finite: that " + implicit_system.where_not_finite(u_new, rates[2]);
   }
 } // namespace leopard

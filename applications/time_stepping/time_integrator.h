@@ -93,9 +93,10 @@ namespace leopard
     void start(const HostVector &u);
 
     /**
-     * Does one step of at most max_step_size (so as to hit a time). The solution stays as it was if it throws.
-     * @throws ConvergenceFailure if Newton fails with a fixed step (with its history), if the error-controlled step size underflows, if the
-     * solution blows up, or becomes negative and the user wants to stop then.
+     * Does one step of at most max_step_size (so as to hit a time). The solution stays as it was if it throws. Where the error controls the step, every failure
+     * in it (Newton, the linear solver, values, rates or sources that are not finite) makes it shorter.
+     * @throws ConvergenceFailure if such a failure strikes a fixed step, if the error-controlled step size underflows or a step is too short to advance the time,
+     * if the solution blows up, or becomes negative and the user wants to stop then.
      */
     StepReport step(double max_step_size);
 
@@ -144,15 +145,18 @@ namespace leopard
     void        extrapolate(double step_size, HostVector &prediction) const;
     double      estimate_error(double step_size, int order) const;
     double      rate_of_change(double step_size, const HostVector &u);
-    bool        attempt(double step_size, int order, StepReport &report);
+    std::string attempt(double step_size, int order, StepReport &report);
     std::string try_step(double step_size, int order, StepReport &report);
-    void        check_values(double step_size, StepReport &report);
+    void        evaluate_new_reaction();
+    void        check_values(double start, double step_size, StepReport &report);
     void        finish_step(double step_size, int order, bool can_estimate, StepReport &report);
     void        reject_step(double step_size, double growth, const std::string &reason, StepReport &report);
     std::string growth_of_solution(double largest) const;
     /** explicit_rates of the step that led from levels[1] to levels[0]. */
     void extrapolate_reaction(const Coefficients &factors);
     void take_over_steps(const reaction_diffusion::Totals &before, StepReport &report);
+    /** Of the last call of the fused steps, for a message. */
+    std::string why_it_failed(reaction_diffusion::StopReason reason) const;
 
     const TimeParameters             &parameters;
     const Problem                    &problem;

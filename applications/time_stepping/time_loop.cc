@@ -4,6 +4,7 @@
 #include <applications/run/log.h>
 #include <applications/run/stop_signal.h>
 #include <solvers/base/errors.h>
+#include <solvers/base/norms.h>
 
 #include <deal.II/base/mpi.h>
 
@@ -83,7 +84,7 @@ namespace leopard
         {
           return integrator.is_fused() ? integrator.fused_steps(batch) : integrator.step(limit);
         }
-      catch (const ConvergenceFailure &failure)
+      catch (const Error &failure) // of any kind
         {
           throw ConvergenceFailure(failure.what() + ("\n  last good state: step " + std::to_string(integrator.step_number())) + ", time " +
                                    format("%.8g", integrator.time()) + actions.write_last_good_state());
@@ -199,7 +200,7 @@ namespace leopard
 
         const double t              = integrator.time();
         const bool   at_end         = t >= end_time - slack();
-        const bool   steady         = time_parameters.steady_tolerance > 0. && report.rate_of_change < time_parameters.steady_tolerance;
+        const bool   steady         = time_parameters.steady_tolerance > 0. && reached(report.rate_of_change, time_parameters.steady_tolerance);
         double       wall           = dealii::Utilities::MPI::max(seconds_since(start), comm);
         const bool   wall_time_over = parameters.wall_time_minutes > 0. && wall >= 60. * parameters.wall_time_minutes;
         const bool   too_slow       = is_too_slow(integrator, result.n_steps, wall, log) && parameters.stop_if_too_slow;

@@ -54,6 +54,14 @@ namespace leopard
     prm.leave_subsection();
   }
 
+  void TimeParameters::check_fixed_step(double step) const
+  {
+    if (!(step <= end_time))
+      throw Error((step_control == "fixed" ? "'Time stepping/Step size' is " + format("%g", step)
+                                           : "'Time stepping/Step factor' times h^2 makes a step of " + format("%g", step)) +
+                  ", longer than the whole run, 'End time' = " + format("%g", end_time) + "\n  expected: a step that is not longer");
+  }
+
   void TimeParameters::read(dealii::ParameterHandler &prm)
   {
     prm.enter_subsection("Time stepping");
@@ -74,6 +82,8 @@ namespace leopard
     if (adaptive() && !(smallest_step <= step_size && step_size <= largest_step))
       throw Error("'Time stepping/Step size' is " + format("%g", step_size) + "\n  expected: a number between 'Smallest step' = " +
                   format("%g", smallest_step) + " and 'Largest step' = " + format("%g", largest_step));
+    if (step_control == "fixed")
+      check_fixed_step(step_size);
     if (follows_bound() && explicit_reaction())
       throw Error("'Time stepping/Step control' is asynchronous bound, but with the scheme SBDF2 every step size has a convergent iteration"
                   "\n  expected: another step control, or the scheme implicit Euler or BDF2");

@@ -30,6 +30,9 @@ namespace leopard
     void declare(dealii::ParameterHandler &prm);
     void read(dealii::ParameterHandler &prm);
 
+    /** @throws Error if a fixed step is longer than the whole run, which would then do no step at all or go far beyond its end. */
+    void check_fixed_step(double step) const;
+
     bool adaptive() const { return step_control == "error-controlled"; }
     bool follows_bound() const { return step_control == "asynchronous bound"; }
     /** Whether the step size may change from step to step, so that output times can be hit. */

@@ -27,8 +27,13 @@ namespace leopard
     while (true)
       {
         const double step_size = std::min(dt, max_step_size);
-        const int    order     = std::min<int>(parameters.order(), n_levels);
-        report.bound           = Controller::asynchronous_bound(mass_factor, order, steps[0]);
+        if (!(t + step_size > t))
+          throw ConvergenceFailure(
+            "the step size " + format("%.3e", step_size) + " is too small to advance the time " + format("%.8g", t) +
+            growth_of_solution(inspect(levels[0], n_fields).largest) +
+            "\n  to try: a larger step size, error tolerance or 'Time stepping/Smallest step'; a solution may blow up in finite time");
+        const int order = std::min<int>(parameters.order(), n_levels);
+        report.bound    = Controller::asynchronous_bound(mass_factor, order, steps[0]);
         choose_solver(step_size, report);
         const std::string failure = try_step(step_size, order, report);
         if (!failure.empty())
@@ -39,15 +44,16 @@ namespace leopard
         // with too few old solutions there is no estimate: these few steps are as small as the user made the first one
         const bool can_estimate = static_cast<int>(n_levels) > order;
         report.error_estimate   = can_estimate ? estimate_error(step_size, order) : 0.;
-        if (parameters.adaptive() && report.error_estimate > 1.)
+        if (parameters.adaptive() && !(report.error_estimate <= 1.))
           {
+            const double shorter = 0.85 * std::pow(report.error_estimate, -1. / (order + 1));
             reject_step(step_size,
-                        std::max(0.2, 0.85 * std::pow(report.error_estimate, -1. / (order + 1))),
+                        shorter > 0.2 ? shorter : 0.2,
                         "the estimated local error is " + format("%.3g", report.error_estimate) + " times the tolerance",
                         report);
             continue;
           }
-        check_values(step_size, report);
+        check_values(t, step_size, report);
         finish_step(step_size, order, can_estimate, report);
         return report;
       }
@@ -55,20 +61,26 @@ namespace leopard
 
   std::string TimeIntegrator::try_step(double step_size, int order, StepReport &report)
   {
+    std::string failure;
     try
       {
-        if (!attempt(step_size, order, report))
-          return "Newton's method does not converge";
+        failure = attempt(step_size, order, report);
       }
-    catch (const ConvergenceFailure &exception)
+    catch (const DeviceError &)
       {
-        if (!parameters.adaptive())
-          throw;
-        return exception.what();
+        throw; // a shorter step does not mend that
       }
-    if (parameters.adaptive() && !inspect(u_new, n_fields).finite)
-      return "the solution is not finite";
-    return "";
+    catch (const Error &error) // whatever cannot be done with the values of the attempt
+      {
+        failure = error.what();
+      }
+    if (failure.empty() || parameters.adaptive())
+      return failure;
+    const std::size_t line = std::min(failure.find('\n'), failure.size());
+    throw ConvergenceFailure(failure.substr(0, line) + " in the step from time " + format("%.8g", t) + " with step size " +
+                             format("%.4g", step_size) + growth_of_solution(inspect(levels[0], n_fields).largest) + failure.substr(line) +
+                             "\n  to try: a smaller step ('Time stepping/Step size' or 'Step factor'), more linear iterations or a smaller "
+                             "'Newton/Linear tolerance', or 'Step control = error-controlled'");
   }
 
   std::string TimeIntegrator::growth_of_solution(double largest) const
@@ -78,20 +90,20 @@ namespace leopard
     return format(" (the largest |u| has grown from %.3g at the start to %.3g: the solution may blow up)", start_size, largest);
   }
 
-  void TimeIntegrator::check_values(double step_size, StepReport &report)
+  void TimeIntegrator::check_values(double start, double step_size, StepReport &report)
   {
     const FieldInspection values = inspect(u_new, n_fields);
-    if (!values.finite || values.largest > parameters.blow_up_factor * std::max(1., start_size))
-      throw ConvergenceFailure("the solution blows up in the step from time " + format("%.8g", t) + " with step size " + format("%.4g", step_size) +
-                               ": the largest |u| is " + (values.finite ? format("%.3g", values.largest) : "not finite") + ", at the start it was " +
-                               format("%.3g", start_size) +
+    if (!values.finite || !(values.largest <= parameters.blow_up_factor * std::max(1., start_size)))
+      throw ConvergenceFailure("the solution blows up in the step from time " + format("%.8g", start) + " with step size " +
+                               format("%.4g", step_size) + ": the largest |u| is " + (values.finite ? format("%.3g", values.largest) : "not finite") +
+                               ", at the start it was " + format("%.3g", start_size) +
                                "\n  to try: a smaller step or 'Time stepping/Step control = error-controlled', if the true solution stays bounded; "
                                "kinetics with saturation; a larger 'Time stepping/Blow-up factor', if such values are right");
     const int field = values.negative_field();
     if (field < 0 || (parameters.negative_values == "ignore" && (told_negative || !problem.fields_are_concentrations())))
       return;
     const std::string found =
-      problem.fields()[field] + " becomes negative, " + format("%.3g", values.minimum[field]) + ", in the step from time " + format("%.8g", t);
+      problem.fields()[field] + " becomes negative, " + format("%.3g", values.minimum[field]) + ", in the step from time " + format("%.8g", start);
     if (parameters.negative_values == "stop")
       throw ConvergenceFailure(
         found + " with step size " + format("%.4g", step_size) +
@@ -140,10 +152,13 @@ namespace leopard
   void TimeIntegrator::reject_step(double step_size, double growth, const std::string &reason, StepReport &report)
   {
     ++report.rejected;
-    dt = step_size * growth;
-    if (dt < parameters.smallest_step)
+    dt                  = step_size * growth;
+    const bool advances = t + dt > t;
+    if (!(dt >= parameters.smallest_step) || !advances)
       throw ConvergenceFailure("the step size underflows at time " + format("%.8g", t) + growth_of_solution(inspect(levels[0], n_fields).largest) +
-                               ": " + format("%.3e", dt) + " is below 'Time stepping/Smallest step' = " + format("%g", parameters.smallest_step) +
+                               ": " + format("%.3e", dt) +
+                               (advances ? " is below 'Time stepping/Smallest step' = " + format("%g", parameters.smallest_step)
+                                         : std::string(" is too small to advance the time")) +
                                "\n  last reason: " + reason +
                                "\n  to try: a larger 'Time stepping/Error tolerance', a stronger linear solver, or a look at the fields: a "
                                "solution may blow up in finite time");
