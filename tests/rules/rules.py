@@ -1,8 +1,9 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""rules.py ROOT dependencies | files | format CLANG_FORMAT | tidy CLANG_TIDY BUILD_DIRECTORY
+"""rules.py ROOT dependencies | files | comparisons | format CLANG_FORMAT | tidy CLANG_TIDY BUILD_DIRECTORY
 
-Checks the rules of this project's sources: what may include what, how a file begins and how long it is, its format, clang-tidy.
+Checks the rules of this project's sources: what may include what, how a file begins and how long it is, how convergence is tested, its format,
+clang-tidy.
 """
 import concurrent.futures
 import hashlib
@@ -18,6 +19,8 @@ ENDINGS = (".h", ".cc", ".cu", ".cuh")
 FOREIGN = re.compile(r"^(deal\.II/|mpi\.h$|Epetra|Trilinos|ml_|Ifpack|Amesos|Teuchos)")
 CUDA_CONDITION = re.compile(r"^\s*#\s*(if|ifdef|ifndef|elif)\b.*(CUDA|NVCC)")
 MAX_LINES = 600
+WITH_GOAL = re.compile(r" [<>]=? [^<>;=&|?]*\b\w*(goal|tolerance)\b(?!(\(\))? [<>=!]+ [01]\.)|\bgoal(\(\))? [<>]=? (?!\d)")
+PLAIN_NORM = re.compile(r"(\.|->)l2_norm\(\)")
 
 
 def sources(root):
@@ -82,6 +85,19 @@ def files(root):
             yield f"{name}: {len(lines)} lines; at most {MAX_LINES}, it wants splitting"
 
 
+def comparisons(root):
+    """Convergence is tested by reached(), which NaN and infinity fail; norms of HostVectors do not overflow where the vector does not."""
+    for path, name in sources(root):
+        if not name.startswith(("applications/", "solvers/")) or name == "solvers/base/norms.h":
+            continue
+        for number, line in enumerate(path.read_text().splitlines(), 1):
+            code = re.sub(r"^\s*\*.*|//.*|/\*.*|\"[^\"]*\"|^\s*#.*", "", line)
+            if WITH_GOAL.search(code):
+                yield f"{name}:{number}: compares with a goal or a tolerance; reached() of solvers/base/norms.h does it so that NaN and infinity fail: {line.strip()}"
+            if name.startswith(("applications/nonlinear/", "applications/time_stepping/", "applications/run/")) and PLAIN_NORM.search(line):
+                yield f"{name}:{number}: the member l2_norm() overflows where entries exceed 1e154; use l2_norm(vector) of solvers/dealii/vector_norm.h"
+
+
 def format_violations(root, clang_format):
     for path, name in sources(root):
         if subprocess.run([clang_format, "--dry-run", "--Werror", path], capture_output=True, cwd=root).returncode:
@@ -133,7 +149,7 @@ def tidy(root, clang_tidy, build):
 
 def main():
     root, rule, rest = pathlib.Path(sys.argv[1]), sys.argv[2], sys.argv[3:]
-    check = {"dependencies": dependencies, "files": files, "format": format_violations, "tidy": tidy}[rule]
+    check = {"dependencies": dependencies, "files": files, "comparisons": comparisons, "format": format_violations, "tidy": tidy}[rule]
     violations = list(check(root, *rest))
     print("\n".join(violations) or f"{rule}: {sum(1 for _ in sources(root))} files, no violation")
     return bool(violations)

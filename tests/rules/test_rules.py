@@ -82,6 +82,24 @@ class Rules(unittest.TestCase):
             (root / ".clang-tidy").write_text("Checks: two\n")
             self.assertEqual(looked_at(violations=1, command="c++ -O3"), ["a.cc", "b.cc"])
 
+    def test_comparisons(self):
+        for name, line in (
+                ("applications/nonlinear/a.cc", "if (norm <= goal)"),
+                ("applications/nonlinear/a.cc", "while (norm > test.goal())"),
+                ("solvers/krylov/a.cuh", "const bool done = norm < tolerance * first;"),
+                ("solvers/krylov/a.cc", "converged = std::abs(a - b) <= options.relative_tolerance * b;"),
+                ("solvers/krylov/a.cc", "return goal >= norm;"),
+                ("applications/time_stepping/a.cc", "const double norm = residual.l2_norm();")):
+            self.assertEqual(len(self.violations(rules.comparisons, name, SPDX + line + "\n")), 1, (name, line))
+        for name, line in (
+                ("applications/nonlinear/a.cc", "if (reached(norm, goal))"),
+                ("applications/nonlinear/a.cc", "const bool tests = criteria.relative_tolerance > 0. || criteria.absolute_tolerance > 0.;"),
+                ("applications/nonlinear/a.cc", "double tolerance = 0.; ///< stop when r <= tolerance"),
+                ("applications/nonlinear/a.cc", "reduction = norm > 0. ? 0.3 * goal / norm : 0.5;"),
+                ("solvers/base/norms.h", "#pragma once\nreturn norm <= goal;"),
+                ("solvers/krylov/a.cc", "const double norm = residual.l2_norm();")):
+            self.assertEqual(self.violations(rules.comparisons, name, SPDX + line + "\n"), [], (name, line))
+
 
 if __name__ == "__main__":
     unittest.main()
