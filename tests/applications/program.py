@@ -36,6 +36,19 @@ class Program(unittest.TestCase):
             self.assertEqual(result.returncode, 0, result.stdout[-2000:] + result.stderr)
         return result.stderr if fails else result.stdout
 
+    def failed_run(self, file, *settings, says=(), **options):
+        """Runs what must fail, with one message that has these words, and says so in run.json; returns the message."""
+        error = self.leopard(file, *settings, fails=True, **options)
+        for words in says:
+            self.assertIn(words, error)
+        self.assertEqual(error.count("leopard: "), 1)
+        self.assertIn("failed", self.run_json(file.stem)["status"])
+        return error
+
+    def checkpoints(self, name):
+        """The steps whose checkpoints are there."""
+        return sorted(int(path.name[5:]) for path in (self.folder / f"output/{name}/checkpoints").glob("step_*"))
+
     def write(self, name, text):
         path = self.folder / name
         path.write_text(text)

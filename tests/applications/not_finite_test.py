@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is not finite, or not solved, is never called a solution: residuals, reactions, error estimates, step sizes, true residuals of linear solvers."""
+import re
+import subprocess
+
+from program import FILES, ROOT, Program
+
+TINY = ROOT / "tests/output/tiny_turing.prm"
+
+
+def stationary(f, derivative, *more):
+    """-laplace u = f(u) on a small square, from the initial value of the settings, u = 0 on the boundary."""
+    return ("set Problem = reaction-diffusion\nsubsection Reaction-diffusion\n set Reaction = expression\n"
+            f" set f = {f}\n set Derivative of f = {derivative}\nend\nsubsection Mesh\n set Global refinements = 3\nend\n"
+            "subsection Discretization\n set Method = finite differences\nend\nsubsection Linear solver\n set Method = direct\nend\n" + "\n".join(more))
+
+
+def one_species(reaction, *more):
+    return ("set Problem = turing\nsubsection Turing\n set Kinetics = expressions\n set Steady state = none\n set Species = u\n"
+            f" set Reaction u = {reaction}\n set Diffusion u = 1\n set Initial value u = 1\nend\nsubsection Mesh\n set Global refinements = 2\nend\n"
+            "subsection Discretization\n set Method = finite differences\nend\nsubsection Output\n set Log every = 1000000\nend\n" + "\n".join(more))
+
+
+class InfiniteResidual(Program):
+    def test_of_a_time_step(self):
+        """u^2 / v with v = 0."""
+        file = self.write("spots.prm", "set Problem = turing\nsubsection Turing\n set Kinetics = Gierer-Meinhardt\n set Initial value u = 1\n set Initial value v = 0\nend\n"
+                          "subsection Mesh\n set Global refinements = 3\nend\nsubsection Linear solver\n set Method = gmres\n set Preconditioner = amg\nend\n")
+        for control in ("error-controlled", "fixed"):
+            for ranks in (1, 2):
+                self.failed_run(file, f"Time stepping/Step control={control}", ranks=ranks, says=["the residual is not finite: that of u at (", "where u = 1, v = 0", "last good state: step 0"])
+                self.assertEqual(self.checkpoints("spots"), [0])
+        # and with the time loop of the library
+        for control, says in (("error-controlled", "the step size underflows"), ("fixed", "is not finite")):
+            self.failed_run(file, f"Time stepping/Step control={control}", "Linear solver/Method=async", "Linear solver/Preconditioner=none", "Time stepping/Engine=fused",
+                         says=[says, "last good state: step 0"])
+
+    def test_of_a_stationary_problem(self):
+        for f, derivative in (("1/u", "-1/u^2"), ("log(u)", "1/u"), ("-1/u", "1/u^2")):
+            for line_search in ("true", "false"):
+                self.failed_run(self.write("at_zero.prm", stationary(f, derivative)), f"Newton/Line search={line_search}",
+                             says=["the residual is not finite: that of u at (", "where u = 0", "to try: another 'Initial value'"])
+
+    def test_of_derivatives(self):
+        self.failed_run(self.write("root.prm", stationary("1 + sqrt(u)", "1/(2*sqrt(u))")), says=["a derivative of the reaction is not finite"])
+
+    def test_squares_that_overflow(self):
+        """exp(700) is a number, its square is none: Newton's method, which takes u down by one in a step, has to do its steps."""
+        file = self.write("steep.prm", stationary("-exp(u)", "-exp(u)") + "subsection Reaction-diffusion\n set Initial value = 700\n set Source = 1\nend\n")
+        self.leopard(file)
+        cycle = self.run_json("steep")["cycles"][0]
+        self.assertGreater(cycle["newton_steps"], 10)
+        self.assertLess(cycle["residual"], 1e-7 * cycle["newton"][0]["residual"])
+        self.failed_run(file, "Newton/Relative tolerance=0", says=["Newton's method does not converge"])
+        self.leopard(file, "Newton/Relative tolerance=0", "Newton/Max steps=1000")
+        cycle = self.run_json("steep")["cycles"][0]
+        self.assertGreater(cycle["newton_steps"], 600)
+        self.assertLess(cycle["residual"], 1e-10)
+        self.assertLess(abs(cycle["u"]["maximum"]), 0.1)
+
+
+class Scale(Program):
+    def test_solutions_are_those_of_scaled_sources(self):
+        text = "set Problem = laplace\nsubsection Laplace\n set Source = {}\nend\nsubsection Mesh\n set Global refinements = 3\nend\nsubsection Discretization\n set Method = finite differences\nend\n"
+        for method in ("direct", "cg", "gmres", "async", "multigrid"):
+            maxima = []
+            for source in ("1", "1e200", "1e-200"):
+                self.leopard(self.write("scale.prm", text.format(source)), f"Linear solver/Method={method}", "Linear solver/Relative tolerance=1e-10")
+                maxima.append(self.run_json("scale")["cycles"][0]["u"]["maximum"] / float(source))
+            for maximum in maxima:
+                self.assertAlmostEqual(maximum / maxima[0], 1, delta=1e-7, msg=f"{method} {maxima}")
+
+
+class FailedSteps(Program):
+    def test_a_reaction_that_is_not_finite_at_the_new_values(self):
+        """u' = -sqrt(u) from 1 is zero at t = 2; a step that leads below zero must not be accepted, as the next one could not be made."""
+        file = self.write("root.prm", one_species("-sqrt(u)", "subsection Time stepping\n set Scheme = SBDF2\n set End time = 4\nend\n"))
+        for settings in (["Time stepping/Step control=fixed", "Time stepping/Step size=0.3"], ["Time stepping/Step size=0.3", "Time stepping/Error tolerance=1"]):
+            for engine in ("general", "fused"):
+                self.failed_run(file, *settings, f"Time stepping/Engine={engine}", says=["last good state"])
+                last = self.checkpoints("root")[-1]
+                self.assertGreater(last, 2)
+                self.assertGreaterEqual(min(row[10] for row in self.statistics("root")[1]), 0, f"{settings} {engine}")
+                if len(settings) == 2 and "fixed" in settings[0]:
+                    # the saved state is one from which the run can go on
+                    self.leopard(file, *settings, "Time stepping/Negative values=clip", options=["--resume"])
+                    rows = self.statistics("root")[1]
+                    self.assertGreaterEqual(min(row[10] for row in rows), 0, f"{settings} {engine}")
+                    self.assertGreater(rows[-1][1], 3.8)
+
+    def test_a_source_that_is_not_finite(self):
+        """A step beyond t = 0.05 is rejected until steps are too small, and then it is said why."""
+        error = self.failed_run(FILES / "verification/time_order.prm", "Verification/Refinements=0", "Turing/Source u=if(t > 0.05, 1/(t-t), 0)", "Time stepping/Step control=error-controlled", "Time stepping/Step size=0.01",
+                             says=["the step size underflows", "last reason:", "finite", "last good state"])
+        self.assertAlmostEqual(float(re.search(r"last good state: step \d+, time ([0-9.e-]+)", error)[1]), 0.05, delta=1e-6)
+
+
+class StepSizes(Program):
+    def test_without_a_smallest_step_the_run_ends(self):
+        """u' = u^2 is infinite at t = 1: steps become shorter than what the time can resolve."""
+        file = self.write("pole.prm", one_species("u^2", "subsection Time stepping\n set Smallest step = 0\n set End time = 2\n set Blow-up factor = 1e300\nend\n"))
+        for engine in ("general", "fused"):
+            for scheme in ("implicit Euler", "BDF2", "SBDF2"):
+                try:
+                    error = self.failed_run(file, f"Time stepping/Engine={engine}", f"Time stepping/Scheme={scheme}", timeout=60)
+                except subprocess.TimeoutExpired:
+                    self.fail(f"{engine}, {scheme} does not end")
+                self.assertRegex(error, "too small to advance the time|is not finite")
+                self.assertIn("last good state", error)
+
+    def test_a_fixed_step_longer_than_the_run_is_refused(self):
+        for settings, says in ((["Time stepping/Step size=0.01"], "'Time stepping/Step size' is 0.01, longer than the whole run, 'End time' = 0.003"),
+                               (["Time stepping/Step control=multiple of h^2", "Time stepping/Step factor=10"], "'Time stepping/Step factor' times h^2 makes a step of 0.0390625, longer")):
+            self.assertIn(says, self.leopard(TINY, *settings, fails=True))
+        self.leopard(TINY, "Time stepping/Step size=0.003")
+        self.assertEqual(self.run_json("tiny_turing")["time_loop"]["steps"], 1)
+
+    def test_the_step_that_failed_is_named(self):
+        error = self.leopard(TINY, "Time stepping/Engine=fused", "Time stepping/Step control=error-controlled", "Time stepping/Smallest step=1e-5", "Newton/Max steps=1",
+                             "Newton/Relative tolerance=1e-14", "Newton/Absolute tolerance=0", "Turing/Perturbation=0.5", fails=True)
+        found = re.search(r"the step size underflows, to (\S+), below 'Time stepping/Smallest step' = 1e-05, in the step from time 0 with step size (\S+)", error)
+        self.assertIsNotNone(found, error)
+        self.assertLess(float(found[1]), 1e-5)
+        self.assertAlmostEqual(float(found[2]), 4 * float(found[1]), delta=0.01 * float(found[2]))
+
+
+class TrueResidual(Program):
+    """Krylov methods know their residual by recursion, direct solvers not at all."""
+
+    def test_success_is_a_residual_below_the_tolerance(self):
+        text = "set Problem = helmholtz\nsubsection Helmholtz\n set Source = x\nend\nsubsection Mesh\n set Global refinements = 5\nend\n"
+        for method, preconditioner in (("cg", "none"), ("cg", "amg"), ("gmres", "jacobi"), ("direct", "none")):
+            for tolerance in (1e-8, 1e-12, 1e-13, 1e-14):
+                command = self.command(self.write("true.prm", text), f"Linear solver/Method={method}", f"Linear solver/Preconditioner={preconditioner}",
+                                       f"Linear solver/Relative tolerance={tolerance}", "Linear solver/Max iterations=3000", options=["--overwrite"])
+                result = subprocess.run(command, cwd=self.folder, capture_output=True, text=True, timeout=300)
+                what = f"{method} {preconditioner} {tolerance}: {result.stdout[-300:]}{result.stderr}"
+                if result.returncode != 0:
+                    self.assertIn("has not reached the tolerance", result.stderr, what)
+                    self.assertIn("the goal is", result.stderr, what)
+                    self.assertLess(tolerance, 1e-11, what)
+                    continue
+                first, last = re.search(r"residual (\S+) -> (\S+)", result.stdout).groups()
+                self.assertLessEqual(float(last), 1.002 * tolerance * float(first), what)
+
+
+if __name__ == "__main__":
+    import unittest
+    unittest.main()
