@@ -315,7 +315,7 @@ namespace leopard
       refused("\"matrix\"", "\"more\": [], \"matrix\"", {"'more' is unknown"});
       refused("\"leopard_choice\": 1", "\"leopard_choice\": 2", {"version", "is 2", "expected: 1"});
       refused_text("{}", {"'leopard_choice' is missing"});
-      refused_text("[]", {"the file is []", "an object"});
+      refused_text("[]", {"does not end with a closing brace"});
       refused_text("{\"leopard_choice\": 1, \"matrix\": 3, \"choice\": {}}", {"'matrix' is 3", "an object"});
     }
 
@@ -334,7 +334,7 @@ namespace leopard
       refused("\"seconds_a_digit\": 0.00125", "\"seconds_a_digit\": -1", {"'choice.seconds_a_digit' is -1"});
       refused("\"momentum\": 0.3333333333333333", "\"momentum\": 1e999", {"not JSON"});
       refused("\"local_iterations_per_block\": [", "\"local_iterations_per_block\": [\"a\",", {"local_iterations_per_block' is \"a\""});
-      refused("\"local_iterations_per_block\": [", "\"local_iterations_per_block\": [0,", {"is 0", "numbers >= 1"});
+      refused("\"local_iterations_per_block\": [", "\"local_iterations_per_block\": [0,", {"is 0", "1 to 10000"});
     }
 
     TEST_F(ChoiceFile, RefusesOtherMatrices)
@@ -349,9 +349,15 @@ namespace leopard
     {
       const std::string whole = written();
       for (std::size_t n = 0; n + 2 < whole.size(); n += n < whole.size() - 20 ? 37 : 1)
-        refused_text(whole.substr(0, n), {"not JSON"});
-      refused_text(whole + "x", {"not JSON"});
-      refused_text("\xff\xfe", {"not JSON"});
+        {
+          const std::string part = whole.substr(0, n), ends = part.substr(0, part.find_last_not_of(" \n") + 1);
+          refused_text(part, {part.empty() ? "empty" : ends.back() == '}' ? "not JSON" : "cut off"});
+        }
+      refused_text(whole + "x", {"something was added"});
+      refused_text("\xff\xfe", {"closing brace"});
+      refused_text("\xff\xfe}", {"not JSON", "?"});
+      const std::string many(100000, '['), ends(100000, ']'); // would overflow a stack
+      refused_text("{\"leopard_choice\": " + many + ends + "}", {"within one another"});
       EXPECT_THROW(read_choice(path("missing.json"), A), InvalidInput);
       EXPECT_THROW(read_choice(folder.string(), A), InvalidInput);
     }
