@@ -424,10 +424,10 @@ namespace leopard
         const System     &system  = system_of(choice);
         BlockAsyncOptions options = choice.options;
         options.block_offsets     = system.block_offsets;
-        if (converges_in_all_schedules(system.matrix, options, max_seconds))
+        if (converges_in_all_schedules(system.matrix, options, std::max(max_seconds, 0.1 * request.seconds)))
           return true;
-        report(describe(choice) +
-               ": converged, but need not in every run (in the synchronous schedule, in sequence or replayed it does not), dropped");
+        report(describe(choice) + ": converged, but need not in every run (in the synchronous schedule, in sequence or replayed it does not, as far "
+                                  "as the time let see), dropped");
         return false;
       }
 

@@ -96,9 +96,9 @@ namespace leopard
     /** A choice with momentum may not depend on the order in which threads come. */
     TEST(Tune, MomentumThatIsChosenConvergesAgain)
     {
-      const CrsMatrix A = five_point_matrix(80, 80, 0.);
+      const CrsMatrix A = five_point_matrix(120, 120, 0.);
       TuneRequest     request;
-      request.seconds   = 1.;
+      request.seconds   = 2.;
       request.n_threads = 2;
       for (int repetition = 0; repetition < 2; ++repetition)
         {
