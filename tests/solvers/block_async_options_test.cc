@@ -121,32 +121,6 @@ namespace leopard
         }
     }
 
-    /** Blocks that look at the residual after each iteration must all decide alike: one that goes on alone waits for ever. */
-    TEST_P(Options, PersistentSynchronousFormEndsWithATestInEachIteration)
-    {
-      if (GetParam() != Backend::cuda)
-        GTEST_SKIP() << "a form of the GPU";
-      const CrsMatrix   A = five_point_matrix(100, 100, 0.5);
-      const Vector      b = random_vector(A.n_rows, 3);
-      BlockAsyncOptions o = options(Schedule::synchronous, 96, 1);
-      o.execution         = Execution::persistent;
-      BlockAsync       method(A, o);
-      StoppingCriteria criteria;
-      criteria.relative_tolerance = 1e-8;
-      criteria.test_every         = 1;
-      int n_iterations            = 0;
-      for (int repetition = 0; repetition < 300; ++repetition)
-        {
-          Vector            x(A.n_rows, 0.);
-          const SolveResult result = solve_for(method, x, b, criteria);
-          ASSERT_EQ(result.status, SolveStatus::converged);
-          ASSERT_EQ(result.min_iterations, result.n_iterations);
-          if (repetition == 0)
-            n_iterations = result.n_iterations;
-          ASSERT_EQ(result.n_iterations, n_iterations);
-        }
-    }
-
     TEST_P(Options, EveryVariantConvergesInTheChaoticSchedule)
     {
       const int       n_rows  = GetParam() == Backend::host ? 12000 : 2000; // there at least two threads for each variant

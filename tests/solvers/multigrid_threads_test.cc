@@ -97,5 +97,27 @@ namespace leopard
             expect_few(cubes(), stored, async, stored ? 10 : 9, 1);
           }
     }
+
+    TEST(MultigridSmoother, BlocksAtWorkAtOnce)
+    {
+      BlockAsyncOptions o;
+      EXPECT_EQ(share_at_once(o, Backend::cuda, 100, 1000000), 1.);
+      EXPECT_EQ(share_at_once(o, Backend::reference, 100, 1000000), 0.);
+      double last = -1.;
+      for (const int n_threads : {1, 2, 5, 16, 128})
+        {
+          o.n_threads        = n_threads;
+          const double share = share_at_once(o, Backend::host, 100, 1000000);
+          EXPECT_DOUBLE_EQ(share, (std::min(n_threads, 25) - 1) / 100.);
+          EXPECT_GT(share, last);
+          last = share;
+          EXPECT_EQ(share_at_once(o, Backend::host, 100, 1000), 0.); // one thread does it
+          EXPECT_EQ(share_at_once(o, Backend::host, 1, 1000000), 0.);
+        }
+      o.schedule = Schedule::synchronous;
+      EXPECT_EQ(share_at_once(o, Backend::host, 100, 1000), 1.);
+      o.schedule = Schedule::replay;
+      EXPECT_EQ(share_at_once(o, Backend::host, 100, 1000), 0.5);
+    }
   } // namespace
 } // namespace leopard
