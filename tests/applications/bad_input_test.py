@@ -168,20 +168,6 @@ class BadInput(Program):
         first.communicate()
         self.leopard(TINY)  # the lock of a killed run does not last
 
-    def test_no_room_on_disk(self):
-        disk = self.folder / "disk"
-        disk.mkdir()
-        if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=160k", "tmpfs", str(disk)], capture_output=True, check=False).returncode:
-            self.skipTest("mounting a small disk is not permitted here")
-        self.addCleanup(subprocess.run, ["umount", str(disk)], check=True)
-        result = subprocess.run(self.command(TINY, "Mesh/Global refinements=6", f"Run/Directory={disk}/run"), cwd=self.folder, capture_output=True, text=True, timeout=1200, check=False)
-        self.assertGreater(result.returncode, 0)
-        self.assertIn("no room on the disk", result.stderr)
-        self.assertEqual(result.stderr.count("leopard: "), 1)
-        for file in disk.rglob("*.tmp"):
-            self.assertTrue(file.is_dir(), f"{file} was left")
-        self.assertFalse((disk / "run/solution.pvd").exists())
-
     def test_diverging_linear_solver(self):
         settings = ["Linear solver/Method=jacobi", "Time stepping/Step size=0.5", "Time stepping/End time=1", "Output/Interval=0", "Turing/gamma=10000"]
         self.rejected(TINY, *settings, says=["diverges", "rho(|I - D^-1 A|)", "to try:"], leaves_nothing=False)
