@@ -15,7 +15,7 @@ def kinetics(u, v, *more):
     return ("set Problem = turing\nsubsection Turing\n set Kinetics = expressions\n set Steady state = none\n"
             f" set Reaction u = {u}\n set Reaction v = {v}\n set Diffusion u = 1\n set Diffusion v = 1\n set Initial value u = 1\n set Initial value v = 1\nend\n"
             "subsection Mesh\n set Global refinements = 2\nend\nsubsection Linear solver\n set Method = direct\nend\n"
-            "subsection Time stepping\n set Step control = fixed\n set Step size = 0.01\n set End time = 2\nend\n")
+            "subsection Time stepping\n set Step control = fixed\n set Step size = 0.01\n set End time = 2\nend\nsubsection Output\n set Log every = 1\nend\n")
 
 
 class Orders(Program):
