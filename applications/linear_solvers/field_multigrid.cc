@@ -124,6 +124,10 @@ namespace leopard
         return false;
       }
     form = found->deviation == 0. ? "stencil, equal to the matrix" : "stencil, equal to the matrix up to " + format("%.1e", found->deviation);
+    const SmootherOptions &smoother = wanted.options.smoother;
+    if (smoother.method == "async" &&
+        (smoother.block_async.block_size != BlockAsyncOptions().block_size || smoother.block_shape != BlockShape::tiles))
+      form += " (with tiles of its own: 'Linear solver/Block size' and 'Multigrid/Block shape' are for stored matrices)";
     return for_user([&] {
       std::unique_ptr<CoarseSolver> coarse;
       int                           n_levels = wanted.n_levels;

@@ -145,7 +145,7 @@ namespace leopard
         std::string text = local.relaxation->name();
         if (parameters.method == "async")
           text += ", blocks of " + std::to_string(parameters.block_async.block_size);
-        if (parameters.omega != 1.)
+        if (parameters.omega != 1. && parameters.method != "chebyshev") // which has no omega
           text += ", omega = " + format("%g", parameters.omega);
         return text;
       }

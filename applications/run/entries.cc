@@ -206,6 +206,18 @@ namespace leopard
       return first(of_steps(r, entry), if_(!r.parameters.time.follows_bound(), is(r, "Time stepping/Step control")));
     }
 
+    /** What a time-dependent run leaves on its way. */
+    std::string of_run_in_time(const Run &r, const Path &entry)
+    {
+      return first(of_steps(r, entry), if_(r.parameters.verification.refinements > 0, "a convergence study writes its table only"));
+    }
+
+    /** In other steps the estimate stands in the statistics only. */
+    std::string of_error_tolerance(const Run &r, const Path &entry)
+    {
+      return r.parameters.time.adaptive() ? of_steps(r, entry) : of_run_in_time(r, entry);
+    }
+
     std::string of_error_control(const Run &r, const Path &entry)
     {
       return first(of_steps(r, entry), if_(!r.parameters.time.adaptive(), is(r, "Time stepping/Step control")));
@@ -214,12 +226,6 @@ namespace leopard
     std::string of_variable_steps(const Run &r, const Path &entry)
     {
       return first(of_steps(r, entry), if_(!r.parameters.time.variable_steps(), is(r, "Time stepping/Step control")));
-    }
-
-    /** What a time-dependent run leaves on its way. */
-    std::string of_run_in_time(const Run &r, const Path &entry)
-    {
-      return first(of_steps(r, entry), if_(r.parameters.verification.refinements > 0, "a convergence study writes its table only"));
     }
 
     std::string of_scaled_output(const Run &r, const Path &entry)
@@ -333,6 +339,12 @@ namespace leopard
       return first(of_general_solver(r, entry), if_(!uses_block_async(r), "async is used nowhere"));
     }
 
+    /** The fused time loop is chaotic, and is not taken where a relaxation is asked to be otherwise. */
+    std::string of_schedule(const Run &r, const Path &entry)
+    {
+      return r.fused && r.parameters.linear_solver.block_async.schedule == Schedule::chaotic ? "" : of_async(r, entry);
+    }
+
     std::string of_replay(const Run &r, const Path &entry)
     {
       return first(of_async(r, entry), if_(r.parameters.linear_solver.block_async.schedule != Schedule::replay, is(r, "Linear solver/Schedule")));
@@ -373,9 +385,23 @@ namespace leopard
       return first(of_general_solver(r, entry), if_(!r.parameters.linear_solver.uses_multigrid(), "'Linear solver' does not use multigrid"));
     }
 
-    std::string of_async_smoother(const Run &r, const Path &entry)
+    /** Of a stencil that is found only when the matrix is there the log speaks then. */
+    std::string of_stored_blocks(const Run &r)
     {
-      return first(of_multigrid(r, entry), if_(r.parameters.linear_solver.multigrid.options.smoother.method != "async", is(r, "Multigrid/Smoother")));
+      return if_(r.parameters.linear_solver.uses_multigrid() && r.parameters.linear_solver.multigrid.form == "stencil",
+                 "'Multigrid/Form' is stencil, with tiles of its own");
+    }
+
+    std::string of_block_size(const Run &r, const Path &entry)
+    {
+      return first(of_async(r, entry), of_stored_blocks(r));
+    }
+
+    std::string of_block_shape(const Run &r, const Path &entry)
+    {
+      return first(of_multigrid(r, entry),
+                   if_(r.parameters.linear_solver.multigrid.options.smoother.method != "async", is(r, "Multigrid/Smoother")),
+                   of_stored_blocks(r));
     }
 
     std::string of_damped_smoother(const Run &r, const Path &entry)
@@ -486,8 +512,8 @@ namespace leopard
         {"Linear solver/Test every", effect, effect, of_tests},
         {"Linear solver/Omega", effect, effect, of_omega},
         {"Linear solver/Local iterations", effect, effect, of_async},
-        {"Linear solver/Block size", effect, effect, of_async},
-        {"Linear solver/Schedule", effect, effect, of_async},
+        {"Linear solver/Block size", effect, effect, of_block_size},
+        {"Linear solver/Schedule", effect, effect, of_schedule},
         {"Linear solver/Seed", effect, effect, of_replay},
         {"Linear solver/Momentum", effect, effect, of_async},
         {"Linear solver/Smallest eigenvalue", effect, effect, of_chebyshev},
@@ -498,7 +524,7 @@ namespace leopard
         {"Linear solver/Device", free, free, of_device},
         {"Multigrid/*", effect, effect, of_multigrid},
         {"Multigrid/Smoother omega", effect, effect, of_damped_smoother},
-        {"Multigrid/Block shape", effect, effect, of_async_smoother},
+        {"Multigrid/Block shape", effect, effect, of_block_shape},
         {"Multigrid/CUDA graph", effect, effect, of_graphs},
         {"Newton/Max steps", effect, effect, of_newton_or_fused},
         {"Newton/Relative tolerance", effect, effect, of_newton},
@@ -511,7 +537,7 @@ namespace leopard
         {"Time stepping/Step size", effect, free, of_fixed_steps},
         {"Time stepping/Step factor", effect, free, of_multiples},
         {"Time stepping/Bound fraction", effect, free, of_bound},
-        {"Time stepping/Error tolerance", effect, free, of_error_control},
+        {"Time stepping/Error tolerance", effect, free, of_error_tolerance},
         {"Time stepping/Smallest step", effect, free, of_error_control},
         {"Time stepping/Largest step", effect, free, of_variable_steps},
         {"Time stepping/End time", further, free, of_steps},

@@ -91,16 +91,14 @@ namespace leopard
           update_load = [this](double t) { discretization.assemble_load(system.load, t); };
         integrator = std::make_unique<TimeIntegrator>(
           time, problem, system, *implicit, *newton, context.parameters.growth, discretization.mesh_size(), update_load);
-        context.log.line(format("%llu cells, %llu unknowns, h = %.4g; %s, %s; %s%s",
+        context.log.line(format("%llu cells, %llu unknowns, h = %.4g; %s, %s",
                                 static_cast<unsigned long long>(discretization.triangulation.n_global_active_cells()),
                                 static_cast<unsigned long long>(discretization.n_unknowns()),
                                 discretization.mesh_size(),
                                 time.scheme.c_str(),
                                 time.adaptive()        ? "error-controlled steps"
                                 : time.follows_bound() ? format("%g times the asynchronous bound", time.bound_fraction).c_str()
-                                                       : format("dt = %.6g", integrator->next_step_size()).c_str(),
-                                time.explicit_reaction() ? "" : "Newton with ",
-                                newton->linear_solver().description().c_str()));
+                                                       : format("dt = %.6g", integrator->next_step_size()).c_str()));
         choose_engine();
         report_unused_entries(context, integrator->is_fused());
         if (found)
@@ -144,12 +142,14 @@ namespace leopard
                       "\n  expected: settings that it can do, or 'Engine' = automatic or general");
         if (!why_not.empty())
           {
-            context.log.line("time loop: general, since " + std::string(time.engine == "general" ? "" : "the fused one cannot be used: ") + why_not);
+            context.log.line("time loop: general, since " + std::string(time.engine == "general" ? "" : "the fused one cannot be used: ") + why_not +
+                             (time.explicit_reaction() ? "; " : "; Newton with ") + newton->linear_solver().description());
             return;
           }
         auto fused = std::make_unique<FusedSteps>(
           domain, context.comm, problem, context.parameters.growth, time, context.parameters.newton, linear, integrator->next_step_size());
-        context.log.line("time loop: fused, " + fused->stepper.description());
+        context.log.line("time loop: fused, " + fused->stepper.description() +
+                         (linear.is_asynchronous() ? "" : "; asynchronous: results of two runs differ within the tolerance"));
         integrator->use_fused_steps(std::move(fused));
       }
 
