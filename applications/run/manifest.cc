@@ -155,6 +155,8 @@ namespace leopard
 
   void delete_checkpoint(const std::string &folder)
   {
+    if (!is_folder(folder))
+      return;
     std::ifstream stream(folder + "/metadata.json");
     const json    metadata = json::parse(stream, nullptr, false);
     if (metadata.is_object() && metadata.contains("files") && metadata["files"].is_object())

@@ -124,41 +124,43 @@ class RunDirectories(Program):
 
     def test_names_that_are_no_utf_8(self):
         name = os.fsdecode(b"r\xe9sultats")  # Latin-1
-        self.leopard(TINY, f"Run/Directory={name}")
-        self.leopard(TINY, f"Run/Directory={name}", "Time stepping/End time=4e-3", options=["--resume"])
+        for settings, option in (([], "--overwrite"), (["Time stepping/End time=4e-3"], "--resume")):
+            result = subprocess.run(self.command(TINY, f"Run/Directory={name}", *settings, options=[option]), cwd=self.folder, capture_output=True, timeout=300, check=False)
+            self.assertEqual(result.returncode, 0, result.stderr)
         self.assertEqual(json.loads((self.folder / name / "run.json").read_text())["status"], "finished")
 
 
 class PictureLists(Program):
     """solution.pvd on resume."""
-    SETTINGS = ["Time stepping/Step size=0.00033333333333333335", "Output/Interval=0.00033333333333333335", CHECKPOINTS]
+    # 12 digits of 4/6000 and of 7/6000, where the run is interrupted, are larger than the numbers
+    SETTINGS = ["Time stepping/Step size=0.00016666666666666666", "Output/Interval=0.00016666666666666666", CHECKPOINTS]
 
     def entries(self):
         return [line.split('"')[1::2][0::3] for line in (self.folder / "output/tiny_turing/solution.pvd").read_text().splitlines() if "<DataSet" in line]
 
     def test_no_entry_is_lost_or_double(self):
-        self.leopard(TINY, *self.SETTINGS, "Time stepping/End time=3e-3")
+        self.leopard(TINY, *self.SETTINGS, "Time stepping/End time=1.5e-3")
         reference = self.entries()
         self.assertEqual([file for _, file in reference], [f"solution/solution_{step:07}.pvtu" for step in range(10)])
-        for end in ("1e-3", "2e-3", "3e-3"):
-            self.leopard(TINY, *self.SETTINGS, f"Time stepping/End time={end}", options=["--overwrite" if end == "1e-3" else "--resume"])
+        for end, option in (("0.00066666666666666664", "--overwrite"), ("0.0011666666666666668", "--resume"), ("1.5e-3", "--resume")):
+            self.leopard(TINY, *self.SETTINGS, f"Time stepping/End time={end}", options=[option])
         self.assertEqual([file for _, file in self.entries()], [file for _, file in reference])
         for (one, _), (two, _) in zip(self.entries(), reference):
             self.assertAlmostEqual(float(one), float(two), delta=1e-15)
 
     def test_damage_is_named(self):
-        self.leopard(TINY, *self.SETTINGS, "Time stepping/End time=1e-3")
+        self.leopard(TINY, *self.SETTINGS, "Time stepping/End time=5e-4")
         pvd = self.folder / "output/tiny_turing/solution.pvd"
         whole = pvd.read_text()
-        for damaged, says in ((whole.replace('timestep="0.000', 'timestep="zero', 1), "solution.pvd:5: the line"), (whole[:-30], "the end of the file is missing")):
+        for damaged, says in ((whole.replace('timestep="0.000', 'timestep="zero', 1), "solution.pvd:5: the line"), (whole[:whole.index("</VTK")], "the end of the file is missing")):
             pvd.write_text(damaged)
             statistics = (self.folder / "output/tiny_turing/statistics").read_bytes()
-            error = self.leopard(TINY, *self.SETTINGS, "Time stepping/End time=2e-3", options=["--resume"], fails=True)
+            error = self.leopard(TINY, *self.SETTINGS, "Time stepping/End time=1e-3", options=["--resume"], fails=True)
             self.assertIn(says, error)
             self.assertIn("expected: ", error)
             self.assertEqual((self.folder / "output/tiny_turing/statistics").read_bytes(), statistics)
         pvd.unlink()
-        self.leopard(TINY, *self.SETTINGS, "Time stepping/End time=2e-3", options=["--resume"])
+        self.leopard(TINY, *self.SETTINGS, "Time stepping/End time=1e-3", options=["--resume"])
 
 
 class FullDisks(Program):
@@ -184,7 +186,7 @@ class FullDisks(Program):
         self.assertEqual(list(disk.rglob(".leopard-*")), [])
         run = disk / "run"
         if (run / "run.json").exists():
-            self.assertIn("failed: no room on the disk", json.loads((run / "run.json").read_text())["status"])
+            self.assertRegex(json.loads((run / "run.json").read_text())["status"], "^failed: .*no room on the disk")
         self.assertEqual(list(run.glob("checkpoints/*.tmp")), [])
         for text in ("log.txt", "statistics"):
             if (run / text).exists():
