@@ -126,7 +126,10 @@ namespace leopard
         if (line != "$MeshFormat")
           fail(format);
         next(format);
-        if (line.rfind("2", 0) != 0 || line.find(" 0 ") == std::string::npos)
+        std::istringstream words(line);
+        std::string        version, binary;
+        words >> version >> binary;
+        if ((version != "2" && version != "2.0" && version != "2.1" && version != "2.2") || binary != "0")
           fail(format);
         next(format);
         if (line != "$EndMeshFormat")
@@ -365,18 +368,45 @@ namespace leopard
           fail_at(mesh.cells[side.cells[1]], "lies on the same side of an edge as the one in line " + std::to_string(mesh.cells[side.cells[0]].line));
     }
 
-    /** No two cells have the same nodes, and lines and boundary quadrilaterals are sides of the mesh: deal.II ignores others without a word. */
+    /** @param nodes two of the element's, sorted. */
+    bool has_edge(const Element &element, const std::vector<int> &nodes, int dim)
+    {
+      static const int edges[12][2] = {{0, 1}, {1, 2}, {2, 3}, {3, 0}, {4, 5}, {5, 6}, {6, 7}, {7, 4}, {0, 4}, {1, 5}, {2, 6}, {3, 7}};
+      return std::any_of(edges, edges + (dim == 2 ? 4 : 12), [&](const int(&edge)[2]) {
+        const int a = element.nodes[edge[0]], b = element.nodes[edge[1]];
+        return std::min(a, b) == nodes[0] && std::max(a, b) == nodes[1];
+      });
+    }
+
+    /** What two cells have in common is a node, an edge or a face of both: p4est ends the program on others. */
+    void check_common_nodes(const GmshMesh &mesh, const Sides &sides, int dim)
+    {
+      std::vector<std::vector<int>> cells_at(mesh.points.size());
+      for (std::size_t c = 0; c < mesh.cells.size(); ++c)
+        for (const int node : mesh.cells[c].nodes)
+          cells_at[node].push_back(static_cast<int>(c));
+      for (std::size_t c = 0; c < mesh.cells.size(); ++c)
+        {
+          std::map<int, std::vector<int>> common; // nodes by the earlier cell that has them, too
+          for (const int node : mesh.cells[c].nodes)
+            for (const int other : cells_at[node])
+              if (other < static_cast<int>(c))
+                common[other].push_back(node);
+          for (auto &[other, nodes] : common)
+            {
+              std::sort(nodes.begin(), nodes.end());
+              const bool is_edge = nodes.size() == 2 && has_edge(mesh.cells[c], nodes, dim) && has_edge(mesh.cells[other], nodes, dim);
+              if (nodes.size() > 1 && !is_edge && !(dim == 3 && sides.count(nodes) == 1))
+                fail_at(mesh.cells[c],
+                        "has " + std::to_string(nodes.size()) + " nodes in common with that in line " + std::to_string(mesh.cells[other].line) +
+                          ", which are no " + (dim == 2 ? "edge" : "edge or face") + " of both");
+            }
+        }
+    }
+
+    /** Lines and boundary quadrilaterals are sides of the mesh: deal.II ignores others without a word. */
     void check_boundary(const GmshMesh &mesh, const Sides &sides, int dim)
     {
-      std::map<std::vector<int>, std::size_t> known;
-      for (const Element &cell : mesh.cells)
-        {
-          std::vector<int> nodes = cell.nodes;
-          std::sort(nodes.begin(), nodes.end());
-          const auto [first, is_new] = known.emplace(nodes, cell.line);
-          if (!is_new)
-            fail_at(cell, "has the nodes of the one in line " + std::to_string(first->second));
-        }
       for (const Element &element : dim == 2 ? mesh.lines : mesh.quadrilaterals)
         {
           std::vector<int> nodes = element.nodes;
@@ -420,6 +450,7 @@ namespace leopard
           else
             check_hexahedron(mesh, cell);
         const Sides sides = find_sides(mesh, dim);
+        check_common_nodes(mesh, sides, dim);
         check_boundary(mesh, sides, dim);
         if (dim == 2)
           check_two_sides(mesh, sides);

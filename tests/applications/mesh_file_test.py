@@ -44,6 +44,7 @@ class MeshFiles(Program):
         self.read(msh(SQUARE, ["3 0 1 2 3 4"]))
         self.refused(msh(SQUARE, ["2 2 1 1 1 2 3"]), "type 2, a triangle")
         self.refused(good.replace("2.2 0 8", "4.1 0 8"), "line 2 is '4.1 0 8'")
+        self.refused(good.replace("2.2 0 8", "252 0 8"), "line 2 is '252 0 8'")
         self.refused(good.replace("3 1 1 0", "3 nan 1 0"), "line 8 is '3 nan 1 0'")
         self.refused(good.replace("3 1 1 0", "3 1e308 1 0"), "line 8")
         self.refused(good.replace("1 2 3 4\n", "1 2 2 4\n"), "line 13")
@@ -61,7 +62,8 @@ class MeshFiles(Program):
         self.read(msh(second, [QUADRILATERAL, "3 2 1 1 2 5 6 3", "1 2 5 1 1 2"]))
         self.refused(msh(second, [QUADRILATERAL, "3 2 1 1 2 5 6 3", "1 2 7 1 2 3"]), "lies between those in lines 15 and 16")
         self.refused(msh(second, [QUADRILATERAL, "1 2 7 1 1 3"]), "is no side of a quadrilateral")
-        self.refused(msh(SQUARE, [QUADRILATERAL, QUADRILATERAL]), "has the nodes of the one in line 13")
+        self.refused(msh(SQUARE, [QUADRILATERAL, QUADRILATERAL]), "has 4 nodes in common with that in line 13")
+        self.refused(msh(CUBE, [QUADRILATERAL.replace("3 4", "6 5"), "3 2 1 1 6 1 5 8"]), "has 3 nodes in common", *self.SURFACE)
         self.refused(msh([*SQUARE, (0.2, 0.1, 0), (0.2, 0.9, 0)], [QUADRILATERAL, "3 2 1 1 2 5 6 3"]), "lies on the same side of an edge")
         book = [*second, (2, 0, 1), (2, 1, 1)]
         self.refused(msh(book, [QUADRILATERAL, "3 2 1 1 2 5 6 3", "3 2 1 1 2 7 8 3"]), "is the third at one of its edges", *self.SURFACE)
