@@ -97,6 +97,8 @@ namespace leopard
 
     std::string suggestion(const Path &path, const std::vector<Path> &declared)
     {
+      if (path.empty()) // of "/"
+        return "--print-parameters shows all entries";
       // the same name in another section first, then the most similar path
       for (const Path &candidate : declared)
         if (candidate.back() == path.back())

@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cerrno>
 #include <cmath>
 #include <cstdlib>
 #include <sstream>
@@ -98,6 +99,8 @@ namespace leopard
       }
 
     private:
+      static constexpr int largest_exponent = 100000;
+
       std::string expected() const
       {
         std::string text = "an expression in ";
@@ -119,8 +122,15 @@ namespace leopard
           {
             if (std::isdigit(static_cast<unsigned char>(text[i])) != 0 || text[i] == '.')
               {
-                char *end = nullptr;
-                std::strtod(text.c_str() + i, &end);
+                char *end          = nullptr;
+                errno              = 0;
+                const double value = std::strtod(text.c_str() + i, &end);
+                // GiNaC's numbers are exact and as long as they must be
+                if (errno == ERANGE)
+                  fail(i, "the number is beyond the range of double precision");
+                const std::size_t before = i > 0 ? text.find_last_not_of(" \t+-(", i - 1) : std::string::npos;
+                if (before != std::string::npos && text[before] == '^' && value > largest_exponent)
+                  fail(i, "an exponent is at most " + std::to_string(largest_exponent));
                 i = std::max<std::size_t>(end - text.c_str(), i + 1);
               }
             else if (starts_name(text[i]))
@@ -136,6 +146,23 @@ namespace leopard
           }
       }
 
+      /** How many arguments stand between the parenthesis at a position and its partner, or the end. */
+      int n_arguments(std::size_t opening) const
+      {
+        int  depth = 0, n_commas = 0;
+        bool is_empty = true;
+        for (std::size_t i = opening; i < expression.text.size(); ++i)
+          {
+            const char c = expression.text[i];
+            depth += c == '(' ? 1 : c == ')' ? -1 : 0;
+            if (depth == 0)
+              break;
+            n_commas += c == ',' && depth == 1 ? 1 : 0;
+            is_empty = is_empty && (i == opening || c == ' ' || c == '\t');
+          }
+        return is_empty ? 0 : n_commas + 1;
+      }
+
       void check_name(const std::string &name, std::size_t position, std::size_t next) const
       {
         const bool is_called = next != std::string::npos && expression.text[next] == '(';
@@ -143,6 +170,9 @@ namespace leopard
           {
             if (!is_function(name))
               fail(position, "there is no function '" + name + "'");
+            const int found = n_arguments(next), expected = name == "pow" || name == "atan2" ? 2 : 1;
+            if (found != expected) // GiNaC crashes on none
+              fail(position, "'" + name + "' has " + std::to_string(found) + " arguments and takes " + std::to_string(expected));
             return;
           }
         const bool known = name == "pi" || std::find(variables.begin(), variables.end(), name) != variables.end() ||
