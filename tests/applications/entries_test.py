@@ -64,6 +64,12 @@ class SolverEntries(Program):
                 changed = cycles(*(jacobi if not entry.startswith("Smoother=") else []), entry)
                 self.assertTrue(changed > plain if more else changed < plain, f"{entry}: {changed} cycles instead of {plain}")
 
+    def test_cycles_of_multigrid(self):
+        multigrid = ["Linear solver/Method=multigrid", "Linear solver/Preconditioner=none", "Multigrid/Smoother=damped-jacobi", "Verification/Refinements=1"]
+        for cycle in "VWF":
+            self.assertIn(f"  {cycle}(2,2)-cycle, ", self.leopard(HELMHOLTZ, *multigrid, f"Multigrid/Cycle={cycle}"))
+        self.assertIn("-cycle after full multigrid", self.leopard(HELMHOLTZ, *multigrid, "Multigrid/Full multigrid start=true"))
+
 
 class NewtonEntries(Program):
     def steps(self, *settings):
