@@ -11,8 +11,7 @@ namespace leopard
 {
   namespace
   {
-    using Run  = RunKind;
-    using Path = std::string;
+    using Run = RunKind;
 
     std::string if_(bool unused, const std::string &why)
     {
@@ -29,7 +28,7 @@ namespace leopard
         return why.empty() ? first(more...) : why;
     }
 
-    std::string is(const Run &r, const Path &entry)
+    std::string is(const Run &r, const std::string &entry)
     {
       return "'" + entry + "' is " + r.parameters.value(entry);
     }
@@ -78,42 +77,42 @@ namespace leopard
 
     // why an entry is not used; the rows of the table combine these
 
-    std::string used(const Run & /*r*/, const Path & /*entry*/)
+    std::string used(const Run & /*r*/, const std::string & /*entry*/)
     {
       return "";
     }
 
-    std::string of_mesh(const Run &r, const Path & /*entry*/)
+    std::string of_mesh(const Run &r, const std::string & /*entry*/)
     {
       return if_(studies_stencil(r), "a stencil is studied, without problem and mesh");
     }
 
-    std::string of_problem(const Run &r, const Path &entry)
+    std::string of_problem(const Run &r, const std::string &entry)
     {
       const std::string name = r.parameters.problem->name();
       return first(of_mesh(r, entry), if_(entry.substr(0, entry.find('/')) != name, "the problem is " + name));
     }
 
-    std::string of_exact_solution(const Run &r, const Path &entry)
+    std::string of_exact_solution(const Run &r, const std::string &entry)
     {
       return first(of_problem(r, entry), if_(is_study(r), "a study of smoothers does not compare with it"));
     }
 
-    std::string of_boundary(const Run &r, const Path &entry)
+    std::string of_boundary(const Run &r, const std::string &entry)
     {
       const std::string &domain = r.parameters.mesh.domain;
       return first(of_problem(r, entry), if_(domain == "sphere" || domain == "torus", "a " + domain + " has no boundary"));
     }
 
     template <bool built_in>
-    std::string of_reaction(const Run &r, const Path &entry)
+    std::string of_reaction(const Run &r, const std::string &entry)
     {
-      const Path choice = "Reaction-diffusion/Reaction";
+      const std::string choice = "Reaction-diffusion/Reaction";
       return first(of_problem(r, entry), if_((r.parameters.value(choice) == "quadratic") != built_in, is(r, choice)));
     }
 
     /** Constants of built-in kinetics are "NAME CONSTANT". */
-    std::string of_turing(const Run &r, const Path &entry)
+    std::string of_turing(const Run &r, const std::string &entry)
     {
       std::string why = of_problem(r, entry);
       for (const auto &[name, make] : kinetics_registry())
@@ -122,28 +121,28 @@ namespace leopard
       return why;
     }
 
-    std::string of_built_in_kinetics(const Run &r, const Path &entry)
+    std::string of_built_in_kinetics(const Run &r, const std::string &entry)
     {
       return first(of_problem(r, entry), if_(r.parameters.value("Turing/Kinetics") == "expressions", is(r, "Turing/Kinetics")));
     }
 
-    std::string of_expressions(const Run &r, const Path &entry)
+    std::string of_expressions(const Run &r, const std::string &entry)
     {
       return first(of_problem(r, entry), if_(r.parameters.value("Turing/Kinetics") != "expressions", is(r, "Turing/Kinetics")));
     }
 
-    std::string of_perturbation(const Run &r, const Path &entry)
+    std::string of_perturbation(const Run &r, const std::string &entry)
     {
       return first(of_problem(r, entry), if_(std::stod(r.parameters.value("Turing/Perturbation")) == 0., "'Turing/Perturbation' is 0"));
     }
 
-    std::string of_steady_state(const Run &r, const Path &entry)
+    std::string of_steady_state(const Run &r, const std::string &entry)
     {
       return first(of_problem(r, entry), if_(r.parameters.value("Turing/Steady state") == "none", is(r, "Turing/Steady state")));
     }
 
     template <const char *const *domains>
-    std::string of_domains(const Run &r, const Path &entry)
+    std::string of_domains(const Run &r, const std::string &entry)
     {
       std::string why = is(r, "Mesh/Domain");
       for (const char *const *name = domains; *name != nullptr; ++name)
@@ -159,97 +158,97 @@ namespace leopard
     constexpr const char *with_length[]  = {"cylinder", nullptr};
     constexpr const char *with_file[]    = {"file", "surface file", nullptr};
 
-    std::string of_length(const Run &r, const Path &entry)
+    std::string of_length(const Run &r, const std::string &entry)
     {
       return first(of_domains<with_length>(r, entry), if_(r.parameters.dimension == 2, "'Dimension' is 2"));
     }
 
-    std::string of_refinements(const Run &r, const Path &entry)
+    std::string of_refinements(const Run &r, const std::string &entry)
     {
       return first(of_mesh(r, entry), if_(is_study(r) && !r.parameters.smoother_study.refinements.empty(), "'Smoother study/Refinements' is given"));
     }
 
-    std::string of_adaptive(const Run &r, const Path &entry)
+    std::string of_adaptive(const Run &r, const std::string &entry)
     {
       return first(of_mesh(r, entry), if_(!r.parameters.mesh.adaptive, "'Mesh/Adaptive' is false"));
     }
 
-    std::string of_growth(const Run &r, const Path & /*entry*/)
+    std::string of_growth(const Run &r, const std::string & /*entry*/)
     {
       return if_(!r.parameters.growth.grows(), "'Mesh/Growth' is none");
     }
 
-    std::string of_mass(const Run &r, const Path &entry)
+    std::string of_mass(const Run &r, const std::string &entry)
     {
       return first(of_mesh(r, entry),
                    if_(!in_time(r), "the problem has no time derivative"),
                    if_(r.parameters.discretization.finite_differences, "'Discretization/Method' is finite differences, whose mass is lumped"));
     }
 
-    std::string of_steps(const Run &r, const Path & /*entry*/)
+    std::string of_steps(const Run &r, const std::string & /*entry*/)
     {
       return if_(!in_time(r), is_study(r) ? "a study of smoothers has no time steps" : "the problem is stationary");
     }
 
-    std::string of_fixed_steps(const Run &r, const Path &entry)
+    std::string of_fixed_steps(const Run &r, const std::string &entry)
     {
       return first(of_steps(r, entry), if_(r.parameters.time.step_control == "multiple of h^2", is(r, "Time stepping/Step control")));
     }
 
-    std::string of_multiples(const Run &r, const Path &entry)
+    std::string of_multiples(const Run &r, const std::string &entry)
     {
       return first(of_steps(r, entry), if_(r.parameters.time.step_control != "multiple of h^2", is(r, "Time stepping/Step control")));
     }
 
-    std::string of_bound(const Run &r, const Path &entry)
+    std::string of_bound(const Run &r, const std::string &entry)
     {
       return first(of_steps(r, entry), if_(!r.parameters.time.follows_bound(), is(r, "Time stepping/Step control")));
     }
 
     /** What a time-dependent run leaves on its way. */
-    std::string of_run_in_time(const Run &r, const Path &entry)
+    std::string of_run_in_time(const Run &r, const std::string &entry)
     {
       return first(of_steps(r, entry), if_(r.parameters.verification.refinements > 0, "a convergence study writes its table only"));
     }
 
     /** In other steps the estimate stands in the statistics only. */
-    std::string of_error_tolerance(const Run &r, const Path &entry)
+    std::string of_error_tolerance(const Run &r, const std::string &entry)
     {
       return r.parameters.time.adaptive() ? of_steps(r, entry) : of_run_in_time(r, entry);
     }
 
-    std::string of_error_control(const Run &r, const Path &entry)
+    std::string of_error_control(const Run &r, const std::string &entry)
     {
       return first(of_steps(r, entry), if_(!r.parameters.time.adaptive(), is(r, "Time stepping/Step control")));
     }
 
-    std::string of_variable_steps(const Run &r, const Path &entry)
+    std::string of_variable_steps(const Run &r, const std::string &entry)
     {
       return first(of_steps(r, entry), if_(!r.parameters.time.variable_steps(), is(r, "Time stepping/Step control")));
     }
 
-    std::string of_scaled_output(const Run &r, const Path &entry)
+    std::string of_scaled_output(const Run &r, const std::string &entry)
     {
       return first(of_run_in_time(r, entry), of_growth(r, entry));
     }
 
-    std::string of_sweep(const Run &r, const Path & /*entry*/)
+    std::string of_sweep(const Run &r, const std::string & /*entry*/)
     {
       return if_(r.parameters.sweep.axes.empty() && r.parameters.sweep.ranks_per_run > 0, "'Run/Sweep' is empty");
     }
 
-    std::string of_verification(const Run &r, const Path & /*entry*/)
+    std::string of_verification(const Run &r, const std::string & /*entry*/)
     {
       return first(if_(is_study(r), "a study of smoothers is run"),
                    if_(r.parameters.mesh.adaptive, "'Mesh/Adaptive' is true, so that 'Mesh/Adaptive cycles' says how often is solved"));
     }
 
-    std::string of_refined(const Run &r, const Path &entry)
+    std::string of_refined(const Run &r, const std::string &entry)
     {
       return first(of_verification(r, entry), if_(r.parameters.verification.refinements == 0, "'Verification/Refinements' is 0"));
     }
 
-    std::string of_newton(const Run &r, const Path & /*entry*/)
+    std::string of_newton(const Run &r, const std::string & /*entry*/)
     {
       return if_(!has_newton(r),
                  is_study(r)            ? "a study of smoothers is run"
@@ -258,71 +257,71 @@ namespace leopard
     }
 
     /** The fused time loop repeats its linear solves like Newton's method with SBDF2, too. */
-    std::string of_newton_or_fused(const Run &r, const Path &entry)
+    std::string of_newton_or_fused(const Run &r, const std::string &entry)
     {
       return r.fused ? "" : of_newton(r, entry);
     }
 
     const char *const general_only = "the fused time loop has sweeps and multigrid of its own; 'Time stepping/Engine' = general uses it";
 
-    std::string of_general_newton(const Run &r, const Path &entry)
+    std::string of_general_newton(const Run &r, const std::string &entry)
     {
       return first(of_newton(r, entry),
                    if_(r.fused, "the fused time loop solves as exactly as Newton's tolerance needs; 'Time stepping/Engine' = general uses it"));
     }
 
-    std::string of_forcing(const Run &r, const Path &entry)
+    std::string of_forcing(const Run &r, const std::string &entry)
     {
       return first(of_general_newton(r, entry), if_(r.parameters.linear_solver.method == "direct", "the direct solver is exact"));
     }
 
     template <bool fixed_iterations>
-    std::string of_this_forcing(const Run &r, const Path &entry)
+    std::string of_this_forcing(const Run &r, const std::string &entry)
     {
       return first(of_forcing(r, entry), if_((r.parameters.newton.forcing == "fixed iterations") != fixed_iterations, is(r, "Newton/Forcing")));
     }
 
-    std::string of_solver(const Run &r, const Path & /*entry*/)
+    std::string of_solver(const Run &r, const std::string & /*entry*/)
     {
       const bool solves = !is_study(r) || (r.parameters.mesh.adaptive && !studies_stencil(r)); // on the way to an adaptive mesh
       return if_(!solves, "a study of smoothers has solvers of its own");
     }
 
-    std::string of_general_solver(const Run &r, const Path &entry)
+    std::string of_general_solver(const Run &r, const std::string &entry)
     {
       return first(of_solver(r, entry), if_(r.fused, general_only));
     }
 
-    std::string of_method(const Run &r, const Path &entry)
+    std::string of_method(const Run &r, const std::string &entry)
     {
       return first(of_solver(r, entry), if_(r.fused && r.parameters.linear_solver.method != "async", general_only));
     }
 
-    std::string of_preconditioner(const Run &r, const Path &entry)
+    std::string of_preconditioner(const Run &r, const std::string &entry)
     {
       return first(of_solver(r, entry), if_(r.fused && r.parameters.linear_solver.preconditioner != "none", general_only));
     }
 
-    std::string of_max_iterations(const Run &r, const Path &entry)
+    std::string of_max_iterations(const Run &r, const std::string &entry)
     {
       return first(of_solver(r, entry),
                    if_(!r.fused && r.parameters.linear_solver.method == "direct", is(r, "Linear solver/Method")),
                    if_(has_newton(r) && r.parameters.newton.forcing == "fixed iterations", is(r, "Newton/Forcing")));
     }
 
-    std::string of_linear_tolerance(const Run &r, const Path &entry)
+    std::string of_linear_tolerance(const Run &r, const std::string &entry)
     {
       return first(of_solver(r, entry), if_(has_newton(r), "section 'Newton' says how exactly linear systems are solved"));
     }
 
-    std::string of_tests(const Run &r, const Path &entry)
+    std::string of_tests(const Run &r, const std::string &entry)
     {
       return first(of_general_solver(r, entry),
                    if_(!r.parameters.linear_solver.is_relaxation(), is(r, "Linear solver/Method")),
                    if_(has_newton(r) && r.parameters.newton.forcing == "fixed iterations", is(r, "Newton/Forcing")));
     }
 
-    std::string of_omega(const Run &r, const Path &entry)
+    std::string of_omega(const Run &r, const std::string &entry)
     {
       const std::string &method = r.parameters.linear_solver.method;
       const bool reads = r.fused || method == "async" || method == "jacobi" || method == "gauss-seidel" || method == "sor" || method == "ssor" ||
@@ -334,53 +333,53 @@ namespace leopard
                                                                      : is(r, "Linear solver/Method")));
     }
 
-    std::string of_async(const Run &r, const Path &entry)
+    std::string of_async(const Run &r, const std::string &entry)
     {
       return first(of_general_solver(r, entry), if_(!uses_block_async(r), "async is used nowhere"));
     }
 
     /** The fused time loop is chaotic, and is not taken where a relaxation is asked to be otherwise. */
-    std::string of_schedule(const Run &r, const Path &entry)
+    std::string of_schedule(const Run &r, const std::string &entry)
     {
       return r.fused && r.parameters.linear_solver.block_async.schedule == Schedule::chaotic ? "" : of_async(r, entry);
     }
 
-    std::string of_replay(const Run &r, const Path &entry)
+    std::string of_replay(const Run &r, const std::string &entry)
     {
       return first(of_async(r, entry), if_(r.parameters.linear_solver.block_async.schedule != Schedule::replay, is(r, "Linear solver/Schedule")));
     }
 
-    std::string of_chebyshev(const Run &r, const Path &entry)
+    std::string of_chebyshev(const Run &r, const std::string &entry)
     {
       return first(of_general_solver(r, entry),
                    if_(r.parameters.linear_solver.method != "chebyshev" && !preconditions_with(r, "chebyshev"), "chebyshev is used nowhere"));
     }
 
-    std::string of_gmres(const Run &r, const Path &entry)
+    std::string of_gmres(const Run &r, const std::string &entry)
     {
       return first(of_general_solver(r, entry),
                    if_(r.parameters.linear_solver.method != "gmres" && !has_alternative(r), is(r, "Linear solver/Method")));
     }
 
-    std::string of_iterated_preconditioner(const Run &r, const Path &entry)
+    std::string of_iterated_preconditioner(const Run &r, const std::string &entry)
     {
       const bool iterates = preconditions_with(r, "async") || preconditions_with(r, "chebyshev") || has_alternative(r);
       return first(of_general_solver(r, entry), if_(!iterates, "async and chebyshev do not precondition"));
     }
 
-    std::string of_threads(const Run &r, const Path & /*entry*/)
+    std::string of_threads(const Run &r, const std::string & /*entry*/)
     {
       const std::string &backend = is_study(r) ? r.parameters.smoother_study.backend : r.parameters.linear_solver.backend;
       return if_(backend == "cuda" || backend == "reference", "the backend is " + backend);
     }
 
-    std::string of_device(const Run &r, const Path &entry)
+    std::string of_device(const Run &r, const std::string &entry)
     {
       const std::string &backend = r.parameters.linear_solver.backend;
       return first(of_solver(r, entry), if_(backend != "cuda" && backend != "automatic", "the backend is " + backend));
     }
 
-    std::string of_multigrid(const Run &r, const Path &entry)
+    std::string of_multigrid(const Run &r, const std::string &entry)
     {
       return first(of_general_solver(r, entry), if_(!r.parameters.linear_solver.uses_multigrid(), "'Linear solver' does not use multigrid"));
     }
@@ -392,45 +391,45 @@ namespace leopard
                  "'Multigrid/Form' is stencil, with tiles of its own");
     }
 
-    std::string of_block_size(const Run &r, const Path &entry)
+    std::string of_block_size(const Run &r, const std::string &entry)
     {
       return first(of_async(r, entry), of_stored_blocks(r));
     }
 
-    std::string of_block_shape(const Run &r, const Path &entry)
+    std::string of_block_shape(const Run &r, const std::string &entry)
     {
       return first(of_multigrid(r, entry),
                    if_(r.parameters.linear_solver.multigrid.options.smoother.method != "async", is(r, "Multigrid/Smoother")),
                    of_stored_blocks(r));
     }
 
-    std::string of_damped_smoother(const Run &r, const Path &entry)
+    std::string of_damped_smoother(const Run &r, const std::string &entry)
     {
       return first(of_multigrid(r, entry),
                    if_(r.parameters.linear_solver.multigrid.options.smoother.method == "chebyshev", is(r, "Multigrid/Smoother")));
     }
 
-    std::string of_graphs(const Run &r, const Path &entry)
+    std::string of_graphs(const Run &r, const std::string &entry)
     {
       return first(of_multigrid(r, entry), of_device(r, entry));
     }
 
-    std::string of_study(const Run &r, const Path & /*entry*/)
+    std::string of_study(const Run &r, const std::string & /*entry*/)
     {
       return if_(!is_study(r), "'Study' is none");
     }
 
-    std::string of_study_mesh(const Run &r, const Path &entry)
+    std::string of_study_mesh(const Run &r, const std::string &entry)
     {
       return first(of_study(r, entry), if_(studies_stencil(r), is(r, "Smoother study/Stencil")));
     }
 
-    std::string of_study_stencil(const Run &r, const Path &entry)
+    std::string of_study_stencil(const Run &r, const std::string &entry)
     {
       return first(of_study(r, entry), if_(!studies_stencil(r), is(r, "Smoother study/Stencil")));
     }
 
-    std::string of_study_coarse(const Run &r, const Path &entry)
+    std::string of_study_coarse(const Run &r, const std::string &entry)
     {
       const std::string &solver = r.parameters.smoother_study.coarse_solver;
       return first(of_study(r, entry), if_(solver != "cg" && solver != "amg", is(r, "Smoother study/Coarse solver")));
@@ -438,9 +437,9 @@ namespace leopard
 
     struct Row
     {
-      Path     path;               ///< "Section/Entry"; with * at the end for all that begin so and have no row of their own
-      OnResume in_time, in_cycles; ///< time-dependent runs; stationary ones, whose cycles stand in one table
-      std::string (*why_not_used)(const Run &, const Path &);
+      std::string path;               ///< "Section/Entry"; with * at the end for all that begin so and have no row of their own
+      OnResume    in_time, in_cycles; ///< time-dependent runs; stationary ones, whose cycles stand in one table
+      std::string (*why_not_used)(const Run &, const std::string &);
     };
 
     constexpr OnResume free = OnResume::free, further = OnResume::further, effect = OnResume::takes_effect, fixed = OnResume::fixed;
@@ -552,13 +551,13 @@ namespace leopard
       return rows;
     }
 
-    bool stands_for(const Path &row, const Path &entry)
+    bool stands_for(const std::string &row, const std::string &entry)
     {
       return row.back() == '*' ? entry.rfind(row.substr(0, row.size() - 1), 0) == 0 : row == entry;
     }
 
     /** The row that says most about the entry. */
-    const Row &find(const Path &entry)
+    const Row &find(const std::string &entry)
     {
       const Row *best = nullptr;
       for (const Row &row : table())
