@@ -13,7 +13,7 @@ ELEMENTS = "Discretization/Method=finite elements"
 class Resume(Program):
     def content(self, name="tiny_turing"):
         folder = self.folder / "output" / name
-        return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+        return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file() and path.name != "lock"}
 
     def refused(self, file, *settings, says, name="tiny_turing"):
         """The program refuses to go on and leaves everything as it was."""

@@ -66,7 +66,7 @@ class Sweeps(Program):
             said = process.stdout.read()
             process.communicate()
             if how == signal.SIGTERM:
-                self.assertEqual(process.returncode, 0)
+                self.assertEqual(process.returncode, 143)
                 self.assertIn("stopped: SIGTERM", said)
                 self.assertIn(self.table()[1]["status"], ("stopped", "finished"))  # it may have been too fast
                 self.assertEqual(self.table()[2]["status"], "not started")
