@@ -205,7 +205,7 @@ namespace leopard
         const double begin = now();
         for (int repetition = 0; repetition < 5; ++repetition)
           {
-            const SolveResult result = solve(relaxation, vectors.zero_x(), vectors.right_hand_side(), criteria);
+            SolveResult result = solve(relaxation, vectors.zero_x(), vectors.right_hand_side(), criteria);
             if (result.status == SolveStatus::diverged || result.status == SolveStatus::stagnated)
               return result;
             if (repetition == 0 || result.seconds < quickest.seconds)
