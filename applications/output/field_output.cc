@@ -80,10 +80,10 @@ namespace leopard
     const std::string path = run.path("solution.pvd");
     std::string       text;
     on_rank_zero(comm, [&] {
-      if (std::filesystem::exists(path))
-        text = read_file(path, MPI_COMM_SELF);
-      if (!text.empty())
-        read_pvd(text, path); // throws for all ranks
+      if (!std::filesystem::exists(path))
+        return;
+      text = read_file(path, MPI_COMM_SELF);
+      read_pvd(text, path); // throws for all ranks
     });
     text = Utilities::MPI::broadcast(comm, text);
     if (!text.empty())

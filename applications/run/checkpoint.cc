@@ -84,8 +84,18 @@ namespace leopard
     json read_metadata(const fs::path &folder, std::string &damage)
     {
       std::ifstream stream(folder / "metadata.json");
-      json          metadata = json::parse(stream, nullptr, false);
-      if (metadata.is_discarded() || !metadata.contains("files"))
+      json          metadata  = json::parse(stream, nullptr, false);
+      const auto    is_broken = [&metadata] {
+        if (!metadata.is_object() || !metadata.contains("files") || !metadata["files"].is_object())
+          return true;
+        for (const char *number : {"format", "step", "time", "next_step_size", "start_size"})
+          if (metadata.contains(number) && !metadata[number].is_number())
+            return true;
+        const auto &files = metadata["files"];
+        return !metadata.contains("step") ||
+               std::any_of(files.begin(), files.end(), [](const json &file) { return !file.is_object() || !file.contains("checksum"); });
+      };
+      if (is_broken())
         damage = "metadata.json is missing or broken";
       else if (metadata.value("format", 0) != format_version)
         damage = "it has format " + std::to_string(metadata.value("format", 0)) + ", this program reads " + std::to_string(format_version);
@@ -147,6 +157,10 @@ namespace leopard
           fs::rename(temporary, name);
           sync_folder(directory);
           auto folders = complete_folders(directory);
+          for (const fs::path &folder : folders) // of a run that has gone on from an older one, as they were damaged
+            if (folder.filename() > fs::path(name).filename())
+              delete_checkpoint(folder.string());
+          folders = complete_folders(directory);
           folders.erase(std::remove_if(folders.begin(), folders.end(), [](const fs::path &f) { return !fs::exists(f / "metadata.json"); }),
                         folders.end());
           for (std::size_t i = 2; i < folders.size(); ++i)
@@ -166,7 +180,8 @@ namespace leopard
     Found       found;
     std::string text;
     on_rank_zero(comm, [&] {
-      for (const fs::path &folder : complete_folders(directory))
+      const auto folders = complete_folders(directory);
+      for (const fs::path &folder : folders)
         {
           std::string damage;
           const json  metadata = read_metadata(folder, damage);
@@ -178,6 +193,8 @@ namespace leopard
             }
           log.warning("the checkpoint '" + folder.string() + "' is passed over: " + damage);
         }
+      if (!folders.empty())
+        throw std::runtime_error("no checkpoint in '" + directory + "' can be used\n  expected: a whole one; --overwrite to start anew");
     });
     found.directory = dealii::Utilities::MPI::broadcast(comm, found.directory);
     text            = dealii::Utilities::MPI::broadcast(comm, text);

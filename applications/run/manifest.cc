@@ -79,78 +79,25 @@ namespace leopard
           delete_file(path);
     }
 
-    bool names_leopard(const fs::path &run_json)
+    /** Whether the file begins as lists do. */
+    bool is_list(const fs::path &path)
     {
-      std::ifstream stream(run_json);
-      const json    content = json::parse(stream, nullptr, false);
-      return content.is_object() && content.contains("leopard") && content["leopard"].is_object() && content["leopard"].contains("version");
-    }
-
-    /** What Leopard wrote before it kept a list, by names that nobody else gives. */
-    std::vector<std::string> list_of_an_old_run(const fs::path &directory)
-    {
-      std::vector<std::string> list;
-      for (const char *name : {"log.txt",
-                               "run.json",
-                               "parameters.prm",
-                               "parameters_all.prm",
-                               "statistics",
-                               "solution.pvd",
-                               "sweep.txt",
-                               "sweep.csv",
-                               "convergence.txt",
-                               "convergence.csv",
-                               "study.txt",
-                               "study.csv",
-                               "study_history.csv",
-                               "study_findings.csv",
-                               "parameters.prm.tmp",
-                               "parameters_all.prm.tmp",
-                               "run.json.tmp"})
-        if (is_file(directory / name))
-          list.emplace_back(name);
-      const std::vector<std::pair<std::string, std::regex>> folders = {{"solution", std::regex(R"(solution_\d{7}\.(\d{4}\.vtu|pvtu)(\.tmp)?)")},
-                                                                       {"checkpoints", std::regex(R"(step_\d{9}(\.tmp)?)")}};
-      for (const auto &[folder, names] : folders)
-        for (const fs::path &path : content_of(directory / folder))
-          if (std::regex_match(path.filename().string(), names))
-            list.push_back(folder + "/" + path.filename().string() + (is_folder(path) ? "/" : ""));
-      for (const fs::path &path : content_of(directory / "runs"))
-        if (holds_run(path.string()))
-          {
-            list.push_back("runs/" + path.filename().string() + "/");
-            if (is_file(directory / "claims" / path.filename()))
-              list.push_back("claims/" + path.filename().string());
-          }
-      return list;
-    }
-
-    /** Of a run of an older program that was killed before its run.json: nothing but what it wrote by then. */
-    bool was_killed_early(const fs::path &directory)
-    {
-      const std::set<std::string> known = {"log.txt", "parameters.prm", "parameters_all.prm", "parameters.prm.tmp", "parameters_all.prm.tmp"};
-      for (const fs::path &path : content_of(directory))
-        if (const std::string name = path.filename().string();
-            name != "lock" && !NewFile::is_left_over(name) && !(known.count(name) > 0 && is_file(path)))
-          return false;
-      std::ifstream lock(directory / "lock");
+      std::ifstream stream(path);
       std::string   line;
-      return is_file(directory / "lock") && std::getline(lock, line) && std::regex_match(line, std::regex("host .*, process [0-9]+"));
+      return is_file(path) && std::getline(stream, line) && line == first_line;
     }
   } // namespace
 
   bool holds_run(const std::string &directory)
   {
     const fs::path run_json = fs::path(directory) / "run.json";
-    if (is_file(run_json))
-      return names_leopard(run_json);
-    std::ifstream stream(fs::path(directory) / Manifest::file_name);
-    if (std::string line; std::getline(stream, line))
-      return line == first_line;
-    for (const fs::path &path : content_of(fs::path(directory) / "runs")) // a sweep of an older program
-      if (names_leopard(path / "run.json"))
-        return true;
-    return was_killed_early(fs::canonical(directory));
+    if (!is_list(fs::path(directory) / Manifest::file_name))
+      return false;
+    if (!is_file(run_json)) // killed before there was one
+      return !fs::exists(fs::symlink_status(run_json));
+    std::ifstream stream(run_json);
+    const json    content = json::parse(stream, nullptr, false);
+    return content.is_object() && content.contains("leopard") && content["leopard"].is_object() && content["leopard"].contains("version");
   }
 
   void delete_checkpoint(const std::string &folder)
@@ -172,18 +119,13 @@ namespace leopard
   Manifest::Manifest(const std::string &directory_)
     : directory(fs::canonical(directory_).string())
   {
+    is_ours = is_list(fs::path(directory) / file_name);
     std::ifstream stream(fs::path(directory) / file_name);
     std::string   line;
-    is_ours = std::getline(stream, line) && line == first_line;
-    if (is_ours)
-      while (std::getline(stream, line))
-        {
-          if (!line.empty())
-            entries.insert(line);
-        }
-    else if (holds_run(directory))
-      for (const std::string &entry : list_of_an_old_run(directory))
-        entries.insert(entry);
+    std::getline(stream, line);
+    while (is_ours && std::getline(stream, line))
+      if (!line.empty())
+        entries.insert(line);
   }
 
   void Manifest::open()
@@ -207,8 +149,14 @@ namespace leopard
   {
     std::string text;
     for (const std::string &path : paths)
-      if (entries.insert(path).second)
-        text += path + "\n";
+      if (entries.count(path) == 0)
+        {
+          if (path.back() != '/' && fs::exists(fs::symlink_status(fs::path(directory) / path)))
+            throw std::runtime_error("'" + directory + "/" + path + "' is to be written, and is there already: Leopard has not written it" +
+                                     "\n  expected: no file of this name; rename it, or take another 'Run/Directory'");
+          entries.insert(path);
+          text += path + "\n";
+        }
     if (!text.empty())
       file.append(text);
   }
@@ -230,34 +178,16 @@ namespace leopard
     }
   } // namespace
 
-  void Manifest::delete_runs_except(const std::set<std::string> &folders)
+  void Manifest::delete_all()
   {
-    for (const std::string &entry : runs())
-      if (const std::string folder = entry.substr(5, entry.size() - 6);
-          folders.count(folder) == 0 && is_inside(directory, entry.substr(0, entry.size() - 1)))
-        delete_run(fs::path(directory) / "runs" / folder);
-  }
-
-  std::vector<std::string> Manifest::runs() const
-  {
-    std::vector<std::string> result;
-    std::copy_if(entries.begin(), entries.end(), std::back_inserter(result), is_run);
-    return result;
-  }
-
-  void Manifest::delete_all(bool keep_runs)
-  {
-    std::set<fs::path>    folders; // sorted: a folder before what is in it
-    std::set<std::string> kept;
-    bool                  has_run_json = false;
+    std::set<fs::path> folders; // sorted: a folder before what is in it
+    bool               has_run_json = false;
     for (const std::string &entry : entries)
       {
         const bool     is_of_folder = entry.back() == '/';
         const fs::path relative     = is_of_folder ? entry.substr(0, entry.size() - 1) : entry;
-        if (keep_runs && is_run(entry))
-          kept.insert(entry);
-        has_run_json = has_run_json || entry == "run.json";
-        if (!is_inside(directory, relative) || entry == "run.json" || (keep_runs && is_run(entry)))
+        has_run_json                = has_run_json || entry == "run.json";
+        if (!is_inside(directory, relative) || entry == "run.json")
           continue;
         for (fs::path folder = relative.parent_path(); !folder.empty(); folder = folder.parent_path())
           folders.insert(folder);
@@ -282,7 +212,7 @@ namespace leopard
     delete_file(fs::path(directory) / file_name);
     if (has_run_json)
       delete_file(fs::path(directory) / "run.json");
-    entries = kept;
+    entries.clear();
   }
 
   std::vector<std::string> Manifest::others() const

@@ -19,23 +19,17 @@ namespace leopard
   public:
     static constexpr const char *file_name = "manifest.txt";
 
-    /** Reads the list of a folder that exists. A run of an older program has none: then it is what that wrote, by names that nobody else gives. */
+    /** Reads the list of a folder that exists. */
     explicit Manifest(const std::string &directory);
 
     /** Begins the list, or goes on with the one that is there. @throws std::runtime_error. */
     void open();
-    /** Adds to the list what is not in it. @throws std::runtime_error. */
+    /** Adds to the list what is not in it. @throws std::runtime_error, also where such a file is there that Leopard has not written. */
     void add(const std::vector<std::string> &paths);
     bool has(const std::string &path) const { return entries.count(path) > 0; }
 
-    /** Deletes what is listed, and the list. What cannot be deleted stays. @param keep_runs not those of a sweep. */
-    void delete_all(bool keep_runs = false);
-
-    /** Deletes the runs of a sweep that are listed but those in these folders of runs/. */
-    void delete_runs_except(const std::set<std::string> &folders);
-
-    /** The entries for runs of a sweep; after delete_all() those that were kept. */
-    std::vector<std::string> runs() const;
+    /** Deletes what is listed, and the list. What cannot be deleted stays. */
+    void delete_all();
 
     /** What else is in the directory, sorted paths from there, a folder of nothing else with a slash. */
     std::vector<std::string> others() const;
@@ -47,7 +41,7 @@ namespace leopard
     GrowingFile           file;
   };
 
-  /** Whether there is a run of Leopard in a folder that exists: its run.json says so; or it was killed before there was one. */
+  /** Whether there is a run of Leopard in a folder that exists: it has the list, and its run.json says so; or it was killed before there was one. */
   bool holds_run(const std::string &directory);
 
   /** Deletes the files of a checkpoint, and its folder if nothing else is in it. Local. */

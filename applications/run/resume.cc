@@ -17,7 +17,9 @@
 #include <algorithm>
 #include <cctype>
 #include <cstdlib>
+#include <fstream>
 #include <map>
+#include <stdexcept>
 
 namespace leopard
 {
@@ -151,6 +153,17 @@ namespace leopard
       throw Error(where + " with these parameters:" + mistakes +
                   "\n  expected: the values that it was made with; --overwrite to start anew, or another 'Run/Directory'");
     return beginning;
+  }
+
+  void require_kind_of_run(const RunDirectory &directory, bool sweep, MPI_Comm comm)
+  {
+    on_rank_zero(comm, [&] {
+      std::ifstream stream(directory.path("run.json"));
+      const json    content = json::parse(stream, nullptr, false);
+      if (content.is_object() && content.contains("runs") != sweep)
+        throw std::runtime_error("in '" + directory.path() + "' there is " + (sweep ? "a single run, and a sweep" : "a sweep, and a single run") +
+                                 " is to go on there\n  expected: the same 'Run/Sweep' as before, or another 'Run/Directory'");
+    });
   }
 
   void report_changes(const RunContext &context)

@@ -56,6 +56,9 @@ namespace leopard
    */
   Beginning find_beginning(RunDirectory &directory, const Parameters &parameters, Log &log, MPI_Comm comm);
 
+  /** Collective. @throws Error if a sweep is to go on and a single run is there, or the other way round. */
+  void require_kind_of_run(const RunDirectory &directory, bool sweep, MPI_Comm comm);
+
   /** Names the changes in the log and, with those of earlier starts and the mesh file, in run.json. Collective. */
   void report_changes(const RunContext &context);
 

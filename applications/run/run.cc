@@ -29,6 +29,8 @@ namespace leopard
     std::string next_step(const Parameters &parameters, const std::string &status)
     {
       const std::string &directory = parameters.directory;
+      if (parameters.study == "none" && parameters.problem->time_dependent() && parameters.verification.refinements > 0)
+        return status.rfind("stopped", 0) == 0 ? "" : "; read " + directory + "/convergence.txt";
       if (parameters.study != "none")
         return "; read study.txt, draw figures with scripts/plot_study " + directory;
       const std::string look = "scripts/render " + directory + " draws pictures, or open " + directory + "/solution.pvd in ParaView";
@@ -43,7 +45,9 @@ namespace leopard
     const bool        study   = parameters.study != "none";
     if (study)
       check_smoother_study(request.mode, comm);
-    RunDirectory    directory(parameters.directory, request.mode, comm);
+    RunDirectory directory(parameters.directory, request.mode, comm);
+    if (request.mode == OpenMode::resume)
+      require_kind_of_run(directory, false, comm);
     const Beginning beginning = request.mode == OpenMode::resume ? find_beginning(directory, parameters, log, comm) : Beginning();
     Provenance      provenance(directory.path("run.json"), comm, request.command);
     provenance.json()["parameter_file"] = request.file;

@@ -147,24 +147,18 @@ namespace leopard
       ::close(lock_file);
   }
 
-  void RunDirectory::delete_runs_except(const std::set<std::string> &folders)
-  {
-    on_rank_zero(comm, [&] { manifest->delete_runs_except(folders); });
-  }
-
-  std::string RunDirectory::begin(bool keep_runs)
+  std::string RunDirectory::begin()
   {
     std::string others;
     on_rank_zero(comm, [&] {
       if (mode == OpenMode::overwrite)
         {
           Manifest old(directory);
-          old.delete_all(keep_runs);
+          old.delete_all();
           if (const auto names = old.others(); !names.empty())
             others = "in " + directory + " there is what Leopard has not written, and it stays: " + some_of(names);
           manifest = std::make_unique<Manifest>(directory);
           manifest->open();
-          manifest->add(old.runs());
           return;
         }
       manifest = std::make_unique<Manifest>(directory);

@@ -4,7 +4,6 @@
 #include <mpi.h>
 
 #include <memory>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -31,12 +30,10 @@ namespace leopard
 
     /**
      * Before anything is written, and after all that can be checked has been: with OpenMode::overwrite deletes the run that is there. Collective.
-     * @param keep_runs those of a sweep stay: each is overwritten when its own time has come. @return what is in the folder that Leopard has not written and that stays, a line for the log, or nothing. @throws Error.
+     * @return what is in the folder that Leopard has not written and
+     * that stays, a line for the log, or nothing. @throws Error.
      */
-    std::string begin(bool keep_runs = false);
-
-    /** Deletes the runs of an older sweep but these folders in runs/. Collective. @throws Error. */
-    void delete_runs_except(const std::set<std::string> &folders);
+    std::string begin();
 
     /** Whether the folder was missing or empty. */
     bool is_new() const { return new_folder; }

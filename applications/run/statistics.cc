@@ -7,9 +7,23 @@
 
 #include <cstdlib>
 #include <fstream>
+#include <sstream>
 
 namespace leopard
 {
+  namespace
+  {
+    /** Of a row that a kill has torn there are fewer than columns. */
+    std::size_t n_numbers(const std::string &line)
+    {
+      std::istringstream words(line);
+      std::size_t        n = 0;
+      for (std::string word; words >> word;)
+        ++n;
+      return n;
+    }
+  } // namespace
+
   Statistics::Statistics(const std::string &path, const std::vector<std::string> &columns, MPI_Comm comm_, double keep_up_to)
     : comm(comm_)
   {
@@ -21,7 +35,7 @@ namespace leopard
         {
           std::ifstream old(path);
           for (std::string line; std::getline(old, line);)
-            if (!line.empty() && line[0] != '#' && std::strtod(line.c_str(), nullptr) <= keep_up_to)
+            if (!line.empty() && line[0] != '#' && n_numbers(line) == columns.size() && std::strtod(line.c_str(), nullptr) <= keep_up_to)
               content += line + "\n";
         }
       write_file_atomically(path, content);

@@ -20,8 +20,8 @@
 #include <chrono>
 #include <filesystem>
 #include <fstream>
-#include <set>
 #include <sstream>
+#include <stdexcept>
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -162,6 +162,9 @@ namespace leopard
       {
         int finished = 0, mode = static_cast<int>(OpenMode::fresh);
         on_rank_zero(comm, [&] {
+          if (fs::is_symlink(fs::symlink_status(single.directory)))
+            throw std::runtime_error("'" + single.directory + "' is a symbolic link, and Leopard neither writes nor deletes behind links" +
+                                     "\n  expected: the folder itself, or none");
           if (!fs::exists(single.directory) || !holds_run(single.directory))
             return;
           if (request.mode != OpenMode::resume)
@@ -274,11 +277,11 @@ namespace leopard
       fs::remove(directory.path("claims"), ignored);
     }
 
-    /** The folders and files of the whole sweep. Runs of an older sweep stay until their own time has come. */
+    /** The folders and files of the whole sweep. Those of an older one go, so that its results never stand in the table of this one. */
     void begin_sweep(
       RunDirectory &directory, const Parameters &parameters, const std::vector<SweepRun> &runs, Provenance &provenance, Log &log, MPI_Comm comm)
     {
-      const std::string        others = directory.begin(true);
+      const std::string        others = directory.begin();
       std::vector<std::string> names  = {"run.json", "log.txt", "parameters.prm", "parameters_all.prm", "sweep.txt", "sweep.csv"};
       for (const SweepRun &run : runs)
         names.insert(names.end(), {"runs/" + run.folder + "/", "claims/" + run.folder});
@@ -310,9 +313,6 @@ namespace leopard
       for (const std::string &other : dealii::Utilities::MPI::all_gather(comm, status))
         if (other != "finished")
           status = other;
-      std::set<std::string> folders;
-      for (const SweepRun &run : runs)
-        folders.insert(run.folder);
       on_rank_zero(comm, [&] {
         write_sweep_table(directory, parameters.sweep.axes, runs);
         delete_claims(directory, runs);
@@ -327,8 +327,6 @@ namespace leopard
             failures += "\n  " + failure;
             ++n_failures;
           }
-      if (n_failures == 0 && status == "finished") // what is left of an older sweep that this one has overwritten
-        directory.delete_runs_except(folders);
       if (n_failures > 0)
         failures =
           format("%zu of %zu runs of the sweep failed:", n_failures, runs.size()) + failures + "\n  --resume repeats these and keeps the others";
@@ -342,7 +340,15 @@ namespace leopard
     const MPI_Comm group = make_group(parameters.sweep, comm);
     RunDirectory   directory(parameters.directory, request.mode, comm);
     if (request.mode == OpenMode::resume)
-      check_changes(request, parameters, comm);
+      {
+        require_kind_of_run(directory, true, comm);
+        check_changes(request, parameters, comm);
+      }
+    for (const SweepRun &run : parameters.sweep.runs()) // before anything is deleted
+      {
+        Parameters own = parameters_for(request_for(request, parameters, run), run, comm);
+        own.choose_backend(comm, NodePlace::find(comm));
+      }
     Provenance provenance(directory.path("run.json"), comm, request.command);
     const auto runs                     = parameters.sweep.runs();
     provenance.json()["parameter_file"] = request.file;

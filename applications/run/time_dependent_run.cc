@@ -188,6 +188,13 @@ namespace leopard
                             metadata.at("step_sizes").get<std::vector<double>>(),
                             metadata.at("start_size")},
                            solutions);
+        const double left = time.end_time - integrator->time();
+        if (!time.variable_steps() && left > 1e-9 * time.end_time && !(integrator->next_step_size() <= left * (1. + 1e-9)))
+          throw Error(format("the fixed step size is %g, and from the checkpoint's time %.8g to the end it is %g",
+                             integrator->next_step_size(),
+                             integrator->time(),
+                             left) +
+                      "\n  expected: a step that is not longer, or a later 'Time stepping/End time'");
         context.log.line(format("resumed at step %u, time %.8g", integrator->step_number(), integrator->time()));
       }
 

@@ -93,7 +93,7 @@ namespace leopard
     const double last = norm_of(x);
 
     PredictedConvergence result;
-    result.factor             = first > 0. ? std::pow(last / first, 1. / n_measured) : 0.;
+    result.factor             = first == 0. ? 0. : std::pow(last / first, 1. / n_measured);
     result.iterations_a_digit = result.factor < 1. ? (result.factor > 0. ? -1. / std::log10(result.factor) : 0.) : INFINITY; // NaN diverges, too
     result.sweeps_a_digit     = result.iterations_a_digit * sweeps_of_a_row(options, A.n_rows);
     return result;

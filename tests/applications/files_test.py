@@ -79,6 +79,8 @@ class RunDirectories(Program):
         before = content(outside)
         self.rejected(says="is a symbolic link")
         (self.run_directory / "solution").unlink()
+        self.assertIn("is there already", self.leopard(TINY, "Time stepping/End time=1e-3", fails=True))
+        (self.run_directory / "statistics").unlink()
         self.leopard(TINY, "Time stepping/End time=1e-3")
         self.assertEqual(content(outside), before)
         self.assertTrue((self.run_directory / "checkpoints/step_000000003").is_symlink())
@@ -91,22 +93,46 @@ class RunDirectories(Program):
             self.rejected(*settings, says=says)
         self.assertEqual(self.run_json("tiny_turing")["status"], "finished")
 
-    def test_runs_of_an_older_program(self):
-        self.leopard(TINY, CHECKPOINTS)
-        (self.run_directory / "manifest.txt").unlink()
-        (self.run_directory / "notes.txt").write_text("precious")
-        self.leopard(TINY, "Time stepping/End time=1e-3")
-        self.assertFalse((self.run_directory / "solution/solution_0000003.pvtu").exists())
-        self.assertTrue((self.run_directory / "notes.txt").exists())
-        for path in self.run_directory.iterdir():  # killed before it had a run.json
-            if path.name not in ("log.txt", "parameters.prm", "lock"):
-                shutil.rmtree(path) if path.is_dir() else path.unlink()
+    def test_what_has_no_list_is_not_deleted(self):
+        """A folder of the user's with runs in runs/, as sweeps have them."""
+        self.leopard(TINY, "Run/Directory=mine/runs/a")
+        mine = self.folder / "mine"
+        (mine / "statistics").write_text("precious")
+        (mine / "solution").mkdir()
+        (mine / "solution/solution_0000001.0000.vtu").write_text("precious")
+        for option in ("--overwrite", "--resume"):
+            before = content(mine)
+            self.leopard(TINY, "Run/Directory=mine", options=[option], fails=True)
+            self.assertEqual(content(mine), before)
+
+    def test_own_runs_beside_those_of_a_sweep_stay(self):
         self.leopard(TINY)
-        self.leopard(TINY, "Run/Sweep=gamma: 50, 100")
-        for name in ("manifest.txt", "run.json"):
-            (self.run_directory / name).unlink()
+        self.leopard(TINY, "Run/Directory=output/tiny_turing/runs/own", options=[])
+        self.leopard(TINY, "Run/Sweep=gamma: 50")
+        self.assertTrue((self.run_directory / "runs/own/run.json").exists())
+
+    def test_a_file_of_a_name_that_is_to_be_written(self):
         self.leopard(TINY)
-        self.assertFalse((self.run_directory / "runs").exists())
+        (self.run_directory / "sweep.txt").write_text("precious")
+        self.assertIn("sweep.txt", self.leopard(TINY, "Run/Sweep=gamma: 50", fails=True))
+        self.assertEqual((self.run_directory / "sweep.txt").read_text(), "precious")
+
+    def test_links_to_runs_are_not_followed(self):
+        self.leopard(TINY, "Run/Directory=precious")
+        self.leopard(TINY, "Run/Sweep=gamma: 50")
+        shutil.rmtree(self.run_directory / "runs/gamma=50")
+        (self.run_directory / "runs/gamma=50").symlink_to(self.folder / "precious")
+        before = content(self.folder / "precious")
+        self.leopard(TINY, "Run/Sweep=gamma: 50", fails=True)
+        self.assertEqual(content(self.folder / "precious"), before)
+
+    def test_a_sweep_and_a_single_run_do_not_go_on_as_each_other(self):
+        self.leopard(TINY)
+        before = self.run_json("tiny_turing")
+        self.assertIn("a single run, and a sweep", self.leopard(TINY, "Run/Sweep=gamma: 50", options=["--resume"], fails=True))
+        self.assertEqual(self.run_json("tiny_turing"), before)
+        self.leopard(TINY, "Run/Sweep=gamma: 50")
+        self.assertIn("a sweep, and a single run", self.leopard(TINY, options=["--resume"], fails=True))
 
     def test_sweeps(self):
         self.leopard(TINY, "Run/Sweep=gamma: 50, 100")

@@ -82,6 +82,16 @@ class Resume(Program):
         self.leopard(TINY, *settings, "Time stepping/End time=0.1", options=["--resume"])
         self.assertGreater(self.statistics("tiny_turing")[1][n][2], 1.2e-4)
 
+    def test_no_checkpoint_can_be_used(self):
+        self.leopard(TINY, ELEMENTS)
+        for metadata in (self.folder / "output/tiny_turing/checkpoints").glob("*/metadata.json"):
+            metadata.write_text(metadata.read_text().replace('"format": 1', '"format": "x"'))
+        self.refused(TINY, ELEMENTS, "Time stepping/End time=4e-3", says=["can be used"])
+
+    def test_a_fixed_step_longer_than_what_is_left(self):
+        self.leopard(TINY, ELEMENTS)
+        self.refused(TINY, ELEMENTS, "Time stepping/End time=4e-3", "Time stepping/Step size=2e-3", says=["fixed step size"])
+
     def test_another_scheme_takes_effect(self):
         for engine in ("general", "fused"):
             self.leopard(TINY, f"Time stepping/Engine={engine}")

@@ -54,7 +54,7 @@ class Sweeps(Program):
         self.assertEqual([path.name for path in (self.folder / "output/tiny_turing/runs").iterdir()], ["gamma=1"])
 
     def test_killed_and_resumed(self):
-        settings = ["Run/Sweep=gamma: 100, 200, 300", "Time stepping/End time=0.05", "Mesh/Global refinements=3", "Run/Checkpoint steps=7", "Newton/Relative tolerance=1e-10"]
+        settings = ["Run/Sweep=gamma: 100, 200, 300", "Time stepping/End time=0.4", "Mesh/Global refinements=3", "Run/Checkpoint steps=37", "Newton/Relative tolerance=1e-10"]
         self.leopard(TINY, *settings)
         reference = self.table()
         for how in (signal.SIGKILL, signal.SIGTERM):
