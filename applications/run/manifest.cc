@@ -8,8 +8,6 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
-#include <regex>
 #include <stdexcept>
 
 namespace leopard
@@ -137,12 +135,8 @@ namespace leopard
     if (!is_new && !is_ours)
       throw std::runtime_error("'" + path + "' is not the list of what Leopard has written\n  expected: no file of this name; rename it");
     file.open(path, true);
-    if (!is_new)
-      return;
-    std::string text = first_line + "\n";
-    for (const std::string &entry : entries)
-      text += entry + "\n";
-    file.append(text);
+    if (is_new)
+      file.append(first_line + "\n");
   }
 
   void Manifest::add(const std::vector<std::string> &paths)

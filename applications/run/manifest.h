@@ -26,7 +26,6 @@ namespace leopard
     void open();
     /** Adds to the list what is not in it. @throws std::runtime_error, also where such a file is there that Leopard has not written. */
     void add(const std::vector<std::string> &paths);
-    bool has(const std::string &path) const { return entries.count(path) > 0; }
 
     /** Deletes what is listed, and the list. What cannot be deleted stays. */
     void delete_all();

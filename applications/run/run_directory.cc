@@ -157,9 +157,6 @@ namespace leopard
           old.delete_all();
           if (const auto names = old.others(); !names.empty())
             others = "in " + directory + " there is what Leopard has not written, and it stays: " + some_of(names);
-          manifest = std::make_unique<Manifest>(directory);
-          manifest->open();
-          return;
         }
       manifest = std::make_unique<Manifest>(directory);
       manifest->open();
