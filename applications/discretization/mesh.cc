@@ -232,26 +232,43 @@ namespace leopard
   Domain describe_domain(const MeshParameters &parameters, MPI_Comm comm)
   {
     Domain domain;
-    domain.name      = parameters.domain;
-    domain.dimension = dim;
+    domain.name          = parameters.domain;
+    domain.dimension     = dim;
+    const double refined = std::pow(2., parameters.global_refinements);
     if (parameters.domain == "hypercube" || parameters.domain == "box")
       {
+        domain.n_cells = 1.;
         for (unsigned int d = 0; d < dim; ++d)
           {
+            const double n = parameters.cells[parameters.cells.size() == 1 ? 0 : d] * refined;
+            domain.lower.push_back(parameters.lower[d]);
+            domain.upper.push_back(parameters.upper[d]);
             domain.lengths.push_back(parameters.upper[d] - parameters.lower[d]);
             domain.measure *= domain.lengths.back();
+            domain.cells.push_back(static_cast<unsigned int>(n));
+            domain.n_cells *= n;
+            domain.cell_size = std::max(domain.cell_size, domain.lengths.back() / n);
           }
         return domain;
+      }
+    parallel::distributed::Triangulation<dim, spacedim> triangulation(comm);
+    make_coarse_mesh(triangulation, parameters);
+    domain.n_cells = triangulation.n_global_active_cells() * std::pow(refined, dim);
+    for (unsigned int d = 0; d < spacedim; ++d)
+      {
+        const auto coordinates = [d](const Point<spacedim> &a, const Point<spacedim> &b) { return a[d] < b[d]; };
+        const auto [low, high] = std::minmax_element(triangulation.get_vertices().begin(), triangulation.get_vertices().end(), coordinates);
+        domain.lower.push_back((*low)[d]);
+        domain.upper.push_back((*high)[d]);
       }
     if (parameters.domain == "sphere")
       {
         domain.radius  = parameters.radius;
         domain.measure = 4. * numbers::PI * parameters.radius * parameters.radius;
-        return domain;
       }
-    parallel::distributed::Triangulation<dim, spacedim> triangulation(comm);
-    make_coarse_mesh(triangulation, parameters);
-    domain.measure = GridTools::volume(triangulation, MappingQ<dim, spacedim>(4)); // of a higher degree for the curved boundaries
+    else
+      domain.measure = GridTools::volume(triangulation, MappingQ<dim, spacedim>(4)); // of a higher degree for the curved boundaries
+    domain.cell_size = std::pow(domain.measure / domain.n_cells, 1. / dim);
     return domain;
   }
 

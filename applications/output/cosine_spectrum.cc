@@ -39,14 +39,12 @@ namespace leopard
     fftw_destroy_plan(static_cast<fftw_plan>(plan));
   }
 
-  double CosineSpectrum::dominant_wave_number()
+  template <typename Visit>
+  void CosineSpectrum::visit_modes(const Visit &visit)
   {
     fftw_execute(static_cast<fftw_plan>(plan));
-    std::fill(energy.begin(), energy.end(), 0.);
-    std::fill(moment.begin(), moment.end(), 0.);
-    const double              pi = 3.14159265358979323846, shell_thickness = pi / *std::max_element(lengths.begin(), lengths.end());
+    const double              pi = 3.14159265358979323846;
     std::vector<unsigned int> mode(n_nodes.size(), 0);
-    double                    mean_energy = 0., other_energy = 0.;
     for (std::size_t i = 0; i < n_values; ++i)
       {
         // of one direction: f = sum of a_k cos(...), a_k = Y_k / (n-1), half of that for the first and the last; cos^2 has the mean 1/2, or 1 for these two
@@ -54,20 +52,31 @@ namespace leopard
         for (std::size_t d = 0; d < mode.size(); ++d)
           {
             k2 += (mode[d] * pi / lengths[d]) * (mode[d] * pi / lengths[d]);
-            e *= mode[d] == 0 || mode[d] + 1 == n_nodes[d] ? 0.25 : 0.5;
+            e *= (mode[d] == 0 || mode[d] + 1 == n_nodes[d] ? 0.25 : 0.5) / ((n_nodes[d] - 1.) * (n_nodes[d] - 1.));
           }
-        if (i == 0)
-          mean_energy = e;
-        else
-          {
-            const auto shell = static_cast<std::size_t>(std::sqrt(k2) / shell_thickness + 0.5);
-            energy[shell] += e;
-            moment[shell] += e * std::sqrt(k2);
-            other_energy += e;
-          }
+        visit(std::sqrt(k2), e);
         for (std::size_t d = 0; d < mode.size() && ++mode[d] == n_nodes[d]; ++d)
           mode[d] = 0;
       }
+  }
+
+  double CosineSpectrum::dominant_wave_number()
+  {
+    std::fill(energy.begin(), energy.end(), 0.);
+    std::fill(moment.begin(), moment.end(), 0.);
+    const double shell_thickness = 3.14159265358979323846 / *std::max_element(lengths.begin(), lengths.end());
+    double       mean_energy = 0., other_energy = 0.;
+    visit_modes([&](double k, double e) {
+      if (k == 0.)
+        {
+          mean_energy = e;
+          return;
+        }
+      const auto shell = static_cast<std::size_t>(k / shell_thickness + 0.5);
+      energy[shell] += e;
+      moment[shell] += e * k;
+      other_energy += e;
+    });
     if (!(other_energy > 1e-20 * (mean_energy + other_energy)))
       return 0.;
     const std::size_t peak = std::max_element(energy.begin(), energy.end()) - energy.begin(), first = std::max<std::size_t>(peak, 1) - 1;
@@ -78,5 +87,18 @@ namespace leopard
         weighted += moment[shell];
       }
     return weighted / sum;
+  }
+
+  CosineSpectrum::Energy CosineSpectrum::energy_in(const std::vector<std::pair<double, double>> &intervals)
+  {
+    Energy sums;
+    visit_modes([&](double k, double e) {
+      if (k == 0.)
+        return;
+      sums.total += e;
+      if (std::any_of(intervals.begin(), intervals.end(), [k](const auto &interval) { return interval.first < k && k < interval.second; }))
+        sums.inside += e;
+    });
+    return sums;
   }
 } // namespace leopard

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <memory>
+#include <utility>
 #include <vector>
 
 namespace leopard
@@ -32,11 +34,24 @@ namespace leopard
      */
     double dominant_wave_number();
 
+    /** Sums of the modes' mean squares, but for the mean of the field: all of them, and those with a wave number |k| in one of the intervals. */
+    struct Energy
+    {
+      double total = 0., inside = 0.;
+    };
+
+    /** Overwrites values() as dominant_wave_number() does, which must be filled in again before. */
+    Energy energy_in(const std::vector<std::pair<double, double>> &intervals);
+
   private:
     struct Free
     {
       void operator()(double *p) const;
     };
+    /** Transforms values(), then calls visit(k, energy) for each mode, the constant one (k = 0) first. */
+    template <typename Visit>
+    void visit_modes(const Visit &visit);
+
     const std::vector<unsigned int> n_nodes;
     const std::vector<double>       lengths;
     std::size_t                     n_values = 1;

@@ -84,7 +84,9 @@ namespace leopard
     /** Whether analyze() has something to say. */
     virtual bool has_analysis() const { return false; }
     /** What can be said before the run: lines for the log and the same for run.json. @throws Error. */
-    virtual void analyze(const Domain & /*domain*/, std::string & /*text*/, nlohmann::json & /*report*/) const {}
+    virtual Forecast analyze(const Domain & /*domain*/, std::string & /*text*/, nlohmann::json & /*report*/) const { return {}; }
+    /** The field whose pattern is measured, the activator where there is one. */
+    virtual unsigned int pattern_field() const { return 0; }
 
     // What every problem reads from its section, one expression a field
     std::vector<Expression> source;          ///< s_c(x,t)

@@ -2,23 +2,36 @@
 #include "analysis.h"
 
 #include "parameters.h"
+#include "start_check.h"
 
 #include <nlohmann/json.hpp>
 
 namespace leopard
 {
-  std::string analyze_problem(const Parameters &parameters, MPI_Comm comm, nlohmann::json *run_json)
+  std::string analyze_problem(const Parameters &parameters, MPI_Comm comm, nlohmann::json *run_json, bool starts_anew)
   {
-    if (parameters.study != "none" || !parameters.problem->has_analysis())
+    if (parameters.study != "none")
       return "";
-    const Domain   domain = parameters.mesh.is_surface() ? describe_domain<2, 3>(parameters.mesh, comm)
-                            : parameters.dimension == 2  ? describe_domain<2, 2>(parameters.mesh, comm)
-                                                         : describe_domain<3, 3>(parameters.mesh, comm);
-    std::string    text;
-    nlohmann::json report;
-    parameters.problem->analyze(domain, text, report);
-    if (run_json != nullptr)
-      (*run_json)["analysis"] = report;
-    return "\n" + text;
+    const Domain domain = parameters.mesh.is_surface() ? describe_domain<2, 3>(parameters.mesh, comm)
+                          : parameters.dimension == 2  ? describe_domain<2, 2>(parameters.mesh, comm)
+                                                       : describe_domain<3, 3>(parameters.mesh, comm);
+    std::string  lines;
+    Forecast     forecast;
+    if (parameters.problem->has_analysis())
+      {
+        std::string    text;
+        nlohmann::json report;
+        forecast = parameters.problem->analyze(domain, text, report);
+        lines    = "\n" + text;
+        if (run_json != nullptr)
+          (*run_json)["analysis"] = report;
+      }
+    for (const std::string &warning : start_warnings(parameters, domain, forecast, starts_anew))
+      {
+        lines += "\nwarning: " + warning;
+        if (run_json != nullptr)
+          (*run_json)["warnings"].push_back(warning);
+      }
+    return lines;
   }
 } // namespace leopard

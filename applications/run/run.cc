@@ -82,7 +82,7 @@ namespace leopard
       {
         if (directory.is_new()) // nothing can be lost, and whoever comes later sees what was tried
           begin();
-        log.line(parameters.description() + analyze_problem(parameters, comm, &provenance.json()));
+        log.line(parameters.description() + analyze_problem(parameters, comm, &provenance.json(), !beginning.checkpoint));
         if (parameters.linear_solver.is_poor_cg())
           log.warning("the preconditioner async with the schedule " + parameters.linear_solver.schedule_name() +
                       " is not symmetric, and cg may take several times as many iterations\n  to try: 'Linear solver/Schedule' = synchronous, "

@@ -115,7 +115,7 @@ class Analysis(Program):
     def test_subcritical_says_why_and_the_run_agrees(self):
         settings = ["Turing/gamma=1000", "Turing/kappa=5"]
         said = self.leopard(SPOTS, *settings, options=["--validate"])
-        self.assertIn("no pattern will form, because", said)
+        self.assertIn("no pattern will form from small disturbances, because", said)
         self.assertIn("the inhibitor v diffuses 5 times as fast as the activator u, and must diffuse more than 8.6199 times as fast", said)
         self.leopard(SPOTS, *settings, "Mesh/Global refinements=4", "Time stepping/End time=0.1", "Linear solver/Threads=2")
         _, rows = self.statistics("leopard_spots")
@@ -124,7 +124,7 @@ class Analysis(Program):
 
     def test_small_domain(self):
         said = self.leopard(SPOTS, "Mesh/Upper corner=0.05", options=["--validate"])
-        self.assertIn("no pattern will form, because the domain is too small", said)
+        self.assertIn("no pattern will form from small disturbances, because the domain is too small", said)
 
     def test_domains(self):
         for settings, says in ((["Mesh/Domain=ball"], "ball, area 3.14"), (["Mesh/Domain=ball", "Dimension=3"], "ball, volume 4.18"), (["Mesh/Domain=L-shape"], "area 0.75"),

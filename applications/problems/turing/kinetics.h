@@ -44,6 +44,11 @@ namespace leopard
     /** The reaction and its derivatives as one program, see reaction_diffusion::TapeKinetics; nullptr if it is no set of expressions. */
     virtual const reaction_diffusion::ExpressionTape *tape() const { return nullptr; }
 
+    /** Diffusion of v against that of u unless the file says otherwise. */
+    virtual double default_kappa() const { return 10.; }
+    /** The species whose pattern is measured, the activator. */
+    virtual unsigned int pattern_species() const { return 0; }
+
     /** A homogeneous steady state, or a first guess for one, n numbers; empty if none is known. */
     virtual std::vector<double> steady_state_guess() const { return {}; }
   };

@@ -253,7 +253,7 @@ namespace leopard
     return system;
   }
 
-  void Turing::analyze(const Domain &domain, std::string &text, nlohmann::json &report) const
+  Forecast Turing::analyze(const Domain &domain, std::string &text, nlohmann::json &report) const
   {
     const TuringAnalysis analysis(linearize(chosen_state), domain);
     text   = analysis.text();
@@ -263,6 +263,10 @@ namespace leopard
     if (std::any_of(source.begin(), source.end(), [](const Expression &s) { return !s.is_zero(); }))
       text += "\n  the sources of the parameter file are left out of the analysis";
     report["steady_states_found"] = steady_states;
+    Forecast forecast{analysis.pattern, analysis.pattern ? analysis.wavelength : 0., {}};
+    for (const TuringAnalysis::Band &band : analysis.bands)
+      forecast.bands.emplace_back(band.k_min, band.k_max);
+    return forecast;
   }
 
   std::optional<reaction_diffusion::KineticsChoice> Turing::library_kinetics() const

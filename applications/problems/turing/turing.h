@@ -38,7 +38,8 @@ namespace leopard
     void                     reaction(unsigned int n_nodes, const double *u, double *rates, double *jacobian) const override;
     double                   initial_value(unsigned int c, const dealii::Point<3> &x) const override;
     bool                     has_analysis() const override { return !chosen_state.empty(); }
-    void                     analyze(const Domain &domain, std::string &text, nlohmann::json &report) const override;
+    Forecast                 analyze(const Domain &domain, std::string &text, nlohmann::json &report) const override;
+    unsigned int             pattern_field() const override { return kinetics->pattern_species(); }
 
     /** The homogeneous steady state of the analysis; empty if 'Steady state' is none or there is none. */
     const std::vector<double> &steady_state() const override { return chosen_state; }

@@ -81,7 +81,7 @@ namespace leopard
     double wavelength = 0.; ///< 2 pi / k of the fastest growing mode of a box or sphere, of k_fastest on other domains
     double n_spots    = 0.; ///< of that wavelength: hexagons in 2D, a body-centred lattice in 3D
 
-    bool        pattern = false; ///< whether a Turing pattern will form
+    bool        pattern = false; ///< whether small disturbances will form a Turing pattern
     std::string reason;          ///< why not
 
     /** Lines for the log. */

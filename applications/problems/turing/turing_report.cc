@@ -126,7 +126,11 @@ namespace leopard
       result += "\n  expected: a pattern of wavelength " + number(wavelength) + ", about " + number(std::max(1., std::round(n_spots))) +
                 " spots if it is one of spots" + (frequency > 0. ? "; it moves in waves" : "");
     else
-      result += "\n  no pattern will form, because " + reason;
+      {
+        result += "\n  no pattern will form from small disturbances, because " + reason;
+        if (stable_without_diffusion && n > 1)
+          result += "\n  a large one, such as a patch with other values, may form one all the same: linear theory does not speak of it";
+      }
     return result;
   }
 
