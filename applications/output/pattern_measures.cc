@@ -25,7 +25,8 @@ namespace leopard
     prm.declare_entry("Spot threshold",
                       "automatic",
                       Patterns::Anything(),
-                      "Value of the first field above which a spot is counted in the statistics: a number, or automatic (half way between mean and "
+                      "Value of the field with the pattern (the first one; of Gray-Scott v) above which a spot is counted in the statistics: a "
+                      "number, or automatic (half way between mean and "
                       "maximum). Dimensionless.");
     prm.leave_subsection();
   }
@@ -171,9 +172,10 @@ namespace leopard
     names.emplace_back(problem.steady_state().empty()
                          ? "distance to a homogeneous state (root mean square of the fields less their means, dimensionless)"
                          : "distance to the homogeneous steady state (root mean square, dimensionless)");
-    names.push_back("number of spots of " + fields[0] + " (connected parts of the mesh where it is above " +
+    const std::string &field_name = fields[problem.pattern_field()];
+    names.push_back("number of spots of " + field_name + " (connected parts of the mesh where it is above " +
                     (parameters.spot_threshold ? format("%g", *parameters.spot_threshold) : "the middle of mean and maximum") + ")");
-    names.push_back("dominant wave number of " + fields[0] +
+    names.push_back("dominant wave number of " + field_name +
                     (uniform ? " (strongest shell of its cosine spectrum" : " (square root of the Rayleigh quotient of the mean-free field") +
                     ", dimensionless)");
     return names;
@@ -202,17 +204,43 @@ namespace leopard
       row.push_back(mean(c) * volume * growth.volume(time));
     row.push_back(std::sqrt(square / volume));
 
-    discretization.extract_component(u, 0, field);
-    const bool constant = maximum(0) - mean(0) <= 1e-10 * std::max(std::abs(maximum(0)), std::abs(mean(0)));
+    const unsigned int p = problem.pattern_field();
+    discretization.extract_component(u, p, field);
+    const bool constant = maximum(p) - mean(p) <= 1e-10 * std::max(std::abs(maximum(p)), std::abs(mean(p)));
     if (parameters.spot_threshold)
       row.push_back(static_cast<double>(count_spots(field, *parameters.spot_threshold)));
     else
-      row.push_back(constant ? 0. : static_cast<double>(count_spots(field, 0.5 * (mean(0) + maximum(0)))));
-    row.push_back(constant ? 0. : dominant_wave_number(u, mean(0)) / growth.length(time));
+      row.push_back(constant ? 0. : static_cast<double>(count_spots(field, 0.5 * (mean(p) + maximum(p)))));
+    row.push_back(constant ? 0. : dominant_wave_number(u, mean(p)) / growth.length(time));
   }
 
   template <int dim, int spacedim>
-  unsigned long long PatternMeasures<dim, spacedim>::count_spots(const HostVector &values, double threshold)
+  FoundPattern PatternMeasures<dim, spacedim>::find_pattern(const HostVector &u, double time)
+  {
+    const unsigned int  p = problem.pattern_field();
+    std::vector<double> extremes;
+    append_field_measures(u, system.lumped_mass, discretization.n_components(), extremes);
+    FoundPattern found;
+    found.field       = problem.fields()[p];
+    found.dimension   = dim;
+    found.time        = time;
+    found.minimum     = extremes[3 * p];
+    found.maximum     = extremes[3 * p + 1];
+    const double mean = extremes[3 * p + 2];
+    for (unsigned int i = p; i < u.locally_owned_size(); i += discretization.n_components())
+      found.measure += system.lumped_mass.begin()[i];
+    found.measure = Utilities::MPI::sum(found.measure, discretization.comm) * growth.volume(time);
+    if (found.is_homogeneous())
+      return found;
+    discretization.extract_component(u, p, field);
+    found.n_spots    = count_spots(field, parameters.spot_threshold.value_or(0.5 * (mean + found.maximum)));
+    found.n_holes    = count_spots(field, 0.5 * (mean + found.minimum), true);
+    found.wavelength = 2. * numbers::PI * growth.length(time) / dominant_wave_number(u, mean);
+    return found;
+  }
+
+  template <int dim, int spacedim>
+  unsigned long long PatternMeasures<dim, spacedim>::count_spots(const HostVector &values, double threshold, bool below)
   {
     const MPI_Comm     comm         = discretization.comm;
     const IndexSet    &relevant     = discretization.relevant;
@@ -222,7 +250,7 @@ namespace leopard
     std::vector<int>   component(relevant.n_elements(), -1); // of the roots, then of all nodes above the threshold of the own cells
     for (std::size_t cell = 0; cell < cell_nodes.size(); cell += nodes_a_cell)
       for (unsigned int i = 0, first = nodes_a_cell; i < nodes_a_cell; ++i)
-        if (const int node = cell_nodes[cell + i]; value[node] > threshold)
+        if (const int node = cell_nodes[cell + i]; below ? value[node] < threshold : value[node] > threshold)
           {
             component[node] = 0;
             if (first == nodes_a_cell)
@@ -266,11 +294,12 @@ namespace leopard
   double PatternMeasures<dim, spacedim>::dominant_wave_number(const HostVector &u, double mean)
   {
     const unsigned int n    = discretization.n_components();
+    const unsigned int p    = problem.pattern_field();
     const MPI_Comm     comm = discretization.comm;
     if (uniform)
       {
         for (std::size_t i = 0; i < own_values.size(); ++i)
-          own_values[i] = u.begin()[n * i];
+          own_values[i] = u.begin()[n * i + p];
         MPI_Gatherv(
           own_values.data(), static_cast<int>(own_values.size()), MPI_DOUBLE, all_values.data(), counts.data(), offsets.data(), MPI_DOUBLE, 0, comm);
         double wave_number = 0.;
@@ -283,10 +312,10 @@ namespace leopard
         return Utilities::MPI::broadcast(comm, wave_number);
       }
 
-    // K of field 0 is its diffusion coefficient, a constant, times that of the Laplacian, plus its absorption times M
+    // K of a field is its diffusion coefficient, a constant, times that of the Laplacian, plus its absorption times M
     deviation   = 0.;
     double mass = 0.;
-    for (unsigned int i = 0; i < u.locally_owned_size(); i += n)
+    for (unsigned int i = p; i < u.locally_owned_size(); i += n)
       {
         const double difference = u.begin()[i] - mean;
         deviation.begin()[i]    = difference;
@@ -294,7 +323,7 @@ namespace leopard
       }
     mass = Utilities::MPI::sum(mass, comm);
     system.stiffness.vmult(product, deviation);
-    const double quotient = (product * deviation / mass - problem.absorption(0)) / problem.diffusion(0, Point<3>());
+    const double quotient = (product * deviation / mass - problem.absorption(p)) / problem.diffusion(p, Point<3>());
     return mass > 0. ? std::sqrt(std::max(0., quotient)) : 0.;
   }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "cosine_spectrum.h"
+#include "found_pattern.h"
 
 #include <applications/discretization/discretization.h>
 #include <applications/discretization/growth.h>
@@ -30,9 +31,9 @@ namespace leopard
 
   /**
    * The numbers that describe the fields at one time, for the statistics: extremes, mean and mass of each field, distance to a homogeneous
-   * state; and of the first field (the activator) number of spots and dominant wave number. Nodes are those of the unconstrained unknowns.
+   * state; and of the problem's pattern_field() (the activator) number of spots and dominant wave number. Nodes are those of the unconstrained unknowns.
    *
-   * An evaluation costs a few passes over the fields. The wave number of a uniform box takes the nodal values of the first field to rank 0 (8 bytes a
+   * An evaluation costs a few passes over the fields. The wave number of a uniform box takes the nodal values of that field to rank 0 (8 bytes a
    * node) and one cosine transform there; on other meshes it takes one product with the stiffness matrix.
    */
   template <int dim, int spacedim = dim>
@@ -57,13 +58,16 @@ namespace leopard
     void append(const HostVector &u, double time, std::vector<double> &row);
 
     /**
-     * Number of connected components of the nodes where the scalar field (with ghost values) is above the threshold; nodes of one cell are
+     * Number of connected components of the nodes where the scalar field (with ghost values) is above (or below) the threshold; nodes of one cell are
      * neighbours. Each rank joins the nodes of its cells; rank 0 joins the parts of different ranks, which costs a pair of numbers for each node
      * above the threshold that two ranks share. Collective.
      */
-    unsigned long long count_spots(const HostVector &field, double threshold);
+    unsigned long long count_spots(const HostVector &field, double threshold, bool below = false);
 
-    /** Wave number of component 0 of u with this mean, on the mesh; see columns() for how. Collective. */
+    /** What pattern the fields u have at a time, for the end of the log. Collective. */
+    FoundPattern find_pattern(const HostVector &u, double time);
+
+    /** Wave number of the pattern's component of u with this mean, on the mesh; see columns() for how. Collective. */
     double dominant_wave_number(const HostVector &u, double mean);
 
   private:

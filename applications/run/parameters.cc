@@ -64,8 +64,8 @@ namespace leopard
         "Log every",
         "automatic",
         Anything(),
-        "Time steps between two lines of the log and of statistics: a number, or automatic (about once a second, and whenever fields are "
-        "written). The fused time loop hands out its fields for each line. Dimensionless.");
+        "Time steps between two lines of the log and of statistics: a number, or automatic (about once a second; statistics whenever fields "
+        "are written, too). The fused time loop hands out its fields for each line. Dimensionless.");
       prm.leave_subsection();
     }
 
@@ -288,7 +288,7 @@ namespace leopard
     if (study != "none")
       return "study of " + study + ", " + (cases.empty() ? std::string("this file") : std::to_string(cases.size()) + " cases");
     std::string text = problem->description();
-    if (linear_solver.is_asynchronous())
+    if (linear_solver.is_asynchronous() && !problem->time_dependent()) // a time loop says what it takes of the linear solver
       text +=
         "\nthe linear solver is asynchronous: results of two runs differ within its tolerance; 'Linear solver/Schedule = replay' makes them equal";
     return text;

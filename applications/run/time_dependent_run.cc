@@ -91,14 +91,7 @@ namespace leopard
           update_load = [this](double t) { discretization.assemble_load(system.load, t); };
         integrator = std::make_unique<TimeIntegrator>(
           time, problem, system, *implicit, *newton, context.parameters.growth, discretization.mesh_size(), update_load);
-        context.log.line(format("%llu cells, %llu unknowns, h = %.4g; %s, %s",
-                                static_cast<unsigned long long>(discretization.triangulation.n_global_active_cells()),
-                                static_cast<unsigned long long>(discretization.n_unknowns()),
-                                discretization.mesh_size(),
-                                time.scheme.c_str(),
-                                time.adaptive()        ? "error-controlled steps"
-                                : time.follows_bound() ? format("%g times the asynchronous bound", time.bound_fraction).c_str()
-                                                       : format("dt = %.6g", integrator->next_step_size()).c_str()));
+        describe_run(study);
         choose_engine();
         report_unused_entries(context, integrator->is_fused());
         if (found)
@@ -128,11 +121,36 @@ namespace leopard
       unsigned long long n_unknowns() const { return discretization.n_unknowns(); }
       double             mesh_size() const { return discretization.mesh_size(); }
 
+      /** What pattern there is at the time reached. Collective. */
+      FoundPattern pattern() { return measures->find_pattern(integrator->solution(), integrator->time()); }
+
     private:
+      /** What will happen, in two lines of the log. */
+      void describe_run(bool study) const
+      {
+        context.log.line(format("mesh: %llu cells, %llu unknowns, h = %.4g",
+                                static_cast<unsigned long long>(discretization.triangulation.n_global_active_cells()),
+                                static_cast<unsigned long long>(discretization.n_unknowns()),
+                                discretization.mesh_size()));
+        const TimeLoopParameters &loop = context.parameters.time_loop;
+        std::string               line = format("time: to t = %g by %s, ", time.end_time, time.scheme.c_str());
+        line += time.adaptive()        ? format("error-controlled steps (tolerance %g)", time.error_tolerance)
+                : time.follows_bound() ? format("%g times the asynchronous bound", time.bound_fraction)
+                                       : format("dt = %.6g", integrator->next_step_size());
+        if (time.steady_tolerance > 0.)
+          line += format("; ends early where the rate of change falls to %g", time.steady_tolerance);
+        if (!study)
+          line += std::string("; fields are written at the beginning and the end") +
+                  (loop.output_interval > 0. ? format(" and every %g", loop.output_interval) : "") +
+                  (loop.output_times.empty() ? "" : format(" and at %zu times of the file", loop.output_times.size()));
+        context.log.line(line);
+      }
+
       /** The library's time loop where it can be used, and a line in the log. @throws Error if it is asked for and cannot. */
       void choose_engine()
       {
-        const auto &linear  = context.parameters.linear_solver;
+        const std::string asynchronous = "; asynchronous: results of two runs differ within the tolerance";
+        const auto       &linear       = context.parameters.linear_solver;
         std::string why_not = time.engine == "general" ? "it is asked for" : FusedSteps::why_not(problem, time, context.parameters.newton, linear);
         FusedSteps::Domain domain;
         if (why_not.empty())
@@ -143,13 +161,13 @@ namespace leopard
         if (!why_not.empty())
           {
             context.log.line("time loop: general, since " + std::string(time.engine == "general" ? "" : "the fused one cannot be used: ") + why_not +
-                             (time.explicit_reaction() ? "; " : "; Newton with ") + newton->linear_solver().description());
+                             (time.explicit_reaction() ? "; " : "; Newton with ") + newton->linear_solver().description() +
+                             (linear.is_asynchronous() ? asynchronous + "; 'Linear solver/Schedule = replay' makes them equal" : ""));
             return;
           }
         auto fused = std::make_unique<FusedSteps>(
           domain, context.comm, problem, context.parameters.growth, time, context.parameters.newton, linear, integrator->next_step_size());
-        context.log.line("time loop: fused, " + fused->stepper.description() +
-                         (linear.is_asynchronous() ? "" : "; asynchronous: results of two runs differ within the tolerance"));
+        context.log.line("time loop: fused, " + fused->stepper.description() + asynchronous);
         integrator->use_fused_steps(std::move(fused));
       }
 
@@ -221,13 +239,14 @@ namespace leopard
           output.resume(integrator->step_number());
         context.begin();
         context.directory.record({"statistics"});
-        PatternMeasures<dim, spacedim> measures(discretization, system, problem, context.parameters.growth, context.parameters.pattern_measures);
-        Statistics                     statistics(context.directory.path("statistics"),
-                              statistics_columns(problem.fields(), measures.columns()),
+        measures = std::make_unique<PatternMeasures<dim, spacedim>>(
+          discretization, system, problem, context.parameters.growth, context.parameters.pattern_measures);
+        Statistics          statistics(context.directory.path("statistics"),
+                              statistics_columns(problem.fields(), measures->columns()),
                               context.comm,
                               resumed ? static_cast<double>(integrator->step_number()) : -1.);
-        std::vector<double>            row;
-        TimeLoopActions                actions;
+        std::vector<double> row;
+        TimeLoopActions     actions;
         actions.write_fields = [&] {
           const double scale = context.parameters.scale_output ? context.parameters.growth.length(integrator->time()) : 1.;
           output.write(discretization, integrator->solution(), integrator->time(), integrator->step_number(), scale);
@@ -249,7 +268,7 @@ namespace leopard
                  report.error_estimate,
                  report.rate_of_change,
                  std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count()};
-          measures.append(integrator->solution(), integrator->time(), row);
+          measures->append(integrator->solution(), integrator->time(), row);
           for (const MassBalance &balance : integrator->mass_balance())
             row.push_back(balance.residual());
           row.push_back(report.bound);
@@ -264,20 +283,21 @@ namespace leopard
           }
         const TimeLoopResult result = run_time_loop(*integrator, time, context.parameters.time_loop, actions, context.log, context.comm);
         row.clear();
-        measures.append(integrator->solution(), integrator->time(), row);
-        context.provenance.add_measures(measures.columns(), row);
+        measures->append(integrator->solution(), integrator->time(), row);
+        context.provenance.add_measures(measures->columns(), row);
         return result;
       }
 
-      const RunContext               &context;
-      const TimeParameters            time;
-      const Problem                  &problem;
-      Discretization<dim, spacedim>   discretization;
-      Checkpoints                     checkpoints;
-      SemiDiscreteSystem              system;
-      std::unique_ptr<ImplicitSystem> implicit;
-      std::unique_ptr<Newton>         newton;
-      std::unique_ptr<TimeIntegrator> integrator;
+      const RunContext                               &context;
+      const TimeParameters                            time;
+      const Problem                                  &problem;
+      Discretization<dim, spacedim>                   discretization;
+      Checkpoints                                     checkpoints;
+      SemiDiscreteSystem                              system;
+      std::unique_ptr<ImplicitSystem>                 implicit;
+      std::unique_ptr<Newton>                         newton;
+      std::unique_ptr<TimeIntegrator>                 integrator;
+      std::unique_ptr<PatternMeasures<dim, spacedim>> measures; ///< not in a convergence study
     };
 
     template <int dim, int spacedim>
@@ -333,6 +353,11 @@ namespace leopard
                      (result.alternative_steps > 0 ? format(", %ld beyond the asynchronous bound solved by gmres", result.alternative_steps) : "") +
                      (result.multigrid_steps > 0 ? format(", %ld solved by multigrid", result.multigrid_steps) : "") +
                      (result.clipped > 0 ? format(", %ld negative values set to zero", result.clipped) : ""));
+    const json        &analysis  = context.provenance.json().value("analysis", json::object());
+    const double       predicted = analysis.value("wavelength", 0.);
+    const FoundPattern pattern   = run.pattern();
+    context.log.line(pattern.text(predicted));
+    context.provenance.json()["pattern"] = pattern.report(predicted);
     if (!context.parameters.problem->exact_solution.empty())
       {
         const double error = run.errors().l2;

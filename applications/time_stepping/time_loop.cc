@@ -60,9 +60,39 @@ namespace leopard
       std::vector<double>       times;
     };
 
+    /** The time that the rest of a run takes. */
+    class TimeLeft
+    {
+    public:
+      TimeLeft(double t, double end_time_)
+        : last_t(t)
+        , end_time(end_time_)
+      {
+      }
+
+      /**
+       * To be called at each line of the log, @param wall seconds since the start. @return seconds at the pace since the last line; -1 while the paces of two
+       * lines that follow one another differ by more than a factor of two, as they do while steps grow.
+       */
+      double operator()(double t, double wall)
+      {
+        const double now = (end_time - t) * (wall - last_wall) / std::max(t - last_t, 1e-300), before = last_estimate - (wall - last_wall);
+        const bool   known = last_estimate >= 0. && now < 2. * before && before < 2. * now;
+        last_t             = t;
+        last_wall          = wall;
+        last_estimate      = now;
+        return known ? 0.5 * (now + before) : -1.;
+      }
+
+    private:
+      double       last_t, last_wall = 0., last_estimate = -1.;
+      const double end_time;
+    };
+
+    /** @param seconds_left negative: not known. */
     std::string step_line(const StepReport &report, const TimeIntegrator &integrator, double end_time, double seconds_left)
     {
-      return format("step %7u  t = %-12.6g dt = %-10.3e Newton %2d  linear %5d  residual %9.2e  %5.1f %%  left %s",
+      return format("step %7u  t = %-12.6g dt = %-10.3e Newton %2d  linear %5d  residual %9.2e  %5.1f %%%s",
                     integrator.step_number(),
                     integrator.time(),
                     report.step_size,
@@ -70,7 +100,7 @@ namespace leopard
                     report.linear_iterations,
                     report.residual,
                     100. * std::min(1., integrator.time() / end_time),
-                    duration(seconds_left).c_str()) +
+                    seconds_left < 0. ? "" : ("  left " + duration(seconds_left)).c_str()) +
              (report.rejected > 0 ? format("  (%d rejected)", report.rejected) : "");
     }
   } // namespace
@@ -172,6 +202,7 @@ namespace leopard
     // half a fixed step: the nearest step counts; variable steps hit the time up to rounding
     const auto slack       = [&] { return variable ? 1e-12 * end_time : 0.5 * integrator.next_step_size() * (1. - 1e-9); };
     double     next_output = output_times.after(integrator.time(), slack()), wall_at_line = 0.;
+    TimeLeft   time_left(t_start, end_time);
 
     while (integrator.time() < end_time - slack())
       {
@@ -208,15 +239,16 @@ namespace leopard
         const bool   last           = at_end || steady || too_slow || wall_time_over || stop;
 
         const bool writes_fields = t >= next_output - slack() || at_end || steady;
-        const bool line_due =
-          parameters.log_every > 0 ? integrator.step_number() % parameters.log_every == 0 : writes_fields || wall - wall_at_line >= 1.;
+        const bool line_due      = last || result.n_steps == 1 ||
+                              (parameters.log_every > 0 ? integrator.step_number() % parameters.log_every == 0 : wall - wall_at_line >= 1.);
 
-        if (last || line_due || result.n_steps == 1)
+        if (line_due)
           {
             wall_at_line = wall;
-            log.line(step_line(report, integrator, end_time, wall * std::max(0., end_time - t) / std::max(t - t_start, 1e-300)));
-            actions.write_statistics(report, t, integrator.step_number());
+            log.line(step_line(report, integrator, end_time, last ? -1. : time_left(t, wall)));
           }
+        if (line_due || (writes_fields && parameters.log_every == 0))
+          actions.write_statistics(report, t, integrator.step_number());
         if (writes_fields)
           {
             actions.write_fields();

@@ -14,9 +14,9 @@ namespace leopard
   /** When fields, log lines and checkpoints are written and when the wall clock ends the run. */
   struct TimeLoopParameters
   {
-    std::vector<double> output_times;               ///< times at which fields are written, beside the first and the last
-    double              output_interval    = 0.;    ///< and every so much time; 0: none
-    unsigned int        log_every          = 0;     ///< steps between two lines of log and statistics; 0: about a second, and with the fields
+    std::vector<double> output_times;            ///< times at which fields are written, beside the first and the last
+    double              output_interval    = 0.; ///< and every so much time; 0: none
+    unsigned int        log_every          = 0; ///< steps between two lines of log and statistics; 0: about a second; statistics with the fields, too
     double              checkpoint_minutes = 10.;   ///< wall-clock minutes between two checkpoints
     unsigned int        checkpoint_steps   = 0;     ///< and every so many steps; 0: none
     double              wall_time_minutes  = 0.;    ///< wall-clock minutes after which the run stops with a checkpoint; 0: never

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "found_pattern.h"
+
+#include <applications/run/log.h>
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cmath>
+
+namespace leopard
+{
+  bool FoundPattern::is_homogeneous() const
+  {
+    return !(maximum - minimum > 1e-2 * std::max(std::abs(minimum), std::abs(maximum)));
+  }
+
+  double FoundPattern::n_of_lattice() const
+  {
+    // the same lattices as in TuringAnalysis
+    return dimension == 2 ? std::sqrt(3.) / 2. * measure / std::pow(wavelength, 2) : measure / (std::sqrt(2.) * std::pow(wavelength, 3));
+  }
+
+  std::string FoundPattern::kind() const
+  {
+    if (is_homogeneous())
+      return "none";
+    if (!(std::pow(measure, 1. / dimension) >= 3. * wavelength))
+      return "spots or stripes";
+    // stripes have one part for each wavelength of the domain's length, or one in all; half a lattice is more than either
+    const double many = 0.5 * n_of_lattice();
+    if (static_cast<double>(n_spots) >= many && n_spots >= n_holes)
+      return "spots";
+    return static_cast<double>(n_holes) >= many ? "holes" : "stripes";
+  }
+
+  std::string FoundPattern::text(double predicted) const
+  {
+    const std::string range = field + format(" is between %.5g and %.5g", minimum, maximum);
+    if (is_homogeneous())
+      return format("no pattern at t = %g: ", time) + range +
+             (predicted > 0. ? format("; wavelength predicted for small disturbances: %.4g", predicted) : "");
+    const std::string what = kind();
+    std::string       line = "pattern of " + field + format(" at t = %g: ", time);
+    if (what == "spots" || what == "holes")
+      line += format("%llu %s", what == "spots" ? n_spots : n_holes, what.c_str());
+    else if (what == "stripes")
+      line += format("stripes (%llu connected parts)", n_spots);
+    else
+      line += format("%llu ", n_spots) + what + " (the domain has few wavelengths)";
+    line += format(", wavelength %.4g", wavelength);
+    if (predicted > 0.)
+      line += format(" (predicted for small disturbances: %.4g, %+.0f %%)", predicted, 100. * (wavelength / predicted - 1.));
+    return line + "; " + range;
+  }
+
+  nlohmann::json FoundPattern::report(double predicted) const
+  {
+    nlohmann::json result = {{"field", field}, {"time", time}, {"kind", kind()}, {"minimum", minimum}, {"maximum", maximum}};
+    if (!is_homogeneous())
+      result.update({{"spots", n_spots}, {"holes", n_holes}, {"wavelength", wavelength}});
+    if (predicted > 0.)
+      result["predicted_wavelength"] = predicted;
+    return result;
+  }
+} // namespace leopard

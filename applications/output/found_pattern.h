@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+
+#include <string>
+
+namespace leopard
+{
+  /** The pattern of a field at one time, in few numbers. Lengths are dimensionless. */
+  struct FoundPattern
+  {
+    std::string        field;
+    double             time       = 0.;
+    int                dimension  = 2;  ///< of the domain; 2 for a surface
+    double             measure    = 0.; ///< area or volume of the domain
+    double             minimum    = 0.;
+    double             maximum    = 0.;
+    double             wavelength = 0.; ///< of the strongest structure
+    unsigned long long n_spots    = 0;  ///< connected parts above the middle of mean and maximum
+    unsigned long long n_holes    = 0;  ///< connected parts below the middle of mean and minimum
+
+    /** Whether the field is constant to one percent of its largest value. */
+    bool is_homogeneous() const;
+
+    /** Spots that a lattice (hexagons in 2D, body-centred in 3D) of this wavelength has on the domain. */
+    double n_of_lattice() const;
+
+    /**
+     * "spots" (or "holes") where the parts are nearly as many as on a lattice, "stripes" where both are far fewer, "spots or stripes" on a domain of less
+     * than three wavelengths, where their numbers do not tell; "none" for a homogeneous field.
+     */
+    std::string kind() const;
+
+    /** A line for the log. @param predicted wavelength of the linear theory, 0: none. */
+    std::string text(double predicted) const;
+    /** The same for run.json. */
+    nlohmann::json report(double predicted) const;
+  };
+} // namespace leopard
