@@ -38,7 +38,7 @@ int main()
   const Case cases[] = {{"Schnakenberg", "a - u + u^2*v", "b - u^2*v", {{"a", 0.126779}, {"b", 0.792366}}},
                         {"Gierer-Meinhardt", "a - b*u + u^2/(v*(1 + K*u^2))", "u^2 - v", {{"a", 0.1}, {"b", 1.}, {"K", 0.3}}},
                         {"Brusselator", "A - (B + 1)*u + u^2*v", "B*u - u^2*v", {{"A", 4.5}, {"B", 6.75}}},
-                        {"Gray-Scott", "u^2*v - (F + k)*u", "-u^2*v + F*(1 - v)", {{"F", 0.035}, {"k", 0.06}}},
+                        {"Gray-Scott", "-u*v^2 + F*(1 - u)", "u*v^2 - (F + k)*v", {{"F", 0.035}, {"k", 0.06}}},
                         {"FitzHugh-Nagumo", "u - u^3 - v", "epsilon*(u - b*v + a)", {{"epsilon", 1.}, {"a", 0.1}, {"b", 1.}}}};
   std::printf("%-18s %12s %12s %12s %12s   ns a node\n", "", "rates", "expression", "derivatives", "expression");
   for (const Case &c : cases)

@@ -479,7 +479,7 @@ namespace leopard
         {"Turing/Species", fixed, fixed, of_expressions},
         {"Turing/Constants", effect, fixed, of_expressions},
         {"Turing/Reaction *", effect, fixed, of_expressions},
-        {"Turing/Diffusion *", effect, fixed, of_expressions},
+        {"Turing/Diffusion *", effect, fixed, of_problem},
         {"Turing/Steady state guess", effect, fixed, of_steady_state},
         {"Turing/Start from steady state", fixed, fixed, of_problem},
         {"Turing/Perturbation", fixed, fixed, of_problem},

@@ -73,7 +73,7 @@ namespace leopard::reaction_diffusion
     }
   };
 
-  /** Gray and Scott 1984, u the autocatalyst, v the feed chemical: f = u^2 v - (F + k) u, g = -u^2 v + F (1 - v). */
+  /** Gray and Scott 1984 in the order of Pearson 1993, u the feed chemical, v the autocatalyst: f = -u v^2 + F (1 - u), g = u v^2 - (F + k) v. */
   struct GrayScott
   {
     static constexpr int n_species = 2, n_constants = 2;
@@ -81,15 +81,15 @@ namespace leopard::reaction_diffusion
 
     LEOPARD_HOST_DEVICE void evaluate(const double *u, double *r, double *j) const
     {
-      const double square = u[0] * u[0], cubic = square * u[1], product = 2. * u[0] * u[1];
-      r[0] = cubic - (feed + kill) * u[0];
-      r[1] = feed * (1. - u[1]) - cubic;
+      const double square = u[1] * u[1], cubic = u[0] * square, product = 2. * u[0] * u[1];
+      r[0] = feed * (1. - u[0]) - cubic;
+      r[1] = cubic - (feed + kill) * u[1];
       if (j == nullptr)
         return;
-      j[0] = product - (feed + kill);
-      j[1] = square;
-      j[2] = -product;
-      j[3] = -square - feed;
+      j[0] = -square - feed;
+      j[1] = -product;
+      j[2] = square;
+      j[3] = product - (feed + kill);
     }
   };
 

@@ -248,7 +248,7 @@ class TimeStepping(Program):
     def test_jacobians_are_the_derivatives(self):
         # Newton with exact solves converges quadratically only with the right Jacobian: three or four steps from a guess far off, where a derivative
         # that is wrong takes twice as many; one that is missing is seen where the reaction is as large as the rest of the matrix
-        for name, extra in (("Schnakenberg", []), ("Gierer-Meinhardt", ["Turing/Gierer-Meinhardt K=0.3"]), ("Brusselator", []), ("Gray-Scott", ["Turing/Initial value u=0.3"]),
+        for name, extra in (("Schnakenberg", []), ("Gierer-Meinhardt", ["Turing/Gierer-Meinhardt K=0.3"]), ("Brusselator", []), ("Gray-Scott", ["Turing/Initial value v=0.3"]),
                             ("FitzHugh-Nagumo", ["Turing/Initial value u=0.3", "Turing/FitzHugh-Nagumo a=0.1"])):
             self.leopard(TINY, f"Turing/Kinetics={name}", "Turing/Perturbation=0.3", "Turing/gamma=10", "Linear solver/Method=direct", "Newton/Relative tolerance=1e-9",
                          "Newton/Absolute tolerance=1e-15", "Time stepping/Step size=0.05", "Time stepping/End time=0.1", "Output/Interval=0", "Output/Log every=1", *extra)

@@ -227,7 +227,7 @@ namespace leopard
       for (const Case &c : {Case{"Schnakenberg", "a - u + u^2*v", "b - u^2*v"},
                             Case{"Gierer-Meinhardt", "a - b*u + u^2/(v*(1 + K*u^2))", "u^2 - v"},
                             Case{"Brusselator", "A - (B + 1)*u + u^2*v", "B*u - u^2*v"},
-                            Case{"Gray-Scott", "u^2*v - (F + k)*u", "-u^2*v + F*(1 - v)"},
+                            Case{"Gray-Scott", "-u*v^2 + F*(1 - u)", "u*v^2 - (F + k)*v"},
                             Case{"FitzHugh-Nagumo", "u - u^3 - v", "epsilon*(u - b*v + a)"}})
         {
           const auto built_in = kinetics_registry().at(c.name)();

@@ -46,6 +46,16 @@ namespace leopard
       return static_cast<double>(hash >> 11) * 0x1p-52 - 1.;
     }
 
+    /** The value of the entry 'Diffusion FIELD'. @throws Error. */
+    double diffusion_coefficient(const std::string &field, const std::string &text)
+    {
+      char        *end   = nullptr;
+      const double value = std::strtod(text.c_str(), &end);
+      if (*end != '\0' || !(value > 0. && std::isfinite(value)))
+        throw Error("'Turing/Diffusion " + field + "' is '" + text + "'\n  expected: a positive number");
+      return value;
+    }
+
     /** What a built-in kinetics requires of its steady state, unless the user says otherwise. */
     std::string default_steady_state(const Kinetics &kinetics)
     {
@@ -62,12 +72,13 @@ namespace leopard
 
   std::string Turing::description() const
   {
-    if (!uses_expressions())
+    if (!uses_expressions() && diffusion_coefficients[0] == 1.)
       return "Turing system: u_t = gamma f + laplace u, v_t = gamma g + kappa laplace v, " + kinetics->formula() + ", gamma = " + to_string(gamma) +
              ", kappa = " + to_string(diffusion_coefficients[1]);
     std::string text = "Turing system: ";
     for (unsigned int c = 0; c < species.size(); ++c)
-      text += species[c] + "_t = gamma f_" + species[c] + " + " + to_string(diffusion_coefficients[c]) + " laplace " + species[c] + ", ";
+      text += species[c] + "_t = gamma " + (uses_expressions() ? "f_" + species[c] : std::string(c == 0 ? "f" : "g")) + " + " +
+              to_string(diffusion_coefficients[c]) + " laplace " + species[c] + ", ";
     return text + kinetics->formula() + ", gamma = " + to_string(gamma);
   }
 
@@ -77,7 +88,8 @@ namespace leopard
       chosen_kinetics = value;
     if (!uses_expressions())
       {
-        kinetics = built_in.at(chosen_kinetics);
+        kinetics          = built_in.at(chosen_kinetics);
+        has_own_diffusion = !given("Diffusion u").empty();
         return;
       }
     if (const std::string value = given("Species"); !value.empty())
@@ -95,10 +107,15 @@ namespace leopard
                       "The reaction: f(u,v) and g(u,v) of the name, or expressions: one for each species, in the entries 'Reaction u' and so on.");
     prm.declare_entry(
       "gamma",
-      uses_expressions() ? "1" : "1000",
+      uses_expressions() || has_own_diffusion ? "1" : "1000",
       Double(0.),
-      "Strength of the reaction, the domain's size squared over the diffusion of u; with expressions the default is 1. Dimensionless.");
-    prm.declare_entry("kappa", "10", Double(0.), "Diffusion of v against that of u; not with expressions, see 'Diffusion u'. Dimensionless.");
+      "Strength of the reaction, the domain's size squared over the diffusion of u; with expressions or a 'Diffusion u' the default is 1. "
+      "Dimensionless.");
+    prm.declare_entry(
+      "kappa",
+      to_string(kinetics->default_kappa()),
+      Double(0.),
+      "Diffusion of v against that of u; not with expressions or a 'Diffusion v'. The default is 10, with Gray-Scott 0.5. Dimensionless.");
     for (const auto &[kinetics_name, kinetics_object] : built_in)
       for (const auto &parameter : kinetics_object->parameters())
         prm.declare_entry(kinetics_name + " " + parameter.name,
@@ -134,7 +151,13 @@ namespace leopard
                           "",
                           Anything(),
                           "Kinetics 'expressions': the reaction of " + field + ", an expression in the species and constants. Dimensionless.");
-        prm.declare_entry("Diffusion " + field, "", Anything(), "Kinetics 'expressions': diffusion coefficient of " + field + ". Dimensionless.");
+        prm.declare_entry(
+          "Diffusion " + field,
+          "",
+          Anything(),
+          "Diffusion coefficient of " + field +
+            "; needed for kinetics 'expressions'. Others have 1 for u and kappa times that for v unless it is given, as the literature has "
+            "it on a domain of its size: with 'gamma' = 1 times and lengths are then those of the literature. Dimensionless.");
       }
   }
 
@@ -153,7 +176,7 @@ namespace leopard
   {
     if (!uses_expressions())
       {
-        for (const std::string entry : {"Constants", "Reaction u", "Reaction v", "Diffusion u", "Diffusion v"})
+        for (const std::string entry : {"Constants", "Reaction u", "Reaction v"})
           if (!prm.get(entry).empty())
             throw Error("'Turing/" + entry + "' is given, but 'Turing/Kinetics' is " + chosen_kinetics +
                         "\n  expected: set Kinetics = expressions, or no " + entry);
@@ -162,7 +185,7 @@ namespace leopard
                       ", whose species are u, v\n  expected: set Kinetics = expressions, or no Species");
         for (const auto &parameter : built_in.at(chosen_kinetics)->parameters())
           *parameter.value = prm.get_double(chosen_kinetics + " " + parameter.name);
-        diffusion_coefficients = {1., prm.get_double("kappa")};
+        read_diffusion(prm);
         return;
       }
     if (prm.get_double("kappa") != 10.)
@@ -176,14 +199,19 @@ namespace leopard
         if (reaction.empty() || diffusion.empty())
           throw Error("'Turing/" + std::string(reaction.empty() ? "Reaction " : "Diffusion ") + field + "' is missing, and 'Turing/Species' names " +
                       field + "\n  expected: " + (reaction.empty() ? "one expression" : "one positive number") + " for each species");
-        char        *end   = nullptr;
-        const double value = std::strtod(diffusion.c_str(), &end);
-        if (*end != '\0' || !(value > 0. && std::isfinite(value)))
-          throw Error("'Turing/Diffusion " + field + "' is '" + diffusion + "'\n  expected: a positive number");
         reactions.push_back({"Turing/Reaction " + field, reaction});
-        diffusion_coefficients.push_back(value);
+        diffusion_coefficients.push_back(diffusion_coefficient(field, diffusion));
       }
     kinetics = std::make_shared<ExpressionKinetics>(species, reactions, read_constants("Turing/Constants", prm.get("Constants")));
+  }
+
+  void Turing::read_diffusion(dealii::ParameterHandler &prm)
+  {
+    const std::string of_u = prm.get("Diffusion u"), of_v = prm.get("Diffusion v");
+    const double      kappa = prm.get_double("kappa"), first = of_u.empty() ? 1. : diffusion_coefficient("u", of_u);
+    if (!of_v.empty() && kappa != kinetics->default_kappa())
+      throw Error("'Turing/Diffusion v' and 'Turing/kappa' are given\n  expected: one of the two");
+    diffusion_coefficients = {first, of_v.empty() ? kappa * first : diffusion_coefficient("v", of_v)};
   }
 
   void Turing::read_steady_state(dealii::ParameterHandler &prm)

@@ -16,7 +16,8 @@ namespace leopard
    *
    *   du_c/dt = gamma f_c(u_1, ..., u_n) + D_c laplace u_c.
    *
-   * Built-in kinetics have two species with D = (1, kappa) (thesis, equations (4.23) and (4.24)); "expressions" are of any number. Initial
+   * Built-in kinetics have two species with D = (1, kappa) (thesis, equations (4.23) and (4.24)), or diffusion coefficients of the file, as the
+   * literature has them on a domain of its size; "expressions" are of any number. Initial
    * values are expressions or the homogeneous steady state of the kinetics, plus a seeded random perturbation that depends on the node's
    * position only, not on the number of ranks.
    */
@@ -51,6 +52,7 @@ namespace leopard
 
   private:
     bool             uses_expressions() const { return chosen_kinetics == "expressions"; }
+    void             read_diffusion(dealii::ParameterHandler &prm);
     void             declare_expressions(dealii::ParameterHandler &prm);
     void             read_kinetics(dealii::ParameterHandler &prm);
     void             read_steady_state(dealii::ParameterHandler &prm);
@@ -62,8 +64,9 @@ namespace leopard
     std::vector<std::string>                         species         = {"u", "v"};
     std::shared_ptr<const Kinetics>                  kinetics;
     std::vector<double>                              diffusion_coefficients;
-    double                                           gamma                    = 1000.;
-    double                                           perturbation             = 0.;
+    bool                                             has_own_diffusion = false; ///< built-in kinetics with 'Diffusion u', as prepare() has found it
+    double                                           gamma             = 1000.;
+    double                                           perturbation      = 0.;
     bool                                             starts_from_steady_state = false;
     std::vector<std::vector<double>>                 steady_states; ///< all that were found
     std::vector<double>                              chosen_state;

@@ -8,8 +8,9 @@ namespace leopard
   namespace
   {
     /**
-     * Gray and Scott 1984; Pearson 1993. u is the autocatalyst (the activator), v the feed chemical: in Pearson's letters
-     * our u is V and our v is U. The homogeneous state (0, 1) is stable, so patterns start from a perturbed patch.
+     * Gray and Scott 1984; Pearson, Science 261 (1993) 189, equations (2), in his letters: u is the feed chemical (the substrate), v the
+     * autocatalyst (the activator). The homogeneous state (1, 0) is stable, so patterns start from a perturbed patch. He has the diffusion
+     * coefficients 2e-5 and 1e-5 on a square of 2.5 x 2.5.
      */
     struct GrayScott : TwoSpecies<reaction_diffusion::GrayScott>
     {
@@ -18,13 +19,16 @@ namespace leopard
       {
       }
 
-      std::string formula() const override { return "f = u^2 v - (F + k) u, g = -u^2 v + F (1 - v)"; }
+      std::string formula() const override { return "f = -u v^2 + F (1 - u), g = u v^2 - (F + k) v"; }
 
       bool has_positive_steady_state() const override { return false; }
 
       std::vector<Parameter> parameters() override { return {{"F", "feed rate", &reaction.feed}, {"k", "kill rate", &reaction.kill}}; }
 
-      std::vector<double> steady_state_guess() const override { return {0., 1.}; }
+      std::vector<double> steady_state_guess() const override { return {1., 0.}; }
+
+      double       default_kappa() const override { return 0.5; }
+      unsigned int pattern_species() const override { return 1; }
     };
 
     const RegisterKinetics<GrayScott> entry("Gray-Scott");
