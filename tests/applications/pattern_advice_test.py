@@ -154,6 +154,13 @@ class LogOfARun(Program):
         self.assertIn("no pattern at t = 0.003: u is between", said)
         self.assertEqual(self.run_json("tiny_turing")["pattern"]["kind"], "none")
 
+    def test_columns_of_statistics_are_documented(self):
+        self.leopard(TINY, "Linear solver/Threads=1")
+        text = (ROOT / "doc/statistics.md").read_text()
+        for column in self.statistics("tiny_turing")[0]:
+            name = re.sub(r"\bof [uv]$", "of FIELD", re.split(r" \(|: ", column, maxsplit=1)[0])
+            self.assertIn(f"`{name}`", text)
+
     def test_lines_and_rows_by_steps(self):
         said = self.leopard(TINY, "Output/Log every=1", "Linear solver/Threads=1")
         self.assertEqual(len(re.findall(r"^step ", said, re.MULTILINE)), 3)
