@@ -366,7 +366,7 @@ namespace leopard
       static std::string without_seconds(const std::string &line)
       {
         if (line.rfind("step ", 0) == 0)
-          return line.substr(0, line.find("left"));
+          return line.substr(0, line.find("  left "));
         const bool newton = line.size() > 60 && line.find_first_not_of(" 0123456789.e+-") == std::string::npos;
         return newton ? line.substr(0, line.find_last_of(' ')) : line;
       }

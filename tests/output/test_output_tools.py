@@ -1,8 +1,13 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
 """Tests read_back.py and scripts/render on small runs that are written here. Exit code 77 if there is no VTK."""
+import importlib.machinery
+import importlib.util
+import itertools
 import math
+import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -28,6 +33,16 @@ def variance(path):
     pixels = memoryview(reader.GetOutput().GetPointData().GetScalars()).cast("B")
     mean = sum(pixels) / len(pixels)
     return sum((p - mean) ** 2 for p in pixels) / len(pixels)
+
+
+def render_module():
+    """scripts/render as a module, with its display."""
+    loader = importlib.machinery.SourceFileLoader("render", str(RENDER))
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader("render", loader))
+    loader.exec_module(module)
+    if module.import_packages() and "DISPLAY" not in os.environ:
+        module.start_display()
+    return module
 
 
 class WithRun(unittest.TestCase):
@@ -139,6 +154,40 @@ class Render(WithRun):
             self.check("--no-animation")
             self.assertGreater(variance(self.picture("u_t0.100000.png")), 500.)
             self.assertFalse((self.run_directory / "pictures" / "u.gif").exists())
+
+    RANGES = ((0.216, 2.92), (0., 1.), (-1., 1.), (3e-44, 0.42), (1e-9, 3e-9), (-1e6, 2e7), (1.0000001, 1.0000004), (5., 5.01), (-0.00025, 0.0007), (9999., 123456.),
+              (-320000., -310000.), (1e20, 1.00001e20), (-123.456, -123.451))
+
+    def test_values_at_the_scale_are_round_and_those_of_their_places(self):
+        render = render_module()
+        for low, high in self.RANGES:
+            for n in range(1, 7):
+                labels, remark = render.scale_labels(low, high, n)
+                self.assertLessEqual(len(labels), n + 1)
+                if n > 2:
+                    self.assertGreaterEqual(len(labels), 2, (low, high, n))
+                found = re.fullmatch(r"(?:- (\S+) )?(?:\[1e(-?\d+)\])?", remark)
+                for value, text in labels:
+                    self.assertTrue(low <= value <= high)
+                    self.assertLessEqual(len(text), 8, (low, high, text))
+                    self.assertAlmostEqual(float(text) * 10. ** int(found[2] or 0) + float(found[1] or 0), value, delta=1e-3 * (high - low))
+
+    def test_texts_of_a_picture_do_not_overlap(self):
+        render = render_module()
+        for cells in (synthetic.grid_cells(4), synthetic.grid_cells(4, stretch=6.), synthetic.grid_cells(4, stretch=0.1), synthetic.grid_cells(2, dim=3)):
+            synthetic.write_run(self.run_directory, cells=cells, fields=("u", "concentration"))
+            grid = render.read([self.run_directory / "solution/solution_0000000.pvtu"])
+            for field, size, (low, high) in itertools.product(("u", "concentration"), (300, 900), self.RANGES):
+                with self.subTest(cells=len(cells[0]), field=field, size=size, range=(low, high)):
+                    picture = render.Picture(grid, field, render.color_table("leopard", low, high), size)
+                    picture.title.SetInput("t = 0.001")
+                    paper = picture.window.GetRenderers().GetFirstRenderer()
+                    boxes = [picture.box(actor, paper) for actor in (*picture.labels, picture.name, picture.title)]
+                    width, height = picture.window.GetSize()
+                    for i, a in enumerate(boxes):
+                        self.assertTrue(0 <= a[0] and a[1] <= width and 0 <= a[2] and a[3] <= height, (i, a))
+                        for b in boxes[:i]:
+                            self.assertFalse(a[0] < b[1] and b[0] < a[1] and a[2] < b[3] and b[2] < a[3], (i, a, b))
 
     def test_growing_domain(self):
         """The pictures of a domain that grows by two have one scale, and the largest fits."""
