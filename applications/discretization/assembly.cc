@@ -7,7 +7,9 @@
 #include <deal.II/fe/fe_values.h>
 #include <deal.II/lac/full_matrix.h>
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 #include <sstream>
 
 namespace leopard
@@ -177,6 +179,10 @@ namespace leopard
       system.mass.compress(VectorOperation::add);
     system.lumped_mass.compress(VectorOperation::add);
     system.load.compress(VectorOperation::add);
+    // vertices of P2 have no weight, but for rounding: a tiny one tells them from constrained unknowns, which have none at all
+    if (simplices && parameters.degree == 2 && dim == 2)
+      for (double &weight : system.lumped_mass)
+        weight = std::max(weight, std::numeric_limits<double>::min());
     // the rows of constrained unknowns say nothing; distribute_constraints() sets these unknowns from the others
     constraints.set_zero(system.lumped_mass);
     constraints.set_zero(system.load);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "discretization.h"
 
+#include "simplex_refinement.h"
+
 #include <applications/run/collective.h>
 #include <applications/run/log.h>
 #include <applications/run/stop_signal.h>
@@ -10,9 +12,11 @@
 #include <deal.II/base/quadrature_lib.h>
 #include <deal.II/distributed/grid_refinement.h>
 #include <deal.II/distributed/solution_transfer.h>
+#include <deal.II/distributed/tria.h>
 #include <deal.II/dofs/dof_tools.h>
 #include <deal.II/fe/fe_q.h>
-#include <deal.II/fe/mapping_q.h>
+#include <deal.II/fe/fe_simplex_p.h>
+#include <deal.II/fe/mapping.h>
 #include <deal.II/grid/grid_tools.h>
 #include <deal.II/lac/dynamic_sparsity_pattern.h>
 #include <deal.II/lac/sparsity_tools.h>
@@ -64,24 +68,23 @@ namespace leopard
   }
 
   template <int dim, int spacedim>
-  Discretization<dim, spacedim>::Discretization(const MeshParameters           &mesh,
+  Discretization<dim, spacedim>::Discretization(const MeshParameters           &mesh_parameters_,
                                                 const DiscretizationParameters &parameters_,
                                                 const Problem                  &problem_,
                                                 MPI_Comm                        comm_)
     : comm(comm_)
-    , triangulation(comm_,
-                    typename Triangulation<dim, spacedim>::MeshSmoothing(
-                      Triangulation<dim, spacedim>::smoothing_on_refinement | Triangulation<dim, spacedim>::smoothing_on_coarsening |
-                      Triangulation<dim, spacedim>::limit_level_difference_at_vertices), // for local smoothing
-                    parameters_.multigrid ? parallel::distributed::Triangulation<dim, spacedim>::construct_multigrid_hierarchy
-                                          : parallel::distributed::Triangulation<dim, spacedim>::default_setting)
-    , mapping(std::make_unique<MappingQ<dim, spacedim>>(mesh.is_uniform() ? 1 : parameters_.degree))
+    , mesh(make_coarse_mesh<dim, spacedim>(mesh_parameters_, parameters_.multigrid, comm_))
+    , triangulation(*mesh)
+    , mapping(make_mapping(triangulation, mesh_parameters_.is_uniform() ? 1 : parameters_.degree))
     , dof_handler(triangulation)
-    , mesh_parameters(mesh)
+    , simplices(has_simplices(triangulation))
+    , mesh_parameters(mesh_parameters_)
     , parameters(parameters_)
     , problem(problem_)
     , components(problem_.fields().size())
   {
+    if (simplices)
+      check_simplices();
     if (parameters.finite_differences)
       {
         quadrature      = QTrapezoid<dim>();
@@ -89,12 +92,34 @@ namespace leopard
       }
     else
       {
-        quadrature      = QGauss<dim>(parameters.degree + 1);
-        face_quadrature = QGauss<dim - 1>(parameters.degree + 1);
+        quadrature = gauss(parameters.degree + 1);
+        if (simplices)
+          face_quadrature = QGaussSimplex<dim - 1>(parameters.degree + 1);
+        else
+          face_quadrature = QGauss<dim - 1>(parameters.degree + 1);
       }
-    make_coarse_mesh(triangulation, mesh);
     check_boundary_ids();
     check_singularity();
+  }
+
+  template <int dim, int spacedim>
+  void Discretization<dim, spacedim>::check_simplices() const
+  {
+    if (parameters.degree > 2)
+      throw Error("'Discretization/Degree' is " + std::to_string(parameters.degree) +
+                  " on a mesh of triangles or tetrahedra\n  expected: 1 or 2, or a mesh of quadrilaterals or hexahedra");
+    if (parameters.degree == 2 && parameters.lumped_mass && problem.time_dependent())
+      throw Error(
+        "'Discretization/Degree' is 2 and 'Mass matrix' is lumped on a mesh of triangles or tetrahedra, at whose vertices lumped masses are zero "
+        "or negative\n  expected: set Mass matrix = consistent, or set Degree = 1");
+  }
+
+  template <int dim, int spacedim>
+  Quadrature<dim> Discretization<dim, spacedim>::gauss(unsigned int n_points) const
+  {
+    if (simplices)
+      return QGaussSimplex<dim>(n_points);
+    return QGauss<dim>(n_points);
   }
 
   template <int dim, int spacedim>
@@ -119,6 +144,7 @@ namespace leopard
       throw Error("section '" + problem.name() + "' prescribes boundary values nowhere, so the solution is determined up to a constant only" +
                   "\n  expected: 'Boundary values' for at least one boundary id, or a Helmholtz problem with delta > 0" +
                   (dim != spacedim ? "; a closed surface has no boundary"
+                   : simplices     ? ""
                                    : ", or 'Linear solver/Method' or 'Preconditioner' = multigrid, which finds the solution of mean zero"));
   }
 
@@ -157,7 +183,10 @@ namespace leopard
     for (unsigned int i = 0; i < n_refinements; ++i)
       {
         throw_if_stop_requested(comm);
-        triangulation.refine_global(1);
+        if (simplices)
+          leopard::refine_simplices(triangulation);
+        else
+          triangulation.refine_global(1);
       }
     throw_if_stop_requested(comm);
     distribute_unknowns();
@@ -167,7 +196,10 @@ namespace leopard
   void Discretization<dim, spacedim>::distribute_unknowns()
   {
     check_count(static_cast<double>(triangulation.n_global_active_cells()));
-    dof_handler.distribute_dofs(FE_Q<dim, spacedim>(parameters.degree));
+    if (simplices)
+      dof_handler.distribute_dofs(FE_SimplexP<dim, spacedim>(parameters.degree));
+    else
+      dof_handler.distribute_dofs(FE_Q<dim, spacedim>(parameters.degree));
     levels_are_numbered = false;
     owned               = dof_handler.locally_owned_dofs();
     DoFTools::extract_locally_relevant_dofs(dof_handler, relevant);
@@ -371,7 +403,10 @@ namespace leopard
                                                    numbers::invalid_unsigned_int,
                                                    triangulation.locally_owned_subdomain());
       parallel::distributed::GridRefinement::refine_and_coarsen_fixed_number(
-        triangulation, indicators, mesh_parameters.refine_fraction, mesh_parameters.coarsen_fraction);
+        dynamic_cast<parallel::distributed::Triangulation<dim, spacedim> &>(triangulation),
+        indicators,
+        mesh_parameters.refine_fraction,
+        mesh_parameters.coarsen_fraction);
     });
   }
 
@@ -379,6 +414,11 @@ namespace leopard
   void Discretization<dim, spacedim>::refine_globally(HostVector &u)
   {
     check_count(std::ldexp(static_cast<double>(triangulation.n_global_active_cells()), dim));
+    if (simplices)
+      {
+        refine_simplices(u);
+        return;
+      }
     solution_after_refinement(u, [&] {
       for (const auto &cell : triangulation.active_cell_iterators())
         if (cell->is_locally_owned())
@@ -387,12 +427,80 @@ namespace leopard
   }
 
   template <int dim, int spacedim>
+  std::vector<double> Discretization<dim, spacedim>::values_of_cells(const HostVector &scalar) const
+  {
+    const unsigned int  n = dof_handler.get_fe().dofs_per_cell;
+    std::vector<double> values(static_cast<std::size_t>(n) * triangulation.n_active_cells(), 0.);
+    Vector<double>      local(n);
+    for (const auto &cell : dof_handler.active_cell_iterators())
+      if (cell->is_locally_owned())
+        {
+          cell->get_dof_values(scalar, local);
+          std::copy(local.begin(), local.end(), values.begin() + static_cast<long>(n) * cell->active_cell_index());
+        }
+    Utilities::MPI::sum(ArrayView<const double>(values.data(), values.size()), comm, ArrayView<double>(values.data(), values.size()));
+    return values;
+  }
+
+  template <int dim, int spacedim>
+  void Discretization<dim, spacedim>::refine_simplices(HostVector &u)
+  {
+    std::vector<std::vector<double>> old(components);
+    HostVector                       scalar;
+    for (unsigned int c = 0; c < components; ++c)
+      {
+        extract_component(u, c, scalar);
+        old[c] = values_of_cells(scalar);
+      }
+    std::vector<Point<spacedim>> corners; // dim + 1 a cell
+    for (const auto &cell : triangulation.active_cell_iterators())
+      for (const unsigned int i : cell->vertex_indices())
+        corners.push_back(cell->vertex(i));
+    leopard::refine_simplices(triangulation);
+    distribute_unknowns();
+
+    const auto                                        &fe = dof_handler.get_fe();
+    std::vector<types::global_dof_index>               dofs(fe.dofs_per_cell);
+    std::map<types::global_dof_index, Point<spacedim>> points;
+    DoFTools::map_dofs_to_support_points(*mapping, dof_handler, points);
+    u = make_vector();
+    for (const auto &cell : dof_handler.active_cell_iterators())
+      if (cell->is_locally_owned())
+        {
+          const std::size_t      parent = cell->active_cell_index() >> dim;
+          const Point<spacedim> *corner = &corners[(dim + 1) * parent];
+          Tensor<2, dim>         gram; // of the parent's edges at its first corner: its barycentric coordinates are those of the unit cell
+          for (int d = 0; d < dim; ++d)
+            for (int e = 0; e < dim; ++e)
+              gram[d][e] = (corner[d + 1] - corner[0]) * (corner[e + 1] - corner[0]);
+          cell->get_dof_indices(dofs);
+          for (const auto dof : dofs)
+            if (owned.is_element(dof))
+              {
+                Tensor<1, dim> projections;
+                for (int d = 0; d < dim; ++d)
+                  projections[d] = (corner[d + 1] - corner[0]) * (points.at(dof) - corner[0]);
+                const Point<dim> p(invert(gram) * projections);
+                for (unsigned int c = 0; c < components; ++c)
+                  {
+                    double value = 0.;
+                    for (unsigned int j = 0; j < dofs.size(); ++j)
+                      value += fe.shape_value(j, p) * old[c][dofs.size() * parent + j];
+                    u(components * dof + c) = value;
+                  }
+              }
+        }
+    u.compress(VectorOperation::insert);
+    constraints.set_zero(u);
+  }
+
+  template <int dim, int spacedim>
   typename Discretization<dim, spacedim>::Errors Discretization<dim, spacedim>::errors(const HostVector &u, double t) const
   {
     Errors                           result;
     FEValues<dim, spacedim>          values(*mapping,
                                    dof_handler.get_fe(),
-                                   QGauss<dim>(parameters.degree + 2),
+                                   gauss(parameters.degree + 2),
                                    update_values | update_gradients | update_quadrature_points | update_JxW_values |
                                      (dim != spacedim ? update_normal_vectors : update_default));
     const Quadrature<dim>            nodes(dof_handler.get_fe().get_unit_support_points());

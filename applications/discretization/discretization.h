@@ -8,7 +8,7 @@
 #include <applications/problems/problem.h>
 
 #include <deal.II/base/quadrature.h>
-#include <deal.II/distributed/tria.h>
+#include <deal.II/distributed/tria_base.h>
 #include <deal.II/dofs/dof_handler.h>
 #include <deal.II/fe/mapping.h>
 #include <deal.II/lac/affine_constraints.h>
@@ -59,7 +59,7 @@ namespace leopard
   {
   public:
     /** Makes the coarse mesh and checks the boundary ids that the problem names. Collective. @throws Error. */
-    Discretization(const MeshParameters &mesh, const DiscretizationParameters &parameters, const Problem &problem, MPI_Comm comm);
+    Discretization(const MeshParameters &mesh_parameters, const DiscretizationParameters &parameters, const Problem &problem, MPI_Comm comm);
 
     /** Splits every cell of the coarse mesh so often and numbers the unknowns. @throws Error, before, if there will be more than can be counted; Stopped. */
     void refine_coarse_mesh(unsigned int n_refinements);
@@ -118,14 +118,32 @@ namespace leopard
     unsigned int                    n_components() const { return components; }
     dealii::types::global_dof_index n_unknowns() const { return components * dof_handler.n_dofs(); }
 
-    MPI_Comm                                                    comm;
-    dealii::parallel::distributed::Triangulation<dim, spacedim> triangulation;
-    std::unique_ptr<dealii::Mapping<dim, spacedim>>             mapping;
-    dealii::DoFHandler<dim, spacedim>                           dof_handler;     ///< scalar
-    dealii::IndexSet                                            owned, relevant; ///< scalar degrees of freedom
+    MPI_Comm comm;
+
+  private:
+    std::unique_ptr<dealii::parallel::TriangulationBase<dim, spacedim>> mesh; ///< see make_coarse_mesh()
+
+  public:
+    dealii::parallel::TriangulationBase<dim, spacedim> &triangulation;
+    std::unique_ptr<dealii::Mapping<dim, spacedim>>     mapping;
+    dealii::DoFHandler<dim, spacedim>                   dof_handler;     ///< scalar
+    dealii::IndexSet                                    owned, relevant; ///< scalar degrees of freedom
+
+    /** Whether the cells are triangles or tetrahedra: elements P_p instead of Q_p. */
+    bool on_simplices() const { return simplices; }
 
   private:
     using Cell = typename dealii::DoFHandler<dim, spacedim>::active_cell_iterator;
+    /** With finite elements of degree p: exact to degree 2 n_points - 1 (of simplices nearly). */
+    dealii::Quadrature<dim> gauss(unsigned int n_points) const;
+    void                    check_simplices() const;
+    /** On simplices: values of all cells, one cell after another, on every rank. Collective. */
+    std::vector<double> values_of_cells(const HostVector &scalar) const;
+    void                save_on_simplices(const std::string &folder, const std::vector<const HostVector *> &scalars) const;
+    /** @return scalar vectors. */
+    std::vector<HostVector> load_on_simplices(const std::string &folder, unsigned int n_scalars);
+    /** refine_globally() of triangles and tetrahedra, which deal.II's parallel transfer of solutions does not know. */
+    void refine_simplices(HostVector &u);
 
     void                                 check_boundary_ids() const;
     void                                 check_singularity() const;
@@ -139,6 +157,7 @@ namespace leopard
     integrate_stiffness(const dealii::FEValues<dim, spacedim> &values, unsigned int c, dealii::FullMatrix<double> &matrix, std::string &error) const;
     void assemble_boundary(const Cell &cell, double t, dealii::Vector<double> &rhs) const;
 
+    const bool                                simplices;
     const MeshParameters                     &mesh_parameters;
     const DiscretizationParameters           &parameters;
     const Problem                            &problem;

@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "discretization.h"
 
+#include "simplex_refinement.h"
+
 #include <applications/run/collective.h>
 #include <applications/run/files.h>
 
 #include <deal.II/distributed/solution_transfer.h>
+#include <deal.II/distributed/tria.h>
 
+#include <algorithm>
+#include <cstring>
 #include <filesystem>
 
 namespace leopard
@@ -47,12 +52,17 @@ namespace leopard
           extract_component(*vector, c, scalars.back());
           pointers.push_back(&scalars.back());
         }
+    if (simplices)
+      {
+        save_on_simplices(folder, pointers);
+        return;
+      }
     parallel::distributed::SolutionTransfer<dim, HostVector, spacedim> transfer(dof_handler);
     // p4est ends the program where it cannot write, and deal.II does not look: the room is found before, and the sizes are looked at afterwards
     const SavedSizes sizes = saved_sizes(dof_handler, scalars.size());
     on_rank_zero(comm, [&] { check_room(folder, {sizes.mesh, sizes.data}); });
     transfer.prepare_for_serialization(pointers);
-    triangulation.save(folder + "/mesh");
+    dynamic_cast<parallel::distributed::Triangulation<dim, spacedim> &>(triangulation).save(folder + "/mesh");
     on_rank_zero(comm, [&] {
       const auto size = [&](const char *name) { return static_cast<std::uint64_t>(std::filesystem::file_size(folder + "/" + name)); };
       if (size("mesh") < sizes.least || size("mesh_fixed.data") != sizes.data || size("mesh.info") == 0)
@@ -63,16 +73,79 @@ namespace leopard
   }
 
   template <int dim, int spacedim>
+  void Discretization<dim, spacedim>::save_on_simplices(const std::string &folder, const std::vector<const HostVector *> &scalars) const
+  {
+    // the mesh is that of the file, refined: the number of cells says how often, then the values of each vector, cell by cell
+    std::string       text;
+    const std::size_t sizes[] = {triangulation.n_active_cells(), scalars.size()};
+    text.append(reinterpret_cast<const char *>(sizes), sizeof(sizes));
+    for (const HostVector *scalar : scalars)
+      {
+        const std::vector<double> values = values_of_cells(*scalar);
+        text.append(reinterpret_cast<const char *>(values.data()), values.size() * sizeof(double));
+      }
+    on_rank_zero(comm, [&] {
+      check_room(folder, {text.size()});
+      write_file_atomically(folder + "/values", text);
+    });
+  }
+
+  template <int dim, int spacedim>
+  std::vector<HostVector> Discretization<dim, spacedim>::load_on_simplices(const std::string &folder, unsigned int n_scalars)
+  {
+    const std::string path = folder + "/values", text = read_file(path, comm);
+    std::size_t       sizes[2] = {0, 0};
+    if (text.size() >= sizeof(sizes))
+      std::memcpy(sizes, text.data(), sizeof(sizes));
+    while (triangulation.n_active_cells() < sizes[0] && sizes[0] < text.size())
+      leopard::refine_simplices(triangulation);
+    distribute_unknowns();
+    const unsigned int n        = dof_handler.get_fe().dofs_per_cell;
+    const std::size_t  n_values = static_cast<std::size_t>(n) * triangulation.n_active_cells();
+    if (sizes[0] != triangulation.n_active_cells() || sizes[1] != n_scalars || text.size() != sizeof(sizes) + n_scalars * n_values * sizeof(double))
+      throw Error("the file '" + path + "' is not of this mesh and these fields: " + std::to_string(sizes[0]) + " cells, " +
+                  std::to_string(text.size()) + " bytes\n  expected: " + std::to_string(triangulation.n_active_cells()) +
+                  " cells, and the mesh file that the run has begun with; --overwrite to start anew");
+
+    std::vector<HostVector>              scalars(n_scalars, HostVector(owned, comm));
+    std::vector<types::global_dof_index> dofs(n);
+    for (unsigned int s = 0; s < n_scalars; ++s)
+      {
+        for (const auto &cell : dof_handler.active_cell_iterators())
+          if (cell->is_locally_owned())
+            {
+              cell->get_dof_indices(dofs);
+              for (unsigned int i = 0; i < n; ++i)
+                if (owned.is_element(dofs[i]))
+                  {
+                    double value = 0.;
+                    std::memcpy(
+                      &value, text.data() + sizeof(sizes) + (s * n_values + n * cell->active_cell_index() + i) * sizeof(double), sizeof(double));
+                    scalars[s](dofs[i]) = value;
+                  }
+            }
+        scalars[s].compress(VectorOperation::insert);
+      }
+    return scalars;
+  }
+
+  template <int dim, int spacedim>
   std::vector<HostVector> Discretization<dim, spacedim>::load(const std::string &folder, unsigned int n_vectors)
   {
-    triangulation.load(folder + "/mesh");
-    distribute_unknowns();
-    std::vector<HostVector>   scalars(n_vectors * components, HostVector(owned, comm));
-    std::vector<HostVector *> pointers;
-    for (HostVector &scalar : scalars)
-      pointers.push_back(&scalar);
-    parallel::distributed::SolutionTransfer<dim, HostVector, spacedim> transfer(dof_handler);
-    transfer.deserialize(pointers);
+    std::vector<HostVector> scalars;
+    if (simplices)
+      scalars = load_on_simplices(folder, n_vectors * components);
+    else
+      {
+        dynamic_cast<parallel::distributed::Triangulation<dim, spacedim> &>(triangulation).load(folder + "/mesh");
+        distribute_unknowns();
+        scalars.assign(n_vectors * components, HostVector(owned, comm));
+        std::vector<HostVector *> pointers;
+        for (HostVector &scalar : scalars)
+          pointers.push_back(&scalar);
+        parallel::distributed::SolutionTransfer<dim, HostVector, spacedim> transfer(dof_handler);
+        transfer.deserialize(pointers);
+      }
 
     std::vector<HostVector> vectors(n_vectors, make_vector());
     for (unsigned int v = 0; v < n_vectors; ++v)

@@ -4,10 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstdlib>
 #include <map>
-#include <sstream>
-#include <unordered_map>
 #include <vector>
 
 namespace leopard
@@ -38,208 +35,33 @@ namespace leopard
       return length > 0. ? Vector{a[0] / length, a[1] / length, a[2] / length} : Vector{0., 0., 0.};
     }
 
-    struct Failure
+    using Element = GmshMesh::Element;
+
+    /** The sides of a cell and its edges, as places in its list of nodes (Gmsh's order). */
+    struct Shape
     {
-      std::string reason;
+      std::vector<std::vector<int>> sides, edges;
     };
 
-    struct Element
+    const Shape &shape_of(CellKind kind)
     {
-      std::size_t      line;
-      std::vector<int> nodes; ///< numbers of points, from 0, in Gmsh's order
-    };
-
-    /** Nodes, and elements of the types that matter here. */
-    struct GmshMesh
-    {
-      std::vector<Vector>  points;
-      std::vector<Element> cells, lines, quadrilaterals;
-    };
-
-    /** Goes through the lines of a file. */
-    class GmshReader
-    {
-    public:
-      GmshReader(const std::string &text, int dim_)
-        : stream(text)
-        , dim(dim_)
-      {
-      }
-
-      GmshMesh read()
-      {
-        read_format();
-        next("$Nodes or $PhysicalNames");
-        if (line == "$PhysicalNames")
-          {
-            while (line != "$EndPhysicalNames")
-              next("$EndPhysicalNames");
-            next("$Nodes");
-          }
-        read_nodes();
-        next("$Elements");
-        read_elements();
-        return std::move(mesh);
-      }
-
-    private:
-      [[noreturn]] void fail(const std::string &expected) const
-      {
-        throw Failure{"line " + std::to_string(number) + " is '" + line.substr(0, 60) + "'\n  there should be: " + expected};
-      }
-
-      void next(const std::string &expected)
-      {
-        if (!std::getline(stream, line))
-          throw Failure{"it ends after line " + std::to_string(number) + "\n  there should be: " + expected};
-        ++number;
-        line.erase(line.find_last_not_of(" \t\r") + 1);
-      }
-
-      /** The numbers of a line, all of it. */
-      std::vector<double> numbers(const std::string &expected)
-      {
-        next(expected);
-        std::vector<double> found;
-        const char         *position = line.c_str();
-        for (char *end = nullptr; *position != '\0'; position = end)
-          {
-            found.push_back(std::strtod(position, &end));
-            if (end == position || !std::isfinite(found.back()))
-              fail(expected);
-            end += *end == ' ' || *end == '\t' ? 1 : 0;
-          }
-        return found;
-      }
-
-      int whole(double value, int smallest, const std::string &expected) const
-      {
-        if (!(value >= smallest && value <= 2147483647. && value == std::floor(value)))
-          fail(expected);
-        return static_cast<int>(value);
-      }
-
-      void read_format()
-      {
-        const std::string format = "$MeshFormat, '2.2 0 8', $EndMeshFormat: a mesh in format MSH 2.2, ASCII (gmsh -format msh22)";
-        next(format);
-        if (line != "$MeshFormat")
-          fail(format);
-        next(format);
-        std::istringstream words(line);
-        std::string        version, binary;
-        words >> version >> binary;
-        if ((version != "2" && version != "2.0" && version != "2.1" && version != "2.2") || binary != "0")
-          fail(format);
-        next(format);
-        if (line != "$EndMeshFormat")
-          fail(format);
-      }
-
-      int count(const std::string &what)
-      {
-        const std::string         expected = "the number of " + what;
-        const std::vector<double> found    = numbers(expected);
-        if (found.size() != 1)
-          fail(expected);
-        return whole(found[0], 1, expected);
-      }
-
-      void read_nodes()
-      {
-        const std::string form = "a node, 'ID X Y Z' with an id of its own and finite coordinates up to 1e100";
-        if (line != "$Nodes")
-          fail("$Nodes");
-        for (int left = count("nodes"); left > 0; --left)
-          {
-            const std::vector<double> found = numbers(form);
-            if (found.size() != 4 || !ids.emplace(whole(found[0], 1, form), static_cast<int>(mesh.points.size())).second)
-              fail(form);
-            for (int d = 0; d < 3; ++d)
-              if (std::abs(found[1 + d]) > 1e100)
-                fail(form);
-            mesh.points.push_back({found[1], found[2], found[3]});
-          }
-        next("$EndNodes");
-        if (line != "$EndNodes")
-          fail("$EndNodes");
-      }
-
-      void read_elements()
-      {
-        const std::string form = "an element, 'ID TYPE NUMBER_OF_TAGS TAGS... NODES...' with nodes of the list above, each once";
-        if (line != "$Elements")
-          fail("$Elements");
-        for (int left = count("elements"); left > 0; --left)
-          {
-            const std::vector<double> found = numbers(form);
-            if (found.size() < 4)
-              fail(form);
-            const int         type = whole(found[1], 1, form), n_tags = whole(found[2], 0, form);
-            const std::size_t n_nodes = n_nodes_of(type), first = 3 + static_cast<std::size_t>(n_tags);
-            if (found.size() != first + n_nodes)
-              fail(form);
-            for (std::size_t i = 3; i < first; ++i)
-              whole(found[i], 0, "tags from 0 on; the first is the boundary id");
-            Element element{number, {}};
-            for (std::size_t i = first; i < found.size(); ++i)
-              {
-                const auto node = ids.find(whole(found[i], 1, form));
-                if (node == ids.end() || std::find(element.nodes.begin(), element.nodes.end(), node->second) != element.nodes.end())
-                  fail(form);
-                element.nodes.push_back(node->second);
-              }
-            if (type == (dim == 2 ? 3 : 5))
-              mesh.cells.push_back(element);
-            else if (type == 1)
-              mesh.lines.push_back(element);
-            else if (type == 3)
-              mesh.quadrilaterals.push_back(element);
-          }
-        next("$EndElements");
-        if (line != "$EndElements")
-          fail("$EndElements");
-        if (mesh.cells.empty())
-          throw Failure{std::string("it has no ") + (dim == 2 ? "quadrilaterals" : "hexahedra")};
-      }
-
-      std::size_t n_nodes_of(int type) const
-      {
-        switch (type)
-          {
-            case 15:
-              return 1;
-            case 1:
-              return 2;
-            case 3:
-              return 4;
-            case 5:
-              if (dim == 3)
-                return 8;
-          }
-        const std::map<int, std::string> names = {{2, "triangle"},
-                                                  {4, "tetrahedron"},
-                                                  {5, "hexahedron"},
-                                                  {6, "prism"},
-                                                  {7, "pyramid"},
-                                                  {8, "line of order 2"},
-                                                  {10, "quadrilateral of order 2"}};
-        const auto                       name  = names.find(type);
-        fail("elements of the types 15 (point), 1 (line), 3 (quadrilateral)" + std::string(dim == 3 ? " and 5 (hexahedron)" : "") +
-             "; this one has type " + std::to_string(type) + (name == names.end() ? "" : ", a " + name->second));
-      }
-
-      std::istringstream           stream;
-      const int                    dim;
-      std::string                  line;
-      std::size_t                  number = 0;
-      std::unordered_map<int, int> ids; ///< the number of a point by its id
-      GmshMesh                     mesh;
-    };
+      using List                       = std::vector<std::vector<int>>;
+      static const List  around_three  = {{0, 1}, {1, 2}, {2, 0}};
+      static const List  around_four   = {{0, 1}, {1, 2}, {2, 3}, {3, 0}};
+      static const Shape triangle      = {around_three, around_three};
+      static const Shape quadrilateral = {around_four, around_four};
+      static const Shape tetrahedron   = {{{0, 1, 2}, {0, 1, 3}, {0, 2, 3}, {1, 2, 3}}, {{0, 1}, {0, 2}, {0, 3}, {1, 2}, {1, 3}, {2, 3}}};
+      static const Shape hexahedron    = {{{0, 1, 2, 3}, {4, 5, 6, 7}, {0, 1, 5, 4}, {1, 2, 6, 5}, {2, 3, 7, 6}, {3, 0, 4, 7}},
+                                          {{0, 1}, {1, 2}, {2, 3}, {3, 0}, {4, 5}, {5, 6}, {6, 7}, {7, 4}, {0, 4}, {1, 5}, {2, 6}, {3, 7}}};
+      return kind == CellKind::triangle        ? triangle
+             : kind == CellKind::quadrilateral ? quadrilateral
+             : kind == CellKind::tetrahedron   ? tetrahedron
+                                               : hexahedron;
+    }
 
     [[noreturn]] void fail_at(const Element &element, const std::string &reason)
     {
-      throw Failure{"the element in line " + std::to_string(element.line) + " " + reason};
+      throw GmshFailure{"the element in line " + std::to_string(element.line) + " " + reason};
     }
 
     /** Sines of angles, and volumes of unit edges, below this are taken for zero. */
@@ -285,6 +107,29 @@ namespace leopard
         }
     }
 
+    /** The angles of a triangle are neither 0 nor pi, nor the solid ones of a tetrahedron. */
+    void check_simplex(const GmshMesh &mesh, const Element &cell)
+    {
+      const std::size_t n = cell.nodes.size();
+      for (std::size_t i = 0; i < n; ++i)
+        {
+          const auto   edge   = [&](std::size_t k) { return unit(difference(mesh.points[cell.nodes[(i + k) % n]], mesh.points[cell.nodes[i]])); };
+          const Vector normal = cross(edge(1), edge(2));
+          if (!((n == 3 ? std::sqrt(dot(normal, normal)) : std::abs(dot(normal, edge(3)))) > smallest_measure))
+            fail_at(cell, "is flat\n  there should be " + names_of(mesh.kind) + " with " + (n == 3 ? "an area" : "a volume"));
+        }
+    }
+
+    void check_cell(const GmshMesh &mesh, const Element &cell)
+    {
+      if (is_simplex(mesh.kind))
+        check_simplex(mesh, cell);
+      else if (mesh.kind == CellKind::quadrilateral)
+        check_quadrilateral(mesh, cell);
+      else
+        check_hexahedron(mesh, cell);
+    }
+
     /** Which cells meet in a side. */
     struct Neighbours
     {
@@ -296,17 +141,13 @@ namespace leopard
 
     Sides find_sides(const GmshMesh &mesh, int dim)
     {
-      static const int faces[6][4] = {{0, 1, 2, 3}, {4, 5, 6, 7}, {0, 1, 5, 4}, {1, 2, 6, 5}, {2, 3, 7, 6}, {3, 0, 4, 7}};
-      Sides            sides;
+      Sides sides;
       for (std::size_t c = 0; c < mesh.cells.size(); ++c)
-        for (int s = 0; s < (dim == 2 ? 4 : 6); ++s)
+        for (const std::vector<int> &places : shape_of(mesh.kind).sides)
           {
-            const std::vector<int> &nodes = mesh.cells[c].nodes;
-            std::vector<int>        side;
-            if (dim == 2)
-              side = {nodes[s], nodes[(s + 1) % 4]};
-            else
-              side = {nodes[faces[s][0]], nodes[faces[s][1]], nodes[faces[s][2]], nodes[faces[s][3]]};
+            std::vector<int> side;
+            for (const int place : places)
+              side.push_back(mesh.cells[c].nodes[place]);
             const bool forward = side[0] < side[1];
             std::sort(side.begin(), side.end());
             Neighbours &found = sides[side];
@@ -361,7 +202,7 @@ namespace leopard
       const auto turns_left = [&](int cell) {
         const std::vector<int> &nodes = mesh.cells[cell].nodes;
         const Vector           &here  = mesh.points[nodes[0]];
-        return cross(difference(mesh.points[nodes[1]], here), difference(mesh.points[nodes[3]], here))[2] > 0.;
+        return cross(difference(mesh.points[nodes[1]], here), difference(mesh.points[nodes.back()], here))[2] > 0.;
       };
       for (const auto &[unused, side] : sides)
         if (side.cells[1] >= 0 && (side.forward[0] == side.forward[1]) == (turns_left(side.cells[0]) == turns_left(side.cells[1])))
@@ -369,10 +210,10 @@ namespace leopard
     }
 
     /** @param nodes two of the element's, sorted. */
-    bool has_edge(const Element &element, const std::vector<int> &nodes, int dim)
+    bool has_edge(CellKind kind, const Element &element, const std::vector<int> &nodes)
     {
-      static const int edges[12][2] = {{0, 1}, {1, 2}, {2, 3}, {3, 0}, {4, 5}, {5, 6}, {6, 7}, {7, 4}, {0, 4}, {1, 5}, {2, 6}, {3, 7}};
-      return std::any_of(edges, edges + (dim == 2 ? 4 : 12), [&](const int(&edge)[2]) {
+      const auto &edges = shape_of(kind).edges;
+      return std::any_of(edges.begin(), edges.end(), [&](const std::vector<int> &edge) {
         const int a = element.nodes[edge[0]], b = element.nodes[edge[1]];
         return std::min(a, b) == nodes[0] && std::max(a, b) == nodes[1];
       });
@@ -395,7 +236,7 @@ namespace leopard
           for (auto &[other, nodes] : common)
             {
               std::sort(nodes.begin(), nodes.end());
-              const bool is_edge = nodes.size() == 2 && has_edge(mesh.cells[c], nodes, dim) && has_edge(mesh.cells[other], nodes, dim);
+              const bool is_edge = nodes.size() == 2 && has_edge(mesh.kind, mesh.cells[c], nodes) && has_edge(mesh.kind, mesh.cells[other], nodes);
               if (nodes.size() > 1 && !is_edge && !(dim == 3 && sides.count(nodes) == 1))
                 fail_at(mesh.cells[c],
                         "has " + std::to_string(nodes.size()) + " nodes in common with that in line " + std::to_string(mesh.cells[other].line) +
@@ -404,22 +245,39 @@ namespace leopard
         }
     }
 
-    /** Lines and boundary quadrilaterals are sides of the mesh: deal.II ignores others without a word. */
-    void check_boundary(const GmshMesh &mesh, const Sides &sides, int dim)
+    /**
+     * Elements of the boundary are sides of the mesh and in one physical group. Those without one between two cells, which Gmsh writes if there are no
+     * groups at all, are left out.
+     */
+    void check_boundary(GmshMesh &mesh, const Sides &sides)
     {
-      for (const Element &element : dim == 2 ? mesh.lines : mesh.quadrilaterals)
+      std::map<std::vector<int>, const Element *> given;
+      std::vector<Element>                        boundary;
+      for (const Element &element : mesh.sides)
         {
           std::vector<int> nodes = element.nodes;
           std::sort(nodes.begin(), nodes.end());
           const auto side = sides.find(nodes);
           if (side == sides.end())
-            fail_at(element, std::string("is no side of a ") + (dim == 2 ? "quadrilateral" : "hexahedron"));
+            fail_at(element, "is no side of a " + name_of(mesh.kind));
           if (side->second.cells[1] >= 0)
+            {
+              if (element.id == 0)
+                continue;
+              fail_at(element,
+                      "lies between those in lines " + std::to_string(mesh.cells[side->second.cells[0]].line) + " and " +
+                        std::to_string(mesh.cells[side->second.cells[1]].line) +
+                        "\n  there should be physical groups of lines (2D) or faces (3D) at the boundary only");
+            }
+          const auto [place, is_new] = given.emplace(nodes, &element);
+          if (!is_new && place->second->id != element.id)
             fail_at(element,
-                    "lies between those in lines " + std::to_string(mesh.cells[side->second.cells[0]].line) + " and " +
-                      std::to_string(mesh.cells[side->second.cells[1]].line) +
-                      "\n  lines and boundary quadrilaterals should be at the boundary only");
+                    "has the boundary id " + std::to_string(element.id) + ", and the same side in line " + std::to_string(place->second->line) +
+                      " has " + std::to_string(place->second->id) + "\n  there should be parts of the boundary in one physical group each");
+          if (is_new)
+            boundary.push_back(element);
         }
+      mesh.sides = std::move(boundary);
     }
 
     void check_plane(const GmshMesh &mesh)
@@ -431,34 +289,31 @@ namespace leopard
           largest_z = std::max(largest_z, std::abs(p[2]));
         }
       if (largest_z > 1e-10 * largest)
-        throw Failure{
+        throw GmshFailure{
           "it has nodes off the plane z = 0, but 'Mesh/Domain' is file and 'Dimension' is 2\n  expected: Domain = surface file for a surface "
-          "in space, or Dimension = 3 for hexahedra, or a mesh in the plane"};
+          "in space, or Dimension = 3 for a body, or a mesh in the plane"};
     }
   } // namespace
 
-  std::string why_no_mesh(const std::string &text, int dim, int spacedim)
+  std::string why_no_mesh(const std::string &text, int dim, int spacedim, GmshMesh &mesh)
   {
     try
       {
-        const GmshMesh mesh = GmshReader(text, dim).read();
+        mesh = parse_gmsh(text, dim);
         if (spacedim == 2)
           check_plane(mesh);
         for (const Element &cell : mesh.cells)
-          if (dim == 2)
-            check_quadrilateral(mesh, cell);
-          else
-            check_hexahedron(mesh, cell);
+          check_cell(mesh, cell);
         const Sides sides = find_sides(mesh, dim);
         check_common_nodes(mesh, sides, dim);
-        check_boundary(mesh, sides, dim);
+        check_boundary(mesh, sides);
         if (dim == 2)
           check_two_sides(mesh, sides);
         if (spacedim == 2)
           check_no_overlap(mesh, sides);
         return "";
       }
-    catch (const Failure &failure)
+    catch (const GmshFailure &failure)
       {
         return failure.reason;
       }

@@ -2,15 +2,20 @@
 #include "mesh.h"
 
 #include "gmsh_file.h"
+#include "gmsh_triangulation.h"
 
 #include <applications/run/collective.h>
 #include <solvers/base/errors.h>
 
 #include <deal.II/base/parameter_handler.h>
+#include <deal.II/base/quadrature_lib.h>
+#include <deal.II/distributed/shared_tria.h>
 #include <deal.II/distributed/tria.h>
+#include <deal.II/fe/fe_simplex_p.h>
+#include <deal.II/fe/fe_values.h>
+#include <deal.II/fe/mapping_fe.h>
 #include <deal.II/fe/mapping_q.h>
 #include <deal.II/grid/grid_generator.h>
-#include <deal.II/grid/grid_in.h>
 #include <deal.II/grid/grid_tools.h>
 #include <deal.II/grid/manifold_lib.h>
 
@@ -44,7 +49,11 @@ namespace leopard
     prm.declare_entry("Tube radius", "0.4", Double(0.), "Radius of the torus' tube. Dimensionless length.");
     prm.declare_entry("Half length", "1", Double(0.), "Half the length of the cylinder. Dimensionless length.");
     prm.declare_entry(
-      "File", "", Anything(), "Gmsh mesh (MSH format 2.2) of quadrilaterals or hexahedra; relative to the folder of the parameter file.");
+      "File",
+      "",
+      Anything(),
+      "Gmsh mesh (MSH 2.2 or 4.1, ASCII) of one kind of cells, quadrilaterals or triangles, hexahedra or tetrahedra; relative to the folder of the "
+      "parameter file. Boundary ids are the numbers of the physical groups of curves (2D) or surfaces (3D), 0 without.");
     prm.declare_entry("Global refinements", "0", Integer(0, 20), "How often each cell is split in 2^dim. Dimensionless.");
     prm.declare_entry("Adaptive", "false", Bool(), "Refine where the Kelly error estimator is large (stationary problems only).");
     prm.declare_entry(
@@ -124,13 +133,11 @@ namespace leopard
 
     /** What deal.II says against a mesh that has the right form; nothing if it takes it. */
     template <int dim, int spacedim>
-    std::string why_deal_ii_refuses(Triangulation<dim, spacedim> &triangulation, const std::string &text)
+    std::string why_deal_ii_refuses(Triangulation<dim, spacedim> &triangulation, const GmshMesh &mesh)
     {
-      std::istringstream stream(text);
       try
         {
-          GridIn<dim, spacedim> grid_in(triangulation);
-          grid_in.read_msh(stream);
+          create_triangulation(triangulation, mesh);
         }
       catch (const ExceptionBase &exception)
         {
@@ -146,18 +153,28 @@ namespace leopard
       return "";
     }
 
-    /** Every rank reads the same text, which only rank 0 took from the disk. */
-    template <int dim, int spacedim>
-    void read_gmsh(Triangulation<dim, spacedim> &triangulation, const std::string &file, MPI_Comm comm)
+    void throw_unless_empty(const std::string &reason, const std::string &file, int dim)
     {
-      const std::string text   = read_file(file, comm);
-      std::string       reason = why_no_mesh(text, dim, spacedim);
-      if (reason.empty())
-        reason = why_deal_ii_refuses(triangulation, text);
       if (!reason.empty())
-        throw Error("the mesh file '" + file + "' cannot be used: " + reason + "\n  expected: a Gmsh mesh in format 2.2 (gmsh -format msh22) with " +
-                    (dim == 2 ? "quadrilaterals only (Mesh.RecombineAll = 1; Mesh.SubdivisionAlgorithm = 1)" : "hexahedra only") +
+        throw Error("the mesh file '" + file + "' cannot be used: " + reason + "\n  expected: a Gmsh mesh in format 2.2 or 4.1, ASCII, with " +
+                    (dim == 2 ? "quadrilaterals only or triangles only" : "hexahedra only or tetrahedra only") +
                     " for 'Dimension = " + std::to_string(dim) + "'");
+    }
+
+    /** What cannot be done with triangles and tetrahedra. */
+    void check_simplices(const MeshParameters &parameters, CellKind kind, bool multigrid)
+    {
+      const std::string where = "'Mesh/File' is " + parameters.file + ", a mesh of " + names_of(kind);
+      if (parameters.adaptive)
+        throw Error(where +
+                    ", and 'Mesh/Adaptive' is true, which deal.II cannot do with them\n  expected: set Adaptive = false with more 'Mesh/Global "
+                    "refinements' or a mesh that Gmsh has made finer where that matters, or a mesh of " +
+                    (kind == CellKind::triangle ? "quadrilaterals" : "hexahedra"));
+      if (multigrid)
+        throw Error(where +
+                    ", and multigrid or a study of smoothers is asked for, for which deal.II makes no levels of them\n  expected: another linear "
+                    "solver or preconditioner, for example 'Linear solver/Method' = cg or gmres with 'Preconditioner' = amg, or a mesh of " +
+                    (kind == CellKind::triangle ? "quadrilaterals" : "hexahedra"));
     }
 
     /**
@@ -213,19 +230,72 @@ namespace leopard
   } // namespace
 
   template <int dim, int spacedim>
-  void make_coarse_mesh(parallel::distributed::Triangulation<dim, spacedim> &triangulation, const MeshParameters &parameters)
+  std::unique_ptr<parallel::TriangulationBase<dim, spacedim>> make_coarse_mesh(const MeshParameters &parameters, bool multigrid, MPI_Comm comm)
   {
-    if (parameters.domain == "file" || parameters.domain == "surface file")
-      read_gmsh(triangulation, parameters.file, triangulation.get_communicator());
+    using Smoothing      = Triangulation<dim, spacedim>;
+    using Distributed    = parallel::distributed::Triangulation<dim, spacedim>;
+    const bool from_file = parameters.domain == "file" || parameters.domain == "surface file";
+    GmshMesh   mesh;
+    if (from_file) // every rank reads the same text, which only rank 0 took from the disk
+      throw_unless_empty(why_no_mesh(read_file(parameters.file, comm), dim, spacedim, mesh), parameters.file, dim);
+    std::unique_ptr<parallel::TriangulationBase<dim, spacedim>> triangulation;
+    if (from_file && is_simplex(mesh.kind))
+      {
+        check_simplices(parameters, mesh.kind, multigrid);
+        triangulation = std::make_unique<parallel::shared::Triangulation<dim, spacedim>>(comm, Smoothing::none, true);
+      }
+    else
+      triangulation =
+        std::make_unique<Distributed>(comm,
+                                      typename Smoothing::MeshSmoothing(Smoothing::smoothing_on_refinement | Smoothing::smoothing_on_coarsening |
+                                                                        Smoothing::limit_level_difference_at_vertices), // for local smoothing
+                                      multigrid ? Distributed::construct_multigrid_hierarchy : Distributed::default_setting);
+    if (from_file)
+      throw_unless_empty(why_deal_ii_refuses(*triangulation, mesh), parameters.file, dim);
     else if constexpr (dim != spacedim)
       {
         if (parameters.domain == "sphere")
-          GridGenerator::hyper_sphere(triangulation, Point<spacedim>(), parameters.radius);
+          GridGenerator::hyper_sphere(*triangulation, Point<spacedim>(), parameters.radius);
         else
-          make_torus(triangulation, parameters.radius, parameters.tube_radius);
+          make_torus(*triangulation, parameters.radius, parameters.tube_radius);
       }
     else
-      make_region(triangulation, parameters);
+      make_region(*triangulation, parameters);
+    return triangulation;
+  }
+
+  template <int dim, int spacedim>
+  bool has_simplices(const Triangulation<dim, spacedim> &triangulation)
+  {
+    return triangulation.all_reference_cells_are_simplex();
+  }
+
+  template <int dim, int spacedim>
+  std::unique_ptr<Mapping<dim, spacedim>> make_mapping(const Triangulation<dim, spacedim> &triangulation, unsigned int degree)
+  {
+    if (has_simplices(triangulation))
+      return std::make_unique<MappingFE<dim, spacedim>>(FE_SimplexP<dim, spacedim>(1));
+    return std::make_unique<MappingQ<dim, spacedim>>(degree);
+  }
+
+  template <int dim, int spacedim>
+  double measure_of(const parallel::TriangulationBase<dim, spacedim> &triangulation)
+  {
+    const auto mapping = make_mapping(triangulation, 4); // of a higher degree for the curved boundaries
+    if (has_simplices(triangulation))
+      {
+        double                     measure = 0.;
+        FE_SimplexP<dim, spacedim> fe(1);
+        FEValues<dim, spacedim>    values(*mapping, fe, QGaussSimplex<dim>(1), update_JxW_values);
+        for (const auto &cell : triangulation.active_cell_iterators())
+          if (cell->is_locally_owned())
+            {
+              values.reinit(cell);
+              measure += values.JxW(0);
+            }
+        return Utilities::MPI::sum(measure, triangulation.get_communicator());
+      }
+    return GridTools::volume(triangulation, *mapping);
   }
 
   template <int dim, int spacedim>
@@ -267,13 +337,13 @@ namespace leopard
         domain.measure = 4. * numbers::PI * parameters.radius * parameters.radius;
       }
     else
-      domain.measure = GridTools::volume(triangulation, MappingQ<dim, spacedim>(4)); // of a higher degree for the curved boundaries
+      domain.measure = measure_of(*make_coarse_mesh<dim, spacedim>(parameters, false, comm));
     domain.cell_size = std::pow(domain.measure / domain.n_cells, 1. / dim);
     return domain;
   }
 
   template <int dim, int spacedim>
-  std::set<types::boundary_id> boundary_ids(const parallel::distributed::Triangulation<dim, spacedim> &triangulation)
+  std::set<types::boundary_id> boundary_ids(const Triangulation<dim, spacedim> &triangulation)
   {
     // the coarse mesh is whole on every rank
     std::set<types::boundary_id> ids;
@@ -284,13 +354,22 @@ namespace leopard
     return ids;
   }
 
-  template Domain                       describe_domain<2, 2>(const MeshParameters &, MPI_Comm);
-  template Domain                       describe_domain<3, 3>(const MeshParameters &, MPI_Comm);
-  template Domain                       describe_domain<2, 3>(const MeshParameters &, MPI_Comm);
-  template void                         make_coarse_mesh(parallel::distributed::Triangulation<2, 2> &, const MeshParameters &);
-  template void                         make_coarse_mesh(parallel::distributed::Triangulation<3, 3> &, const MeshParameters &);
-  template void                         make_coarse_mesh(parallel::distributed::Triangulation<2, 3> &, const MeshParameters &);
-  template std::set<types::boundary_id> boundary_ids(const parallel::distributed::Triangulation<2, 2> &);
-  template std::set<types::boundary_id> boundary_ids(const parallel::distributed::Triangulation<3, 3> &);
-  template std::set<types::boundary_id> boundary_ids(const parallel::distributed::Triangulation<2, 3> &);
+  template std::unique_ptr<parallel::TriangulationBase<2, 2>> make_coarse_mesh(const MeshParameters &, bool, MPI_Comm);
+  template bool                                               has_simplices(const Triangulation<2, 2> &);
+  template std::unique_ptr<Mapping<2, 2>>                     make_mapping(const Triangulation<2, 2> &, unsigned int);
+  template double                                             measure_of(const parallel::TriangulationBase<2, 2> &);
+  template Domain                                             describe_domain<2, 2>(const MeshParameters &, MPI_Comm);
+  template std::set<types::boundary_id>                       boundary_ids(const Triangulation<2, 2> &);
+  template std::unique_ptr<parallel::TriangulationBase<3, 3>> make_coarse_mesh(const MeshParameters &, bool, MPI_Comm);
+  template bool                                               has_simplices(const Triangulation<3, 3> &);
+  template std::unique_ptr<Mapping<3, 3>>                     make_mapping(const Triangulation<3, 3> &, unsigned int);
+  template double                                             measure_of(const parallel::TriangulationBase<3, 3> &);
+  template Domain                                             describe_domain<3, 3>(const MeshParameters &, MPI_Comm);
+  template std::set<types::boundary_id>                       boundary_ids(const Triangulation<3, 3> &);
+  template std::unique_ptr<parallel::TriangulationBase<2, 3>> make_coarse_mesh(const MeshParameters &, bool, MPI_Comm);
+  template bool                                               has_simplices(const Triangulation<2, 3> &);
+  template std::unique_ptr<Mapping<2, 3>>                     make_mapping(const Triangulation<2, 3> &, unsigned int);
+  template double                                             measure_of(const parallel::TriangulationBase<2, 3> &);
+  template Domain                                             describe_domain<2, 3>(const MeshParameters &, MPI_Comm);
+  template std::set<types::boundary_id>                       boundary_ids(const Triangulation<2, 3> &);
 } // namespace leopard

@@ -7,6 +7,7 @@
 
 #include <mpi.h>
 
+#include <memory>
 #include <set>
 #include <string>
 #include <vector>
@@ -14,11 +15,15 @@
 namespace dealii
 {
   class ParameterHandler;
-  namespace parallel::distributed
+  namespace parallel
   {
     template <int dim, int spacedim>
-    class Triangulation;
+    class TriangulationBase;
   }
+  template <int dim, int spacedim>
+  class Mapping;
+  template <int dim, int spacedim>
+  class Triangulation;
 } // namespace dealii
 
 namespace leopard
@@ -33,7 +38,7 @@ namespace leopard
     double                    radius      = 1.;  ///< ball, cylinder, sphere, and the circle in the middle of the torus' tube
     double                    tube_radius = 0.4; ///< torus
     double                    half_length = 1.;  ///< cylinder in 3D
-    std::string               file;              ///< Gmsh file, MSH 2.2
+    std::string               file;              ///< Gmsh file, MSH 2.2 or 4.1
     unsigned int              global_refinements = 0;
 
     bool         adaptive         = false;
@@ -53,11 +58,27 @@ namespace leopard
   };
 
   /**
-   * Makes the coarse mesh, without global refinement. Collective.
-   * @throws Error for a mesh file that is missing, broken, of the other dimension or has cells that are no quadrilaterals or hexahedra.
+   * Makes the coarse mesh, without global refinement: of quadrilaterals or hexahedra a parallel::distributed::Triangulation, on p4est; of triangles or
+   * tetrahedra, which p4est does not know, a parallel::shared one, which is whole on every rank and cannot be refined adaptively. Collective.
+   * @param multigrid whether the levels are to be built, too.
+   * @throws Error for a mesh file that is missing, broken, of the other dimension or of cells that cannot be used; for simplices and multigrid or adaptive
+   * refinement.
    */
   template <int dim, int spacedim>
-  void make_coarse_mesh(dealii::parallel::distributed::Triangulation<dim, spacedim> &triangulation, const MeshParameters &parameters);
+  std::unique_ptr<dealii::parallel::TriangulationBase<dim, spacedim>>
+  make_coarse_mesh(const MeshParameters &parameters, bool multigrid, MPI_Comm comm);
+
+  /** Whether the cells are triangles or tetrahedra; on all ranks. */
+  template <int dim, int spacedim>
+  bool has_simplices(const dealii::Triangulation<dim, spacedim> &triangulation);
+
+  /** Cells of a degree for a triangulation: of simplices always 1, as files say nothing of curved ones. */
+  template <int dim, int spacedim>
+  std::unique_ptr<dealii::Mapping<dim, spacedim>> make_mapping(const dealii::Triangulation<dim, spacedim> &triangulation, unsigned int degree);
+
+  /** Area or volume. Collective. */
+  template <int dim, int spacedim>
+  double measure_of(const dealii::parallel::TriangulationBase<dim, spacedim> &triangulation);
 
   /** Name, edges and measure of the domain, for problems. Makes the coarse mesh for its area or volume, if need be. Collective. @throws Error as
    * make_coarse_mesh(). */
@@ -66,5 +87,5 @@ namespace leopard
 
   /** Boundary ids of the mesh, the same on every rank. Collective. */
   template <int dim, int spacedim>
-  std::set<dealii::types::boundary_id> boundary_ids(const dealii::parallel::distributed::Triangulation<dim, spacedim> &triangulation);
+  std::set<dealii::types::boundary_id> boundary_ids(const dealii::Triangulation<dim, spacedim> &triangulation);
 } // namespace leopard

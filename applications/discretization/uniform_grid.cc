@@ -17,7 +17,9 @@ namespace leopard
   template <int dim>
   UniformGrid find_uniform_grid(const Discretization<dim, dim> &discretization)
   {
-    UniformGrid                                   result;
+    UniformGrid result;
+    if (discretization.on_simplices()) // even where its nodes are on a grid
+      return result;
     const IndexSet                               &owned = discretization.dof_handler.locally_owned_dofs();
     std::map<types::global_dof_index, Point<dim>> points;
     DoFTools::map_dofs_to_support_points(*discretization.mapping, discretization.dof_handler, points);

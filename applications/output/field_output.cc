@@ -7,7 +7,6 @@
 #include <applications/run/run_directory.h>
 #include <solvers/base/errors.h>
 
-#include <deal.II/fe/mapping_q_cache.h>
 #include <deal.II/numerics/data_out.h>
 
 #include <cmath>
@@ -64,6 +63,26 @@ namespace leopard
                     ": the end of the file is missing\n  expected: a whole file; repair it, or remove it to go on without the earlier times in it");
       return written;
     }
+
+    /** Fields on a domain that is larger than its mesh by a factor. */
+    template <int dim, int spacedim>
+    class ScaledDataOut : public DataOut<dim, spacedim>
+    {
+    public:
+      /** To be called after build_patches(). */
+      void scale(double factor)
+      {
+        for (auto &patch : this->patches)
+          {
+            for (Point<spacedim> &vertex : patch.vertices)
+              vertex *= factor;
+            if (patch.points_are_available) // the last rows of its data
+              for (unsigned int d = patch.data.n_rows() - spacedim; d < patch.data.n_rows(); ++d)
+                for (unsigned int i = 0; i < patch.data.n_cols(); ++i)
+                  patch.data(d, i) *= factor;
+          }
+      }
+    };
   } // namespace
 
   template <int dim, int spacedim>
@@ -95,7 +114,7 @@ namespace leopard
   void FieldOutput<dim, spacedim>::write(
     const Discretization<dim, spacedim> &discretization, const HostVector &u, double time, unsigned int step, double scale)
   {
-    DataOut<dim, spacedim> data_out;
+    ScaledDataOut<dim, spacedim> data_out;
     data_out.attach_dof_handler(discretization.dof_handler);
     std::vector<HostVector> components(fields.size());
     for (unsigned int c = 0; c < fields.size(); ++c)
@@ -104,18 +123,8 @@ namespace leopard
         data_out.add_data_vector(components[c], fields[c]);
       }
     const unsigned int degree = discretization.dof_handler.get_fe().degree;
-    if (scale == 1.)
-      data_out.build_patches(*discretization.mapping, degree);
-    else
-      {
-        MappingQCache<dim, spacedim> grown(dynamic_cast<const MappingQ<dim, spacedim> &>(*discretization.mapping).get_degree());
-        grown.initialize(
-          *discretization.mapping,
-          discretization.triangulation,
-          [scale](const auto &, const Point<spacedim> &p) { return Point<spacedim>(scale * p); },
-          false);
-        data_out.build_patches(grown, degree);
-      }
+    data_out.build_patches(*discretization.mapping, degree);
+    data_out.scale(scale);
     DataOutBase::VtkFlags flags(time, step);
     flags.compression_level        = DataOutBase::VtkFlags::best_speed;
     flags.write_higher_order_cells = degree > 1;

@@ -1,39 +1,46 @@
 // SPDX-License-Identifier: Apache-2.0
-// Feeds any text to the check of mesh files (MSH 2.2). What it accepts goes to deal.II's reader and is refined: that may refuse it with an exception, but
-// must not crash, and a mesh that it makes has cells with a finite measure. The first byte says whether the mesh is one in the plane, of a surface or of a
+// Feeds any text to the check of mesh files (MSH 2.2 and 4.1). Of what it accepts deal.II makes a mesh, which is refined: deal.II may refuse it with an exception,
+// but must not crash, and the mesh has cells with a finite measure. The first byte says whether the mesh is one in the plane, of a surface or of a
 // body. deal.II and p4est are not compiled with the fuzzer's instrumentation. For libFuzzer.
 #include "fuzz.h"
 
 #include <applications/discretization/gmsh_file.h>
+#include <applications/discretization/gmsh_triangulation.h>
+#include <applications/discretization/simplex_refinement.h>
 
 #include <deal.II/base/mpi.h>
 #include <deal.II/distributed/tria.h>
-#include <deal.II/grid/grid_in.h>
 
 #include <cmath>
 #include <exception>
-#include <sstream>
+#include <memory>
 
 namespace
 {
   template <int dim, int spacedim>
   void check(const std::string &text)
   {
-    if (!leopard::why_no_mesh(text, dim, spacedim).empty())
+    leopard::GmshMesh mesh;
+    if (!leopard::why_no_mesh(text, dim, spacedim, mesh).empty())
       return;
-    dealii::parallel::distributed::Triangulation<dim, spacedim> triangulation(MPI_COMM_WORLD);
-    std::istringstream                                          stream(text);
+    std::unique_ptr<dealii::Triangulation<dim, spacedim>> triangulation;
+    if (leopard::is_simplex(mesh.kind))
+      triangulation = std::make_unique<dealii::Triangulation<dim, spacedim>>();
+    else
+      triangulation = std::make_unique<dealii::parallel::distributed::Triangulation<dim, spacedim>>(MPI_COMM_WORLD);
     try
       {
-        dealii::GridIn<dim, spacedim> grid_in(triangulation);
-        grid_in.read_msh(stream);
+        leopard::create_triangulation(*triangulation, mesh);
       }
     catch (const std::exception &)
       {
         return; // the program reports it
       }
-    triangulation.refine_global(1);
-    for (const auto &cell : triangulation.active_cell_iterators())
+    if (leopard::is_simplex(mesh.kind))
+      leopard::refine_simplices(*triangulation);
+    else
+      triangulation->refine_global(1);
+    for (const auto &cell : triangulation->active_cell_iterators())
       fuzz::require(std::isfinite(cell->measure()) && cell->measure() > 0., "cells have a positive measure");
   }
 } // namespace
