@@ -20,7 +20,7 @@ namespace leopard
       const std::size_t   n = element.nodes.size();
       CellData<structdim> data(n);
       for (std::size_t i = 0; i < n; ++i)
-        data.vertices[i] = element.nodes[n == GeometryInfo<structdim>::vertices_per_cell ? GeometryInfo<structdim>::ucd_to_deal[i] : i];
+        data.vertices[n == GeometryInfo<structdim>::vertices_per_cell ? GeometryInfo<structdim>::ucd_to_deal[i] : i] = element.nodes[i];
       return data;
     }
 
