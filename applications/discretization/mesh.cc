@@ -321,13 +321,12 @@ namespace leopard
           }
         return domain;
       }
-    parallel::distributed::Triangulation<dim, spacedim> triangulation(comm);
-    make_coarse_mesh(triangulation, parameters);
-    domain.n_cells = triangulation.n_global_active_cells() * std::pow(refined, dim);
+    const auto coarse = make_coarse_mesh<dim, spacedim>(parameters, false, comm);
+    domain.n_cells    = coarse->n_global_active_cells() * std::pow(refined, dim);
     for (unsigned int d = 0; d < spacedim; ++d)
       {
         const auto coordinates = [d](const Point<spacedim> &a, const Point<spacedim> &b) { return a[d] < b[d]; };
-        const auto [low, high] = std::minmax_element(triangulation.get_vertices().begin(), triangulation.get_vertices().end(), coordinates);
+        const auto [low, high] = std::minmax_element(coarse->get_vertices().begin(), coarse->get_vertices().end(), coordinates);
         domain.lower.push_back((*low)[d]);
         domain.upper.push_back((*high)[d]);
       }
@@ -337,7 +336,7 @@ namespace leopard
         domain.measure = 4. * numbers::PI * parameters.radius * parameters.radius;
       }
     else
-      domain.measure = measure_of(*make_coarse_mesh<dim, spacedim>(parameters, false, comm));
+      domain.measure = measure_of(*coarse);
     domain.cell_size = std::pow(domain.measure / domain.n_cells, 1. / dim);
     return domain;
   }
