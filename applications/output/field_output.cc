@@ -94,6 +94,13 @@ namespace leopard
   }
 
   template <int dim, int spacedim>
+  std::vector<std::string> FieldOutput<dim, spacedim>::file_names()
+  {
+    const std::string seven_digits = "[0-9][0-9][0-9][0-9][0-9][0-9][0-9]";
+    return {"solution.pvd", "solution/solution_" + seven_digits + "*.pvtu", "solution/solution_" + seven_digits + "*.vtu"};
+  }
+
+  template <int dim, int spacedim>
   void FieldOutput<dim, spacedim>::resume(unsigned int step)
   {
     const std::string path = run.path("solution.pvd");

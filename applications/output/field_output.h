@@ -22,6 +22,9 @@ namespace leopard
     /** @param fields names of the components. Writes nothing yet. */
     FieldOutput(RunDirectory &run, const std::vector<std::string> &fields, MPI_Comm comm);
 
+    /** Patterns of all that may be written, for RunDirectory::begin(). */
+    static std::vector<std::string> file_names();
+
     /** On resume: keeps the entries of the PVD up to a step and forgets later ones. Collective. @throws Error if the PVD is damaged. */
     void resume(unsigned int step);
 

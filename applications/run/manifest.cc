@@ -10,6 +10,8 @@
 #include <fstream>
 #include <stdexcept>
 
+#include <fnmatch.h>
+
 namespace leopard
 {
   namespace fs = std::filesystem;
@@ -139,6 +141,24 @@ namespace leopard
       file.append(first_line + "\n");
   }
 
+  namespace
+  {
+    [[noreturn]] void fail_as_not_ours(const std::string &path)
+    {
+      throw std::runtime_error("'" + path + "' is to be written, and is there already: Leopard has not written it" +
+                               "\n  expected: no file of this name; rename it, or take another 'Run/Directory'");
+    }
+  } // namespace
+
+  void Manifest::require_free(const std::vector<std::string> &names) const
+  {
+    for (const std::string &name : names)
+      for (const fs::path &path : content_of((fs::path(directory) / name).parent_path()))
+        if (::fnmatch((fs::path(directory) / name).filename().c_str(), path.filename().c_str(), 0) == 0 &&
+            entries.count(path.lexically_relative(directory).string()) == 0)
+          fail_as_not_ours(path.string());
+  }
+
   void Manifest::add(const std::vector<std::string> &paths)
   {
     std::string text;
@@ -146,8 +166,7 @@ namespace leopard
       if (entries.count(path) == 0)
         {
           if (path.back() != '/' && fs::exists(fs::symlink_status(fs::path(directory) / path)))
-            throw std::runtime_error("'" + directory + "/" + path + "' is to be written, and is there already: Leopard has not written it" +
-                                     "\n  expected: no file of this name; rename it, or take another 'Run/Directory'");
+            fail_as_not_ours(directory + "/" + path);
           entries.insert(path);
           text += path + "\n";
         }

@@ -27,6 +27,12 @@ namespace leopard
     /** Adds to the list what is not in it. @throws std::runtime_error, also where such a file is there that Leopard has not written. */
     void add(const std::vector<std::string> &paths);
 
+    /**
+     * Before anything is deleted. @param names that are to be written, the last part of each a pattern as of fnmatch(3).
+     * @throws std::runtime_error where such a file is there that Leopard has not written.
+     */
+    void require_free(const std::vector<std::string> &names) const;
+
     /** Deletes what is listed, and the list. What cannot be deleted stays. */
     void delete_all();
 

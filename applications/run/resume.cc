@@ -110,9 +110,19 @@ namespace leopard
       before[entry] = value;
     std::vector<ChangedEntry> changes;
     for (const auto &[entry, value] : assignments_of(now.all_entries))
-      if (const auto old = before.find(entry); old != before.end() && !same_value(old->second, value) && why_not_used(entry, {now}).empty())
+      if (const auto old = before.find(entry);
+          entry != "Mesh/File" && old != before.end() && !same_value(old->second, value) && why_not_used(entry, {now}).empty())
         changes.push_back({entry, old->second, value});
     return changes;
+  }
+
+  std::string changed_mesh_file(const Parameters &now, const json &before, MPI_Comm comm)
+  {
+    const json mesh = mesh_file(now, comm);
+    if (mesh.is_null() || (before.is_object() && before.contains("checksum") && mesh["checksum"] == before["checksum"]))
+      return "";
+    return "the mesh file '" + now.mesh.file + "' has another content than " +
+           (before.is_object() ? "that of the run had, '" + before.value("path", "") + "'" : "may be: its checksum was not kept");
   }
 
   bool Beginning::has_changed(const std::vector<std::string> &entries) const
@@ -136,19 +146,15 @@ namespace leopard
     for (const ChangedEntry &change : changed_entries(found.metadata->at("parameters"), parameters))
       {
         const OnResume allowed = on_resume(change.entry, parameters.problem->time_dependent());
-        if (change.entry == "Mesh/File")
-          continue; // its content counts
         if (allowed == OnResume::fixed)
           mistakes += "\n  " + describe(change);
         else if (allowed == OnResume::further && !why_too_short(parameters, found).empty())
           mistakes += "\n  " + describe(change) + why_too_short(parameters, found);
         beginning.changes.push_back(change);
       }
-    const json mesh = mesh_file(parameters, comm), mesh_before = found.metadata->value("mesh_file", json());
-    if (!mesh.is_null() && mistakes.empty() && (mesh_before.is_null() || mesh["checksum"] != mesh_before["checksum"]))
-      mistakes += "\n  the mesh file '" + parameters.mesh.file + "' has another content than " +
-                  (mesh_before.is_null() ? "may be: the checkpoint was made before its checksum was kept"
-                                         : "that of the run had, '" + mesh_before["path"].get<std::string>() + "'");
+    if (mistakes.empty()) // another domain is named already
+      if (const std::string change = changed_mesh_file(parameters, found.metadata->value("mesh_file", json()), comm); !change.empty())
+        mistakes += "\n  " + change;
     if (!mistakes.empty())
       throw Error(where + " with these parameters:" + mistakes +
                   "\n  expected: the values that it was made with; --overwrite to start anew, or another 'Run/Directory'");

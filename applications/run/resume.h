@@ -34,10 +34,16 @@ namespace leopard
   bool same_value(const std::string &a, const std::string &b);
 
   /**
-   * The entries that a run uses and whose values differ. @param all_entries_before those of the run there, with all
+   * The entries that a run uses and whose values differ; but the path of a mesh file, whose content counts. @param all_entries_before those of the run there, with all
    * defaults; an entry that they do not have has come with a newer program, and is left out.
    */
   std::vector<ChangedEntry> changed_entries(const std::string &all_entries_before, const Parameters &now);
+
+  /**
+   * Compares the mesh file by its content, wherever it is. @param before entry "mesh_file" of the run.json or checkpoint there.
+   * @return what a message says of another content; empty if there is none. Collective. @throws Error if the file cannot be read.
+   */
+  std::string changed_mesh_file(const Parameters &now, const nlohmann::json &before, MPI_Comm comm);
 
   /** Where a run begins: at a checkpoint with entries that may have changed since, or anew. */
   struct Beginning

@@ -59,12 +59,15 @@ namespace leopard
         provenance.json()["gpu"] = {{"name", gpu.name}, {"driver", gpu.driver}, {"memory_bytes", gpu.total_memory}};
       }
     bool       has_begun = false;
-    const auto begin     = [&] {
+    const auto begin     = [&](const std::vector<std::string> &names) {
       if (has_begun)
         return;
-      const std::string others = directory.begin();
+      const std::vector<std::string> own = {"run.json", "log.txt", "parameters.prm", "parameters_all.prm"};
+      std::vector<std::string>       all = own;
+      all.insert(all.end(), names.begin(), names.end());
+      const std::string others = directory.begin(all);
       has_begun                = true;
-      directory.record({"run.json", "log.txt", "parameters.prm", "parameters_all.prm"});
+      directory.record(own);
       provenance.write();
       if (!others.empty())
         log.line(others);
@@ -81,7 +84,7 @@ namespace leopard
     try
       {
         if (directory.is_new()) // nothing can be lost, and whoever comes later sees what was tried
-          begin();
+          begin({});
         log.line(parameters.description() + analyze_problem(parameters, comm, &provenance.json(), !beginning.checkpoint));
         if (parameters.linear_solver.is_poor_cg())
           log.warning("the preconditioner async with the schedule " + parameters.linear_solver.schedule_name() +

@@ -32,7 +32,8 @@ namespace leopard
   /**
    * Runs all combinations of Parameters::sweep, each in its folder, spread over groups of ranks, and writes sweep.txt and sweep.csv. A run that fails is
    * noted and the others go on. With OpenMode::resume, runs that have finished with the same parameters are not repeated. @return the status. Collective.
-   * @throws Error if anything is wrong with any combination, before the first run; and at the end if runs have failed.
+   * @throws Error if anything is wrong with any combination, before the first run; and at the end if runs have failed. With OpenMode::overwrite the first run
+   * and those that differ from it in one entry are tried, as far as that goes without writing, before what is there is deleted.
    */
   std::string run_sweep(const RunRequest &request, const Parameters &parameters, MPI_Comm comm);
 

@@ -61,7 +61,8 @@ namespace leopard
                                  "' is not empty\n  expected: a new or empty folder; --overwrite to delete the run there, --resume to go on with it, "
                                  "or another 'Run/Directory'");
       if (mode == OpenMode::overwrite && !content.empty() && !is_run)
-        throw std::runtime_error("the folder '" + directory + "' is not empty and holds no run of Leopard (no run.json that says so), but " +
+        throw std::runtime_error("the folder '" + directory + "' is not empty and holds no run of Leopard (no " + Manifest::file_name +
+                                 " and run.json that say so), but " +
                                  some_of(content) + ", so nothing in it is overwritten\n  expected: another 'Run/Directory'");
       return content.empty();
     }
@@ -147,16 +148,17 @@ namespace leopard
       ::close(lock_file);
   }
 
-  std::string RunDirectory::begin()
+  std::string RunDirectory::begin(const std::vector<std::string> &names)
   {
     std::string others;
     on_rank_zero(comm, [&] {
       if (mode == OpenMode::overwrite)
         {
           Manifest old(directory);
+          old.require_free(names);
           old.delete_all();
-          if (const auto names = old.others(); !names.empty())
-            others = "in " + directory + " there is what Leopard has not written, and it stays: " + some_of(names);
+          if (const auto not_ours = old.others(); !not_ours.empty())
+            others = "in " + directory + " there is what Leopard has not written, and it stays: " + some_of(not_ours);
         }
       manifest = std::make_unique<Manifest>(directory);
       manifest->open();

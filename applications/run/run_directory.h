@@ -30,10 +30,10 @@ namespace leopard
 
     /**
      * Before anything is written, and after all that can be checked has been: with OpenMode::overwrite deletes the run that is there. Collective.
-     * @return what is in the folder that Leopard has not written and
+     * @param names that the new run will write, as of Manifest::require_free(). @return what is in the folder that Leopard has not written and
      * that stays, a line for the log, or nothing. @throws Error.
      */
-    std::string begin();
+    std::string begin(const std::vector<std::string> &names);
 
     /** Whether the folder was missing or empty. */
     bool is_new() const { return new_folder; }

@@ -8,6 +8,8 @@
 #include <mpi.h>
 
 #include <functional>
+#include <string>
+#include <vector>
 
 namespace leopard
 {
@@ -24,8 +26,11 @@ namespace leopard
     Log              &log;
     Provenance       &provenance;
     const Beginning  &beginning;
-    /** To be called before the first file is written, and after all that can be checked has been: the run that is there is deleted if it is to be. Collective. */
-    std::function<void()> begin;
+    /**
+     * To be called before the first file is written, and after all that can be checked has been, with the names to be written (RunDirectory::begin()): the run
+     * that is there is deleted if it is to be. Collective.
+     */
+    std::function<void(const std::vector<std::string> &)> begin;
   };
 
   /**

@@ -135,6 +135,9 @@ namespace leopard
     nlohmann::json                cycles = nlohmann::json::array();
     HostVector                    u;
     unsigned int                  first_cycle = 0;
+    std::vector<std::string>      file_names  = output.file_names();
+    if (study)
+      file_names.insert(file_names.end(), {"convergence.txt", "convergence.csv"});
 
     report_unused_entries(context, false);
     if (const auto &found = context.beginning.checkpoint)
@@ -178,7 +181,7 @@ namespace leopard
         discretization.assemble(system, 0.);
         throw_if_stop_requested(context.comm);
         ImplicitSystem implicit(system, problem);
-        context.begin();
+        context.begin(file_names);
         nlohmann::json report;
         report["unknowns"] = discretization.n_unknowns();
         report["cells"]    = discretization.triangulation.n_global_active_cells();
@@ -212,7 +215,7 @@ namespace leopard
         context.provenance.write();
         context.log.check();
       }
-    context.begin();
+    context.begin(file_names);
     for (const std::string &field : problem.fields())
       for (const char *measure : {"minimum", "maximum", "mean"})
         context.provenance.add_measures({measure + (" of " + field)}, {cycles.back()[field][measure]});

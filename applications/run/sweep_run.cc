@@ -7,6 +7,7 @@
 #include "provenance.h"
 #include "resume.h"
 #include "run.h"
+#include "simulation.h"
 #include "stop_signal.h"
 #include "sweep_table.h"
 
@@ -91,13 +92,23 @@ namespace leopard
       on_rank_zero(comm, [&] {
         std::string mistakes;
         for (const Parameters &own : all)
-          if (const std::string status = status_in(own.directory); has_ended(status) || is_unfinished(status))
+          {
+            const std::string status  = status_in(own.directory);
+            const auto        differs = [&](const std::string &what) { mistakes += "\n  in '" + own.directory + "': " + what; };
+            if (!has_ended(status) && !is_unfinished(status))
+              continue;
             for (const ChangedEntry &change : changed_entries(content_of(own.directory + "/parameters_all.prm"), own))
               {
                 const OnResume allowed = on_resume(change.entry, own.problem->time_dependent());
                 if (allowed == OnResume::takes_effect || allowed == OnResume::fixed)
-                  mistakes += "\n  in '" + own.directory + "': " + describe(change);
+                  differs(describe(change));
               }
+            // a run that was killed early has its mesh file in its checkpoints only, and compares it when it goes on
+            const auto mesh = json_in(own.directory).value("mesh_file", nlohmann::json());
+            if (mistakes.empty() && (has_ended(status) || !mesh.is_null()))
+              if (const std::string change = changed_mesh_file(own, mesh, MPI_COMM_SELF); !change.empty())
+                differs(change);
+          }
         if (!mistakes.empty())
           throw std::runtime_error("the sweep in '" + parameters.directory + "' cannot go on, since its runs would not be comparable:" + mistakes +
                                    "\n  expected: the values that they were made with; --overwrite to do all anew, or another 'Run/Directory'");
@@ -269,6 +280,80 @@ namespace leopard
 
   namespace
   {
+    struct AllChecked
+    {
+    };
+
+    /** Does all of a run that comes before its first file. @param directory nothing is changed in it. @throws Error; Stopped. */
+    void rehearse(const RunRequest &single, Parameters &own, RunDirectory &directory, const NodePlace &place, MPI_Comm comm)
+    {
+      own.choose_backend(comm, place);
+      Log              quiet(comm, false);
+      Provenance       not_written("", comm, "");
+      const Beginning  from_nothing;
+      const RunContext context{
+        comm, own, directory, single.mode, quiet, not_written, from_nothing, [](const std::vector<std::string> &) { throw AllChecked(); }};
+      try
+        {
+          run_simulation(context);
+        }
+      catch (const AllChecked &)
+        {
+        }
+    }
+
+    /** Whether at most one of the sweep's entries has another value than in the first run: each value stands in one such run at least. */
+    bool is_one_off(const SweepRun &first, const SweepRun &run)
+    {
+      int n_other = 0;
+      for (std::size_t i = 0; i < run.values.size(); ++i)
+        n_other += run.values[i] != first.values[i] ? 1 : 0;
+      return n_other <= 1;
+    }
+
+    /** In the folders of the runs only what Leopard has written. Local. @throws std::runtime_error. */
+    void require_own_files(const RunDirectory &directory, const std::vector<SweepRun> &runs)
+    {
+      for (const SweepRun &run : runs)
+        if (const std::string folder = directory.path("runs/" + run.folder); fs::exists(folder))
+          if (const auto others = Manifest(folder).others(); !others.empty())
+            throw std::runtime_error("in '" + folder + "', where a run of the sweep is to be, there is what Leopard has not written: '" + others[0] +
+                                     "'\n  expected: an empty folder or one that a run has written; move it, or take another 'Run/Directory'");
+    }
+
+    /** Tries runs as far as that goes without writing, each group of ranks some of them. Collective. @throws Error that names the run; Stopped. */
+    void check_before_deleting(const RunRequest &request, const Parameters &parameters, RunDirectory &directory, MPI_Comm comm, MPI_Comm group)
+    {
+      const auto          runs     = parameters.sweep.runs();
+      const std::size_t   size     = dealii::Utilities::MPI::n_mpi_processes(group);
+      const std::size_t   n_groups = dealii::Utilities::MPI::n_mpi_processes(comm) / size;
+      const std::size_t   mine     = dealii::Utilities::MPI::this_mpi_process(comm) / size;
+      const NodePlace     place    = NodePlace::find(comm);
+      const ErrorReporter reporter(group);
+      std::string         error;
+      std::size_t         i = 0;
+      on_rank_zero(comm, [&] { require_own_files(directory, runs); });
+      for (const SweepRun &run : runs)
+        if (is_one_off(runs[0], run) && i++ % n_groups == mine && error.empty())
+          try
+            {
+              const RunRequest single = request_for(request, parameters, run);
+              Parameters       own    = parameters_for(single, run, group);
+              rehearse(single, own, directory, place, group);
+            }
+          catch (const Stopped &)
+            {
+              break;
+            }
+          catch (const std::exception &exception)
+            {
+              error = "the run " + run.name + " of the sweep: " + exception.what();
+              reporter.end_unless_all_failed(error);
+            }
+      throw_if_any_failed(error, comm);
+      throw_if_stop_requested(comm);
+    }
+
     void delete_claims(const RunDirectory &directory, const std::vector<SweepRun> &runs)
     {
       std::error_code ignored;
@@ -281,8 +366,8 @@ namespace leopard
     void begin_sweep(
       RunDirectory &directory, const Parameters &parameters, const std::vector<SweepRun> &runs, Provenance &provenance, Log &log, MPI_Comm comm)
     {
-      const std::string        others = directory.begin();
       std::vector<std::string> names  = {"run.json", "log.txt", "parameters.prm", "parameters_all.prm", "sweep.txt", "sweep.csv"};
+      const std::string        others = directory.begin(names);
       for (const SweepRun &run : runs)
         names.insert(names.end(), {"runs/" + run.folder + "/", "claims/" + run.folder});
       directory.record(names);
@@ -349,12 +434,22 @@ namespace leopard
         Parameters own = parameters_for(request_for(request, parameters, run), run, comm);
         own.choose_backend(comm, NodePlace::find(comm));
       }
+    Log log(comm);
+    if (request.mode == OpenMode::overwrite && !directory.is_new())
+      try
+        {
+          check_before_deleting(request, parameters, directory, comm, group);
+        }
+      catch (const Stopped &stopped)
+        {
+          log.line(std::string(stopped.what()) + " before anything was computed; " + directory.path() + " is as it was");
+          return stopped.what();
+        }
     Provenance provenance(directory.path("run.json"), comm, request.command);
     const auto runs                     = parameters.sweep.runs();
     provenance.json()["parameter_file"] = request.file;
     provenance.json()["overrides"]      = request.overrides;
     provenance.json()["runs"]           = runs.size();
-    Log         log(comm);
     std::string status, failures;
     begin_sweep(directory, parameters, runs, provenance, log, comm);
     log.line(format("sweep of %zu runs, %u at a time",

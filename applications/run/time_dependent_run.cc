@@ -101,7 +101,7 @@ namespace leopard
 
         if (study)
           {
-            context.begin();
+            context.begin({"convergence.txt", "convergence.csv"});
             TimeLoopParameters no_lines;
             no_lines.log_every = std::numeric_limits<int>::max();
             return run_time_loop(
@@ -237,7 +237,9 @@ namespace leopard
         FieldOutput<dim, spacedim> output(context.directory, problem.fields(), context.comm);
         if (resumed)
           output.resume(integrator->step_number());
-        context.begin();
+        std::vector<std::string> file_names = output.file_names();
+        file_names.emplace_back("statistics");
+        context.begin(file_names);
         context.directory.record({"statistics"});
         measures = std::make_unique<PatternMeasures<dim, spacedim>>(
           discretization, system, problem, context.parameters.growth, context.parameters.pattern_measures);

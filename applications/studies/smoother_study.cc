@@ -31,6 +31,12 @@ namespace leopard
       std::string              text; ///< the tables, for study.txt
     };
 
+    /** All that a study may write. */
+    std::vector<std::string> file_names()
+    {
+      return {"study.txt", "study.csv", "study_history.csv", "study_findings.csv"};
+    }
+
     std::string csv(const Table &table)
     {
       std::ostringstream stream;
@@ -141,7 +147,7 @@ namespace leopard
           try
             {
               const StudyProblem problem = make();
-              context.begin();
+              context.begin(file_names());
               run_competition(context, problem, parameters, name, results);
             }
           catch (const NotEnoughMemory &error)
@@ -176,7 +182,7 @@ namespace leopard
     results.text += winners;
     if (!stop_requested(context.comm))
       compare_with_published(context, results);
-    context.begin(); // if all was left out
+    context.begin(file_names()); // if all was left out
     context.directory.record({"study.txt"});
     on_rank_zero(context.comm, [&] { write_file_atomically(context.directory.path("study.txt"), results.text); });
     return stop_requested(context.comm) ? stop_status() : "finished";

@@ -23,10 +23,10 @@ class RunDirectories(Program):
         super().setUp()
         self.run_directory = self.folder / "output/tiny_turing"
 
-    def rejected(self, *settings, says, options=("--overwrite",)):
+    def rejected(self, *settings, says, options=("--overwrite",), file=TINY, ranks=1):
         """The run fails, says why, and whatever was there before (but the lock) is there as it was."""
         before = content(self.folder)
-        error = self.leopard(TINY, *settings, options=options, fails=True)
+        error = self.leopard(file, *settings, options=options, fails=True, ranks=ranks)
         after = content(self.folder)
         for path in set(before) ^ set(after):
             self.assertEqual(pathlib.Path(path).name, "lock")
@@ -39,7 +39,7 @@ class RunDirectories(Program):
             path = self.folder / "thesis" / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text("precious")
-        self.rejected("Run/Directory=thesis", says="holds no run of Leopard (no run.json that says so), but 'figures', 'log.txt', 'manifest.txt', 'parameters.prm'")
+        self.rejected("Run/Directory=thesis", says="holds no run of Leopard (no manifest.txt and run.json that say so), but 'figures', 'log.txt', 'manifest.txt', 'parameters.prm'")
         self.rejected("Run/Directory=thesis", says="no run to resume", options=["--resume"])
         (self.folder / "thesis/run.json").write_text('{"my": "file"}')
         self.rejected("Run/Directory=thesis", says="holds no run of Leopard")
@@ -113,9 +113,30 @@ class RunDirectories(Program):
 
     def test_a_file_of_a_name_that_is_to_be_written(self):
         self.leopard(TINY)
-        (self.run_directory / "sweep.txt").write_text("precious")
-        self.assertIn("sweep.txt", self.leopard(TINY, "Run/Sweep=gamma: 50", fails=True))
-        self.assertEqual((self.run_directory / "sweep.txt").read_text(), "precious")
+        def rejected(name, *settings, file=TINY):
+            path = self.run_directory / name
+            path.write_text("precious")
+            self.rejected(*settings, says=path.name, file=file)
+            path.unlink()
+
+        rejected("sweep.txt", "Run/Sweep=gamma: 50")
+        rejected("convergence.csv", "Verification/Refinements=1", "Turing/Exact solution=1; 1")
+        rejected("solution/solution_0000001.pvtu")
+        rejected("convergence.txt", "Run/Directory=output/tiny_turing", file=LAPLACE)
+        rejected("study.txt", "Study=smoothers", "Smoother study/Sizes=8")
+        self.leopard(LAPLACE, "Verification/Refinements=1", "Run/Directory=output/tiny_turing")
+        rejected("statistics")
+        self.leopard(TINY)
+
+    def test_bad_sweeps_are_found_before_anything_is_deleted(self):
+        self.leopard(TINY, "Run/Sweep=gamma: 100, 200")
+        for ranks in (1, 2):
+            for sweep, says in (("Initial value u: 1, log(x)", "the run Initial value u=log(x) of the sweep: "), ("gamma: 1; Source u: 1/(x-x)", "finite"),
+                                ("gamma: 1, 2; Engine: automatic, fused; Forcing: fixed iterations", "the run gamma=1, Engine=fused, Forcing=fixed iterations")):
+                self.rejected(f"Run/Sweep={sweep}", "Run/Sweep ranks per run=1", says=says, ranks=ranks)
+        (self.run_directory / "runs/gamma=100/notes.txt").write_text("precious")
+        self.rejected("Run/Sweep=gamma: 50, 100", says="notes.txt")
+        self.assertEqual(self.run_json("tiny_turing")["status"], "finished")
 
     def test_links_to_runs_are_not_followed(self):
         self.leopard(TINY, "Run/Directory=precious")
@@ -137,9 +158,9 @@ class RunDirectories(Program):
     def test_sweeps(self):
         self.leopard(TINY, "Run/Sweep=gamma: 50, 100")
         (self.run_directory / "runs/gamma=50/notes.txt").write_text("precious")
-        error = self.leopard(TINY, "Run/Sweep=gamma: 100; Initial value u: log(x)", fails=True)
+        error = self.leopard(TINY, "Run/Sweep=gamma: 100; Initial value u: log(x)", "Run/Directory=new", options=[], fails=True)
         self.assertIn("1 of 1 runs of the sweep failed", error)
-        self.assertIn("failed", (self.run_directory / "sweep.txt").read_text())
+        self.assertIn("failed", (self.folder / "new/sweep.txt").read_text())
         self.leopard(TINY, "Run/Sweep=gamma: 100, 200")
         self.assertEqual(content(self.run_directory / "runs/gamma=50"), {"notes.txt": b"precious"})
         for gamma in (100, 200):
