@@ -6,7 +6,6 @@ Runs on a disk that is too small, at N sizes from nothing to what the run needs:
 and readable; then there is room, and --resume ends the run as if nothing had been. A tmpfs of its own is mounted for each (Linux; as root or in a user
 namespace of unshare); where that cannot be, files are limited in size instead (RLIMIT_FSIZE). Exit code 1 if something is wrong.
 """
-import argparse
 import concurrent.futures
 import os
 import pathlib
@@ -121,13 +120,8 @@ def kept(run):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = harness.parser(__doc__, only="CASE:BYTES, one line of the table again", keep="what the small disks hold", cases=CASES)
     parser.add_argument("--sizes", type=int, default=30)
-    parser.add_argument("--jobs", type=int, default=1)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--cases", default=",".join(CASES), help="of " + ", ".join(CASES))
-    parser.add_argument("--only", help="CASE:BYTES, one line of the table again")
-    parser.add_argument("--keep", help="a folder for what the small disks hold")
     arguments = parser.parse_args()
     enter_namespace()
     mounts = bool(os.environ["DISK_MOUNTS"])

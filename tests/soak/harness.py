@@ -3,6 +3,7 @@
 
 Environment: LEOPARD, the program; LEOPARD_MPIRUN, the command before "-n RANKS" (mpirun); LEOPARD_SCRATCH, where runs are made (the system's folder).
 """
+import argparse
 import base64
 import json
 import math
@@ -342,6 +343,18 @@ def differences(one, two, tolerance):
             missing, more = sorted(set(steps[0]) - set(steps[1])), len(steps[1]) - len(set(steps[1]))
             found.append(f"statistics differs: {len(steps[0])} and {len(steps[1])} rows; lost steps {missing[:5]}, {more} twice")
     return found
+
+
+def parser(doc, only, keep, cases=()):
+    """The options that all rounds have. @param only, keep what --only repeats and --keep keeps, @param cases the names of which --cases chooses."""
+    result = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
+    result.add_argument("--jobs", type=int, default=1)
+    result.add_argument("--seed", type=int, default=1, help="of the first; the next has the next number")
+    result.add_argument("--only", help=only)
+    result.add_argument("--keep", help="a folder for " + keep)
+    if cases:
+        result.add_argument("--cases", default=",".join(cases), help="of " + ", ".join(cases))
+    return result
 
 
 def scratch():

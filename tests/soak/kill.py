@@ -5,7 +5,6 @@
 Kills runs with kill -9 at random moments and goes on with --resume, until they are finished: the fields, solution.pvd and statistics then equal those of a
 run that nobody disturbed. The cases: the general and the fused time loop on 1 and 2 ranks, and an adaptive stationary run. Exit code 1 if one differs.
 """
-import argparse
 import concurrent.futures
 import pathlib
 import random
@@ -150,14 +149,9 @@ def compare(case, folder):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = harness.parser(__doc__, only="CASE:SEED, one line of the table again", keep="the runs that differ", cases=CASES)
     parser.add_argument("--kills", type=int, default=100)
     parser.add_argument("--each", type=int, default=3, help="kills of one run")
-    parser.add_argument("--jobs", type=int, default=1)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--cases", default=",".join(CASES), help="of " + ", ".join(CASES))
-    parser.add_argument("--only", help="CASE:SEED, one line of the table again")
-    parser.add_argument("--keep", help="a folder for the runs that differ")
     arguments = parser.parse_args()
     n_chains = -(-arguments.kills // arguments.each)
     names = arguments.cases.split(",")

@@ -7,7 +7,6 @@ allowed, of any entry that the program declares. A run may finish, stop, be refu
 unexpected error, leave something half-written, accept what its entry forbids, or say "finished" with a field that is not finite or a residual above its
 tolerance. Exit code 1 if one does. --only SEED makes one again and shows its file and what it said.
 """
-import argparse
 import collections
 import concurrent.futures
 import pathlib
@@ -226,16 +225,12 @@ def one_run(seed, known, choices, scratch, arguments):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = harness.parser(__doc__, only="the seed of one run to repeat", keep="the runs with complaints")
     parser.add_argument("--runs", type=int, default=300)
-    parser.add_argument("--jobs", type=int, default=1)
-    parser.add_argument("--seed", type=int, default=1, help="of the first run; the next has the next number")
-    parser.add_argument("--only", type=int, help="the seed of one run to repeat")
     parser.add_argument("--limit", type=float, default=LIMIT, help="seconds a run may take before it is asked to stop")
-    parser.add_argument("--keep", help="a folder for the runs with complaints")
     parser.add_argument("--verbose", action="store_true", help="a line for each run")
     arguments = parser.parse_args()
-    seeds = [arguments.only] if arguments.only is not None else range(arguments.seed, arguments.seed + arguments.runs)
+    seeds = [int(arguments.only)] if arguments.only else range(arguments.seed, arguments.seed + arguments.runs)
     with harness.scratch() as scratch, concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
         known = entries.all_entries(pathlib.Path(scratch))
         choices = choices_of(known, pathlib.Path(scratch))
