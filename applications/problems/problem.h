@@ -4,6 +4,7 @@
 #include "domain.h"
 #include "expression.h"
 
+#include <mpi.h>
 #include <nlohmann/json_fwd.hpp>
 
 #include <functional>
@@ -87,6 +88,8 @@ namespace leopard
     virtual Forecast analyze(const Domain & /*domain*/, std::string & /*text*/, nlohmann::json & /*report*/) const { return {}; }
     /** The field whose pattern is measured, the activator where there is one. */
     virtual unsigned int pattern_field() const { return 0; }
+
+    MPI_Comm comm = MPI_COMM_SELF; ///< of the ranks that read the same file together
 
     // What every problem reads from its section, one expression a field
     std::vector<Expression> source;          ///< s_c(x,t)

@@ -233,6 +233,8 @@ namespace leopard
       {
         throw Error(file + ": " + error.what());
       }
+    for (const auto &each : problems)
+      each->comm = comm;
     parse_parameters(prm, text, file, overrides);
     all_entries = all_parameters(prm);
     given       = given_entries(text, overrides);

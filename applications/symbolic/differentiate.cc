@@ -2,6 +2,7 @@
 #include "differentiate.h"
 
 #include "nesting.h"
+#include "powers.h"
 #include "translator.h"
 
 #include <solvers/base/errors.h>
@@ -51,6 +52,8 @@ namespace leopard
         if (const std::string reason = why_too_deep(expression.text); !reason.empty())
           fail(0, reason);
         check_names();
+        if (const LargePower power = find_large_power(expression.text, constants); !power.reason.empty())
+          fail(power.position, power.reason);
         std::istringstream stream(expression.text);
         try
           {
@@ -99,8 +102,6 @@ namespace leopard
       }
 
     private:
-      static constexpr int largest_exponent = 100000;
-
       std::string expected() const
       {
         std::string text = "an expression in ";
@@ -122,15 +123,12 @@ namespace leopard
           {
             if (std::isdigit(static_cast<unsigned char>(text[i])) != 0 || text[i] == '.')
               {
-                char *end          = nullptr;
-                errno              = 0;
-                const double value = std::strtod(text.c_str() + i, &end);
+                char *end = nullptr;
+                errno     = 0;
+                std::strtod(text.c_str() + i, &end);
                 // GiNaC's numbers are exact and as long as they must be
                 if (errno == ERANGE)
                   fail(i, "the number is beyond the range of double precision");
-                const std::size_t before = i > 0 ? text.find_last_not_of(" \t+-(", i - 1) : std::string::npos;
-                if (before != std::string::npos && text[before] == '^' && value > largest_exponent)
-                  fail(i, "an exponent is at most " + std::to_string(largest_exponent));
                 i = std::max<std::size_t>(end - text.c_str(), i + 1);
               }
             else if (starts_name(text[i]))

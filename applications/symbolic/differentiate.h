@@ -28,8 +28,8 @@ namespace leopard
   /**
    * Reads expressions, differentiates them symbolically by each variable (with GiNaC) and compiles values and derivatives. They are
    * written with + - * / ^, parentheses, numbers, pi, the names of variables and constants, and the functions exp, log, sqrt, sin, cos,
-   * tan, asin, acos, atan, atan2, sinh, cosh, tanh, asinh, acosh, atanh, abs, pow and step. The order of the operations is the same in each
-   * run and on each rank.
+   * tan, asin, acos, atan, atan2, sinh, cosh, tanh, asinh, acosh, atanh, abs, pow and step. The order of the operations
+   * may differ between processes, and with it the rounding: GiNaC sorts terms by addresses.
    *
    * @throws Error naming entry and position: an unknown name, a syntax error, a value that is not real and finite, a derivative that
    * cannot be formed (of step).

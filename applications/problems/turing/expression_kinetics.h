@@ -5,6 +5,8 @@
 
 #include <applications/symbolic/differentiate.h>
 
+#include <mpi.h>
+
 namespace leopard
 {
   /** Kinetics that a user has written as expressions; the derivatives are formed symbolically. */
@@ -13,9 +15,13 @@ namespace leopard
   public:
     /**
      * @param species their names, @param reactions one expression for each, with the entry that has it
+     * @param comm all of whose ranks call this and get the same operations, those of rank 0: GiNaC's order of terms differs between processes.
      * @throws Error naming the entry for whatever is wrong with an expression or a name.
      */
-    ExpressionKinetics(const std::vector<std::string> &species, const std::vector<NamedExpression> &reactions, const Constants &constants);
+    ExpressionKinetics(const std::vector<std::string>     &species,
+                       const std::vector<NamedExpression> &reactions,
+                       const Constants                    &constants,
+                       MPI_Comm                            comm = MPI_COMM_SELF);
 
     std::vector<std::string> species() const override { return names; }
     std::string              formula() const override { return formulas; }

@@ -202,7 +202,7 @@ namespace leopard
         reactions.push_back({"Turing/Reaction " + field, reaction});
         diffusion_coefficients.push_back(diffusion_coefficient(field, diffusion));
       }
-    kinetics = std::make_shared<ExpressionKinetics>(species, reactions, read_constants("Turing/Constants", prm.get("Constants")));
+    kinetics = std::make_shared<ExpressionKinetics>(species, reactions, read_constants("Turing/Constants", prm.get("Constants")), comm);
   }
 
   void Turing::read_diffusion(dealii::ParameterHandler &prm)
