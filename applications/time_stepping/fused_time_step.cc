@@ -17,6 +17,18 @@ namespace leopard
 {
   using reaction_diffusion::StopReason;
 
+  void StepReport::count_earlier(const StepReport &before)
+  {
+    if (before.step_size == 0.) // of no step
+      return;
+    earlier_steps += before.earlier_steps + 1;
+    earlier_newton_steps += before.earlier_newton_steps + before.newton_steps;
+    earlier_linear_iterations += before.earlier_linear_iterations + before.linear_iterations;
+    earlier_rejected += before.earlier_rejected + before.rejected;
+    multigrid += before.multigrid;
+    notes.insert(notes.begin(), before.notes.begin(), before.notes.end());
+  }
+
   std::string TimeIntegrator::why_it_failed(StopReason reason) const
   {
     if (reason == StopReason::newton_failure)
@@ -36,6 +48,34 @@ namespace leopard
   }
 
   StepReport TimeIntegrator::fused_steps(const StepBatch &batch)
+  {
+    const long         first    = fused->stepper.totals().steps;
+    const unsigned int n_before = n_steps;
+    try
+      {
+        return advance_together(batch);
+      }
+    catch (const ConvergenceFailure &)
+      {
+        fused_loaded = false;
+        if (n_steps > n_before || fused->stepper.totals().steps <= first + 1)
+          throw; // the solution here is the one before the step that failed
+      }
+    // the solution after several steps cannot be used: one at a time from where they began, as far as it can
+    StepReport sum;
+    for (long left = fused->stepper.totals().steps - first; left > 0; --left)
+      {
+        const unsigned int n_here = n_steps;
+        StepReport         report = advance_together({batch.stop_time, batch.slack, 1});
+        if (n_steps == n_here)
+          break;
+        report.count_earlier(sum);
+        sum = report;
+      }
+    return sum;
+  }
+
+  StepReport TimeIntegrator::advance_together(const StepBatch &batch)
   {
     reaction_diffusion::Stepper &stepper = fused->stepper;
     if (!fused_loaded)

@@ -41,6 +41,9 @@ namespace leopard
     unsigned int multigrid                 = 0; ///< of all steps of the call: solved by multigrid
 
     std::vector<std::string> notes; ///< what the log should say once
+
+    /** Adds the steps of an earlier report to the earlier ones of this. */
+    void count_earlier(const StepReport &before);
   };
 
   /** How far fused steps may go in one call. */
@@ -153,8 +156,9 @@ namespace leopard
     void        reject_step(double step_size, double growth, const std::string &reason, StepReport &report);
     std::string growth_of_solution(double largest) const;
     /** explicit_rates of the step that led from levels[1] to levels[0]. */
-    void extrapolate_reaction(const Coefficients &factors);
-    void take_over_steps(const reaction_diffusion::Totals &before, StepReport &report);
+    void       extrapolate_reaction(const Coefficients &factors);
+    StepReport advance_together(const StepBatch &batch);
+    void       take_over_steps(const reaction_diffusion::Totals &before, StepReport &report);
     /** Of the last call of the fused steps, for a message. */
     std::string why_it_failed(reaction_diffusion::StopReason reason) const;
 

@@ -132,7 +132,10 @@ namespace leopard
       result.clipped += static_cast<long>(report.clipped);
     }
 
-    /** Fused steps until the next line of log, the next checkpoint by steps, or about a second: the host looks at clocks and signals then. */
+    /**
+     * Fused steps until the next line of log, the next checkpoint by steps, or about a second: the host looks at clocks and signals then. @param wall seconds
+     * since the start, the same on all ranks, whose numbers of steps must agree.
+     */
     long steps_together(const TimeIntegrator &integrator, const TimeLoopParameters &parameters, unsigned int n_steps, double wall)
     {
       if (n_steps == 0)
@@ -201,7 +204,7 @@ namespace leopard
 
     // half a fixed step: the nearest step counts; variable steps hit the time up to rounding
     const auto slack       = [&] { return variable ? 1e-12 * end_time : 0.5 * integrator.next_step_size() * (1. - 1e-9); };
-    double     next_output = output_times.after(integrator.time(), slack()), wall_at_line = 0.;
+    double     next_output = output_times.after(integrator.time(), slack()), wall_at_line = 0., wall = 0.;
     TimeLeft   time_left(t_start, end_time);
 
     while (integrator.time() < end_time - slack())
@@ -213,7 +216,7 @@ namespace leopard
             if (limit > integrator.next_step_size() && limit < 2. * integrator.next_step_size())
               limit /= 2.; // two equal steps instead of a long and a tiny one
           }
-        const StepBatch batch{next_output, slack(), steps_together(integrator, parameters, result.n_steps, seconds_since(start))};
+        const StepBatch batch{next_output, slack(), steps_together(integrator, parameters, result.n_steps, wall)};
         StepReport      report;
         try
           {
@@ -229,14 +232,14 @@ namespace leopard
         for (const std::string &note : report.notes)
           log.line(note);
 
-        const double t              = integrator.time();
-        const bool   at_end         = t >= end_time - slack();
-        const bool   steady         = time_parameters.steady_tolerance > 0. && reached(report.rate_of_change, time_parameters.steady_tolerance);
-        double       wall           = dealii::Utilities::MPI::max(seconds_since(start), comm);
-        const bool   wall_time_over = parameters.wall_time_minutes > 0. && wall >= 60. * parameters.wall_time_minutes;
-        const bool   too_slow       = is_too_slow(integrator, result.n_steps, wall, log) && parameters.stop_if_too_slow;
-        const bool   stop           = stop_requested(comm);
-        const bool   last           = at_end || steady || too_slow || wall_time_over || stop;
+        const double t            = integrator.time();
+        const bool   at_end       = t >= end_time - slack();
+        const bool   steady       = time_parameters.steady_tolerance > 0. && reached(report.rate_of_change, time_parameters.steady_tolerance);
+        wall                      = dealii::Utilities::MPI::max(seconds_since(start), comm);
+        const bool wall_time_over = parameters.wall_time_minutes > 0. && wall >= 60. * parameters.wall_time_minutes;
+        const bool too_slow       = is_too_slow(integrator, result.n_steps, wall, log) && parameters.stop_if_too_slow;
+        const bool stop           = stop_requested(comm);
+        const bool last           = at_end || steady || too_slow || wall_time_over || stop;
 
         const bool writes_fields = t >= next_output - slack() || at_end || steady;
         const bool line_due      = last || result.n_steps == 1 ||

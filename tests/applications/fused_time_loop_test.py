@@ -157,6 +157,21 @@ class FusedTimeLoop(Program):
             for name in one:
                 self.assertAlmostEqual(one[name], two[name], delta=1e-8, msg=name)
 
+    def test_the_last_good_state_is_the_one_before_the_failure(self):
+        """u' = u^2 is 50 at time 0.98, in the middle of many steps together; u' = -1 is negative at time 1."""
+        text = ("set Problem = turing\nsubsection Turing\n set gamma = 1\n set Kinetics = expressions\n set Steady state = none\n set Species = u\n set Reaction u = 0\n"
+                " set Diffusion u = 1\n set Initial value u = 1\nend\nsubsection Mesh\n set Global refinements = 2\nend\nsubsection Discretization\n set Method = finite differences\nend\n"
+                "subsection Time stepping\n set Engine = fused\n set Step control = fixed\n set Step size = 1e-3\n set End time = 4\nend\nsubsection Linear solver\n set Threads = 1\nend\n")
+        file = self.write("failing.prm", text)
+        for settings, says, at in ((["Turing/Reaction u=u^2", "Time stepping/Blow-up factor=50"], "the solution blows up", 0.98),
+                                   (["Turing/Reaction u=-1", "Time stepping/Negative values=stop"], "u becomes negative", 1.)):
+            error = self.failed_run(file, *settings, "Output/Interval=4", says=[says])
+            step, begin = re.search(r"last good state: step (\d+), time ([\d.]+)", error).groups()
+            self.assertAlmostEqual(float(begin), at, delta=0.01)
+            self.assertIn(f"in the step from time {begin} with step size 0.001", error)
+            self.assertEqual(self.checkpoints("failing")[-1], int(step))
+            self.assertAlmostEqual(float(begin), 1e-3 * int(step), delta=1e-6)
+
     def test_either_loop_resumes_the_other(self):
         settings = ["Time stepping/Scheme=BDF2", FIXED[0], FIXED[1], "Output/Interval=0"]
         _, reference, _ = self.run_case("general", *settings, "Time stepping/End time=0.01")
