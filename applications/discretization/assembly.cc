@@ -2,6 +2,7 @@
 #include "discretization.h"
 
 #include <applications/run/collective.h>
+#include <applications/run/stop_signal.h>
 
 #include <deal.II/base/quadrature_lib.h>
 #include <deal.II/fe/fe_values.h>
@@ -155,10 +156,12 @@ namespace leopard
     CellSystem                           local(values.dofs_per_cell);
     std::vector<types::global_dof_index> dofs(values.dofs_per_cell), unknowns(values.dofs_per_cell);
     std::string                          error;
+    StopPoints                           stop_points(triangulation.n_global_active_cells(), triangulation.n_locally_owned_active_cells(), comm);
     for (const auto &cell : dof_handler.active_cell_iterators())
       {
         if (!cell->is_locally_owned())
           continue;
+        stop_points.one_more();
         values.reinit(cell);
         cell->get_dof_indices(dofs);
         for (unsigned int c = 0; c < components; ++c)
@@ -173,6 +176,7 @@ namespace leopard
               constraints.distribute_local_to_global(local.mass, unknowns, system.mass);
           }
       }
+    stop_points.finish();
     throw_if_any_failed(error, comm);
     system.stiffness.compress(VectorOperation::add);
     if (time_dependent)

@@ -25,6 +25,7 @@
 
 #include <cmath>
 #include <limits>
+#include <sstream>
 
 namespace leopard
 {
@@ -507,15 +508,27 @@ namespace leopard
     FEValues<dim, spacedim>          at_nodes(*mapping, dof_handler.get_fe(), nodes, update_values | update_quadrature_points);
     std::vector<double>              u_values(values.n_quadrature_points), node_values(nodes.size());
     std::vector<Tensor<1, spacedim>> gradients(values.n_quadrature_points);
+    std::string                      not_finite; // the first such place
+    const auto                       require_finite = [&](double value, const char *what, unsigned int c, const Point<spacedim> &p) {
+      if (std::isfinite(value) || !not_finite.empty())
+        return;
+      std::ostringstream text;
+      text << what << " against the exact solution of " << problem.fields()[c] << ", '" << problem.exact_solution[c].expression() << "' ('"
+           << problem.exact_solution[c].entry_name() << "'), is not finite at (" << p << ") and time " << t
+           << "\n  expected: an expression that has values and differences, up to 1e150, on the whole domain";
+      not_finite = text.str();
+    };
     for (unsigned int c = 0; c < components; ++c)
       {
         HostVector scalar;
         extract_component(u, c, scalar);
         const ExpressionFunction<spacedim> exact(problem.exact_solution[c], t);
+        StopPoints                         stop_points(triangulation.n_global_active_cells(), triangulation.n_locally_owned_active_cells(), comm);
         for (const auto &cell : dof_handler.active_cell_iterators())
           {
             if (!cell->is_locally_owned())
               continue;
+            stop_points.one_more();
             values.reinit(cell);
             at_nodes.reinit(cell);
             values.get_function_values(scalar, u_values);
@@ -537,13 +550,21 @@ namespace leopard
                     exact_gradient -= (exact_gradient * normal) * normal;
                   }
                 const double difference = u_values[q] - exact.value(point);
+                require_finite(difference * difference, "the error", c, point);
+                require_finite((gradients[q] - exact_gradient).norm_square(), "the gradient's error", c, point);
                 result.l2 += difference * difference * values.JxW(q);
                 result.h1_seminorm += (gradients[q] - exact_gradient).norm_square() * values.JxW(q);
               }
             for (const auto q : at_nodes.quadrature_point_indices())
-              result.nodal_maximum = std::max(result.nodal_maximum, std::abs(node_values[q] - exact.value(at_nodes.quadrature_point(q))));
+              {
+                const double difference = node_values[q] - exact.value(at_nodes.quadrature_point(q));
+                require_finite(difference, "the error", c, at_nodes.quadrature_point(q));
+                result.nodal_maximum = std::max(result.nodal_maximum, std::abs(difference));
+              }
           }
+        stop_points.finish();
       }
+    throw_if_any_failed(not_finite, comm);
     result.l2            = std::sqrt(Utilities::MPI::sum(result.l2, comm));
     result.h1_seminorm   = std::sqrt(Utilities::MPI::sum(result.h1_seminorm, comm));
     result.nodal_maximum = Utilities::MPI::max(result.nodal_maximum, comm);

@@ -7,10 +7,32 @@
 #include <deal.II/base/numbers.h>
 #include <deal.II/base/utilities.h>
 
+#include <iostream>
 #include <regex>
+#include <sstream>
 
 namespace leopard
 {
+  namespace
+  {
+    /** Keeps to itself what is written to std::cerr: before it throws, deal.II prints five lines about a wrong expression there. */
+    class QuietErrors
+    {
+    public:
+      QuietErrors()
+        : before(std::cerr.rdbuf(kept.rdbuf()))
+      {
+      }
+      ~QuietErrors() { std::cerr.rdbuf(before); }
+      QuietErrors(const QuietErrors &)            = delete;
+      QuietErrors &operator=(const QuietErrors &) = delete;
+
+    private:
+      std::ostringstream    kept;
+      std::streambuf *const before;
+    };
+  } // namespace
+
   Expression::Expression(const std::string &entry_, const std::string &text_, const std::string &variables)
     : entry(entry_)
     , text(dealii::Utilities::trim(text_))
@@ -27,6 +49,7 @@ namespace leopard
     // muParser complains at the first evaluation only, and not by name
     try
       {
+        const QuietErrors quiet;
         parser->initialize(variables + ",t", text, {{"pi", dealii::numbers::PI}}, true);
         value(dealii::Point<3>(0.3, 0.4, 0.5), 0.1);
       }

@@ -41,6 +41,25 @@ namespace leopard
       throw Stopped(stop_status());
   }
 
+  StopPoints::StopPoints(unsigned long long n_all, unsigned long long n_own_, MPI_Comm comm_)
+    : n_points(1 + n_all / 50000)
+    , n_own(n_own_)
+    , comm(comm_)
+  {
+  }
+
+  void StopPoints::one_more()
+  {
+    for (++n_items; n_looks < n_points && n_looks * n_own < n_items * n_points; ++n_looks)
+      throw_if_stop_requested(comm);
+  }
+
+  void StopPoints::finish()
+  {
+    for (; n_looks < n_points; ++n_looks)
+      throw_if_stop_requested(comm);
+  }
+
   std::string stop_status()
   {
     return stop_signal == SIGINT ? "stopped: SIGINT" : "stopped: SIGTERM";

@@ -24,6 +24,24 @@ namespace leopard
   /** Collective. @throws Stopped with the status, "stopped: SIGTERM" or "stopped: SIGINT", if any rank was asked to stop. */
   void throw_if_stop_requested(MPI_Comm comm);
 
+  /** For loops over the cells of a mesh, of which ranks have different numbers: looks some times, on all ranks as often. */
+  class StopPoints
+  {
+  public:
+    /** @param n_all work items of all ranks, a cell each; @param n_own of this one. */
+    StopPoints(unsigned long long n_all, unsigned long long n_own, MPI_Comm comm);
+
+    /** To be called once for each of the rank's own. @throws Stopped. */
+    void one_more();
+    /** To be called after the loop, for ranks that have fewer than there are points. Collective with these. @throws Stopped. */
+    void finish();
+
+  private:
+    const unsigned long long n_points, n_own;
+    MPI_Comm                 comm;
+    unsigned long long       n_items = 0, n_looks = 0;
+  };
+
   /** "stopped: SIGTERM" or "stopped: SIGINT". */
   std::string stop_status();
 

@@ -16,6 +16,8 @@ class BadInput(Program):
         for text in [says] if isinstance(says, str) else says:
             self.assertIn(text, error)
         self.assertEqual(error.count("leopard: "), 1, error)
+        if ranks == 1:
+            self.assertEqual(error.index("leopard: "), 0, error)
         self.assertNotIn("An error occurred in line", error, "deal.II's own message")
         if leaves_nothing:
             self.assertFalse((self.folder / "output").exists(), "something was written")
@@ -55,6 +57,9 @@ class BadInput(Program):
         self.rejected(LAPLACE, "Laplace/Boundary values=0: 1/x", "Mesh/Lower corner=0", says=["'1/x'", "boundary 0"], leaves_nothing=False)
         self.rejected(FILES / "benchmarks/newton_thesis.prm", "Reaction-diffusion/Reaction=expression", "Reaction-diffusion/f=u^3",
                       "Reaction-diffusion/Derivative of f=2*u^2", says=["Derivative of f", "difference quotient"], leaves_nothing=False)
+        for derivative in ("-1/0", "log(-1)"):
+            self.rejected(FILES / "benchmarks/newton_thesis.prm", "Reaction-diffusion/Reaction=expression", "Reaction-diffusion/f=u^3",
+                          f"Reaction-diffusion/Derivative of f={derivative}", says=["'Reaction-diffusion/Derivative of f' = " + derivative, "is not finite at u = "], leaves_nothing=False)
 
     def test_nesting(self):
         for depth in (800, 200000):
@@ -97,6 +102,9 @@ class BadInput(Program):
                 (["Turing/Reaction u=a + atan2(u)"], ["'atan2' has 1 arguments and takes 2"]),
                 (["Turing/Reaction u=a + 1e99999999999"], ["beyond the range of double precision"]),
                 (["Turing/Reaction u=a + 2^(99999999999)"], ["an exponent is at most 100000"]),
+                *((["Turing/Reaction u=a + " + power], ["an exponent is at most 100000"]) for power in ("9^(9^9)", "pow(9, 9^9)", "9^sqrt(10^20)", "(2*u)^(9^9)", "2^(-(9^9))")),
+                (["Turing/Reaction u=a + (9^99)^99*u"], ["the power of numbers is beyond the range of double precision"]),
+                (["Turing/Reaction u=a + u/0"], ["'Turing/Reaction u'", "division by zero"]),
                 (["Turing/Reaction u=a + u"], ["no positive homogeneous steady state", "'Turing/Steady state' = any", "none"]),
                 (["Turing/Reaction u=a + u^2", "Turing/Steady state=any"], ["no homogeneous steady state", "none, if there need not be one"]),
                 (["Turing/Steady state=none", "Turing/Start from steady state=true"], ["'Turing/Steady state' is none"]),

@@ -41,6 +41,21 @@ class InfiniteResidual(Program):
                 self.failed_run(self.write("at_zero.prm", stationary(f, derivative)), f"Newton/Line search={line_search}",
                              says=["the residual is not finite: that of u at (", "where u = 0", "to try: another 'Initial value'"])
 
+    def test_of_errors(self):
+        """Against an exact solution that has a pole on the boundary, at nodes alone; and of what is squared."""
+        file = FILES / "verification/laplace.prm"
+        source = ["Laplace/Source=1", "Laplace/Boundary values=*: 0", "Mesh/Lower corner=0", "Discretization/Degree=1"]
+        for ranks in (1, 2):
+            for exact in ("1/x", "1e200", "log(x - 0.3)"):
+                self.failed_run(file, *source, f"Laplace/Exact solution={exact}", ranks=ranks, says=["against the exact solution of u, '" + exact, "'Laplace/Exact solution", "is not finite at ("])
+
+    def test_of_pictures(self):
+        """They hold single precision."""
+        file = self.write("large.prm", one_species("0*u", "subsection Time stepping\n set End time = 0.002\n set Step size = 0.001\n set Step control = fixed\nend\n"))
+        said = self.leopard(file, "Turing/Initial value u=1e100")
+        self.assertEqual(said.count("warning: |u| is up to 1e+100 at time 0: the files for ParaView hold numbers in single precision"), 1, said)
+        self.assertNotIn("single precision", self.leopard(file, "Turing/Initial value u=1e30"))
+
     def test_of_derivatives(self):
         self.failed_run(self.write("root.prm", stationary("1 + sqrt(u)", "1/(2*sqrt(u))")), says=["a derivative of the reaction is not finite"])
 

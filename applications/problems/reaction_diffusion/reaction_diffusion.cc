@@ -56,6 +56,9 @@ namespace leopard
         constexpr double h        = 1e-5;
         const double     quotient = (f.value(u + h) - f.value(u - h)) / (2. * h);
         const double     given    = derivative.value(u);
+        if (!std::isfinite(given) && std::isfinite(quotient))
+          throw Error("'Reaction-diffusion/Derivative of f' = " + derivative.expression() + " is not finite at u = " + to_string(u) +
+                      ", where f = " + f.expression() + " has a derivative\n  expected: the derivative of f; Newton's method would not converge");
         if (std::isfinite(quotient) && !(std::abs(quotient - given) <= 1e-4 * (1. + std::abs(quotient))))
           throw Error("'Reaction-diffusion/Derivative of f' = " + derivative.expression() + " is " + to_string(given) + " at u = " + to_string(u) +
                       ", but the difference quotient of f = " + f.expression() + " is " + to_string(quotient) +
