@@ -190,14 +190,10 @@ namespace leopard
       return if_(!in_time(r), is_study(r) ? "a study of smoothers has no time steps" : "the problem is stationary");
     }
 
-    std::string of_fixed_steps(const Run &r, const std::string &entry)
+    template <bool multiples>
+    std::string of_steps_in(const Run &r, const std::string &entry)
     {
-      return first(of_steps(r, entry), if_(r.parameters.time.step_control == "multiple of h^2", is(r, "Time stepping/Step control")));
-    }
-
-    std::string of_multiples(const Run &r, const std::string &entry)
-    {
-      return first(of_steps(r, entry), if_(r.parameters.time.step_control != "multiple of h^2", is(r, "Time stepping/Step control")));
+      return first(of_steps(r, entry), if_((r.parameters.time.step_control == "multiple of h^2") != multiples, is(r, "Time stepping/Step control")));
     }
 
     std::string of_bound(const Run &r, const std::string &entry)
@@ -369,8 +365,10 @@ namespace leopard
 
     std::string of_threads(const Run &r, const std::string & /*entry*/)
     {
-      const std::string &backend = is_study(r) ? r.parameters.smoother_study.backend : r.parameters.linear_solver.backend;
-      return if_(backend == "cuda" || backend == "reference", "the backend is " + backend);
+      const std::string &backend  = is_study(r) ? r.parameters.smoother_study.backend : r.parameters.linear_solver.backend;
+      const bool         threaded = is_study(r) || r.fused || uses_block_async(r) || r.parameters.linear_solver.uses_multigrid();
+      return first(if_(backend == "cuda" || backend == "reference", "the backend is " + backend),
+                   if_(!threaded, "of the solvers async, multigrid and the fused time loop use threads"));
     }
 
     std::string of_device(const Run &r, const std::string &entry)
@@ -382,6 +380,11 @@ namespace leopard
     std::string of_multigrid(const Run &r, const std::string &entry)
     {
       return first(of_general_solver(r, entry), if_(!r.parameters.linear_solver.uses_multigrid(), "'Linear solver' does not use multigrid"));
+    }
+
+    std::string of_ghosts(const Run &r, const std::string &entry)
+    {
+      return first(of_multigrid(r, entry), if_(r.n_ranks == 1, "there is one rank"));
     }
 
     /** Of a stencil that is found only when the matrix is there the log speaks then. */
@@ -419,14 +422,10 @@ namespace leopard
       return if_(!is_study(r), "'Study' is none");
     }
 
-    std::string of_study_mesh(const Run &r, const std::string &entry)
+    template <bool stencil>
+    std::string of_studied(const Run &r, const std::string &entry)
     {
-      return first(of_study(r, entry), if_(studies_stencil(r), is(r, "Smoother study/Stencil")));
-    }
-
-    std::string of_study_stencil(const Run &r, const std::string &entry)
-    {
-      return first(of_study(r, entry), if_(!studies_stencil(r), is(r, "Smoother study/Stencil")));
+      return first(of_study(r, entry), if_(studies_stencil(r) != stencil, is(r, "Smoother study/Stencil")));
     }
 
     std::string of_study_coarse(const Run &r, const std::string &entry)
@@ -524,6 +523,7 @@ namespace leopard
         {"Multigrid/*", effect, effect, of_multigrid},
         {"Multigrid/Smoother omega", effect, effect, of_damped_smoother},
         {"Multigrid/Block shape", effect, effect, of_block_shape},
+        {"Multigrid/Wait for ghosts", effect, effect, of_ghosts},
         {"Multigrid/CUDA graph", effect, effect, of_graphs},
         {"Newton/Max steps", effect, effect, of_newton_or_fused},
         {"Newton/Relative tolerance", effect, effect, of_newton},
@@ -533,8 +533,8 @@ namespace leopard
         {"Newton/Linear tolerance", effect, effect, of_this_forcing<false>},
         {"Newton/Line search", effect, effect, of_general_newton},
         {"Time stepping/*", effect, free, of_steps},
-        {"Time stepping/Step size", effect, free, of_fixed_steps},
-        {"Time stepping/Step factor", effect, free, of_multiples},
+        {"Time stepping/Step size", effect, free, of_steps_in<false>},
+        {"Time stepping/Step factor", effect, free, of_steps_in<true>},
         {"Time stepping/Bound fraction", effect, free, of_bound},
         {"Time stepping/Error tolerance", effect, free, of_error_tolerance},
         {"Time stepping/Smallest step", effect, free, of_error_control},
@@ -543,9 +543,9 @@ namespace leopard
         {"Verification/Refinements", fixed, further, of_verification},
         {"Verification/Refine", fixed, fixed, of_refined},
         {"Smoother study/*", free, free, of_study},
-        {"Smoother study/Sizes", free, free, of_study_stencil},
-        {"Smoother study/Epsilon", free, free, of_study_stencil},
-        {"Smoother study/Refinements", free, free, of_study_mesh},
+        {"Smoother study/Sizes", free, free, of_studied<true>},
+        {"Smoother study/Epsilon", free, free, of_studied<true>},
+        {"Smoother study/Refinements", free, free, of_studied<false>},
         {"Smoother study/Coarse tolerance", free, free, of_study_coarse},
       };
       return rows;
@@ -590,7 +590,7 @@ namespace leopard
       return "";
     std::string why;
     for (const Parameters &c : run.parameters.cases)
-      if (why = find(entry).why_not_used({c, false}, entry); why.empty())
+      if (why = find(entry).why_not_used({c, false, run.n_ranks}, entry); why.empty())
         break;
     return why;
   }

@@ -7,6 +7,8 @@
 #include "provenance.h"
 #include "simulation.h"
 
+#include <deal.II/base/mpi.h>
+
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
@@ -57,7 +59,7 @@ namespace leopard
     if (report.contains("not_used"))
       return; // a convergence study comes here for each of its runs
     report["not_used"] = nlohmann::json::array();
-    for (const UnusedEntries &unused : unused_entries({context.parameters, fused}))
+    for (const UnusedEntries &unused : unused_entries({context.parameters, fused, dealii::Utilities::MPI::n_mpi_processes(context.comm)}))
       {
         for (const std::string &entry : unused.entries)
           report["not_used"].push_back({{"entry", entry}, {"why", unused.why}});

@@ -43,6 +43,17 @@ class UnusedEntries(Program):
             self.assertIn(line + "\n", said)
         self.assertEqual(self.not_used("laplace"), {"Linear solver/Omega", "Mesh/Radius", "Turing/gamma", "Time stepping/End time"})
 
+    def test_threads_and_ghosts(self):
+        file = FILES / "verification/laplace.prm"
+        for method, preconditioner, unused in (("direct", "none", True), ("cg", "ssor", True), ("jacobi", "none", True), ("gmres", "async", False), ("async", "none", False),
+                                               ("cg", "multigrid", False)):
+            self.leopard(file, "Verification/Refinements=0", f"Linear solver/Method={method}", f"Linear solver/Preconditioner={preconditioner}", "Linear solver/Threads=1",
+                         "Linear solver/Relative tolerance=1e-3", "Linear solver/Max iterations=10000")
+            self.assertEqual("Linear solver/Threads" in self.not_used("laplace"), unused, (method, preconditioner))
+        for ranks in (1, 2):
+            said = self.leopard(file, "Verification/Refinements=0", "Linear solver/Method=multigrid", "Linear solver/Preconditioner=none", "Multigrid/Wait for ghosts=false", ranks=ranks)
+            self.assertEqual("not used: 'Multigrid/Wait for ghosts' (there is one rank)" in said, ranks == 1, said)
+
     def test_of_studies(self):
         self.study("set Study = smoothers\nset Dimension = 3\nsubsection Linear solver\n set Threads = 1\n set Method = direct\nend\nsubsection Smoother study\n set Stencil = 5-point\n"
                    " set Sizes = 15\n set Smoothers = jacobi\n set Repetitions = 1\nend\n")
