@@ -9,9 +9,12 @@
 
 #include <deal.II/numerics/data_out.h>
 
+#include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
+#include <limits>
 #include <regex>
 #include <sstream>
 
@@ -39,6 +42,7 @@ namespace leopard
     std::map<unsigned int, double> read_pvd(const std::string &text, const std::string &path)
     {
       static const std::regex        entry(R"xx( *<DataSet timestep="([^"]*)"[^>]* file="solution/solution_(\d{7,9})\.pvtu"/>\r?)xx");
+      static const std::regex        frame(R"xx(\s*(<(\?xml|VTKFile|!--)[^<]*>|</?(Collection|VTKFile)>)?\s*)xx");
       std::map<unsigned int, double> written;
       std::istringstream             lines(text);
       std::size_t                    number = 0;
@@ -48,14 +52,19 @@ namespace leopard
           std::smatch match;
           char       *end  = nullptr;
           double      time = 0.;
-          if (line.find("<DataSet") == std::string::npos)
+          if (std::regex_match(line, frame))
             continue;
           if (std::regex_match(line, match, entry))
             time = std::strtod(match[1].str().c_str(), &end);
           if (end == nullptr || match[1].length() == 0 || *end != '\0' || !std::isfinite(time))
-            throw Error(path + ":" + std::to_string(number) + ": the line '" + line +
-                        "' is damaged\n  expected: an entry as Leopard writes it, with a time and the name of a file; mend the line, or remove it if "
-                        "that file is not needed");
+            {
+              std::replace_if(
+                line.begin(), line.end(), [](unsigned char c) { return std::iscntrl(c) != 0; }, '?'); // a disk leaves zeros
+              throw Error(
+                path + ":" + std::to_string(number) + ": the line '" + line +
+                "' is damaged\n  expected: an entry as Leopard writes it, with a time and the name of a file; mend the line, or remove it if "
+                "that file is not needed");
+            }
           written.emplace(static_cast<unsigned int>(std::stoul(match[2])), time);
         }
       if (text.find("</VTKFile>") == std::string::npos)
@@ -86,9 +95,10 @@ namespace leopard
   } // namespace
 
   template <int dim, int spacedim>
-  FieldOutput<dim, spacedim>::FieldOutput(RunDirectory &run_, const std::vector<std::string> &fields_, MPI_Comm comm_)
+  FieldOutput<dim, spacedim>::FieldOutput(RunDirectory &run_, const std::vector<std::string> &fields_, Log &log_, MPI_Comm comm_)
     : run(run_)
     , fields(fields_)
+    , log(log_)
     , comm(comm_)
   {
   }
@@ -128,6 +138,17 @@ namespace leopard
       {
         discretization.extract_component(u, c, components[c]);
         data_out.add_data_vector(components[c], fields[c]);
+        if (const double size = components[c].linfty_norm(); !told_size && !(size <= std::numeric_limits<float>::max()))
+          {
+            told_size = true;
+            log.warning(
+              format("|%s| is up to %.3g at time %g: the files for ParaView hold numbers in single precision, up to %.3g, and beyond it infinity; "
+                     "checkpoints and statistics have the values",
+                     fields[c].c_str(),
+                     size,
+                     time,
+                     static_cast<double>(std::numeric_limits<float>::max())));
+          }
       }
     const unsigned int degree = discretization.dof_handler.get_fe().degree;
     data_out.build_patches(*discretization.mapping, degree);

@@ -9,6 +9,7 @@
 
 namespace leopard
 {
+  class Log;
   class RunDirectory;
 
   /**
@@ -19,8 +20,8 @@ namespace leopard
   class FieldOutput
   {
   public:
-    /** @param fields names of the components. Writes nothing yet. */
-    FieldOutput(RunDirectory &run, const std::vector<std::string> &fields, MPI_Comm comm);
+    /** @param fields names of the components, @param log gets a warning if values are beyond single precision. Writes nothing yet. */
+    FieldOutput(RunDirectory &run, const std::vector<std::string> &fields, Log &log, MPI_Comm comm);
 
     /** Patterns of all that may be written, for RunDirectory::begin(). */
     static std::vector<std::string> file_names();
@@ -34,7 +35,9 @@ namespace leopard
   private:
     RunDirectory                  &run;
     const std::vector<std::string> fields;
+    Log                           &log;
     MPI_Comm                       comm;
+    bool                           told_size = false;
     std::map<unsigned int, double> written; ///< times of the steps that have a PVTU file
   };
 } // namespace leopard

@@ -62,8 +62,8 @@ namespace leopard
                                  "or another 'Run/Directory'");
       if (mode == OpenMode::overwrite && !content.empty() && !is_run)
         throw std::runtime_error("the folder '" + directory + "' is not empty and holds no run of Leopard (no " + Manifest::file_name +
-                                 " and run.json that say so), but " +
-                                 some_of(content) + ", so nothing in it is overwritten\n  expected: another 'Run/Directory'");
+                                 " and run.json that say so), but " + some_of(content) +
+                                 ", so nothing in it is overwritten\n  expected: another 'Run/Directory'");
       return content.empty();
     }
 

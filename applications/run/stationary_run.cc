@@ -129,7 +129,7 @@ namespace leopard
     const unsigned int            n_cycles   = parameters.n_cycles();
     const bool                    study      = !problem.exact_solution.empty();
     Discretization<dim, spacedim> discretization(parameters.mesh, parameters.discretization, problem, context.comm);
-    FieldOutput<dim, spacedim>    output(context.directory, problem.fields(), context.comm);
+    FieldOutput<dim, spacedim>    output(context.directory, problem.fields(), context.log, context.comm);
     Checkpoints                   checkpoints(context.directory, context.comm);
     ConvergenceTable              table(adaptive ? "N^(-1/dim)" : "h");
     nlohmann::json                cycles = nlohmann::json::array();

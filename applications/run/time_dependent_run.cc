@@ -234,7 +234,7 @@ namespace leopard
 
       TimeLoopResult run_with_output(bool resumed, std::chrono::steady_clock::time_point start)
       {
-        FieldOutput<dim, spacedim> output(context.directory, problem.fields(), context.comm);
+        FieldOutput<dim, spacedim> output(context.directory, problem.fields(), context.log, context.comm);
         if (resumed)
           output.resume(integrator->step_number());
         std::vector<std::string> file_names = output.file_names();

@@ -120,7 +120,7 @@ class RunDirectories(Program):
             path.unlink()
 
         rejected("sweep.txt", "Run/Sweep=gamma: 50")
-        rejected("convergence.csv", "Verification/Refinements=1", "Turing/Exact solution=1; 1")
+        rejected("convergence.csv", "Verification/Refinements=1", "Turing/Exact solution u=1", "Turing/Exact solution v=1")
         rejected("solution/solution_0000001.pvtu")
         rejected("convergence.txt", "Run/Directory=output/tiny_turing", file=LAPLACE)
         rejected("study.txt", "Study=smoothers", "Smoother study/Sizes=8")
@@ -199,7 +199,8 @@ class PictureLists(Program):
         self.leopard(TINY, *self.SETTINGS, "Time stepping/End time=5e-4")
         pvd = self.folder / "output/tiny_turing/solution.pvd"
         whole = pvd.read_text()
-        for damaged, says in ((whole.replace('timestep="0.000', 'timestep="zero', 1), "solution.pvd:5: the line"), (whole[:whole.index("</VTK")], "the end of the file is missing")):
+        for damaged, says in ((whole.replace('timestep="0.000', 'timestep="zero', 1), "solution.pvd:5: the line"), (whole[:whole.index("</VTK")], "the end of the file is missing"),
+                              (whole.replace('    <DataSet timestep="0.000', "    <DataS\0\0\0\0", 1), "solution.pvd:5: the line"), (whole.replace("<Collection>", "<Collection>\nnonsense"), "solution.pvd:4: the line")):
             pvd.write_text(damaged)
             statistics = (self.folder / "output/tiny_turing/statistics").read_bytes()
             error = self.leopard(TINY, *self.SETTINGS, "Time stepping/End time=1e-3", options=["--resume"], fails=True)

@@ -53,6 +53,21 @@ class Sweeps(Program):
         self.leopard(TINY, "Run/Sweep=gamma: 1", options=["--overwrite"])
         self.assertEqual([path.name for path in (self.folder / "output/tiny_turing/runs").iterdir()], ["gamma=1"])
 
+    def test_mesh_files_are_compared_by_content(self):
+        shutil.copy(ROOT / "meshes/fish.msh", self.folder / "mesh.msh")
+        settings = ["Discretization/Method=finite elements", "Mesh/Domain=file", "Mesh/Global refinements=0"]
+        self.leopard(TINY, "Run/Sweep=gamma: 50", f"Mesh/File={self.folder}/mesh.msh", *settings)
+        (self.folder / "moved").mkdir()
+        moved = ["Run/Sweep=gamma: 50, 100", f"Mesh/File={self.folder}/moved/mesh.msh", *settings]
+        shutil.copy(ROOT / "meshes/tail.msh", self.folder / "moved/mesh.msh")
+        error = self.leopard(TINY, *moved, options=["--resume"], fails=True)
+        self.assertIn("runs/gamma=50': the mesh file '", error)
+        self.assertIn("has another content than that of the run had", error)
+        shutil.move(self.folder / "mesh.msh", self.folder / "moved/mesh.msh")
+        said = self.leopard(TINY, *moved, options=["--resume"])
+        self.assertIn("gamma=50: has finished before", said)
+        self.assertEqual([row["status"] for row in self.table()], ["finished", "finished"])
+
     def test_killed_and_resumed(self):
         settings = ["Run/Sweep=gamma: 100, 200, 300", "Time stepping/End time=0.4", "Mesh/Global refinements=3", "Run/Checkpoint steps=37", "Newton/Relative tolerance=1e-10"]
         self.leopard(TINY, *settings)
