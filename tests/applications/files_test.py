@@ -121,7 +121,7 @@ class RunDirectories(Program):
 
         rejected("sweep.txt", "Run/Sweep=gamma: 50")
         rejected("convergence.csv", "Verification/Refinements=1", "Turing/Exact solution u=1", "Turing/Exact solution v=1")
-        rejected("solution/solution_0000001.pvtu")
+        rejected("solution/solution_0000007.pvtu")
         rejected("convergence.txt", "Run/Directory=output/tiny_turing", file=LAPLACE)
         rejected("study.txt", "Study=smoothers", "Smoother study/Sizes=8")
         self.leopard(LAPLACE, "Verification/Refinements=1", "Run/Directory=output/tiny_turing")
