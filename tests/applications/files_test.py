@@ -123,7 +123,7 @@ class RunDirectories(Program):
         rejected("convergence.csv", "Verification/Refinements=1", "Turing/Exact solution u=1", "Turing/Exact solution v=1")
         rejected("solution/solution_0000007.pvtu")
         rejected("convergence.txt", "Run/Directory=output/tiny_turing", file=LAPLACE)
-        rejected("study.txt", "Study=smoothers", "Smoother study/Sizes=8")
+        rejected("study.txt", "Study=smoothers", "Smoother study/Stencil=5-point", "Smoother study/Sizes=15", "Smoother study/Smoothers=jacobi", "Smoother study/Repetitions=1")
         self.leopard(LAPLACE, "Verification/Refinements=1", "Run/Directory=output/tiny_turing")
         rejected("statistics")
         self.leopard(TINY)
