@@ -232,7 +232,7 @@ class LogEvery(Program):
         for engine in ("general", "fused"):
             said = self.leopard(TINY, f"Time stepping/Engine={engine}", "Output/Log every=automatic", "Output/Interval=0.05", "Time stepping/End time=0.2")
             rows = self.statistics("tiny_turing")[1]
-            self.assertEqual(said.count("\nstep "), len(rows))
+            self.assertLessEqual(said.count("\nstep "), 2 + rows[-1][9])  # the first, the last, and one a second
             self.assertTrue({1, 50, 100, 150, 200} <= {row[0] for row in rows}, f"{engine}: {[row[0] for row in rows]}")
             self.assertLessEqual(len(rows), 5 + rows[-1][9])
             self.assertLess(len(rows), 150)
