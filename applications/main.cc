@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <applications/run/analysis.h>
 #include <applications/run/collective.h>
+#include <applications/run/describe_mesh.h>
 #include <applications/run/log.h>
 #include <applications/run/run.h>
 #include <applications/run/stop_signal.h>
@@ -26,7 +27,7 @@ namespace
 
   struct Arguments
   {
-    std::string              file;
+    std::string              file, mesh; ///< mesh: to be described
     std::vector<std::string> overrides;
     bool                     validate = false, print_parameters = false, overwrite = false, resume = false;
   };
@@ -52,6 +53,8 @@ namespace
     app.add_flag("--validate", arguments.validate, "read and check the parameter file and run nothing");
     app.add_flag(
       "--print-parameters", arguments.print_parameters, "print all entries with their values (the file's, if one is given) and documentation");
+    app.add_option("--describe-mesh", arguments.mesh, "say what a mesh is: a Gmsh file (.msh), or that of a parameter file (.prm)")
+      ->type_name("FILE");
     auto *overwrite = app.add_flag("--overwrite", arguments.overwrite, "delete the run in the run directory first");
     app.add_flag("--resume", arguments.resume, "go on with the run in the run directory from its newest checkpoint")->excludes(overwrite);
     app.set_version_flag(
@@ -59,7 +62,7 @@ namespace
     try
       {
         app.parse(argc, argv);
-        if (arguments.file.empty() && !arguments.print_parameters)
+        if (arguments.file.empty() && !arguments.print_parameters && arguments.mesh.empty())
           throw CLI::RequiredError("FILE");
       }
     catch (const CLI::ParseError &error)
@@ -84,6 +87,13 @@ int main(int argc, char **argv)
   const ErrorReporter reporter(comm);
   try
     {
+      if (!arguments.mesh.empty())
+        {
+          const std::string description = describe_mesh(arguments.mesh, arguments.overrides, comm);
+          if (speaks)
+            std::cout << description;
+          return 0;
+        }
       if (arguments.print_parameters && arguments.file.empty())
         {
           if (speaks)

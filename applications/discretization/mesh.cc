@@ -37,7 +37,11 @@ namespace leopard
       Selection("hypercube|box|L-shape|ball|cylinder|file|sphere|torus|surface file"),
       "hypercube and box: from the lower to the upper corner; L-shape: that square or cube without its upper quarter "
       "or eighth; ball: radius around the origin; cylinder: along the x axis (3D; a disc in 2D); file: a Gmsh mesh. With 'Dimension = "
-      "2', surfaces in space: sphere around the origin; torus around the y axis; surface file: a Gmsh mesh of one.");
+      "2', surfaces in space: sphere around the origin; torus around the y axis; surface file: a Gmsh mesh of one. Boundary ids: hypercube and box 0 "
+      "and 1 at the "
+      "lower and upper end in x, 2 and 3 in y, 4 and 5 in z; cylinder in 3D 0 (mantle), 1 and 2 (ends at -x and x); L-shape, ball, disc 0; sphere, "
+      "torus "
+      "none; leopard --describe-mesh FILE prints them.");
     prm.declare_entry("Lower corner", "0", List(Double(), 1, 3, ","), "One number for all directions or one each. Dimensionless length.");
     prm.declare_entry("Upper corner", "1", List(Double(), 1, 3, ","), "One number for all directions or one each. Dimensionless length.");
     prm.declare_entry("Cells",
