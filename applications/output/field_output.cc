@@ -150,7 +150,8 @@ namespace leopard
                      static_cast<double>(std::numeric_limits<float>::max())));
           }
       }
-    const unsigned int degree = discretization.dof_handler.get_fe().degree;
+    // of quadratic tetrahedra deal.II 9.4 writes no cells at all: their vertices are written
+    const unsigned int degree = dim == 3 && discretization.on_simplices() ? 1 : discretization.dof_handler.get_fe().degree;
     data_out.build_patches(*discretization.mapping, degree);
     data_out.scale(scale);
     DataOutBase::VtkFlags flags(time, step);

@@ -42,13 +42,41 @@ class MeshFiles(Program):
         self.read(good)
         self.read(good.replace("\n", "\r\n"))
         self.read(msh(SQUARE, ["3 0 1 2 3 4"]))
-        self.refused(msh(SQUARE, ["2 2 1 1 1 2 3"]), "type 2, a triangle")
-        self.refused(good.replace("2.2 0 8", "4.1 0 8"), "line 2 is '4.1 0 8'")
+        self.read(msh(SQUARE, ["2 2 1 1 1 2 3", "2 2 1 1 1 3 4", "15 2 5 1 1", "1 2 0 1 1 3"]))  # the line inside is in no group
+        self.read(msh(CUBE, ["4 2 1 1 1 2 3 6", "2 2 4 1 1 2 3"]), *self.BODY)
+        self.refused(good.replace("2.2 0 8", "4.1 0 8"), "line 5 is '4'")
+        self.refused(good.replace("2.2 0 8", "4 0 8"), "line 2 is '4 0 8'")
+        self.refused(good.replace("2.2 0 8", "2.2 1 8"), "this one is binary")
         self.refused(good.replace("2.2 0 8", "252 0 8"), "line 2 is '252 0 8'")
         self.refused(good.replace("3 1 1 0", "3 nan 1 0"), "line 8 is '3 nan 1 0'")
         self.refused(good.replace("3 1 1 0", "3 1e308 1 0"), "line 8")
         self.refused(good.replace("1 2 3 4\n", "1 2 2 4\n"), "line 13")
         self.refused(msh(SQUARE, [QUADRILATERAL], n_nodes=2000000000), "line 10 is '$EndNodes'", ranks=2)
+
+    VERSION_4 = ("$MeshFormat\n4.1 0 8\n$EndMeshFormat\n$Comments\nany\n$EndComments\n$Entities\n1 1 1 0\n1 0 0 0 0\n1 0 0 0 1 1 0 1 5 2 1 -1\n1 0 0 0 1 1 0 1 -7 1 1\n$EndEntities\n"
+                 "$Nodes\n2 4 1 4\n1 1 0 2\n1\n2\n0 0 0\n1 0 0\n2 1 1 2\n3\n4\n1 1 0 0.5 0.5\n0 1 0\n$EndNodes\n$Elements\n2 3 1 3\n1 1 1 1\n1 1 2\n2 1 2 2\n2 1 2 3\n3 1 3 4\n"
+                 "$EndElements\n$NodeData\n")
+
+    def test_version_4(self):
+        good = self.VERSION_4
+        self.read(good, "Helmholtz/Boundary values=5: 1")
+        self.read(good.replace("2 1 2 2\n2 1 2 3\n3 1 3 4", "2 1 3 1\n2 1 2 3 4"), "Helmholtz/Boundary values=5: 1")  # a quadrilateral
+        self.refused(good.replace("2 1 2 2\n2 1 2 3\n3 1 3 4", "2 1 2 1\n2 1 2 3\n2 1 3 1\n3 1 2 3 4").replace("$Elements\n2", "$Elements\n3"), "it has 1 triangles and 1 quadrilaterals")
+        self.refused(good.replace("1 1 0 1 5 2 1 -1", "1 1 0 2 5 6 2 1 -1"), "in one physical group each; these elements are in 2")
+        self.refused(good.replace("2 1 2 3\n", "2 1 2 9\n"), "is '2 1 2 9'")
+        self.refused(good.replace("2 1 2 3\n", "2 1 2\n"), "is '2 1 2'")
+        self.refused(good.replace("2 1 2 2", "2 1 9 2"), "a triangle of order 2 (to do: Mesh.ElementOrder = 1)")
+        self.refused(good.replace("2 1 2 2", "2 1 2 2000000000"), "is '$EndElements'")
+        self.refused(good.replace("$Comments", "$PartitionedEntities"), "a mesh that is not partitioned")
+
+    def test_triangles_and_tetrahedra(self):
+        for nodes in ([(x, 0, 0) for x in range(3)], [(0, 0, 0), (1, 0, 0), (2, 1e-9, 0)]):
+            self.refused(msh(nodes, ["2 2 1 1 1 2 3"]), "is flat")
+        self.refused(msh([*SQUARE], ["4 2 1 1 1 2 3 4"]), "is flat", *self.BODY)
+        self.refused(msh([*SQUARE, (0.9, 0.1, 0)], ["2 2 1 1 1 2 3", "2 2 1 1 1 5 3"]), "lies on the same side of an edge")
+        self.refused(msh(SQUARE, ["2 2 1 1 1 2 3", "2 2 1 1 1 2 3"]), "has 3 nodes in common")
+        self.refused(msh(SQUARE, ["2 2 1 1 1 2 3", "1 2 4 1 1 2", "1 2 5 1 1 2"]), "the same side in line 14 has 4")
+        self.refused(msh(SQUARE, ["4 2 1 1 1 2 3 4"]), "(to do: 'Dimension' = 3)")
 
     def test_cells(self):
         self.read(msh(CUBE, ["5 2 1 1 1 2 3 4 5 6 7 8"]), *self.BODY)

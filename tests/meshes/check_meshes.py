@@ -1,7 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Checks Gmsh meshes (MSH 2.2, ASCII): check_meshes.py FOLDER | FILE.msh ...
+"""Checks the meshes that come with Leopard (MSH 2.2, ASCII): check_meshes.py FOLDER
 
+It asks for more than the program does, which tells what it thinks of a mesh of one's own: leopard --describe-mesh FILE.msh.
 A mesh must have quadrilaterals only (2D, z = 0, or a closed surface in space) or hexahedra only (3D), all positively oriented (of a
 surface: alike) and well shaped, and a boundary id on every boundary face and nowhere else. In a folder, the table of its README.md must tell the truth about each file, which
 must be small and have its .geo or .py beside it. Needs the standard library only. Exit code 1 if anything is wrong.
@@ -90,7 +91,7 @@ def check(path):
     nodes, elements = read(path)
     dim = 3 if any(kind in (4, 5, 6, 7) for kind, _, _ in elements) else 2
     kinds = collections.Counter(kind for kind, _, _ in elements)
-    others = [f"{n} {NAMES[kind]}(s)" for kind, n in kinds.items() if kind not in (CELL[dim], CELL.get(dim - 1, 1))]
+    others = [f"{n} {NAMES[kind]}(s)" for kind, n in kinds.items() if kind not in (15, CELL[dim], CELL.get(dim - 1, 1))]  # points say nothing
     if others or not kinds[CELL[dim]]:
         raise Bad(f"has {', '.join(others) or 'no cells'} (expected: only {NAMES[CELL[dim]]}s and {NAMES[CELL.get(dim - 1, 1)]}s on the boundary)")
 
@@ -113,10 +114,10 @@ def check(path):
         directed = collections.Counter((cell[i], cell[(i + 1) % 4]) for cell in cells for i in range(4))
         if max(directed.values()) > 1:
             raise Bad("is a surface with neighbours of opposite orientation")
-    given = [frozenset(v) for kind, _, v in elements if kind != CELL[dim]]
+    given = [frozenset(v) for kind, _, v in elements if kind not in (15, CELL[dim])]
     if len(given) != len(set(given)) or set(given) != boundary:
         raise Bad(f"has boundary ids on {len(given)} faces, {len(set(given) & boundary)} of them on the boundary, which has {len(boundary)} faces")
-    ids = {physical for kind, physical, _ in elements if kind != CELL[dim]}
+    ids = {physical for kind, physical, _ in elements if kind not in (15, CELL[dim])}
     extents = [max(x) - min(x) for x in list(zip(*nodes.values()))[:3 if on_surface else dim]]
     return len(cells), ids, extents, worst
 
@@ -160,14 +161,9 @@ def main():
         sys.exit(__doc__)
     n_wrong = n_good = 0
     for argument in map(pathlib.Path, sys.argv[1:]):
-        if argument.is_dir():
-            results = check_folder(argument)
-        else:
-            try:
-                results = [(argument.name, None, check(argument))]
-            except (Bad, OSError) as bad:
-                results = [(argument.name, str(bad), "")]
-        for name, wrong, what in results:
+        if not argument.is_dir():
+            sys.exit(f"{argument} is no folder\n  to look at a mesh of your own: leopard --describe-mesh {argument}")
+        for name, wrong, what in check_folder(argument):
             n_wrong += wrong is not None
             n_good += wrong is None
             if wrong:
