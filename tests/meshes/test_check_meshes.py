@@ -34,6 +34,7 @@ class CheckMeshes(unittest.TestCase):
 
     def test_good(self):
         self.assertEqual(check_meshes.check(self.write()), (2, {1, 2}, [2., 1.], 1.))
+        self.assertEqual(check_meshes.check(self.write(elements=["15 2 9 1 1"] + LINES + QUADS)), (2, {1, 2}, [2., 1.], 1.))  # Gmsh's physical points
 
     def test_faults(self):
         self.fails("not MSH 2.2", version="4.1 0 8")
