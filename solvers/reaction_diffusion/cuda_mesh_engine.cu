@@ -81,8 +81,6 @@ namespace leopard::reaction_diffusion
         for (std::size_t e = 0; e < entries.size(); ++e)
           entries[e] = u[place_of(e)];
         device::copy_to_device(fields[slot].data(), entries.data(), entries.size() * sizeof(double));
-        if (has_multigrid() && multigrid->choose_coarsest(max_over_ranks(ranks.get(), system.largest_rate(u, n))))
-          loop.forget();
       }
       void get_slot(int slot, double *u) const override
       {

@@ -33,11 +33,6 @@ namespace leopard::reaction_diffusion
       void set_slot(int slot, const double *u) override
       {
         rows.for_entries([&](long e, int /*b*/) { slots[slot][e] = u[place_of(e)]; });
-        if (has_multigrid())
-          {
-            const double rate = system.largest_rate(u, rows.n_nodes());
-            multigrid->choose_coarsest(system, ranks != nullptr ? ranks->max(rate) : rate);
-          }
       }
       void get_slot(int slot, double *u) const override
       {
@@ -109,7 +104,10 @@ namespace leopard::reaction_diffusion
             laplace[s] -= rows.row[i].diagonal * u[first + s];
           double *const block = &rows.block[first * N];
           system.residual(scheme, u + first, u_n + first, u_o + first, u_p + first, laplace, rows.row[i], g, block, partial_sums[b]);
-          system.relaxation_matrix(block, c.implicit, rows.row[i], &rows.matrix[first * N]);
+          double relaxed[N * N];
+          if (c.uses_multigrid)
+            system.stable_block(block, c.implicit, rows.row[i], relaxed);
+          system.relaxation_matrix(c.uses_multigrid ? relaxed : block, c.implicit, rows.row[i], &rows.matrix[first * N]);
           for (int s = 0; s < N; ++s)
             rows.rhs[first + s] = -g[s];
         });

@@ -10,7 +10,7 @@
 
 namespace leopard::reaction_diffusion
 {
-  /** GCR with V-cycles as preconditioner on a mesh and its coarser levels: a sweep to before and one fro behind. */
+  /** GCR with V-cycles as preconditioner on a mesh and its coarser levels: a sweep to before and one fro behind, with NodeSystem::stable_block(). */
   template <typename Kinetics>
   class HostMeshMultigrid
   {
@@ -22,8 +22,6 @@ namespace leopard::reaction_diffusion
     HostMeshMultigrid(const std::vector<MeshLevel> &levels, Rows &finest_, int n_threads, MeshRanks *ranks)
       : finest(finest_)
     {
-      for (const MeshLevel &level : levels)
-        mean_diagonals.push_back(level.mean_diagonal);
       for (std::size_t l = 1; l < levels.size(); ++l)
         coarse.push_back({std::make_unique<Rows>(levels[l], n_threads, ranks), {}, {}, {}});
       for (std::size_t l = 0; l + 1 < levels.size(); ++l)
@@ -36,28 +34,22 @@ namespace leopard::reaction_diffusion
       gcr.allocate(finest, max_directions);
     }
 
-    std::size_t n_levels() const { return mean_diagonals.size(); }
+    std::size_t n_levels() const { return coarse.size() + 1; }
 
-    /** Cycles go down to where relaxation smoothes. @param rate see coarsest_level(). */
-    void choose_coarsest(const NodeSystem<Kinetics> &system, double rate)
-    {
-      coarsest = coarsest_level(mean_diagonals, system.smallest_diffusion(), rate);
-    }
-
-    /** The Jacobian on the coarse levels, with the reaction's derivative at the restricted solution. @param u on the mesh. */
+    /** The Jacobian's stable part on the coarse levels, with the reaction's derivative at the restricted solution. @param u on the mesh. */
     void linearize(const NodeSystem<Kinetics> &system, const typename NodeSystem<Kinetics>::Scheme &scheme, const double *u)
     {
-      for (std::size_t l = 0; l < coarsest; ++l)
+      for (Coarse &c : coarse)
         {
-          Coarse &c = coarse[l];
           c.rows->for_nodes([&](int i, int /*b*/) { multiply_row(c.restriction, i, u, &c.u[static_cast<long>(i) * N]); });
           c.rows->gather(c.u.data());
           c.rows->update_ghosts(c.u.data());
           c.rows->for_nodes([&](int i, int /*b*/) {
             double *const here = &c.u[static_cast<long>(i) * N], *const block = &c.rows->block[static_cast<long>(i) * N * N];
-            double zero[N] = {}, g[N];
+            double zero[N] = {}, g[N], jacobian[N * N];
             Sums   unused;
-            system.residual(scheme, here, here, here, here, zero, c.rows->row[i], g, block, unused);
+            system.residual(scheme, here, here, here, here, zero, c.rows->row[i], g, jacobian, unused);
+            system.stable_block(jacobian, scheme.implicit, c.rows->row[i], block);
             system.relaxation_matrix(block, scheme.implicit, c.rows->row[i], &c.rows->matrix[static_cast<long>(i) * N * N]);
           });
           u = c.u.data();
@@ -97,7 +89,7 @@ namespace leopard::reaction_diffusion
     void cycle(const NodeSystem<Kinetics> &system, double implicit, std::size_t l)
     {
       Rows &fine = rows(l);
-      if (l == coarsest)
+      if (l == coarse.size())
         {
           const int n_sweeps = fine.n_all <= coarse_nodes ? coarse_level_sweeps : 4; // as many on all ranks
           fine.sweep(system, implicit, n_sweeps, 2, 0);
@@ -125,10 +117,8 @@ namespace leopard::reaction_diffusion
       fine.update_ghosts(fine.d.data());
     }
 
-    std::vector<double> mean_diagonals; ///< of the levels
     Rows               &finest;
     std::vector<Coarse> coarse;
-    std::size_t         coarsest = 0;
     Gcr<Rows>           gcr;
   };
 } // namespace leopard::reaction_diffusion

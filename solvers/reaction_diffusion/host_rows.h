@@ -145,8 +145,8 @@ namespace leopard::reaction_diffusion
     HostScheduler          scheduler;
     std::vector<NodeRow>   row;
     std::vector<double>    d, rhs, residual;
-    std::vector<double>    matrix; ///< NodeSystem::relaxation_matrix()
-    std::vector<double>    block;  ///< the Jacobian's diagonal blocks
+    std::vector<double>    matrix; ///< NodeSystem::relaxation_matrix(), in cycles of the stable blocks
+    std::vector<double>    block;  ///< the Jacobian's diagonal blocks; on coarse levels NodeSystem::stable_block()
 
   private:
     HostRows(const MeshLevel &level, const Partition &partition, int n_threads, MeshRanks *ranks_)

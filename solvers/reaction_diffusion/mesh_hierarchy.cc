@@ -140,21 +140,9 @@ namespace leopard::reaction_diffusion
     while (with_coarser && levels.back().mesh.n_nodes() > coarse_nodes && coarsen(levels.back(), coarse))
       levels.push_back(coarse);
     for (MeshLevel &level : levels)
-      {
-        level.n_all = level.mesh.n_nodes();
-        for (int i = 0; i < level.n_all; ++i)
-          level.mean_diagonal += level.mesh.row(i).diagonal / level.n_all;
-      }
+      level.n_all = level.mesh.n_nodes();
     if (ranks != nullptr)
       take_part(levels, *ranks);
     return levels;
-  }
-
-  std::size_t coarsest_level(const std::vector<double> &mean_diagonals, double diffusion, double rate)
-  {
-    std::size_t coarsest = 0;
-    while (coarsest + 1 < mean_diagonals.size() && 0.5 * diffusion * mean_diagonals[coarsest + 1] >= rate)
-      ++coarsest;
-    return coarsest;
   }
 } // namespace leopard::reaction_diffusion

@@ -4,7 +4,6 @@
 #include "mesh_laplacian.h"
 #include "mesh_parts.h"
 
-#include <cstddef>
 #include <vector>
 
 namespace leopard::reaction_diffusion
@@ -13,10 +12,9 @@ namespace leopard::reaction_diffusion
   struct MeshLevel
   {
     MeshLaplacian    mesh;
-    int              n_all         = 0;  ///< nodes of all ranks
-    double           mean_diagonal = 0.; ///< of -laplace, of all ranks
-    std::vector<int> owner;              ///< of each node of the whole level the rank; empty: one rank
-    MeshPart         part;               ///< several ranks: what this one exchanges; mesh and transfers are its own part of the level
+    int              n_all = 0; ///< nodes of all ranks
+    std::vector<int> owner;     ///< of each node of the whole level the rank; empty: one rank
+    MeshPart         part;      ///< several ranks: what this one exchanges; mesh and transfers are its own part of the level
     // to and from the next coarser level; empty on the coarsest
     CrsMatrix restriction;  ///< R, rows sum to 1
     CrsMatrix prolongation; ///< P, rows sum to 1
@@ -32,9 +30,6 @@ namespace leopard::reaction_diffusion
    * @param with_coarser whether more than the mesh is wanted. @param ranks null: one rank; else levels are this rank's part of them.
    */
   std::vector<MeshLevel> make_levels(const MeshLaplacian &mesh, bool with_coarser = true, const MeshRanks *ranks = nullptr);
-
-  /** The coarsest level of use, as coarsest_level() of grids. @param mean_diagonals of the levels. */
-  std::size_t coarsest_level(const std::vector<double> &mean_diagonals, double diffusion, double rate);
 
   constexpr int coarse_nodes        = 128; ///< a level with no more nodes, of all ranks, is not coarsened further
   constexpr int coarse_level_sweeps = 20;  ///< there

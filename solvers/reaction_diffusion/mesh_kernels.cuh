@@ -23,8 +23,8 @@ namespace leopard::reaction_diffusion
     const NodeRow *row;
     float         *d, *rhs, *residual; ///< field c of node i at i * N + c
     float         *u;                  ///< coarse levels only, likewise: the restricted solution
-    float         *relaxation;         ///< NodeSystem::relaxation_matrix(), entry e of node i at e * n + i
-    float         *reaction;           ///< the Jacobian's diagonal blocks less the diffusion's part, likewise
+    float         *relaxation;         ///< NodeSystem::relaxation_matrix(), in cycles of NodeSystem::stable_block(), entry e of node i at e * n + i
+    float         *reaction;           ///< the Jacobian's diagonal blocks (coarse levels: the stable ones) less the diffusion's part, likewise
     double        *parts;              ///< the mesh only: sums of the thread blocks of evaluate_mesh, Sums::n each
     GraphState    *state;
   };
@@ -83,13 +83,14 @@ namespace leopard::reaction_diffusion
         u[e] += v.d[e];
   }
 
-  /** Of node i. @param jacobian its diagonal block; is changed. */
+  /** Of node i. @param relaxed what is relaxed with, @param jacobian its diagonal block; is changed. */
   template <typename Kinetics>
-  __device__ void store_blocks(const MeshView &v, const NodeSystem<Kinetics> &system, double implicit, const NodeRow &row, int i, double *jacobian)
+  __device__ void store_blocks(
+    const MeshView &v, const NodeSystem<Kinetics> &system, double implicit, const NodeRow &row, int i, const double *relaxed, double *jacobian)
   {
     constexpr int N = Kinetics::n_species;
     double        relaxation[N * N];
-    system.relaxation_matrix(jacobian, implicit, row, relaxation);
+    system.relaxation_matrix(relaxed, implicit, row, relaxation);
     for (int c = 0; c < N; ++c)
       jacobian[c * N + c] -= implicit * system.diffusion[c] * row.diagonal;
     for (int e = 0; e < N * N; ++e)
@@ -132,7 +133,10 @@ namespace leopard::reaction_diffusion
         system.residual(scheme, here, level[0] + first, level[1] + first, level[2] + first, laplace, row, g, jacobian, sums);
         for (int s = 0; s < N; ++s)
           v.rhs[first + s] = static_cast<float>(-g[s]);
-        store_blocks(v, system, scheme.implicit, row, node.i, jacobian);
+        double relaxed[N * N];
+        if (c.uses_multigrid)
+          system.stable_block(jacobian, scheme.implicit, row, relaxed);
+        store_blocks(v, system, scheme.implicit, row, node.i, c.uses_multigrid ? relaxed : jacobian, jacobian);
       }
     write_part(sums, v.parts);
   }
@@ -282,7 +286,7 @@ namespace leopard::reaction_diffusion
       R.multiply<N>(i, fine.u, u);
   }
 
-  /** The blocks of a coarse level's Jacobian, at the restricted solution. */
+  /** The stable blocks of a coarse level's Jacobian, at the restricted solution. */
   template <typename Kinetics>
   __global__ void __launch_bounds__(mesh_threads)
     linearize_mesh(const __grid_constant__ MeshView v, const __grid_constant__ NodeSystem<Kinetics> system)
@@ -292,13 +296,14 @@ namespace leopard::reaction_diffusion
     if (i >= v.n)
       return;
     const typename NodeSystem<Kinetics>::Scheme scheme(v.state->controller);
-    double                                      here[N], zero[N] = {}, g[N], jacobian[N * N];
+    double                                      here[N], zero[N] = {}, g[N], jacobian[N * N], stable[N * N];
     for (int c = 0; c < N; ++c)
       here[c] = v.u[static_cast<long>(i) * N + c];
     Sums          unused;
     const NodeRow row = v.row[i];
     system.residual(scheme, here, here, here, here, zero, row, g, jacobian, unused);
-    store_blocks(v, system, scheme.implicit, row, i, jacobian);
+    system.stable_block(jacobian, scheme.implicit, row, stable);
+    store_blocks(v, system, scheme.implicit, row, i, stable, stable);
   }
 
   /** q_k = A d; parts of q_k . q_j: what multiply_direction() is on a grid. @param d floats, as all vectors here. */

@@ -111,10 +111,7 @@ namespace leopard::reaction_diffusion
     {
       const std::vector<int> *fine_node = &old_node;
       for (const MeshLevel &level : levels)
-        {
-          n_all.push_back(level.n_all);
-          mean_diagonals.push_back(level.mean_diagonal);
-        }
+        n_all.push_back(level.n_all);
       for (std::size_t l = 1; l < levels.size(); ++l)
         {
           coarse.push_back(std::make_unique<Coarse>(levels[l - 1], levels[l], *fine_node, ranks, finest.state));
@@ -126,18 +123,10 @@ namespace leopard::reaction_diffusion
 
     std::size_t n_levels() const { return views.size(); }
 
-    /** Cycles go down to where relaxation smoothes. @param rate see coarsest_level(). @return whether that is another level than before. */
-    bool choose_coarsest(double rate)
-    {
-      const std::size_t before = coarsest;
-      coarsest                 = coarsest_level(mean_diagonals, system.smallest_diffusion(), rate);
-      return coarsest != before;
-    }
-
-    /** The Jacobian on the coarse levels. */
+    /** The Jacobian's stable part on the coarse levels. */
     void linearize(cudaStream_t stream) const
     {
-      for (std::size_t l = 0; l < coarsest; ++l)
+      for (std::size_t l = 0; l < coarse.size(); ++l)
         {
           const TransferView R  = coarse[l]->restriction.view();
           const MeshView    &to = views[l + 1];
@@ -155,7 +144,7 @@ namespace leopard::reaction_diffusion
     void cycle(cudaStream_t stream, std::size_t l = 0) const
     {
       const MeshView &fine = views[l];
-      if (l == coarsest)
+      if (l == coarse.size())
         {
           // a level of one block (a rank, if it is shared): all sweeps at once
           const bool small = n_all[l] <= mesh_threads;
@@ -236,11 +225,9 @@ namespace leopard::reaction_diffusion
     }
 
     const NodeSystem<Kinetics>           system;
-    std::vector<int>                     n_all;          ///< nodes of the levels, of all ranks
-    std::vector<double>                  mean_diagonals; ///< of the levels
+    std::vector<int>                     n_all; ///< nodes of the levels, of all ranks
     std::vector<std::unique_ptr<Coarse>> coarse;
     std::vector<MeshView>                views;
     std::vector<const MeshExchange<N> *> exchanges;
-    std::size_t                          coarsest = 0;
   };
 } // namespace leopard::reaction_diffusion

@@ -202,6 +202,35 @@ namespace leopard::reaction_diffusion
       relaxation_matrix(damped, result);
     }
 
+    /**
+     * What V-cycles on a mesh are made of, from the diagonal block D = 1 + implicit diffusion row.diagonal - j, j the reaction's derivative: the same with j made stable.
+     * A field's growth by itself (j_cc > 0) is left out, and of two fields that further each other (j_cd j_dc > 0) as much as would outweigh their decay. Then
+     * relaxation smoothes on every level, however long the step; with j, levels that are too coarse for the pattern's wavelength have negative or
+     * vanishing modes. What is left out concerns the few modes that grow, and GCR finds them. For two fields j is stable indeed: trace <= 0, determinant >= 0.
+     */
+    LEOPARD_HOST_DEVICE void stable_block(const double *block, double implicit, const NodeRow &row, double *result) const
+    {
+      double j[N * N];
+      for (int c = 0; c < N; ++c)
+        for (int d = 0; d < N; ++d)
+          j[c * N + d] = (c == d ? 1. + implicit * diffusion[c] * row.diagonal : 0.) - block[c * N + d];
+      for (int c = 0; c < N; ++c)
+        j[c * N + c] = j[c * N + c] < 0. ? j[c * N + c] : 0.;
+      for (int c = 0; c < N; ++c)
+        for (int d = 0; d < c; ++d)
+          {
+            const double decay = j[c * N + c] * j[d * N + d], mutual = j[c * N + d] * j[d * N + c];
+            if (mutual <= decay)
+              continue;
+            const double factor = std::sqrt(decay / mutual);
+            j[c * N + d] *= factor;
+            j[d * N + c] *= factor;
+          }
+      for (int c = 0; c < N; ++c)
+        for (int d = 0; d < N; ++d)
+          result[c * N + d] = (c == d ? 1. + implicit * diffusion[c] * row.diagonal : 0.) - j[c * N + d];
+    }
+
     /** The inverse of an N x N block. */
     static LEOPARD_HOST_DEVICE void inverse(const double *block, double *result)
     {
