@@ -104,7 +104,7 @@ namespace
             all.newton_steps / steps,
             all.sweeps / steps,
             all.cycles / steps,
-            all.rejected,
+            all.rejected.total(),
             all.worst_reduction,
             least,
             most,

@@ -265,7 +265,7 @@ namespace leopard
                  report.step_size,
                  static_cast<double>(report.newton_steps),
                  static_cast<double>(report.linear_iterations),
-                 static_cast<double>(report.rejected),
+                 static_cast<double>(report.rejected.total()),
                  report.residual,
                  report.error_estimate,
                  report.rate_of_change,
@@ -343,7 +343,11 @@ namespace leopard
     report["steps"]                        = result.n_steps;
     report["newton_steps"]                 = result.newton_steps;
     report["linear_iterations"]            = result.linear_iterations;
-    report["rejected_steps"]               = result.rejected;
+    report["rejected_steps"]               = result.rejected.total();
+    report["rejected_for"]                 = {{"error", result.rejected.error},
+                                              {"linear solver", result.rejected.linear_solver},
+                                              {"Newton", result.rejected.newton},
+                                              {"not finite", result.rejected.not_finite}};
     report["steps_by_gmres"]               = result.alternative_steps;
     report["steps_by_multigrid"]           = result.multigrid_steps;
     report["clipped_values"]               = result.clipped;
@@ -351,7 +355,8 @@ namespace leopard
                             result.n_steps,
                             result.newton_steps,
                             result.linear_iterations,
-                            result.rejected) +
+                            result.rejected.total()) +
+                     (result.rejected.total() > 0 ? " (" + reasons_of(result.rejected) + ")" : "") +
                      (result.alternative_steps > 0 ? format(", %ld beyond the asynchronous bound solved by gmres", result.alternative_steps) : "") +
                      (result.multigrid_steps > 0 ? format(", %ld solved by multigrid", result.multigrid_steps) : "") +
                      (result.clipped > 0 ? format(", %ld negative values set to zero", result.clipped) : ""));

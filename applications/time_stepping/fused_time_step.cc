@@ -33,6 +33,8 @@ namespace leopard
   {
     if (reason == StopReason::newton_failure)
       return "Newton's method does not converge";
+    if (reason == StopReason::linear_failure)
+      return "Newton's method does not converge, since the linear solver does not reach its tolerance";
     if (reason == StopReason::blow_up)
       return "the solution, or the reaction there, is not finite";
     const double next = fused->stepper.next_step_size();
@@ -89,7 +91,8 @@ namespace leopard
       take_over_steps(before, report);
     else if (reason == StopReason::asked_to_stop)
       throw_if_stop_requested(comm);
-    if (reason == StopReason::newton_failure || reason == StopReason::step_underflow || reason == StopReason::blow_up)
+    if (reason == StopReason::newton_failure || reason == StopReason::linear_failure || reason == StopReason::step_underflow ||
+        reason == StopReason::blow_up)
       throw ConvergenceFailure(why_it_failed(reason) + " in the step from time " + format("%.8g", t) + " with step size " +
                                format("%.4g", stepper.attempted_step_size()) + growth_of_solution(inspect(levels[0], n_fields).largest) +
                                "\n  to try: a smaller step, 'Time stepping/Step control = error-controlled' or a larger error tolerance, 'Time "

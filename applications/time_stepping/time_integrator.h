@@ -20,25 +20,27 @@ namespace leopard
   class Problem;
   struct SemiDiscreteSystem;
 
+  using reaction_diffusion::Rejections;
+
   /** What one accepted step has cost and found. */
   struct StepReport
   {
     double             step_size         = 0.;
     int                newton_steps      = 0;
     int                linear_iterations = 0;
-    int                rejected          = 0;     ///< attempts that were thrown away
-    double             residual          = 0.;    ///< Newton's last ||G||_2
-    double             error_estimate    = 0.;    ///< of the local error against the tolerance; 0 where there is none
-    double             rate_of_change    = 0.;    ///< RMS of (u_n+1 - u_n) / dt
-    double             bound             = 0.;    ///< the largest step for which every asynchronous iteration converges; may be infinite
-    bool               alternative       = false; ///< whether gmres was used since the step exceeds the bound
-    unsigned long long clipped           = 0;     ///< negative values that were set to zero
+    Rejections         rejected;               ///< attempts that were thrown away
+    double             residual       = 0.;    ///< Newton's last ||G||_2
+    double             error_estimate = 0.;    ///< of the local error against the tolerance; 0 where there is none
+    double             rate_of_change = 0.;    ///< RMS of (u_n+1 - u_n) / dt
+    double             bound          = 0.;    ///< the largest step for which every asynchronous iteration converges; may be infinite
+    bool               alternative    = false; ///< whether gmres was used since the step exceeds the bound
+    unsigned long long clipped        = 0;     ///< negative values that were set to zero
 
     unsigned int earlier_steps             = 0; ///< fused steps: those of the call before this one, and what they took
     long         earlier_newton_steps      = 0;
     long         earlier_linear_iterations = 0;
-    long         earlier_rejected          = 0;
-    unsigned int multigrid                 = 0; ///< of all steps of the call: solved by multigrid
+    Rejections   earlier_rejected;
+    unsigned int multigrid = 0; ///< of all steps of the call: solved by multigrid
 
     std::vector<std::string> notes; ///< what the log should say once
 
@@ -149,11 +151,12 @@ namespace leopard
     double      estimate_error(double step_size, int order) const;
     double      rate_of_change(double step_size, const HostVector &u);
     std::string attempt(double step_size, int order, StepReport &report);
-    std::string try_step(double step_size, int order, StepReport &report);
+    /** @return why it has failed, empty if it has not; then `cause` is the entry of Rejections that counts it. */
+    std::string try_step(double step_size, int order, StepReport &report, long Rejections::*&cause);
     void        evaluate_new_reaction();
     void        check_values(double start, double step_size, StepReport &report);
     void        finish_step(double step_size, int order, bool can_estimate, StepReport &report);
-    void        reject_step(double step_size, double growth, const std::string &reason, StepReport &report);
+    void        reject_step(double step_size, double growth, const std::string &reason, long Rejections::*cause, StepReport &report);
     std::string growth_of_solution(double largest) const;
     /** explicit_rates of the step that led from levels[1] to levels[0]. */
     void       extrapolate_reaction(const Coefficients &factors);

@@ -12,6 +12,7 @@
 #include <chrono>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 namespace leopard
 {
@@ -89,8 +90,9 @@ namespace leopard
       const double end_time;
     };
 
-    /** @param seconds_left negative: not known. */
-    std::string step_line(const StepReport &report, const TimeIntegrator &integrator, double end_time, double seconds_left)
+    /** @param rejected since the last line. @param seconds_left negative: not known. */
+    std::string
+    step_line(const StepReport &report, const Rejections &rejected, const TimeIntegrator &integrator, double end_time, double seconds_left)
     {
       return format("step %7u  t = %-12.6g dt = %-10.3e Newton %2d  linear %5d  residual %9.2e  %5.1f %%%s",
                     integrator.step_number(),
@@ -101,9 +103,21 @@ namespace leopard
                     report.residual,
                     100. * std::min(1., integrator.time() / end_time),
                     seconds_left < 0. ? "" : ("  left " + duration(seconds_left)).c_str()) +
-             (report.rejected > 0 ? format("  (%d rejected)", report.rejected) : "");
+             (rejected.total() > 0 ? format("  (%ld rejected: ", rejected.total()) + reasons_of(rejected) + ")" : "");
     }
   } // namespace
+
+  std::string reasons_of(const Rejections &rejected)
+  {
+    std::string text;
+    for (const auto &[count, reason] : {std::pair{rejected.error, "error too large"},
+                                        {rejected.linear_solver, "linear solver missed its tolerance"},
+                                        {rejected.newton, "Newton did not converge"},
+                                        {rejected.not_finite, "not finite"}})
+      if (count > 0)
+        text += (text.empty() ? "" : ", ") + std::to_string(count) + " " + reason;
+    return text;
+  }
 
   namespace
   {
@@ -206,6 +220,7 @@ namespace leopard
     const auto slack       = [&] { return variable ? 1e-12 * end_time : 0.5 * integrator.next_step_size() * (1. - 1e-9); };
     double     next_output = output_times.after(integrator.time(), slack()), wall_at_line = 0., wall = 0.;
     TimeLeft   time_left(t_start, end_time);
+    Rejections rejected_at_line; ///< before the last line of the log
 
     while (integrator.time() < end_time - slack())
       {
@@ -248,7 +263,8 @@ namespace leopard
         if (line_due)
           {
             wall_at_line = wall;
-            log.line(step_line(report, integrator, end_time, last ? -1. : time_left(t, wall)));
+            log.line(step_line(report, result.rejected - rejected_at_line, integrator, end_time, last ? -1. : time_left(t, wall)));
+            rejected_at_line = result.rejected;
           }
         if (line_due || (writes_fields && parameters.log_every == 0))
           actions.write_statistics(report, t, integrator.step_number());

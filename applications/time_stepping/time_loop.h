@@ -40,11 +40,14 @@ namespace leopard
     unsigned int n_steps           = 0; ///< of this start of the program
     long         newton_steps      = 0;
     long         linear_iterations = 0;
-    long         rejected          = 0;
+    Rejections   rejected;
     long         alternative_steps = 0; ///< solved by gmres since they exceeded the asynchronous bound
     long         multigrid_steps   = 0; ///< fused steps: solved by multigrid since they were too long for sweeps alone
     long         clipped           = 0; ///< negative values set to zero
   };
+
+  /** The reasons, for a log: "3 error too large, 1 linear solver missed its tolerance"; empty if there is none. */
+  std::string reasons_of(const Rejections &rejected);
 
   /**
    * Steps until the end time, a steady state, the wall-clock limit or a signal to stop. With a fixed step size fields are written at

@@ -35,10 +35,11 @@ namespace leopard
         const int order = std::min<int>(parameters.order(), n_levels);
         report.bound    = Controller::asynchronous_bound(mass_factor, order, steps[0]);
         choose_solver(step_size, report);
-        const std::string failure = try_step(step_size, order, report);
+        long Rejections::*cause   = nullptr;
+        const std::string failure = try_step(step_size, order, report, cause);
         if (!failure.empty())
           {
-            reject_step(step_size, 0.25, failure, report);
+            reject_step(step_size, 0.25, failure, cause, report);
             continue;
           }
         // with too few old solutions there is no estimate: these few steps are as small as the user made the first one
@@ -50,6 +51,7 @@ namespace leopard
             reject_step(step_size,
                         shorter > 0.2 ? shorter : 0.2,
                         "the estimated local error is " + format("%.3g", report.error_estimate) + " times the tolerance",
+                        &Rejections::error,
                         report);
             continue;
           }
@@ -59,9 +61,10 @@ namespace leopard
       }
   }
 
-  std::string TimeIntegrator::try_step(double step_size, int order, StepReport &report)
+  std::string TimeIntegrator::try_step(double step_size, int order, StepReport &report, long Rejections::*&cause)
   {
     std::string failure;
+    cause = &Rejections::newton;
     try
       {
         failure = attempt(step_size, order, report);
@@ -73,7 +76,10 @@ namespace leopard
     catch (const Error &error) // whatever cannot be done with the values of the attempt
       {
         failure = error.what();
+        cause   = dynamic_cast<const ConvergenceFailure *>(&error) != nullptr ? &Rejections::linear_solver : &Rejections::not_finite;
       }
+    if (failure.find("not finite") != std::string::npos) // whoever found that
+      cause = &Rejections::not_finite;
     if (failure.empty() || parameters.adaptive())
       return failure;
     const std::size_t line = std::min(failure.find('\n'), failure.size());
@@ -130,7 +136,7 @@ namespace leopard
         const double growth = std::min(largest_growth, 0.85 * std::pow(std::max(report.error_estimate, 1e-8), -1. / (order + 1)));
         // a new step size costs a new matrix; a step cut short to hit a time says little about the next one, and one
         // that was just rejected is no time to grow
-        if (growth < 1. || (growth > 1.2 && step_size == dt && report.rejected == 0))
+        if (growth < 1. || (growth > 1.2 && step_size == dt && report.rejected.total() == 0))
           dt = std::min(step_size * growth, parameters.largest_step);
       }
     levels[2].swap(levels[1]);
@@ -149,9 +155,9 @@ namespace leopard
     ++n_steps;
   }
 
-  void TimeIntegrator::reject_step(double step_size, double growth, const std::string &reason, StepReport &report)
+  void TimeIntegrator::reject_step(double step_size, double growth, const std::string &reason, long Rejections::*cause, StepReport &report)
   {
-    ++report.rejected;
+    ++(report.rejected.*cause);
     dt                  = step_size * growth;
     const bool advances = t + dt > t;
     if (!(dt >= parameters.smallest_step) || !advances)

@@ -27,6 +27,7 @@ namespace leopard::reaction_diffusion
     time_reached,    ///< the time that was asked for
     steady_state,    ///< the rate of change has fallen below SteppingOptions::steady_tolerance
     newton_failure,  ///< Newton's method did not converge in a step of fixed size; the last good solution is kept
+    linear_failure,  ///< nor did it, since the linear solver did not reach its tolerance
     step_underflow,  ///< the step fell below SteppingOptions::smallest_step or the rounding of the time; the last good solution is kept
     blow_up,         ///< values that are not finite, or beyond 1e150, in a step of fixed size; the last good solution is kept
     negative_values, ///< a field became negative and SteppingOptions::stop_at_negative_values is set
@@ -54,26 +55,51 @@ namespace leopard::reaction_diffusion
     bool         stop_at_negative_values = false;
   };
 
+  /** How many attempts at steps were thrown away, and why. */
+  struct Rejections
+  {
+    long error         = 0; ///< the estimated error was too large
+    long linear_solver = 0; ///< Newton's method did not converge, since the linear solver did not reach its tolerance
+    long newton        = 0; ///< it did not converge though the linear solver did
+    long not_finite    = 0; ///< the solution or the reaction there was not finite
+
+    LEOPARD_HOST_DEVICE long        total() const { return error + linear_solver + newton + not_finite; }
+    LEOPARD_HOST_DEVICE Rejections &operator+=(const Rejections &other)
+    {
+      error += other.error;
+      linear_solver += other.linear_solver;
+      newton += other.newton;
+      not_finite += other.not_finite;
+      return *this;
+    }
+    friend Rejections operator+(Rejections a, const Rejections &b) { return a += b; }
+    friend Rejections operator-(const Rejections &a, const Rejections &b)
+    {
+      return {a.error - b.error, a.linear_solver - b.linear_solver, a.newton - b.newton, a.not_finite - b.not_finite};
+    }
+  };
+
   /** What one accepted step has cost and found. */
   struct StepFigures
   {
-    double step_size      = 0.;
-    int    newton_steps   = 0;
-    int    sweeps         = 0;  ///< of the coupled system on the finest grid, those in multigrid cycles not counted
-    int    cycles         = 0;  ///< of multigrid
-    int    rejected       = 0;  ///< attempts that were thrown away
-    double first_residual = 0.; ///< ||G||_2 at the first guess, see Controller
-    double residual       = 0.; ///< Newton's last ||G||_2
-    double error_estimate = 0.; ///< of the local error against the tolerance; 0 where there is none
-    double rate_of_change = 0.; ///< RMS of (u_n+1 - u_n) / dt
-    double n_negative     = 0.; ///< values below zero
-    double bound          = 0.; ///< where steps follow it: Controller::asynchronous_bound(), may be infinite
+    double     step_size    = 0.;
+    int        newton_steps = 0;
+    int        sweeps       = 0;    ///< of the coupled system on the finest grid, those in multigrid cycles not counted
+    int        cycles       = 0;    ///< of multigrid
+    Rejections rejected;            ///< attempts before it
+    double     first_residual = 0.; ///< ||G||_2 at the first guess, see Controller
+    double     residual       = 0.; ///< Newton's last ||G||_2
+    double     error_estimate = 0.; ///< of the local error against the tolerance; 0 where there is none
+    double     rate_of_change = 0.; ///< RMS of (u_n+1 - u_n) / dt
+    double     n_negative     = 0.; ///< values below zero
+    double     bound          = 0.; ///< where steps follow it: Controller::asynchronous_bound(), may be infinite
   };
 
   struct Totals
   {
-    long   steps = 0, newton_steps = 0, sweeps = 0, cycles = 0, rejected = 0, multigrid_steps = 0, negative_steps = 0;
-    double worst_reduction = 0.; ///< largest final residual against its goal; at most 1 if all steps converged
+    long       steps = 0, newton_steps = 0, sweeps = 0, cycles = 0, multigrid_steps = 0, negative_steps = 0;
+    Rejections rejected;
+    double     worst_reduction = 0.; ///< largest final residual against its goal; at most 1 if all steps converged
   };
 
   /** What the row of a node of -laplace, divided by the lumped mass, says about it. */
@@ -436,13 +462,22 @@ namespace leopard::reaction_diffusion
       if (!sums.are_finite()) // with an explicit reaction: nor is the reaction at the new values
         return reject(0.25, StopReason::blow_up);
       learn_rate(new_norm);
-      const bool diverges = attempt_figures.newton_steps > 1 && new_norm > norm;
-      norm                = new_norm;
+      const bool used_up  = uses_multigrid ? n_cycles >= options.max_cycles : n_sweeps >= options.max_sweeps; // by the linear solver
+      const bool diverges = attempt_figures.newton_steps > 1 && new_norm > norm, hopeless = used_up && too_slow(norm, new_norm);
+      norm = new_norm;
       if (reached(norm, goal))
         return judge(sums);
-      if (diverges || attempt_figures.newton_steps >= options.max_newton_steps)
-        return reject(0.25, StopReason::newton_failure);
+      if (diverges || hopeless || attempt_figures.newton_steps >= options.max_newton_steps)
+        // a step too long for the linear solver is halved; where Newton's method fails nobody knows how long it may be
+        return used_up ? reject(0.5, StopReason::linear_failure) : reject(0.25, StopReason::newton_failure);
       return plan_correction();
+    }
+
+    /** Whether the corrections that are left, if all reduce the residual as the last one did, miss the goal. */
+    LEOPARD_HOST_DEVICE bool too_slow(double old_norm, double new_norm) const
+    {
+      const int left = options.max_newton_steps - attempt_figures.newton_steps;
+      return attempt_figures.newton_steps > 1 && !(std::log(new_norm / goal) + left * std::log(new_norm / old_norm) <= 0.);
     }
 
     /** Newton has converged: accept the step or not. */
@@ -459,7 +494,7 @@ namespace leopard::reaction_diffusion
             return reject(larger(0.2, 0.85 * power), StopReason::step_underflow);
           // a step cut short to hit a time says little about the next one, and one that was just rejected is no time to grow
           const double growth = smaller(largest_growth, 0.85 * power);
-          if (can_estimate && (growth < 1. || (growth > 1.2 && step_size == next_step && attempt_figures.rejected == 0)))
+          if (can_estimate && (growth < 1. || (growth > 1.2 && step_size == next_step && attempt_figures.rejected.total() == 0)))
             next_step = smaller(step_size * growth, smaller(options.largest_step, ceiling));
         }
       return accept(sums);
@@ -514,7 +549,11 @@ namespace leopard::reaction_diffusion
 
     LEOPARD_HOST_DEVICE Action reject(double growth, StopReason reason)
     {
-      ++attempt_figures.rejected;
+      Rejections &rejected = attempt_figures.rejected;
+      ++(reason == StopReason::blow_up          ? rejected.not_finite
+         : reason == StopReason::linear_failure ? rejected.linear_solver
+         : reason == StopReason::newton_failure ? rejected.newton
+                                                : rejected.error);
       sweep_rate = 0.;
       if (reason != StopReason::step_underflow)
         ceiling = 0.6 * step_size; // longer steps are beyond what the linear solver or Newton's method can do at present

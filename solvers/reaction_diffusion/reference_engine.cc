@@ -42,7 +42,10 @@ namespace leopard::reaction_diffusion
             for (long i = 0; i < N * n; ++i)
               u[i] = typename NodeSystem<Kinetics>::Scheme(c).predict(&slots[c.slot(0)][i], &slots[c.slot(1)][i], &slots[c.slot(2)][i]);
           else
-            correct(c, u);
+            {
+              correct(c, u);
+              c.n_sweeps = 1; // of what sweeps would have needed: a direct solver misses no tolerance
+            }
           return evaluate(c, u);
         });
       }

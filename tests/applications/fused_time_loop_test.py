@@ -32,6 +32,30 @@ FIXED = ["Time stepping/Step control=fixed", "Time stepping/Step size=1e-4", "Ti
 CONTROLLED = ["Time stepping/Step size=1e-5", "Time stepping/Error tolerance=1e-4", "Time stepping/End time=0.2", "Output/Interval=0.05", "Output/Log every=1",
               "Linear solver/Method=gmres", "Linear solver/Preconditioner=async"]
 
+PATTERN = """
+set Problem = turing
+subsection Turing
+  set Kinetics        = expressions
+  set Species         = u, v
+  set Reaction u      = 12 - u - 4*u*v/(1 + u^2)
+  set Reaction v      = 15*(u - u*v/(1 + u^2))
+  set Diffusion u     = 1
+  set Diffusion v     = 50
+  set Initial value u = 2.4
+  set Initial value v = 6.76
+  set Perturbation    = 0.01
+end
+subsection Mesh
+  set Domain       = box
+  set Lower corner = 0, 0
+  set Upper corner = 20, 20
+  set Cells        = 40, 40
+end
+subsection Time stepping
+  set End time = 200
+end
+"""
+
 
 class FusedTimeLoop(Program):
     def run_case(self, engine, *settings):
@@ -203,6 +227,34 @@ class FusedTimeLoop(Program):
                 self.compare([f"Time stepping/Scheme={scheme}", "Linear solver/Relative tolerance=1e-11", *FIXED, *mesh], 1e-7)
                 self.assertIn("nodes of a mesh", self.said)
             self.compare([*CONTROLLED, *mesh], 2e-3)
+
+    def test_a_pattern_on_finite_elements_takes_the_steps_of_finite_differences(self):
+        """The Lengyel-Epstein reaction: the pattern's wavelength is 15 cells, and the inhibitor diffuses 50 times as fast as the activator."""
+        loops = {}
+        for method in ("finite differences", "finite elements"):
+            said = self.leopard(self.write("pattern.prm", PATTERN), f"Discretization/Method={method}")
+            self.assertIn("time loop: fused", said)
+            loops[method] = self.run_json("pattern")["time_loop"]
+        grid, mesh = loops["finite differences"], loops["finite elements"]
+        self.assertLess(abs(mesh["steps"] - grid["steps"]), 0.3 * grid["steps"])
+        self.assertLessEqual(mesh["rejected_steps"], grid["rejected_steps"] + 5)
+        self.assertLess(mesh["linear_iterations"], 20 * mesh["newton_steps"])
+        # and the log and run.json say why
+        self.assertEqual(sum(mesh["rejected_for"].values()), mesh["rejected_steps"])
+        self.assertIn(f"{mesh['rejected_steps']} steps rejected", said)
+
+    def test_says_why_steps_were_rejected(self):
+        too_long = ["Time stepping/Step size=0.01", "Time stepping/End time=0.04", "Newton/Relative tolerance=1e-8", "Output/Log every=1"]
+        for engine in ("fused", "general"):
+            said = self.leopard(self.write("case.prm", CASE), f"Time stepping/Engine={engine}", "Time stepping/Error tolerance=1e-6", *too_long)
+            self.assertRegex(said, r"step +\d+ .*\(\d rejected: \d error too large\)")
+            reasons = self.run_json("case")["time_loop"]["rejected_for"]
+            self.assertGreater(reasons["error"], 0)
+            self.assertRegex(said, rf"\d+ steps rejected \({reasons['error']} error too large")
+        # a solver that must fail
+        said = self.leopard(self.write("case.prm", CASE), "Time stepping/Engine=fused", "Newton/Max steps=1", *too_long)
+        reasons = self.run_json("case")["time_loop"]["rejected_for"]
+        self.assertGreater(reasons["Newton"] + reasons["linear solver"], 0)
 
     def test_surfaces_and_growing_domains(self):
         sphere = ["Mesh/Domain=sphere", "Mesh/Radius=1", "Mesh/Global refinements=3", "Discretization/Method=finite elements"]
