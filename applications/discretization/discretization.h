@@ -32,13 +32,21 @@ namespace leopard
   struct DiscretizationParameters
   {
     bool         finite_differences = false; ///< Q1 with vertex quadrature: the 5- or 7-point stencil with lumped mass
+    bool         automatic          = false; ///< whether that was chosen
     unsigned int degree             = 1;     ///< of the finite elements
     bool         lumped_mass        = true;  ///< of the time derivative; of finite differences always
     bool         multigrid          = false; ///< whether the linear solver asks for levels; said by it, no entry of the section
 
     void declare(dealii::ParameterHandler &prm);
     /** @throws Error for choices that contradict each other or the mesh. */
-    void read(dealii::ParameterHandler &prm, const MeshParameters &mesh);
+    void read(dealii::ParameterHandler &prm, const MeshParameters &mesh, bool has_reaction);
+    /** Whether no entry but the method decides on the mass matrix. */
+    bool has_lumped_mass_only() const { return finite_differences && !automatic; }
+    /** What was chosen and why, or what another choice would gain; a line for the log, or nothing. */
+    std::string remark(const MeshParameters &mesh, bool in_time) const;
+
+  private:
+    bool can_be_differences(const MeshParameters &mesh) const;
   };
 
   /** The interleaved unknowns n_components * i + c of scalar degrees of freedom i; both arrays have the same length. */

@@ -124,6 +124,31 @@ namespace leopard
       throw Error("'Mesh/Refine fraction' and 'Mesh/Coarsen fraction' add up to more than 1");
   }
 
+  double MeshParameters::n_coarse_cells(int dimension) const
+  {
+    if (domain == "file" || domain == "surface file")
+      return 0.;
+    double n = 1.;
+    for (int d = 0; d < dimension; ++d)
+      n *= domain == "hypercube" || domain == "box" ? cells[d] : 2.; // few
+    return n;
+  }
+
+  bool MeshParameters::has_even_cells(int dimension) const
+  {
+    if (domain != "hypercube" && domain != "box")
+      return false;
+    constexpr double largest_ratio = 1.5; // at 2 multigrid needs twice as many cycles, at 4 it fails
+    double           shortest = upper[0] - lower[0], longest = 0.;
+    for (int d = 0; d < dimension; ++d)
+      {
+        const double edge = (upper[d] - lower[d]) / cells[d];
+        shortest          = d == 0 ? edge : std::min(shortest, edge);
+        longest           = std::max(longest, edge);
+      }
+    return longest <= largest_ratio * shortest;
+  }
+
   namespace
   {
     template <int dim>

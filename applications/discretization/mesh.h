@@ -53,6 +53,11 @@ namespace leopard
     /** Whether all cells are equal rectangles or boxes, as finite differences need it. */
     bool is_uniform() const { return domain == "hypercube" || domain == "box" || domain == "L-shape"; }
 
+    /** About; 0 where a file says it. */
+    double n_coarse_cells(int dimension) const;
+    /** Whether the edges of a cell of a uniform mesh have about the same length, so that relaxation smooths in all directions. */
+    bool has_even_cells(int dimension) const;
+
     /** Whether the domain is a surface in space: dim = 2, spacedim = 3. */
     bool is_surface() const { return domain == "sphere" || domain == "torus" || domain == "surface file"; }
   };

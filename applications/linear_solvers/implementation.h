@@ -32,8 +32,13 @@ namespace leopard
     const MPI_Comm              comm;
   };
 
-  /** "diverged" and why, with an estimate of rho(|I - D^-1 A|). Collective. @throws ConvergenceFailure, always. */
-  [[noreturn]] void report_divergence(const std::string &method, const CrsMatrix &A, double first, double last, int iterations, MPI_Comm comm);
+  /** "diverges" and what to take instead. @param diagnosis lines that say why; may be empty. @throws ConvergenceFailure, always. */
+  [[noreturn]] void report_divergence(const std::string            &method,
+                                      const SolveResult            &result,
+                                      const std::string            &unit,
+                                      const std::string            &diagnosis,
+                                      const LinearSolverParameters &parameters,
+                                      const std::string            &more);
 
   std::unique_ptr<LinearSolver::Implementation> make_relaxation_solver(const LinearSolverParameters &parameters, const HostMatrix &A, MPI_Comm comm);
   std::unique_ptr<LinearSolver::Implementation> make_host_krylov_solver(

@@ -72,7 +72,7 @@ namespace leopard
       std::vector<std::unique_ptr<FieldMultigrid>> fields;
     };
 
-    /** Looks in each iteration whether the run is asked to stop. */
+    /** Looks in each iteration whether the run is asked to stop, and keeps the residuals. */
     class StoppableControl : public SolverControl
     {
     public:
@@ -86,8 +86,11 @@ namespace leopard
       State check(const unsigned int step, const double value) override
       {
         throw_if_stop_requested(comm);
+        residuals.push_back(value);
         return SolverControl::check(step, value);
       }
+
+      std::vector<double> residuals;
 
     private:
       MPI_Comm comm;
@@ -153,6 +156,8 @@ namespace leopard
           residual->sadd(-1., 1., b);
           result.final_residual = residual->l2_norm();
           result.converged      = target.relative_tolerance == 0. ? std::isfinite(result.final_residual) : reached(result.final_residual, goal);
+          result.rate           = recent_rate(control.residuals);
+          result.stagnated      = done && !result.converged; // rounding errors part its residual from the true one
           most                  = std::min(result.n_iterations, target.max_iterations - result.n_iterations);
           again                 = first && done && !result.converged && std::isfinite(result.final_residual) && most > 0;
         }
@@ -161,11 +166,12 @@ namespace leopard
 
     [[noreturn]] void throw_breakdown(const LinearSolverParameters &parameters)
     {
-      throw ConvergenceFailure("the linear solver " + parameters.method + " with the preconditioner " + parameters.preconditioner +
-                               " broke down: its residual is not finite" +
-                               (parameters.method == "cg"
-                                  ? "\n  to try: gmres (cg needs a symmetric positive definite matrix); another preconditioner"
-                                  : "\n  to try: another preconditioner; a smaller time step"));
+      Progress progress;
+      progress.last = std::numeric_limits<double>::quiet_NaN();
+      throw ConvergenceFailure(
+        "the linear solver " + parameters.method + " with the preconditioner " + parameters.preconditioner +
+        " broke down: its residual is not finite\n  to try: " +
+        advice(progress, parameters, parameters.method == "cg" ? "gmres, as cg needs a symmetric positive definite matrix" : "a smaller time step"));
     }
 
     std::string

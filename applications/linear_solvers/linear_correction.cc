@@ -14,6 +14,9 @@ namespace leopard
   {
     const double      first = l2_norm(residual), goal = tolerance * std::max(scale, first);
     LinearSolveResult result;
+    const auto        report_missed = [&] {
+      solver.report_missed_tolerance(tolerance, {result.n_iterations, first, result.final_residual, goal, result.rate, result.stagnated}, to_try);
+    };
     result.final_residual = first;
     for (int n_solves = 0; n_solves < 2 && std::isfinite(result.final_residual) && !reached(result.final_residual, goal); ++n_solves)
       {
@@ -23,11 +26,13 @@ namespace leopard
         update                         = 0.;
         const LinearSolveResult solved = solver.solve(update, residual, target);
         result.n_iterations += solved.n_iterations;
+        result.rate           = solved.rate;
+        result.stagnated      = solved.stagnated;
         result.final_residual = solved.final_residual;
         if (n_solves == 0)
           result.convergence_factor = solved.convergence_factor;
         if (!solved.converged)
-          solver.report_missed_tolerance(tolerance, result.n_iterations, first, result.final_residual, goal, to_try);
+          report_missed();
         u.add(1., update);
         compute_residual();
         result.final_residual = l2_norm(residual);
@@ -35,7 +40,10 @@ namespace leopard
           break;
       }
     if (tolerance > 0. ? !reached(result.final_residual, goal) : !std::isfinite(result.final_residual))
-      solver.report_missed_tolerance(tolerance, result.n_iterations, first, result.final_residual, goal, to_try);
+      {
+        result.stagnated = true; // the solver thinks that it has come to its goal
+        report_missed();
+      }
     return result;
   }
 } // namespace leopard

@@ -18,7 +18,7 @@ namespace leopard
     double        tolerance;      ///< of the residual against `scale`, or the first one if that is larger; 0: one solve without a test
     double        scale;          ///< what the residual is measured against
     int           max_iterations; ///< of a solve
-    std::string   to_try;         ///< what helps where the tolerance is missed, for a message
+    std::string   to_try;         ///< what helps beside another solver where the tolerance is missed, for a message; may be empty
 
     /**
      * @param residual of u, before and after. @param update workspace. @param compute_residual puts the residual of u there. Collective.

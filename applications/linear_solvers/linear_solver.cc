@@ -11,6 +11,7 @@
 #include <deal.II/base/parameter_handler.h>
 
 #include <cmath>
+#include <limits>
 #include <thread>
 
 namespace leopard
@@ -21,17 +22,20 @@ namespace leopard
   {
     using namespace Patterns;
     prm.enter_subsection("Linear solver");
-    prm.declare_entry("Method",
-                      "async",
-                      Selection("async|jacobi|gauss-seidel|sor|ssor|chebyshev|cg|gmres|multigrid|direct"),
-                      "async: block-asynchronous iteration async-(k); the relaxations jacobi, gauss-seidel, sor, ssor, chebyshev; Krylov methods; "
-                      "geometric multigrid (see section 'Multigrid'); a sparse direct solver.");
     prm.declare_entry(
-      "Preconditioner",
-      "none",
-      Selection("none|jacobi|ssor|chebyshev|amg|async|multigrid"),
-      "Preconditioner of cg and gmres; amg is Trilinos ML, multigrid one cycle of section 'Multigrid'. Where the preconditioner varies from "
-      "call to call, as chaotic schedules make it, or is not symmetric for cg, the flexible variants are used.");
+      "Method",
+      "automatic",
+      Selection("automatic|async|jacobi|gauss-seidel|sor|ssor|chebyshev|cg|gmres|multigrid|direct"),
+      "automatic: what suits problem and mesh, as the log says: cg (gmres with Newton's method) with multigrid on boxes of similar cells "
+      "and with amg elsewhere, gmres with async in the general time loop, a direct solver for small problems that may be indefinite "
+      "(doc/solvers.md); async: block-asynchronous iteration async-(k); the relaxations jacobi, gauss-seidel, sor, ssor, chebyshev; "
+      "Krylov methods; geometric multigrid (see section 'Multigrid'); a sparse direct solver.");
+    prm.declare_entry("Preconditioner",
+                      "none",
+                      Selection("none|jacobi|ssor|chebyshev|amg|async|multigrid"),
+                      "Preconditioner of cg and gmres (with the method automatic: none lets it choose); amg is Trilinos ML, multigrid one cycle of "
+                      "section 'Multigrid'. Where the preconditioner varies from "
+                      "call to call, as chaotic schedules make it, or is not symmetric for cg, the flexible variants are used.");
     prm.declare_entry("Backend",
                       "automatic",
                       Selection("automatic|reference|host|cuda"),
@@ -97,6 +101,24 @@ namespace leopard
     lambda_max                   = prm.get_double("Largest eigenvalue");
     prm.leave_subsection();
     multigrid.read(prm, block_async);
+  }
+
+  void LinearSolverParameters::choose(SolverTask task)
+  {
+    task.backend             = backend;
+    const std::string wanted = preconditioner;
+    task.preconditioner      = "none";
+    suited                   = choose_method(task);
+    automatic                = method == "automatic";
+    free                     = automatic && wanted == "none";
+    if (automatic)
+      {
+        task.preconditioner       = wanted;
+        const SolverChoice chosen = choose_method(task);
+        method                    = chosen.method;
+        preconditioner            = chosen.preconditioner;
+        why                       = chosen.reason;
+      }
     check_contradictions();
   }
 
@@ -249,13 +271,26 @@ namespace leopard
     return result;
   }
 
-  void
-  LinearSolver::report_missed_tolerance(double tolerance, int n_iterations, double first, double last, double goal, const std::string &to_try) const
+  void LinearSolver::report_missed_tolerance(double tolerance, const Progress &progress, const std::string &more) const
   {
     throw ConvergenceFailure("the linear solver " + description() + " has not reached the tolerance " + format("%g", tolerance) + " in " +
-                             std::to_string(n_iterations) + " iterations: the residual went from " + format("%.3e", first) + " to " +
-                             format("%.3e", last) + ", the goal is " + format("%.3e", goal) + "\n  to try: " + to_try +
-                             (tolerance < 1e-10 ? "; a larger 'Linear solver/Relative tolerance', as rounding errors may be all that is left" : ""));
+                             std::to_string(progress.n_iterations) + " iterations: the residual went from " + format("%.3e", progress.first) +
+                             " to " + format("%.3e", progress.last) + ", the goal is " + format("%.3e", progress.goal) + "; " + judgement(progress) +
+                             "\n  to try: " + advice(progress, parameters, more));
+  }
+
+  void report_divergence(const std::string            &method,
+                         const SolveResult            &result,
+                         const std::string            &unit,
+                         const std::string            &diagnosis,
+                         const LinearSolverParameters &parameters,
+                         const std::string            &more)
+  {
+    Progress progress{result.n_iterations, result.initial_residual, result.final_residual};
+    progress.rate = std::numeric_limits<double>::infinity();
+    throw ConvergenceFailure("the linear solver " + method + " diverges: the residual went from " + format("%.3e", result.initial_residual) + " to " +
+                             format("%.3e", result.final_residual) + " in " + std::to_string(result.n_iterations) + " " + unit +
+                             (diagnosis.empty() ? "" : "\n  " + diagnosis) + "\n  to try: " + advice(progress, parameters, more));
   }
 
   std::string LinearSolver::description() const

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "choose_method.h"
+#include "judgement.h"
 #include "multigrid_parameters.h"
 
 #include <solvers/block_async/block_async.h>
@@ -31,8 +33,8 @@ namespace leopard
   /** Section "Linear solver" of the parameter file. */
   struct LinearSolverParameters
   {
-    std::string         method                    = "async"; ///< async, jacobi, gauss-seidel, sor, ssor, chebyshev, cg, gmres, multigrid, direct
-    std::string         preconditioner            = "none";  ///< for cg and gmres: none, jacobi, ssor, chebyshev, amg, async, multigrid
+    std::string         method = "automatic"; ///< until choose(); async, jacobi, gauss-seidel, sor, ssor, chebyshev, cg, gmres, multigrid, direct
+    std::string         preconditioner            = "none"; ///< for cg and gmres: none, jacobi, ssor, chebyshev, amg, async, multigrid
     std::string         backend                   = "automatic";
     int                 max_iterations            = 10000;
     double              relative_tolerance        = 1e-8; ///< of the residual against the right-hand side, dimensionless
@@ -44,11 +46,20 @@ namespace leopard
     double              lambda_min                = 0.;   ///< chebyshev: smallest eigenvalue of D^-1 A, dimensionless; 0: lambda_max / 30
     double              lambda_max                = 0.;   ///< chebyshev: largest; 0: estimated
     BlockAsyncOptions   block_async               = for_changing_values();
-    MultigridParameters multigrid; ///< section "Multigrid"
+    MultigridParameters multigrid;         ///< section "Multigrid"
+    SolverChoice        suited;            ///< what "automatic" chooses where no preconditioner is given; after choose()
+    bool                automatic = false; ///< whether method and preconditioner were chosen
+    bool                free      = false; ///< and no preconditioner was given
+    std::string         why;               ///< the reason
 
     void declare(dealii::ParameterHandler &prm);
-    /** @throws Error for choices that contradict each other. */
     void read(dealii::ParameterHandler &prm);
+    /** Replaces the method "automatic" and its preconditioner. @throws Error for choices that contradict each other. */
+    void choose(SolverTask task);
+    /** "cg with the preconditioner amg". */
+    std::string name() const { return SolverChoice{method, preconditioner, ""}.name(); }
+    /** The same with "(automatic: ...)" and the reason, where it was chosen; empty otherwise. */
+    std::string choice() const { return automatic ? name() + " (automatic: " + why + ")" : ""; }
 
     bool is_krylov() const { return method == "cg" || method == "gmres"; }
     bool is_relaxation() const { return !is_krylov() && method != "multigrid" && method != "direct"; }
@@ -91,10 +102,12 @@ namespace leopard
 
   struct LinearSolveResult
   {
-    int    n_iterations       = 0;    ///< global iterations, Krylov iterations, or 1
-    double final_residual     = 0.;   ///< ||b - A x||_2, computed from x
-    bool   converged          = true; ///< whether that has reached the tolerance
-    double convergence_factor = 0.;   ///< of a multigrid cycle, in the mean over the second half of them; 0: not known
+    int    n_iterations       = 0;     ///< global iterations, Krylov iterations, or 1
+    double final_residual     = 0.;    ///< ||b - A x||_2, computed from x
+    bool   converged          = true;  ///< whether that has reached the tolerance
+    double convergence_factor = 0.;    ///< of a multigrid cycle, in the mean over the second half of them; 0: not known
+    double rate               = 0.;    ///< recent_rate() of an iteration
+    bool   stagnated          = false; ///< as in Progress
   };
 
   /**
@@ -122,9 +135,8 @@ namespace leopard
      */
     LinearSolveResult solve(HostVector &x, const HostVector &b, const LinearTarget &target);
 
-    /** Says that the tolerance is missed, with both residuals and the goal. @param to_try what helps, beside. @throws ConvergenceFailure, always. */
-    [[noreturn]] void
-    report_missed_tolerance(double tolerance, int n_iterations, double first, double last, double goal, const std::string &to_try) const;
+    /** Says that the tolerance is missed, how it went on, and what to take instead. @param more what else helps. @throws ConvergenceFailure, always. */
+    [[noreturn]] void report_missed_tolerance(double tolerance, const Progress &progress, const std::string &more) const;
 
     /** "async-(5), blocks of 256, host threads", for the log. */
     std::string description() const;

@@ -20,7 +20,8 @@ namespace leopard
     {
     public:
       MultigridSolver(const LinearSolverParameters &parameters_, const HostMatrix &A_, LevelSource &levels, MPI_Comm comm_)
-        : A(A_)
+        : parameters(parameters_)
+        , A(A_)
         , comm(comm_)
         , multigrid(parameters_, A_, Field(), levels, comm_)
         , residual(A.locally_owned_range_indices(), comm_)
@@ -53,6 +54,8 @@ namespace leopard
             result.n_iterations += cycles.n_iterations;
             if (n == 0)
               result.convergence_factor = cycles.convergence_factor();
+            result.rate      = recent_rate(cycles.history_residuals);
+            result.stagnated = cycles.status == SolveStatus::stagnated;
             if (cycles.status == SolveStatus::stagnated && !reached(result.final_residual, goal))
               break;
           }
@@ -85,27 +88,22 @@ namespace leopard
         if (result.status == SolveStatus::stopped)
           throw_if_stop_requested(comm);
         if (result.status == SolveStatus::diverged || !std::isfinite(result.final_residual))
-          report_divergence(result);
+          report_divergence(multigrid.description(),
+                            result,
+                            "cycles",
+                            multigrid.preconditioner().multigrid().diagnosis(),
+                            parameters,
+                            "a smaller 'Multigrid/Smoother omega', another smoother, more smoothing steps");
         return result;
       }
 
-      [[noreturn]] void report_divergence(const SolveResult &result)
-      {
-        const std::string diagnosis = multigrid.preconditioner().multigrid().diagnosis();
-        throw ConvergenceFailure(
-          "the linear solver " + multigrid.description() + " diverges: the residual went from " + format("%.3e", result.initial_residual) + " to " +
-          format("%.3e", result.final_residual) + " in " + std::to_string(result.n_iterations) + " cycles" +
-          (diagnosis.empty() ? "" : "\n  " + diagnosis) +
-          "\n  to try: a smaller 'Multigrid/Smoother omega', another smoother, more smoothing steps; or 'Linear solver/Method' = cg or "
-          "gmres with 'Preconditioner' = multigrid");
-      }
-
-      const HostMatrix    &A;
-      MPI_Comm             comm;
-      FieldMultigrid       multigrid;
-      HostVector           residual, correction;
-      const bool           on_device;
-      DeviceVector<double> device_x, device_b;
+      const LinearSolverParameters &parameters;
+      const HostMatrix             &A;
+      MPI_Comm                      comm;
+      FieldMultigrid                multigrid;
+      HostVector                    residual, correction;
+      const bool                    on_device;
+      DeviceVector<double>          device_x, device_b;
     };
   } // namespace
 

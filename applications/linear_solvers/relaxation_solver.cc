@@ -72,21 +72,19 @@ namespace leopard
     throw_if_any_failed(refusal, comm);
   }
 
-  void report_divergence(const std::string &method, const CrsMatrix &A, double first, double last, int iterations, MPI_Comm comm)
-  {
-    const double rho = Utilities::MPI::max(estimate_spectral_radius_abs(A), comm);
-    throw ConvergenceFailure(
-      "the linear solver " + method + " diverges: the residual went from " + format("%.3e", first) + " to " + format("%.3e", last) + " in " +
-      std::to_string(iterations) + " iterations\n  estimate: rho(|I - D^-1 A|) = " + format("%.4f", rho) +
-      (rho < 1. ? ", below 1, so that the relaxation should converge with omega = 1 and without momentum; asynchronous schedules converge for "
-                  "'Linear solver/Omega' below 2 / (1 + rho) = " +
-                    format("%.4f", largest_asynchronous_omega(rho))
-                : std::string("; below 1 every schedule converges, above it need not")) +
-      "\n  to try: a smaller time step or 'Linear solver/Omega'; or 'Linear solver/Method' = gmres with 'Preconditioner' = async or amg");
-  }
-
   namespace
   {
+    /** Collective. */
+    std::string why_it_diverges(const CrsMatrix &A, MPI_Comm comm)
+    {
+      const double rho = Utilities::MPI::max(estimate_spectral_radius_abs(A), comm);
+      return "estimate: rho(|I - D^-1 A|) = " + format("%.4f", rho) +
+             (rho < 1. ? ", below 1, so that the relaxation should converge with omega = 1 and without momentum; asynchronous schedules converge for "
+                         "'Linear solver/Omega' below 2 / (1 + rho) = " +
+                           format("%.4f", largest_asynchronous_omega(rho))
+                       : std::string("; below 1 every schedule converges, above it need not"));
+    }
+
     class RelaxationSolver : public LinearSolver::Implementation
     {
     public:
@@ -112,6 +110,7 @@ namespace leopard
         criteria.max_iterations     = target.max_iterations;
         criteria.relative_tolerance = target.relative_tolerance;
         criteria.test_every         = parameters.test_every;
+        criteria.stagnation_tests   = 25; // the residual of a slow one may stay where it is for a while before it falls
         criteria.asked_to_stop      = [this] { return stop_requested(comm); };
 
         std::copy(x.begin(), x.end(), host_x.begin());
@@ -128,7 +127,7 @@ namespace leopard
         if (result.status == SolveStatus::stopped)
           throw_if_stop_requested(comm);
         if (result.status == SolveStatus::diverged || !std::isfinite(result.final_residual))
-          report_divergence(local.relaxation->name(), local.local.matrix, result.initial_residual, result.final_residual, result.n_iterations, comm);
+          report_divergence(local.relaxation->name(), result, "iterations", why_it_diverges(local.local.matrix, comm), parameters, "");
         if (on_device)
           device_x.copy_to_host(host_x.data());
         std::copy_n(host_x.begin(), x.locally_owned_size(), x.begin());
@@ -137,6 +136,8 @@ namespace leopard
         summary.n_iterations   = result.n_iterations;
         summary.final_residual = result.final_residual;
         summary.converged      = target.relative_tolerance == 0. || result.status == SolveStatus::converged;
+        summary.rate           = recent_rate(result.history_residuals, parameters.test_every);
+        summary.stagnated      = result.status == SolveStatus::stagnated;
         return summary;
       }
 
@@ -148,6 +149,18 @@ namespace leopard
         if (parameters.omega != 1. && parameters.method != "chebyshev") // which has no omega
           text += ", omega = " + format("%g", parameters.omega);
         return text;
+      }
+
+      /** Said before it diverges. Collective. */
+      std::string details() const override
+      {
+        if (!(parameters.omega > 1.) || parameters.block_async.momentum != 0. || (parameters.method != "async" && parameters.method != "jacobi"))
+          return "";
+        const double rho   = Utilities::MPI::max(estimate_spectral_radius_abs(local.local.matrix), comm);
+        const double bound = largest_asynchronous_omega(rho);
+        return parameters.omega < bound ? ""
+                                        : "warning: 'Linear solver/Omega' is " + format("%g", parameters.omega) + ", above " + format("%.4f", bound) +
+                                            " = 2 / (1 + rho(|I - D^-1 A|)), below which it converges for certain: it may diverge";
       }
 
     private:

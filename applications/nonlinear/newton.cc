@@ -167,7 +167,9 @@ namespace leopard
 
     const double floor = parameters.absolute_tolerance * system.scale(history, trial);
     system.residual(u, history, residual);
-    double norm = l2_norm(residual), previous_norm = 0., tolerance = 0.;
+    double   norm = l2_norm(residual), previous_norm = 0., tolerance = 0.;
+    int      missed = 0; ///< linear solves
+    Progress last_miss;
     result.history.push_back({norm, 0, 0., 1., 0.});
     const double goal = std::max(parameters.relative_tolerance * norm, floor);
 
@@ -184,6 +186,11 @@ namespace leopard
         tolerance                      = target.relative_tolerance;
         update                         = 0.;
         const LinearSolveResult linear = active->solve(update, residual, target);
+        if (!linear.converged)
+          {
+            ++missed;
+            last_miss = {linear.n_iterations, norm, linear.final_residual, target.relative_tolerance * norm, linear.rate, linear.stagnated};
+          }
 
         double damping = 1.;
         previous_norm  = norm;
@@ -198,7 +205,11 @@ namespace leopard
     if (!std::isfinite(norm))
       result.failure = "the residual is not finite: that " + where_not_finite(u, residual);
     else if (!result.converged && result.failure.empty())
-      result.failure = "Newton's method does not converge";
+      result.failure = "Newton's method does not converge" +
+                       (missed == 0 ? ""
+                                    : ": in " + std::to_string(missed) + " of its " + std::to_string(result.n_steps) + " steps the linear solver " +
+                                        active->description() + " has missed its tolerance; of the last one, " + judgement(last_miss) +
+                                        ", better: " + advice(last_miss, linear_parameters));
     return result;
   }
 
@@ -212,12 +223,9 @@ namespace leopard
     if (!std::isfinite(first))
       throw ConvergenceFailure("the residual is not finite: that " + where_not_finite(u, residual));
     // the right-hand side of the update shrinks with a good first guess; the tolerance is against the load all the same
-    const LinearCorrection correction{*active,
-                                      linear_parameters.relative_tolerance,
-                                      system.scale(history, trial),
-                                      linear_parameters.max_iterations,
-                                      "a larger 'Linear solver/Max iterations', a smaller time step, or another 'Linear solver/Method'"};
-    const auto             linear = correction(u, residual, update, [&] { system.residual(u, history, residual); });
+    const LinearCorrection correction{
+      *active, linear_parameters.relative_tolerance, system.scale(history, trial), linear_parameters.max_iterations, "a smaller time step"};
+    const auto linear = correction(u, residual, update, [&] { system.residual(u, history, residual); });
     result.failure.clear();
     result.converged         = true;
     result.n_steps           = 1;

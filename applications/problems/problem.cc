@@ -12,6 +12,7 @@
 #include <deal.II/base/parameter_handler.h>
 
 #include <algorithm>
+#include <limits>
 
 namespace leopard
 {
@@ -108,6 +109,12 @@ namespace leopard
                           "Boundary fluxes'\n  expected: one condition for each boundary; remove one of the two");
           }
       }
+  }
+
+  bool Problem::may_be_singular() const
+  {
+    constexpr unsigned int not_named = std::numeric_limits<unsigned int>::max();
+    return !time_dependent() && !has_reaction() && absorption(0) == 0. && (boundary_values.empty() || boundary_fluxes.find(not_named) != nullptr);
   }
 
   std::string problem_names()

@@ -64,6 +64,10 @@ namespace leopard
 
     /** a_c(x). */
     virtual double diffusion(unsigned int /*c*/, const dealii::Point<3> & /*x*/) const { return 1.; }
+    /** Whether a_c does not depend on x, as far as is known. */
+    virtual bool has_constant_coefficients() const { return true; }
+    /** Whether the solution may be determined up to a constant only, as no boundary id that is not named has a value prescribed. */
+    bool may_be_singular() const;
     /** delta_c. */
     virtual double absorption(unsigned int /*c*/) const { return 0.; }
 

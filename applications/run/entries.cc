@@ -30,6 +30,8 @@ namespace leopard
 
     std::string is(const Run &r, const std::string &entry)
     {
+      if (r.parameters.linear_solver.automatic && (entry == "Linear solver/Method" || entry == "Linear solver/Preconditioner"))
+        return "'Linear solver/Method' is automatic, which chooses " + r.parameters.linear_solver.name();
       return "'" + entry + "' is " + r.parameters.value(entry);
     }
 
@@ -182,7 +184,7 @@ namespace leopard
     {
       return first(of_mesh(r, entry),
                    if_(!in_time(r), "the problem has no time derivative"),
-                   if_(r.parameters.discretization.finite_differences, "'Discretization/Method' is finite differences, whose mass is lumped"));
+                   if_(r.parameters.discretization.has_lumped_mass_only(), "'Discretization/Method' is finite differences, whose mass is lumped"));
     }
 
     std::string of_steps(const Run &r, const std::string & /*entry*/)
@@ -290,12 +292,13 @@ namespace leopard
 
     std::string of_method(const Run &r, const std::string &entry)
     {
-      return first(of_solver(r, entry), if_(r.fused && r.parameters.linear_solver.method != "async", general_only));
+      const LinearSolverParameters &solver = r.parameters.linear_solver;
+      return first(of_solver(r, entry), if_(r.fused && !solver.automatic && solver.method != "async", general_only));
     }
 
     std::string of_preconditioner(const Run &r, const std::string &entry)
     {
-      return first(of_solver(r, entry), if_(r.fused && r.parameters.linear_solver.preconditioner != "none", general_only));
+      return first(of_solver(r, entry), if_(r.fused && r.parameters.value("Linear solver/Preconditioner") != "none", general_only));
     }
 
     std::string of_max_iterations(const Run &r, const std::string &entry)

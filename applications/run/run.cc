@@ -36,6 +36,21 @@ namespace leopard
       const std::string look = "scripts/render " + directory + " draws pictures, or open " + directory + "/solution.pvd in ParaView";
       return status.rfind("stopped", 0) == 0 ? "; go on with --resume" : "; " + look;
     }
+
+    /** What was chosen where the file leaves it to the program. The time loop says which solver it has. */
+    void say_choices(const Parameters &parameters, Log &log, nlohmann::json &report)
+    {
+      const LinearSolverParameters &solver  = parameters.linear_solver;
+      const bool                    in_time = parameters.problem->time_dependent();
+      if (const std::string remark = parameters.discretization.remark(parameters.mesh, in_time); !remark.empty())
+        log.line(remark);
+      if (solver.automatic && !in_time)
+        log.line("linear solver: " + solver.choice());
+      report["discretization"] = {{"method", parameters.discretization.finite_differences ? "finite differences" : "finite elements"},
+                                  {"automatic", parameters.discretization.automatic}};
+      report["linear_solver"]  = {
+         {"method", solver.method}, {"preconditioner", solver.preconditioner}, {"automatic", solver.automatic}, {"why", solver.why}};
+    }
   } // namespace
 
   std::string run_once(const RunRequest &request, Parameters &parameters, const NodePlace &place, Log &log, MPI_Comm comm)
@@ -86,6 +101,8 @@ namespace leopard
         if (directory.is_new()) // nothing can be lost, and whoever comes later sees what was tried
           begin({});
         log.line(parameters.description() + analyze_problem(parameters, comm, &provenance.json(), !beginning.checkpoint));
+        if (!study)
+          say_choices(parameters, log, provenance.json());
         if (parameters.linear_solver.is_poor_cg())
           log.warning("the preconditioner async with the schedule " + parameters.linear_solver.schedule_name() +
                       " is not symmetric, and cg may take several times as many iterations\n  to try: 'Linear solver/Schedule' = synchronous, "

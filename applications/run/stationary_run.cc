@@ -60,8 +60,8 @@ namespace leopard
     {
       const LinearSolverParameters &parameters = context.parameters.linear_solver;
       LinearSolver                  solver(parameters, implicit.jacobian(), discretization.n_components(), &discretization, context.comm);
-      if (!solver.details().empty())
-        context.log.line(indented(solver.details()));
+      if (const std::string details = solver.details(); !details.empty())
+        context.log.line(indented(details));
       HostVector residual(u), update(u);
       // the right-hand side of the update shrinks with a good first guess; the tolerance is against the load all the same
       double scale = implicit.scale(nullptr, update);
@@ -73,11 +73,7 @@ namespace leopard
           scale = l2_norm(update);
         }
       const double           first = l2_norm(residual);
-      const LinearCorrection correction{solver,
-                                        parameters.relative_tolerance,
-                                        scale,
-                                        parameters.max_iterations,
-                                        "a larger 'Linear solver/Max iterations'; cg with the preconditioner multigrid or amg"};
+      const LinearCorrection correction{solver, parameters.relative_tolerance, scale, parameters.max_iterations, ""};
       const auto             result = correction(u, residual, update, [&] {
         if (discretization.is_singular())
           discretization.remove_mean(u, system.lumped_mass);
@@ -102,8 +98,8 @@ namespace leopard
     {
       Newton newton(
         context.parameters.newton, context.parameters.linear_solver, implicit, context.parameters.problem->fields().size(), &levels, context.comm);
-      if (!newton.linear_solver().details().empty())
-        context.log.line(indented(newton.linear_solver().details()));
+      if (const std::string details = newton.linear_solver().details(); !details.empty())
+        context.log.line(indented(details));
       const NewtonResult &result = newton.solve(u, nullptr);
       context.log.line("  Newton's method with " + newton.linear_solver().description() + ":\n" + result.table());
       if (!result.converged)

@@ -162,12 +162,14 @@ namespace leopard
           {
             context.log.line("time loop: general, since " + std::string(time.engine == "general" ? "" : "the fused one cannot be used: ") + why_not +
                              (time.explicit_reaction() ? "; " : "; Newton with ") + newton->linear_solver().description() +
+                             (linear.automatic ? " (automatic: " + linear.why + ")" : "") +
                              (linear.is_asynchronous() ? asynchronous + "; 'Linear solver/Schedule = replay' makes them equal" : ""));
             return;
           }
         auto fused = std::make_unique<FusedSteps>(
           domain, context.comm, problem, context.parameters.growth, time, context.parameters.newton, linear, integrator->next_step_size());
         context.log.line("time loop: fused, " + fused->stepper.description() + asynchronous);
+        context.provenance.json()["linear_solver"] = "sweeps and multigrid of the fused time loop";
         integrator->use_fused_steps(std::move(fused));
       }
 

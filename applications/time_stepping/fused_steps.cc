@@ -164,13 +164,13 @@ namespace leopard
         return "it knows no absorption";
     if (time.negative_values == "clip")
       return "it does not clip negative values";
-    if (!linear.uses_block_async())
+    if (!linear.free && !linear.uses_block_async())
       return "'Linear solver/Method' asks for another solver than async, and no preconditioner async";
     if (newton.forcing == "fixed iterations" && !time.explicit_reaction())
       return "'Newton/Forcing' asks for a fixed number of linear iterations";
     if (linear.backend == "reference" || linear.block_async.schedule == Schedule::replay)
       return "a reproducible computation is asked for";
-    if (linear.method == "async" && linear.block_async.schedule == Schedule::synchronous)
+    if ((linear.free || linear.method == "async") && linear.block_async.schedule == Schedule::synchronous)
       return "'Linear solver/Schedule' is synchronous, and its sweeps are asynchronous";
     return "";
   }

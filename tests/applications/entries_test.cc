@@ -73,7 +73,8 @@ namespace leopard
 
     const std::string tiny = "subsection Mesh\n set Global refinements = 2\nend\n";
     const std::string turing =
-      "set Problem = turing\nsubsection Turing\n set gamma = 100\n set Start from steady state = true\n set Perturbation = 0.05\nend\n" + tiny;
+      "set Problem = turing\nsubsection Turing\n set gamma = 100\n set Start from steady state = true\n set Perturbation = 0.05\nend\n" + tiny +
+      "subsection Discretization\n set Method = finite elements\nend\n";
     const std::string steps = "subsection Time stepping\n set Step control = fixed\n set Step size = 1e-3\n set End time = 3e-3\nend\nsubsection "
                               "Output\n set Log every = 1\nend\n";
 
@@ -107,7 +108,7 @@ namespace leopard
         {"general, replay, error control",
          turing + "subsection Output\n set Log every = 1\nend\n" +
            time(" set Step size = 2e-3\n set Largest step = 1\n set End time = 0.08\n set Error tolerance = 0.1\n") +
-           solver(" set Schedule = replay\n set Block size = 8\n"),
+           solver(" set Method = async\n set Schedule = replay\n set Block size = 8\n"),
          quiet},
         {"general, SBDF2, direct", turing + steps + time(" set Scheme = SBDF2\n") + solver(" set Method = direct\n"), quiet},
         {"stationary, multigrid",
@@ -120,7 +121,11 @@ namespace leopard
          quiet},
         {"Newton, fixed iterations",
          "set Problem = reaction-diffusion\nsubsection Reaction-diffusion\n set Source = 2\nend\n" + tiny +
-           "subsection Newton\n set Forcing = fixed iterations\nend\n" + solver(" set Block size = 3\n"),
+           "subsection Discretization\n set Method = finite elements\nend\nsubsection Newton\n set Forcing = fixed iterations\nend\n" +
+           solver(" set Block size = 3\n"),
+         quiet},
+        {"stationary, automatic",
+         "set Problem = laplace\nsubsection Laplace\n set Source = 1\nend\nsubsection Mesh\n set Global refinements = 4\nend\n" + solver(""),
          quiet},
         {"adaptive",
          "set Problem = laplace\nsubsection Laplace\n set Source = 1\nend\nsubsection Mesh\n set Global refinements = 3\n set Adaptive = true\n"

@@ -24,6 +24,11 @@ namespace leopard
     read_common_parameters(prm);
   }
 
+  bool Laplace::has_constant_coefficients() const
+  {
+    return coefficient.expression().find_first_of("xyz") == std::string::npos;
+  }
+
   double Laplace::diffusion(unsigned int /*c*/, const dealii::Point<3> &x) const
   {
     return coefficient.value(x);

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "choose_method.h"
+
+namespace leopard
+{
+  std::string SolverChoice::name() const
+  {
+    return method + (preconditioner == "none" ? "" : " with the preconditioner " + preconditioner);
+  }
+
+  SolverChoice choose_method(const SolverTask &task)
+  {
+    const std::string krylov      = task.has_newton ? "gmres" : "cg";
+    const std::string matrix      = task.has_newton ? "the matrix is a Jacobian" : "the matrix is symmetric and positive definite";
+    const double      most_direct = task.dimension == 2 ? 20e3 : 5e3; // unknowns whose sparse factors take some tenths of a second
+    const bool        on_device   = task.backend == "cuda";
+    if (task.preconditioner != "none")
+      return {krylov, task.preconditioner, matrix + ", and the preconditioner is given"};
+    if (task.fixed_iterations)
+      return {"async", "none", "'Newton/Forcing' asks for a fixed number of iterations"};
+    if (task.in_time && task.follows_bound)
+      return {"async", "none", "the steps are so short that every asynchronous iteration converges"};
+    if (task.in_time)
+      return task.has_newton ? SolverChoice{krylov, "async", "the matrix of a step is not symmetric, with the mass on its diagonal"}
+                             : SolverChoice{krylov, "chebyshev", "the matrix of a step is symmetric, with the mass on its diagonal"};
+    if (task.is_singular)
+      return {krylov, "multigrid", "the solution is determined up to a constant, which multigrid keeps out"};
+    if (task.may_be_indefinite && task.n_unknowns > 0. && task.n_unknowns <= most_direct && !on_device)
+      return {"direct", "none", "the reaction may make the matrix indefinite, and the mesh is small"};
+    if (task.has_even_levels && !task.may_be_indefinite)
+      return {krylov, "multigrid", matrix + ", and the mesh has levels of similar cells"};
+    if (on_device && task.has_levels)
+      return {krylov, "multigrid", matrix + ", and the backend is cuda, where amg does not run"};
+    if (on_device)
+      return {krylov, task.has_newton ? "async" : "chebyshev", matrix + ", the mesh has no levels, and the backend is cuda, where amg does not run"};
+    return {krylov,
+            "amg",
+            matrix + (task.may_be_indefinite ? ", which the reaction may make indefinite"
+                      : task.has_levels      ? ", and its coefficients, degree or long cells are none for the levels of the mesh"
+                                             : ", and the mesh has too few levels")};
+  }
+} // namespace leopard

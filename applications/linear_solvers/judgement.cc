@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "judgement.h"
+
+#include "linear_solver.h"
+
+#include <applications/run/log.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace leopard
+{
+  namespace
+  {
+    constexpr double at_rounding_level = 1e-10; ///< of the first residual, below which rounding errors may be all that is left
+
+    /** With two digits, "24000". */
+    std::string about(double n)
+    {
+      const double unit = n > 100. ? std::pow(10., std::floor(std::log10(n)) - 1.) : 1.;
+      return format("%.0f", std::max(1., std::ceil(n / unit) * unit));
+    }
+  } // namespace
+
+  double recent_rate(const std::vector<double> &residuals, double iterations_between)
+  {
+    const std::size_t n = residuals.size();
+    if (n < 2 || !std::isfinite(residuals.back()))
+      return 0.;
+    if (n < 8)
+      {
+        const double rate = std::pow(residuals.back() / residuals.front(), 1. / (static_cast<double>(n - 1) * iterations_between));
+        return rate > 0. ? rate : 0.;
+      }
+    // the least of the four eighths at the end, each against the next but one
+    const std::size_t length = n / 8;
+    double            least[4];
+    for (std::size_t k = 0; k < 4; ++k)
+      {
+        const auto end = residuals.end() - static_cast<std::ptrdiff_t>((3 - k) * length);
+        least[k]       = *std::min_element(end - static_cast<std::ptrdiff_t>(length), end);
+      }
+    const double before = std::min(least[0], least[1]), now = std::min(least[2], least[3]);
+    const bool   falls  = now < 0.9 * before || (least[1] < least[0] && least[2] < least[1] && least[3] < least[2]); // and not by chance
+    const double growth = std::pow(now / before, 1. / (2. * static_cast<double>(length) * iterations_between));
+    return falls ? growth : std::max(1., growth);
+  }
+
+  double missing_iterations(const Progress &progress)
+  {
+    const double n = progress.rate > 0. && progress.rate < 1. && progress.goal > 0.
+                       ? std::log(progress.goal / progress.last) / std::log(progress.rate)
+                       : std::numeric_limits<double>::infinity();
+    return n > 0. ? n : 0.;
+  }
+
+  Verdict judge(const Progress &progress)
+  {
+    constexpr double hopeless = 1e9; // iterations
+    if (!std::isfinite(progress.last) || progress.last > 1e3 * progress.first || (progress.rate > 1. && progress.last > 10. * progress.first))
+      return Verdict::diverging;
+    return progress.stagnated || !(missing_iterations(progress) < hopeless) ? Verdict::stagnating : Verdict::slow;
+  }
+
+  std::string judgement(const Progress &progress)
+  {
+    const double more = missing_iterations(progress), part = progress.last / progress.first;
+    switch (judge(progress))
+      {
+        case Verdict::diverging:
+          return "it diverges";
+        case Verdict::stagnating:
+          return format("it stagnates at %.1e of the first residual", part) +
+                 (part < at_rounding_level ? ", where rounding errors may be all that is left" : "");
+        default:
+          return (more > progress.n_iterations ? "it is slow: about " : "it is nearly there: about ") + about(more) +
+                 " more iterations at the rate of the last ones";
+      }
+  }
+
+  std::string advice(const Progress &progress, const LinearSolverParameters &parameters, const std::string &more)
+  {
+    std::string text;
+    const auto  add = [&](const std::string &what) { text += (text.empty() || what.empty() ? "" : "; ") + what; };
+
+    const Verdict verdict = judge(progress);
+    const double  needed  = missing_iterations(progress);
+    if (verdict == Verdict::stagnating && progress.last < at_rounding_level * progress.first)
+      add("a larger 'Linear solver/Relative tolerance'");
+    if (verdict == Verdict::slow && needed <= progress.n_iterations)
+      add("a larger 'Linear solver/Max iterations'");
+
+    const SolverChoice &suited = parameters.suited;
+    const auto          is     = [&](const std::string &method, const std::string &preconditioner) {
+      return parameters.method == method && parameters.preconditioner == preconditioner;
+    };
+    const auto take = [&](const std::string &method, const std::string &preconditioner) {
+      if (!is(method, preconditioner))
+        add("'Linear solver/Method' = " + method + (preconditioner == "none" ? "" : " with 'Preconditioner' = " + preconditioner));
+    };
+    if (!suited.method.empty())
+      take(suited.method, suited.preconditioner);
+    const std::string krylov = suited.method == "cg" ? "cg" : "gmres";
+    if (suited.method.empty() || is(suited.method, suited.preconditioner))
+      take(krylov, parameters.preconditioner == "amg" ? "ssor" : "amg");
+    if (verdict != Verdict::slow && suited.method != "direct" && parameters.backend != "cuda")
+      take("direct", "none");
+    if (parameters.is_relaxation() && parameters.omega > 1.)
+      add("'Linear solver/Omega' = 1");
+    add(more);
+    if (verdict == Verdict::slow && needed > progress.n_iterations && std::isfinite(needed))
+      add("a larger 'Linear solver/Max iterations', if you can wait");
+    return text;
+  }
+} // namespace leopard
