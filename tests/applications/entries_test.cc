@@ -125,7 +125,9 @@ namespace leopard
            solver(" set Block size = 3\n"),
          quiet},
         {"stationary, automatic",
-         "set Problem = laplace\nsubsection Laplace\n set Source = 1\nend\nsubsection Mesh\n set Global refinements = 4\nend\n" + solver(""),
+         "set Problem = laplace\nsubsection Laplace\n set Source = 1\nend\nsubsection Mesh\n set Global refinements = 4\nend\n"
+         "subsection Multigrid\n set Levels = 3\nend\n" +
+           solver(""),
          quiet},
         {"adaptive",
          "set Problem = laplace\nsubsection Laplace\n set Source = 1\nend\nsubsection Mesh\n set Global refinements = 3\n set Adaptive = true\n"
