@@ -63,12 +63,10 @@ namespace leopard
   std::string DiscretizationParameters::remark(const MeshParameters &mesh, bool in_time) const
   {
     if (automatic && finite_differences)
-      return "discretization: finite differences (automatic: a reaction on a uniform box; 'Discretization/Method' = finite elements is the other "
-             "choice)";
+      return "discretization: finite differences (automatic: a reaction on a uniform box)";
     if (!finite_differences && in_time && can_be_differences(mesh))
       return "discretization: finite elements, as asked for; on this uniform box 'Discretization/Method' = finite differences has errors of the same "
-             "order, "
-             "and its time steps take about half the time or less";
+             "order, and its time steps take about half the time or less";
     return "";
   }
 
