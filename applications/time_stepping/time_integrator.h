@@ -147,7 +147,7 @@ namespace leopard
     double      rate_of_change(double step_size, const HostVector &u);
     std::string attempt(double step_size, int order, StepReport &report);
     std::string try_step(double step_size, int order, StepReport &report);
-    void        evaluate_new_reaction();
+    void        evaluate_new_reaction(double new_time);
     void        check_values(double start, double step_size, StepReport &report);
     void        finish_step(double step_size, int order, bool can_estimate, StepReport &report);
     void        reject_step(double step_size, double growth, const std::string &reason, StepReport &report);

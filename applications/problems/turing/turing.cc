@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "turing.h"
 
-#include "expression_kinetics.h"
 #include "steady_states.h"
 
 #include <solvers/base/errors.h>
@@ -102,7 +101,7 @@ namespace leopard
     for (const auto &[kinetics_name, kinetics_object] : built_in)
       for (const auto &parameter : kinetics_object->parameters())
         prm.declare_entry(kinetics_name + " " + parameter.name,
-                          to_string(*parameter.value),
+                          to_string(parameter.value),
                           Double(parameter.minimum),
                           kinetics_name + ", " + kinetics_object->formula() + ": " + parameter.documentation + ". Dimensionless.");
     declare_expressions(prm);
@@ -127,19 +126,21 @@ namespace leopard
                       Anything(),
                       "Kinetics 'expressions': names of the species. Each has entries of its own: 'Reaction NAME', 'Diffusion NAME', 'Initial value "
                       "NAME', 'Source NAME', 'Exact solution NAME'.");
-    prm.declare_entry("Constants", "", Anything(), "Kinetics 'expressions': constants by name, 'a: 0.1, b: 0.9'. Dimensionless.");
     for (const std::string &field : species)
       {
-        prm.declare_entry("Reaction " + field,
-                          "",
-                          Anything(),
-                          "Kinetics 'expressions': the reaction of " + field + ", an expression in the species and constants. Dimensionless.");
+        prm.declare_entry(
+          "Reaction " + field,
+          "",
+          Anything(),
+          "Kinetics 'expressions': the reaction of " + field +
+            ", an expression in the species, x, y, z, t and constants; it may have if(CONDITION, YES, NO), min, max and abs. Dimensionless.");
         prm.declare_entry("Diffusion " + field, "", Anything(), "Kinetics 'expressions': diffusion coefficient of " + field + ". Dimensionless.");
       }
   }
 
   void Turing::read_parameters(dealii::ParameterHandler &prm)
   {
+    read_constants_of(prm);
     gamma                    = prm.get_double("gamma");
     perturbation             = prm.get_double("Perturbation");
     seed                     = prm.get_integer("Seed");
@@ -153,15 +154,16 @@ namespace leopard
   {
     if (!uses_expressions())
       {
-        for (const std::string entry : {"Constants", "Reaction u", "Reaction v", "Diffusion u", "Diffusion v"})
+        for (const std::string entry : {"Reaction u", "Reaction v", "Diffusion u", "Diffusion v"})
           if (!prm.get(entry).empty())
             throw Error("'Turing/" + entry + "' is given, but 'Turing/Kinetics' is " + chosen_kinetics +
                         "\n  expected: set Kinetics = expressions, or no " + entry);
         if (read_species(prm.get("Species")) != species)
           throw Error("'Turing/Species' is '" + prm.get("Species") + "', but 'Turing/Kinetics' is " + chosen_kinetics +
                       ", whose species are u, v\n  expected: set Kinetics = expressions, or no Species");
-        for (const auto &parameter : built_in.at(chosen_kinetics)->parameters())
-          *parameter.value = prm.get_double(chosen_kinetics + " " + parameter.name);
+        for (auto &parameter : built_in.at(chosen_kinetics)->parameters())
+          parameter.value = prm.get_double(chosen_kinetics + " " + parameter.name);
+        built_in.at(chosen_kinetics)->compile();
         diffusion_coefficients = {1., prm.get_double("kappa")};
         return;
       }
@@ -176,14 +178,13 @@ namespace leopard
         if (reaction.empty() || diffusion.empty())
           throw Error("'Turing/" + std::string(reaction.empty() ? "Reaction " : "Diffusion ") + field + "' is missing, and 'Turing/Species' names " +
                       field + "\n  expected: " + (reaction.empty() ? "one expression" : "one positive number") + " for each species");
-        char        *end   = nullptr;
-        const double value = std::strtod(diffusion.c_str(), &end);
-        if (*end != '\0' || !(value > 0. && std::isfinite(value)))
+        const double value = value_of({"Turing/Diffusion " + field, diffusion}, constants);
+        if (!(value > 0.))
           throw Error("'Turing/Diffusion " + field + "' is '" + diffusion + "'\n  expected: a positive number");
         reactions.push_back({"Turing/Reaction " + field, reaction});
         diffusion_coefficients.push_back(value);
       }
-    kinetics = std::make_shared<ExpressionKinetics>(species, reactions, read_constants("Turing/Constants", prm.get("Constants")));
+    kinetics = std::make_shared<ExpressionKinetics>(species, reactions, constants);
   }
 
   void Turing::read_steady_state(dealii::ParameterHandler &prm)
@@ -191,16 +192,19 @@ namespace leopard
     steady_states.clear();
     chosen_state.clear();
     const std::string kind = prm.get("Steady state");
-    if (kind == "none")
+    if (kind == "none" || kinetics->depends_on_place())
       {
         if (starts_from_steady_state)
-          throw Error("'Turing/Start from steady state' is true, but 'Turing/Steady state' is none\n  expected: positive or any, or initial values");
+          throw Error("'Turing/Start from steady state' is true, but " +
+                      std::string(kind == "none"
+                                    ? "'Turing/Steady state' is none\n  expected: positive or any, or initial values"
+                                    : "the reaction depends on x, y, z or t and has no homogeneous steady state\n  expected: initial values"));
         return;
       }
     std::vector<std::vector<double>> guesses;
     if (const std::string text = prm.get("Steady state guess"); !text.empty())
       {
-        const Constants     given = read_constants("Turing/Steady state guess", text);
+        const Constants     given = read_constants("Turing/Steady state guess", text, constants);
         std::vector<double> guess;
         for (const std::string &field : species)
           for (const auto &[constant, value] : given)
@@ -255,6 +259,11 @@ namespace leopard
 
   void Turing::analyze(const Domain &domain, std::string &text, nlohmann::json &report) const
   {
+    if (chosen_state.empty())
+      {
+        text = "  no analysis: the reaction depends on x, y, z or t, so that there is no homogeneous steady state";
+        return;
+      }
     const TuringAnalysis analysis(linearize(chosen_state), domain);
     text   = analysis.text();
     report = analysis.report();
@@ -267,15 +276,24 @@ namespace leopard
 
   std::optional<reaction_diffusion::KineticsChoice> Turing::library_kinetics() const
   {
-    if (const auto *tape = kinetics->tape())
-      return reaction_diffusion::KineticsChoice{"expressions", {}, gamma, *tape};
-    const auto known = reaction_diffusion::kinetics_names();
-    if (std::find(known.begin(), known.end(), chosen_kinetics) == known.end())
+    if (kinetics->depends_on_place())
       return {};
+    const auto compiled = reaction_diffusion::kinetics_names();
+    if (uses_expressions() || std::find(compiled.begin(), compiled.end(), chosen_kinetics) == compiled.end())
+      return reaction_diffusion::KineticsChoice{"expressions", {}, gamma, kinetics->tape()};
     reaction_diffusion::KineticsChoice choice{chosen_kinetics, {}, gamma, {}};
-    for (const Kinetics::Parameter &parameter : built_in.at(chosen_kinetics)->parameters())
-      choice.constants.push_back(*parameter.value);
+    for (const auto &[name, value] : kinetics->constants_used())
+      choice.constants.push_back(value);
     return choice;
+  }
+
+  ManufacturedSolution Turing::manufactured() const
+  {
+    ManufacturedSolution result = Problem::manufactured();
+    result.reaction             = kinetics->expressions();
+    result.reaction_constants   = kinetics->constants_used();
+    result.reaction_factor      = gamma;
+    return result;
   }
 
   double Turing::diffusion(unsigned int c, const dealii::Point<3> & /*x*/) const
@@ -283,9 +301,9 @@ namespace leopard
     return diffusion_coefficients[c];
   }
 
-  void Turing::reaction(unsigned int n_nodes, const double *u, double *rates, double *jacobian) const
+  void Turing::reaction(unsigned int n_nodes, const double *u, double *rates, double *jacobian, const Places &places) const
   {
-    kinetics->evaluate(n_nodes, u, rates, jacobian);
+    kinetics->evaluate(n_nodes, u, rates, jacobian, places);
     const std::size_t n = species.size();
     for (std::size_t i = 0; rates != nullptr && i < n_nodes * n; ++i)
       rates[i] *= gamma;
