@@ -15,6 +15,9 @@ namespace leopard
     void        read_parameters(dealii::ParameterHandler &prm) override;
     double      diffusion(unsigned int c, const dealii::Point<3> &x) const override;
 
+  protected:
+    ManufacturedSolution manufactured() const override;
+
   private:
     Expression coefficient;
   };
