@@ -55,10 +55,10 @@ namespace leopard
      */
     ExpressionKinetics(const std::vector<std::string> &species, const std::vector<NamedExpression> &reactions, const Constants &constants);
 
-    std::vector<std::string>                  species() const override { return names; }
-    std::string                               formula() const override { return formulas; }
-    void                                      evaluate(unsigned int, const double *, double *, double *, const Places                                      &= {}) const override;
-    bool                                      depends_on_place() const override { return compiled.values.n_inputs > names.size(); }
+    std::vector<std::string> species() const override { return names; }
+    std::string              formula() const override { return formulas; }
+    void evaluate(unsigned int n_nodes, const double *u, double *rates, double *jacobian, const Places &places = {}) const override;
+    bool depends_on_place() const override { return compiled.values.n_inputs > names.size(); }
     const std::vector<NamedExpression>       &expressions() const override { return reactions; }
     const Constants                          &constants_used() const override { return constants; }
     const reaction_diffusion::ExpressionTape &tape() const override { return compiled.both; }
