@@ -178,7 +178,14 @@ namespace leopard
         if (reaction.empty() || diffusion.empty())
           throw Error("'Turing/" + std::string(reaction.empty() ? "Reaction " : "Diffusion ") + field + "' is missing, and 'Turing/Species' names " +
                       field + "\n  expected: " + (reaction.empty() ? "one expression" : "one positive number") + " for each species");
-        const double value = value_of({"Turing/Diffusion " + field, diffusion}, constants);
+        double value = 0.;
+        try
+          {
+            value = value_of({"Turing/Diffusion " + field, diffusion}, constants);
+          }
+        catch (const Error &) // said below
+          {
+          }
         if (!(value > 0.))
           throw Error("'Turing/Diffusion " + field + "' is '" + diffusion + "'\n  expected: a positive number");
         reactions.push_back({"Turing/Reaction " + field, reaction});
