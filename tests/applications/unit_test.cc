@@ -52,8 +52,9 @@ namespace leopard
       EXPECT_EQ(kinetics_registry().size(), 5u);
       for (const auto &[name, make] : kinetics_registry())
         {
-          const auto          kinetics = make();
-          constexpr double    h        = 1e-6;
+          const auto kinetics = make();
+          kinetics->compile();
+          constexpr double    h    = 1e-6;
           const double        at[] = {0.7, 0.4}, shifted[] = {0.7 + h, 0.4, 0.7 - h, 0.4, 0.7, 0.4 + h, 0.7, 0.4 - h};
           std::vector<double> j(4), r(8);
           kinetics->evaluate(1, at, nullptr, j.data());
