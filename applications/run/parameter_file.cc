@@ -118,8 +118,10 @@ namespace leopard
     {
       std::ostringstream info;
       exception.print_info(info);
-      const std::string text    = info.str();
-      const auto        bracket = text.rfind("\n[") != std::string::npos ? text.rfind("\n[") + 1 : text.rfind('[');
+      const std::string text = info.str();
+      if (const auto list = text.rfind("[List"); list != std::string::npos)
+        return trim(text.substr(list));
+      const auto bracket = text.rfind("\n[") != std::string::npos ? text.rfind("\n[") + 1 : text.rfind('[');
       return bracket == std::string::npos ? text : trim(text.substr(bracket));
     }
 

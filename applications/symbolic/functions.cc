@@ -27,7 +27,6 @@ namespace leopard::symbolic
     }
 
     // the names are what the translator reads; when(c, a) is a where c is true and 0 elsewhere, unless(c, a) the rest
-    DECLARE_FUNCTION_1P(abs_)
     DECLARE_FUNCTION_2P(less_)
     DECLARE_FUNCTION_2P(less_equal_)
     DECLARE_FUNCTION_2P(equal_)
@@ -35,17 +34,6 @@ namespace leopard::symbolic
     DECLARE_FUNCTION_2P(unless_)
     DECLARE_FUNCTION_2P(min_)
     DECLARE_FUNCTION_2P(max_)
-
-    ex evaluate_abs(const ex &x)
-    {
-      double value = 0.;
-      return number(x, value) ? GiNaC::abs(x) : abs_(x).hold();
-    }
-
-    ex differentiate_abs(const ex &x, const symbol &s)
-    {
-      return GiNaC::csgn(x) * x.diff(s);
-    }
 
     ex evaluate_less(const ex &a, const ex &b)
     {
@@ -118,7 +106,6 @@ namespace leopard::symbolic
       return choose(less_(a, b), b.diff(s), a.diff(s));
     }
 
-    REGISTER_FUNCTION(abs_, eval_func(evaluate_abs).expl_derivative_func(differentiate_abs))
     REGISTER_FUNCTION(less_, eval_func(evaluate_less).expl_derivative_func(zero))
     REGISTER_FUNCTION(less_equal_, eval_func(evaluate_less_equal).expl_derivative_func(zero))
     REGISTER_FUNCTION(equal_, eval_func(evaluate_equal).expl_derivative_func(zero))
@@ -130,7 +117,8 @@ namespace leopard::symbolic
 
   ex absolute_value(const ex &x)
   {
-    return abs_(x);
+    double value = 0.;
+    return number(x, value) ? GiNaC::abs(x) : choose(less_(x, 0), -x, choose(equal_(x, 0), 0, x)); // the last one where x is no number, too
   }
 
   ex less(const ex &a, const ex &b)

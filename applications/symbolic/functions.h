@@ -7,7 +7,7 @@ namespace leopard::symbolic
 {
   // Functions that GiNaC lacks, or has without a derivative everywhere. Truth is the number 1, and what is not 0 is true. Of numbers they are numbers.
 
-  /** |x| with the derivative sign(x); that of GiNaC's own abs is 0/0 at 0. */
+  /** |x| with the derivative sign(x), 0 at 0; that of GiNaC's own abs is 0/0 at 0. */
   GiNaC::ex absolute_value(const GiNaC::ex &x);
   GiNaC::ex less(const GiNaC::ex &a, const GiNaC::ex &b);
   GiNaC::ex less_equal(const GiNaC::ex &a, const GiNaC::ex &b);

@@ -33,7 +33,7 @@ namespace leopard
       EXPECT_FALSE(Expression("Test/f", "sqrt(x) + tan(y)").depends_on_time());
       EXPECT_TRUE(Expression("Test/f", "exp(-t)*x").depends_on_time());
       EXPECT_TRUE(Expression().is_zero());
-      EXPECT_DOUBLE_EQ(Expression("Test/f", "u^2", "u,v,w").value(3.), 9.);
+      EXPECT_DOUBLE_EQ(Expression("Test/f", "c*x^2", {{"c", 2.}}).value(dealii::Point<3>(3., 0., 0.)), 18.);
       EXPECT_THROW(Expression("Test/f", "x +* y"), Error);
     }
 
