@@ -66,7 +66,7 @@ namespace leopard::symbolic
         {"ln", one([](const ex &x) -> ex { return GiNaC::log(x); })},
         {"log2", one([](const ex &x) -> ex { return GiNaC::log(x) / GiNaC::log(2); })},
         {"log10", one([](const ex &x) -> ex { return GiNaC::log(x) / GiNaC::log(10); })},
-        {"sign", one([](const ex &x) -> ex { return GiNaC::csgn(x); })},
+        {"sign", one([](const ex &x) -> ex { return choose(less(x, 0), -1, less(0, x)); })},
         {"abs", one(absolute_value)},
         {"atan2", {2, false, [](const std::vector<ex> &xs) -> ex { return GiNaC::atan2(xs[0], xs[1]); }}},
         {"pow", {2, false, nullptr}}, // see power()
