@@ -3,6 +3,7 @@
 #include <applications/run/collective.h>
 #include <applications/run/describe_mesh.h>
 #include <applications/run/log.h>
+#include <applications/run/reference.h>
 #include <applications/run/run.h>
 #include <applications/run/stop_signal.h>
 #include <applications/run/unused_entries.h>
@@ -29,7 +30,8 @@ namespace
   {
     std::string              file, mesh; ///< mesh: to be described
     std::vector<std::string> overrides;
-    bool                     validate = false, print_parameters = false, overwrite = false, resume = false;
+    bool                     validate = false, overwrite = false, resume = false;
+    std::string              print_parameters; ///< empty, "entries" or "markdown"
   };
 
   /** p4est ends the program where its files cannot be written or memory lacks, after a line on why: with this instead of a core dump, on all ranks. */
@@ -47,12 +49,15 @@ namespace
     CLI::App app("Leopard solves Laplace, Helmholtz, reaction-diffusion and Turing pattern problems with block-asynchronous iteration.");
     app.add_option("FILE", arguments.file, "parameter file (.prm)");
     app.add_option("--set", arguments.overrides, "override an entry: --set \"Section/Entry=value\"; may be repeated")
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
-      ->take_all();
+      ->allow_extra_args(false); // what follows the one assignment is the file
     app.add_flag("--validate", arguments.validate, "read and check the parameter file and run nothing");
-    app.add_flag(
-      "--print-parameters", arguments.print_parameters, "print all entries with their values (the file's, if one is given) and documentation");
+    app
+      .add_flag(
+        "--print-parameters{entries}",
+        arguments.print_parameters,
+        "print all entries with their values (the file's, if one is given), documentation and what is allowed; --print-parameters=markdown: as "
+        "doc/parameters.md")
+      ->check(CLI::IsMember({"entries", "markdown"}));
     app.add_option("--describe-mesh", arguments.mesh, "say what a mesh is: a Gmsh file (.msh), or that of a parameter file (.prm)")
       ->type_name("FILE");
     auto *overwrite = app.add_flag("--overwrite", arguments.overwrite, "delete the run in the run directory first");
@@ -62,7 +67,7 @@ namespace
     try
       {
         app.parse(argc, argv);
-        if (arguments.file.empty() && !arguments.print_parameters && arguments.mesh.empty())
+        if (arguments.file.empty() && arguments.print_parameters.empty() && arguments.mesh.empty())
           throw CLI::RequiredError("FILE");
       }
     catch (const CLI::ParseError &error)
@@ -94,17 +99,17 @@ int main(int argc, char **argv)
             std::cout << description;
           return 0;
         }
-      if (arguments.print_parameters && arguments.file.empty())
+      if (!arguments.print_parameters.empty() && (arguments.file.empty() || arguments.print_parameters == "markdown"))
         {
           if (speaks)
-            std::cout << Parameters::documentation();
+            std::cout << (arguments.print_parameters == "markdown" ? reference_of_entries(comm) : Parameters::documentation());
           return 0;
         }
       Parameters        parameters(arguments.file, arguments.overrides, comm);
       const std::string analysis = arguments.validate ? analyze_problem(parameters, comm) : "";
-      if (speaks && arguments.print_parameters)
+      if (speaks && !arguments.print_parameters.empty())
         std::cout << parameters.all_entries;
-      if (arguments.print_parameters)
+      if (!arguments.print_parameters.empty())
         return 0;
       install_stop_signal_handlers(); // until here a signal ends the program at once: nothing would be lost
       const OpenMode mode = arguments.overwrite ? OpenMode::overwrite : arguments.resume ? OpenMode::resume : OpenMode::fresh;

@@ -59,6 +59,18 @@ namespace leopard
     AssertDimension(node_entries.size(), static_cast<std::size_t>(local.n_rows) * n);
   }
 
+  void ImplicitSystem::set_places(const std::vector<double> &nodes)
+  {
+    const unsigned int n_nodes = system.lumped_mass.locally_owned_size() / n;
+    coordinates                = nodes;
+    dimension                  = n_nodes > 0 ? nodes.size() / n_nodes : 0;
+  }
+
+  Places ImplicitSystem::places(unsigned int first_node, double t) const
+  {
+    return {coordinates.empty() ? nullptr : coordinates.data() + static_cast<std::size_t>(first_node) * dimension, dimension, t};
+  }
+
   void ImplicitSystem::set_mass_factor(double a, const GrowthFactors &growth)
   {
     node_factor = 1. / growth.diffusion;
@@ -88,7 +100,7 @@ namespace leopard
     for (unsigned int begin = 0; begin < n_nodes; begin += nodes_at_once)
       {
         const unsigned int count = std::min(nodes_at_once, n_nodes - begin), first = begin * n;
-        problem.reaction(count, u.begin() + first, node_rates.data(), nullptr);
+        problem.reaction(count, u.begin() + first, node_rates.data(), nullptr, places(begin, time));
         for (unsigned int i = 0; i < count * n; ++i)
           r.begin()[first + i] += node_factor * m[first + i] * node_rates[i];
       }
@@ -106,7 +118,7 @@ namespace leopard
     for (unsigned int begin = 0; begin < n_nodes; begin += nodes_at_once)
       {
         const unsigned int count = std::min(nodes_at_once, n_nodes - begin), first = begin * n;
-        problem.reaction(count, u.begin() + first, nullptr, node_derivatives.data());
+        problem.reaction(count, u.begin() + first, nullptr, node_derivatives.data(), places(begin, time));
         for (unsigned int i = 0; i < count * n * n; ++i)
           finite = finite && std::isfinite(node_derivatives[i]);
         const int *entry = node_entries.data() + static_cast<std::size_t>(first) * n;
@@ -146,12 +158,12 @@ namespace leopard
     return node_factor * l2_norm(workspace);
   }
 
-  void ImplicitSystem::reaction(const HostVector &u, HostVector &rates) const
+  void ImplicitSystem::reaction(const HostVector &u, HostVector &rates, double t) const
   {
-    problem.reaction(u.locally_owned_size() / n, u.begin(), rates.begin(), nullptr);
+    problem.reaction(u.locally_owned_size() / n, u.begin(), rates.begin(), nullptr, places(0, t));
   }
 
-  double ImplicitSystem::dominant_mass_factor(const HostVector &u, const GrowthFactors &growth) const
+  double ImplicitSystem::dominant_mass_factor(const HostVector &u, const GrowthFactors &growth, double t) const
   {
     double             a       = std::numeric_limits<double>::lowest();
     const double      *m       = system.lumped_mass.begin();
@@ -161,7 +173,7 @@ namespace leopard
       {
         const unsigned int count = std::min(nodes_at_once, n_nodes - begin), first = begin * n;
         if (implicit_reaction)
-          problem.reaction(count, u.begin() + first, nullptr, node_derivatives.data());
+          problem.reaction(count, u.begin() + first, nullptr, node_derivatives.data(), places(begin, t));
         for (unsigned int row = 0; row < count * n; ++row)
           {
             const unsigned int i = first + row;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <applications/discretization/growth.h>
+#include <applications/problems/places.h>
 #include <solvers/dealii/trilinos_matrix.h>
 
 #include <string>
@@ -37,6 +38,11 @@ namespace leopard
     /** Keeps references. Collective. */
     ImplicitSystem(const SemiDiscreteSystem &system, const Problem &problem, ReactionTreatment treatment = ReactionTreatment::implicit);
 
+    /** Of a reaction that depends on the place: coordinates of the own nodes, as LevelSource::nodes() gives them. */
+    void set_places(const std::vector<double> &nodes);
+    /** The time at which residual() and linearize() take a reaction that depends on it. */
+    void set_time(double t) { time = t; }
+
     /** Sets a and recomputes L; does nothing if all is what it was. Then linearize() must follow before the Jacobian is used. */
     void set_mass_factor(double a, const GrowthFactors &growth = {});
 
@@ -61,8 +67,8 @@ namespace leopard
     /** ||load + history||_2 (divided by k), the scale that rounding errors of G have. */
     double scale(const HostVector *history, HostVector &workspace) const;
 
-    /** rates = r(u) at the own nodes, as a vector of the unknowns; not multiplied by m. */
-    void reaction(const HostVector &u, HostVector &rates) const;
+    /** rates = r(u) at the own nodes at a time, as a vector of the unknowns; not multiplied by m. */
+    void reaction(const HostVector &u, HostVector &rates, double t) const;
 
     /**
      * The number a* so that for every mass factor a > a* the rows of J(u) are strictly diagonally dominant, which makes rho(|B|) < 1, B = I -
@@ -80,12 +86,13 @@ namespace leopard
      *
      * On a domain that grows, K's part is multiplied by k and s is subtracted from a*.
      *
-     * @return a*; negative where every a will do, infinite where none will (a consistent mass matrix may have mu_i <= 0, derivatives may be infinite). Collective.
+     * @param t time of u. @return a*; negative where every a will do, infinite where none will (a consistent mass matrix may have mu_i <= 0, derivatives may be infinite). Collective.
      */
-    double dominant_mass_factor(const HostVector &u, const GrowthFactors &growth = {}) const;
+    double dominant_mass_factor(const HostVector &u, const GrowthFactors &growth = {}, double t = 0.) const;
 
   private:
-    void find_node_entries();
+    void   find_node_entries();
+    Places places(unsigned int first_node, double t) const;
 
     const SemiDiscreteSystem &system;
     const Problem            &problem;
@@ -94,6 +101,9 @@ namespace leopard
     double                    mass_factor = -1.; ///< (a + s)/k
     double                    node_factor = 1.;  ///< 1/k
     unsigned int              version     = 0;
+    std::vector<double>       coordinates; ///< of the own nodes, where the reaction depends on them
+    unsigned int              dimension = 0;
+    double                    time      = 0.;
     HostMatrix                linear_part;  ///< L
     HostMatrix                matrix;       ///< J
     std::vector<int>          node_entries; ///< where the entries (n*i+c, n*i+d) of the own rows stand, ordered by i, c, d

@@ -5,6 +5,7 @@
 
 #include <applications/discretization/uniform_grid.h>
 #include <applications/run/log.h>
+#include <applications/symbolic/differentiate.h>
 #include <solvers/base/errors.h>
 
 #include <deal.II/base/mpi.h>
@@ -39,9 +40,14 @@ namespace leopard
     spot_threshold.reset();
     if (text == "automatic")
       return;
-    if (!Patterns::Double().match(text))
-      throw Error("'Output/Spot threshold' is '" + text + "'\n  expected: a number, or automatic");
-    spot_threshold = Utilities::string_to_double(text);
+    try
+      {
+        spot_threshold = value_of({"Output/Spot threshold", text});
+      }
+    catch (const Error &)
+      {
+        throw Error("'Output/Spot threshold' is '" + text + "'\n  expected: a number, or automatic");
+      }
   }
 
   namespace

@@ -7,6 +7,7 @@
 #include <deal.II/base/numbers.h>
 #include <deal.II/base/utilities.h>
 
+#include <algorithm>
 #include <iostream>
 #include <regex>
 #include <sstream>
@@ -33,15 +34,25 @@ namespace leopard
     };
   } // namespace
 
-  Expression::Expression(const std::string &entry_, const std::string &text_, const std::string &variables)
+  Expression::Expression(const std::string &entry_, const std::string &text_, const Constants &constants)
     : entry(entry_)
     , text(dealii::Utilities::trim(text_))
   {
     if (is_zero())
       return;
+    std::string                   names;
+    std::map<std::string, double> values = {{"pi", dealii::numbers::PI}};
+    for (const auto &[name, value] : constants)
+      {
+        names += (names.empty() ? ", the constants " : ", ") + name;
+        if (name == "x" || name == "y" || name == "z" || name == "t")
+          throw Error("the constant '" + name + "' has the name of a coordinate or of the time, which the expression '" + shortened(text) +
+                      "' of the entry '" + entry + "' may name\n  expected: another name for the constant");
+        values[name] = value;
+      }
     const auto fail = [&](const std::string &reason) {
       throw Error("the expression '" + shortened(text) + "' of the entry '" + entry + "' cannot be evaluated" + reason +
-                  "\n  expected: an expression in " + variables + ",t with muParser's functions (sin, exp, sqrt, if(a,b,c), ...) and pi");
+                  "\n  expected: an expression in x,y,z,t with muParser's functions (sin, exp, sqrt, if(a,b,c), ...)" + names + " and pi");
     };
     if (const std::string reason = why_too_deep(text); !reason.empty())
       fail(": " + reason);
@@ -50,7 +61,7 @@ namespace leopard
     try
       {
         const QuietErrors quiet;
-        parser->initialize(variables + ",t", text, {{"pi", dealii::numbers::PI}}, true);
+        parser->initialize("x,y,z,t", text, values, true);
         value(dealii::Point<3>(0.3, 0.4, 0.5), 0.1);
       }
     catch (const std::exception &exception)
@@ -65,8 +76,25 @@ namespace leopard
       }
   }
 
+  Expression::Expression(const std::string &entry_, const std::string &description, const reaction_diffusion::ExpressionTape &tape_)
+    : entry(entry_)
+  {
+    const bool is_constant = tape_.instructions.empty() && tape_.outputs[0] >= tape_.n_inputs;
+    if (is_constant && tape_.constants[tape_.outputs[0] - tape_.n_inputs] == 0.)
+      return;
+    text = description;
+    tape = std::make_shared<const reaction_diffusion::ExpressionTape>(tape_);
+  }
+
   double Expression::value(const dealii::Point<3> &p, double t) const
   {
+    if (tape)
+      {
+        const double inputs[] = {p[0], p[1], p[2], t};
+        double       result   = 0.;
+        tape->evaluate(1, inputs, &result);
+        return result;
+      }
     if (!parser)
       return 0.;
     parser->set_time(t);
@@ -75,10 +103,21 @@ namespace leopard
 
   bool Expression::depends_on_time() const
   {
+    constexpr unsigned int time = 3; // of the tape's inputs
+    if (tape)
+      return tape->outputs[0] == time || std::any_of(tape->instructions.begin(), tape->instructions.end(), [](const auto &instruction) {
+               return instruction.a == time || instruction.b == time;
+             });
     return std::regex_search(text, std::regex("(^|[^A-Za-z0-9_])t($|[^A-Za-z0-9_(])"));
   }
 
-  BoundaryExpressions::BoundaryExpressions(const std::string &entry_, const std::string &text)
+  BoundaryExpressions::BoundaryExpressions(const Expression &expression)
+    : entry(expression.entry_name())
+    , for_all_others(std::make_shared<Expression>(expression))
+  {
+  }
+
+  BoundaryExpressions::BoundaryExpressions(const std::string &entry_, const std::string &text, const Constants &constants)
     : entry(entry_)
   {
     for (const std::string &item : dealii::Utilities::split_string_list(text, ';'))
@@ -91,7 +130,7 @@ namespace leopard
         if (colon == std::string::npos || !(is_id || key == "*"))
           throw Error("the entry '" + entry + "' has the item '" + item + "'\n  expected: ID: EXPRESSION; ID: EXPRESSION; ... where ID is a " +
                       "boundary id or * for all the others, for example '0: x*y; *: 0'");
-        const Expression expression(entry + ", boundary " + key, item.substr(colon + 1));
+        const Expression expression(entry + ", boundary " + key, item.substr(colon + 1), constants);
         if (key == "*")
           for_all_others = std::make_shared<Expression>(expression);
         else if (!expressions.emplace(std::stoul(key), expression).second)

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <applications/symbolic/differentiate.h>
+
 #include <deal.II/base/function_parser.h>
 #include <deal.II/base/point.h>
 
@@ -24,16 +26,16 @@ namespace leopard
     /**
      * @param entry name of the entry in the parameter file, for messages
      * @param text the expression; empty stands for 0
-     * @param variables at most three names besides t, the first three being x, y and z of value()
+     * @param constants that it may name, beside pi
      * @throws Error naming the entry and what muParser says.
      */
-    Expression(const std::string &entry, const std::string &text, const std::string &variables = "x,y,z");
+    Expression(const std::string &entry, const std::string &text, const Constants &constants = {});
+
+    /** One that is not written but derived. @param description what from, in the place of its text. @param tape with the inputs x, y, z, t and one output. */
+    Expression(const std::string &entry, const std::string &description, const reaction_diffusion::ExpressionTape &tape);
 
     /** Value at a point (z = 0 in two dimensions) and a time. */
     double value(const dealii::Point<3> &p, double t = 0.) const;
-
-    /** Value of an expression in one variable. */
-    double value(double u) const { return value(dealii::Point<3>(u, 0., 0.)); }
 
     /** Whether t stands in the expression. */
     bool depends_on_time() const;
@@ -43,10 +45,13 @@ namespace leopard
 
     const std::string &entry_name() const { return entry; }
     const std::string &expression() const { return text; }
+    /** The expression, "0" for an empty one. */
+    std::string description() const { return text.empty() ? "0" : text; }
 
   private:
-    std::string                                entry, text;
-    std::shared_ptr<dealii::FunctionParser<3>> parser;
+    std::string                                               entry, text;
+    std::shared_ptr<dealii::FunctionParser<3>>                parser; ///< of what is written
+    std::shared_ptr<const reaction_diffusion::ExpressionTape> tape;   ///< of what is derived
   };
 
   /** p with zeros for the coordinates that dim lacks. */
@@ -67,7 +72,9 @@ namespace leopard
   {
   public:
     BoundaryExpressions() = default;
-    BoundaryExpressions(const std::string &entry, const std::string &text);
+    BoundaryExpressions(const std::string &entry, const std::string &text, const Constants &constants = {});
+    /** The same for all ids. */
+    explicit BoundaryExpressions(const Expression &expression);
 
     /** The expression for a boundary id, or nullptr. */
     const Expression *find(unsigned int boundary_id) const;

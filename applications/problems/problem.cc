@@ -21,7 +21,7 @@ namespace leopard
     return {};
   }
 
-  void Problem::reaction(unsigned int n_nodes, const double * /*u*/, double *rates, double *jacobian) const
+  void Problem::reaction(unsigned int n_nodes, const double * /*u*/, double *rates, double *jacobian, const Places & /*places*/) const
   {
     const std::size_t n = fields().size();
     if (rates != nullptr)
@@ -49,12 +49,19 @@ namespace leopard
   void Problem::declare_common_parameters(dealii::ParameterHandler &prm)
   {
     using dealii::Patterns::Anything;
+    prm.declare_entry(
+      "Constants",
+      "",
+      Anything(),
+      "Constants by name, 'a: 0.1, b: 1 - a', for all expressions and numbers of the file; 'Run/Sweep' knows them by their names. Dimensionless.");
     for (const std::string &field : fields())
       {
-        prm.declare_entry(entry_for("Source", field),
-                          "0",
-                          Anything(),
-                          "Source term s of the equation for " + field + ", an expression in x, y, z, t. Dimensionless.");
+        prm.declare_entry(
+          entry_for("Source", field),
+          "",
+          Anything(),
+          "Source term s of the equation for " + field +
+            ", an expression in x, y, z, t. Empty: the one that belongs to the exact solution, and 0 if there is none. Dimensionless.");
         prm.declare_entry(entry_for("Initial value", field),
                           "0",
                           Anything(),
@@ -68,14 +75,34 @@ namespace leopard
       }
     if (!time_dependent())
       {
-        prm.declare_entry("Boundary values",
-                          "*: 0",
-                          Anything(),
-                          "Prescribed values by boundary id: 'ID: EXPRESSION; ...' in x, y, z; * stands for all ids that neither this "
-                          "entry nor 'Boundary fluxes' names. Dimensionless.");
+        prm.declare_entry(
+          "Boundary values",
+          "automatic",
+          Anything(),
+          "Prescribed values by boundary id: 'ID: EXPRESSION; ...' in x, y, z; * stands for all ids that neither this "
+          "entry nor 'Boundary fluxes' names. automatic: the values of the exact solution, and '*: 0' if there is none. Dimensionless.");
         prm.declare_entry(
           "Boundary fluxes", "", Anything(), "Prescribed fluxes a du/dn (outward normal) by boundary id, in the same form. Dimensionless.");
       }
+  }
+
+  ManufacturedSolution Problem::manufactured() const
+  {
+    ManufacturedSolution result;
+    result.fields         = fields();
+    result.time_dependent = time_dependent();
+    result.dimension      = dimension;
+    for (unsigned int c = 0; c < fields().size(); ++c)
+      {
+        result.diffusion.push_back({"diffusion", to_expression(diffusion(c, dealii::Point<3>()))});
+        result.absorption.push_back(absorption(c));
+      }
+    return result;
+  }
+
+  void Problem::read_constants_of(dealii::ParameterHandler &prm)
+  {
+    constants = read_constants(name() + "/Constants", prm.get("Constants"));
   }
 
   void Problem::read_common_parameters(dealii::ParameterHandler &prm)
@@ -88,7 +115,7 @@ namespace leopard
       {
         const auto expression = [&](const std::string &what) {
           const std::string entry = entry_for(what, field);
-          return Expression(section + entry, prm.get(entry));
+          return Expression(section + entry, prm.get(entry), constants);
         };
         source.push_back(expression("Source"));
         initial.push_back(expression("Initial value"));
@@ -97,17 +124,55 @@ namespace leopard
       }
     if (!exact_solution.empty() && exact_solution.size() != fields().size())
       throw Error("section '" + name() + "' gives an exact solution for some fields only\n  expected: one for each field, or none");
+    if (!exact_solution.empty())
+      derive_sources(prm);
     if (!time_dependent())
+      read_boundary_conditions(prm);
+  }
+
+  void Problem::derive_sources(dealii::ParameterHandler &prm)
+  {
+    const auto is_given = [&](const std::string &field) { return !prm.get(entry_for("Source", field)).empty(); };
+    const auto names    = fields();
+    if (std::all_of(names.begin(), names.end(), is_given))
+      return;
+    ManufacturedSolution solution = manufactured();
+    for (const Expression &exact : exact_solution)
+      solution.exact.push_back({exact.entry_name(), exact.expression().empty() ? "0" : exact.expression()});
+    std::vector<reaction_diffusion::ExpressionTape> sources;
+    try
       {
-        boundary_values = BoundaryExpressions(section + "Boundary values", prm.get("Boundary values"));
-        boundary_fluxes = BoundaryExpressions(section + "Boundary fluxes", prm.get("Boundary fluxes"));
-        for (const unsigned int id : boundary_fluxes.named_ids())
-          {
-            const auto ids = boundary_values.named_ids();
-            if (std::find(ids.begin(), ids.end(), id) != ids.end())
-              throw Error("boundary id " + std::to_string(id) + " stands in both '" + section + "Boundary values' and '" + section +
-                          "Boundary fluxes'\n  expected: one condition for each boundary; remove one of the two");
-          }
+        sources = sources_of(solution, constants);
+      }
+    catch (const Error &error)
+      {
+        throw Error("'" + name() + "/" + entry_for("Source", names[0]) +
+                    "' is not given and cannot be derived from the exact solution: " + error.what() + "\n  or the source as an expression");
+      }
+    for (unsigned int c = 0; c < names.size(); ++c)
+      if (const std::string entry = entry_for("Source", names[c]); !is_given(names[c]))
+        source[c] = Expression(name() + "/" + entry, "that of the exact solution", sources[c]);
+    has_derived_source = true;
+    derived            = "source";
+  }
+
+  void Problem::read_boundary_conditions(dealii::ParameterHandler &prm)
+  {
+    const std::string section = name() + "/", values = prm.get("Boundary values");
+    boundary_fluxes = BoundaryExpressions(section + "Boundary fluxes", prm.get("Boundary fluxes"), constants);
+    if (values == "automatic" && !exact_solution.empty())
+      {
+        boundary_values = BoundaryExpressions(exact_solution[0]);
+        derived += std::string(derived.empty() ? "" : " and ") + "boundary values";
+      }
+    else
+      boundary_values = BoundaryExpressions(section + "Boundary values", values == "automatic" ? "*: 0" : values, constants);
+    for (const unsigned int id : boundary_fluxes.named_ids())
+      {
+        const auto ids = boundary_values.named_ids();
+        if (std::find(ids.begin(), ids.end(), id) != ids.end())
+          throw Error("boundary id " + std::to_string(id) + " stands in both '" + section + "Boundary values' and '" + section +
+                      "Boundary fluxes'\n  expected: one condition for each boundary; remove one of the two");
       }
   }
 

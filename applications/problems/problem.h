@@ -3,6 +3,7 @@
 
 #include "domain.h"
 #include "expression.h"
+#include "places.h"
 
 #include <mpi.h>
 #include <nlohmann/json_fwd.hpp>
@@ -31,7 +32,7 @@ namespace leopard
   /**
    * What is to be solved, for fields u_1 ... u_n (n is 1 or more) on a domain; all quantities dimensionless:
    *
-   *   du_c/dt = div(a_c(x) grad u_c) - delta_c u_c + s_c(x,t) + r_c(u_1, ..., u_n),
+   *   du_c/dt = div(a_c(x) grad u_c) - delta_c u_c + s_c(x,t) + r_c(u_1, ..., u_n, x, t),
    *
    * without the time derivative in stationary problems. Boundary values u_c = g or fluxes a_c du_c/dn = q are given per
    * boundary id. The reaction r is evaluated at the nodes.
@@ -75,7 +76,9 @@ namespace leopard
      * The reaction at many nodes, all arrays on the host. @param u n_nodes * n, the fields of a node side by side, @param rates gets r_c at
      * [node * n + c], @param jacobian gets dr_c/du_d at [(node * n + c) * n + d]; either may be nullptr.
      */
-    virtual void reaction(unsigned int n_nodes, const double *u, double *rates, double *jacobian) const;
+    virtual void reaction(unsigned int n_nodes, const double *u, double *rates, double *jacobian, const Places &places = {}) const;
+    /** Whether the reaction depends on x or t, so that it needs to know the places. */
+    virtual bool reaction_depends_on_place() const { return false; }
 
     /** u_c at time zero, or the first guess of a nonlinear stationary problem. */
     virtual double initial_value(unsigned int c, const dealii::Point<3> &x) const;
@@ -102,12 +105,26 @@ namespace leopard
     BoundaryExpressions     boundary_values; ///< Dirichlet; stationary problems only
     BoundaryExpressions     boundary_fluxes; ///< Neumann; stationary problems only
 
+    Constants    constants;     ///< by name, for all expressions and numbers of the file
+    unsigned int dimension = 2; ///< of the domain; to be set before read_parameters()
+    std::string  derived;       ///< "source and boundary values", what follows from the exact solution and is not given; may be empty
+    bool         has_derived_source = false;
+
   protected:
-    /** Entries that all problems share: "Source", "Exact solution", and for stationary ones the boundary conditions. */
+    /** The equation without its exact solution: what its sources are derived from. */
+    virtual ManufacturedSolution manufactured() const;
+    /** Entries that all problems share: "Constants", "Source", "Exact solution", and for stationary ones the boundary conditions. */
     void declare_common_parameters(dealii::ParameterHandler &prm);
+    /** First of all, since the others use them. */
+    void read_constants_of(dealii::ParameterHandler &prm);
+    /** Last, since sources are derived from all the others. */
     void read_common_parameters(dealii::ParameterHandler &prm);
     /** The entry of a field: "Source u", or just "Source" if there is one field only. */
     virtual std::string entry_for(const std::string &what, const std::string &field) const;
+
+  private:
+    void derive_sources(dealii::ParameterHandler &prm);
+    void read_boundary_conditions(dealii::ParameterHandler &prm);
   };
 
   /** The problems that a parameter file can name, "laplace|helmholtz|reaction-diffusion|turing". */

@@ -479,7 +479,7 @@ namespace leopard
         {"Turing/Kinetics", fixed, fixed, of_problem},
         {"Turing/kappa", effect, fixed, of_built_in_kinetics},
         {"Turing/Species", fixed, fixed, of_expressions},
-        {"Turing/Constants", effect, fixed, of_expressions},
+        {"Turing/Constants", effect, fixed, of_problem},
         {"Turing/Reaction *", effect, fixed, of_expressions},
         {"Turing/Diffusion *", effect, fixed, of_problem},
         {"Turing/Steady state guess", effect, fixed, of_steady_state},

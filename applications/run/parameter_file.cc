@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "parameter_file.h"
 
+#include "entry_documentation.h"
 #include "similar.h"
 
 #include <solvers/base/errors.h>
@@ -112,44 +113,24 @@ namespace leopard
       return found == paths.end() ? "--print-parameters shows all entries" : "did you mean '" + join(declared[found - paths.begin()]) + "'?";
     }
 
-    /** deal.II's pattern descriptions in plain words. */
-    std::string in_words(const std::string &pattern)
+    /** What a pattern's exception says of it: "[Double 0...MAX_DOUBLE (inclusive)]". */
+    std::string pattern_in(const ParameterHandler::ExcValueDoesNotMatchPattern &exception)
     {
-      std::istringstream stream(pattern.substr(pattern.find('[') == std::string::npos ? 0 : pattern.find('[') + 1));
-      std::string        kind;
-      stream >> kind;
-      if (kind == "Selection")
-        {
-          std::string choices = trim(pattern.substr(pattern.find("Selection") + 9));
-          choices             = trim(choices.substr(0, choices.find(']'))); // of a list more follows
-          return "one of: " + dealii::Utilities::replace_in_string(choices, "|", " | ");
-        }
-      if (kind.rfind("Bool", 0) == 0)
-        return "true or false";
-      if (kind == "Integer" || kind == "Double")
-        {
-          // "[Integer range 2...3 (inclusive)]", "[Double 0...MAX_DOUBLE (inclusive)]"
-          std::string text   = kind == "Integer" ? "an integer" : "a number";
-          const auto  middle = pattern.find("...");
-          if (middle == std::string::npos)
-            return text;
-          const auto        begin = pattern.find_last_of(" ", middle) + 1, end = pattern.find(' ', middle);
-          const std::string low = pattern.substr(begin, middle - begin), high = pattern.substr(middle + 3, end - middle - 3);
-          const bool        has_low  = low.find("MAX") == std::string::npos && low != "-2147483648";
-          const bool        has_high = high.find("MAX") == std::string::npos && high != "2147483647";
-          if (has_low)
-            text += " >= " + low;
-          if (has_high)
-            text += std::string(has_low ? " and" : "") + " <= " + high;
-          return text;
-        }
-      if (kind == "List")
-        return "a list separated by commas of " + (pattern.find("Integer") != std::string::npos ? std::string("integers") : "numbers") + " (" +
-               pattern + ")";
-      return pattern;
+      std::ostringstream info;
+      exception.print_info(info);
+      const std::string text = info.str();
+      if (const auto list = text.rfind("[List"); list != std::string::npos)
+        return trim(text.substr(list));
+      const auto bracket = text.rfind("\n[") != std::string::npos ? text.rfind("\n[") + 1 : text.rfind('[');
+      return bracket == std::string::npos ? text : trim(text.substr(bracket));
     }
 
-    void set(ParameterHandler &prm, const Assignment &assignment, const std::vector<Path> &declared, const Report &report)
+    void set(ParameterHandler            &prm,
+             const Assignment            &assignment,
+             const std::vector<Path>     &declared,
+             const Constants             &constants,
+             std::vector<ComputedNumber> &computed,
+             const Report                &report)
     {
       const Path &path = assignment.path;
       if (std::find(declared.begin(), declared.end(), path) == declared.end())
@@ -165,13 +146,26 @@ namespace leopard
         }
       catch (const ParameterHandler::ExcValueDoesNotMatchPattern &exception)
         {
-          std::ostringstream info;
-          exception.print_info(info);
-          const std::string text    = info.str();
-          const auto        bracket = text.rfind("\n[") != std::string::npos ? text.rfind("\n[") + 1 : text.rfind('[');
-          report(assignment.where,
-                 "'" + join(path) + "' is '" + assignment.value +
-                   "'\n  expected: " + in_words(bracket == std::string::npos ? text : trim(text.substr(bracket))));
+          const std::string pattern = pattern_in(exception);
+          std::string       value, why_not;
+          try
+            {
+              value = computed_value(pattern, join(path), assignment.value, constants, why_not);
+              if (!value.empty())
+                {
+                  prm.set(path.back(), value);
+                  computed.push_back({join(path), assignment.value, value});
+                }
+            }
+          catch (const ParameterHandler::ExcValueDoesNotMatchPattern &)
+            {
+              why_not = "it is " + value;
+              value   = "";
+            }
+          if (value.empty())
+            report(assignment.where,
+                   "'" + join(path) + "' is '" + assignment.value + "'" + (why_not.empty() ? "" : ": " + why_not) +
+                     "\n  expected: " + in_words(pattern) + (is_numeric(pattern) ? ", or arithmetic such as 2*pi/3" : ""));
         }
       for (std::size_t i = 0; i + 1 < path.size(); ++i)
         prm.leave_subsection();
@@ -181,24 +175,29 @@ namespace leopard
   std::vector<Path> declared_entries(ParameterHandler &prm)
   {
     std::vector<Path> paths;
-    for (const Assignment &assignment : scan(all_parameters(prm), "", [](const std::string &, const std::string &) {}))
-      paths.push_back(assignment.path);
+    for (const DeclaredEntry &entry : entries_of(prm))
+      paths.push_back(entry.path);
     return paths;
   }
 
-  void parse_parameters(ParameterHandler &prm, const std::string &text, const std::string &file_name, const std::vector<std::string> &overrides)
+  std::vector<ComputedNumber> parse_parameters(ParameterHandler               &prm,
+                                               const std::string              &text,
+                                               const std::string              &file_name,
+                                               const std::vector<std::string> &overrides,
+                                               const Constants                &constants)
   {
-    std::vector<std::string> mistakes;
-    const Report             report      = [&](const std::string &where, const std::string &what) { mistakes.push_back(where + ": " + what); };
-    const auto               declared    = declared_entries(prm);
-    const auto               assignments = scan(text, file_name, report);
+    std::vector<ComputedNumber> computed;
+    std::vector<std::string>    mistakes;
+    const Report                report      = [&](const std::string &where, const std::string &what) { mistakes.push_back(where + ": " + what); };
+    const auto                  declared    = declared_entries(prm);
+    const auto                  assignments = scan(text, file_name, report);
 
     std::map<std::string, std::string> set_at;
     for (const Assignment &assignment : assignments)
       {
         const auto [first, is_new] = set_at.emplace(join(assignment.path), assignment.where);
         if (is_new)
-          set(prm, assignment, declared, report);
+          set(prm, assignment, declared, constants, computed, report);
         else
           report(assignment.where, "'" + first->first + "' is set again; it was set at " + first->second);
       }
@@ -215,11 +214,11 @@ namespace leopard
           assignment.path.push_back(part);
         assignment.value = trim(item.substr(equals + 1));
         assignment.where = "--set \"" + item + "\"";
-        set(prm, assignment, declared, report);
+        set(prm, assignment, declared, constants, computed, report);
       }
 
     if (mistakes.empty())
-      return;
+      return computed;
     std::string all;
     for (std::size_t i = 0; i < std::min<std::size_t>(mistakes.size(), 10); ++i)
       all += (i == 0 ? "" : "\n") + mistakes[i];
@@ -280,10 +279,33 @@ namespace leopard
     return entries;
   }
 
-  std::string all_parameters(ParameterHandler &prm)
+  std::vector<std::string> with_constants(const std::string &text, const std::vector<std::string> &overrides, const std::string &constants)
   {
-    std::ostringstream stream;
-    prm.print_parameters(stream, ParameterHandler::PRM | ParameterHandler::KeepDeclarationOrder);
-    return stream.str();
+    std::vector<std::string> result;
+    for (const std::string &item : overrides)
+      {
+        const auto        equals = item.find('=');
+        const std::string path   = trim(item.substr(0, equals));
+        if (equals == std::string::npos || path.rfind(constants + "/", 0) != 0)
+          {
+            result.push_back(item);
+            continue;
+          }
+        const std::string name = trim(path.substr(constants.size() + 1));
+        std::string       all, known;
+        bool              found = false;
+        for (const std::string &part : split_outside_parentheses(given_value(text, result, constants), ','))
+          if (const std::string other = trim(part.substr(0, part.find(':'))); !part.empty())
+            {
+              found = found || other == name;
+              known += (known.empty() ? "" : ", ") + other;
+              all += (all.empty() ? "" : ", ") + (other == name ? name + ": " + trim(item.substr(equals + 1)) : part);
+            }
+        if (!found)
+          throw Error("--set \"" + item + "\": '" + constants + "' has no constant '" + name +
+                      "'\n  expected: " + (known.empty() ? "constants there, for example '" + name + ": 1'" : "one of " + known));
+        result.push_back(constants + "=" + all);
+      }
+    return result;
   }
 } // namespace leopard

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "arithmetic.h"
+
 #include <set>
 #include <string>
 #include <utility>
@@ -18,9 +20,20 @@ namespace leopard
    * declared, and then the overrides "Section/Entry=value" ("Entry=value" for entries outside of sections).
    * @throws Error with all mistakes at once (ten at most), each with file, line, entry, what was found and what is expected, and for
    * an unknown name the one that it resembles.
+   *
+   * Where a number is expected arithmetic will do, with pi and the constants. @return what was computed so.
    */
-  void
-  parse_parameters(dealii::ParameterHandler &prm, const std::string &text, const std::string &file_name, const std::vector<std::string> &overrides);
+  std::vector<ComputedNumber> parse_parameters(dealii::ParameterHandler       &prm,
+                                               const std::string              &text,
+                                               const std::string              &file_name,
+                                               const std::vector<std::string> &overrides,
+                                               const Constants                &constants = {});
+
+  /**
+   * Overrides of single constants, "SECTION/Constants/NAME=value", become overrides of the entry "SECTION/Constants" as the text or earlier overrides give it.
+   * @param constants "SECTION/Constants". @throws Error for a constant that is not there.
+   */
+  std::vector<std::string> with_constants(const std::string &text, const std::vector<std::string> &overrides, const std::string &constants);
 
   /**
    * The path "Section/Entry" of the entry that a user means by its name, where only one section has it, or by its path.
@@ -42,7 +55,4 @@ namespace leopard
 
   /** The path of each entry that is declared: sections, then its name. */
   std::vector<std::vector<std::string>> declared_entries(dealii::ParameterHandler &prm);
-
-  /** All entries with their values and documentation, in parseable form. */
-  std::string all_parameters(dealii::ParameterHandler &prm);
 } // namespace leopard

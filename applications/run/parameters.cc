@@ -38,10 +38,12 @@ namespace leopard
 
   namespace
   {
+    const char *const default_problem = "turing";
+
     void declare_run(ParameterHandler &prm)
     {
       using namespace Patterns;
-      prm.declare_entry("Problem", "turing", Selection(problem_names()), "What is solved; its coefficients stand in the section of its name.");
+      prm.declare_entry("Problem", default_problem, Selection(problem_names()), "What is solved; its coefficients stand in the section of its name.");
       prm.declare_entry("Dimension", "2", Integer(2, 3), "Dimension of the domain: 2 for a part of the plane or a surface in space, 3 for a body.");
       prm.declare_entry(
         "Study", "none", Selection("none|smoothers"), "Instead of a run: smoothers compares multigrid smoothers, see 'Smoother study'.");
@@ -72,8 +74,9 @@ namespace leopard
     }
 
     /** @return 0 for automatic. */
-    unsigned int read_log_every(const std::string &text)
+    unsigned int read_log_every(const std::string &written)
     {
+      const std::string text = plain_number(written, {});
       if (text == "automatic")
         return 0;
       if (!Patterns::Integer(1).match(text))
@@ -126,7 +129,8 @@ namespace leopard
     for (unsigned int i = 0; i < problems.size(); ++i)
       if (names[i] == prm.get("Problem"))
         {
-          problem = std::move(problems[i]);
+          problem            = std::move(problems[i]);
+          problem->dimension = dimension;
           prm.enter_subsection(problem->name());
           problem->read_parameters(prm);
           prm.leave_subsection();
@@ -142,7 +146,7 @@ namespace leopard
     verification.read(prm);
     smoother_study.read(prm);
     pattern_measures.read(prm);
-    sweep.read(prm);
+    sweep.read(prm, problem->name(), problem->constants);
     linear_solver.choose(solver_task());
     discretization.multigrid = linear_solver.uses_multigrid() || study == "smoothers";
   }
@@ -194,6 +198,12 @@ namespace leopard
     if (mesh.adaptive && problem->time_dependent())
       throw Error("'Mesh/Adaptive' is true, but the problem " + problem->name() +
                   " depends on time\n  expected: a stationary problem, or a globally refined mesh");
+    if (problem->has_derived_source && mesh.is_surface())
+      throw Error("'" + problem->name() + "/Exact solution' is given without its source, and 'Mesh/Domain' is " + mesh.domain +
+                  ", a surface, whose Laplacian the derivation does not know\n  expected: the source, or 0");
+    if (problem->has_derived_source && growth.grows())
+      throw Error("'" + problem->name() + "/Exact solution' is given without its source, and 'Mesh/Growth' is " + growth.law +
+                  ", which the derivation does not know\n  expected: the source, or 0");
     if (growth.grows() && !problem->time_dependent())
       throw Error("'Mesh/Growth' is " + growth.law + ", but the problem " + problem->name() + " is stationary\n  expected: none");
     if (problem->time_dependent() && growth.length(time.end_time) <= 0.)
@@ -252,14 +262,23 @@ namespace leopard
                   std::to_string(mesh.global_refinements + 1) + ", 0 for all, or more refinements of a coarser mesh");
   }
 
-  Parameters::Parameters(const std::string &file, const std::vector<std::string> &overrides, MPI_Comm comm)
+  Parameters::Parameters(const std::string &file, const std::vector<std::string> &given_overrides, MPI_Comm comm)
   {
-    text = read_file(file, comm);
+    if (!file.empty()) // else the defaults
+      text = read_file(file, comm);
     ParameterHandler                      prm;
     std::vector<std::unique_ptr<Problem>> problems;
+    std::vector<std::string>              overrides;
+    Constants                             constants;
     try
       {
-        declare(prm, problems, [&](const std::string &entry) { return given_value(text, overrides, entry); });
+        const std::string chosen = given_value(text, given_overrides, "Problem");
+        const auto        names  = Utilities::split_string_list(problem_names(), '|');
+        const std::string entry =
+          make_problem(std::find(names.begin(), names.end(), chosen) == names.end() ? default_problem : chosen)->name() + "/Constants";
+        overrides = with_constants(text, given_overrides, entry);
+        constants = read_constants(entry, given_value(text, overrides, entry));
+        declare(prm, problems, [&](const std::string &name) { return given_value(text, overrides, name); });
       }
     catch (const Error &error)
       {
@@ -267,7 +286,7 @@ namespace leopard
       }
     for (const auto &each : problems)
       each->comm = comm;
-    parse_parameters(prm, text, file, overrides);
+    computed    = parse_parameters(prm, text, file, overrides, constants);
     all_entries = all_parameters(prm);
     given       = given_entries(text, overrides);
     try
@@ -281,7 +300,7 @@ namespace leopard
       }
     const std::filesystem::path path(file);
     if (study != "none" && !smoother_study.cases.empty())
-      read_cases(file, overrides, comm);
+      read_cases(file, given_overrides, comm);
     if (directory.empty())
       directory = "output/" + path.stem().string();
     if (!mesh.file.empty() && std::filesystem::path(mesh.file).is_relative())
@@ -322,6 +341,10 @@ namespace leopard
     if (study != "none")
       return "study of " + study + ", " + (cases.empty() ? std::string("this file") : std::to_string(cases.size()) + " cases");
     std::string text = problem->description();
+    if (!problem->derived.empty())
+      text += "\n" + problem->derived + " follow" + (problem->derived == "source" ? "s" : "") + " from the exact solution";
+    for (const ComputedNumber &number : computed)
+      text += "\n'" + number.entry + "' = " + number.written + " is " + number.value;
     if (linear_solver.is_asynchronous() && !problem->time_dependent()) // a time loop says what it takes of the linear solver
       text +=
         "\nthe linear solver is asynchronous: results of two runs differ within its tolerance; 'Linear solver/Schedule = replay' makes them equal";
@@ -338,6 +361,15 @@ namespace leopard
     if (study != "none")
       return smoother_study.backend == "cuda" ? 0 : -1;
     return linear_solver.backend == "cuda" ? linear_solver.device : -1;
+  }
+
+  std::vector<DeclaredEntry> Parameters::declared()
+  {
+    Parameters                            parameters;
+    ParameterHandler                      prm;
+    std::vector<std::unique_ptr<Problem>> problems;
+    parameters.declare(prm, problems, [](const std::string &) { return std::string(); });
+    return entries_of(prm);
   }
 
   std::string Parameters::documentation()

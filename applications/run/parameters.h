@@ -6,6 +6,8 @@
 #include <applications/nonlinear/newton.h>
 #include <applications/output/pattern_measures.h>
 #include <applications/problems/problem.h>
+#include <applications/run/arithmetic.h>
+#include <applications/run/entry_documentation.h>
 #include <applications/run/sweep.h>
 #include <applications/studies/smoother_study_parameters.h>
 #include <applications/time_stepping/time_loop.h>
@@ -30,29 +32,30 @@ namespace leopard
   /** The whole parameter file, read and checked. */
   struct Parameters
   {
-    int                      dimension = 2;
-    std::string              directory; ///< run directory
-    std::unique_ptr<Problem> problem;
-    MeshParameters           mesh;
-    Growth                   growth;
-    DiscretizationParameters discretization;
-    LinearSolverParameters   linear_solver;
-    NewtonParameters         newton;
-    TimeParameters           time;
-    TimeLoopParameters       time_loop;
-    VerificationParameters   verification;
-    bool                     scale_output = true;   ///< by the domain's growth
-    std::string              study        = "none"; ///< or "smoothers"
-    SmootherStudyParameters  smoother_study;
-    std::vector<Parameters>  cases; ///< of a study: the file with the changes of each of smoother_study.cases
-    PatternMeasureParameters pattern_measures;
-    SweepParameters          sweep;
-    std::string              all_entries; ///< the file with all defaults, in parseable form
-    std::set<std::string>    given;       ///< "Section/Entry" of what the file and the overrides give
-    std::string              text;        ///< the file as it was read
+    int                         dimension = 2;
+    std::string                 directory; ///< run directory
+    std::unique_ptr<Problem>    problem;
+    MeshParameters              mesh;
+    Growth                      growth;
+    DiscretizationParameters    discretization;
+    LinearSolverParameters      linear_solver;
+    NewtonParameters            newton;
+    TimeParameters              time;
+    TimeLoopParameters          time_loop;
+    VerificationParameters      verification;
+    bool                        scale_output = true;   ///< by the domain's growth
+    std::string                 study        = "none"; ///< or "smoothers"
+    SmootherStudyParameters     smoother_study;
+    std::vector<Parameters>     cases; ///< of a study: the file with the changes of each of smoother_study.cases
+    PatternMeasureParameters    pattern_measures;
+    SweepParameters             sweep;
+    std::string                 all_entries; ///< the file with all defaults, in parseable form
+    std::set<std::string>       given;       ///< "Section/Entry" of what the file and the overrides give
+    std::vector<ComputedNumber> computed;    ///< numbers that are written as arithmetic
+    std::string                 text;        ///< the file as it was read
 
     /**
-     * Reads a file and then the overrides "Section/Entry=value". Collective. @throws Error with file, line and entry for whatever is
+     * Reads a file (none, if the name is empty) and then the overrides "Section/Entry=value". Collective. @throws Error with file, line and entry for whatever is
      * wrong, contradictory choices included.
      */
     Parameters(const std::string &file, const std::vector<std::string> &overrides, MPI_Comm comm);
@@ -74,6 +77,9 @@ namespace leopard
 
     /** The documentation of all entries: a parameter file with the defaults. */
     static std::string documentation();
+
+    /** All entries as they are declared without a file. */
+    static std::vector<DeclaredEntry> declared();
 
   private:
     /** @param given the value that the file gives to an entry "Section/Entry", or an empty text. */

@@ -68,6 +68,8 @@ namespace leopard
     provenance.json()["parameter_file"] = request.file;
     provenance.json()["overrides"]      = request.overrides;
     provenance.json()["backend"]        = backend;
+    for (const ComputedNumber &number : parameters.computed)
+      provenance.json()["computed"][number.entry] = {{"written", number.written}, {"value", number.value}};
     if (parameters.device() >= 0)
       {
         const auto gpu           = device::info(parameters.device());

@@ -177,6 +177,8 @@ namespace leopard
         discretization.assemble(system, 0.);
         throw_if_stop_requested(context.comm);
         ImplicitSystem implicit(system, problem);
+        if (problem.reaction_depends_on_place())
+          implicit.set_places(discretization.nodes());
         context.begin(file_names);
         nlohmann::json report;
         report["unknowns"] = discretization.n_unknowns();

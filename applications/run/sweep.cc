@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sweep.h"
 
+#include "arithmetic.h"
 #include "log.h"
 #include "parameter_file.h"
 
@@ -25,7 +26,8 @@ namespace leopard
       "",
       Anything(),
       "Repeats the run with all combinations of other values: 'ENTRY: VALUE, VALUE, ...; ENTRY: ...', for example 'gamma: 500, 1000; kappa: 8, "
-      "10, 12'. An entry is named as Section/Entry, or by its name alone where only one section has it. Each run has a folder in "
+      "10, 12'. An entry is named as Section/Entry, or by its name alone where only one section has it, a constant of the problem's 'Constants' by "
+      "its name. Each run has a folder in "
       "'Directory'/runs; sweep.csv there compares them. Empty: one run.");
     prm.declare_entry("Sweep ranks per run",
                       "0",
@@ -38,25 +40,31 @@ namespace leopard
   {
     const char *const expected_form = "\n  expected: ENTRY: VALUE, VALUE, ...; ENTRY: VALUE, ..., for example 'gamma: 500, 1000; kappa: 8, 10'";
 
-    /** Splits at separators outside of parentheses, so that expressions may hold commas. */
-    std::vector<std::string> split(const std::string &text, char separator)
+    /** The path of the entry, or of the constant, that a user means. @throws Error. */
+    std::string
+    find_axis(ParameterHandler &prm, const std::string &name, const std::string &where, const std::string &section, const Constants &constants)
     {
-      std::vector<std::string> parts(1);
-      int                      depth = 0;
-      for (const char c : text)
+      const auto is_constant = [&](const std::string &text) {
+        return std::any_of(constants.begin(), constants.end(), [&](const auto &constant) { return constant.first == text; });
+      };
+      const std::string all = section + "/Constants/", path = all + name;
+      if (name.rfind(all, 0) == 0 && is_constant(name.substr(all.size())))
+        return name;
+      if (!is_constant(name))
+        return find_entry(prm, name, where);
+      std::string entry;
+      try
         {
-          depth += c == '(' ? 1 : c == ')' ? -1 : 0;
-          if (c == separator && depth == 0)
-            parts.emplace_back();
-          else
-            parts.back() += c;
+          entry = find_entry(prm, name, where);
         }
-      for (std::string &part : parts)
-        part = Utilities::trim(part);
-      return parts;
+      catch (const Error &)
+        {
+          return path; // there is no such entry
+        }
+      throw Error(where + ": '" + name + "' is a constant and an entry\n  expected: '" + path + "' or '" + entry + "'");
     }
 
-    SweepAxis read_axis(ParameterHandler &prm, const std::string &item)
+    SweepAxis read_axis(ParameterHandler &prm, const std::string &item, const std::string &section, const Constants &constants)
     {
       const std::string where = "'Run/Sweep'";
       const auto        colon = item.find(':');
@@ -64,8 +72,8 @@ namespace leopard
       axis.name = Utilities::trim(item.substr(0, colon));
       if (colon == std::string::npos || axis.name.empty())
         throw Error(where + " has the item '" + item + "'" + expected_form);
-      axis.entry  = find_entry(prm, axis.name, where);
-      axis.values = split(item.substr(colon + 1), ',');
+      axis.entry  = find_axis(prm, axis.name, where, section, constants);
+      axis.values = split_outside_parentheses(item.substr(colon + 1), ',');
       for (const std::string &value : axis.values)
         {
           if (value.empty())
@@ -93,8 +101,9 @@ namespace leopard
     }
   } // namespace
 
-  void SweepParameters::read(ParameterHandler &prm)
+  void SweepParameters::read(ParameterHandler &prm, const std::string &problem_section, const Constants &constants_)
   {
+    constants = constants_;
     prm.enter_subsection("Run");
     const std::string text = Utilities::trim(prm.get("Sweep"));
     ranks_per_run          = prm.get_integer("Sweep ranks per run");
@@ -102,10 +111,10 @@ namespace leopard
     axes.clear();
     if (text.empty())
       return;
-    for (const std::string &item : split(text, ';'))
+    for (const std::string &item : split_outside_parentheses(text, ';'))
       if (!item.empty())
         {
-          axes.push_back(read_axis(prm, item));
+          axes.push_back(read_axis(prm, item, problem_section, constants));
           for (std::size_t i = 0; i + 1 < axes.size(); ++i)
             if (axes[i].entry == axes.back().entry)
               throw Error("'Run/Sweep' names the entry '" + axes.back().entry + "' twice\n  expected: all its values in one list");
@@ -124,7 +133,7 @@ namespace leopard
               extended.push_back(run);
               SweepRun &next = extended.back();
               next.name += (next.name.empty() ? "" : ", ") + axis.name + "=" + value;
-              next.values.push_back(value);
+              next.values.push_back(plain_number(value, constants));
               next.overrides.push_back(axis.entry + "=" + value);
             }
         all.swap(extended);

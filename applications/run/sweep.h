@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <applications/symbolic/differentiate.h>
+
 #include <string>
 #include <vector>
 
@@ -11,11 +13,11 @@ namespace dealii
 
 namespace leopard
 {
-  /** An entry that a sweep varies. */
+  /** An entry, or one of the constants of the file, that a sweep varies. */
   struct SweepAxis
   {
     std::string              name;  ///< as the user wrote it: "gamma"
-    std::string              entry; ///< its path: "Turing/gamma"
+    std::string              entry; ///< its path: "Turing/gamma", or "Turing/Constants/a"
     std::vector<std::string> values;
   };
 
@@ -24,7 +26,7 @@ namespace leopard
   {
     std::string              name;      ///< "gamma=500, kappa=8"
     std::string              folder;    ///< the same, fit for a file system
-    std::vector<std::string> values;    ///< one for each axis
+    std::vector<std::string> values;    ///< one for each axis, numbers as such also where they are written as arithmetic
     std::vector<std::string> overrides; ///< "Turing/gamma=500", ...
   };
 
@@ -32,11 +34,12 @@ namespace leopard
   struct SweepParameters
   {
     std::vector<SweepAxis> axes;              ///< empty: one run, no sweep
+    Constants              constants;         ///< of the problem
     unsigned int           ranks_per_run = 0; ///< 0: all ranks of the program, one run after another
 
     void declare(dealii::ParameterHandler &prm);
     /** @throws Error for a form that is not understood, an entry that does not exist or is ambiguous, with similar ones, and values named twice. */
-    void read(dealii::ParameterHandler &prm);
+    void read(dealii::ParameterHandler &prm, const std::string &problem_section, const Constants &constants);
 
     /** All combinations; the last axis runs fastest. */
     std::vector<SweepRun> runs() const;

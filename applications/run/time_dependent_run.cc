@@ -84,6 +84,8 @@ namespace leopard
         discretization.assemble(system, 0.);
         implicit =
           std::make_unique<ImplicitSystem>(system, problem, time.explicit_reaction() ? ReactionTreatment::explicit_ : ReactionTreatment::implicit);
+        if (problem.reaction_depends_on_place())
+          implicit->set_places(discretization.nodes());
         newton = std::make_unique<Newton>(
           context.parameters.newton, context.parameters.linear_solver, *implicit, discretization.n_components(), &discretization, context.comm);
         std::function<void(double)> update_load;

@@ -9,13 +9,6 @@ namespace leopard
 {
   namespace
   {
-    GiNaC::ex derivative_of_absolute_value(const GiNaC::ex &x, unsigned int /*argument*/)
-    {
-      return GiNaC::csgn(x);
-    }
-    DECLARE_FUNCTION_1P(absolute_value)
-    REGISTER_FUNCTION(absolute_value, derivative_func(derivative_of_absolute_value).latex_name("abs"))
-
     const std::map<std::string, Operation> &functions_of_one_argument()
     {
       static const std::map<std::string, Operation> table = {{"exp", Operation::exp},
@@ -33,7 +26,21 @@ namespace leopard
                                                              {"asinh", Operation::asinh},
                                                              {"acosh", Operation::acosh},
                                                              {"atanh", Operation::atanh},
-                                                             {"abs", Operation::abs}};
+                                                             {"abs_", Operation::abs},
+                                                             {"csgn", Operation::sign}};
+      return table;
+    }
+
+    const std::map<std::string, Operation> &functions_of_two_arguments()
+    {
+      static const std::map<std::string, Operation> table = {{"atan2", Operation::atan2},
+                                                             {"less_", Operation::less},
+                                                             {"less_equal_", Operation::less_equal},
+                                                             {"equal_", Operation::equal},
+                                                             {"min_", Operation::minimum},
+                                                             {"max_", Operation::maximum},
+                                                             {"when_", Operation::when},
+                                                             {"unless_", Operation::unless}};
       return table;
     }
 
@@ -42,16 +49,6 @@ namespace leopard
       return {"its derivative cannot be formed, as '" + function + "' has none", function};
     }
   } // namespace
-
-  bool is_function(const std::string &name)
-  {
-    return functions_of_one_argument().count(name) == 1 || name == "pow" || name == "atan2" || name == "step";
-  }
-
-  GiNaC::ex absolute_value_of(const GiNaC::ex &x)
-  {
-    return absolute_value(x);
-  }
 
   Translator::Translator(const std::vector<GiNaC::realsymbol> &variables)
     : builder(variables.size())
@@ -236,15 +233,11 @@ namespace leopard
       throw NotTranslatable{"a part of it is no real expression"};
     const std::string name = GiNaC::ex_to<GiNaC::function>(e).get_name();
     const Register    x    = translate(e.op(0));
-    if (name == "atan2")
-      return builder.apply(Operation::atan2, x, translate(e.op(1)));
-    if (name == "absolute_value")
-      return builder.apply(Operation::abs, x, x);
-    if (name == "csgn")
-      return builder.apply(Operation::sign, x, x);
-    const auto found = functions_of_one_argument().find(name);
-    if (found == functions_of_one_argument().end())
+    if (const auto two = functions_of_two_arguments().find(name); two != functions_of_two_arguments().end())
+      return builder.apply(two->second, x, translate(e.op(1)));
+    const auto one = functions_of_one_argument().find(name);
+    if (one == functions_of_one_argument().end())
       throw no_derivative(name); // step of a variable
-    return builder.apply(found->second, x, x);
+    return builder.apply(one->second, x, x);
   }
 } // namespace leopard

@@ -18,12 +18,6 @@ namespace leopard
     std::string function = ""; ///< the one that is to blame, if it is one
   };
 
-  /** Whether expressions may call a function of this name. */
-  bool is_function(const std::string &name);
-
-  /** |x| with the derivative sign(x); that of GiNaC's own abs is 0/0 at 0. */
-  GiNaC::ex absolute_value_of(const GiNaC::ex &x);
-
   /** Translates GiNaC's trees to a tape. Operands are sorted by their text, since GiNaC's own order varies from run to run. */
   class Translator
   {

@@ -153,7 +153,7 @@ namespace leopard
   {
     const auto kinetics = problem.library_kinetics();
     if (!kinetics)
-      return "it needs built-in kinetics or expressions";
+      return "its reaction is the same at all places and times, and that of the problem is not";
     if (const std::string reason = kinetics->why_not(); !reason.empty())
       return "of the expressions of 'Turing/Kinetics': " + reason;
     for (const Expression &source : problem.source)

@@ -133,7 +133,7 @@ namespace leopard
     report.bound =
       parameters.follows_bound()
         ? last.bound
-        : Controller::asynchronous_bound(implicit_system.dominant_mass_factor(levels[1], growth.factors(t - steps[0])), last_order, steps[1]);
+        : Controller::asynchronous_bound(implicit_system.dominant_mass_factor(levels[1], growth.factors(t - steps[0]), t - steps[0]), last_order, steps[1]);
     if (parameters.explicit_reaction())
       extrapolate_reaction(coefficients(steps[0], steps[1], last_order));
     if (totals.multigrid_steps > 0 && !told_bound)
@@ -151,11 +151,11 @@ namespace leopard
 
   void TimeIntegrator::extrapolate_reaction(const Coefficients &factors)
   {
-    implicit_system.reaction(levels[1], explicit_rates);
+    implicit_system.reaction(levels[1], explicit_rates, t - steps[0]);
     explicit_rates *= factors.p;
     if (factors.q != 0.)
       {
-        implicit_system.reaction(levels[2], rates[1]);
+        implicit_system.reaction(levels[2], rates[1], t - steps[0] - steps[1]);
         explicit_rates.add(factors.q, rates[1]);
       }
   }

@@ -63,7 +63,7 @@ namespace leopard
     start_size   = inspect(u, n_fields).largest;
     fused_loaded = false;
     if (parameters.explicit_reaction())
-      implicit_system.reaction(u, rates[0]);
+      implicit_system.reaction(u, rates[0], t);
   }
 
   TimeIntegrator::State TimeIntegrator::state() const
@@ -84,7 +84,7 @@ namespace leopard
       {
         levels[l] = solutions[l];
         if (parameters.explicit_reaction() && l < 2)
-          implicit_system.reaction(levels[l], rates[l]);
+          implicit_system.reaction(levels[l], rates[l], l == 0 ? t : t - steps[0]);
       }
   }
 
@@ -186,16 +186,16 @@ namespace leopard
     return l2_norm(combination) / (step_size * std::sqrt(static_cast<double>(u.size())));
   }
 
-  void TimeIntegrator::evaluate_new_reaction()
+  void TimeIntegrator::evaluate_new_reaction(double new_time)
   {
     if (parameters.negative_values != "clip")
       {
-        implicit_system.reaction(u_new, rates[2]);
+        implicit_system.reaction(u_new, rates[2], new_time);
         return;
       }
     combination = u_new; // as it will be if the step is accepted
     clip_negative_values(combination);
-    implicit_system.reaction(combination, rates[2]);
+    implicit_system.reaction(combination, rates[2], new_time);
   }
 
   std::string TimeIntegrator::attempt(double step_size, int order, StepReport &report)
@@ -216,6 +216,7 @@ namespace leopard
       }
     if (update_load)
       update_load(t + step_size);
+    implicit_system.set_time(t + step_size);
     implicit_system.set_mass_factor(factors.a, growth.factors(t + step_size));
 
     if (n_levels > 1)
@@ -233,7 +234,7 @@ namespace leopard
       return "the solution is not finite";
     if (rates.empty())
       return "";
-    evaluate_new_reaction();
+    evaluate_new_reaction(t + step_size);
     return inspect(rates[2], n_fields).finite
              ? ""
              : "the reaction at the new values is not finite: that " + implicit_system.where_not_finite(u_new, rates[2]);

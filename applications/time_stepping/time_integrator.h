@@ -153,7 +153,7 @@ namespace leopard
     std::string attempt(double step_size, int order, StepReport &report);
     /** @return why it has failed, empty if it has not; then `cause` is the entry of Rejections that counts it. */
     std::string try_step(double step_size, int order, StepReport &report, long Rejections::*&cause);
-    void        evaluate_new_reaction();
+    void        evaluate_new_reaction(double new_time);
     void        check_values(double start, double step_size, StepReport &report);
     void        finish_step(double step_size, int order, bool can_estimate, StepReport &report);
     void        reject_step(double step_size, double growth, const std::string &reason, long Rejections::*cause, StepReport &report);

@@ -21,7 +21,7 @@ namespace leopard
   StepReport TimeIntegrator::step(double max_step_size)
   {
     StepReport   report;
-    const double mass_factor = implicit_system.dominant_mass_factor(levels[0], growth.factors(t));
+    const double mass_factor = implicit_system.dominant_mass_factor(levels[0], growth.factors(t), t);
     if (parameters.follows_bound())
       follow_bound(mass_factor);
     while (true)
@@ -123,7 +123,7 @@ namespace leopard
       {
         report.clipped = clip_negative_values(u_new);
         if (!rates.empty())
-          implicit_system.reaction(u_new, rates[2]);
+          implicit_system.reaction(u_new, rates[2], start + step_size);
       }
   }
 
@@ -174,7 +174,7 @@ namespace leopard
   {
     // m weighs the entries of every mass, since M and m have the same row sums
     if (rates.empty())
-      implicit_system.reaction(levels[0], combination);
+      implicit_system.reaction(levels[0], combination, t);
     else
       combination = explicit_rates;
     std::vector<double> sums(5 * n_fields, 0.);

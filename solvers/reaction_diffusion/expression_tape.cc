@@ -10,8 +10,8 @@ namespace leopard::reaction_diffusion
 {
   namespace
   {
-    constexpr unsigned int width = 64; ///< points that an instruction handles at once; their registers stay in the first cache
-
+    /** @tparam width points that an instruction handles at once. */
+    template <unsigned int width>
     struct Lanes
     {
       const double *a, *b;
@@ -27,47 +27,57 @@ namespace leopard::reaction_diffusion
           result[l] = apply<operation>(a[l], b[l]);
       }
     };
+
+    template <unsigned int width>
+    void evaluate_in_lanes(const ExpressionTape &tape, unsigned int n_points, const double *inputs, double *values)
+    {
+      const unsigned int                      n_inputs = tape.n_inputs;
+      static thread_local std::vector<double> registers;
+      if (registers.size() < tape.n_registers() * width)
+        registers.resize(tape.n_registers() * width);
+      for (unsigned int c = 0; c < tape.constants.size(); ++c)
+        std::fill_n(registers.data() + (n_inputs + c) * width, width, tape.constants[c]);
+      double *const first_result = registers.data() + (n_inputs + tape.constants.size()) * width;
+
+      for (unsigned int begin = 0; begin < n_points; begin += width)
+        {
+          const unsigned int  n     = std::min(width, n_points - begin);
+          const double *const point = inputs + static_cast<std::size_t>(begin) * n_inputs;
+          for (unsigned int i = 0; i < n_inputs; ++i)
+            {
+              double *const lanes = registers.data() + i * width;
+              if (n == width)
+                for (unsigned int l = 0; l < width; ++l)
+                  lanes[l] = point[l * n_inputs + i];
+              else
+                for (unsigned int l = 0; l < width; ++l) // lanes beyond the end repeat the last point
+                  lanes[l] = point[std::min(l, n - 1) * n_inputs + i];
+            }
+          double *result = first_result;
+          for (const ExpressionTape::Instruction &instruction : tape.instructions)
+            {
+              Lanes<width> lanes{registers.data() + instruction.a * width, registers.data() + instruction.b * width, result};
+              with_operation(instruction.operation, lanes);
+              result += width;
+            }
+          const unsigned int n_outputs       = tape.outputs.size();
+          double *const      result_of_point = values + static_cast<std::size_t>(begin) * n_outputs;
+          for (unsigned int o = 0; o < n_outputs; ++o)
+            {
+              const double *const lanes = registers.data() + tape.outputs[o] * width;
+              for (unsigned int l = 0; l < n; ++l)
+                result_of_point[l * n_outputs + o] = lanes[l];
+            }
+        }
+    }
   } // namespace
 
   void ExpressionTape::evaluate(unsigned int n_points, const double *inputs, double *values) const
   {
-    static thread_local std::vector<double> registers;
-    if (registers.size() < n_registers() * width)
-      registers.resize(n_registers() * width);
-    for (unsigned int c = 0; c < constants.size(); ++c)
-      std::fill_n(registers.data() + (n_inputs + c) * width, width, constants[c]);
-    double *const first_result = registers.data() + (n_inputs + constants.size()) * width;
-
-    for (unsigned int begin = 0; begin < n_points; begin += width)
-      {
-        const unsigned int  n     = std::min(width, n_points - begin);
-        const double *const point = inputs + static_cast<std::size_t>(begin) * n_inputs;
-        for (unsigned int i = 0; i < n_inputs; ++i)
-          {
-            double *const lanes = registers.data() + i * width;
-            if (n == width)
-              for (unsigned int l = 0; l < width; ++l)
-                lanes[l] = point[l * n_inputs + i];
-            else
-              for (unsigned int l = 0; l < width; ++l) // lanes beyond the end repeat the last point
-                lanes[l] = point[std::min(l, n - 1) * n_inputs + i];
-          }
-        double *result = first_result;
-        for (const Instruction &instruction : instructions)
-          {
-            Lanes lanes{registers.data() + instruction.a * width, registers.data() + instruction.b * width, result};
-            with_operation(instruction.operation, lanes);
-            result += width;
-          }
-        const unsigned int n_outputs       = outputs.size();
-        double *const      result_of_point = values + static_cast<std::size_t>(begin) * n_outputs;
-        for (unsigned int o = 0; o < n_outputs; ++o)
-          {
-            const double *const lanes = registers.data() + outputs[o] * width;
-            for (unsigned int l = 0; l < n; ++l)
-              result_of_point[l * n_outputs + o] = lanes[l];
-          }
-      }
+    if (n_points < 4)
+      evaluate_in_lanes<1>(*this, n_points, inputs, values);
+    else
+      evaluate_in_lanes<64>(*this, n_points, inputs, values); // whose registers stay in the first cache
   }
 
   namespace

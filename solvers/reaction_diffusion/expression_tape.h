@@ -11,7 +11,10 @@
 
 namespace leopard::reaction_diffusion
 {
-  /** What an instruction of a tape does with registers a and b; those from `negate` on have one argument. */
+  /**
+   * What an instruction of a tape does with registers a and b; those from `negate` on have one argument. Truth is 1, and what is not 0 is true; `when` is b
+   * where a is true and 0 elsewhere, `unless` the other way round, so that their sum is a choice of which the other part may be infinite.
+   */
   enum class Operation : std::uint8_t
   {
     add,
@@ -20,6 +23,13 @@ namespace leopard::reaction_diffusion
     divide,
     power,
     atan2,
+    less,
+    less_equal,
+    equal,
+    minimum,
+    maximum,
+    when,
+    unless,
     negate,
     abs,
     sign,
@@ -56,6 +66,20 @@ namespace leopard::reaction_diffusion
       return std::pow(a, b);
     else if constexpr (operation == O::atan2)
       return std::atan2(a, b);
+    else if constexpr (operation == O::less)
+      return a < b ? 1. : 0.;
+    else if constexpr (operation == O::less_equal)
+      return a <= b ? 1. : 0.;
+    else if constexpr (operation == O::equal)
+      return a == b ? 1. : 0.;
+    else if constexpr (operation == O::minimum)
+      return b < a ? b : a;
+    else if constexpr (operation == O::maximum)
+      return a < b ? b : a;
+    else if constexpr (operation == O::when)
+      return a != 0. ? b : 0.;
+    else if constexpr (operation == O::unless)
+      return a != 0. ? 0. : b;
     else if constexpr (operation == O::negate)
       return -a;
     else if constexpr (operation == O::abs)
@@ -116,6 +140,20 @@ namespace leopard::reaction_diffusion
           return visitor(OperationConstant<O::power>());
         case O::atan2:
           return visitor(OperationConstant<O::atan2>());
+        case O::less:
+          return visitor(OperationConstant<O::less>());
+        case O::less_equal:
+          return visitor(OperationConstant<O::less_equal>());
+        case O::equal:
+          return visitor(OperationConstant<O::equal>());
+        case O::minimum:
+          return visitor(OperationConstant<O::minimum>());
+        case O::maximum:
+          return visitor(OperationConstant<O::maximum>());
+        case O::when:
+          return visitor(OperationConstant<O::when>());
+        case O::unless:
+          return visitor(OperationConstant<O::unless>());
         case O::negate:
           return visitor(OperationConstant<O::negate>());
         case O::abs:

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "../base/errors.h"
 #include "tape_kinetics.h"
 
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace leopard::reaction_diffusion
@@ -11,13 +13,16 @@ namespace leopard::reaction_diffusion
   // Reactions as functors, one definition for host and GPU. Each has
   //   n_species           the number of fields,
   //   evaluate(u, r, j)   r_c = f_c(u) and, unless j is nullptr, j[c * n_species + d] = df_c/du_d, without the factor gamma,
-  // and its constants as members, in the order in which KineticsChoice::constants lists them. All dimensionless.
+  //   name, n_constants   what KineticsChoice::name calls it, and how many constants it has,
+  // and its constants as members, in the order in which KineticsChoice::constants lists them. All dimensionless. A new one is a struct and its place in the
+  // list CompiledKinetics. Reactions that have none are stepped as expressions (TapeKinetics): a functor is for those whose speed counts.
 
   /** Schnakenberg 1979 in the form of the thesis, equations (4.25), (4.26): f = a - u + u^2 v, g = b - u^2 v. */
   struct Schnakenberg
   {
-    static constexpr int n_species = 2, n_constants = 2;
-    double               a, b;
+    static constexpr const char *name      = "Schnakenberg";
+    static constexpr int         n_species = 2, n_constants = 2;
+    double                       a, b;
 
     LEOPARD_HOST_DEVICE void evaluate(const double *u, double *r, double *j) const
     {
@@ -36,8 +41,9 @@ namespace leopard::reaction_diffusion
   /** Gierer and Meinhardt 1972, in the form of Murray, Mathematical Biology II, section 2.2: f = a - b u + u^2 / (v (1 + K u^2)), g = u^2 - v. */
   struct GiererMeinhardt
   {
-    static constexpr int n_species = 2, n_constants = 3;
-    double               a, b, saturation;
+    static constexpr const char *name      = "Gierer-Meinhardt";
+    static constexpr int         n_species = 2, n_constants = 3;
+    double                       a, b, saturation;
 
     LEOPARD_HOST_DEVICE void evaluate(const double *u, double *r, double *j) const
     {
@@ -56,8 +62,9 @@ namespace leopard::reaction_diffusion
   /** Prigogine and Lefever 1968: f = A - (B + 1) u + u^2 v, g = B u - u^2 v. */
   struct Brusselator
   {
-    static constexpr int n_species = 2, n_constants = 2;
-    double               feed, conversion;
+    static constexpr const char *name      = "Brusselator";
+    static constexpr int         n_species = 2, n_constants = 2;
+    double                       feed, conversion;
 
     LEOPARD_HOST_DEVICE void evaluate(const double *u, double *r, double *j) const
     {
@@ -76,8 +83,9 @@ namespace leopard::reaction_diffusion
   /** Gray and Scott 1984 in the order of Pearson 1993, u the feed chemical, v the autocatalyst: f = -u v^2 + F (1 - u), g = u v^2 - (F + k) v. */
   struct GrayScott
   {
-    static constexpr int n_species = 2, n_constants = 2;
-    double               feed, kill;
+    static constexpr const char *name      = "Gray-Scott";
+    static constexpr int         n_species = 2, n_constants = 2;
+    double                       feed, kill;
 
     LEOPARD_HOST_DEVICE void evaluate(const double *u, double *r, double *j) const
     {
@@ -96,8 +104,9 @@ namespace leopard::reaction_diffusion
   /** FitzHugh 1961, Nagumo 1962: f = u - u^3 - v, g = epsilon (u - b v + a); fields may be negative. */
   struct FitzHughNagumo
   {
-    static constexpr int n_species = 2, n_constants = 3;
-    double               a, b, epsilon;
+    static constexpr const char *name      = "FitzHugh-Nagumo";
+    static constexpr int         n_species = 2, n_constants = 3;
+    double                       a, b, epsilon;
 
     LEOPARD_HOST_DEVICE void evaluate(const double *u, double *r, double *j) const
     {
@@ -112,10 +121,18 @@ namespace leopard::reaction_diffusion
     }
   };
 
+  template <typename... Functors>
+  struct ListOfKinetics
+  {
+  };
+
+  /** All functors that a KineticsChoice can name. */
+  using CompiledKinetics = ListOfKinetics<Schnakenberg, GiererMeinhardt, Brusselator, GrayScott, FitzHughNagumo>;
+
   /** Which reaction, and its constants. */
   struct KineticsChoice
   {
-    std::string         name        = "Schnakenberg";       ///< one of kinetics_names(), or "expressions"
+    std::string         name        = "Schnakenberg";       ///< of CompiledKinetics, or "expressions"
     std::vector<double> constants   = {0.126779, 0.792366}; ///< in the order of the functor's members, dimensionless
     double              gamma       = 1000.;                ///< strength of the reaction: the rates are gamma f_c; dimensionless
     ExpressionTape      expressions = {};                   ///< for the name "expressions", of one to max_species species: see TapeKinetics
@@ -130,25 +147,36 @@ namespace leopard::reaction_diffusion
     int n_species() const { return name == "expressions" ? static_cast<int>(expressions.n_inputs) : 2; }
   };
 
-  /** The built-in ones: "Schnakenberg", "Gierer-Meinhardt", "Brusselator", "Gray-Scott", "FitzHugh-Nagumo". */
+  /** Those of CompiledKinetics. */
   std::vector<std::string> kinetics_names();
 
-  /** Calls visitor(functor) with the functor of the choice, which must be valid and of two species, and returns what that returns. */
+  namespace internal
+  {
+    template <typename Kinetics, std::size_t... i>
+    Kinetics with_constants(const std::vector<double> &constants, std::index_sequence<i...> /*unused*/)
+    {
+      return Kinetics{constants.at(i)...};
+    }
+
+    template <typename Visitor, typename First, typename... More>
+    auto with_compiled(const KineticsChoice &choice, const Visitor &visitor, ListOfKinetics<First, More...> /*unused*/)
+    {
+      if constexpr (sizeof...(More) > 0)
+        if (choice.name != First::name)
+          return with_compiled(choice, visitor, ListOfKinetics<More...>());
+      if (choice.name != First::name)
+        throw InvalidInput("there are no compiled kinetics '" + choice.name + "'\n  expected: one of kinetics_names(), or expressions");
+      return visitor(with_constants<First>(choice.constants, std::make_index_sequence<First::n_constants>()));
+    }
+  } // namespace internal
+
+  /** Calls visitor(functor) with the functor of the choice, which must be valid and of two species, and returns what that returns. @throws InvalidInput. */
   template <typename Visitor>
   auto with_two_species(const KineticsChoice &choice, const Visitor &visitor)
   {
-    const double *c = choice.constants.data();
     if (choice.name == "expressions")
       return visitor(TapeKinetics<2>(choice.expressions));
-    if (choice.name == "Gierer-Meinhardt")
-      return visitor(GiererMeinhardt{c[0], c[1], c[2]});
-    if (choice.name == "Brusselator")
-      return visitor(Brusselator{c[0], c[1]});
-    if (choice.name == "Gray-Scott")
-      return visitor(GrayScott{c[0], c[1]});
-    if (choice.name == "FitzHugh-Nagumo")
-      return visitor(FitzHughNagumo{c[0], c[1], c[2]});
-    return visitor(Schnakenberg{c[0], c[1]});
+    return internal::with_compiled(choice, visitor, CompiledKinetics());
   }
 
   /** The same for any number of species. */

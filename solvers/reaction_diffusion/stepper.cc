@@ -10,9 +10,21 @@
 
 namespace leopard::reaction_diffusion
 {
+  namespace
+  {
+    template <typename... Functors>
+    std::vector<std::pair<std::string, std::size_t>> names_and_constants(ListOfKinetics<Functors...> /*unused*/)
+    {
+      return {{Functors::name, Functors::n_constants}...};
+    }
+  } // namespace
+
   std::vector<std::string> kinetics_names()
   {
-    return {"Schnakenberg", "Gierer-Meinhardt", "Brusselator", "Gray-Scott", "FitzHugh-Nagumo"};
+    std::vector<std::string> names;
+    for (const auto &[name, n_constants] : names_and_constants(CompiledKinetics()))
+      names.push_back(name);
+    return names;
   }
 
   namespace
@@ -51,13 +63,19 @@ namespace leopard::reaction_diffusion
         require(why_not().empty(), "the kinetics are expressions that cannot be stepped: " + why_not(), "expressions within these limits");
         return;
       }
-    const auto  names = kinetics_names();
     std::string list;
-    for (const std::string &known : names)
-      list += (list.empty() ? "" : ", ") + known;
-    require(
-      std::find(names.begin(), names.end(), name) != names.end(), "there are no kinetics '" + name + "'", "one of " + list + ", or expressions");
-    const std::size_t wanted = name == "Gierer-Meinhardt" || name == "FitzHugh-Nagumo" ? 3 : 2;
+    std::size_t wanted = 0;
+    bool        known  = false;
+    for (const auto &[compiled, n_constants] : names_and_constants(CompiledKinetics()))
+      {
+        list += (list.empty() ? "" : ", ") + compiled;
+        if (compiled == name)
+          {
+            known  = true;
+            wanted = n_constants;
+          }
+      }
+    require(known, "there are no kinetics '" + name + "'", "one of " + list + ", or expressions");
     require(constants.size() == wanted, name + " kinetics are given " + std::to_string(constants.size()) + " constants", std::to_string(wanted));
     for (const double c : constants)
       require(std::isfinite(c), "a constant of the " + name + " kinetics is " + std::to_string(c), "a finite number");

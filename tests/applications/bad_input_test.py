@@ -94,7 +94,7 @@ class BadInput(Program):
                 (["Turing/Diffusion v="], ["'Turing/Diffusion v' is missing", "one positive number"]),
                 (["Turing/Diffusion v=0"], ["'Turing/Diffusion v' is '0'", "a positive number"]),
                 (["Turing/Diffusion v=ten"], ["a positive number"]),
-                (["Turing/Constants=a: 0.1, b"], ["'Turing/Constants' has the item 'b'", "for example 'a: 0.1, b: 0.9'"]),
+                (["Turing/Constants=a: 0.1, b"], ["'Turing/Constants' has the item 'b'", "for example 'a: 0.1, b: 1 - a'"]),
                 (["Turing/Constants=a: 0.1, u: 1"], ["'Turing/Constants' has a value for 'u'"]),
                 (["Turing/Constants=a: 0.1"], ["at position 1", "no species or constant 'b'"]),
                 (["Turing/kappa=20"], ["'Turing/kappa' is given", "Diffusion u"]),

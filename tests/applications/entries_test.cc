@@ -81,7 +81,11 @@ namespace leopard
     const std::vector<Case> &cases()
     {
       // a steady state that is found anyway; values that stay positive and bounded; a line search that is content at once; one rank
-      static const std::set<std::string> quiet     = {"Turing/Steady state",
+      static const std::set<std::string> quiet     = {"Turing/Constants", // that nobody names
+                                                      "Laplace/Constants",
+                                                      "Helmholtz/Constants",
+                                                      "Reaction-diffusion/Constants",
+                                                      "Turing/Steady state",
                                                       "Turing/Steady state guess",
                                                       "Time stepping/Blow-up factor",
                                                       "Time stepping/Negative values",
@@ -153,6 +157,9 @@ namespace leopard
                                                                              {"Output/Scale by growth", {"false"}},
                                                                              {"Output/Log every", {"3"}},
                                                                              {"Output/Spot threshold", {"5"}},
+                                                                             {"Laplace/Constants", {"k: 1"}},
+                                                                             {"Helmholtz/Constants", {"k: 1"}},
+                                                                             {"Reaction-diffusion/Constants", {"k: 1"}},
                                                                              {"Laplace/Coefficient", {"2"}},
                                                                              {"Laplace/Source", {"x"}},
                                                                              {"Laplace/Initial value", {"sin(20*x)*y"}},

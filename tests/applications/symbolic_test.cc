@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <applications/problems/turing/expression_kinetics.h>
+#include <applications/problems/turing/kinetics.h>
 #include <applications/symbolic/differentiate.h>
 #include <solvers/base/errors.h>
+#include <solvers/reaction_diffusion/kinetics.h>
 
 #include <gtest/gtest.h>
 
@@ -206,7 +207,24 @@ namespace leopard
       EXPECT_EQ(constants[0].first, "a");
       EXPECT_EQ(constants[1].second, 0.9);
       EXPECT_TRUE(read_constants("Turing/Constants", "").empty());
-      for (const char *text : {"a", "a: ", "a: x", "a: 1, a: 2", "2a: 1", "exp: 1", "pi: 3", "a: 1; b: 2", ": 1", "a: nan"})
+      const Constants computed = read_constants("Turing/Constants", "a: 1/4, b: max(a, 2*pi), c: b^2 + k", {{"k", 3.}});
+      ASSERT_EQ(computed.size(), 3u);
+      EXPECT_EQ(computed[0].second, 0.25);
+      EXPECT_DOUBLE_EQ(computed[2].second, std::pow(2. * std::acos(-1.), 2) + 3.);
+      for (const char *text : {"a",
+                               "a: ",
+                               "a: x",
+                               "a: 1, a: 2",
+                               "2a: 1",
+                               "exp: 1",
+                               "if: 1",
+                               "pi: 3",
+                               "a: 1; b: 2",
+                               ": 1",
+                               "a: nan",
+                               "a: b, b: 1",
+                               "a: 1/0",
+                               "a: 1e300^2"})
         EXPECT_THROW(read_constants("Turing/Constants", text), Error) << text;
     }
 
@@ -218,32 +236,79 @@ namespace leopard
         EXPECT_THROW(read_species(text), Error) << text;
     }
 
-    TEST(ExpressionKinetics, EqualTheBuiltInOnes)
+    /** The fused time loop takes the compiled ones, the general one the expressions. */
+    TEST(BuiltInKinetics, CompiledOnesAreTheirExpressions)
     {
-      struct Case
-      {
-        const char *name, *f, *g;
-      };
-      for (const Case &c : {Case{"Schnakenberg", "a - u + u^2*v", "b - u^2*v"},
-                            Case{"Gierer-Meinhardt", "a - b*u + u^2/(v*(1 + K*u^2))", "u^2 - v"},
-                            Case{"Brusselator", "A - (B + 1)*u + u^2*v", "B*u - u^2*v"},
-                            Case{"Gray-Scott", "-u*v^2 + F*(1 - u)", "u*v^2 - (F + k)*v"},
-                            Case{"FitzHugh-Nagumo", "u - u^3 - v", "epsilon*(u - b*v + a)"}})
+      const auto compiled = reaction_diffusion::kinetics_names();
+      EXPECT_EQ(compiled.size(), 5u);
+      for (const std::string &name : compiled)
         {
-          const auto built_in = kinetics_registry().at(c.name)();
-          Constants  constants;
-          for (const auto &parameter : built_in->parameters())
-            constants.emplace_back(parameter.name, *parameter.value);
-          const ExpressionKinetics  expressions({"u", "v"}, {{"f", c.f}, {"g", c.g}}, constants);
+          ASSERT_EQ(kinetics_registry().count(name), 1u) << name << " has no file in applications/problems/turing/kinetics";
+          const auto                         built_in = kinetics_registry().at(name)();
+          reaction_diffusion::KineticsChoice choice{name, {}, 1., {}};
+          double                             next = 0.3; // all different, so that their order counts
+          for (auto &parameter : built_in->parameters())
+            choice.constants.push_back(parameter.value = next += 0.17);
+          choice.validate();
+          built_in->compile();
           const std::vector<double> u = {0.7, 0.4, 1.3, 2.1, 0.01, 5.};
           std::vector<double>       r(6), s(6), j(12), k(12);
           built_in->evaluate(3, u.data(), r.data(), j.data());
-          expressions.evaluate(3, u.data(), s.data(), k.data());
+          reaction_diffusion::with_two_species(choice, [&](const auto &functor) {
+            for (unsigned int i = 0; i < 3; ++i)
+              functor.evaluate(u.data() + 2 * i, s.data() + 2 * i, k.data() + 4 * i);
+          });
           for (unsigned int i = 0; i < 6; ++i)
-            EXPECT_NEAR(r[i], s[i], 1e-14 * (1. + std::abs(r[i]))) << c.name;
+            EXPECT_NEAR(r[i], s[i], 1e-14 * (1. + std::abs(r[i]))) << name;
           for (unsigned int i = 0; i < 12; ++i)
-            EXPECT_NEAR(j[i], k[i], 1e-14 * (1. + std::abs(j[i]))) << c.name;
+            EXPECT_NEAR(j[i], k[i], 1e-13 * (1. + std::abs(j[i]))) << name;
         }
+    }
+
+    TEST(BuiltInKinetics, UnknownCompiledOnesAreAnError)
+    {
+      const reaction_diffusion::KineticsChoice choice{"Lengyel-Epstein", {1., 2.}, 1., {}};
+      EXPECT_THROW(choice.validate(), Error);
+      EXPECT_THROW(reaction_diffusion::with_two_species(choice, [](const auto & /*functor*/) {}), Error); // once: Schnakenberg
+    }
+
+    TEST(Symbolic, ChoicesAndComparisons)
+    {
+      const double u = 0.7, v = 1.3;
+      EXPECT_DOUBLE_EQ(value_of("if(u < v, u, v)", u, v), u);
+      EXPECT_DOUBLE_EQ(value_of("if(u >= v, u, v)", u, v), v);
+      EXPECT_DOUBLE_EQ(value_of("if(u > 1, log(u - 1), v)", u, v), v) << "what is not chosen may be no number";
+      EXPECT_DOUBLE_EQ(value_of("min(u, v, 0.5) + max(u, v)", u, v), 0.5 + v);
+      EXPECT_DOUBLE_EQ(value_of("(u < v) + 2*(u <= u) + 4*(u == v) + 8*(u != v)", u, v), 11.);
+      EXPECT_DOUBLE_EQ(value_of("(u < v && v < u) + 2*(u < v || v < u) + 4*!(u < v)", u, v), 2.);
+      EXPECT_DOUBLE_EQ(value_of("if(2 < 3, a, u)", u, v), 0.3);
+      EXPECT_DOUBLE_EQ(value_of("sign(u - v) + abs(-2) + ln(v) - log(v) + log10(100)", u, v), 3.);
+      expect_error("if(u, v)", {"at position 1", "'if' has 2 arguments and takes 3"});
+      expect_error("min(u)", {"'min' has 1 arguments and takes 2 or more"});
+      expect_error("9^(9^9)", {"at position"}); // once: memory without end
+      expect_error("2^2000*u", {"beyond the range of double precision"});
+
+      const auto   compiled = differentiate({{"f", "if(u < v, u^2, log(u - v))"}, {"g", "min(u*v, 3*u)"}, {"h", "max(u*v, 3*u)"}}, {"u", "v"}, {});
+      const double point[]  = {u, v};
+      std::vector<double> j(6);
+      compiled.derivatives.evaluate(1, point, j.data());
+      const double expected[] = {2. * u, 0., v, u, 3., 0.};
+      for (int i = 0; i < 6; ++i)
+        EXPECT_DOUBLE_EQ(j[i], expected[i]) << i;
+    }
+
+    TEST(Symbolic, SourcesOfExactSolutions)
+    {
+      // -div((1 + x y) grad u) + 2 u = u^2 + s, and u_t = ... in time
+      ManufacturedSolution solution{{"u"}, {{"E", "sin(x)*exp(y) + z^2*t"}}, {{"a", "1 + x*y"}}, {2.}, {{"r", "c*u^2"}}, {{"c", 3.}}, 0.5, true, 3};
+      const double         p[] = {0.3, 0.7, 0.2, 1.1}, x = p[0], y = p[1], z = p[2], t = p[3];
+      const double         u = std::sin(x) * std::exp(y) + z * z * t, ux = std::cos(x) * std::exp(y), uy = std::sin(x) * std::exp(y), a = 1. + x * y;
+      double               s = 0.;
+      sources_of(solution, {})[0].evaluate(1, p, &s);
+      EXPECT_NEAR(s, z * z - (a * 2. * t + y * ux + x * uy) + 2. * u - 1.5 * u * u, 1e-13);
+      solution.dimension = 2;
+      sources_of(solution, {})[0].evaluate(1, p, &s);
+      EXPECT_NEAR(s, z * z - (y * ux + x * uy) + 2. * u - 1.5 * u * u, 1e-13);
     }
   } // namespace
 } // namespace leopard

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <applications/problems/turing/expression_kinetics.h>
+#include <applications/problems/turing/kinetics.h>
 #include <applications/problems/turing/steady_states.h>
 #include <applications/problems/turing/turing_analysis.h>
 
@@ -280,7 +280,8 @@ namespace leopard
       for (const auto &[name, make] : kinetics_registry())
         {
           const auto built_in = make();
-          const auto states   = find_steady_states(*built_in, built_in->has_positive_steady_state(), {built_in->steady_state_guess()});
+          built_in->compile();
+          const auto states = find_steady_states(*built_in, built_in->has_positive_steady_state(), {built_in->steady_state_guess()});
           ASSERT_FALSE(states.empty()) << name;
           for (const auto &state : states)
             {

@@ -7,7 +7,7 @@ namespace leopard
 {
   std::string Helmholtz::description() const
   {
-    return "Helmholtz: -laplace u + delta u = b with delta = " + dealii::Patterns::Tools::to_string(delta) + ", b = " + source[0].expression();
+    return "Helmholtz: -laplace u + delta u = b with delta = " + dealii::Patterns::Tools::to_string(delta) + ", b = " + source[0].description();
   }
 
   void Helmholtz::declare_parameters(dealii::ParameterHandler &prm)
@@ -21,6 +21,7 @@ namespace leopard
 
   void Helmholtz::read_parameters(dealii::ParameterHandler &prm)
   {
+    read_constants_of(prm);
     delta = prm.get_double("Delta");
     read_common_parameters(prm);
   }

@@ -9,7 +9,7 @@ namespace leopard
 {
   std::string Laplace::description() const
   {
-    return "Laplace: -div(a grad u) = f with a = " + coefficient.expression() + ", f = " + source[0].expression();
+    return "Laplace: -div(a grad u) = f with a = " + coefficient.expression() + ", f = " + source[0].description();
   }
 
   void Laplace::declare_parameters(dealii::ParameterHandler &prm)
@@ -20,13 +20,21 @@ namespace leopard
 
   void Laplace::read_parameters(dealii::ParameterHandler &prm)
   {
-    coefficient = Expression("Laplace/Coefficient", prm.get("Coefficient"));
+    read_constants_of(prm);
+    coefficient = Expression("Laplace/Coefficient", prm.get("Coefficient"), constants);
     read_common_parameters(prm);
   }
 
   bool Laplace::has_constant_coefficients() const
   {
     return coefficient.expression().find_first_of("xyz") == std::string::npos;
+  }
+
+  ManufacturedSolution Laplace::manufactured() const
+  {
+    ManufacturedSolution result = Problem::manufactured();
+    result.diffusion            = {{coefficient.entry_name(), coefficient.description()}};
+    return result;
   }
 
   double Laplace::diffusion(unsigned int /*c*/, const dealii::Point<3> &x) const

@@ -16,6 +16,9 @@ namespace leopard
     double      diffusion(unsigned int c, const dealii::Point<3> &x) const override;
     bool        has_constant_coefficients() const override;
 
+  protected:
+    ManufacturedSolution manufactured() const override;
+
   private:
     Expression coefficient;
   };

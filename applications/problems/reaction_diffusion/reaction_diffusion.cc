@@ -13,67 +13,117 @@ namespace leopard
 
   std::string ReactionDiffusion::description() const
   {
-    return "Reaction-diffusion: -laplace u = f(u) + s, f(u) = " +
-           (built_in ? "-(" + to_string(alpha) + " + " + to_string(beta) + " u^2)" : f.expression());
+    return "Reaction-diffusion: -laplace u = f(u) + s, f(u) = " + (built_in ? "-(" + to_string(alpha) + " + " + to_string(beta) + " u^2)" : f) +
+           (source[0].is_zero() ? "" : ", s = " + source[0].description());
   }
 
   void ReactionDiffusion::declare_parameters(dealii::ParameterHandler &prm)
   {
     using namespace dealii::Patterns;
-    prm.declare_entry("Reaction",
-                      "quadratic",
-                      Selection("quadratic|expression"),
-                      "quadratic: f(u) = -(alpha + beta u^2); expression: f(u) from the entries 'f' and 'Derivative of f'.");
+    prm.declare_entry(
+      "Reaction", "quadratic", Selection("quadratic|expression"), "quadratic: f(u) = -(alpha + beta u^2); expression: f(u) from the entry 'f'.");
     prm.declare_entry("alpha", "1", Double(), "Coefficient alpha of the quadratic reaction. Dimensionless.");
     prm.declare_entry("beta", "2", Double(), "Coefficient beta of the quadratic reaction. Dimensionless.");
-    prm.declare_entry("f", "", Anything(), "Reaction f(u), an expression in u. Dimensionless.");
-    prm.declare_entry("Derivative of f", "", Anything(), "f'(u), an expression in u. Dimensionless.");
+    prm.declare_entry("f", "", Anything(), "Reaction f(u), an expression in u, x, y, z. Dimensionless.");
+    prm.declare_entry("Derivative of f", "", Anything(), "f'(u), an expression as f. Empty: it is derived. Dimensionless.");
     declare_common_parameters(prm);
   }
 
   void ReactionDiffusion::read_parameters(dealii::ParameterHandler &prm)
   {
+    read_constants_of(prm);
     alpha    = prm.get_double("alpha");
     beta     = prm.get_double("beta");
     built_in = prm.get("Reaction") == "quadratic";
-    if (built_in == !prm.get("f").empty())
+    f        = prm.get("f");
+    if (built_in == !f.empty())
       throw Error(
         built_in ? "'Reaction-diffusion/f' is given, but 'Reaction-diffusion/Reaction' is quadratic\n  expected: set Reaction = expression, or no f"
                  : "'Reaction-diffusion/Reaction' is expression, but 'Reaction-diffusion/f' is empty\n  expected: an expression in u");
     if (!built_in)
       {
-        f          = Expression("Reaction-diffusion/f", prm.get("f"), "u,v,w");
-        derivative = Expression("Reaction-diffusion/Derivative of f", prm.get("Derivative of f"), "u,v,w");
-        check_derivative();
+        const NamedExpression reaction = {"Reaction-diffusion/f", f}, derivative = {"Reaction-diffusion/Derivative of f", prm.get("Derivative of f")};
+        const bool            on_place =
+          is_named("x", f + " " + derivative.text) || is_named("y", f + " " + derivative.text) || is_named("z", f + " " + derivative.text);
+        const std::vector<std::string> variables = {"u"}, places = on_place ? std::vector<std::string>{"x", "y", "z"} : std::vector<std::string>();
+        std::vector<std::string>       all = variables;
+        all.insert(all.end(), places.begin(), places.end());
+        if (derivative.text.empty())
+          compiled = differentiate({reaction}, variables, constants, places);
+        else
+          {
+            compiled.values      = compile(reaction, all, constants);
+            compiled.derivatives = compile(derivative, all, constants);
+            check_derivative(derivative.text);
+          }
       }
     read_common_parameters(prm);
   }
 
-  void ReactionDiffusion::check_derivative() const
+  void ReactionDiffusion::check_derivative(const std::string &given) const
   {
+    const auto value = [&](const reaction_diffusion::ExpressionTape &tape, double u) {
+      double result = 0.;
+      evaluate(tape, 1, &u, {}, &result);
+      return result;
+    };
     for (const double u : {-0.7, 0.3, 1.1})
       {
         constexpr double h        = 1e-5;
-        const double     quotient = (f.value(u + h) - f.value(u - h)) / (2. * h);
-        const double     given    = derivative.value(u);
-        if (!std::isfinite(given) && std::isfinite(quotient))
-          throw Error("'Reaction-diffusion/Derivative of f' = " + derivative.expression() + " is not finite at u = " + to_string(u) +
-                      ", where f = " + f.expression() + " has a derivative\n  expected: the derivative of f; Newton's method would not converge");
-        if (std::isfinite(quotient) && !(std::abs(quotient - given) <= 1e-4 * (1. + std::abs(quotient))))
-          throw Error("'Reaction-diffusion/Derivative of f' = " + derivative.expression() + " is " + to_string(given) + " at u = " + to_string(u) +
-                      ", but the difference quotient of f = " + f.expression() + " is " + to_string(quotient) +
-                      "\n  expected: the derivative of f; Newton's method would not converge");
+        const double     quotient = (value(compiled.values, u + h) - value(compiled.values, u - h)) / (2. * h);
+        const double     found    = value(compiled.derivatives, u);
+        if (!std::isfinite(found) && std::isfinite(quotient))
+          throw Error("'Reaction-diffusion/Derivative of f' = " + given + " is not finite at u = " + to_string(u) + ", where f = " + f +
+                      " has a derivative\n  expected: the derivative of f, or none: it is derived then; Newton's method would not converge");
+        if (std::isfinite(quotient) && !(std::abs(quotient - found) <= 1e-4 * (1. + std::abs(quotient))))
+          throw Error("'Reaction-diffusion/Derivative of f' = " + given + " is " + to_string(found) + " at u = " + to_string(u) +
+                      ", but the difference quotient of f = " + f + " is " + to_string(quotient) +
+                      "\n  expected: the derivative of f, or none: it is derived then; Newton's method would not converge");
       }
   }
 
-  void ReactionDiffusion::reaction(unsigned int n_nodes, const double *u, double *rates, double *jacobian) const
+  ManufacturedSolution ReactionDiffusion::manufactured() const
   {
+    ManufacturedSolution result = Problem::manufactured();
+    result.reaction             = {{"Reaction-diffusion/f", built_in ? "-(" + to_expression(alpha) + " + " + to_expression(beta) + "*u^2)" : f}};
+    return result;
+  }
+
+  void ReactionDiffusion::evaluate(
+    const reaction_diffusion::ExpressionTape &tape, unsigned int n_nodes, const double *u, const Places &places, double *values) const
+  {
+    if (tape.n_inputs == 1)
+      {
+        tape.evaluate(n_nodes, u, values);
+        return;
+      }
+    static thread_local std::vector<double> inputs;
+    inputs.assign(4 * static_cast<std::size_t>(n_nodes), 0.);
+    for (unsigned int i = 0; i < n_nodes; ++i)
+      {
+        inputs[4 * i] = u[i];
+        for (unsigned int d = 0; d < (places.coordinates != nullptr ? places.dimension : 0); ++d)
+          inputs[4 * i + 1 + d] = places.coordinates[i * places.dimension + d];
+      }
+    tape.evaluate(n_nodes, inputs.data(), values);
+  }
+
+  void ReactionDiffusion::reaction(unsigned int n_nodes, const double *u, double *rates, double *jacobian, const Places &places) const
+  {
+    if (!built_in)
+      {
+        if (rates != nullptr)
+          evaluate(compiled.values, n_nodes, u, places, rates);
+        if (jacobian != nullptr)
+          evaluate(compiled.derivatives, n_nodes, u, places, jacobian);
+        return;
+      }
     for (unsigned int i = 0; i < n_nodes; ++i)
       {
         if (rates != nullptr)
-          rates[i] = built_in ? -(alpha + beta * u[i] * u[i]) : f.value(u[i]);
+          rates[i] = -(alpha + beta * u[i] * u[i]);
         if (jacobian != nullptr)
-          jacobian[i] = built_in ? -2. * beta * u[i] : derivative.value(u[i]);
+          jacobian[i] = -2. * beta * u[i];
       }
   }
 } // namespace leopard

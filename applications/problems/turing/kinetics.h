@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <solvers/reaction_diffusion/expression_tape.h>
+#include <applications/problems/places.h>
+#include <applications/symbolic/differentiate.h>
+
+#include <mpi.h>
 
 #include <functional>
 #include <map>
@@ -11,25 +14,15 @@
 
 namespace leopard
 {
-  /** The reaction of n species, f_1(u_1, ..., u_n) to f_n, dimensionless. */
+  /** The reaction of n species, f_1(u_1, ..., u_n, x, t) to f_n, dimensionless. */
   class Kinetics
   {
   public:
-    /** A constant that the parameter file can set, with its default. */
-    struct Parameter
-    {
-      std::string name, documentation;
-      double     *value;
-      double      minimum = 0.;
-    };
-
     virtual ~Kinetics() = default;
 
     virtual std::vector<std::string> species() const = 0;
     /** The reaction as formulas, for the log and the documentation. */
     virtual std::string formula() const = 0;
-    /** The constants that have an entry of their own; their defaults are the values they point to. */
-    virtual std::vector<Parameter> parameters() { return {}; }
     /** Whether the species are concentrations, which must not be negative. */
     virtual bool are_concentrations() const { return true; }
     /** Whether they are expected to have a homogeneous steady state with all species positive. */
@@ -39,10 +32,16 @@ namespace leopard
      * The reaction at many nodes. @param u host, n_nodes * n, the species of a node side by side, @param rates gets f_c at
      * [node * n + c], @param jacobian gets df_c/du_d at [(node * n + c) * n + d]; either may be nullptr.
      */
-    virtual void evaluate(unsigned int n_nodes, const double *u, double *rates, double *jacobian) const = 0;
+    virtual void evaluate(unsigned int n_nodes, const double *u, double *rates, double *jacobian, const Places &places = {}) const = 0;
+    /** Whether the reaction depends on x or t. */
+    virtual bool depends_on_place() const { return false; }
 
-    /** The reaction and its derivatives as one program, see reaction_diffusion::TapeKinetics; nullptr if it is no set of expressions. */
-    virtual const reaction_diffusion::ExpressionTape *tape() const { return nullptr; }
+    /** The reactions as they are written, one expression a species, and the constants in them. */
+    virtual const std::vector<NamedExpression> &expressions() const    = 0;
+    virtual const Constants                    &constants_used() const = 0;
+
+    /** The reaction and its derivatives as one program, see reaction_diffusion::TapeKinetics. Not of one that depends on the place. */
+    virtual const reaction_diffusion::ExpressionTape &tape() const = 0;
 
     /** Diffusion of v against that of u unless the file says otherwise. */
     virtual double default_kappa() const { return 10.; }
@@ -53,35 +52,82 @@ namespace leopard
     virtual std::vector<double> steady_state_guess() const { return {}; }
   };
 
-  /**
-   * The reaction of two species. A new one is one short file in the folder kinetics/: a class derived from TwoSpecies<R> that has formula(),
-   * parameters() and steady_state_guess() and registers itself with a RegisterKinetics object. The functor R has the reaction itself, as
-   * solvers/reaction_diffusion/kinetics.h says; those of that file can be stepped on the GPU.
-   */
-  template <typename R>
-  class TwoSpecies : public Kinetics
+  /** Kinetics that are written as expressions; the derivatives are formed symbolically. */
+  class ExpressionKinetics : public Kinetics
   {
   public:
-    /** @param defaults the constants that a parameter file does not set. */
-    explicit TwoSpecies(const R &defaults)
-      : reaction(defaults)
-    {
-    }
+    /**
+     * @param species their names, @param reactions one expression for each, with the entry that has it; they may name x, y, z and t
+     * @param comm all of whose ranks call this and get the same operations, those of rank 0: GiNaC's order of terms differs between processes.
+     * @throws Error naming the entry for whatever is wrong with an expression or a name.
+     */
+    ExpressionKinetics(const std::vector<std::string>     &species,
+                       const std::vector<NamedExpression> &reactions,
+                       const Constants                    &constants,
+                       MPI_Comm                            comm = MPI_COMM_SELF);
 
-    std::vector<std::string> species() const override { return {"u", "v"}; }
+    std::vector<std::string> species() const override { return names; }
+    std::string              formula() const override { return formulas; }
+    void evaluate(unsigned int n_nodes, const double *u, double *rates, double *jacobian, const Places &places = {}) const override;
+    bool depends_on_place() const override { return compiled.values.n_inputs > names.size(); }
+    const std::vector<NamedExpression>       &expressions() const override { return reactions; }
+    const Constants                          &constants_used() const override { return constants; }
+    const reaction_diffusion::ExpressionTape &tape() const override { return compiled.both; }
 
-    void evaluate(unsigned int n_nodes, const double *u, double *rates, double *jacobian) const override
-    {
-      double r[2], j[4]; // for what is not asked for
-      for (unsigned int i = 0; i < n_nodes; ++i)
-        reaction.evaluate(u + 2 * i, rates != nullptr ? rates + 2 * i : r, jacobian != nullptr ? jacobian + 4 * i : j);
-    }
-
-  protected:
-    R reaction;
+  private:
+    std::vector<std::string>     names;
+    std::vector<NamedExpression> reactions;
+    Constants                    constants;
+    std::string                  formulas;
+    DifferentiatedExpressions    compiled;
   };
 
-  using KineticsRegistry = std::map<std::string, std::function<std::unique_ptr<Kinetics>()>>;
+  /**
+   * The reaction of two species, u and v, that has a name. A new one is one short file in the folder kinetics/: a class derived from this one that gives its
+   * constants and reactions and registers itself with a RegisterKinetics object. All else, derivatives and the time loop on host and GPU, follows from the
+   * expressions. Where solvers/reaction_diffusion/kinetics.h has compiled kinetics of the same name the fused time loop takes these, which are faster.
+   */
+  class BuiltInKinetics : public Kinetics
+  {
+  public:
+    /** A constant that the parameter file can set: the entry "KINETICS NAME". */
+    struct Parameter
+    {
+      std::string name, documentation;
+      double      value; ///< the default, until another one is given
+      double      minimum = 0.;
+    };
+
+    /** @param f, g expressions in u, v and the constants. */
+    BuiltInKinetics(const std::vector<Parameter> &constants, const std::string &f, const std::string &g);
+
+    std::vector<Parameter>       &parameters() { return constants; }
+    const std::vector<Parameter> &parameters() const { return constants; }
+
+    /** To be called when the constants are known, by all ranks of comm, before what follows. @throws Error. */
+    void compile(MPI_Comm comm = MPI_COMM_SELF);
+
+    std::vector<std::string> species() const override { return {"u", "v"}; }
+    std::string              formula() const override;
+    void evaluate(unsigned int n_nodes, const double *u, double *rates, double *jacobian, const Places &places = {}) const override
+    {
+      compiled->evaluate(n_nodes, u, rates, jacobian, places);
+    }
+    const std::vector<NamedExpression>       &expressions() const override { return reactions; }
+    const Constants                          &constants_used() const override { return compiled->constants_used(); }
+    const reaction_diffusion::ExpressionTape &tape() const override { return compiled->tape(); }
+
+  protected:
+    /** Of a constant. */
+    double value(const std::string &name) const;
+
+  private:
+    std::vector<Parameter>                    constants;
+    std::vector<NamedExpression>              reactions;
+    std::shared_ptr<const ExpressionKinetics> compiled;
+  };
+
+  using KineticsRegistry = std::map<std::string, std::function<std::unique_ptr<BuiltInKinetics>()>>;
 
   /** All built-in kinetics by name. */
   KineticsRegistry &kinetics_registry();
@@ -95,4 +141,10 @@ namespace leopard
       kinetics_registry()[name] = [] { return std::make_unique<K>(); };
     }
   };
+
+  /**
+   * Reads "u, v, w". @throws Error naming the entry 'Turing/Species' for a name that is none, stands twice, or cannot be told from the
+   * coordinates x, y, z and the time t.
+   */
+  std::vector<std::string> read_species(const std::string &text);
 } // namespace leopard

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "turing.h"
 
-#include "expression_kinetics.h"
 #include "steady_states.h"
 
 #include <solvers/base/errors.h>
@@ -47,11 +46,17 @@ namespace leopard
     }
 
     /** The value of the entry 'Diffusion FIELD'. @throws Error. */
-    double diffusion_coefficient(const std::string &field, const std::string &text)
+    double diffusion_coefficient(const std::string &field, const std::string &text, const Constants &constants)
     {
-      char        *end   = nullptr;
-      const double value = std::strtod(text.c_str(), &end);
-      if (*end != '\0' || !(value > 0. && std::isfinite(value)))
+      double value = 0.;
+      try
+        {
+          value = value_of({"Turing/Diffusion " + field, text}, constants);
+        }
+      catch (const Error &) // said below
+        {
+        }
+      if (!(value > 0. && std::isfinite(value)))
         throw Error("'Turing/Diffusion " + field + "' is '" + text + "'\n  expected: a positive number");
       return value;
     }
@@ -119,7 +124,7 @@ namespace leopard
     for (const auto &[kinetics_name, kinetics_object] : built_in)
       for (const auto &parameter : kinetics_object->parameters())
         prm.declare_entry(kinetics_name + " " + parameter.name,
-                          to_string(*parameter.value),
+                          to_string(parameter.value),
                           Double(parameter.minimum),
                           kinetics_name + ", " + kinetics_object->formula() + ": " + parameter.documentation + ". Dimensionless.");
     declare_expressions(prm);
@@ -144,13 +149,14 @@ namespace leopard
                       Anything(),
                       "Kinetics 'expressions': names of the species. Each has entries of its own: 'Reaction NAME', 'Diffusion NAME', 'Initial value "
                       "NAME', 'Source NAME', 'Exact solution NAME'.");
-    prm.declare_entry("Constants", "", Anything(), "Kinetics 'expressions': constants by name, 'a: 0.1, b: 0.9'. Dimensionless.");
     for (const std::string &field : species)
       {
-        prm.declare_entry("Reaction " + field,
-                          "",
-                          Anything(),
-                          "Kinetics 'expressions': the reaction of " + field + ", an expression in the species and constants. Dimensionless.");
+        prm.declare_entry(
+          "Reaction " + field,
+          "",
+          Anything(),
+          "Kinetics 'expressions': the reaction of " + field +
+            ", an expression in the species, x, y, z, t and constants; it may have if(CONDITION, YES, NO), min, max and abs. Dimensionless.");
         prm.declare_entry(
           "Diffusion " + field,
           "",
@@ -163,6 +169,7 @@ namespace leopard
 
   void Turing::read_parameters(dealii::ParameterHandler &prm)
   {
+    read_constants_of(prm);
     gamma                    = prm.get_double("gamma");
     perturbation             = prm.get_double("Perturbation");
     seed                     = prm.get_integer("Seed");
@@ -176,15 +183,16 @@ namespace leopard
   {
     if (!uses_expressions())
       {
-        for (const std::string entry : {"Constants", "Reaction u", "Reaction v"})
+        for (const std::string entry : {"Reaction u", "Reaction v"})
           if (!prm.get(entry).empty())
             throw Error("'Turing/" + entry + "' is given, but 'Turing/Kinetics' is " + chosen_kinetics +
                         "\n  expected: set Kinetics = expressions, or no " + entry);
         if (read_species(prm.get("Species")) != species)
           throw Error("'Turing/Species' is '" + prm.get("Species") + "', but 'Turing/Kinetics' is " + chosen_kinetics +
                       ", whose species are u, v\n  expected: set Kinetics = expressions, or no Species");
-        for (const auto &parameter : built_in.at(chosen_kinetics)->parameters())
-          *parameter.value = prm.get_double(chosen_kinetics + " " + parameter.name);
+        for (auto &parameter : built_in.at(chosen_kinetics)->parameters())
+          parameter.value = prm.get_double(chosen_kinetics + " " + parameter.name);
+        built_in.at(chosen_kinetics)->compile(comm);
         read_diffusion(prm);
         return;
       }
@@ -200,18 +208,18 @@ namespace leopard
           throw Error("'Turing/" + std::string(reaction.empty() ? "Reaction " : "Diffusion ") + field + "' is missing, and 'Turing/Species' names " +
                       field + "\n  expected: " + (reaction.empty() ? "one expression" : "one positive number") + " for each species");
         reactions.push_back({"Turing/Reaction " + field, reaction});
-        diffusion_coefficients.push_back(diffusion_coefficient(field, diffusion));
+        diffusion_coefficients.push_back(diffusion_coefficient(field, diffusion, constants));
       }
-    kinetics = std::make_shared<ExpressionKinetics>(species, reactions, read_constants("Turing/Constants", prm.get("Constants")), comm);
+    kinetics = std::make_shared<ExpressionKinetics>(species, reactions, constants, comm);
   }
 
   void Turing::read_diffusion(dealii::ParameterHandler &prm)
   {
     const std::string of_u = prm.get("Diffusion u"), of_v = prm.get("Diffusion v");
-    const double      kappa = prm.get_double("kappa"), first = of_u.empty() ? 1. : diffusion_coefficient("u", of_u);
+    const double      kappa = prm.get_double("kappa"), first = of_u.empty() ? 1. : diffusion_coefficient("u", of_u, constants);
     if (!of_v.empty() && kappa != kinetics->default_kappa())
       throw Error("'Turing/Diffusion v' and 'Turing/kappa' are given\n  expected: one of the two");
-    diffusion_coefficients = {first, of_v.empty() ? kappa * first : diffusion_coefficient("v", of_v)};
+    diffusion_coefficients = {first, of_v.empty() ? kappa * first : diffusion_coefficient("v", of_v, constants)};
   }
 
   void Turing::read_steady_state(dealii::ParameterHandler &prm)
@@ -219,16 +227,19 @@ namespace leopard
     steady_states.clear();
     chosen_state.clear();
     const std::string kind = prm.get("Steady state");
-    if (kind == "none")
+    if (kind == "none" || kinetics->depends_on_place())
       {
         if (starts_from_steady_state)
-          throw Error("'Turing/Start from steady state' is true, but 'Turing/Steady state' is none\n  expected: positive or any, or initial values");
+          throw Error("'Turing/Start from steady state' is true, but " +
+                      std::string(kind == "none"
+                                    ? "'Turing/Steady state' is none\n  expected: positive or any, or initial values"
+                                    : "the reaction depends on x, y, z or t and has no homogeneous steady state\n  expected: initial values"));
         return;
       }
     std::vector<std::vector<double>> guesses;
     if (const std::string text = prm.get("Steady state guess"); !text.empty())
       {
-        const Constants     given = read_constants("Turing/Steady state guess", text);
+        const Constants     given = read_constants("Turing/Steady state guess", text, constants);
         std::vector<double> guess;
         for (const std::string &field : species)
           for (const auto &[constant, value] : given)
@@ -283,6 +294,11 @@ namespace leopard
 
   Forecast Turing::analyze(const Domain &domain, std::string &text, nlohmann::json &report) const
   {
+    if (chosen_state.empty())
+      {
+        text = "  no analysis: the reaction depends on x, y, z or t, so that there is no homogeneous steady state";
+        return {};
+      }
     const TuringAnalysis analysis(linearize(chosen_state), domain);
     text   = analysis.text();
     report = analysis.report();
@@ -299,15 +315,24 @@ namespace leopard
 
   std::optional<reaction_diffusion::KineticsChoice> Turing::library_kinetics() const
   {
-    if (const auto *tape = kinetics->tape())
-      return reaction_diffusion::KineticsChoice{"expressions", {}, gamma, *tape};
-    const auto known = reaction_diffusion::kinetics_names();
-    if (std::find(known.begin(), known.end(), chosen_kinetics) == known.end())
+    if (kinetics->depends_on_place())
       return {};
+    const auto compiled = reaction_diffusion::kinetics_names();
+    if (uses_expressions() || std::find(compiled.begin(), compiled.end(), chosen_kinetics) == compiled.end())
+      return reaction_diffusion::KineticsChoice{"expressions", {}, gamma, kinetics->tape()};
     reaction_diffusion::KineticsChoice choice{chosen_kinetics, {}, gamma, {}};
-    for (const Kinetics::Parameter &parameter : built_in.at(chosen_kinetics)->parameters())
-      choice.constants.push_back(*parameter.value);
+    for (const auto &[name, value] : kinetics->constants_used())
+      choice.constants.push_back(value);
     return choice;
+  }
+
+  ManufacturedSolution Turing::manufactured() const
+  {
+    ManufacturedSolution result = Problem::manufactured();
+    result.reaction             = kinetics->expressions();
+    result.reaction_constants   = kinetics->constants_used();
+    result.reaction_factor      = gamma;
+    return result;
   }
 
   double Turing::diffusion(unsigned int c, const dealii::Point<3> & /*x*/) const
@@ -315,9 +340,9 @@ namespace leopard
     return diffusion_coefficients[c];
   }
 
-  void Turing::reaction(unsigned int n_nodes, const double *u, double *rates, double *jacobian) const
+  void Turing::reaction(unsigned int n_nodes, const double *u, double *rates, double *jacobian, const Places &places) const
   {
-    kinetics->evaluate(n_nodes, u, rates, jacobian);
+    kinetics->evaluate(n_nodes, u, rates, jacobian, places);
     const std::size_t n = species.size();
     for (std::size_t i = 0; rates != nullptr && i < n_nodes * n; ++i)
       rates[i] *= gamma;

@@ -14,7 +14,7 @@ namespace leopard
   /**
    * Reaction-diffusion systems of n species with no-flux boundaries,
    *
-   *   du_c/dt = gamma f_c(u_1, ..., u_n) + D_c laplace u_c.
+   *   du_c/dt = gamma f_c(u_1, ..., u_n, x, t) + D_c laplace u_c.
    *
    * Built-in kinetics have two species with D = (1, kappa) (thesis, equations (4.23) and (4.24)), or diffusion coefficients of the file, as the
    * literature has them on a domain of its size; "expressions" are of any number. Initial
@@ -36,11 +36,12 @@ namespace leopard
     void                     declare_parameters(dealii::ParameterHandler &prm) override;
     void                     read_parameters(dealii::ParameterHandler &prm) override;
     double                   diffusion(unsigned int c, const dealii::Point<3> &x) const override;
-    void                     reaction(unsigned int n_nodes, const double *u, double *rates, double *jacobian) const override;
-    double                   initial_value(unsigned int c, const dealii::Point<3> &x) const override;
-    bool                     has_analysis() const override { return !chosen_state.empty(); }
-    Forecast                 analyze(const Domain &domain, std::string &text, nlohmann::json &report) const override;
-    unsigned int             pattern_field() const override { return kinetics->pattern_species(); }
+    void         reaction(unsigned int n_nodes, const double *u, double *rates, double *jacobian, const Places &places = {}) const override;
+    bool         reaction_depends_on_place() const override { return kinetics->depends_on_place(); }
+    double       initial_value(unsigned int c, const dealii::Point<3> &x) const override;
+    bool         has_analysis() const override { return !chosen_state.empty() || kinetics->depends_on_place(); }
+    Forecast     analyze(const Domain &domain, std::string &text, nlohmann::json &report) const override;
+    unsigned int pattern_field() const override { return kinetics->pattern_species(); }
 
     /** The homogeneous steady state of the analysis; empty if 'Steady state' is none or there is none. */
     const std::vector<double> &steady_state() const override { return chosen_state; }
@@ -49,6 +50,8 @@ namespace leopard
 
   protected:
     std::string entry_for(const std::string &what, const std::string &field) const override { return what + " " + field; }
+
+    ManufacturedSolution manufactured() const override;
 
   private:
     bool             uses_expressions() const { return chosen_kinetics == "expressions"; }
@@ -59,17 +62,17 @@ namespace leopard
     void             choose_steady_state(bool first_is_from_guess);
     LinearizedSystem linearize(const std::vector<double> &state) const;
 
-    std::map<std::string, std::shared_ptr<Kinetics>> built_in;
-    std::string                                      chosen_kinetics = "Schnakenberg"; ///< as prepare() has found it
-    std::vector<std::string>                         species         = {"u", "v"};
-    std::shared_ptr<const Kinetics>                  kinetics;
-    std::vector<double>                              diffusion_coefficients;
-    bool                                             has_own_diffusion = false; ///< built-in kinetics with 'Diffusion u', as prepare() has found it
-    double                                           gamma             = 1000.;
-    double                                           perturbation      = 0.;
-    bool                                             starts_from_steady_state = false;
-    std::vector<std::vector<double>>                 steady_states; ///< all that were found
-    std::vector<double>                              chosen_state;
-    std::uint64_t                                    seed = 0;
+    std::map<std::string, std::shared_ptr<BuiltInKinetics>> built_in;
+    std::string                                             chosen_kinetics = "Schnakenberg"; ///< as prepare() has found it
+    std::vector<std::string>                                species         = {"u", "v"};
+    std::shared_ptr<const Kinetics>                         kinetics;
+    std::vector<double>                                     diffusion_coefficients;
+    bool                             has_own_diffusion        = false; ///< built-in kinetics with 'Diffusion u', as prepare() has found it
+    double                           gamma                    = 1000.;
+    double                           perturbation             = 0.;
+    bool                             starts_from_steady_state = false;
+    std::vector<std::vector<double>> steady_states; ///< all that were found
+    std::vector<double>              chosen_state;
+    std::uint64_t                    seed = 0;
   };
 } // namespace leopard

@@ -4,6 +4,7 @@
 #include <solvers/base/errors.h>
 
 #include <deal.II/base/numbers.h>
+#include <deal.II/base/patterns.h>
 #include <deal.II/lac/lapack_full_matrix.h>
 
 #include <algorithm>
@@ -34,6 +35,15 @@ namespace leopard
     for (unsigned int c = 0; c < n(); ++c)
       for (unsigned int d = 0; d < n(); ++d)
         matrix(c, d) = jacobian[c * n() + d] - (c == d ? k_squared * diffusion[c] : 0.);
+    // LAPACK ends the program over what is not finite, with the exit code 0
+    for (unsigned int c = 0; c < n(); ++c)
+      for (unsigned int d = 0; d < n(); ++d)
+        if (!std::isfinite(matrix(c, d)))
+          throw Error(
+            "the Turing analysis meets numbers beyond the range of double precision, at the wave number " +
+            dealii::Patterns::Tools::to_string(std::sqrt(k_squared)) +
+            "\n  expected: constants, 'Turing/gamma' and diffusion coefficients of another size, or 'Turing/Steady state = none', which leaves the "
+            "analysis out");
     matrix.compute_eigenvalues();
     std::vector<std::complex<double>> values(n());
     for (unsigned int c = 0; c < n(); ++c)
@@ -48,6 +58,11 @@ namespace leopard
     : system(system_)
     , domain(domain_)
   {
+    for (const double coefficient : system.diffusion)
+      if (!(coefficient > 0.))
+        throw Error("a diffusion coefficient is " + dealii::Patterns::Tools::to_string(coefficient) +
+                    "\n  expected: positive numbers for 'Turing/kappa' or 'Turing/Diffusion ...', or 'Turing/Steady state = none', which leaves the "
+                    "analysis out");
     for (const double entry : system.jacobian)
       if (!std::isfinite(entry))
         throw Error("the derivatives of the kinetics are not finite at the homogeneous steady state"

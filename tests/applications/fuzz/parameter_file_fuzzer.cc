@@ -3,6 +3,7 @@
 // accepted must, printed, be read as the same again. The lists of studies are read from the same bytes. For libFuzzer.
 #include "fuzz.h"
 
+#include <applications/run/entry_documentation.h>
 #include <applications/run/parameter_file.h>
 #include <applications/studies/list_syntax.h>
 

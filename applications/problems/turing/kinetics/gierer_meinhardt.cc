@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "../kinetics.h"
 
-#include <solvers/reaction_diffusion/kinetics.h>
-
 namespace leopard
 {
   namespace
@@ -11,25 +9,20 @@ namespace leopard
      * Gierer and Meinhardt 1972, activator and inhibitor, in the dimensionless form of Murray, Mathematical Biology II,
      * section 2.2, with saturation K.
      */
-    struct GiererMeinhardt : TwoSpecies<reaction_diffusion::GiererMeinhardt>
+    struct GiererMeinhardt : BuiltInKinetics
     {
       GiererMeinhardt()
-        : TwoSpecies({0.1, 1., 0.})
+        : BuiltInKinetics({{"a", "basic production of the activator", 0.1},
+                           {"b", "decay of the activator", 1.},
+                           {"K", "saturation of the activator's production", 0.}},
+                          "a - b*u + u^2/(v*(1 + K*u^2))",
+                          "u^2 - v")
       {
-      }
-
-      std::string formula() const override { return "f = a - b u + u^2 / (v (1 + K u^2)), g = u^2 - v"; }
-
-      std::vector<Parameter> parameters() override
-      {
-        return {{"a", "basic production of the activator", &reaction.a},
-                {"b", "decay of the activator", &reaction.b},
-                {"K", "saturation of the activator's production", &reaction.saturation}};
       }
 
       std::vector<double> steady_state_guess() const override
       {
-        const double u = (reaction.a + 1.) / reaction.b; // exact without saturation
+        const double u = (value("a") + 1.) / value("b"); // exact without saturation
         return {u, u * u};
       }
     };

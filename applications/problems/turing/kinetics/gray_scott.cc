@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "../kinetics.h"
 
-#include <solvers/reaction_diffusion/kinetics.h>
-
 namespace leopard
 {
   namespace
@@ -12,23 +10,17 @@ namespace leopard
      * autocatalyst (the activator). The homogeneous state (1, 0) is stable, so patterns start from a perturbed patch. He has the diffusion
      * coefficients 2e-5 and 1e-5 on a square of 2.5 x 2.5.
      */
-    struct GrayScott : TwoSpecies<reaction_diffusion::GrayScott>
+    struct GrayScott : BuiltInKinetics
     {
       GrayScott()
-        : TwoSpecies({0.035, 0.06})
+        : BuiltInKinetics({{"F", "feed rate", 0.035}, {"k", "kill rate", 0.06}}, "-u*v^2 + F*(1 - u)", "u*v^2 - (F + k)*v")
       {
       }
 
-      std::string formula() const override { return "f = -u v^2 + F (1 - u), g = u v^2 - (F + k) v"; }
-
-      bool has_positive_steady_state() const override { return false; }
-
-      std::vector<Parameter> parameters() override { return {{"F", "feed rate", &reaction.feed}, {"k", "kill rate", &reaction.kill}}; }
-
+      bool                has_positive_steady_state() const override { return false; }
       std::vector<double> steady_state_guess() const override { return {1., 0.}; }
-
-      double       default_kappa() const override { return 0.5; }
-      unsigned int pattern_species() const override { return 1; }
+      double              default_kappa() const override { return 0.5; }
+      unsigned int        pattern_species() const override { return 1; }
     };
 
     const RegisterKinetics<GrayScott> entry("Gray-Scott");

@@ -1,31 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "../kinetics.h"
 
-#include <solvers/reaction_diffusion/kinetics.h>
-
 namespace leopard
 {
   namespace
   {
     /** Schnakenberg 1979 in the form of the thesis, equations (4.25), (4.26), where a and b are called alpha and beta. */
-    struct Schnakenberg : TwoSpecies<reaction_diffusion::Schnakenberg>
+    struct Schnakenberg : BuiltInKinetics
     {
       Schnakenberg()
-        : TwoSpecies({0.126779, 0.792366})
+        : BuiltInKinetics(
+            {{"a", "production of the activator", 0.126779}, {"b", "production of the substrate", 0.792366}}, "a - u + u^2*v", "b - u^2*v")
       {
-      }
-
-      std::string formula() const override { return "f = a - u + u^2 v, g = b - u^2 v"; }
-
-      std::vector<Parameter> parameters() override
-      {
-        return {{"a", "production of the activator", &reaction.a}, {"b", "production of the substrate", &reaction.b}};
       }
 
       std::vector<double> steady_state_guess() const override
       {
-        const double u = reaction.a + reaction.b;
-        return {u, reaction.b / (u * u)};
+        const double u = value("a") + value("b");
+        return {u, value("b") / (u * u)};
       }
     };
 
