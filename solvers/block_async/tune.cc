@@ -118,8 +118,7 @@ namespace leopard
         confirm();
         if (!found)
           throw ConvergenceFailure("tuning: none of the " + std::to_string(n_tried) + " candidates converges in " + number(now() - start) +
-                                   " s for this matrix\n  expected: a matrix for which a block-asynchronous iteration converges, or more time; "
-                                   "the analysis of the matrix (analyze()) says what may help");
+                                   " s for this matrix\n  expected: a matrix for which a block-asynchronous iteration converges, or more time");
         report("chosen: " + describe(best) + ": " + number(best.seconds_a_digit) + " s a digit");
         return best;
       }

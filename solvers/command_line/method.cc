@@ -8,6 +8,7 @@
 #include "../matrix/eigenvalues.h"
 #include "../relaxation/chebyshev.h"
 #include "../relaxation/point_relaxation.h"
+#include "advice.h"
 
 #include <algorithm>
 #include <cmath>
@@ -159,7 +160,7 @@ namespace leopard::command_line
     {
       return std::isfinite(p.iterations_a_digit)
                ? number(p.iterations_a_digit) + " global iterations and " + number(p.sweeps_a_digit) + " sweeps over the matrix a digit"
-               : "no convergence (factor " + number(p.factor) + ")";
+               : "no convergence" + (std::isfinite(p.factor) ? " (factor " + number(p.factor) + ")" : "");
     }
 
     /** Local iterations as theta says, and whether that is expected to pay. */
@@ -177,22 +178,26 @@ namespace leopard::command_line
       const PredictedConvergence with = predicted_convergence(A, options);
       log("theta", "predicted for the synchronous schedule: " + text(with) + "; without --theta " + text(without));
       constexpr double as_good = 1.02; // a prediction is not exact
-      if (!(with.sweeps_a_digit <= as_good * without.sweeps_a_digit) || !(with.iterations_a_digit <= 1.25 * without.iterations_a_digit))
+      if (!std::isfinite(with.iterations_a_digit) && !std::isfinite(without.iterations_a_digit))
+        log("warning",
+            "no convergence is predicted, with --theta or without it\n            to do: --analyze says which options converge for this matrix");
+      else if (!(with.sweeps_a_digit <= as_good * without.sweeps_a_digit) || !(with.iterations_a_digit <= 1.25 * without.iterations_a_digit))
         log("warning",
             "--theta is predicted to lose: " + text(with) + ", without it " + text(without) +
               "\n            to do: leave it out; or try other blocks (--blocks, --block-size)");
     }
 
     /**
-     * Above 2 / (1 + rho(|B|)) an asynchronous schedule need not converge (thesis, theorem 3.2.5); up to omega = 1 that bound is no narrower than what
-     * omega = 1 itself needs.
+     * Above 2 / (1 + rho(|B|)) an asynchronous schedule need not converge (thesis, theorem 3.2.5), nor the synchronous one with several local iterations;
+     * up to omega = 1 that bound is no narrower than what omega = 1 itself needs.
      */
     void check_omega(const CrsMatrix &A, const BlockAsyncOptions &options, const Log &log)
     {
-      constexpr double max_seconds = 10.;
-      const bool       is_omega    = options.omega >= options.block_omega;
-      const double     omega       = is_omega ? options.omega : options.block_omega;
-      if (options.schedule == Schedule::synchronous || options.momentum > 0. || options.l1_weights || (omega <= 1. && options.omega == 1.))
+      constexpr double max_seconds    = 10.;
+      const bool       is_omega       = options.omega >= options.block_omega;
+      const double     omega          = is_omega ? options.omega : options.block_omega;
+      const bool       is_synchronous = options.schedule == Schedule::synchronous;
+      if ((is_synchronous && options.local_iterations == 1) || options.momentum > 0. || options.l1_weights || (omega <= 1. && options.omega == 1.))
         return;
       try
         {
@@ -201,8 +206,9 @@ namespace leopard::command_line
           const std::string what = (is_omega ? "omega = " : "block omega = ") + number(omega);
           if (bound > 0. && omega >= bound)
             log("warning",
-                what + " is not below 2 / (1 + rho(|B|)) = " + number(bound) + " with rho(|B|) = " + number(radius) +
-                  ", up to which every asynchronous schedule converges: it may diverge\n            to do: an omega below " + number(bound) +
+                what + " is not below 2 / (1 + rho(|B|)) = " + number(bound) + " with rho(|B|) = " + number(radius) + ", up to which " +
+                  (is_synchronous ? "any number of local iterations" : "every asynchronous schedule") +
+                  " converges: it may diverge\n            to do: an omega below " + number(bound) +
                   ", or --schedule synchronous --local-iterations 1");
           else if (bound == 0.)
             log("warning",
@@ -249,11 +255,21 @@ namespace leopard::command_line
     TunedChoice tuned(const CrsMatrix &A, const Arguments &a, Backend backend, const Log &log)
     {
       TuneRequest request;
-      request.backend    = backend;
-      request.seconds    = a.tune_seconds;
-      request.n_threads  = a.async.n_threads;
-      request.report     = [&](const std::string &line) { log("tuning", line); };
-      TunedChoice choice = tune(A, request);
+      request.backend   = backend;
+      request.seconds   = a.tune_seconds;
+      request.n_threads = a.async.n_threads;
+      request.report    = [&](const std::string &line) { log("tuning", line); };
+      TunedChoice choice;
+      try
+        {
+          choice = tune(A, request);
+        }
+      catch (const ConvergenceFailure &failure)
+        {
+          const std::string what = failure.what();
+          log("tuning", "has failed: looking at the matrix ...");
+          throw ConvergenceFailure(what.substr(0, what.find('\n')) + "\n  what remains: " + advice_for(A, a, nullptr));
+        }
       if (!a.choice.empty())
         {
           write_choice(choice, A, a.choice);

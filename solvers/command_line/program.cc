@@ -8,8 +8,10 @@
 #include "../matrix/analysis.h"
 #include "../matrix/eigenvalues.h"
 #include "../matrix/matrix_market.h"
+#include "advice.h"
 #include "method.h"
 #include "report.h"
+#include "watched.h"
 
 #include <leopard/version.h>
 
@@ -103,8 +105,10 @@ namespace leopard::command_line
       if (arguments.shape == BlockShape::metis)
         options.block_offsets = partition->block_offsets;
       log_line("blocks", to_string(arguments.shape) + ", of up to " + std::to_string(options.block_size) + " rows");
-      const Blocks blocks = options.blocks(A.n_rows);
-      print((partition ? analyze(permute(A, *partition), blocks) : analyze(A, blocks)).text());
+      const Blocks         blocks = options.blocks(A.n_rows);
+      const MatrixAnalysis found  = partition ? analyze(permute(A, *partition), blocks) : analyze(A, blocks);
+      print(found.text());
+      print("with leopard-solve:      " + what_helps(found, arguments) + "\n");
     }
 
     /** Solves from x = 0, wherever the relaxation wants its vectors. */
@@ -162,19 +166,52 @@ namespace leopard::command_line
         }
     }
 
-    void report_result(
-      const SolveResult &result, const Quality &quality, const std::vector<double> &x, bool is_all_ones, bool has_blocks, double other_seconds)
+    /** "max |x - 1|" where the solution is all ones, a number that is none if an entry is. */
+    double distance_from_ones(const std::vector<double> &x)
+    {
+      double error = 0.;
+      for (const double value : x)
+        error = std::isnan(value) ? value : std::max(error, std::abs(value - 1.));
+      return error;
+    }
+
+    void report_result(const SolveResult &result, const Quality &quality, bool has_blocks, double other_seconds)
     {
       log_line("result", outcome(result, has_blocks));
       log_line("residual", "||b - A x|| / ||b|| = " + number(quality.relative(), 4) + ", computed anew for the matrix of the file");
-      if (is_all_ones)
-        {
-          double error = 0.;
-          for (const double value : x)
-            error = std::isnan(value) ? value : std::max(error, std::abs(value - 1.));
-          log_line("error", "max |x - 1| = " + number(error, 4));
-        }
       log_line("time", number(result.seconds) + " s solving, " + number(other_seconds) + " s reading and preparing");
+    }
+
+    /** The error, known or estimated; and a warning where a small residual hides a large one. */
+    void report_error(
+      const Arguments &arguments, const CrsMatrix &A, const SolveResult &result, const std::vector<double> &x, const std::vector<double> &b)
+    {
+      const bool   is_known = arguments.rhs.empty();
+      const double error    = is_known ? distance_from_ones(x) : estimated_error(A, x, b, result.convergence_factor());
+      if (is_known)
+        log_line("error", "max |x - 1| = " + number(error, 4));
+      const double expected = std::max(1e-3, 100. * arguments.criteria.relative_tolerance);
+      if (result.status == SolveStatus::converged && !(error <= expected))
+        log_line(
+          "warning",
+          std::string("the residual is small enough, but the solution is not: its largest relative error is ") +
+            (is_known ? "" : "estimated to be ") + number(error, 4) +
+            "; rows of very different size or a large condition number make it so\n            to do: divide each row of A and b by its diagonal "
+            "entry; or a smaller --tolerance");
+    }
+
+    /** A solution that took many iterations, or would, is called slow. */
+    void report_slowness(const SolveResult &result, double goal, double tolerance)
+    {
+      constexpr double  slow   = 0.9977; // 1000 iterations a digit
+      const double      factor = result.convergence_factor();
+      const std::string rest   = time_to_come(result, factor, goal, tolerance);
+      if (result.status == SolveStatus::converged && factor > slow && factor < 1.)
+        log_line("slow", rate_text(factor) + "; --analyze says what is faster");
+      else if ((result.status == SolveStatus::iteration_limit || result.status == SolveStatus::time_limit) && !rest.empty())
+        log_line("slow", "at " + rate_text(factor) + " " + rest + " (" + number(result.seconds) + " s until here)");
+      else if (result.status != SolveStatus::converged && result.status != SolveStatus::diverged && tolerance > 0. && rest.empty())
+        log_line("slow", "the residual does not fall any more: more iterations will not help");
     }
 
     /** A result that is not what the solver says it is: nothing is written. */
@@ -195,7 +232,7 @@ namespace leopard::command_line
       if (result.status == SolveStatus::converged)
         return 0;
       log_line("advice", "looking at the matrix ...");
-      print(advice(A, result));
+      print(advice_for(A, arguments, &result) + "\n");
       if (arguments.tune || !arguments.choice.empty())
         print(
           "The choice converged when it was measured. Asynchronous runs vary, and with much momentum one of them may fail: --tune anew, with more "
@@ -213,8 +250,8 @@ namespace leopard::command_line
 
       std::vector<double> x;
       const double        seconds_before = stopwatch.seconds();
-      const SolveResult   result =
-        solve_from_zero(*iteration.relaxation, iteration.partition ? permute(b, *iteration.partition) : b, arguments.criteria, x);
+      Watched watched(*iteration.relaxation, arguments.criteria.relative_tolerance, [](const std::string &text) { log_line("solving", text); });
+      const SolveResult result = solve_from_zero(watched, iteration.partition ? permute(b, *iteration.partition) : b, arguments.criteria, x);
       if (iteration.partition)
         x = permute_back(x, *iteration.partition);
 
@@ -223,7 +260,9 @@ namespace leopard::command_line
         quality.scale = norm_b;
       quality.residual = residual_norm(A, x.data(), b.data());
       print(convergence_table(result, quality.scale, iteration.relaxation->tests_itself()));
-      report_result(result, quality, x, arguments.rhs.empty(), arguments.method == Method::async, seconds_before);
+      report_result(result, quality, arguments.method == Method::async, seconds_before);
+      report_error(arguments, A, result, x, b);
+      report_slowness(result, arguments.criteria.relative_tolerance * quality.scale, arguments.criteria.relative_tolerance);
       check_result(result, quality, arguments.criteria.relative_tolerance);
       write_files(arguments, result, x, quality.scale);
       return conclude(arguments, A, result);

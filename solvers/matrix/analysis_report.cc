@@ -203,8 +203,7 @@ namespace leopard
                ".\n";
       text += "What to do: larger or more compact blocks (METIS), more local iterations";
       if (is_positive_definite(found))
-        text += "; or " + weights_for(found) +
-                ", and asynchronous iterations bear less momentum (leopard-solve --momentum automatic; caution in momentum_parameters())";
+        text += "; or " + weights_for(found) + ", and asynchronous iterations bear less momentum (caution in momentum_parameters())";
       if (found.spectral_radius > 0.99)
         text += "; best, use the iteration as a multigrid smoother or as a preconditioner";
       return text + ".\n";

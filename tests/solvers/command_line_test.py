@@ -157,7 +157,10 @@ class Solving(Program):
         for options in (["--omega", "1.1"], ["--block-omega", "1.1"], ["--omega", "1.1", "--schedule", "replay"]):
             said = self.run_it("A.mtx", "--block-size", "36", "--max-iterations", "3", "--tolerance", "0", *options)
             self.assertIn(f"omega = 1.1 is not below 2 / (1 + rho(|B|)) = {bound:.4f}"[:-1], said)
-        for options in (["--omega", "1.01"], ["--omega", "0.5"], ["--omega", "1.1", "--schedule", "synchronous"]):
+        said = self.run_it("A.mtx", "--block-size", "36", "--max-iterations", "3", "--tolerance", "0", "--omega", "1.1", "--schedule", "synchronous")
+        self.assertIn(f"= {bound:.4f}"[:-1], said)
+        self.assertIn("up to which any number of local iterations converges", said)
+        for options in (["--omega", "1.01"], ["--omega", "0.5"], ["--omega", "1.1", "--schedule", "synchronous", "--local-iterations", "1"]):
             self.assertNotIn("warning", self.run_it("A.mtx", "--max-iterations", "3", "--tolerance", "0", *options))
         self.matrix("B.mtx", laplace(12, 3.5), 144)
         said = self.run_it("B.mtx", "--max-iterations", "1", "--tolerance", "0", "--omega", "0.5")
@@ -274,6 +277,77 @@ class Solving(Program):
         said = self.run_it("--help")
         for option in ("--rhs", "--momentum", "--analyze", "Exit code"):
             self.assertIn(option, said)
+
+
+class Advice(Program):
+    """What is said of iterations that are slow, fail, or only seem to have converged: with options of the command line, and always a way out."""
+    WAY_OUT = "Krylov method with an incomplete factorization"
+
+    def line(self, n, off=-1.):
+        """A tridiagonal matrix with 2 on the diagonal."""
+        self.matrix("line.mtx", {(i, j): 2. if i == j else off for i in range(n) for j in range(max(0, i - 1), min(n, i + 2))}, n)
+
+    def check_words(self, said):
+        for word in ("()", "_parameters", "l1_weights", "block_omega", "local_iterations"):
+            self.assertNotIn(word, said)
+
+    def test_a_slow_solve_is_called_slow_with_its_time(self):
+        self.line(1000)
+        said, _ = self.run_it("line.mtx", "--local-iterations", "1", "--schedule", "synchronous", "--max-iterations", "2000", "--tolerance", "1e-8", code=1)
+        found = re.search(r"slow .* the tolerance 1e-08 takes at least (\d+) global iterations in all, ([0-9.e+-]+) (s|minutes)", said)
+        self.assertIsNotNone(found, said)
+        self.assertGreater(int(found[1]), 4000)
+        for text in ("--method chebyshev, about ", "--momentum automatic", self.WAY_OUT, "leopard-solve has neither"):
+            self.assertIn(text, said)
+        self.check_words(said)
+        self.line(60)
+        said = self.run_it("line.mtx", "--local-iterations", "1", "--schedule", "synchronous", "--tolerance", "1e-4")
+        self.assertRegex(said, r"slow +the factor 0\.99\d+ an iteration \(1\d\d\d iterations a digit\); --analyze says what is faster")
+        self.assertNotIn("slow ", self.run_it("A.mtx"))
+
+    def test_a_long_solve_says_how_long_it_will_take(self):
+        self.line(3000)
+        said, _ = self.run_it("line.mtx", "--local-iterations", "1", "--max-seconds", "3.5", "--max-iterations", "2000000000", "--backend", "host", "--threads", "1", code=1)
+        self.assertRegex(said, r"solving +after [23][0-9.]* s and \d+ global iterations the relative residual is .*; at the factor 0\.9.* takes at least ")
+
+    def test_no_method_converges(self):
+        self.line(50, off=-1.5)
+        said, error = self.run_it("line.mtx", "--tune", "--tune-seconds", "0.5", "--backend", "host", code=1)
+        for text in ("candidates converges in", "what remains:", "not positive definite", self.WAY_OUT):
+            self.assertIn(text, error)
+        self.check_words(said + error)
+        said, _ = self.run_it("line.mtx", code=1)
+        self.assertIn("no option of leopard-solve converges for it", said)
+        self.check_words(said)
+        said = self.run_it("line.mtx", "--analyze")
+        self.assertIn("with leopard-solve:      the matrix is not positive definite", said)
+
+    def test_options_that_made_it_diverge(self):
+        said, _ = self.run_it("A.mtx", "--omega", "1.9", code=1)
+        self.assertIn("without --omega every schedule converges for this matrix", said)
+        self.check_words(said)
+
+    def test_theta_without_convergence(self):
+        self.line(50, off=-30.)
+        for k in ("2", "300"):  # an iteration whose growth is a number, and one whose growth is none
+            said, _ = self.run_it("line.mtx", "--theta", "--block-size", "20", "--local-iterations", k, code=1)
+            self.assertIn("no convergence is predicted, with --theta or without it", said)
+            self.assertNotIn("(factor nan)", said)
+            self.assertNotIn("(factor -nan)", said)
+
+    def test_a_small_residual_that_hides_a_large_error(self):
+        n = 200
+        entries = {(i, i): 1. for i in range(n)}
+        entries.update({(i, j): 1e-14 * (2. if i == j else -1.) for i in range(n // 2, n) for j in range(max(n // 2, i - 1), min(n, i + 2))})
+        self.matrix("scaled.mtx", entries, n)
+        self.vector("b.mtx", multiply(entries, [2e5] * n))
+        for options, error in (([], r"is (1|0\.[1-9]\d*);"), (["--rhs", "b.mtx"], r"is estimated to be ")):
+            said = self.run_it("scaled.mtx", *options)
+            self.assertRegex(said, "warning     the residual is small enough, but the solution is not: its largest relative error " + error)
+            self.assertIn("to do: divide each row", said)
+        self.assertNotIn("warning", self.run_it("A.mtx"))
+        self.vector("b.mtx", [math.sin(i) for i in range(144)])
+        self.assertNotIn("warning", self.run_it("A.mtx", "--rhs", "b.mtx"))
 
 
 class Options(Program):

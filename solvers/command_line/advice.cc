@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "advice.h"
+
+#include "../base/errors.h"
+#include "../matrix/analysis.h"
+#include "../matrix/crs_matrix.h"
+#include "../matrix/eigenvalues.h"
+#include "report.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace leopard::command_line
+{
+  namespace
+  {
+    constexpr double seconds_for_analysis = 30.;
+    constexpr double rounding             = 1e-10; ///< an eigenvalue or a distance from 1 below it cannot be told from zero
+    constexpr double many_a_digit         = 1000.; ///< global iterations
+
+    const char *const way_out =
+      "what it needs is a Krylov method with an incomplete factorization as preconditioner (conjugate gradients with IC for a "
+      "symmetric positive definite matrix, else GMRES with ILU) or multigrid, and leopard-solve has neither";
+
+    double a_digit(double factor)
+    {
+      return -1. / std::log10(factor);
+    }
+
+    std::string count(double n)
+    {
+      return number(std::ceil(n), n < 1e6 ? 7 : 3);
+    }
+
+    bool below_one(double radius)
+    {
+      return radius < 1. - rounding;
+    }
+
+    std::string options_for_more_a_block()
+    {
+      return "--tune; or larger or more compact blocks (--blocks metis --block-size 1024) and more --local-iterations";
+    }
+
+    std::string for_positive_definite(const MatrixAnalysis &found, const Arguments &a)
+    {
+      const ExtremeEigenvalues eigenvalues = {found.smallest_eigenvalue, found.largest_eigenvalue};
+      const double             chebyshev   = a_digit(std::sqrt(momentum_parameters(eigenvalues).momentum));
+      std::string              text;
+      if (a.method != Method::chebyshev)
+        text += "--method chebyshev, about " + count(chebyshev) + " iterations a digit for the eigenvalues " + number(found.smallest_eigenvalue, 4) +
+                " to " + number(found.largest_eigenvalue, 4) + " of D^-1 A; ";
+      if (below_one(found.spectral_radius_abs))
+        text += options_for_more_a_block() + (a.method == Method::async && !a.momentum_from_matrix ? "; or --momentum automatic" : "");
+      else
+        text +=
+          "asynchronous schedules need not converge for it, --method gauss-seidel and --schedule synchronous --local-iterations 1 --omega tau do";
+      if (!(chebyshev < many_a_digit))
+        return text + ". All of this is slow for such a matrix: " + way_out;
+      return text + ". Where that is too slow, " + way_out;
+    }
+  } // namespace
+
+  std::string duration(double seconds)
+  {
+    struct Unit
+    {
+      double      seconds;
+      const char *name;
+    };
+    constexpr std::array<Unit, 4> units = {{{365.25 * 86400., "years"}, {86400., "days"}, {3600., "hours"}, {60., "minutes"}}};
+    for (const Unit &unit : units)
+      if (seconds >= 2. * unit.seconds)
+        return number(seconds / unit.seconds, 2) + " " + unit.name;
+    return number(seconds, 3) + " s";
+  }
+
+  std::string rate_text(double factor)
+  {
+    return "the factor " + number(factor, 6) + " an iteration (" + count(std::max(1., a_digit(factor))) + " iterations a digit)";
+  }
+
+  std::string time_to_come(const SolveResult &result, double factor, double goal, double tolerance)
+  {
+    if (!(factor > 0. && factor < 1.) || !(goal > 0.) || !(result.final_residual > goal) || result.n_iterations == 0)
+      return "";
+    const double in_all = result.n_iterations + std::log(goal / result.final_residual) / std::log(factor);
+    return "the tolerance " + number(tolerance) + " takes at least " + count(in_all) + " global iterations in all, " +
+           duration(result.seconds * in_all / result.n_iterations);
+  }
+
+  std::string what_helps(const MatrixAnalysis &found, const Arguments &a)
+  {
+    if (found.has_eigenvalues && found.smallest_eigenvalue > rounding)
+      return for_positive_definite(found, a);
+    if (found.has_eigenvalues && found.smallest_eigenvalue > -rounding)
+      return "the matrix is singular up to rounding (lambda_1 = " + number(found.smallest_eigenvalue, 6) +
+             " of D^-1 A): fix a value in it, as a Dirichlet condition does; as it is, no method of leopard-solve converges but for a --rhs in its "
+             "range";
+    if (found.has_eigenvalues)
+      return "the matrix is not positive definite (lambda_1 = " + number(found.smallest_eigenvalue, 6) +
+             " of D^-1 A), and no option of leopard-solve converges for it: " + way_out;
+    if (below_one(found.spectral_radius_abs))
+      return options_for_more_a_block() + (a.method == Method::gauss_seidel ? "" : "; or --method gauss-seidel") + ". Where that is too slow, " +
+             way_out;
+    if (below_one(found.spectral_radius))
+      return "--schedule synchronous --local-iterations 1 with no --omega and no --momentum converges, by " + rate_text(found.spectral_radius) +
+             "; fewer --local-iterations, other --blocks or --method gauss-seidel may. Where that is too slow, " + way_out;
+    return "an --omega below 1, as --omega 0.5 --schedule synchronous --local-iterations 1, helps if all eigenvalues of D^-1 A have positive real "
+           "parts, --l1 if the entries outside the blocks are too large, --method gauss-seidel for some matrices. Where none of these does, " +
+           std::string(way_out);
+  }
+
+  namespace
+  {
+    /** What to take back first: options that were given and that the matrix does not bear. */
+    std::string options_to_leave_out(const MatrixAnalysis &found, const Arguments &a)
+    {
+      std::string given;
+      for (const char *option : {"--omega", "--block-omega", "--momentum"})
+        if (a.has(option))
+          given += (given.empty() ? "" : ", ") + std::string(option);
+      if (given.empty() || a.method != Method::async || !below_one(found.spectral_radius_abs))
+        return "";
+      return "without " + given + " every schedule converges for this matrix (without momentum for every omega below " +
+             number(largest_asynchronous_omega(found.spectral_radius_abs), 5) + "); ";
+    }
+  } // namespace
+
+  std::string advice_for(const CrsMatrix &A, const Arguments &arguments, const SolveResult *result)
+  {
+    try
+      {
+        const MatrixAnalysis found = spectrum::analyze_within(A, contiguous_blocks(A.n_rows, A.n_rows), seconds_for_analysis);
+        const bool           fails = result != nullptr && (result->status == SolveStatus::diverged || result->status == SolveStatus::stagnated);
+        return "rho(B) = " + number(found.spectral_radius, 6) + ", rho(|B|) = " + number(found.spectral_radius_abs, 6) +
+               (below_one(found.spectral_radius_abs) ? ": every schedule converges with omega = 1 and no momentum"
+                : below_one(found.spectral_radius)   ? ": Jacobi converges, not every asynchronous schedule need"
+                                                     : ": with omega = 1 Jacobi diverges, and so may every schedule") +
+               "\n  to do: " + (fails ? options_to_leave_out(found, arguments) : "") + what_helps(found, arguments);
+      }
+    catch (const ConvergenceFailure &)
+      {
+        return "rho(B) and rho(|B|) were not found in " + number(seconds_for_analysis) +
+               " s\n  to do: --tune tries what converges; --method gauss-seidel does for a symmetric positive definite matrix. Where they fail or are "
+               "too slow, " +
+               std::string(way_out);
+      }
+  }
+
+  double estimated_error(const CrsMatrix &A, const std::vector<double> &x, const std::vector<double> &b, double factor)
+  {
+    double correction = 0., largest = 0.;
+    for (int i = 0; i < A.n_rows; ++i)
+      {
+        double residual = b[i], diagonal = 0.;
+        for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
+          {
+            residual -= A.values[p] * x[A.columns[p]];
+            if (A.columns[p] == i)
+              diagonal = A.values[p];
+          }
+        const double next = std::abs(residual / diagonal);
+        correction        = std::isnan(next) || next > correction ? next : correction;
+        largest           = std::max(largest, std::abs(x[i]));
+      }
+    if (correction == 0.)
+      return 0.;
+    return correction / largest / (factor > 0. && factor < 1. ? 1. - factor : 1.);
+  }
+} // namespace leopard::command_line

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "watched.h"
+
+#include "advice.h"
+#include "report.h"
+
+#include <cmath>
+
+namespace leopard::command_line
+{
+  Watched::Watched(Relaxation &relaxation_, double tolerance_, Report report_)
+    : relaxation(relaxation_)
+    , tolerance(tolerance_)
+    , report(std::move(report_))
+  {
+  }
+
+  void Watched::iterate(double *x, const double *b, int n_iterations)
+  {
+    relaxation.iterate(x, b, n_iterations);
+    so_far.n_iterations += n_iterations;
+  }
+
+  IterationReport Watched::iterate_until(double *x, const double *b, int n_iterations, const ResidualTest &test)
+  {
+    const IterationReport result = relaxation.iterate_until(x, b, n_iterations, test);
+    norm_b                       = result.norm_b;
+    so_far.n_iterations += result.maximum;
+    look(result.final_residual);
+    return result;
+  }
+
+  double Watched::residual_norm_squared(const double *x, const double *b)
+  {
+    const double result = relaxation.residual_norm_squared(x, b);
+    look(std::sqrt(result));
+    return result;
+  }
+
+  double Watched::norm_squared(const double *b)
+  {
+    const double result = relaxation.norm_squared(b);
+    norm_b              = std::sqrt(result);
+    return result;
+  }
+
+  void Watched::look(double residual)
+  {
+    so_far.history_iterations.push_back(so_far.n_iterations);
+    so_far.history_residuals.push_back(residual);
+    so_far.final_residual = residual;
+    so_far.seconds        = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    if (!(so_far.seconds >= next) || !(tolerance > 0.) || !(norm_b > 0.))
+      return;
+    next                     = 2. * so_far.seconds;
+    const double      factor = so_far.convergence_factor();
+    const std::string rest   = time_to_come(so_far, factor, tolerance * norm_b, tolerance);
+    report("after " + duration(so_far.seconds) + " and " + std::to_string(so_far.n_iterations) + " global iterations the relative residual is " +
+           number(residual / norm_b) + (rest.empty() ? "; it does not fall" : "; at " + rate_text(factor) + " " + rest));
+  }
+} // namespace leopard::command_line
