@@ -4,6 +4,8 @@
 #include <applications/run/log.h>
 
 #include <algorithm>
+#include <map>
+#include <utility>
 
 namespace leopard
 {
@@ -30,10 +32,10 @@ namespace leopard
         {
           if (!row.converged() || &row == &best)
             continue;
-          if (row.cycle_statistics().mean < best.cycle_statistics().mean)
+          if (row.cycles_quantile(0.5) < best.cycles_quantile(0.5))
             {
               fewest = false;
-              if (fewer_cycles == nullptr || row.cycle_statistics().mean < fewer_cycles->cycle_statistics().mean)
+              if (fewer_cycles == nullptr || row.cycles_quantile(0.5) < fewer_cycles->cycles_quantile(0.5))
                 fewer_cycles = &row;
             }
           if (row.seconds_per_cycle() < best.seconds_per_cycle())
@@ -53,28 +55,94 @@ namespace leopard
     }
   } // namespace
 
+  namespace
+  {
+    /** Whether the quartiles of two times to solution overlap. */
+    bool within_spread(const SmootherRow &faster, const SmootherRow &slower)
+    {
+      return !(faster.seconds_quantile(0.75) < slower.seconds_quantile(0.25));
+    }
+  } // namespace
+
   Winner choose_winner(const std::vector<SmootherRow> &rows)
   {
     std::vector<int> order;
     for (std::size_t i = 0; i < rows.size(); ++i)
       if (rows[i].converged())
         order.push_back(static_cast<int>(i));
-    std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return rows[a].time_statistics().mean < rows[b].time_statistics().mean; });
+    std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return rows[a].seconds_quantile(0.5) < rows[b].seconds_quantile(0.5); });
     if (order.empty())
       return {-1, "none has converged"};
     if (order.size() == 1)
       return {order[0], rows.size() == 1 ? "the only one" : "the only one that has converged"};
 
     const SmootherRow &best = rows[order[0]], &next = rows[order[1]];
-    const auto         t_best = best.time_statistics(), t_next = next.time_statistics();
+    const double       ratio = next.seconds_quantile(0.5) / best.seconds_quantile(0.5);
     Winner             winner{order[0], why_fastest(rows, order[0])};
-    if (t_next.mean - t_best.mean <= t_best.standard_deviation + t_next.standard_deviation)
-      winner.reason = "differences within the spread: " + next.label() + " took " + format("%.1f", 100. * (t_next.mean / t_best.mean - 1.)) +
+    if (within_spread(best, next))
+      winner.reason = "differences within the spread: " + next.label() + " took " + format("%.1f", 100. * (ratio - 1.)) +
                       " percent longer; otherwise " + winner.reason;
     else
-      winner.reason += "; " + format("%.2f", t_next.mean / t_best.mean) + " times as fast as " + next.label();
-    if (std::min(t_best.n, t_next.n) == 1)
+      winner.reason += "; " + format("%.2f", ratio) + " times as fast as " + next.label();
+    if (std::min(best.seconds.size(), next.seconds.size()) == 1)
       winner.reason += " (one repetition: the spread is not known)";
     return winner;
+  }
+
+  namespace
+  {
+    /** What one smoother has won. */
+    struct Victories
+    {
+      int                 n = 0, within_the_spread = 0;
+      std::vector<double> ratios; ///< times of the fastest other smoother, against the winner's
+    };
+
+    void add_victory(const std::vector<SmootherRow> &rows, const SmootherRow &winner, Victories &victories)
+    {
+      const SmootherRow *next = nullptr; // the fastest one with another smoother
+      for (const SmootherRow &row : rows)
+        if (row.competes_with(winner) && row.converged() && row.smoother != winner.smoother &&
+            (next == nullptr || row.seconds_quantile(0.5) < next->seconds_quantile(0.5)))
+          next = &row;
+      ++victories.n;
+      if (next == nullptr)
+        return;
+      victories.ratios.push_back(next->seconds_quantile(0.5) / winner.seconds_quantile(0.5));
+      victories.within_the_spread += within_spread(winner, *next);
+    }
+  } // namespace
+
+  std::string conclusion(const std::vector<SmootherRow> &rows)
+  {
+    std::map<std::string, Victories> smoothers;
+    int                              n = 0;
+    for (const SmootherRow &row : rows)
+      if (!row.winner_reason.empty())
+        {
+          ++n;
+          add_victory(rows, row, smoothers[row.smoother]);
+        }
+    if (n == 0)
+      return "Conclusion: no smoother has reached the tolerance.";
+    std::vector<std::pair<std::string, Victories>> sorted(smoothers.begin(), smoothers.end());
+    std::stable_sort(sorted.begin(), sorted.end(), [](const auto &a, const auto &b) { return a.second.n > b.second.n; });
+    std::string text;
+    for (const auto &[smoother, victories] : sorted)
+      {
+        text += (text.empty() ? "Conclusion: " : "; ") + smoother + " is the fastest in " + std::to_string(victories.n) + " of " + std::to_string(n) +
+                (n == 1 ? " comparison" : " comparisons");
+        if (victories.ratios.empty())
+          {
+            text += " (no other smoother has converged)";
+            continue;
+          }
+        text += ", " + format("%.2f", studies::quantile(victories.ratios, 0.5)) + " times as fast as the next smoother" +
+                (victories.ratios.size() > 1 ? " in the median" : "") +
+                (victories.within_the_spread == 0 ? ", beyond the spread"
+                 : victories.ratios.size() == 1   ? ", which is within the spread"
+                                                  : ", " + std::to_string(victories.within_the_spread) + " of them within the spread");
+      }
+    return text + ".";
   }
 } // namespace leopard

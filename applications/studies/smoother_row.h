@@ -47,7 +47,9 @@ namespace leopard
     bool                converged() const { return status == "converged"; }
     studies::Statistics cycle_statistics() const { return studies::statistics(cycles); }
     studies::Statistics time_statistics() const { return studies::statistics(seconds); }
-    double              seconds_per_cycle() const { return time_statistics().mean / std::max(1., cycle_statistics().mean); }
+    double              cycles_quantile(double p) const { return studies::quantile(cycles, p); }
+    double seconds_quantile(double p) const { return studies::quantile(seconds, p); } ///< 0.5: the median, which one disturbed run does not change
+    double seconds_per_cycle() const { return seconds_quantile(0.5) / std::max(1., cycles_quantile(0.5)); }
     /** Smoother with steps, cycle and solver: "async, V(2,2)", "async, V(2,2), cg". */
     std::string label() const;
     /** Whether rows compete: same case, problem, size and levels. */
@@ -62,9 +64,14 @@ namespace leopard
   };
 
   /**
-   * The row with the smallest mean time to solution among those that converged. The reason is "fewest cycles", "fastest cycle", both, or the best
-   * product of the two; and where the next one's mean time is no farther away than the sum of the two standard deviations,
-   * that the differences are within the spread.
+   * The row with the smallest median time to solution among those that converged. The reason is "fewest cycles", "fastest cycle", both, or the best
+   * product of the two; and where the quartiles of the two fastest overlap, that the differences are within the spread.
    */
   Winner choose_winner(const std::vector<SmootherRow> &rows);
+
+  /**
+   * One sentence of all rows, with winner_reason where a row has won: which smoother is the fastest in how many of the comparisons (same case, problem, size and
+   * levels), by how much against the fastest other smoother, and in how many the difference is within the spread.
+   */
+  std::string conclusion(const std::vector<SmootherRow> &rows);
 } // namespace leopard

@@ -64,7 +64,7 @@ namespace leopard
                                   {"backend", row.backend},
                                   {"status", row.status}};
           if (!row.cycles.empty())
-            entry.update({{"cycles", row.cycle_statistics().mean}, {"seconds", row.time_statistics().mean}, {"convergence_factor", row.factor}});
+            entry.update({{"cycles", row.cycles_quantile(0.5)}, {"seconds", row.seconds_quantile(0.5)}, {"convergence_factor", row.factor}});
           if (!row.winner_reason.empty())
             entry["winner_reason"] = row.winner_reason;
           result.push_back(entry);
@@ -177,9 +177,11 @@ namespace leopard
       run_case(context, parameters, "", results);
     for (std::size_t i = 0; i < parameters.cases.size(); ++i)
       run_case(context, parameters.cases[i], parameters.smoother_study.cases[i].name, results);
-    const std::string winners = text_of(winner_table(results.rows));
-    context.log.line(winners);
-    results.text += winners;
+    const std::string winners = text_of(winner_table(results.rows)), sentence = conclusion(results.rows);
+    context.log.line(winners + "\n" + sentence);
+    results.text                            = sentence + "\n\n" + results.text + winners;
+    context.provenance.json()["conclusion"] = sentence;
+    context.provenance.write();
     if (!stop_requested(context.comm))
       compare_with_published(context, results);
     context.begin(file_names()); // if all was left out

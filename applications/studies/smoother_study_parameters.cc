@@ -54,11 +54,12 @@ namespace leopard
                         List(Integer(0, 20), 0, 100, ","),
                         "On a mesh: sizes as global refinements, a list; empty: Mesh/Global refinements. With Mesh/Adaptive the "
                         "last mesh of the adaptive cycles that start there. Dimensionless.");
-      prm.declare_entry("Additional refinements",
-                        "0",
-                        Integer(0, 20),
-                        "Halves the spacing of all meshes and stencils so many times: Refinements are larger by it, and Sizes n become 2 n + 1 "
-                        "as often, the same study for a larger machine. Dimensionless.");
+      prm.declare_entry(
+        "Additional refinements",
+        "0",
+        Integer(-20, 20),
+        "Halves the spacing of all meshes and stencils of all cases so many times, or doubles it for a negative number: Refinements are larger by "
+        "it, and Sizes n become 2 n + 1 or (n - 1) / 2 as often, the same study for a larger or smaller machine. Dimensionless.");
     }
 
     void declare_multigrid(ParameterHandler &prm)
@@ -98,7 +99,7 @@ namespace leopard
       Selection("automatic|host|cuda"),
       "Who computes; automatic: a GPU if there is one. Smoothers that do not run on a GPU run on the host, and the table says so. Threads: "
       "Linear solver/Threads.");
-    prm.declare_entry("Repetitions", "5", Integer(1, 10000), "Solutions from zero, for mean and spread. Dimensionless.");
+    prm.declare_entry("Repetitions", "5", Integer(1, 10000), "Solutions from zero, for median and quartiles. Dimensionless.");
     prm.declare_entry("Tolerance", "1e-10", Double(1e-15, 1.), "Residual at which to stop, against the right-hand side. Dimensionless.");
     prm.declare_entry("Max cycles", "100", Integer(1), "At which to give up. Dimensionless.");
     prm.declare_entry("Cycles beyond",
@@ -217,22 +218,32 @@ namespace leopard
 
   void SmootherStudyParameters::refine(int n_times)
   {
-    additional_refinements = n_times;
+    const std::string entry = "'" + path("Additional refinements") + "' is " + std::to_string(n_times);
+    additional_refinements  = n_times;
     for (int &r : refinements)
-      r += n_times;
+      if (r += n_times; r < 0)
+        throw Error(entry + ", which makes " + std::to_string(r - n_times) + " refinements fewer than none\n  expected: a larger number");
     for (int &n : sizes)
       {
         const double refined = (n + 1.) * std::pow(2., n_times) - 1.;
         if (refined > std::numeric_limits<int>::max())
-          throw Error("'" + path("Additional refinements") + "' is " + std::to_string(n_times) + ", which makes " + std::to_string(n) +
-                      " unknowns a direction more than 2^31 - 1\n  expected: fewer");
+          throw Error(entry + ", which makes " + std::to_string(n) + " unknowns a direction more than 2^31 - 1\n  expected: fewer");
+        if (refined < 1.)
+          throw Error(entry + ", which makes " + std::to_string(n) + " unknowns a direction none\n  expected: a larger number");
         n = static_cast<int>(refined);
       }
+    require_different("Sizes", sizes);
   }
 
   std::vector<int> SmootherStudyParameters::mesh_refinements(const MeshParameters &mesh) const
   {
-    return refinements.empty() ? std::vector<int>{static_cast<int>(mesh.global_refinements) + additional_refinements} : refinements;
+    if (!refinements.empty())
+      return refinements;
+    const int refined = static_cast<int>(mesh.global_refinements) + additional_refinements;
+    if (refined < 0)
+      throw Error("'" + path("Additional refinements") + "' is " + std::to_string(additional_refinements) + ", and 'Mesh/Global refinements' is " +
+                  std::to_string(mesh.global_refinements) + "\n  expected: a sum that is not negative");
+    return {refined};
   }
 
   void SmootherStudyParameters::check(const Problem &problem, const MeshParameters &mesh) const

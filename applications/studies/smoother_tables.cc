@@ -48,14 +48,14 @@ namespace leopard
       const auto s = row.cycle_statistics();
       if (!row.converged())
         return row.status;
-      return s.minimum == s.maximum ? format("%.0f", s.mean) : format("%.1f (%.0f to %.0f)", s.mean, s.minimum, s.maximum);
+      return s.minimum == s.maximum ? format("%.0f", s.minimum) : format("%.3g (%.0f to %.0f)", row.cycles_quantile(0.5), s.minimum, s.maximum);
     }
 
+    /** Median and quartiles. */
     std::string time_text(const SmootherRow &row)
     {
-      const auto s = row.time_statistics();
-      return format("%.4g", 1e3 * s.mean) +
-             (s.n > 1 ? format(" +- %.2g (%.4g to %.4g)", 1e3 * s.standard_deviation, 1e3 * s.minimum, 1e3 * s.maximum) : "");
+      const auto ms = [&](double p) { return 1e3 * row.seconds_quantile(p); };
+      return format("%.4g", ms(0.5)) + (row.seconds.size() > 1 ? format(" (%.4g to %.4g)", ms(0.25), ms(0.75)) : "");
     }
   } // namespace
 
@@ -68,7 +68,7 @@ namespace leopard
                  "on",
                  "cycles",
                  "factor",
-                 "time to solution [ms]",
+                 "time to solution [ms]: median (quartiles)",
                  "cycle [ms]",
                  "smoother",
                  "residual, transfers",
@@ -124,6 +124,10 @@ namespace leopard
                           "seconds_min",
                           "seconds_max",
                           "seconds_standard_deviation",
+                          "cycles_median",
+                          "seconds_median",
+                          "seconds_lower_quartile",
+                          "seconds_upper_quartile",
                           "seconds_a_cycle",
                           "smoother_seconds_a_cycle",
                           "residual_and_transfers_seconds_a_cycle",
@@ -140,7 +144,7 @@ namespace leopard
         std::vector<std::string> cells = key(row);
         cells.insert(cells.end(), {row.status, row.varies ? "yes" : "no", std::to_string(row.seconds.size())});
         if (row.seconds.empty())
-          cells.insert(cells.end(), 14, "");
+          cells.insert(cells.end(), 18, "");
         else
           {
             const auto cycles = row.cycle_statistics(), seconds = row.time_statistics();
@@ -152,6 +156,10 @@ namespace leopard
                                        seconds.minimum,
                                        seconds.maximum,
                                        seconds.standard_deviation,
+                                       row.cycles_quantile(0.5),
+                                       row.seconds_quantile(0.5),
+                                       row.seconds_quantile(0.25),
+                                       row.seconds_quantile(0.75),
                                        row.seconds_per_cycle(),
                                        row.smoother_seconds,
                                        row.transfer_seconds,
@@ -194,8 +202,8 @@ namespace leopard
                        std::to_string(row.unknowns),
                        std::to_string(row.levels),
                        row.label(),
-                       cell(row.cycle_statistics().mean, "%.1f"),
-                       cell(1e3 * row.time_statistics().mean, "%.4g"),
+                       cell(row.cycles_quantile(0.5), "%.1f"),
+                       cell(1e3 * row.seconds_quantile(0.5), "%.4g"),
                        row.winner_reason});
     return table;
   }

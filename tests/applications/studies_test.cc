@@ -192,6 +192,39 @@ namespace leopard
       expect_in("the spread is not known", choose_winner({row("a", 10, {1.}), row("b", 10, {2.})}).reason);
     }
 
+    /** One run that something else on the machine has disturbed changes neither the winner nor what is said of the times. */
+    TEST(Winner, IsNotChangedByOneDisturbedRun)
+    {
+      const std::vector<SmootherRow> rows   = {row("a", 10, {0.001, 0.00101, 0.00102, 0.00103, 0.01}),
+                                               row("b", 10, {0.002, 0.002, 0.002, 0.002, 0.002})};
+      const Winner                   winner = choose_winner(rows);
+      EXPECT_EQ(winner.row, 0);
+      expect_in("1.96 times as fast as b", winner.reason);
+      const std::string table = competition_text(rows, winner);
+      expect_in("1.02 (1.01 to 1.03)", table);
+      EXPECT_EQ(table.find("+-"), std::string::npos) << table;
+    }
+
+    TEST(Winner, ConclusionIsOneSentence)
+    {
+      EXPECT_EQ(conclusion({failed("a", "diverged")}), "Conclusion: no smoother has reached the tolerance.");
+      std::vector<SmootherRow> rows = {row("a", 10, {1., 1.}), row("a", 5, {1.1, 1.1}), row("b", 5, {2., 2.})};
+      rows[1].smoothing_steps       = 3;
+      rows[0].winner_reason         = "x";
+      EXPECT_EQ(conclusion(rows), "Conclusion: a is the fastest in 1 of 1 comparison, 2.00 times as fast as the next smoother, beyond the spread.");
+      for (const double seconds : {0.9, 0.5}) // in two larger problems b wins, the first time within the spread
+        {
+          rows.push_back(row("a", 10, {1., 0.8, 1.}));
+          rows.push_back(row("b", 10, {seconds, seconds, seconds}));
+          rows[rows.size() - 2].unknowns = rows.back().unknowns = static_cast<long long>(1000. / seconds);
+          rows.back().winner_reason                             = "x";
+        }
+      EXPECT_EQ(conclusion(rows),
+                "Conclusion: b is the fastest in 2 of 3 comparisons, 1.56 times as fast as the next smoother in the median, 1 of them within the "
+                "spread; a is the "
+                "fastest in 1 of 3 comparisons, 2.00 times as fast as the next smoother, beyond the spread.");
+    }
+
     TEST(Winner, IsAmongThoseThatConverged)
     {
       Winner winner = choose_winner({failed("a", "diverged"), row("b", 50, {9., 9.}), failed("c", "cycle limit")});

@@ -26,7 +26,7 @@ end
 """
 COLUMNS = ["case", "published", "problem", "epsilon", "unknowns", "levels", "cycle", "smoothing_steps", "smoother", "solver", "backend", "status", "varies",
            "repetitions", "cycles_mean", "cycles_min", "cycles_max", "convergence_factor", "seconds_mean", "seconds_min", "seconds_max",
-           "seconds_standard_deviation", "seconds_a_cycle", "smoother_seconds_a_cycle", "residual_and_transfers_seconds_a_cycle",
+           "seconds_standard_deviation", "cycles_median", "seconds_median", "seconds_lower_quartile", "seconds_upper_quartile", "seconds_a_cycle", "smoother_seconds_a_cycle", "residual_and_transfers_seconds_a_cycle",
            "coarse_solver_seconds_a_cycle", "copies_seconds_a_cycle", "setup_seconds", "hierarchy_seconds", "memory_bytes", "attainable_residual",
            "winner_reason", "note"]
 
@@ -46,6 +46,8 @@ class StudyTables(Program):
             self.assertEqual((row["status"], row["repetitions"]), ("converged", "2"))
             self.assertLessEqual(float(row["seconds_min"]), float(row["seconds_mean"]))
             self.assertLessEqual(float(row["seconds_mean"]), float(row["seconds_max"]))
+            quartiles = [float(row[name]) for name in ("seconds_min", "seconds_lower_quartile", "seconds_median", "seconds_upper_quartile", "seconds_max")]
+            self.assertEqual(quartiles, sorted(quartiles))
             self.assertLess(float(row["convergence_factor"]), 0.3)
             self.assertGreater(float(row["smoother_seconds_a_cycle"]), 0)
             self.assertGreater(float(row["memory_bytes"]), 8 * 1000 * 3)
@@ -61,7 +63,13 @@ class StudyTables(Program):
         self.assertEqual(rows[2]["winner_reason"], "")
         self.assertIn("winner: ", said)
         self.assertIn("winner: ", (self.folder / "output/study" / "study.txt").read_text())
+        first = (self.folder / "output/study" / "study.txt").read_text().splitlines()[0]
+        self.assertRegex(first, r"^Conclusion: .* is the fastest in 1 of 1 comparison, [0-9.]+ times as fast as the next smoother, (beyond the spread|which is within the spread)\.$")
+        self.assertIn(first, said)
+        self.assertIn("median (quartiles)", said)
+        self.assertNotIn("+-", said)
         run = json.loads((self.folder / "output/study" / "run.json").read_text())
+        self.assertEqual(run["conclusion"], first)
         self.assertEqual(run["status"], "finished")
         self.assertEqual(len(run["study"]), 3)
         self.assertIn("commit", run["leopard"])
@@ -114,6 +122,13 @@ end
 
     def test_additional_refinements_of_a_mesh(self):
         self.assertEqual(self.unknowns(MESH), [33**2])
+
+    def test_one_entry_makes_all_cases_smaller(self):
+        cases = "Smoother study/Cases=a, b [Sizes=199], c [Stencil=none] [Sizes=] [Refinements=4] [Epsilon=0] [Problem=laplace] [Levels=0]"
+        text = MESH + STENCIL.split("\n", 1)[1].replace("1000", "99")
+        rows, _, _ = self.study(text, cases, "Smoother study/Additional refinements=-1", "Smoother study/Smoothers=gauss-seidel",
+                                "Smoother study/Repetitions=1")
+        self.assertEqual([int(row["unknowns"]) for row in rows], [49, 99, 9**2])
 
     def test_additional_refinements_of_several_meshes(self):
         self.assertEqual(self.unknowns(MESH, "Smoother study/Refinements=2, 4"), [17**2, 65**2])
@@ -190,7 +205,8 @@ class StudyBadInput(Program):
                 ("Cases=A [Lvels=3]", ["case 'A'", "Lvels"]),
                 ("Cases=A [Levels=99]", ["case 'A'", "has 99"]),
                 ("Cases=A [Levels=2", "a ']' for each opening bracket"),
-                ("Additional refinements=-1", "'Smoother study/Additional refinements'"),
+                ("Additional refinements=-21", "'Smoother study/Additional refinements'"),
+                ("Additional refinements=-10", ["'Smoother study/Additional refinements' is -10", "which makes 1000 unknowns a direction none"]),
                 ("Published=Figure 4.31", "Figure 4.30")):
             self.rejected("Smoother study/" + setting, says=says)
         self.rejected("Smoother study/Additional refinements=20", "Smoother study/Sizes=4000", says="which makes 4000 unknowns a direction more than 2^31 - 1")
@@ -200,6 +216,7 @@ class StudyBadInput(Program):
 
     def test_meshes(self):
         text = MESH
+        self.rejected("Smoother study/Additional refinements=-4", says=["'Mesh/Global refinements' is 3", "a sum that is not negative"], text=text)
         self.rejected("Smoother study/Levels=5", says=["'Smoother study/Levels' has 5", "at most 4"], text=text)
         self.rejected("Smoother study/Refinements=2, 3", "Smoother study/Levels=4", says="a mesh with 2 global refinements has 3", text=text)
         self.rejected("Problem=turing", says="depends on time", text=text)

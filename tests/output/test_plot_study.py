@@ -18,7 +18,7 @@ except ImportError as error:
 
 SCRIPT = pathlib.Path(__file__).resolve().parents[2] / "scripts" / "plot_study"
 KEY = ["case", "published", "problem", "epsilon", "unknowns", "levels", "cycle", "smoothing_steps", "smoother", "solver", "backend"]
-FOUND = ["status", "cycles_mean", "cycles_min", "cycles_max", "smoother_seconds_a_cycle", "residual_and_transfers_seconds_a_cycle",
+FOUND = ["status", "cycles_median", "cycles_min", "cycles_max", "seconds_median", "seconds_lower_quartile", "seconds_upper_quartile", "smoother_seconds_a_cycle", "residual_and_transfers_seconds_a_cycle",
          "coarse_solver_seconds_a_cycle", "copies_seconds_a_cycle"]
 FINDINGS = '''"Table 4.11 and Figure 4.29: seconds"
 levels,unknowns,Gauss-Seidel,T,async-(5),T,copies,T,times as fast,T,with copies,T
@@ -44,7 +44,7 @@ def rows():
             for steps in (1, 2):
                 for smoother in ("gauss-seidel", "async(k=5, merged=2)", "jacobi"):
                     key = [case, published, "3-point, eps = 0.01", "0.01", size, 2, "V", steps, smoother, "multigrid", "host"]
-                    yield key, ["failed"] + 7 * [""] if smoother == "jacobi" and steps == 1 else ["converged", 8 / steps, 7 / steps, 9 / steps, 1e-3 * steps, 1e-3, 5e-4, 0]
+                    yield key, ["failed"] + 10 * [""] if smoother == "jacobi" and steps == 1 else ["converged", 8 / steps, 7 / steps, 9 / steps, 0.03, 0.029, 0.032, 1e-3 * steps, 1e-3, 5e-4, 0]
 
 
 def write_study(folder):
@@ -57,6 +57,7 @@ def write_study(folder):
             if found[0] == "converged":
                 writer.writerows(key + [r, c, 0.01 * c, 10. ** -c] for r in range(2) for c in range(5))
     (folder / "study_findings.csv").write_text(FINDINGS)
+    (folder / "run.json").write_text('{"conclusion": "Conclusion: async is the fastest in 3 of 4 comparisons."}')
 
 
 class PlotStudy(unittest.TestCase):
@@ -66,8 +67,8 @@ class PlotStudy(unittest.TestCase):
         self.folder = pathlib.Path(folder.name)
         write_study(self.folder)
 
-    def call(self, code=0):
-        result = subprocess.run([sys.executable, str(SCRIPT), str(self.folder)], capture_output=True, text=True)
+    def call(self, code=0, *options):
+        result = subprocess.run([sys.executable, str(SCRIPT), str(self.folder), *options], capture_output=True, text=True)
         self.assertEqual(result.returncode, code, result.stdout + result.stderr)
         self.assertNotIn("Traceback", result.stderr)
         return result.stdout + result.stderr
@@ -76,7 +77,7 @@ class PlotStudy(unittest.TestCase):
         said = self.call()
         written = {path.stem for path in (self.folder / "figures").glob("*.png")}
         kinds = ("residual_over_cycles", "residual_over_time", "time_split", "cycles_against_size")
-        expected = {f"{case}_{kind}" for case in ("a_box", "f27", "f28", "t11", "f30") for kind in kinds}
+        expected = {f"{case}_{kind}" for case in ("a_box", "f27", "f28", "t11", "f30") for kind in kinds} | {"overview"}
         self.assertEqual(written, expected | {f"figure_4_{n}" for n in (27, 28, 29, 30)})
         for path in (self.folder / "figures").glob("*.png"):
             self.assertGreater(path.stat().st_size, 5000, path)
@@ -99,7 +100,9 @@ class PlotStudy(unittest.TestCase):
         arguments, sys.argv = sys.argv, ["plot_study", str(self.folder)]
         self.addCleanup(setattr, sys, "argv", arguments)
         module.main()
-        self.assertEqual(len(figures), 24)
+        self.assertEqual(len(figures), 25)
+        self.assertEqual(figures[0][0], "overview")
+        self.assertIn("async is the fastest in 3 of 4", figures[0][1]._suptitle.get_text().replace("\n", " "))
         for name, figure in figures:
             drawn = [axes for axes in figure.axes if axes.axison]
             self.assertTrue(drawn, name)
@@ -110,13 +113,37 @@ class PlotStudy(unittest.TestCase):
         line = named["a_box_residual_over_time"].axes[0].lines[0]
         self.assertEqual(list(line.get_xdata()), [0, 0.01, 0.02, 0.03, 0.04])
         self.assertEqual(list(line.get_ydata()), [1, 0.1, 0.01, 0.001, 0.0001])
-        heights = [patch.get_height() for patch in named["a_box_time_split"].axes[0].patches]
+        for name in ("a_box_residual_over_cycles", "a_box_time_split", "a_box_cycles_against_size", "overview"):
+            self.assertEqual(sum(axes.get_legend() is not None for axes in named[name].axes), 1, name)
+        markers = {line.get_marker() for line in named["a_box_residual_over_cycles"].axes[0].lines if line.get_marker() != "None"}
+        self.assertEqual(len(markers), 2)
+        axes = named["a_box_time_split"].axes[0]
+        heights = [patch.get_height() for patch in axes.patches]
         self.assertAlmostEqual(heights[0], 8.)  # 8 cycles of 1 ms
+        self.assertAlmostEqual(sum(patch.get_height() for patch in axes.patches if patch.get_x() < 0.), 30.)  # the time to solution
         texts = [text.get_text() for axes in named["figure_4_27"].axes for text in axes.texts]
         self.assertTrue(any("HOLDS: inf" in text for text in texts))
         bars = [patch.get_height() for patch in named["figure_4_29"].axes[0].patches]
         self.assertIn(0.0039, bars)
         self.assertIn(0.00398, bars)
+
+    def test_parts_that_are_longer_than_the_whole_are_made_to_fit(self):
+        loader = importlib.machinery.SourceFileLoader("plot_study", str(SCRIPT))
+        module = importlib.util.module_from_spec(importlib.util.spec_from_loader("plot_study", loader))
+        sys.dont_write_bytecode = True
+        loader.exec_module(module)
+        row = {"seconds_median": "0.004", "cycles_median": "2", **{column: "1e-3" for column in module.PARTS.values()}}
+        parts = module.split(row)
+        self.assertAlmostEqual(sum(parts.values()), 4.)
+        self.assertAlmostEqual(parts["smoother"], 1.)
+
+    def test_formats(self):
+        for name in ("study.csv", "study_history.csv"):
+            lines = (self.folder / name).read_text().splitlines(keepends=True)
+            (self.folder / name).write_text(lines[0] + "".join(line for line in lines if line.startswith("a box")))
+        self.call(0, "--format", "pdf", "--format", "svg")
+        for name, head in (("overview.png", b"\x89PNG"), ("overview.pdf", b"%PDF"), ("overview.svg", b"<?xml")):
+            self.assertEqual((self.folder / "figures" / name).read_bytes()[:len(head)], head)
 
     def test_bad_input(self):
         (self.folder / "study_history.csv").unlink()

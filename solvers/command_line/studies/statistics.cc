@@ -40,6 +40,16 @@ namespace leopard::studies
     return samples[samples.size() / 2];
   }
 
+  double quantile(std::vector<double> samples, double p)
+  {
+    if (samples.empty())
+      throw InvalidInput("quantile: there are no samples\n  expected: one at least");
+    std::sort(samples.begin(), samples.end());
+    const double      position = p * static_cast<double>(samples.size() - 1);
+    const std::size_t below = static_cast<std::size_t>(position), above = std::min(below + 1, samples.size() - 1);
+    return samples[below] + (position - static_cast<double>(below)) * (samples[above] - samples[below]);
+  }
+
   double larger_or_nan(double a, double b)
   {
     return std::isnan(a) || a > b ? a : b;

@@ -23,6 +23,12 @@ namespace leopard::studies
   /** The middle one of the sorted samples, of an even number the upper of the two. @throws InvalidInput without samples. */
   double median(std::vector<double> samples);
 
+  /**
+   * The value below which the part p in [0, 1] of the samples lies, interpolated between two of them (Hyndman and Fan 1996, type 7): 0.25, 0.5, 0.75 are the
+   * quartiles. @throws InvalidInput without samples.
+   */
+  double quantile(std::vector<double> samples, double p);
+
   /** The larger number; not a number if one of them is none, where std::max() may forget it. */
   double larger_or_nan(double a, double b);
 
