@@ -173,6 +173,11 @@ namespace leopard
     std::optional<bool>            is_symmetric; ///< once it is known
   };
 
+  PreconditionBlockAsync::AdditionalData::AdditionalData(const Fields &fields)
+    : Fields(fields)
+  {
+  }
+
   PreconditionBlockAsync::AdditionalData::AdditionalData(int        n_iterations_,
                                                          int        local_iterations_,
                                                          int        block_size_,
@@ -182,15 +187,7 @@ namespace leopard
                                                          Backend    backend_,
                                                          BlockShape block_shape_,
                                                          int        n_threads_)
-    : n_iterations(n_iterations_)
-    , local_iterations(local_iterations_)
-    , block_size(block_size_)
-    , omega(omega_)
-    , l1_weights(l1_weights_)
-    , schedule(schedule_)
-    , backend(backend_)
-    , block_shape(block_shape_)
-    , n_threads(n_threads_)
+    : Fields{n_iterations_, local_iterations_, block_size_, omega_, l1_weights_, schedule_, backend_, block_shape_, n_threads_}
   {
   }
 

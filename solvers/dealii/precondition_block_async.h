@@ -3,7 +3,6 @@
 
 #include "../block_async/block_async.h"
 
-#include <deal.II/base/subscriptor.h>
 #include <deal.II/base/types.h>
 
 #include <cstddef>
@@ -40,7 +39,7 @@ namespace leopard
    *
    * Nothing of A is referred to after initialize(). Calls of one object from several threads at once are not allowed, as it has buffers.
    */
-  class PreconditionBlockAsync : public dealii::Subscriptor
+  class PreconditionBlockAsync
   {
   public:
     using size_type = dealii::types::global_dof_index;
@@ -53,9 +52,24 @@ namespace leopard
       metis
     };
 
-    /** Dimensionless numbers; BlockAsyncOptions says more of those that it has too. */
-    struct AdditionalData
+    /** Dimensionless numbers; BlockAsyncOptions says more of those that it has too. By name (C++20): Fields{.n_iterations = 3, .block_size = 64} */
+    struct Fields
     {
+      int        n_iterations     = 2;                     ///< global iterations of a vmult() or step(), >= 1
+      int        local_iterations = 5;                     ///< Jacobi sweeps inside a block per global iteration, >= 1
+      int        block_size       = 256;                   ///< rows of a block, at most
+      double     omega            = 1.;                    ///< relaxation factor of a sweep, in (0, 2)
+      bool       l1_weights       = false;                 ///< adds the off-block entries' absolute values to the diagonal
+      Schedule   schedule         = Schedule::synchronous; ///< order and staleness of block updates
+      Backend    backend          = Backend::host;         ///< host, cuda or reference
+      BlockShape block_shape      = BlockShape::contiguous;
+      int        n_threads        = 0; ///< backend host; 0: what dealii::MultithreadInfo::n_threads() allows
+    };
+
+    /** The same by position, as deal.II's classes have it. Wherever it is expected, Fields will do, too. */
+    struct AdditionalData : Fields
+    {
+      AdditionalData(const Fields &fields);
       explicit AdditionalData(int        n_iterations     = 2,
                               int        local_iterations = 5,
                               int        block_size       = 256,
@@ -65,20 +79,10 @@ namespace leopard
                               Backend    backend          = Backend::host,
                               BlockShape block_shape      = BlockShape::contiguous,
                               int        n_threads        = 0);
-
-      int        n_iterations;     ///< global iterations of a vmult() or step(), >= 1
-      int        local_iterations; ///< Jacobi sweeps inside a block per global iteration, >= 1
-      int        block_size;       ///< rows of a block, at most
-      double     omega;            ///< relaxation factor of a sweep, in (0, 2)
-      bool       l1_weights;       ///< adds the off-block entries' absolute values to the diagonal
-      Schedule   schedule;         ///< order and staleness of block updates
-      Backend    backend;          ///< host, cuda or reference
-      BlockShape block_shape;
-      int        n_threads; ///< backend host; 0: what dealii::MultithreadInfo::n_threads() allows
     };
 
     PreconditionBlockAsync();
-    ~PreconditionBlockAsync() override;
+    ~PreconditionBlockAsync();
 
     /** Copies what it needs of the square matrix A. @throws InvalidInput, DeviceError; what was there before is then kept. */
     void initialize(const dealii::SparseMatrix<double> &A, const AdditionalData &data = AdditionalData());

@@ -274,6 +274,30 @@ namespace leopard
         }
     }
 
+    /** What Fields say that have no name here is what AdditionalData says without arguments. */
+    TEST(PreconditionBlockAsync, FieldsByNameAreThoseByPosition)
+    {
+      const auto same = [](const PreconditionBlockAsync::Fields &a, const PreconditionBlockAsync::Fields &b) {
+        return a.n_iterations == b.n_iterations && a.local_iterations == b.local_iterations && a.block_size == b.block_size && a.omega == b.omega &&
+               a.l1_weights == b.l1_weights && a.schedule == b.schedule && a.backend == b.backend && a.block_shape == b.block_shape &&
+               a.n_threads == b.n_threads;
+      };
+      EXPECT_TRUE(same(AdditionalData(), PreconditionBlockAsync::Fields{}));
+      EXPECT_TRUE(same(AdditionalData(3, 4, 8), PreconditionBlockAsync::Fields{.n_iterations = 3, .local_iterations = 4, .block_size = 8}));
+
+      Laplacian              A(6, 6);
+      PreconditionBlockAsync by_name, by_position;
+      by_name.initialize(A.matrix, PreconditionBlockAsync::Fields{.local_iterations = 2, .block_size = 7, .omega = 0.9});
+      by_position.initialize(A.matrix, AdditionalData(2, 2, 7, 0.9));
+      Vector<double> b(36), x(36), y(36);
+      for (unsigned int i = 0; i < b.size(); ++i)
+        b(i) = i;
+      by_name.vmult(x, b);
+      by_position.vmult(y, b);
+      y -= x;
+      EXPECT_EQ(y.linfty_norm(), 0.);
+    }
+
     TEST(PreconditionBlockAsync, RejectsBadInput)
     {
       Laplacian              A(4, 4);
