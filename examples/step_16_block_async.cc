@@ -6,9 +6,9 @@
 #include <deal.II/base/quadrature_lib.h>
 #include <deal.II/dofs/dof_tools.h>
 #include <deal.II/fe/fe_q.h>
+#include <deal.II/fe/fe_values.h>
 #include <deal.II/grid/grid_generator.h>
 #include <deal.II/grid/grid_refinement.h>
-#include <deal.II/integrators/laplace.h>
 #include <deal.II/lac/solver_cg.h>
 #include <deal.II/multigrid/mg_coarse.h>
 #include <deal.II/multigrid/mg_matrix.h>
@@ -37,7 +37,10 @@ void assemble_level(unsigned int level, const DoFHandler<2> &dofs, const MGConst
     {
       values.reinit(cell);
       cell_matrix = 0.;
-      LocalIntegrators::Laplace::cell_matrix(cell_matrix, values);
+      for (const unsigned int q : values.quadrature_point_indices())
+        for (const unsigned int i : values.dof_indices())
+          for (const unsigned int j : values.dof_indices())
+            cell_matrix(i, j) += values.shape_grad(i, q) * values.shape_grad(j, q) * values.JxW(q);
       cell->get_mg_dof_indices(row);
       constraints.distribute_local_to_global(cell_matrix, row, levels.matrix[level]);
       for (const unsigned int i : values.dof_indices())

@@ -225,7 +225,7 @@ namespace leopard
       dof_handler.distribute_dofs(FE_Q<dim, spacedim>(parameters.degree));
     levels_are_numbered = false;
     owned               = dof_handler.locally_owned_dofs();
-    DoFTools::extract_locally_relevant_dofs(dof_handler, relevant);
+    relevant            = DoFTools::extract_locally_relevant_dofs(dof_handler);
 
     const auto interleaved = [&](const IndexSet &scalar) {
       IndexSet set(components * scalar.size());

@@ -8,6 +8,7 @@
 #include <solvers/base/norms.h>
 #include <solvers/dealii/precondition_relaxation.h>
 
+#include <deal.II/base/config.h>
 #include <deal.II/lac/precondition.h>
 #include <deal.II/lac/solver_cg.h>
 #include <deal.II/lac/solver_control.h>
@@ -26,6 +27,9 @@ namespace leopard
 
   namespace
   {
+    /** What SolverGMRES::AdditionalData counts first: all temporary vectors, or since deal.II 9.6 those of the basis alone. */
+    constexpr unsigned int gmres_vectors_beside_basis = DEAL_II_VERSION_GTE(9, 6, 0) ? 0 : 2;
+
     /** The relaxations that precondition with several iterations of theirs. */
     bool is_iterated(const std::string &preconditioner)
     {
@@ -116,7 +120,7 @@ namespace leopard
           else if (flexible)
             SolverFGMRES<Vector>(control, memory, typename SolverFGMRES<Vector>::AdditionalData(parameters.restart)).solve(A, x, b, preconditioner);
           else
-            SolverGMRES<Vector>(control, memory, typename SolverGMRES<Vector>::AdditionalData(parameters.restart + 2, true))
+            SolverGMRES<Vector>(control, memory, typename SolverGMRES<Vector>::AdditionalData(parameters.restart + gmres_vectors_beside_basis, true))
               .solve(A, x, b, preconditioner);
         }
       catch (const SolverControl::NoConvergence &)

@@ -155,7 +155,7 @@ namespace leopard
     data_out.build_patches(*discretization.mapping, degree);
     data_out.scale(scale);
     DataOutBase::VtkFlags flags(time, step);
-    flags.compression_level        = DataOutBase::VtkFlags::best_speed;
+    flags.compression_level        = decltype(flags.compression_level)::best_speed; // an enum of VtkFlags in deal.II 9.4, of DataOutBase since 9.5
     flags.write_higher_order_cells = degree > 1;
     data_out.set_flags(flags);
 

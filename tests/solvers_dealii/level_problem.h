@@ -91,8 +91,7 @@ namespace leopard
       if (!dirichlet.empty())
         constrained.make_zero_boundary_constraints(dof_handler, dirichlet);
 
-      dealii::IndexSet relevant;
-      dealii::DoFTools::extract_locally_relevant_dofs(dof_handler, relevant);
+      const dealii::IndexSet relevant = dealii::DoFTools::extract_locally_relevant_dofs(dof_handler);
       constraints.reinit(relevant);
       dealii::DoFTools::make_hanging_node_constraints(dof_handler, constraints);
       for (const auto id : dirichlet)
