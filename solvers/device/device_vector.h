@@ -47,6 +47,8 @@ namespace leopard
     size_type     local_size() const { return n; } ///< the same
     Number       *data() { return values; }        ///< device memory
     const Number *data() const { return values; }  ///< device memory
+    /** Bytes, those on the device included; newer deal.II asks for it. */
+    std::size_t memory_consumption() const { return sizeof(*this) + static_cast<std::size_t>(n) * sizeof(Number); }
 
     void copy_from_host(const Number *values); ///< size() values from host memory
     void copy_to_host(Number *values) const;   ///< size() values to host memory

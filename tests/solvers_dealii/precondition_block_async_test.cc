@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#pragma GCC diagnostic ignored "-Wc++20-extensions" // fields by name
 #include <solvers/base/errors.h>
 #include <solvers/dealii/precondition_block_async.h>
 #include <solvers/device/device.h>
