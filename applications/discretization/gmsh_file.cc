@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 #include <map>
+#include <numeric>
 #include <vector>
 
 namespace leopard
@@ -245,6 +246,36 @@ namespace leopard
         }
     }
 
+    /** On a surface the cells at a node are one fan, neighbours by edges that have the node: p4est ends the program on some that touch in a node alone. */
+    void check_fans(const GmshMesh &mesh, const Sides &sides)
+    {
+      const int        n = static_cast<int>(mesh.cells.front().nodes.size());
+      std::vector<int> fan(n * mesh.cells.size()); // of the corners of all cells: a tree with the first corner as root
+      std::iota(fan.begin(), fan.end(), 0);
+      const auto root = [&](int corner) {
+        while (fan[corner] != corner)
+          corner = fan[corner] = fan[fan[corner]];
+        return corner;
+      };
+      const auto corner = [&](int cell, int node) {
+        const std::vector<int> &nodes = mesh.cells[cell].nodes;
+        return n * cell + static_cast<int>(std::find(nodes.begin(), nodes.end(), node) - nodes.begin());
+      };
+      for (const auto &[nodes, side] : sides)
+        if (side.cells[1] >= 0)
+          for (const int node : nodes)
+            fan[root(corner(side.cells[1], node))] = root(corner(side.cells[0], node));
+      std::vector<int> first(mesh.points.size(), -1);
+      for (std::size_t c = 0; c < mesh.cells.size(); ++c)
+        for (const int node : mesh.cells[c].nodes)
+          {
+            const int own = root(corner(static_cast<int>(c), node));
+            if (first[node] >= 0 && first[node] != own)
+              fail_at(mesh.cells[c], "touches another part of the surface in a node alone\n  there should be a common edge");
+            first[node] = own;
+          }
+    }
+
     /**
      * Elements of the boundary are sides of the mesh and in one physical group. Those without one between two cells, which Gmsh writes if there are no
      * groups at all, are left out.
@@ -306,6 +337,8 @@ namespace leopard
           check_cell(mesh, cell);
         const Sides sides = find_sides(mesh, dim);
         check_common_nodes(mesh, sides, dim);
+        if (dim == 2 && spacedim == 3)
+          check_fans(mesh, sides);
         check_boundary(mesh, sides);
         if (dim == 2)
           check_two_sides(mesh, sides);

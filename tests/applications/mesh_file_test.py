@@ -96,3 +96,5 @@ class MeshFiles(Program):
         book = [*second, (2, 0, 1), (2, 1, 1)]
         self.refused(msh(book, [QUADRILATERAL, "3 2 1 1 2 5 6 3", "3 2 1 1 2 7 8 3"]), "is the third at one of its edges", *self.SURFACE)
         self.refused(moebius_strip(), "one side only", *self.SURFACE)
+        touching = [*SQUARE, (2, 1, 1), (2, 2, 1), (1, 2, 1)]
+        self.refused(msh(touching, [QUADRILATERAL, "3 2 1 1 3 5 6 7"]), "touches another part of the surface in a node alone", *self.SURFACE)
