@@ -10,6 +10,7 @@
 #include <deal.II/base/utilities.h>
 
 #include <algorithm>
+#include <cctype>
 #include <functional>
 #include <map>
 #include <sstream>
@@ -125,6 +126,13 @@ namespace leopard
       return bracket == std::string::npos ? text : trim(text.substr(bracket));
     }
 
+    /** Whether a value can be written to a parameter file and read again: # begins a comment, and a \ at the end goes on in the next line. */
+    bool fits_in_a_line(const std::string &value)
+    {
+      return std::none_of(value.begin(), value.end(), [](unsigned char c) { return c == '#' || (std::iscntrl(c) != 0 && c != '\t'); }) &&
+             (value.empty() || value.back() != '\\');
+    }
+
     void set(ParameterHandler            &prm,
              const Assignment            &assignment,
              const std::vector<Path>     &declared,
@@ -214,6 +222,12 @@ namespace leopard
           assignment.path.push_back(part);
         assignment.value = trim(item.substr(equals + 1));
         assignment.where = "--set \"" + item + "\"";
+        if (!fits_in_a_line(assignment.value))
+          {
+            report(assignment.where,
+                   "the value is no line of a parameter file\n  expected: no line breaks and other control characters, no # and no \\ at the end");
+            continue;
+          }
         set(prm, assignment, declared, constants, computed, report);
       }
 

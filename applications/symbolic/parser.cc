@@ -313,11 +313,11 @@ namespace leopard::symbolic
           }
         const std::string written = text.substr(begin, at - begin);
         errno                     = 0;
-        std::strtod(written.c_str(), nullptr);
+        const double value        = std::strtod(written.c_str(), nullptr);
         if (errno == ERANGE)
           fail(begin, "the number is beyond the range of double precision");
         skip_blanks();
-        return GiNaC::numeric(written.c_str());
+        return value == 0. ? GiNaC::numeric(0) : GiNaC::numeric(written.c_str()); // 0e-99999999999 is exact, too, and would take for ever
       }
 
       ex name()

@@ -130,10 +130,10 @@ namespace leopard
     const GrowthFactors factors = growth.factors(t);
     report.residual =
       last.residual * (coefficients(steps[0], steps[1], last_order).a + factors.dilution) / factors.diffusion * system.lumped_mass.linfty_norm();
-    report.bound =
-      parameters.follows_bound()
-        ? last.bound
-        : Controller::asynchronous_bound(implicit_system.dominant_mass_factor(levels[1], growth.factors(t - steps[0]), t - steps[0]), last_order, steps[1]);
+    report.bound = parameters.follows_bound()
+                     ? last.bound
+                     : Controller::asynchronous_bound(
+                         implicit_system.dominant_mass_factor(levels[1], growth.factors(t - steps[0]), t - steps[0]), last_order, steps[1]);
     if (parameters.explicit_reaction())
       extrapolate_reaction(coefficients(steps[0], steps[1], last_order));
     if (totals.multigrid_steps > 0 && !told_bound)

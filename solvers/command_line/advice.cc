@@ -2,6 +2,7 @@
 #include "advice.h"
 
 #include "../base/errors.h"
+#include "../base/norms.h"
 #include "../matrix/analysis.h"
 #include "../matrix/crs_matrix.h"
 #include "../matrix/eigenvalues.h"
@@ -83,7 +84,8 @@ namespace leopard::command_line
 
   std::string time_to_come(const SolveResult &result, double factor, double goal, double tolerance)
   {
-    if (!(factor > 0. && factor < 1.) || !(goal > 0.) || !(result.final_residual > goal) || result.n_iterations == 0)
+    if (!(factor > 0. && factor < 1.) || !(goal > 0.) || reached(result.final_residual, goal) || !std::isfinite(result.final_residual) ||
+        result.n_iterations == 0)
       return "";
     const double in_all = result.n_iterations + std::log(goal / result.final_residual) / std::log(factor);
     return "the tolerance " + number(tolerance) + " takes at least " + count(in_all) + " global iterations in all, " +
@@ -143,7 +145,8 @@ namespace leopard::command_line
     catch (const ConvergenceFailure &)
       {
         return "rho(B) and rho(|B|) were not found in " + number(seconds_for_analysis) +
-               " s\n  to do: --tune tries what converges; --method gauss-seidel does for a symmetric positive definite matrix. Where they fail or are "
+               " s\n  to do: --tune tries what converges; --method gauss-seidel does for a symmetric positive definite matrix. Where they fail or "
+               "are "
                "too slow, " +
                std::string(way_out);
       }

@@ -23,8 +23,8 @@ namespace leopard::command_line
 
   IterationReport Watched::iterate_until(double *x, const double *b, int n_iterations, const ResidualTest &test)
   {
-    const IterationReport result = relaxation.iterate_until(x, b, n_iterations, test);
-    norm_b                       = result.norm_b;
+    IterationReport result = relaxation.iterate_until(x, b, n_iterations, test);
+    norm_b                 = result.norm_b;
     so_far.n_iterations += result.maximum;
     look(result.final_residual);
     return result;

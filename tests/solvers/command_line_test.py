@@ -522,14 +522,14 @@ class Failing(Program):
     def test_divergence(self):
         self.matrix("bad.mtx", laplace(12, 2.5), 144)
         said, _ = self.run_it("bad.mtx", "--solution", "x.mtx", "--history", "h.csv", code=1)
-        for text in ("diverged", "rho(B) = ", "What to do:", "not written x.mtx"):
+        for text in ("diverged", "rho(B) = ", "to do: ", "not written x.mtx"):
             self.assertIn(text, said)
         self.assertTrue((self.folder / "h.csv").exists())
         self.assertFalse((self.folder / "x.mtx").exists())
 
     def test_too_few_iterations(self):
         said, _ = self.run_it("A.mtx", "--max-iterations", "20", "--solution", "x.mtx", code=1)
-        for text in ("iteration limit after 20 global iterations", "What to do:", "in all bring it to"):
+        for text in ("iteration limit after 20 global iterations", "to do: ", "global iterations in all"):
             self.assertIn(text, said)
         self.assertEqual(len(self.read_vector("x.mtx")), 144)
 
