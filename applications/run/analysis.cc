@@ -23,7 +23,7 @@ namespace leopard
         nlohmann::json report;
         forecast = parameters.problem->analyze(domain, text, report);
         lines    = "\n" + text;
-        if (run_json != nullptr)
+        if (run_json != nullptr && !report.is_null()) // nothing is reported where the reaction depends on the place
           (*run_json)["analysis"] = report;
       }
     for (const std::string &warning : start_warnings(parameters, domain, forecast, starts_anew))

@@ -365,7 +365,7 @@ namespace leopard
                      (result.multigrid_steps > 0 ? format(", %ld solved by multigrid", result.multigrid_steps) : "") +
                      (result.clipped > 0 ? format(", %ld negative values set to zero", result.clipped) : ""));
     const json        &analysis  = context.provenance.json().value("analysis", json::object());
-    const double       predicted = analysis.is_object() ? analysis.value("wavelength", 0.) : 0.; // none of a reaction that depends on the place
+    const double       predicted = analysis.value("wavelength", 0.);
     const FoundPattern pattern   = run.pattern();
     context.log.line(pattern.text(predicted));
     context.provenance.json()["pattern"] = pattern.report(predicted);
