@@ -66,7 +66,7 @@ namespace leopard
       return "discretization: finite differences (automatic: a reaction on a uniform box)";
     if (!finite_differences && in_time && can_be_differences(mesh))
       return "discretization: finite elements, as asked for; on this uniform box 'Discretization/Method' = finite differences has errors of the same "
-             "order, and its time steps take about half the time or less";
+             "order, and its time steps take fewer linear iterations";
     return "";
   }
 
