@@ -262,4 +262,15 @@ namespace
     EXPECT_THROW(load_problem("five-point-x", on_host()), InvalidInput);
     EXPECT_THROW(load_problem("nowhere", on_host()), InvalidInput);
   }
+
+  TEST(Reached, needs_infinitely_many_iterations_where_it_does_not_converge)
+  {
+    Reached reached;
+    reached.iterations = 50.;
+    EXPECT_EQ(reached.iterations_needed(), HUGE_VAL); // so that whatever converges has needed fewer
+    EXPECT_EQ(reached.iterations_text(), "> 50");
+    reached.converged = true;
+    EXPECT_EQ(reached.iterations_needed(), 50.);
+    EXPECT_EQ(reached.iterations_text(), "50.0");
+  }
 } // namespace
