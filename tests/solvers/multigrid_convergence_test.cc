@@ -387,6 +387,7 @@ namespace leopard
       expect_refused([](Options &o) { o.smoother.method = "sandpaper"; }, {"'sandpaper'", "gauss-seidel", "ilu0"});
       expect_refused([](Options &o) { o.smoother.omega = 2.; }, {"omega is 2"});
       expect_refused([](Options &o) { o.smoother.omega = -0.1; }, {"omega is -0.1"});
+      expect_refused([](Options &o) { o.smoother.omega = NAN; }, {"omega is nan"});
       expect_refused([](Options &o) { o.smoother.iterations_per_step = 0; }, {"iterations_per_step is 0"});
       expect_refused([](Options &o) { o.smoother.block_async.block_size = 0; }, {"block_size is 0"});
       expect_refused([](Options &o) { o.smoother.block_async.local_iterations = 0; }, {"local_iterations is 0"});

@@ -41,7 +41,7 @@ namespace leopard
       return result.n_iterations;
     }
 
-    /** With more threads than cores they wait for a processor, too, and may once cost a cycle more: the fewest of some attempts are what counts. */
+    /** Threads that wait for a processor may cost a cycle more, on a busy machine again and again: the fewest of the attempts are what counts. */
     void expect_few(const std::vector<Grid> &grids, bool stored, const BlockAsyncOptions &async, int most, int attempts)
     {
       for (const Grid &grid : grids)
@@ -68,8 +68,8 @@ namespace leopard
     {
       for (const bool stored : {false, true})
         {
-          expect_few(squares(), stored, async(), 8, 4);
-          expect_few(cubes(), stored, async(), 9, 4);
+          expect_few(squares(), stored, async(), 8, 20);
+          expect_few(cubes(), stored, async(), 9, 20);
         }
     }
 
