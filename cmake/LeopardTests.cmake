@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # What tests of MPI programs share.
 
-# As root, on fewer cores than ranks; ranks are not bound to cores (those of several tests would be bound to the same ones), and a program
-# that mpirun has not started starts no daemon of Open MPI beside it, which costs half as much again as the start itself.
+# As root, on fewer cores than ranks; ranks are not bound to cores, as those of several tests would be bound to the same ones.
 set(LEOPARD_MPI_ENVIRONMENT OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
-  OMPI_MCA_mpi_yield_when_idle=1 OMPI_MCA_hwloc_base_binding_policy=none OMPI_MCA_ess_singleton_isolated=1)
+  OMPI_MCA_mpi_yield_when_idle=1 OMPI_MCA_hwloc_base_binding_policy=none)
 
 # leopard_add_gtests(PROGRAM LABEL SOURCES...): for each source NAME_test.cc one test LABEL.NAME, which runs what stands there in one start of
 # the program. A program that links deal.II needs 0.4 s of processor time to start, more than most of its tests.

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the tests of the whole program share: running it in a temporary folder and reading what it wrote."""
+import atexit
 import csv
 import json
 import math
@@ -12,6 +13,12 @@ import unittest
 LEOPARD = os.environ.get("LEOPARD", "leopard")
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 FILES = ROOT / "parameter_files"
+
+# Beside a program that mpirun has not started Open MPI starts a daemon, which takes half as long again as the start itself. Without it, all such programs
+# at work have one folder for what they share in files and delete it at their end: each test has one of its own, and MPI-IO does without.
+_shared = tempfile.TemporaryDirectory()
+atexit.register(_shared.cleanup)
+os.environ.update(OMPI_MCA_ess_singleton_isolated="1", OMPI_MCA_sharedfp="^sm", OMPI_MCA_orte_tmpdir_base=_shared.name)
 
 
 class Program(unittest.TestCase):
@@ -35,6 +42,16 @@ class Program(unittest.TestCase):
         else:
             self.assertEqual(result.returncode, 0, result.stdout[-2000:] + result.stderr)
         return result.stderr if fails else result.stdout
+
+    def sweep(self, file, entries, *settings, **options):
+        """Runs all combinations of the values of entries (a dictionary) in one start of the program, which takes longer than a small run. Returns the
+        values of each run, and the name by which run_json() and the like find it."""
+        self.leopard(file, "Run/Sweep=" + "; ".join(f"{entry}: {', '.join(values)}" for entry, values in entries.items()), *settings, **options)
+        name = pathlib.Path(file).stem
+        return [(tuple(row[entry] for entry in entries), f"{name}/runs/{row['run']}") for row in self.table(self.folder / "output" / name, "sweep.csv")]
+
+    def log(self, name):
+        return (self.folder / "output" / name / "log.txt").read_text()
 
     def failed_run(self, file, *settings, says=(), **options):
         """Runs what must fail, with one message that has these words, and says so in run.json; returns the message."""

@@ -26,7 +26,7 @@ if not LEOPARD:
 LEOPARD = os.path.abspath(LEOPARD)
 MPIRUN = shlex.split(os.environ.get("LEOPARD_MPIRUN", "mpirun"))
 ENVIRONMENT = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_rmaps_base_oversubscribe": "1",
-               "OMPI_MCA_mpi_yield_when_idle": "1", "OMPI_MCA_hwloc_base_binding_policy": "none", "OMPI_MCA_ess_singleton_isolated": "1"}
+               "OMPI_MCA_mpi_yield_when_idle": "1", "OMPI_MCA_hwloc_base_binding_policy": "none"}
 
 # what no user should ever see
 DEFECTS = re.compile(r"unexpected error|terminate called|what\(\):|Segmentation fault|Aborted|Backtrace|backtrace|Stacktrace|runtime error:|Sanitizer"
