@@ -59,23 +59,27 @@ end
 
 class FusedTimeLoop(Program):
     def run_case(self, engine, *settings):
-        said = self.leopard(self.write("case.prm", CASE), f"Time stepping/Engine={engine}", *settings)
-        pvd = (self.folder / "output/case/solution.pvd").read_text()
-        return said, self.statistics("case")[1], [float(t) for t in re.findall(r'timestep="([^"]*)"', pvd)]
+        said, self.case = self.leopard(self.write("case.prm", CASE), f"Time stepping/Engine={engine}", *settings), "case"
+        return said, self.statistics("case")[1], self.times()
+
+    def times(self):
+        return [float(t) for t in re.findall(r'timestep="([^"]*)"', (self.folder / "output" / self.case / "solution.pvd").read_text())]
 
     def measures(self, row):
         """Minimum, maximum and mean of the fields: what does not depend on how many iterations a solver did."""
-        columns, _ = self.statistics("case")
+        columns, _ = self.statistics(self.case)
         return {c: value for c, value in zip(columns, row) if c.startswith(("minimum", "maximum", "mean"))}
 
     def compare(self, settings, delta):
-        said, general, general_times = self.run_case("general", *settings)
-        self.assertIn("time loop: general, since it is asked for", said)
-        last = self.measures(general[-1])
-        self.assertNotIn("multigrid", said)
-        said, fused, fused_times = self.run_case("fused", *settings)
-        self.assertIn("time loop: fused, ", said)
-        self.said = said
+        """Both engines in one start of the program; what is read afterwards is the fused one's."""
+        runs = self.sweep(self.write("case.prm", CASE), {"Time stepping/Engine": ["general", "fused"]}, *settings)
+        found = []
+        for ((engine,), self.case), says in zip(runs, ("general, since it is asked for", "fused, ")):
+            self.assertIn(f"time loop: {says}", self.log(self.case), engine)
+            rows = self.statistics(self.case)[1]
+            found.append((rows, self.measures(rows[-1]), self.times()))
+        self.assertNotIn("multigrid", self.log(runs[0][1]))
+        (general, last, general_times), (fused, _, fused_times) = found
         self.assertEqual(len(general_times), len(fused_times))
         for one, two in zip(general_times, fused_times):
             self.assertAlmostEqual(one, two, delta=1e-9)
@@ -94,7 +98,7 @@ class FusedTimeLoop(Program):
         general, fused = self.compare(CONTROLLED, 2e-3)
         self.assertLess(abs(general[-1][0] - fused[-1][0]), 0.3 * general[-1][0])
         # the last steps are long
-        loop = self.run_json("case")["time_loop"]
+        loop = self.run_json(self.case)["time_loop"]
         self.assertGreater(loop["steps_by_multigrid"], 0)
         self.assertLess(loop["steps_by_multigrid"], loop["steps"])
 
@@ -113,7 +117,7 @@ class FusedTimeLoop(Program):
             settings = [f"Time stepping/Scheme={scheme}", "Time stepping/Step control=asynchronous bound", "Time stepping/End time=0.1", "Output/Log every=1",
                         "Linear solver/Max iterations=5000", "Newton/Relative tolerance=1e-12"]
             general, fused = self.compare(settings, 1e-8)
-            columns, _ = self.statistics("case")
+            columns, _ = self.statistics(self.case)
             bound = columns.index("asynchronous bound of the step size (dimensionless)")
             self.assertEqual(len(general), len(fused))
             self.assertGreater(len(general), 8)
@@ -146,7 +150,7 @@ class FusedTimeLoop(Program):
                 self.assertAlmostEqual(built_in[name], value, delta=1e-8, msg=f"{scheme}: {name}")
         three = [*two, "Turing/Species=u, v, w", "Turing/Reaction w=0.5*(u*v - w)", "Turing/Diffusion w=0.3"]
         self.compare([*three, "Time stepping/Scheme=BDF2", *FIXED], 1e-8)
-        self.assertEqual(len([c for c in self.statistics("case")[0] if c.startswith("maximum")]), 3)
+        self.assertEqual(len([c for c in self.statistics(self.case)[0] if c.startswith("maximum")]), 3)
 
     def test_expressions_that_are_too_much(self):
         file = self.write("case.prm", CASE)
@@ -225,7 +229,7 @@ class FusedTimeLoop(Program):
         for mesh in ([elements], [elements, "Discretization/Degree=2", "Mesh/Cells=16, 8"], ["Mesh/Domain=L-shape", "Mesh/Global refinements=4"]):
             for scheme in ("BDF2", "SBDF2"):
                 self.compare([f"Time stepping/Scheme={scheme}", "Linear solver/Relative tolerance=1e-11", *FIXED, *mesh], 1e-7)
-                self.assertIn("nodes of a mesh", self.said)
+                self.assertIn("nodes of a mesh", self.log(self.case))
             self.compare([*CONTROLLED, *mesh], 2e-3)
 
     def test_a_pattern_on_finite_elements_takes_the_steps_of_finite_differences(self):
@@ -263,7 +267,7 @@ class FusedTimeLoop(Program):
             for mesh in ([], sphere):
                 for scheme in ("implicit Euler", "SBDF2"):
                     general, fused = self.compare([f"Time stepping/Scheme={scheme}", "Linear solver/Relative tolerance=1e-11", *FIXED, *mesh, *growth], 1e-7)
-                    columns, _ = self.statistics("case")
+                    columns, _ = self.statistics(self.case)
                     for c, one, two in zip(columns, general[-1], fused[-1]):
                         if c.startswith("asynchronous bound"):
                             self.assertTrue(one == two or abs(one / two - 1) < 1e-6, f"{one} and {two}")
@@ -277,7 +281,7 @@ class FusedTimeLoop(Program):
         general, fused = self.compare([*mesh, "Time stepping/Step control=asynchronous bound", "Time stepping/End time=0.1", "Output/Log every=1",
                                        "Linear solver/Max iterations=5000", "Newton/Relative tolerance=1e-12"], 1e-7)
         self.assertEqual(len(general), len(fused))
-        columns, _ = self.statistics("case")
+        columns, _ = self.statistics(self.case)
         bound = next(i for i, c in enumerate(columns) if c.startswith("asynchronous bound"))
         self.assertAlmostEqual(general[0][bound] / fused[0][bound], 1, delta=1e-8)
         settings = [*mesh, FIXED[0], FIXED[1], "Output/Interval=0"]

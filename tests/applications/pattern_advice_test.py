@@ -39,6 +39,7 @@ end
 class StartWarnings(Program):
     def warnings(self, file, *settings):
         said = self.leopard(file, *settings, options=["--validate"])
+        self.assertIn("is valid", said)
         return re.findall(r"^warning: (.*(?:\n  to try: .*)?)", said, re.MULTILINE)
 
     def check(self, words, *settings):
@@ -47,9 +48,10 @@ class StartWarnings(Program):
         for word in words:
             self.assertIn(word, found[0])
 
-    def test_good_files_have_none(self):
+    def test_all_parameter_files_are_valid_and_have_none(self):
         for file in sorted(FILES.rglob("*.prm")):
             self.assertEqual(self.warnings(file), [], file)
+            self.assertFalse((self.folder / "output").exists())
 
     def test_few_cells_a_wavelength(self):
         # wavelength 0.27 on 16 cells

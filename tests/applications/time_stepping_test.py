@@ -20,27 +20,24 @@ def kinetics(u, v, *more):
 
 class Orders(Program):
     def test_in_time_of_the_coupled_system(self):
-        for scheme, order in SCHEMES.items():
-            self.leopard(VERIFICATION / "turing_time_order.prm", f"Time stepping/Scheme={scheme}")
-            rates = [float(row["nodal_maximum_rate"]) for row in self.convergence("turing_time_order")[2:]]
+        for (scheme,), name in self.sweep(VERIFICATION / "turing_time_order.prm", {"Time stepping/Scheme": SCHEMES}):
+            rates = [float(row["nodal_maximum_rate"]) for row in self.convergence(name)[2:]]
             for rate in rates:
-                self.assertAlmostEqual(rate, order, delta=0.1, msg=scheme)
+                self.assertAlmostEqual(rate, SCHEMES[scheme], delta=0.1, msg=scheme)
 
     def test_in_space_of_the_coupled_system(self):
         for order, settings in ((2, ["Discretization/Method=finite differences"]), (2, []), (3, ["Discretization/Degree=2", "Verification/Refinements=2"])):
-            for scheme in ("BDF2", "SBDF2"):
-                self.leopard(VERIFICATION / "turing_space_order.prm", f"Time stepping/Scheme={scheme}", *settings)
-                self.assertAlmostEqual(float(self.convergence("turing_space_order")[-1]["l2_rate"]), order, delta=0.1, msg=f"{scheme} {settings}")
+            for scheme, name in self.sweep(VERIFICATION / "turing_space_order.prm", {"Time stepping/Scheme": ["BDF2", "SBDF2"]}, *settings):
+                self.assertAlmostEqual(float(self.convergence(name)[-1]["l2_rate"]), order, delta=0.1, msg=f"{scheme} {settings}")
 
     def test_error_control_of_every_scheme(self):
+        runs = self.sweep(VERIFICATION / "time_order.prm", {"Time stepping/Scheme": SCHEMES, "Time stepping/Error tolerance": ["1e-2", "1e-3", "1e-4"]}, "Verification/Refinements=0",
+                          "Time stepping/Step control=error-controlled", "Time stepping/Step size=1e-4", "Linear solver/Relative tolerance=1e-12")
         for scheme in SCHEMES:
-            errors, steps = [], []
-            for tolerance in (1e-2, 1e-3, 1e-4):
-                self.leopard(VERIFICATION / "time_order.prm", "Verification/Refinements=0", "Time stepping/Step control=error-controlled", f"Time stepping/Scheme={scheme}",
-                             f"Time stepping/Error tolerance={tolerance}", "Time stepping/Step size=1e-4", "Linear solver/Relative tolerance=1e-12")
-                said = (self.folder / "output/time_order/log.txt").read_text()
-                errors.append(float(re.search(r"L2 error against the exact solution: (\S+)", said)[1]))
-                steps.append(self.run_json("time_order")["time_loop"]["steps"])
+            names = [name for (its, _), name in runs if its == scheme]
+            self.assertEqual(len(names), 3)
+            errors = [float(re.search(r"L2 error against the exact solution: (\S+)", self.log(name))[1]) for name in names]
+            steps = [self.run_json(name)["time_loop"]["steps"] for name in names]
             # the local error is what is controlled: per unit of time it goes with tolerance^(order/(order+1))
             for coarse, fine in zip(errors, errors[1:]):
                 self.assertLess(fine, 0.5 * coarse, f"{scheme}: {errors}")
@@ -136,15 +133,15 @@ class MassBalance(Program):
                  row[columns.index(f"mean of {field} (dimensionless)")]) for row in rows for field in ("u", "v")]
 
     def test_closes_to_the_solver_tolerance(self):
-        for scheme in SCHEMES:
-            for discretization in (["Discretization/Method=finite differences"], ["Discretization/Method=finite elements"],
-                                   ["Discretization/Method=finite elements", "Discretization/Mass matrix=consistent"], ["Discretization/Method=finite elements", "Discretization/Degree=2"]):
-                for control in ("fixed", "error-controlled"):
-                    self.leopard(TINY, f"Time stepping/Scheme={scheme}", *discretization, f"Time stepping/Step control={control}", "Linear solver/Method=direct",
-                                 "Linear solver/Relative tolerance=1e-14", "Newton/Relative tolerance=1e-12", "Mesh/Upper corner=2", "Time stepping/End time=0.02", "Output/Interval=0")
-                    for mass, residual, mean in self.balances("tiny_turing"):
-                        self.assertAlmostEqual(mass, 4 * mean, delta=1e-8)
-                        self.assertLess(abs(residual), 1e-11, f"{scheme} {discretization} {control}")
+        for discretization in (["Discretization/Method=finite differences"], ["Discretization/Method=finite elements"],
+                               ["Discretization/Method=finite elements", "Discretization/Mass matrix=consistent"], ["Discretization/Method=finite elements", "Discretization/Degree=2"]):
+            runs = self.sweep(TINY, {"Time stepping/Scheme": SCHEMES, "Time stepping/Step control": ["fixed", "error-controlled"]}, *discretization, "Linear solver/Method=direct",
+                              "Linear solver/Relative tolerance=1e-14", "Newton/Relative tolerance=1e-12", "Mesh/Upper corner=2", "Time stepping/End time=0.02", "Output/Interval=0")
+            self.assertEqual(len(runs), 6)
+            for values, name in runs:
+                for mass, residual, mean in self.balances(name):
+                    self.assertAlmostEqual(mass, 4 * mean, delta=1e-8)
+                    self.assertLess(abs(residual), 1e-11, f"{discretization} {values}")
 
     def test_is_as_good_as_the_solver(self):
         # the residuals of the nodes' equations add up to it: at most dt sqrt(n) ||G||
@@ -158,9 +155,8 @@ class MassBalance(Program):
             self.assertGreater(max(residuals), at_least)
 
     def test_with_sources_that_depend_on_time(self):
-        for scheme in SCHEMES:
-            self.leopard(VERIFICATION / "turing_time_order.prm", "Verification/Refinements=0", f"Time stepping/Scheme={scheme}")
-            for _, residual, _ in self.balances("turing_time_order"):
+        for scheme, name in self.sweep(VERIFICATION / "turing_time_order.prm", {"Time stepping/Scheme": SCHEMES}, "Verification/Refinements=0"):
+            for _, residual, _ in self.balances(name):
                 self.assertLess(abs(residual), 1e-11, scheme)
 
 
