@@ -254,7 +254,7 @@ class FullDisks(Program):
         return len(checkpoints)
 
     def test_sizes(self):
-        found = {self.check(kilobytes) for kilobytes in range(24, 600, 48)}
+        found = {self.check(kilobytes) for kilobytes in range(24, 600, 72)}
         self.assertEqual(found, {0, 1, 2}, "the room did not end at every kind of moment")
 
     def test_two_ranks(self):
