@@ -26,7 +26,7 @@ namespace leopard
   };
 
   /**
-   * "Section/Entry" of each row of the table in entries.cc, which alone knows the answers below; a star at the end stands
+   * "Section/Entry" of each row of the table in entries_of_problem.cc and entries_of_solution.cc, which alone know the answers below; a star at the end stands
    * for all that begin so.
    */
   std::vector<std::string> rows_of_entries();

@@ -56,7 +56,7 @@ namespace leopard
   };
 
   /**
-   * The newest checkpoint, compared with the parameters by the table of entries.cc, before anything else of it is read.
+   * The newest checkpoint, compared with the parameters by the table of entry_rows.h, before anything else of it is read.
    * Collective.
    * @throws Error that names each entry that may not change, with its old and its new value.
    */

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "entry_rows.h"
+
+#include <applications/problems/turing/kinetics.h>
+
+namespace leopard::entry_rows
+{
+  namespace
+  {
+    std::string of_exact_solution(const Run &r, const std::string &entry)
+    {
+      return first(of_problem(r, entry), if_(is_study(r), "a study of smoothers does not compare with it"));
+    }
+
+    std::string of_boundary(const Run &r, const std::string &entry)
+    {
+      const std::string &domain = r.parameters.mesh.domain;
+      return first(of_problem(r, entry), if_(domain == "sphere" || domain == "torus", "a " + domain + " has no boundary"));
+    }
+
+    template <bool built_in>
+    std::string of_reaction(const Run &r, const std::string &entry)
+    {
+      const std::string choice = "Reaction-diffusion/Reaction";
+      return first(of_problem(r, entry), if_((r.parameters.value(choice) == "quadratic") != built_in, is(r, choice)));
+    }
+
+    /** Constants of built-in kinetics are "NAME CONSTANT". */
+    std::string of_turing(const Run &r, const std::string &entry)
+    {
+      std::string why = of_problem(r, entry);
+      for (const auto &[name, make] : kinetics_registry())
+        if (entry.rfind("Turing/" + name + " ", 0) == 0 && r.parameters.value("Turing/Kinetics") != name)
+          why = first(why, is(r, "Turing/Kinetics"));
+      return why;
+    }
+
+    std::string of_built_in_kinetics(const Run &r, const std::string &entry)
+    {
+      return first(of_problem(r, entry), if_(r.parameters.value("Turing/Kinetics") == "expressions", is(r, "Turing/Kinetics")));
+    }
+
+    std::string of_expressions(const Run &r, const std::string &entry)
+    {
+      return first(of_problem(r, entry), if_(r.parameters.value("Turing/Kinetics") != "expressions", is(r, "Turing/Kinetics")));
+    }
+
+    std::string of_perturbation(const Run &r, const std::string &entry)
+    {
+      return first(of_problem(r, entry), if_(std::stod(r.parameters.value("Turing/Perturbation")) == 0., "'Turing/Perturbation' is 0"));
+    }
+
+    std::string of_steady_state(const Run &r, const std::string &entry)
+    {
+      return first(of_problem(r, entry), if_(r.parameters.value("Turing/Steady state") == "none", is(r, "Turing/Steady state")));
+    }
+
+    template <const char *const *domains>
+    std::string of_domains(const Run &r, const std::string &entry)
+    {
+      std::string why = is(r, "Mesh/Domain");
+      for (const char *const *name = domains; *name != nullptr; ++name)
+        if (r.parameters.mesh.domain == *name)
+          why.clear();
+      return first(of_mesh(r, entry), why);
+    }
+
+    constexpr const char *with_corners[] = {"hypercube", "box", "L-shape", nullptr};
+    constexpr const char *with_cells[]   = {"hypercube", "box", nullptr};
+    constexpr const char *with_radius[]  = {"ball", "cylinder", "sphere", "torus", nullptr};
+    constexpr const char *with_tube[]    = {"torus", nullptr};
+    constexpr const char *with_length[]  = {"cylinder", nullptr};
+    constexpr const char *with_file[]    = {"file", "surface file", nullptr};
+
+    std::string of_length(const Run &r, const std::string &entry)
+    {
+      return first(of_domains<with_length>(r, entry), if_(r.parameters.dimension == 2, "'Dimension' is 2"));
+    }
+
+    std::string of_refinements(const Run &r, const std::string &entry)
+    {
+      return first(of_mesh(r, entry), if_(is_study(r) && !r.parameters.smoother_study.refinements.empty(), "'Smoother study/Refinements' is given"));
+    }
+
+    std::string of_adaptive(const Run &r, const std::string &entry)
+    {
+      return first(of_mesh(r, entry), if_(!r.parameters.mesh.adaptive, "'Mesh/Adaptive' is false"));
+    }
+
+    std::string of_growth(const Run &r, const std::string & /*entry*/)
+    {
+      return if_(!r.parameters.growth.grows(), "'Mesh/Growth' is none");
+    }
+
+    std::string of_scaled_output(const Run &r, const std::string &entry)
+    {
+      return first(of_run_in_time(r, entry), of_growth(r, entry));
+    }
+
+    std::string of_sweep(const Run &r, const std::string & /*entry*/)
+    {
+      return if_(r.parameters.sweep.axes.empty() && r.parameters.sweep.ranks_per_run > 0, "'Run/Sweep' is empty");
+    }
+  } // namespace
+
+  const std::vector<Row> &rows_of_problem()
+  {
+    static const std::vector<Row> rows = {
+      {"Problem", fixed, fixed, of_mesh},
+      {"Dimension", fixed, fixed, of_mesh},
+      {"Study", fixed, fixed, used},
+      {"Run/Directory", free, free, used},
+      {"Run/Wall time", free, free, of_run_in_time},
+      {"Run/Stop if too slow", free, free, of_run_in_time},
+      {"Run/Checkpoint *", free, free, of_run_in_time},
+      {"Run/Sweep", free, free, used},
+      {"Run/Sweep ranks per run", free, free, of_sweep},
+      {"Output/Times", free, free, of_run_in_time},
+      {"Output/Interval", free, free, of_run_in_time},
+      {"Output/Scale by growth", free, free, of_scaled_output},
+      {"Output/Log every", free, free, of_run_in_time},
+      {"Output/Spot threshold", effect, effect, of_run_in_time},
+      {"Laplace/*", fixed, fixed, of_problem},
+      {"Laplace/Exact solution", fixed, fixed, of_exact_solution},
+      {"Laplace/Boundary *", fixed, fixed, of_boundary},
+      {"Helmholtz/*", fixed, fixed, of_problem},
+      {"Helmholtz/Exact solution", fixed, fixed, of_exact_solution},
+      {"Helmholtz/Boundary *", fixed, fixed, of_boundary},
+      {"Reaction-diffusion/*", fixed, fixed, of_problem},
+      {"Reaction-diffusion/alpha", fixed, fixed, of_reaction<true>},
+      {"Reaction-diffusion/beta", fixed, fixed, of_reaction<true>},
+      {"Reaction-diffusion/f", fixed, fixed, of_reaction<false>},
+      {"Reaction-diffusion/Derivative of f", fixed, fixed, of_reaction<false>},
+      {"Reaction-diffusion/Boundary *", fixed, fixed, of_boundary},
+      {"Turing/*", effect, fixed, of_turing}, // constants, sources, exact solutions
+      {"Turing/Kinetics", fixed, fixed, of_problem},
+      {"Turing/kappa", effect, fixed, of_built_in_kinetics},
+      {"Turing/Species", fixed, fixed, of_expressions},
+      {"Turing/Constants", effect, fixed, of_problem},
+      {"Turing/Reaction *", effect, fixed, of_expressions},
+      {"Turing/Diffusion *", effect, fixed, of_problem},
+      {"Turing/Steady state guess", effect, fixed, of_steady_state},
+      {"Turing/Start from steady state", fixed, fixed, of_problem},
+      {"Turing/Perturbation", fixed, fixed, of_problem},
+      {"Turing/Seed", fixed, fixed, of_perturbation},
+      {"Turing/Initial value *", fixed, fixed, of_problem},
+      {"Mesh/Domain", fixed, fixed, of_mesh},
+      {"Mesh/Lower corner", fixed, fixed, of_domains<with_corners>},
+      {"Mesh/Upper corner", fixed, fixed, of_domains<with_corners>},
+      {"Mesh/Cells", fixed, fixed, of_domains<with_cells>},
+      {"Mesh/Radius", fixed, fixed, of_domains<with_radius>},
+      {"Mesh/Tube radius", fixed, fixed, of_domains<with_tube>},
+      {"Mesh/Half length", fixed, fixed, of_length},
+      {"Mesh/File", fixed, fixed, of_domains<with_file>},
+      {"Mesh/Global refinements", fixed, fixed, of_refinements},
+      {"Mesh/Adaptive", fixed, fixed, of_mesh},
+      {"Mesh/Adaptive cycles", fixed, further, of_adaptive},
+      {"Mesh/Refine fraction", fixed, fixed, of_adaptive},
+      {"Mesh/Coarsen fraction", fixed, fixed, of_adaptive},
+      {"Mesh/Growth", fixed, fixed, of_steps},
+      {"Mesh/Growth rate", fixed, fixed, of_growth},
+    };
+    return rows;
+  }
+} // namespace leopard::entry_rows
