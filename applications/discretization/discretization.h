@@ -83,6 +83,9 @@ namespace leopard
     /** Initial values at the nodes, zero in constrained unknowns. @throws Error naming the entry if one is not finite. */
     void interpolate_initial_values(HostVector &u) const;
 
+    /** u from values at the own nodes, field c of node i of nodes() at [i * n_components() + c]; zero in constrained unknowns. */
+    void set_values_at_nodes(const std::vector<double> &values, HostVector &u) const;
+
     /** Sets constrained unknowns (boundary values, hanging nodes) from the others. */
     void distribute_constraints(HostVector &u) const;
 

@@ -28,6 +28,14 @@ namespace leopard
   }
 
   template <int dim, int spacedim>
+  void Discretization<dim, spacedim>::set_values_at_nodes(const std::vector<double> &values, HostVector &u) const
+  {
+    u.reinit(owned_unknowns, comm);
+    std::copy(values.begin(), values.end(), u.begin());
+    constraints.set_zero(u);
+  }
+
+  template <int dim, int spacedim>
   IndexSet Discretization<dim, spacedim>::constrained_unknowns() const
   {
     std::vector<types::global_dof_index> rows;
@@ -104,16 +112,19 @@ namespace leopard
   }
 
   template std::vector<double> Discretization<2>::nodes() const;
+  template void                Discretization<2>::set_values_at_nodes(const std::vector<double> &, HostVector &) const;
   template IndexSet            Discretization<2>::constrained_unknowns() const;
   template MultigridHierarchy  Discretization<2>::hierarchy(unsigned int, const LocalMatrix &, unsigned int);
   template double              Discretization<2>::remove_mean(HostVector &, const HostVector &) const;
   template double              Discretization<2>::balance(HostVector &) const;
   template std::vector<double> Discretization<3>::nodes() const;
+  template void                Discretization<3>::set_values_at_nodes(const std::vector<double> &, HostVector &) const;
   template IndexSet            Discretization<3>::constrained_unknowns() const;
   template MultigridHierarchy  Discretization<3>::hierarchy(unsigned int, const LocalMatrix &, unsigned int);
   template double              Discretization<3>::remove_mean(HostVector &, const HostVector &) const;
   template double              Discretization<3>::balance(HostVector &) const;
   template std::vector<double> Discretization<2, 3>::nodes() const;
+  template void                Discretization<2, 3>::set_values_at_nodes(const std::vector<double> &, HostVector &) const;
   template IndexSet            Discretization<2, 3>::constrained_unknowns() const;
   template MultigridHierarchy  Discretization<2, 3>::hierarchy(unsigned int, const LocalMatrix &, unsigned int);
   template double              Discretization<2, 3>::remove_mean(HostVector &, const HostVector &) const;

@@ -73,6 +73,13 @@ namespace leopard
                           "Exact solution for " + field +
                             ", an expression in x, y, z, t; needed for a convergence table. Empty: none. Dimensionless.");
       }
+    prm.declare_entry(
+      "Initial values from",
+      "",
+      Anything(),
+      "Takes all fields at time zero (the first guess in a stationary problem) by their names from the newest checkpoint of another run, "
+      "or from a file of ParaView's: the run's folder, or a .vtu or .pvtu file, from where the program is started. The mesh may be "
+      "another one: between its nodes fields are interpolated in its cells. Empty: the initial values of this section.");
     if (!time_dependent())
       {
         prm.declare_entry(
@@ -111,6 +118,7 @@ namespace leopard
     source.clear();
     initial.clear();
     exact_solution.clear();
+    initial_from = prm.get("Initial values from");
     for (const std::string &field : fields())
       {
         const auto expression = [&](const std::string &what) {

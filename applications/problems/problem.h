@@ -83,6 +83,9 @@ namespace leopard
     /** u_c at time zero, or the first guess of a nonlinear stationary problem. */
     virtual double initial_value(unsigned int c, const dealii::Point<3> &x) const;
 
+    /** A value that the field has at time zero before its random perturbation, with that. */
+    virtual double perturbed(unsigned int /*c*/, const dealii::Point<3> & /*x*/, double value) const { return value; }
+
     /** A constant solution of the equation, n numbers; empty if none is known. */
     virtual const std::vector<double> &steady_state() const;
 
@@ -100,7 +103,8 @@ namespace leopard
 
     // What every problem reads from its section, one expression a field
     std::vector<Expression> source;          ///< s_c(x,t)
-    std::vector<Expression> initial;         ///< initial values
+    std::vector<Expression> initial;         ///< initial values, unless they are taken from elsewhere
+    std::string             initial_from;    ///< a run's folder or a VTU file with them; empty: the expressions
     std::vector<Expression> exact_solution;  ///< empty if the file has none
     BoundaryExpressions     boundary_values; ///< Dirichlet; stationary problems only
     BoundaryExpressions     boundary_fluxes; ///< Neumann; stationary problems only

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis.h"
 
+#include "initial_values.h"
 #include "parameters.h"
 #include "start_check.h"
 
@@ -15,8 +16,10 @@ namespace leopard
     const Domain domain = parameters.mesh.is_surface() ? describe_domain<2, 3>(parameters.mesh, comm)
                           : parameters.dimension == 2  ? describe_domain<2, 2>(parameters.mesh, comm)
                                                        : describe_domain<3, 3>(parameters.mesh, comm);
-    std::string  lines;
-    Forecast     forecast;
+    if (starts_anew)
+      check_source_of_initial_values(parameters, comm);
+    std::string lines;
+    Forecast    forecast;
     if (parameters.problem->has_analysis())
       {
         std::string    text;

@@ -177,8 +177,16 @@ namespace leopard
 
   std::optional<Checkpoints::Found> Checkpoints::newest(Log &log) const
   {
-    Found       found;
-    std::string text;
+    return newest_of(
+      run.path(), [&](const std::string &text) { log.warning(text); }, comm);
+  }
+
+  std::optional<Checkpoints::Found>
+  Checkpoints::newest_of(const std::string &run_directory, const std::function<void(const std::string &)> &warn, MPI_Comm comm)
+  {
+    const std::string directory = run_directory + "/checkpoints";
+    Found             found;
+    std::string       text;
     on_rank_zero(comm, [&] {
       const auto folders = complete_folders(directory);
       for (const fs::path &folder : folders)
@@ -191,7 +199,7 @@ namespace leopard
               text            = text_of(metadata);
               return;
             }
-          log.warning("the checkpoint '" + folder.string() + "' is passed over: " + damage);
+          warn("the checkpoint '" + folder.string() + "' is passed over: " + damage);
         }
       if (!folders.empty())
         throw std::runtime_error("no checkpoint in '" + directory + "' can be used\n  expected: a whole one; --overwrite to start anew");

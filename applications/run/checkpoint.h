@@ -40,8 +40,10 @@ namespace leopard
       std::shared_ptr<const nlohmann::json> metadata;
     };
 
-    /** The newest that is complete; damaged ones are passed over with a warning. Collective. */
+    /** The newest that is complete; damaged ones are passed over with a warning. Collective. @throws Error if all are damaged. */
     std::optional<Found> newest(Log &log) const;
+    /** That of a run that only is read. @param warn gets a text for each that is damaged, on rank 0. Collective. @throws Error as above. */
+    static std::optional<Found> newest_of(const std::string &run_directory, const std::function<void(const std::string &)> &warn, MPI_Comm comm);
 
   private:
     RunDirectory     &run;

@@ -45,6 +45,17 @@ namespace leopard::entry_rows
       return first(of_problem(r, entry), if_(r.parameters.value("Turing/Kinetics") != "expressions", is(r, "Turing/Kinetics")));
     }
 
+    std::string of_initial_values(const Run &r, const std::string &entry)
+    {
+      const std::string source = r.parameters.problem->name() + "/Initial values from";
+      return first(of_problem(r, entry), if_(!is_study(r) && !r.parameters.problem->initial_from.empty(), "'" + source + "' is given"));
+    }
+
+    std::string of_initial_source(const Run &r, const std::string &entry)
+    {
+      return first(of_problem(r, entry), if_(is_study(r), "a study of smoothers begins with the initial values of the file"));
+    }
+
     std::string of_perturbation(const Run &r, const std::string &entry)
     {
       return first(of_problem(r, entry), if_(std::stod(r.parameters.value("Turing/Perturbation")) == 0., "'Turing/Perturbation' is 0"));
@@ -123,15 +134,21 @@ namespace leopard::entry_rows
       {"Laplace/*", fixed, fixed, of_problem},
       {"Laplace/Exact solution", fixed, fixed, of_exact_solution},
       {"Laplace/Boundary *", fixed, fixed, of_boundary},
+      {"Laplace/Initial value", fixed, fixed, of_initial_values},
+      {"Laplace/Initial values from", fixed, fixed, of_initial_source},
       {"Helmholtz/*", fixed, fixed, of_problem},
       {"Helmholtz/Exact solution", fixed, fixed, of_exact_solution},
       {"Helmholtz/Boundary *", fixed, fixed, of_boundary},
+      {"Helmholtz/Initial value", fixed, fixed, of_initial_values},
+      {"Helmholtz/Initial values from", fixed, fixed, of_initial_source},
       {"Reaction-diffusion/*", fixed, fixed, of_problem},
       {"Reaction-diffusion/alpha", fixed, fixed, of_reaction<true>},
       {"Reaction-diffusion/beta", fixed, fixed, of_reaction<true>},
       {"Reaction-diffusion/f", fixed, fixed, of_reaction<false>},
       {"Reaction-diffusion/Derivative of f", fixed, fixed, of_reaction<false>},
       {"Reaction-diffusion/Boundary *", fixed, fixed, of_boundary},
+      {"Reaction-diffusion/Initial value", fixed, fixed, of_initial_values},
+      {"Reaction-diffusion/Initial values from", fixed, fixed, of_initial_source},
       {"Turing/*", effect, fixed, of_turing}, // constants, sources, exact solutions
       {"Turing/Kinetics", fixed, fixed, of_problem},
       {"Turing/kappa", effect, fixed, of_built_in_kinetics},
@@ -140,10 +157,11 @@ namespace leopard::entry_rows
       {"Turing/Reaction *", effect, fixed, of_expressions},
       {"Turing/Diffusion *", effect, fixed, of_problem},
       {"Turing/Steady state guess", effect, fixed, of_steady_state},
-      {"Turing/Start from steady state", fixed, fixed, of_problem},
+      {"Turing/Start from steady state", fixed, fixed, of_initial_values},
       {"Turing/Perturbation", fixed, fixed, of_problem},
       {"Turing/Seed", fixed, fixed, of_perturbation},
-      {"Turing/Initial value *", fixed, fixed, of_problem},
+      {"Turing/Initial value *", fixed, fixed, of_initial_values},
+      {"Turing/Initial values from", fixed, fixed, of_initial_source},
       {"Mesh/Domain", fixed, fixed, of_mesh},
       {"Mesh/Lower corner", fixed, fixed, of_domains<with_corners>},
       {"Mesh/Upper corner", fixed, fixed, of_domains<with_corners>},

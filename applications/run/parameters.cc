@@ -165,7 +165,7 @@ namespace leopard
       {
         std::vector<double> derivatives(start.size());
         problem->reaction(start.size(), start.data(), nullptr, derivatives.data());
-        task.may_be_indefinite = !(*std::max_element(derivatives.begin(), derivatives.end()) <= 0.);
+        task.may_be_indefinite = !problem->initial_from.empty() || !(*std::max_element(derivatives.begin(), derivatives.end()) <= 0.);
       }
     const double cells = mesh.n_coarse_cells(dimension);
     if (!mesh.adaptive && cells > 0.)
@@ -305,6 +305,21 @@ namespace leopard
       directory = "output/" + path.stem().string();
     if (!mesh.file.empty() && std::filesystem::path(mesh.file).is_relative())
       mesh.file = (path.parent_path() / mesh.file).lexically_normal().string();
+    check_source();
+  }
+
+  void Parameters::check_source() const
+  {
+    // several runs read it, and --overwrite deletes what is in the directory before the second one
+    if (problem->initial_from.empty() || (sweep.axes.empty() && verification.refinements == 0))
+      return;
+    std::error_code   ignored;
+    const auto        here     = std::filesystem::weakly_canonical(directory, ignored);
+    const auto        source   = std::filesystem::weakly_canonical(problem->initial_from, ignored);
+    const std::string relative = source.lexically_relative(here).string();
+    if (!relative.empty() && relative.rfind("..", 0) != 0)
+      throw Error("'" + problem->name() + "/Initial values from' is " + problem->initial_from + ", which is in the directory of this " +
+                  (sweep.axes.empty() ? "study" : "sweep") + ", " + directory + "\n  expected: another 'Run/Directory'");
   }
 
   void Parameters::read_cases(const std::string &file, const std::vector<std::string> &overrides, MPI_Comm comm)

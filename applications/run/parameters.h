@@ -89,6 +89,7 @@ namespace leopard
     void       check_contradictions() const;
     SolverTask solver_task() const;
     void       check_multigrid() const;
+    void       check_source() const;
     Parameters() = default;
   };
 } // namespace leopard

@@ -189,14 +189,20 @@ namespace leopard
         text += (text.empty() ? "" : ", ") + ("'" + entry + "' from " + before + " to " + now);
       }
     context.provenance.json()["changed_on_resume"] = all;
+    if (context.beginning.checkpoint->metadata->contains("initial_values"))
+      context.provenance.json()["initial_values"] = context.beginning.checkpoint->metadata->at("initial_values");
     if (!text.empty())
       context.log.line("changed on resume: " + text);
   }
 
   json resume_metadata(const RunContext &context)
   {
-    return {{"parameters", context.parameters.all_entries},
-            {"mesh_file", context.provenance.json()["mesh_file"]},
-            {"changes", context.provenance.json().value("changed_on_resume", json::array())}};
+    const json &report   = context.provenance.json();
+    json        metadata = {{"parameters", context.parameters.all_entries},
+                            {"mesh_file", report.at("mesh_file")},
+                            {"changes", report.value("changed_on_resume", json::array())}};
+    if (report.contains("initial_values"))
+      metadata["initial_values"] = report.at("initial_values");
+    return metadata;
   }
 } // namespace leopard

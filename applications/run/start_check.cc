@@ -148,8 +148,8 @@ namespace leopard
     if (const std::string text = poor_mesh(parameters, domain, forecast); !text.empty())
       warnings.push_back(text);
     const bool has_sources = std::any_of(problem.source.begin(), problem.source.end(), [](const Expression &s) { return !s.is_zero(); });
-    if (!starts_anew || !problem.time_dependent() || !problem.has_reaction() || has_sources || !problem.exact_solution.empty() ||
-        domain.n_cells == 1.)
+    if (!starts_anew || !problem.initial_from.empty() || !problem.time_dependent() || !problem.has_reaction() || has_sources ||
+        !problem.exact_solution.empty() || domain.n_cells == 1.)
       return warnings;
 
     const bool                       is_box = !domain.lengths.empty();

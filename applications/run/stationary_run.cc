@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "checkpoint.h"
 #include "collective.h"
+#include "initial_values.h"
 #include "log.h"
 #include "provenance.h"
 #include "simulation.h"
@@ -152,7 +153,7 @@ namespace leopard
     else
       {
         discretization.refine_coarse_mesh(parameters.mesh.global_refinements);
-        discretization.interpolate_initial_values(u);
+        set_initial_values(context, discretization, u);
       }
 
     for (unsigned int cycle = first_cycle; cycle < n_cycles; ++cycle)

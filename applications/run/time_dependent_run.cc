@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "checkpoint.h"
 #include "collective.h"
+#include "initial_values.h"
 #include "log.h"
 #include "provenance.h"
 #include "simulation.h"
@@ -79,7 +80,7 @@ namespace leopard
         else
           {
             discretization.refine_coarse_mesh(context.parameters.mesh.global_refinements + extra_refinements);
-            discretization.interpolate_initial_values(u);
+            set_initial_values(context, discretization, u);
           }
         discretization.assemble(system, 0.);
         implicit =

@@ -352,7 +352,11 @@ namespace leopard
 
   double Turing::initial_value(unsigned int c, const dealii::Point<3> &x) const
   {
-    const double value = (starts_from_steady_state ? chosen_state[c] : 0.) + initial[c].value(x);
+    return perturbed(c, x, (starts_from_steady_state ? chosen_state[c] : 0.) + initial[c].value(x));
+  }
+
+  double Turing::perturbed(unsigned int c, const dealii::Point<3> &x, double value) const
+  {
     return perturbation == 0. ? value : value * (1. + perturbation * random_at(x, c, seed));
   }
 } // namespace leopard

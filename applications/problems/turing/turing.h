@@ -39,6 +39,7 @@ namespace leopard
     void         reaction(unsigned int n_nodes, const double *u, double *rates, double *jacobian, const Places &places = {}) const override;
     bool         reaction_depends_on_place() const override { return kinetics->depends_on_place(); }
     double       initial_value(unsigned int c, const dealii::Point<3> &x) const override;
+    double       perturbed(unsigned int c, const dealii::Point<3> &x, double value) const override;
     bool         has_analysis() const override { return !chosen_state.empty() || kinetics->depends_on_place(); }
     Forecast     analyze(const Domain &domain, std::string &text, nlohmann::json &report) const override;
     unsigned int pattern_field() const override { return kinetics->pattern_species(); }

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "saved_fields.h"
+
+#include "semi_discrete_system.h"
+#include "simplex_refinement.h"
+
+#include <applications/run/collective.h>
+#include <solvers/base/errors.h>
+
+#include <deal.II/distributed/solution_transfer.h>
+#include <deal.II/distributed/tria.h>
+#include <deal.II/dofs/dof_handler.h>
+#include <deal.II/dofs/dof_tools.h>
+#include <deal.II/fe/fe_q.h>
+#include <deal.II/fe/fe_simplex_p.h>
+#include <deal.II/fe/fe_values.h>
+
+#include <cstring>
+
+namespace leopard
+{
+  using namespace dealii;
+
+  namespace
+  {
+    /** The numbers of a file of triangles or tetrahedra, which hold all vectors cell by cell, behind the numbers of cells and vectors. */
+    template <int dim, int spacedim>
+    std::vector<double> load_on_simplices(const SavedFields &saved, parallel::TriangulationBase<dim, spacedim> &triangulation, MPI_Comm comm)
+    {
+      const std::string path = saved.folder + "/values", text = read_file(path, comm);
+      std::size_t       sizes[2] = {0, 0};
+      if (text.size() >= sizeof(sizes))
+        std::memcpy(sizes, text.data(), sizeof(sizes));
+      while (triangulation.n_active_cells() < sizes[0] && sizes[0] < text.size())
+        refine_simplices(triangulation);
+      const std::size_t n_values = FE_SimplexP<dim, spacedim>(saved.degree).dofs_per_cell * sizes[0] * sizes[1];
+      if (sizes[0] != triangulation.n_active_cells() || sizes[1] != saved.n_fields * saved.n_vectors ||
+          text.size() != sizeof(sizes) + n_values * sizeof(double))
+        throw Error("the file '" + path + "' is not of the mesh and the fields that the run there names\n  expected: a whole checkpoint");
+      std::vector<double> values(n_values);
+      std::memcpy(values.data(), text.data() + sizeof(sizes), n_values * sizeof(double));
+      return values;
+    }
+
+    template <int dim, int spacedim>
+    std::vector<HostVector> load_on_quadrilaterals(const SavedFields &saved, const DoFHandler<dim, spacedim> &dof_handler, MPI_Comm comm)
+    {
+      const IndexSet            owned = dof_handler.locally_owned_dofs(), relevant = DoFTools::extract_locally_relevant_dofs(dof_handler);
+      std::vector<HostVector>   scalars(saved.n_fields * saved.n_vectors, HostVector(owned, comm));
+      std::vector<HostVector *> pointers;
+      for (HostVector &scalar : scalars)
+        pointers.push_back(&scalar);
+      parallel::distributed::SolutionTransfer<dim, HostVector, spacedim> transfer(dof_handler);
+      transfer.deserialize(pointers);
+      std::vector<HostVector> wanted;
+      for (const unsigned int field : saved.wanted)
+        {
+          wanted.emplace_back(owned, relevant, comm);
+          wanted.back() = scalars[field];
+        }
+      return wanted;
+    }
+  } // namespace
+
+  template <int dim, int spacedim>
+  void add_saved_fields(const SavedFields &saved, CellFields<dim, spacedim> &cells, MPI_Comm comm)
+  {
+    const auto                triangulation = make_coarse_mesh<dim, spacedim>(saved.mesh, false, comm);
+    const bool                simplices     = has_simplices(*triangulation);
+    DoFHandler<dim, spacedim> dof_handler(*triangulation);
+    std::vector<double>       all; // on simplices
+    std::vector<HostVector>   wanted;
+    if (simplices)
+      {
+        all = load_on_simplices(saved, *triangulation, comm);
+        dof_handler.distribute_dofs(FE_SimplexP<dim, spacedim>(saved.degree));
+      }
+    else
+      {
+        dynamic_cast<parallel::distributed::Triangulation<dim, spacedim> &>(*triangulation).load(saved.folder + "/mesh");
+        dof_handler.distribute_dofs(FE_Q<dim, spacedim>(saved.degree));
+        wanted = load_on_quadrilaterals(saved, dof_handler, comm);
+      }
+
+    const auto             &element = dof_handler.get_fe();
+    const auto              mapping = make_mapping(*triangulation, saved.mesh.is_uniform() ? 1 : saved.degree);
+    const Quadrature<dim>   nodes(element.get_unit_support_points());
+    FEValues<dim, spacedim> places(*mapping, element, nodes, update_quadrature_points);
+    const unsigned int      n = nodes.size(), n_wanted = saved.wanted.size();
+    dealii::Vector<double>  local(n);
+    std::vector<double>     values(static_cast<std::size_t>(n) * n_wanted);
+    const LagrangeCell      kind{simplices, saved.degree, false};
+    for (const auto &cell : dof_handler.active_cell_iterators())
+      if (cell->is_locally_owned())
+        {
+          places.reinit(cell);
+          for (unsigned int c = 0; c < n_wanted; ++c)
+            {
+              if (simplices)
+                std::copy_n(&all[(static_cast<std::size_t>(saved.wanted[c]) * triangulation->n_active_cells() + cell->active_cell_index()) * n],
+                            n,
+                            local.begin());
+              else
+                cell->get_dof_values(wanted[c], local);
+              for (unsigned int i = 0; i < n; ++i)
+                values[i * n_wanted + c] = local[i];
+            }
+          cells.add(kind, places.get_quadrature_points(), values);
+        }
+  }
+
+  template void add_saved_fields(const SavedFields &, CellFields<2, 2> &, MPI_Comm);
+  template void add_saved_fields(const SavedFields &, CellFields<3, 3> &, MPI_Comm);
+  template void add_saved_fields(const SavedFields &, CellFields<2, 3> &, MPI_Comm);
+} // namespace leopard

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "vtu_fields.h"
+
+#include "vtu_file.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <stdexcept>
+
+namespace leopard
+{
+  namespace
+  {
+    /** Of a cell type of VTK. */
+    struct CellType
+    {
+      int  dimension = -1; ///< -1: not known
+      bool simplex   = false;
+      bool is_box    = false; ///< pixel or voxel, whose points are in deal.II's order
+    };
+
+    CellType type_of(unsigned int number)
+    {
+      switch (number)
+        {
+          case 1: // vertices and lines
+          case 2:
+            return {0};
+          case 3:
+          case 4:
+          case 21:
+          case 68:
+            return {1};
+          case 8:
+            return {2, false, true};
+          case 9:
+          case 28: // biquadratic
+          case 70: // Lagrange
+            return {2};
+          case 5:
+          case 22:
+          case 69:
+            return {2, true};
+          case 11:
+            return {3, false, true};
+          case 12:
+          case 29:
+          case 72:
+            return {3};
+          case 10:
+          case 24:
+          case 71:
+            return {3, true};
+          default:
+            return {};
+        }
+    }
+
+    /** The degree of a Lagrange cell with n nodes; 0: there is none that can be read. */
+    unsigned int degree_of(int dim, bool simplex, std::size_t n)
+    {
+      for (unsigned int p = 1; p <= (simplex ? 2U : 8U); ++p)
+        if (n == (!simplex   ? static_cast<std::size_t>(std::lround(std::pow(p + 1, dim)))
+                  : dim == 2 ? (p + 1) * (p + 2) / 2
+                             : (p + 1) * (p + 2) * (p + 3) / 6))
+          return p;
+      return 0;
+    }
+
+    template <int dim, int spacedim>
+    class Piece
+    {
+    public:
+      Piece(const std::string &path_, const VtuPiece &piece_, const std::vector<std::string> &names, CellFields<dim, spacedim> &cells_)
+        : path(path_)
+        , piece(piece_)
+        , cells(cells_)
+      {
+        for (const std::string &name : names)
+          fields.push_back(&piece.fields.at(name));
+      }
+
+      void add_cells()
+      {
+        if constexpr (spacedim == 2)
+          check_plane();
+        for (std::size_t c = 0; c < piece.types.size(); ++c)
+          {
+            const CellType type = type_of(piece.types[c]);
+            if (type.dimension < 0 || type.dimension > dim)
+              fail("has a cell of VTK's type " + std::to_string(piece.types[c]) + (type.dimension > dim ? ", of dimension 3" : ""));
+            if (type.dimension == dim)
+              add_cell(c, type);
+          }
+      }
+
+    private:
+      [[noreturn]] void fail(const std::string &what) const
+      {
+        throw std::runtime_error("the file '" + path + "' " + what +
+                                 "\n  expected: " + (dim == 2 ? "triangles and quadrilaterals" : "tetrahedra and hexahedra") +
+                                 (spacedim == 2 ? " in the plane z = 0" : "") + ", linear, quadratic or of Lagrange's kind");
+      }
+
+      void check_plane() const
+      {
+        double size = 0., height = 0.;
+        for (std::size_t i = 0; i < piece.points.size(); i += 3)
+          {
+            size   = std::max({size, std::abs(piece.points[i]), std::abs(piece.points[i + 1])});
+            height = std::max(height, std::abs(piece.points[i + 2]));
+          }
+        if (!(height <= 1e-6 * size))
+          fail("has points outside of the plane z = 0");
+      }
+
+      void add_cell(std::size_t c, const CellType &type)
+      {
+        const std::size_t  begin = c == 0 ? 0 : piece.offsets[c - 1], n = piece.offsets[c] - begin;
+        const LagrangeCell kind{type.simplex, degree_of(dim, type.simplex, n), true};
+        if (kind.degree == 0 || (type.is_box && kind.degree > 1))
+          fail("has a cell of VTK's type " + std::to_string(piece.types[c]) + " with " + std::to_string(n) + " points");
+        std::vector<std::size_t> corners(n);
+        for (std::size_t i = 0; i < n; ++i)
+          corners[i] = piece.connectivity[begin + i];
+        if (!type.simplex && !type.is_box) // VTK goes around a face
+          for (std::size_t first = 0; first < (dim == 2 ? 4 : 8); first += 4)
+            std::swap(corners[first + 2], corners[first + 3]);
+        nodes.resize(n);
+        for (std::size_t i = 0; i < n; ++i)
+          for (int d = 0; d < spacedim; ++d)
+            nodes[i][d] = piece.points[3 * corners[i] + d];
+        if (kind.degree > 1)
+          sort_nodes(kind, piece.types[c], corners);
+        values.resize(n * fields.size());
+        for (std::size_t i = 0; i < n; ++i)
+          for (std::size_t f = 0; f < fields.size(); ++f)
+            values[i * fields.size() + f] = (*fields[f])[corners[i]];
+        cells.add(kind, nodes, values);
+      }
+
+      /** The order of Lagrange cells has changed between versions of VTK; that of a file is found once. */
+      void sort_nodes(const LagrangeCell &kind, unsigned int type, std::vector<std::size_t> &points)
+      {
+        std::vector<unsigned int> &order = orders[{type, kind.degree}];
+        if (order.empty())
+          order = cells.order_of_nodes(kind, nodes);
+        if (order.empty())
+          fail("has a cell of VTK's type " + std::to_string(type) + " whose points are not where those of such a cell are");
+        const auto old_nodes  = nodes;
+        const auto old_points = points;
+        for (std::size_t i = 0; i < order.size(); ++i)
+          {
+            nodes[i]  = old_nodes[order[i]];
+            points[i] = old_points[order[i]];
+          }
+      }
+
+      const std::string                                                          path;
+      const VtuPiece                                                            &piece;
+      CellFields<dim, spacedim>                                                 &cells;
+      std::vector<const std::vector<double> *>                                   fields;
+      std::vector<dealii::Point<spacedim>>                                       nodes; // of one cell
+      std::vector<double>                                                        values;
+      std::map<std::pair<unsigned int, unsigned int>, std::vector<unsigned int>> orders;
+    };
+  } // namespace
+
+  template <int dim, int spacedim>
+  bool add_vtu(const std::string &path, const std::vector<std::string> &fields, CellFields<dim, spacedim> &cells)
+  {
+    bool single_precision = false;
+    for (const VtuPiece &piece : read_vtu(path, fields))
+      {
+        Piece<dim, spacedim>(path, piece, fields, cells).add_cells();
+        single_precision = single_precision || piece.single_precision;
+        if (piece.single_points)
+          cells.have_single_precision();
+      }
+    return single_precision;
+  }
+
+  template bool add_vtu(const std::string &, const std::vector<std::string> &, CellFields<2, 2> &);
+  template bool add_vtu(const std::string &, const std::vector<std::string> &, CellFields<3, 3> &);
+  template bool add_vtu(const std::string &, const std::vector<std::string> &, CellFields<2, 3> &);
+} // namespace leopard
