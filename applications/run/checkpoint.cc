@@ -178,11 +178,13 @@ namespace leopard
   std::optional<Checkpoints::Found> Checkpoints::newest(Log &log) const
   {
     return newest_of(
-      run.path(), [&](const std::string &text) { log.warning(text); }, comm);
+      run.path(), [&](const std::string &text) { log.warning(text); }, "a whole one; --overwrite to start anew", comm);
   }
 
-  std::optional<Checkpoints::Found>
-  Checkpoints::newest_of(const std::string &run_directory, const std::function<void(const std::string &)> &warn, MPI_Comm comm)
+  std::optional<Checkpoints::Found> Checkpoints::newest_of(const std::string                              &run_directory,
+                                                           const std::function<void(const std::string &)> &warn,
+                                                           const std::string                              &expected,
+                                                           MPI_Comm                                        comm)
   {
     const std::string directory = run_directory + "/checkpoints";
     Found             found;
@@ -202,7 +204,7 @@ namespace leopard
           warn("the checkpoint '" + folder.string() + "' is passed over: " + damage);
         }
       if (!folders.empty())
-        throw std::runtime_error("no checkpoint in '" + directory + "' can be used\n  expected: a whole one; --overwrite to start anew");
+        throw std::runtime_error("no checkpoint in '" + directory + "' can be used\n  expected: " + expected);
     });
     found.directory = dealii::Utilities::MPI::broadcast(comm, found.directory);
     text            = dealii::Utilities::MPI::broadcast(comm, text);

@@ -42,8 +42,12 @@ namespace leopard
 
     /** The newest that is complete; damaged ones are passed over with a warning. Collective. @throws Error if all are damaged. */
     std::optional<Found> newest(Log &log) const;
-    /** That of a run that only is read. @param warn gets a text for each that is damaged, on rank 0. Collective. @throws Error as above. */
-    static std::optional<Found> newest_of(const std::string &run_directory, const std::function<void(const std::string &)> &warn, MPI_Comm comm);
+    /**
+     * That of a run that need not be this one. @param warn gets a text for each that is damaged, on rank 0. Collective.
+     * @throws Error with what is expected if all are damaged.
+     */
+    static std::optional<Found>
+    newest_of(const std::string &run_directory, const std::function<void(const std::string &)> &warn, const std::string &expected, MPI_Comm comm);
 
   private:
     RunDirectory     &run;

@@ -79,7 +79,10 @@ namespace leopard
       const std::string folder  = problem.initial_from;
       Source            source;
       const auto        found = Checkpoints::newest_of(
-        folder, [&](const std::string &text) { source.warnings.push_back(text); }, comm);
+        folder,
+        [&](const std::string &text) { source.warnings.push_back(text); },
+        "a whole one in the folder that " + entry_of(problem) + " names, or one of that run's .pvtu files",
+        comm);
       if (!found)
         throw Error(where + ", which has no checkpoint\n  expected: the folder of a run that has written one, a .vtu or a .pvtu file");
       if (!found->metadata->contains("parameters"))
@@ -149,7 +152,18 @@ namespace leopard
           }
       });
       if (Utilities::MPI::broadcast(comm, is_run))
-        return find_checkpoint(parameters, where, comm);
+        try
+          {
+            return find_checkpoint(parameters, where, comm);
+          }
+        catch (const Error &)
+          {
+            throw;
+          }
+        catch (const std::exception &exception) // on all ranks, as they read the same
+          {
+            throw Error(where + ", whose checkpoint is not as Leopard writes it: " + exception.what() + "\n  expected: a run of this version");
+          }
       files = Utilities::MPI::broadcast(comm, files);
       std::istringstream lines(files);
       for (std::string file; std::getline(lines, file);)

@@ -127,6 +127,10 @@ class InitialValues(Program):
         self.assertTrue(texts and texts[0])
         return texts
 
+    def content(self, name):
+        """All that a run has left, but for the lock, which has the number of the last process."""
+        return {path: path.read_bytes() for path in (self.folder / "output" / name).rglob("*") if path.is_file() and path.name != "lock"}
+
     def residuals(self, said):
         """First residual and number of iterations of a linear problem."""
         number, first = re.search(r": (\d+) (?:iterations|cycles), residual (\S+) ->", said).groups()
@@ -175,10 +179,10 @@ class InitialValues(Program):
                 self.assertEqual(self.fields("tiny_turing", 0), self.fields("second", 0))
             else:  # one of two pieces is half of the domain
                 self.leopard(TINY, "Run/Directory=output/kept")
-                before = {path: path.read_bytes() for path in (self.folder / "output/kept").rglob("*") if path.is_file()}
+                before = self.content("kept")
                 error = self.leopard(TINY, FROM + "output/first/solution/" + path, "Run/Directory=output/kept", fails=True)
                 self.assertIn("nodes of the mesh lie outside of its cells, for example (", error)
-                self.assertEqual(before, {path: path.read_bytes() for path in before})
+                self.assertTrue(before == self.content("kept"), "the run that was there has changed")
 
     def test_other_numbers_of_ranks(self):
         self.leopard(TINY, "Run/Directory=output/first", ranks=2)
@@ -247,7 +251,7 @@ class InitialValues(Program):
     def test_what_cannot_be_used(self):
         file = self.write("linear.prm", LINEAR)
         self.leopard(file)
-        before = {path: path.read_bytes() for path in (self.folder / "output/linear").rglob("*") if path.is_file()}
+        before = self.content("linear")
         good = plane(3, False)
         text = vtu(*good, FORMS[3])
         points, cells, types, fields = good
@@ -272,7 +276,7 @@ class InitialValues(Program):
             "poly.vtu": (text.replace(b"UnstructuredGrid", b"PolyData"), "of VTK's type PolyData"),
             "html.vtu": (b"<html><body></body></html>", "no file of VTK"),
             "deep.vtu": (b"<a>" * 100000, "too deeply"),
-            "nothing.vtu": (b"", "is no whole XML file"),
+            "nothing.vtu": (b"", "no file of VTK"),
             "nan.vtu": (vtu(points, cells, types, nan, ASCII), "u is nan at ("),
             "small.vtu": (vtu(*plane(3, False, size=0.5), ASCII), "nodes of the mesh lie outside of its cells, for example ("),
             "lifted.vtu": (vtu([(x, y, 0.1 * x) for x, y, _ in points], cells, types, fields, ASCII), "outside of the plane z = 0"),
@@ -289,9 +293,12 @@ class InitialValues(Program):
                 self.assertIn(says, error)
                 self.assertIn("Laplace/Initial values from'", error)
                 self.assertEqual(error.count("leopard: "), 1, error)
-                self.assertEqual(before, {path: path.read_bytes() for path in (self.folder / "output/linear").rglob("*") if path.is_file()})
+                self.assertTrue(before == self.content("linear"), "the run that was there has changed")
         error = self.leopard(file, "Laplace/Initial values from=missing.vtu", options=["--validate"], fails=True)
         self.assertIn("nothing of this name is there", error)
+        self.leopard(file, "Run/Directory=output/sweep", "Run/Sweep=Global refinements: 1, 2")
+        error = self.leopard(file, "Run/Directory=output/sweep", "Run/Sweep=Global refinements: 1, 2", "Laplace/Initial values from=output/sweep/runs/Global refinements=2", fails=True)
+        self.assertIn("which is in the directory of this sweep", error)
         error = self.leopard(file, "Laplace/Initial values from=nan.vtu", fails=True, ranks=2)
         self.assertEqual(error.count("leopard: "), 1, error)
 
