@@ -6,6 +6,7 @@
 #include "../relaxation/ilu0.h"
 #include "../relaxation/point_relaxation.h"
 
+#include <algorithm>
 #include <cstdio>
 
 namespace leopard
@@ -156,6 +157,28 @@ namespace leopard
                          ", or the backend host");
     }
 
+    /** Of D^-1 A, at most: by the symbol sum_d c_d cos(d theta), which is linear in each cosine. 2 for a star, more for elements with long edges. */
+    double largest_eigenvalue(const Stencil &stencil)
+    {
+      const double diagonal =
+        stencil.diagonal.empty() ? stencil.coefficient(0, 0, 0) : *std::min_element(stencil.diagonal.begin(), stencil.diagonal.end());
+      const int z = stencil.n_z > 1 ? 1 : 0, y = stencil.n_y > 1 ? 1 : 0;
+      double    largest = diagonal;
+      for (int corner = 0; corner < 8; ++corner) // theta is 0 or pi in each direction
+        {
+          double symbol = diagonal - stencil.coefficient(0, 0, 0);
+          for (int dz = -z; dz <= z; ++dz)
+            for (int dy = -y; dy <= y; ++dy)
+              for (int dx = -1; dx <= 1; ++dx)
+                {
+                  const bool is_odd = ((corner & 1) * dx + (corner >> 1 & 1) * dy + (corner >> 2) * dz) % 2 != 0;
+                  symbol += (is_odd ? -1. : 1.) * stencil.coefficient(dx, dy, dz);
+                }
+          largest = std::max(largest, symbol);
+        }
+      return largest / diagonal;
+    }
+
     Request request_for(const SmootherOptions &options, Backend backend, int dim, double at_once)
     {
       const int known_dim = dim >= 1 && dim <= 3 ? dim : 2;
@@ -240,7 +263,10 @@ namespace leopard
     options.validate();
     const int     dim     = (stencil.n_x > 1) + (stencil.n_y > 1) + (stencil.n_z > 1);
     const Method &method  = find(options.method, backend);
-    const Request request = request_for(options, backend, dim, backend == Backend::cuda ? 1. : 0.); // see default_omega()
+    Request       request = request_for(options, backend, dim, backend == Backend::cuda ? 1. : 0.); // see default_omega()
+    if (options.omega == 0. && is_damped(options.method))
+      if (const double largest = largest_eigenvalue(stencil); largest > 2.)
+        request.omega *= 2. / largest;
     return method.make_of_stencil != nullptr ? method.make_of_stencil(stencil, request) : method.make(stencil.to_crs(), request);
   }
 } // namespace leopard
