@@ -9,6 +9,9 @@
 
 #include <deal.II/base/mpi.h>
 
+#include <algorithm>
+#include <cmath>
+
 namespace leopard
 {
   using namespace dealii;
@@ -95,10 +98,40 @@ namespace leopard
 
   void FieldMultigrid::update_values()
   {
-    const LocalMatrix values = field_matrix(A, field);
-    multigrid.reset(); // the memory is needed for the new one
-    if (!make_stencil_form(values))
-      make_stored_form(values);
+    LocalMatrix values = field_matrix(A, field);
+    if (multigrid != nullptr)
+      keep_definite(values.matrix, multigrid->multigrid().n_levels());
+    if (!hierarchy && make_stencil_form(values))
+      return;
+    if (!hierarchy) // what is no stencil once seldom becomes one
+      {
+        make_hierarchy();
+        keep_definite(values.matrix, static_cast<int>(hierarchy->levels.size()));
+      }
+    make_stored_form(values);
+  }
+
+  void FieldMultigrid::keep_definite(CrsMatrix &now, int n_levels) const
+  {
+    if (!parameters.is_krylov())
+      return; // it is to solve, not to precondition
+    const CrsMatrix       &before   = stiffness.matrix;
+    const std::vector<int> diagonal = diagonal_entries(now);
+    std::vector<double>    beyond(now.n_rows, 0.);
+    double                 worst = 0.;
+    for (int i = 0; i < now.n_rows; ++i)
+      {
+        for (int p = now.row_offsets[i]; p < now.row_offsets[i + 1]; ++p)
+          beyond[i] += now.values[p] - before.values[p];
+        worst = std::max(worst, -beyond[i] / before.values[diagonal[i]]);
+      }
+    // a negative eigenvalue -r of D^-1 A lets n sweeps of a smoother enlarge an error (1 + r)^n times, and r is largest on the coarsest level that is smoothed
+    constexpr double bearable = 0.1;
+    if (Utilities::MPI::max(worst, comm) * std::pow(4., n_levels - 2) <= bearable)
+      return;
+    for (int i = 0; i < now.n_rows; ++i)
+      if (beyond[i] < 0.)
+        now.values[diagonal[i]] -= 2. * beyond[i];
   }
 
   bool FieldMultigrid::make_stencil_form(const LocalMatrix &values)
@@ -128,6 +161,7 @@ namespace leopard
     if (smoother.method == "async" &&
         (smoother.block_async.block_size != BlockAsyncOptions().block_size || smoother.block_shape != BlockShape::tiles))
       form += " (with tiles of its own: 'Linear solver/Block size' and 'Multigrid/Block shape' are for stored matrices)";
+    multigrid.reset(); // the memory is needed for the new one
     return for_user([&] {
       std::unique_ptr<CoarseSolver> coarse;
       int                           n_levels = wanted.n_levels;
@@ -147,11 +181,20 @@ namespace leopard
 
   void FieldMultigrid::make_stored_form(const LocalMatrix &values)
   {
-    if (!hierarchy)
-      make_hierarchy();
-    take_values(values);
+    const bool same_pattern = take_values(values);
     for_user([&] {
-      multigrid = std::make_unique<PreconditionMultigrid>(*hierarchy, parameters.multigrid.options, coarse_solver(hierarchy->levels.front()), field);
+      if (takes_values && same_pattern)
+        {
+          multigrid->multigrid().update_values(*hierarchy);
+          return;
+        }
+      multigrid.reset(); // the memory is needed for the new one
+      MultigridOptions              options = parameters.multigrid.options;
+      std::unique_ptr<CoarseSolver> coarse  = coarse_solver(hierarchy->levels.front());
+      takes_values                          = is_changed && coarse == nullptr; // those that are handed in take no new values
+      if (takes_values)
+        options.smoother.block_async.storage = Storage::double_precision;
+      multigrid = std::make_unique<PreconditionMultigrid>(*hierarchy, options, std::move(coarse), field);
     });
   }
 
@@ -171,7 +214,7 @@ namespace leopard
       is_constrained[stiffness.owned.index_within_set(row)] = true;
   }
 
-  void FieldMultigrid::take_values(const LocalMatrix &values)
+  bool FieldMultigrid::take_values(const LocalMatrix &values)
   {
     // the finest level, and what it has beyond K
     std::vector<double> beyond(finest.n_columns, 0.);
@@ -185,10 +228,13 @@ namespace leopard
             beyond[i] += now.values[p] - before.values[p];
             is_other = is_other || now.values[p] != before.values[p];
           }
-    CrsMatrix &target = hierarchy->is_adaptive() ? hierarchy->matrix : hierarchy->levels.back().matrix;
-    target            = without_zeros(finest);
-    if (Utilities::MPI::max(is_other ? 1 : 0, comm) == 0)
-      return;
+    CrsMatrix &target       = hierarchy->is_adaptive() ? hierarchy->matrix : hierarchy->levels.back().matrix;
+    CrsMatrix  matrix       = without_zeros(finest);
+    const bool same_pattern = matrix.row_offsets == target.row_offsets && matrix.columns == target.columns;
+    target                  = std::move(matrix);
+    is_changed              = is_changed || Utilities::MPI::max(is_other ? 1 : 0, comm) == 1;
+    if (!is_changed)
+      return same_pattern;
     if (hierarchy->is_adaptive())
       throw Error("multigrid on an adaptive mesh with a matrix that changes\n  expected: a linear problem, or a globally refined mesh");
 
@@ -205,6 +251,7 @@ namespace leopard
           coarse.matrix.values[diagonal[i]] = level_diagonals[l - 1][i] + restricted[i];
         beyond = restricted;
       }
+    return same_pattern;
   }
 
   std::unique_ptr<CoarseSolver> FieldMultigrid::coarse_solver(const MultigridLevel &level) const
