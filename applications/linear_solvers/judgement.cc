@@ -65,17 +65,19 @@ namespace leopard
 
   std::string judgement(const Progress &progress)
   {
-    const double more = missing_iterations(progress), part = progress.last / progress.first;
+    const double      more = missing_iterations(progress), part = progress.last / progress.first;
+    const std::string met =
+      progress.negative_curvature ? ", and has met negative curvature: the matrix is not positive definite, as cg needs it" : "";
     switch (judge(progress))
       {
         case Verdict::diverging:
-          return "it diverges";
+          return "it diverges" + met;
         case Verdict::stagnating:
           return format("it stagnates at %.1e of the first residual", part) +
-                 (part < at_rounding_level ? ", where rounding errors may be all that is left" : "");
+                 (part < at_rounding_level ? ", where rounding errors may be all that is left" : "") + met;
         default:
           return (more > progress.n_iterations ? "it is slow: about " : "it is nearly there: about ") + about(more) +
-                 " more iterations at the rate of the last ones";
+                 " more iterations at the rate of the last ones" + met;
       }
   }
 
@@ -99,12 +101,15 @@ namespace leopard
       if (!is(method, preconditioner))
         add("'Linear solver/Method' = " + method + (preconditioner == "none" ? "" : " with 'Preconditioner' = " + preconditioner));
     };
-    if (!suited.method.empty())
+    const bool is_indefinite = progress.negative_curvature && progress.last > at_rounding_level * progress.first;
+    if (is_indefinite)
+      take("gmres", parameters.backend == "cuda" ? parameters.preconditioner : "amg");
+    if (!suited.method.empty() && !(is_indefinite && suited.method == "cg"))
       take(suited.method, suited.preconditioner);
     const std::string krylov = suited.method == "cg" ? "cg" : "gmres";
-    if (suited.method.empty() || is(suited.method, suited.preconditioner))
+    if (!is_indefinite && (suited.method.empty() || is(suited.method, suited.preconditioner)))
       take(krylov, parameters.preconditioner == "amg" ? "ssor" : "amg");
-    if (verdict != Verdict::slow && suited.method != "direct" && parameters.backend != "cuda")
+    if ((verdict != Verdict::slow || is_indefinite) && suited.method != "direct" && parameters.backend != "cuda")
       take("direct", "none");
     if (parameters.is_relaxation() && parameters.omega > 1.)
       add("'Linear solver/Omega' = 1");

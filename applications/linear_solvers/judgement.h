@@ -11,12 +11,13 @@ namespace leopard
   /** How an iteration that has missed its goal has gone on at last. Norms in the same units. */
   struct Progress
   {
-    int    n_iterations = 0;
-    double first        = 0.;    ///< residual norm at the beginning
-    double last         = 0.;    ///< and at the end
-    double goal         = 0.;    ///< what it should have come to
-    double rate         = 0.;    ///< factor of the residual an iteration, see recent_rate(); 0: not known
-    bool   stagnated    = false; ///< the method itself has found that it does not get on
+    int    n_iterations       = 0;
+    double first              = 0.;    ///< residual norm at the beginning
+    double last               = 0.;    ///< and at the end
+    double goal               = 0.;    ///< what it should have come to
+    double rate               = 0.;    ///< factor of the residual an iteration, see recent_rate(); 0: not known
+    bool   stagnated          = false; ///< the method itself has found that it does not get on
+    bool   negative_curvature = false; ///< cg has found that the matrix, or the preconditioner, is not positive definite
   };
 
   enum class Verdict

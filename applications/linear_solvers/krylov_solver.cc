@@ -95,6 +95,7 @@ namespace leopard
       }
 
       std::vector<double> residuals;
+      bool                negative_curvature = false; ///< of cg
 
     private:
       MPI_Comm comm;
@@ -103,7 +104,7 @@ namespace leopard
     /** Runs one of deal.II's Krylov solvers from x; the same code for host and device vectors. @return whether it says that it has come to the goal. */
     template <typename Vector, typename Operator, typename Preconditioner>
     bool run_krylov_once(const LinearSolverParameters &parameters,
-                         SolverControl                &control,
+                         StoppableControl             &control,
                          VectorMemory<Vector>         &memory,
                          const Operator               &A,
                          Vector                       &x,
@@ -113,10 +114,16 @@ namespace leopard
     {
       try
         {
+          // alpha = r^T C r / p^T A p is negative where A, or the preconditioner C, is not positive definite
+          const auto run_cg = [&](auto &&cg) {
+            cg.connect_coefficients_slot(
+              [&](double alpha, double /*beta*/) { control.negative_curvature = control.negative_curvature || alpha < 0.; });
+            cg.solve(A, x, b, preconditioner);
+          };
           if (parameters.method == "cg" && flexible)
-            SolverFlexibleCG<Vector>(control, memory).solve(A, x, b, preconditioner);
+            run_cg(SolverFlexibleCG<Vector>(control, memory));
           else if (parameters.method == "cg")
-            SolverCG<Vector>(control, memory).solve(A, x, b, preconditioner);
+            run_cg(SolverCG<Vector>(control, memory));
           else if (flexible)
             SolverFGMRES<Vector>(control, memory, typename SolverFGMRES<Vector>::AdditionalData(parameters.restart)).solve(A, x, b, preconditioner);
           else
@@ -158,12 +165,13 @@ namespace leopard
           result.n_iterations += static_cast<int>(control.last_step());
           A.vmult(*residual, x);
           residual->sadd(-1., 1., b);
-          result.final_residual = residual->l2_norm();
-          result.converged      = target.relative_tolerance == 0. ? std::isfinite(result.final_residual) : reached(result.final_residual, goal);
-          result.rate           = recent_rate(control.residuals);
-          result.stagnated      = done && !result.converged; // rounding errors part its residual from the true one
-          most                  = std::min(result.n_iterations, target.max_iterations - result.n_iterations);
-          again                 = first && done && !result.converged && std::isfinite(result.final_residual) && most > 0;
+          result.final_residual     = residual->l2_norm();
+          result.converged          = target.relative_tolerance == 0. ? std::isfinite(result.final_residual) : reached(result.final_residual, goal);
+          result.rate               = recent_rate(control.residuals);
+          result.negative_curvature = result.negative_curvature || control.negative_curvature;
+          result.stagnated          = done && !result.converged; // rounding errors part its residual from the true one
+          most                      = std::min(result.n_iterations, target.max_iterations - result.n_iterations);
+          again                     = first && done && !result.converged && std::isfinite(result.final_residual) && most > 0;
         }
       return result;
     }

@@ -108,6 +108,7 @@ namespace leopard
     double convergence_factor = 0.;    ///< of a multigrid cycle, in the mean over the second half of them; 0: not known
     double rate               = 0.;    ///< recent_rate() of an iteration
     bool   stagnated          = false; ///< as in Progress
+    bool   negative_curvature = false; ///< as in Progress
   };
 
   /**

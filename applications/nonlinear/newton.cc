@@ -189,7 +189,13 @@ namespace leopard
         if (!linear.converged)
           {
             ++missed;
-            last_miss = {linear.n_iterations, norm, linear.final_residual, target.relative_tolerance * norm, linear.rate, linear.stagnated};
+            last_miss = {linear.n_iterations,
+                         norm,
+                         linear.final_residual,
+                         target.relative_tolerance * norm,
+                         linear.rate,
+                         linear.stagnated,
+                         linear.negative_curvature};
           }
 
         double damping = 1.;

@@ -97,6 +97,22 @@ namespace leopard
       EXPECT_EQ(advice(rounding, parameters).rfind("a larger 'Linear solver/Relative tolerance'", 0), 0u);
     }
 
+    TEST(Advice, OfCgThatMetNegativeCurvature)
+    {
+      LinearSolverParameters parameters;
+      parameters.method           = "cg";
+      parameters.suited           = {"cg", "multigrid", ""}; // as if the matrix were definite
+      Progress progress           = {100, 1., 0.5, 1e-8, 1.};
+      progress.negative_curvature = true;
+      EXPECT_NE(judgement(progress).find("has met negative curvature: the matrix is not positive definite"), std::string::npos);
+      const std::string text = advice(progress, parameters);
+      EXPECT_EQ(text.rfind("'Linear solver/Method' = gmres with 'Preconditioner' = amg", 0), 0u) << text;
+      EXPECT_EQ(text.find("= cg"), std::string::npos) << text;
+      EXPECT_NE(text.find("'Linear solver/Method' = direct"), std::string::npos) << text;
+      progress.negative_curvature = false;
+      EXPECT_NE(advice(progress, parameters).find("= cg with 'Preconditioner' = multigrid"), std::string::npos);
+    }
+
     TEST(ChooseMethod, TakesTheFirstRowThatApplies)
     {
       const auto name = [](const SolverTask &task) { return choose_method(task).name(); };
@@ -124,6 +140,9 @@ namespace leopard
       newton.may_be_indefinite = true;
       newton.n_unknowns        = 1e4;
       EXPECT_EQ(name(newton), "direct");
+      newton.dimension = 3;
+      EXPECT_EQ(name(newton), "gmres with the preconditioner amg"); // factors of a body are large
+      newton.dimension  = 2;
       newton.n_unknowns = 1e6;
       EXPECT_EQ(name(newton), "gmres with the preconditioner amg");
       newton.fixed_iterations = true;
