@@ -134,19 +134,18 @@ namespace leopard
     return n;
   }
 
-  bool MeshParameters::has_even_cells(int dimension) const
+  double MeshParameters::edge_ratio(int dimension) const
   {
     if (domain != "hypercube" && domain != "box")
-      return false;
-    constexpr double largest_ratio = 1.5; // at 2 multigrid needs twice as many cycles, at 4 it fails
-    double           shortest = upper[0] - lower[0], longest = 0.;
+      return 0.;
+    double shortest = upper[0] - lower[0], longest = 0.;
     for (int d = 0; d < dimension; ++d)
       {
         const double edge = (upper[d] - lower[d]) / cells[d];
         shortest          = d == 0 ? edge : std::min(shortest, edge);
         longest           = std::max(longest, edge);
       }
-    return longest <= largest_ratio * shortest;
+    return longest / shortest;
   }
 
   namespace

@@ -55,8 +55,8 @@ namespace leopard
 
     /** About; 0 where a file says it. */
     double n_coarse_cells(int dimension) const;
-    /** Whether the edges of a cell of a uniform mesh have about the same length, so that relaxation smooths in all directions. */
-    bool has_even_cells(int dimension) const;
+    /** The longest edge of a cell of a hypercube or box against the shortest; 0 for other domains. Where it is far from 1, relaxation smooths in some directions only. */
+    double edge_ratio(int dimension) const;
 
     /** Whether the domain is a surface in space: dim = 2, spacedim = 3. */
     bool is_surface() const { return domain == "sphere" || domain == "torus" || domain == "surface file"; }

@@ -12,7 +12,7 @@ namespace leopard
   {
     const std::string krylov      = task.has_newton ? "gmres" : "cg";
     const std::string matrix      = task.has_newton ? "the matrix is a Jacobian" : "the matrix is symmetric and positive definite";
-    const double      most_direct = task.dimension == 2 ? 20e3 : 5e3; // unknowns whose sparse factors take some tenths of a second
+    const double      most_direct = task.dimension == 2 ? 150e3 : 5e3; // unknowns whose sparse factors take a second or two
     const bool        on_device   = task.backend == "cuda";
     if (task.preconditioner != "none")
       return {krylov, task.preconditioner, matrix + ", and the preconditioner is given"};

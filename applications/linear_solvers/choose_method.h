@@ -11,7 +11,7 @@ namespace leopard
     bool        in_time           = false;  ///< steps in time: the mass stands on the diagonal, and shorter steps make it dominant
     bool        follows_bound     = false;  ///< steps are so short that every asynchronous iteration converges
     bool        has_newton        = false;  ///< the matrix is a Jacobian; otherwise it is symmetric and positive (semi-)definite
-    bool        may_be_indefinite = false;  ///< at the first guess the reaction's derivative is positive somewhere
+    bool        may_be_indefinite = false;  ///< the reaction may outweigh diffusion, as indefiniteness() judges
     bool        fixed_iterations  = false;  ///< Newton's method asks for a number of iterations instead of a tolerance
     bool        is_singular       = false;  ///< the solution is determined up to a constant only
     bool        has_levels        = false;  ///< multigrid can be had, with a coarsest level that is small
@@ -35,7 +35,7 @@ namespace leopard
    *
    *   | when                                                | method, preconditioner   | why                                                      |
    *   |-----------------------------------------------------|--------------------------|----------------------------------------------------------|
-   *   | a preconditioner is given                           | cg or gmres with it      | cg where the matrix is symmetric positive definite       |
+   *   | a preconditioner is given                           | cg or gmres with it      | cg where the matrix is symmetric and positive definite   |
    *   | 'Newton/Forcing' is fixed iterations                | async                    | such a number is meant for a relaxation                  |
    *   | steps within the asynchronous bound                 | async                    | it converges for certain, in a few iterations            |
    *   | steps in time, explicit reaction                    | cg, chebyshev            | symmetric; short steps need few iterations and no levels |

@@ -82,6 +82,8 @@ namespace leopard
     /** The ids that the user named, without *. */
     std::vector<unsigned int> named_ids() const;
 
+    /** Whether there is one for every boundary id. */
+    bool               for_all() const { return for_all_others != nullptr; }
     bool               empty() const { return expressions.empty() && !for_all_others; }
     const std::string &entry_name() const { return entry; }
 

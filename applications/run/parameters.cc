@@ -3,6 +3,7 @@
 
 #include "collective.h"
 #include "parameter_file.h"
+#include "solver_task.h"
 
 #include <solvers/base/errors.h>
 
@@ -147,37 +148,8 @@ namespace leopard
     smoother_study.read(prm);
     pattern_measures.read(prm);
     sweep.read(prm, problem->name(), problem->constants);
-    linear_solver.choose(solver_task());
+    linear_solver.choose(solver_task(*this));
     discretization.multigrid = linear_solver.uses_multigrid() || study == "smoothers";
-  }
-
-  SolverTask Parameters::solver_task() const
-  {
-    SolverTask task;
-    task.in_time          = problem->time_dependent();
-    task.follows_bound    = time.follows_bound();
-    task.has_newton       = problem->has_reaction() && !(task.in_time && time.explicit_reaction());
-    task.fixed_iterations = task.has_newton && newton.forcing == "fixed iterations";
-    task.dimension        = dimension;
-    task.is_singular      = problem->may_be_singular();
-    const std::vector<double> start{problem->initial_value(0, Point<3>()), problem->initial_value(0, Point<3>(0.3, 0.6, 0.4))};
-    if (!task.in_time && problem->has_reaction())
-      {
-        std::vector<double> derivatives(start.size());
-        problem->reaction(start.size(), start.data(), nullptr, derivatives.data());
-        task.may_be_indefinite = !problem->initial_from.empty() || !(*std::max_element(derivatives.begin(), derivatives.end()) <= 0.);
-      }
-    const double cells = mesh.n_coarse_cells(dimension);
-    if (!mesh.adaptive && cells > 0.)
-      task.n_unknowns =
-        problem->fields().size() * cells *
-        std::pow(std::ldexp(discretization.degree, mesh.global_refinements + (verification.in_time ? 0 : verification.refinements)), dimension);
-    constexpr double small_enough = 1000.; // unknowns of the coarsest level for any coarse solver
-    task.has_levels               = !mesh.is_surface() && !(mesh.adaptive && problem->has_reaction()) && mesh.global_refinements >= 2 &&
-                      cells * std::pow(discretization.degree, dimension) < small_enough;
-    task.has_even_levels = task.has_levels && cells > 0. && !mesh.adaptive && discretization.degree == 1 && mesh.has_even_cells(dimension) &&
-                           problem->has_constant_coefficients();
-    return task;
   }
 
   void Parameters::check_contradictions() const

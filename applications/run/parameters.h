@@ -83,13 +83,12 @@ namespace leopard
 
   private:
     /** @param given the value that the file gives to an entry "Section/Entry", or an empty text. */
-    void       declare(dealii::ParameterHandler &prm, std::vector<std::unique_ptr<Problem>> &problems, const GivenValue &given);
-    void       read(dealii::ParameterHandler &prm, std::vector<std::unique_ptr<Problem>> &problems);
-    void       read_cases(const std::string &file, const std::vector<std::string> &overrides, MPI_Comm comm);
-    void       check_contradictions() const;
-    SolverTask solver_task() const;
-    void       check_multigrid() const;
-    void       check_source() const;
+    void declare(dealii::ParameterHandler &prm, std::vector<std::unique_ptr<Problem>> &problems, const GivenValue &given);
+    void read(dealii::ParameterHandler &prm, std::vector<std::unique_ptr<Problem>> &problems);
+    void read_cases(const std::string &file, const std::vector<std::string> &overrides, MPI_Comm comm);
+    void check_contradictions() const;
+    void check_multigrid() const;
+    void check_source() const;
     Parameters() = default;
   };
 } // namespace leopard

@@ -139,6 +139,16 @@ namespace leopard
                     nodes_a_wavelength) +
              to_try;
     }
+    std::string long_cells(const Parameters &parameters)
+    {
+      constexpr double              bearable = 6.; // where multigrid by itself needs some 40 cycles, and as preconditioner 15
+      const LinearSolverParameters &solver   = parameters.linear_solver;
+      const double                  ratio    = parameters.mesh.edge_ratio(parameters.dimension);
+      if (parameters.problem->time_dependent() || !solver.uses_multigrid() || solver.automatic || ratio <= bearable)
+        return "";
+      return format("the cells' edges are %.3g : 1, and multigrid, which halves the cells in all directions, gets slower with that", ratio) +
+             "\n  to try: 'Linear solver/Method' = automatic, or other 'Mesh/Cells'";
+    }
   } // namespace
 
   std::vector<std::string> start_warnings(const Parameters &parameters, const Domain &domain, const Forecast &forecast, bool starts_anew)
@@ -146,6 +156,8 @@ namespace leopard
     std::vector<std::string> warnings;
     const Problem           &problem = *parameters.problem;
     if (const std::string text = poor_mesh(parameters, domain, forecast); !text.empty())
+      warnings.push_back(text);
+    if (const std::string text = long_cells(parameters); !text.empty())
       warnings.push_back(text);
     const bool has_sources = std::any_of(problem.source.begin(), problem.source.end(), [](const Expression &s) { return !s.is_zero(); });
     if (!starts_anew || !problem.initial_from.empty() || !problem.time_dependent() || !problem.has_reaction() || has_sources ||

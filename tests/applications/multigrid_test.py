@@ -124,6 +124,28 @@ class MultigridProblems(Program):
             self.assertLessEqual(count, steps[0][0] + 1)
             self.assertAlmostEqual(minimum, steps[0][1], delta=1e-8)
 
+    def test_long_cells(self):
+        """Bilinear elements whose edges are 4 : 1: D^-1 A has eigenvalues above 2, and the smoother is damped for it in either form."""
+        text = "set Problem = laplace\nsubsection Laplace\n set Source = 1\nend\nsubsection Mesh\n set Domain = box\n set Upper corner = 4,1\n set Global refinements = 6\nend\n"
+        for form in ("stencil", "stored"):
+            for method, preconditioner, most in (("multigrid", "none", 30), ("cg", "multigrid", 18)):
+                self.leopard(self.write("long.prm", text), f"Multigrid/Form={form}", f"Linear solver/Method={method}", f"Linear solver/Preconditioner={preconditioner}")
+                self.assertLessEqual(self.iterations("long")[0], most, f"{form} {method}")
+        for corner, warns in (("4,1", False), ("20,1", True)):
+            said = self.leopard(self.write("long.prm", text), "Linear solver/Method=multigrid", f"Mesh/Upper corner={corner}", options=("--validate",))
+            self.assertEqual("warning: the cells' edges are" in said, warns, said)
+
+    def test_fields_whose_reaction_outweighs_the_mass(self):
+        """Once the smoothers of the coarse levels diverged, and gmres took thousands of iterations."""
+        text = ("set Problem = turing\nsubsection Turing\n set gamma = 2500\n set kappa = 20\n set Schnakenberg a = 0.126779\n set Schnakenberg b = 0.792366\n"
+                " set Start from steady state = true\n set Perturbation = 0.02\n set Seed = 2013\nend\nsubsection Mesh\n set Global refinements = 5\nend\n"
+                "subsection Linear solver\n set Method = gmres\n set Preconditioner = multigrid\n set Max iterations = 300\nend\n"
+                "subsection Time stepping\n set Engine = general\n set Step size = 1e-3\n set End time = 3e-3\nend\n")
+        self.leopard(self.write("fields.prm", text), "Output/Log every=1", timeout=120)
+        columns, rows = self.statistics("fields")
+        for row in rows:
+            self.assertLessEqual(row[columns.index("linear iterations")], 60 * max(row[columns.index("Newton steps")], 1))
+
     def test_turing_fields_one_by_one(self):
         # steps far beyond what relaxation bears
         settings = ["Time stepping/Step size=0.01", "Time stepping/End time=0.05", "Mesh/Global refinements=6", "Output/Interval=0", "Linear solver/Method=gmres"]
