@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <applications/run/analysis.h>
+#include <applications/run/choices.h>
 #include <applications/run/collective.h>
 #include <applications/run/describe_mesh.h>
 #include <applications/run/log.h>
@@ -105,8 +106,13 @@ int main(int argc, char **argv)
             std::cout << (arguments.print_parameters == "markdown" ? reference_of_entries(comm) : Parameters::documentation());
           return 0;
         }
-      Parameters        parameters(arguments.file, arguments.overrides, comm);
-      const std::string analysis = arguments.validate ? analyze_problem(parameters, comm) : "";
+      Parameters  parameters(arguments.file, arguments.overrides, comm);
+      std::string analysis = arguments.validate ? analyze_problem(parameters, comm) : "";
+      if (arguments.validate)
+        for (const std::string &line : choices(parameters))
+          analysis += "\n" + line;
+      if (const std::string line = arguments.validate ? expected_time_loop(parameters) : ""; !line.empty())
+        analysis += "\n" + line;
       if (speaks && !arguments.print_parameters.empty())
         std::cout << parameters.all_entries;
       if (!arguments.print_parameters.empty())

@@ -2,6 +2,7 @@
 #include "run.h"
 
 #include "analysis.h"
+#include "choices.h"
 #include "collective.h"
 #include "files.h"
 #include "log.h"
@@ -37,15 +38,12 @@ namespace leopard
       return status.rfind("stopped", 0) == 0 ? "; go on with --resume" : "; " + look;
     }
 
-    /** What was chosen where the file leaves it to the program. The time loop says which solver it has. */
+    /** What was chosen where the file leaves it to the program. */
     void say_choices(const Parameters &parameters, Log &log, nlohmann::json &report)
     {
-      const LinearSolverParameters &solver  = parameters.linear_solver;
-      const bool                    in_time = parameters.problem->time_dependent();
-      if (const std::string remark = parameters.discretization.remark(parameters.mesh, in_time); !remark.empty())
-        log.line(remark);
-      if (solver.automatic && !in_time)
-        log.line("linear solver: " + solver.choice());
+      const LinearSolverParameters &solver = parameters.linear_solver;
+      for (const std::string &line : choices(parameters))
+        log.line(line);
       report["discretization"] = {{"method", parameters.discretization.finite_differences ? "finite differences" : "finite elements"},
                                   {"automatic", parameters.discretization.automatic}};
       report["linear_solver"]  = {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "checkpoint.h"
+#include "choices.h"
 #include "collective.h"
 #include "initial_values.h"
 #include "log.h"
@@ -152,15 +153,14 @@ namespace leopard
       /** The library's time loop where it can be used, and a line in the log. @throws Error if it is asked for and cannot. */
       void choose_engine()
       {
-        const std::string asynchronous = "; asynchronous: results of two runs differ within the tolerance";
-        const auto       &linear       = context.parameters.linear_solver;
-        std::string why_not = time.engine == "general" ? "it is asked for" : FusedSteps::why_not(problem, time, context.parameters.newton, linear);
+        const std::string  asynchronous = "; asynchronous: results of two runs differ within the tolerance";
+        const auto        &linear       = context.parameters.linear_solver;
+        std::string        why_not      = why_general_time_loop(context.parameters);
         FusedSteps::Domain domain;
         if (why_not.empty())
           domain = choose_domain(why_not);
         if (time.engine == "fused" && !why_not.empty())
-          throw Error("'Time stepping/Engine' is fused, but this time loop cannot be used here: " + why_not +
-                      "\n  expected: settings that it can do, or 'Engine' = automatic or general");
+          refuse_fused_time_loop(why_not);
         if (!why_not.empty())
           {
             context.log.line("time loop: general, since " + std::string(time.engine == "general" ? "" : "the fused one cannot be used: ") + why_not +

@@ -46,8 +46,38 @@ class Defaults(Program):
         self.run_default(quadratic, solver=("gmres", "multigrid"), iterations=15)
         self.run_default(quadratic, "Mesh/Domain=ball", "Mesh/Global refinements=3", solver=("gmres", "amg"), iterations=40)
         growing = problem("Reaction-diffusion", "Reaction = expression", "f = 6*exp(u)", "Derivative of f = 6*exp(u)")
-        self.run_default(growing, solver=("direct", "none"), iterations=8)
+        self.run_default(growing, solver=("gmres", "multigrid"), iterations=15)  # f' is below the least eigenvalue of diffusion, 2 pi^2
         self.run_default(quadratic, "Newton/Forcing=fixed iterations", solver=("async", "none"), iterations=3000)
+
+    def test_where_a_reaction_is_judged(self):
+        """Its derivative is positive where the program once did not look: it looked at two points."""
+        bump = "3*exp(-200*((x-0.75)^2+(y-0.25)^2))"
+        judged = problem("Reaction-diffusion", "Reaction = expression", "f = 100*u^3", "Derivative of f = 300*u^2")
+        place = problem("Reaction-diffusion", "Reaction = expression", f"f = 300*u*{bump}", f"Derivative of f = 300*{bump}")
+        for text, settings in ((judged, [f"Reaction-diffusion/Initial value={bump}"]),
+                               (judged, ["Reaction-diffusion/Exact solution=1.5*sin(pi*x)*sin(pi*y)"]),
+                               (judged, ["Reaction-diffusion/Initial value=0.2", "Mesh/Upper corner=3"]),  # a large domain, on which diffusion does less
+                               (place, [])):
+            said = self.leopard(self.write("judged.prm", text), *settings, options=("--validate",))
+            self.assertIn("linear solver: direct (automatic: the reaction may make the matrix indefinite, and the mesh is small)", said)
+        said = self.leopard(self.write("judged.prm", judged), "Reaction-diffusion/Initial value=0.2*sin(pi*x)", options=("--validate",))
+        self.assertIn("linear solver: gmres with the preconditioner multigrid (automatic: ", said)
+
+    def test_validation_says_what_will_be_chosen(self):
+        for text, settings in ((LAPLACE, []), (problem("Reaction-diffusion", "Source = 2"), []), (LAPLACE, ["Mesh/Domain=ball", "Mesh/Global refinements=2"])):
+            file = self.write("chosen.prm", text)
+            valid, ran = self.leopard(file, *settings, options=("--validate",)), self.leopard(file, *settings)
+            for line in ran.splitlines():
+                if line.startswith(("linear solver: ", "discretization: ")):
+                    self.assertIn(line + "\n", valid)
+            self.assertIn("\nlinear solver: ", valid)
+        for settings, loop in (([], "fused"), (["Time stepping/Engine=general"], "general, since it is asked for; Newton with gmres with the preconditioner async"),
+                               (["Linear solver/Preconditioner=amg"], "general, since the fused one cannot be used: 'Linear solver/Method' asks for another"),
+                               (["Discretization/Mass matrix=consistent", "Discretization/Method=finite elements"], "general, since the fused one cannot be used: it needs a lumped mass matrix")):
+            self.assertIn("\ntime loop: " + loop, self.leopard(TINY, *settings, options=("--validate",)))
+            self.assertIn("\ntime loop: " + loop.partition("; ")[0], self.leopard(TINY, *settings))
+        error = self.leopard(TINY, "Time stepping/Engine=fused", "Linear solver/Method=direct", options=("--validate",), fails=True)
+        self.assertIn("'Time stepping/Engine' is fused, but this time loop cannot be used here", error)
 
     def test_a_preconditioner_alone(self):
         self.run_default(LAPLACE, "Linear solver/Preconditioner=ssor", solver=("cg", "ssor"), iterations=60)
@@ -130,9 +160,17 @@ class Advice(Program):
 
     def test_diverging(self):
         text = LAPLACE.replace("subsection Mesh", "subsection Mesh\n set Domain = box\n set Upper corner = 4,1")
-        self.advice("Method=multigrid", text=text, says=["diverges", "amplifies on level", "to try: 'Linear solver/Method' = cg with 'Preconditioner' = amg"])
+        self.advice("Method=multigrid", "Multigrid/Smoother=jacobi", text=text, says=["diverges", "amplifies on level", "to try: 'Linear solver/Method' = cg with 'Preconditioner' = amg"])
         said = self.advice("Method=jacobi", "Omega=1.9", says=["diverges", "rho(|I - D^-1 A|)", "'Linear solver/Method' = cg with 'Preconditioner' = multigrid", "'Linear solver/Omega' = 1"])
         self.assertNotIn("time step", said)
+
+    def test_cg_is_told_of_negative_curvature(self):
+        text = problem("Reaction-diffusion", "Reaction = expression", "f = 1000*u", "Source = 1", refinements=5)
+        error = self.advice("Method=cg", "Max iterations=20", "Newton/Max steps=2", text=text, says=["has met negative curvature: the matrix is not positive definite, as cg needs it"])
+        self.assertNotIn("'Linear solver/Method' = cg", error)
+        self.assertIn("'Linear solver/Method' = direct", error)
+        error = self.advice("Method=cg", "Max iterations=20", says=["has not reached the tolerance"])
+        self.assertNotIn("negative curvature", error)
 
     def test_omega_is_questioned_before_it_diverges(self):
         log = self.folder / "output/fails/log.txt"

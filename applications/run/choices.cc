@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "choices.h"
+
+#include "parameters.h"
+
+#include <applications/time_stepping/fused_steps.h>
+#include <solvers/base/errors.h>
+
+namespace leopard
+{
+  std::vector<std::string> choices(const Parameters &parameters)
+  {
+    std::vector<std::string> lines;
+    const bool               in_time = parameters.problem->time_dependent();
+    if (parameters.study != "none")
+      return lines;
+    if (const std::string remark = parameters.discretization.remark(parameters.mesh, in_time); !remark.empty())
+      lines.push_back(remark);
+    if (parameters.linear_solver.automatic && !in_time) // the time loop says which solver it has
+      lines.push_back("linear solver: " + parameters.linear_solver.choice());
+    return lines;
+  }
+
+  std::string why_general_time_loop(const Parameters &parameters)
+  {
+    if (parameters.time.engine == "general")
+      return "it is asked for";
+    return FusedSteps::why_not(*parameters.problem, parameters.time, parameters.newton, parameters.linear_solver);
+  }
+
+  void refuse_fused_time_loop(const std::string &why_not)
+  {
+    throw Error("'Time stepping/Engine' is fused, but this time loop cannot be used here: " + why_not +
+                "\n  expected: settings that it can do, or 'Engine' = automatic or general");
+  }
+
+  std::string expected_time_loop(const Parameters &parameters)
+  {
+    if (parameters.study != "none" || !parameters.problem->time_dependent())
+      return "";
+    const LinearSolverParameters &linear  = parameters.linear_solver;
+    std::string                   why_not = why_general_time_loop(parameters);
+    if (why_not.empty() && !parameters.discretization.finite_differences && !parameters.discretization.lumped_mass)
+      why_not = "it needs a lumped mass matrix";
+    if (parameters.time.engine == "fused" && !why_not.empty())
+      refuse_fused_time_loop(why_not);
+    const std::string general = (linear.automatic ? linear.choice() : linear.name());
+    if (why_not.empty())
+      return "time loop: fused, with sweeps and multigrid of its own; if mesh or machine do not allow it the general one with " + general;
+    return "time loop: general, since " + std::string(parameters.time.engine == "general" ? "" : "the fused one cannot be used: ") + why_not +
+           (parameters.time.explicit_reaction() ? "; " : "; Newton with ") + general;
+  }
+} // namespace leopard
