@@ -12,7 +12,7 @@ LIST: mutants, separated by empty lines, each with a name in brackets and four k
 
   [solve: infinity counts as converged]
   file:  solvers/relaxation/relaxation.cc
-  text:  result.final_residual <= test.goal()        what stands there, once in the file, within a line
+  text:  result.final_residual <= test.goal()        what stands there, once in the file, within a line (several blanks are as one)
   with:  result.final_residual < 2e308               what is put in its place (may be empty)
   tests: gtest solvers_tests Solve.*                 should fail; several commands are separated by ' ; '
 
@@ -72,10 +72,22 @@ def mutated(root, mutant):
     """The text of the file with the defect. @throws ValueError if its place is not found, or not the only one."""
     path = root / mutant["file"]
     text = path.read_text() if path.is_file() else ""
-    found = text.count(mutant["text"])
+    place = re.compile(" +".join(re.escape(word) for word in mutant["text"].split()))
+    found = len(place.findall(text))
     if found != 1 or mutant["text"] == mutant["with"]:
         raise ValueError(f"'{mutant['text']}' is {found} times in {mutant['file']}; expected: once")
-    return text.replace(mutant["text"], mutant["with"])
+    return place.sub(lambda _: mutant["with"], text)
+
+
+def missing_tests(root, mutant):
+    """The tests of a mutant, as far as Python has them, that are not there."""
+    for kind, name, *_ in (command for command in mutant["commands"] if command[0] == "python"):
+        module, *rest = name.split(".")
+        path = root / ("tests/solvers" if module == "command_line_test" else "tests/applications") / f"{module}.py"
+        text = path.read_text() if path.is_file() else ""
+        begin = [f"\nclass {rest[0]}("] + [f"\n    def {test}(" for test in rest[1:]]
+        if not all(words in text for words in begin):
+            yield f"{kind} {name} is not in {path.relative_to(root)}"
 
 
 def copy_tree(source, target):
@@ -247,12 +259,15 @@ def targets_of(mutants):
 def check_list(mutants):
     n_wrong = 0
     for mutant in mutants:
+        problems = list(missing_tests(ROOT, mutant))
         try:
             mutated(ROOT, mutant)
         except ValueError as problem:
-            n_wrong += 1
+            problems.append(str(problem))
+        n_wrong += bool(problems)
+        for problem in problems:
             print(f"[{mutant['name']}] {problem}")
-    print(f"{len(mutants)} mutants, {n_wrong} whose text is not found")
+    print(f"{len(mutants)} mutants, {n_wrong} whose text or tests are not found")
     return n_wrong > 0
 
 
@@ -264,7 +279,7 @@ def arguments():
     parser.add_argument("--only", default="", help="regular expression: mutants whose name or file matches")
     parser.add_argument("--results", type=pathlib.Path, help="file of results, default results_LIST.jsonl in the folder")
     parser.add_argument("--resume", action="store_true", help="leave out what the file of results calls killed")
-    parser.add_argument("--check-list", action="store_true", help="only look whether all texts are found in this tree")
+    parser.add_argument("--check-list", action="store_true", help="only look whether all texts and tests are found in this tree")
     parser.add_argument("--folder", type=pathlib.Path, default=pathlib.Path("/tmp/leopard_mutants"), help="for copies, default /tmp/leopard_mutants")
     parser.add_argument("--cmake", action="append", default=[], metavar="NAME=VALUE", help="variable for cmake; may be given again")
     parser.add_argument("--tree", type=pathlib.Path, help="a copy that is there (it is changed!), instead of making one; one job")
