@@ -196,8 +196,10 @@ class BadInput(Program):
                       says=["Newton's method does not converge", "to try:"], leaves_nothing=False)
 
     def test_step_size_underflow(self):
-        self.rejected(TINY, "Time stepping/Step control=error-controlled", "Time stepping/Smallest step=9e-4", "Newton/Max steps=1", "Newton/Relative tolerance=1e-14",
-                      "Newton/Absolute tolerance=0", says=["the step size underflows", "to try:"], leaves_nothing=False)
+        for engine in ("general", "fused"):
+            self.rejected(TINY, f"Time stepping/Engine={engine}", "Time stepping/Step control=error-controlled", "Time stepping/Smallest step=9e-4", "Newton/Max steps=1",
+                          "Newton/Relative tolerance=1e-14", "Newton/Absolute tolerance=0", says=["the step size underflows", "'Time stepping/Smallest step'", "to try:"],
+                          leaves_nothing=False)
 
     def test_two_ranks_say_it_once_and_do_not_hang(self):
         for file, settings, says in ((TINY, ["Turing/gama=3"], "did you mean"), ("missing.prm", [], "cannot be read"),

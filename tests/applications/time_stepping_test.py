@@ -179,6 +179,17 @@ class BadValues(Program):
                 self.assertTrue((self.folder / f"output/blow/checkpoints/step_{int(found[1]):09d}").is_dir())
                 self.assertIn("failed", self.run_json("blow")["status"])
 
+    def test_blow_up_factor_of_the_general_loop(self):
+        # u = 1/(1 - t) is 50 at t = 0.98; what is not finite is beyond any factor
+        file = self.write("blow.prm", kinetics("u^2", "-v"))
+        error = self.leopard(file, "Time stepping/Engine=general", "Time stepping/Scheme=BDF2", "Time stepping/Step size=2e-3", "Time stepping/Blow-up factor=50", fails=True)
+        found = re.search(r"the solution blows up in the step from time (\S+) .*: the largest \|u\| is ([\d.]+),", error)
+        self.assertIsNotNone(found, error)
+        self.assertAlmostEqual(float(found[1]), 0.98, delta=0.01)
+        self.assertGreater(float(found[2]), 50)
+        columns, rows = self.statistics("blow")
+        self.assertLessEqual(rows[-1][columns.index("maximum of u (dimensionless)")], 50)
+
     def test_a_saved_state_can_be_resumed_with_other_settings(self):
         file = self.write("blow.prm", kinetics("u^2", "-v"))
         self.leopard(file, "Time stepping/Step size=0.03", fails=True)
