@@ -137,7 +137,8 @@ namespace leopard
     for (unsigned int c = 0; c < fields.size(); ++c)
       {
         discretization.extract_component(u, c, components[c]);
-        data_out.add_data_vector(components[c], fields[c]);
+        // said, not guessed from its length: on a torus there are as many nodes as cells
+        data_out.add_data_vector(components[c], fields[c], DataOut<dim, spacedim>::type_dof_data);
         if (const double size = components[c].linfty_norm(); !told_size && !(size <= std::numeric_limits<float>::max()))
           {
             told_size = true;

@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Surfaces in space: spherical harmonics, areas, closed Gmsh surfaces, ranks, and what is refused."""
+import base64
 import math
 import re
+import struct
+import zlib
 
 from program import FILES, ROOT, Program
 
@@ -40,6 +43,20 @@ class Surfaces(Program):
             self.assertAlmostEqual(float(rows[-1]["l2_rate"]), degree + 1, delta=0.2, msg=degree)
             self.assertAlmostEqual(float(rows[-1]["h1_seminorm_rate"]), degree, delta=0.2, msg=f"tangential gradient, {degree}")
             self.assertLess(float(rows[-1]["l2_error"]), 0.02)
+
+    def test_fields_of_a_torus_in_files(self):
+        # as many nodes as cells, so that a vector of nodes could be taken for one of cells
+        file = self.write("torus.prm", self.SPHERE.replace("7*x*y", "1").replace("x*y", "1").replace("Domain = sphere", "Domain = torus"))
+        self.leopard(file, "Helmholtz/Exact solution=", "Helmholtz/Source=x + 3*y", "Mesh/Global refinements=1", "Verification/Refinements=0")
+        text = next((self.folder / "output/torus/solution").glob("*.vtu")).read_text()
+        arrays = [re.search(rf"<DataArray[^>]*{name}[^>]*>\s*(\S+)\s*<", text)[1] for name in ('NumberOfComponents="3"', 'Name="u"')]
+        points, values = (struct.unpack(f"<{len(data) // 4}f", data) for data in (zlib.decompress(base64.b64decode(array[24:])) for array in arrays))
+        at = {}
+        for i, value in enumerate(values):
+            at.setdefault(tuple(round(x, 5) for x in points[3 * i:3 * i + 3]), set()).add(value)
+        self.assertEqual(len(values), 4 * len(at))
+        self.assertEqual({len(found) for found in at.values()}, {1}, "the field is not continuous")
+        self.assertGreater(max(values) - min(values), 0.1)
 
     def test_harmonic_decays_on_a_growing_sphere(self):
         # exponential growth, L = exp(r t): the mode z decays by exp(-2 (1 - exp(-2 r t))/(2 r)) and is diluted by exp(-2 r t)
