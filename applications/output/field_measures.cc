@@ -19,8 +19,6 @@ namespace leopard
         for (unsigned int i = c; i < u.locally_owned_size(); i += n_fields)
           {
             const double value = u.begin()[i], weight = lumped_mass.begin()[i];
-            if (weight == 0.)
-              continue;
             low  = std::min(low, value);
             high = std::max(high, value);
             sum += weight * value;

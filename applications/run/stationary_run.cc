@@ -17,6 +17,8 @@
 #include <solvers/dealii/vector_norm.h>
 
 #include <deal.II/base/mpi.h>
+#include <deal.II/base/quadrature_lib.h>
+#include <deal.II/numerics/vector_tools_mean_value.h>
 
 #include <nlohmann/json.hpp>
 
@@ -95,6 +97,15 @@ namespace leopard
         report["convergence_factor"] = result.convergence_factor;
     }
 
+    std::string advice_for_newton(const NewtonResult &result)
+    {
+      if (!result.history.empty() && result.history.back().damping == 0.)
+        return "another 'Initial value', nearer to a solution; near this one there is none that shorter steps would reach, and for these "
+               "coefficients "
+               "there may be none at all: a sweep over one of them ('Run/Sweep') shows up to which value there is";
+      return "another 'Initial value', more linear iterations or a smaller 'Newton/Linear tolerance', more 'Newton/Max steps'";
+    }
+
     void solve_nonlinear_problem(const RunContext &context, LevelSource &levels, ImplicitSystem &implicit, HostVector &u, nlohmann::json &report)
     {
       Newton newton(
@@ -104,16 +115,38 @@ namespace leopard
       const NewtonResult &result = newton.solve(u, nullptr);
       context.log.line("  Newton's method with " + newton.linear_solver().description() + ":\n" + result.table());
       if (!result.converged)
-        throw ConvergenceFailure(
-          result.failure + "; the residual is " + format("%.3e", result.residual) + " after " + std::to_string(result.n_steps) + " steps\n" +
-          result.table() +
-          "  to try: another 'Initial value', more linear iterations or a smaller 'Newton/Linear tolerance', more 'Newton/Max steps'");
+        throw ConvergenceFailure(result.failure + "; the residual is " + format("%.3e", result.residual) + " after " +
+                                 std::to_string(result.n_steps) + " steps\n" + result.table() + "  to try: " + advice_for_newton(result));
       report["newton_steps"]      = result.n_steps;
       report["linear_iterations"] = result.linear_iterations;
       report["residual"]          = result.residual;
       for (const NewtonStep &step : result.history)
         report["newton"].push_back(
           {{"residual", step.residual}, {"linear_iterations", step.linear_iterations}, {"damping", step.damping}, {"seconds", step.seconds}});
+    }
+
+    /** Minimum, maximum and mean (integral over volume) of each field, the boundary included. @param u with constraints distributed. */
+    template <int dim, int spacedim>
+    void report_fields(const RunContext                    &context,
+                       const Discretization<dim, spacedim> &discretization,
+                       const SemiDiscreteSystem            &system,
+                       const HostVector                    &u,
+                       nlohmann::json                      &report)
+    {
+      const std::vector<std::string> fields     = context.parameters.problem->fields();
+      const Quadrature<dim>          quadrature = discretization.on_simplices() ? Quadrature<dim>(QGaussSimplex<dim>(3))
+                                                                                : Quadrature<dim>(QGauss<dim>(discretization.dof_handler.get_fe().degree + 1));
+      std::vector<double>            measures;
+      append_field_measures(u, system.lumped_mass, fields.size(), measures);
+      for (unsigned int c = 0; c < fields.size(); ++c)
+        {
+          HostVector scalar;
+          discretization.extract_component(u, c, scalar);
+          // the lumped mass knows nothing of the boundary values
+          const double mean = VectorTools::compute_mean_value(*discretization.mapping, discretization.dof_handler, quadrature, scalar, 0);
+          report[fields[c]] = {{"minimum", measures[3 * c]}, {"maximum", measures[3 * c + 1]}, {"mean", mean}};
+          context.log.line(format("  %s is between %.8g and %.8g, in the mean %.8g", fields[c].c_str(), measures[3 * c], measures[3 * c + 1], mean));
+        }
     }
   } // namespace
 
@@ -189,11 +222,8 @@ namespace leopard
           solve_nonlinear_problem(context, discretization, implicit, u, report);
         else
           solve_linear_problem(context, discretization, system, implicit, u, report);
-        std::vector<double> measures;
-        append_field_measures(u, system.lumped_mass, problem.fields().size(), measures);
-        for (unsigned int c = 0; c < problem.fields().size(); ++c)
-          report[problem.fields()[c]] = {{"minimum", measures[3 * c]}, {"maximum", measures[3 * c + 1]}, {"mean", measures[3 * c + 2]}};
         discretization.distribute_constraints(u);
+        report_fields(context, discretization, system, u, report);
         if (study)
           {
             const auto   errors  = discretization.errors(u, 0.);

@@ -115,6 +115,26 @@ class Newton(Program):
         self.assertAlmostEqual(values[0], values[1], delta=1e-9)
 
 
+class Stationary(Program):
+    def test_measures_include_the_boundary(self):
+        # u = x: least and largest on the boundary
+        file = self.write("linear.prm", "set Problem = laplace\nsubsection Laplace\n set Exact solution = 2 + x\nend\nsubsection Mesh\n set Global refinements = 2\nend\n")
+        for settings, ranks in (((), 1), ((), 2), (("Discretization/Degree=2",), 1), (("Mesh/Adaptive=true", "Mesh/Adaptive cycles=2"), 1)):
+            said = self.leopard(file, *settings, ranks=ranks)
+            self.assertIn("u is between 2 and 3, in the mean 2.5", said)
+            measures = {row["name"]: row["value"] for row in self.run_json("linear")["measures"]}
+            for name, value in (("minimum of u", 2), ("maximum of u", 3), ("mean of u", 2.5)):
+                self.assertAlmostEqual(measures[name], value, delta=1e-7, msg=f"{name} {settings}")
+
+    def test_newton_says_where_there_is_no_solution(self):
+        # -laplace u = lambda exp(u) on the unit square has solutions up to lambda = 6.808
+        file = self.write("bratu.prm", "set Problem = reaction-diffusion\nsubsection Reaction-diffusion\n set Reaction = expression\n set Constants = lambda: 6.5\n"
+                          " set f = lambda*exp(u)\nend\nsubsection Mesh\n set Global refinements = 4\nend\n")
+        self.leopard(file)
+        self.assertAlmostEqual(self.run_json("bratu")["cycles"][0]["u"]["maximum"], 1.0, delta=0.05)
+        self.assertIn("there may be none at all", self.leopard(file, "Reaction-diffusion/Constants=lambda: 7.5", fails=True))
+
+
 class Ranks(Program):
     """One and two ranks agree to the solver's tolerance on all problems."""
 
