@@ -211,6 +211,16 @@ class Render(WithRun):
         self.picture("u_t0.00000001.png")
         self.picture("u_t0.00000002.png")
 
+    def test_cycles_of_a_stationary_run_are_no_times(self):
+        (self.run_directory / "run.json").write_text('{"cycles": [{}, {}]}')
+        synthetic.write_run(self.run_directory, times=(0., 1.))
+        self.check("--no-animation")
+        self.picture("u_cycle0.png")
+        self.picture("u_cycle1.png")
+        synthetic.write_run(self.run_directory, times=(0.,))
+        self.check()
+        self.picture("u.png")
+
     def test_constant_field_and_first_field(self):
         file = synthetic.write_step(self.run_directory, "solution_0000000", synthetic.grid_cells(2), {"phi": lambda x, y, z: 0.})
         synthetic.write_pvd(self.run_directory, [(0., file)])
