@@ -64,6 +64,22 @@ class PlotStatistics(unittest.TestCase):
         self.assertIn("maximum of u", text)
         self.assertIn("rate of change, RMS of du/dt", text)
 
+    def test_sweep(self):
+        (self.run_directory / "statistics").unlink()  # a sweep has none
+        table = self.run_directory / "sweep.csv"
+        table.write_text("run,c,Scheme,status,seconds,minimum of u,maximum of u\nc=1_a,1,a,finished,0.1,0,2\nc=2_a,2,a,failed,,,\nc=4_a,4,a,finished,0.1,0,5\nc=1_b,1,b,finished,0.1,0,\n")
+        self.assertIn(str(self.run_directory / "figures/sweep.png"), self.call())
+        self.assertEqual(self.call("--list").split("\n")[:2], ["minimum of u", "maximum of u"])
+        output = self.run_directory / "chosen.svg"
+        self.call("--columns", "max", "--output", str(output))
+        for words in ("maximum of u", "Scheme = a", "Scheme = b"):
+            self.assertIn(words, output.read_text())
+        self.assertNotIn("minimum of u", output.read_text())
+        table.write_text("run,c,status,seconds\nc=1,1,failed,0.1\n")
+        self.assertIn("no run that is finished", self.call(code=1))
+        table.write_text("a,b\n1,2\n")
+        self.assertIn("no table of a sweep", self.call(code=1))
+
     def test_what_is_wrong_is_said(self):
         self.assertIn("'m' begins the names of 4 columns: minimum of u", self.call("--columns", "m", code=1))
         self.assertIn("no column 'x'", self.call("--columns", "time, x", code=1))
