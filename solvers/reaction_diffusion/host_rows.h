@@ -154,7 +154,7 @@ namespace leopard::reaction_diffusion
       , old_node(partition.old_row)
       , offsets(partition.block_offsets)
       , n_blocks(static_cast<int>(offsets.size()) - 1)
-      , scheduler(n_blocks, static_cast<long>(N) * level.mesh.n_nodes(), n_threads)
+      , scheduler(n_blocks, level.mesh.n_nodes() >= 8000 ? static_cast<long>(N) * level.mesh.n_nodes() : 1, n_threads) // as on grids
       , d(static_cast<std::size_t>(N) * level.mesh.matrix.n_columns)
       , rhs(d.size())
       , residual(d.size())
