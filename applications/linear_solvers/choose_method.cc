@@ -20,6 +20,8 @@ namespace leopard
       return {"async", "none", "'Newton/Forcing' asks for a fixed number of iterations"};
     if (task.in_time && task.follows_bound)
       return {"async", "none", "the steps are so short that every asynchronous iteration converges"};
+    if (task.in_time && task.has_newton && task.consistent_mass)
+      return {krylov, on_device ? "chebyshev" : "ssor", "the matrix of a step is not symmetric, and with a consistent mass relaxations diverge"};
     if (task.in_time)
       return task.has_newton ? SolverChoice{krylov, "async", "the matrix of a step is not symmetric, with the mass on its diagonal"}
                              : SolverChoice{krylov, "chebyshev", "the matrix of a step is symmetric, with the mass on its diagonal"};
@@ -36,7 +38,7 @@ namespace leopard
     return {krylov,
             "amg",
             matrix + (task.may_be_indefinite ? ", which the reaction may make indefinite"
-                      : task.has_levels      ? ", and its coefficients, degree or long cells are none for the levels of the mesh"
+                      : task.has_levels      ? ", and the levels of the mesh do not suit coefficients that vary, a higher degree or long cells"
                                              : ", and the mesh has too few levels")};
   }
 } // namespace leopard

@@ -44,7 +44,12 @@ namespace leopard
     void declare_run(ParameterHandler &prm)
     {
       using namespace Patterns;
-      prm.declare_entry("Problem", default_problem, Selection(problem_names()), "What is solved; its coefficients stand in the section of its name.");
+      prm.declare_entry(
+        "Problem",
+        default_problem,
+        Selection(problem_names()),
+        "What is solved; its coefficients stand in the section of its name. laplace: -div(a grad u) = s; helmholtz: -laplace u + delta u = s; "
+        "reaction-diffusion: -laplace u = f(u) + s (all stationary); turing: u_t = gamma f + D_u laplace u + s for each species u.");
       prm.declare_entry("Dimension", "2", Integer(2, 3), "Dimension of the domain: 2 for a part of the plane or a surface in space, 3 for a body.");
       prm.declare_entry(
         "Study", "none", Selection("none|smoothers"), "Instead of a run: smoothers compares multigrid smoothers, see 'Smoother study'.");

@@ -93,6 +93,7 @@ namespace leopard
     SolverTask                      task;
     task.in_time           = problem.time_dependent();
     task.follows_bound     = parameters.time.follows_bound();
+    task.consistent_mass   = !discretization.lumped_mass && !discretization.finite_differences;
     task.has_newton        = problem.has_reaction() && !(task.in_time && parameters.time.explicit_reaction());
     task.fixed_iterations  = task.has_newton && parameters.newton.forcing == "fixed iterations";
     task.dimension         = parameters.dimension;

@@ -152,7 +152,10 @@ namespace leopard
       EXPECT_EQ(name(step), "cg with the preconditioner chebyshev");
       step.has_newton = true;
       EXPECT_EQ(name(step), "gmres with the preconditioner async");
-      step.follows_bound = true;
+      step.consistent_mass = true; // with which relaxations diverge
+      EXPECT_EQ(name(step), "gmres with the preconditioner ssor");
+      step.consistent_mass = false;
+      step.follows_bound   = true;
       EXPECT_EQ(name(step), "async");
     }
   } // namespace

@@ -89,6 +89,19 @@ class SimplexMeshes(Program):
             for found, expected in zip(self.last(), exact):
                 self.assertAlmostEqual(found / expected, 1, delta=0.03 if "Dimension=3" in settings else 0.01, msg=f"{settings}")
 
+    def test_quadratic_tetrahedra_in_time_have_their_rates(self):
+        # the linear solver is left to the program, and must bear a consistent mass
+        file = self.write("quadratic.prm", "set Problem = turing\nset Dimension = 3\nsubsection Turing\n set Kinetics = expressions\n set Steady state = none\n set Species = u\n"
+                          " set Reaction u = 0*u\n set Diffusion u = 0.1\n set Initial value u = 2 + cos(pi*x)\n set Exact solution u = (2 + cos(pi*x))*exp(-t)\nend\n"
+                          f"subsection Mesh\n set Domain = file\n set File = {MESHES}/cube_tetrahedra_41.msh\nend\n"
+                          "subsection Discretization\n set Degree = 2\n set Mass matrix = consistent\nend\n"
+                          "subsection Time stepping\n set Step control = fixed\n set Step size = 0.005\n set End time = 0.02\nend\nsubsection Verification\n set Refinements = 2\nend\n")
+        self.assertIn("gmres with preconditioner ssor", self.leopard(file, timeout=60))
+        last = self.convergence("quadratic")[-1]
+        self.assertAlmostEqual(float(last["l2_rate"]), 3, delta=0.15)
+        self.assertAlmostEqual(float(last["h1_seminorm_rate"]), 2, delta=0.15)
+        self.assertLess(float(last["l2_error"]), 2e-4)
+
     def test_checkpoints_go_on_with_other_ranks(self):
         file = self.write("decay.prm", self.DECAY)
         self.leopard(file)
