@@ -54,7 +54,7 @@ namespace leopard
     require(block_omega > 0. && block_omega < 2., "block_omega", short_text(block_omega), "a number between 0 and 2");
     require(momentum >= 0. && momentum < 1., "momentum", short_text(momentum), "a number from 0 to below 1");
     require(omega > 0. && omega < 2. * (1. + momentum), "omega", short_text(omega), "a number between 0 and 2 (1 + momentum)");
-    require(n_threads >= 0, "n_threads", std::to_string(n_threads), "a number >= 0, where 0 stands for all of the machine's");
+    require(n_threads >= 0 && n_threads <= 4096, "n_threads", std::to_string(n_threads), "0 to 4096, where 0 stands for all of the machine's");
     require(!(backend == Backend::cuda && schedule == Schedule::replay),
             "schedule",
             "replay",

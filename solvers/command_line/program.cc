@@ -210,6 +210,8 @@ namespace leopard::command_line
         log_line("slow", rate_text(factor) + "; --analyze says what is faster");
       else if ((result.status == SolveStatus::iteration_limit || result.status == SolveStatus::time_limit) && !rest.empty())
         log_line("slow", "at " + rate_text(factor) + " " + rest + " (" + number(result.seconds) + " s until here)");
+      else if (result.status == SolveStatus::time_limit && factor == 0.)
+        log_line("slow", "the time was over before a test of the residual: a larger --max-seconds, or a smaller --test-every");
       else if (result.status != SolveStatus::converged && result.status != SolveStatus::diverged && tolerance > 0. && rest.empty())
         log_line("slow", "the residual does not fall any more: more iterations will not help");
     }

@@ -537,7 +537,9 @@ class Failing(Program):
         self.matrix("large.mtx", laplace(60), 3600)
         said, _ = self.run_it("large.mtx", "--max-seconds", "1e-4", "--block-size", "16", code=1)
         self.assertIn("time limit", said)
-
+        said, _ = self.run_it("large.mtx", "--max-seconds", "1e-9", code=1)  # before the first iteration
+        self.assertIn("the time was over before a test of the residual", said)
+        self.assertNotIn("more iterations will not help", said)
 
     def test_result_that_does_not_hold_is_not_written(self):
         # rows whose terms are far larger than their sum: in another order of the sum the residual is another one
@@ -675,7 +677,7 @@ class BadInput(Program):
                               (["--momentum=x"], "--momentum is 'x'"), (["--momentum", "1"], "momentum is 1"), (["--local-iterations", "0"], "local_iterations is 0"),
                               (["--local-iterations", "2.5"], "--local-iterations"), (["--block-size", "x"], "--block-size"), (["--block-size", "0"], "block_size is 0"),
                               (["--tolerance", "-1"], "relative_tolerance"), (["--tolerance", "nan"], "relative_tolerance"), (["--test-every", "0"], "test_every"),
-                              (["--max-iterations", "-1"], "max_iterations"), (["--max-seconds", "-1"], "max_seconds"), (["--threads", "-1"], "n_threads"),
+                              (["--max-iterations", "-1"], "max_iterations"), (["--max-seconds", "-1"], "max_seconds"), (["--threads", "-1"], "n_threads"), (["--threads", "100000"], "n_threads"),
                               (["--overlap", "uniform", "--overlap-percent", "95"], "overlap_percent"), (["--tune", "--tune-seconds", "0"], "--tune-seconds"),
                               (["--method", "sor", "--omega", "2"], "omega is 2"), (["--local-iterations", "2147483647"], "local_iterations is 2147483647"), (["--no-such-option"], "--no-such-option"), (["extra"], "extra")):
             with self.subTest(options):
