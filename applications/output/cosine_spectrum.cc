@@ -9,6 +9,11 @@
 
 namespace leopard
 {
+  namespace
+  {
+    constexpr double pi = 3.14159265358979323846;
+  }
+
   void CosineSpectrum::Free::operator()(double *p) const
   {
     fftw_free(p);
@@ -27,10 +32,12 @@ namespace leopard
     const std::vector<fftw_r2r_kind> kinds(n_nodes.size(), FFTW_REDFT00);
     plan = fftw_plan_r2r(static_cast<int>(sizes.size()), sizes.data(), buffer.get(), buffer.get(), kinds.data(), FFTW_ESTIMATE);
 
-    double largest = 0.; // |k| of the last mode, in units of the shells' thickness
+    double largest = 0.; // |k| of the last mode
     for (std::size_t d = 0; d < n_nodes.size(); ++d)
-      largest = std::hypot(largest, (n_nodes[d] - 1) * *std::max_element(lengths.begin(), lengths.end()) / lengths[d]);
-    energy.resize(static_cast<std::size_t>(largest + 0.5) + 3);
+      largest = std::hypot(largest, (n_nodes[d] - 1) * pi / lengths[d]);
+    // shells of the smallest |k|, but where one side is very much longer than another not more than there are modes
+    shell_thickness = std::max(pi / *std::max_element(lengths.begin(), lengths.end()), largest / n_values);
+    energy.resize(static_cast<std::size_t>(largest / shell_thickness + 0.5) + 3);
     moment.resize(energy.size());
   }
 
@@ -43,7 +50,6 @@ namespace leopard
   void CosineSpectrum::visit_modes(const Visit &visit)
   {
     fftw_execute(static_cast<fftw_plan>(plan));
-    const double              pi = 3.14159265358979323846;
     std::vector<unsigned int> mode(n_nodes.size(), 0);
     for (std::size_t i = 0; i < n_values; ++i)
       {
@@ -64,8 +70,7 @@ namespace leopard
   {
     std::fill(energy.begin(), energy.end(), 0.);
     std::fill(moment.begin(), moment.end(), 0.);
-    const double shell_thickness = 3.14159265358979323846 / *std::max_element(lengths.begin(), lengths.end());
-    double       mean_energy = 0., other_energy = 0.;
+    double mean_energy = 0., other_energy = 0.;
     visit_modes([&](double k, double e) {
       if (k == 0.)
         {

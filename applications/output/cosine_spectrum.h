@@ -56,7 +56,8 @@ namespace leopard
     const std::vector<double>       lengths;
     std::size_t                     n_values = 1;
     std::unique_ptr<double[], Free> buffer;
-    void                           *plan = nullptr;
+    void                           *plan            = nullptr;
+    double                          shell_thickness = 0.;
     std::vector<double>             energy, moment; ///< of each shell: sum of the energies, and of energies times |k|
   };
 } // namespace leopard

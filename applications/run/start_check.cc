@@ -129,9 +129,11 @@ namespace leopard
       const bool   one_cell = domain.n_cells == 1.;
       if (!one_cell && !(forecast.wavelength > 0. && nodes < nodes_a_wavelength))
         return "";
-      const unsigned int more   = forecast.wavelength > 0. ? std::max(1., std::ceil(std::log2(nodes_a_wavelength / nodes) - 1e-9)) : 6;
-      const std::string  to_try = "\n  to try: " + entry + std::to_string(parameters.mesh.global_refinements + more) + ", where it is " +
-                                 std::to_string(parameters.mesh.global_refinements) + " now";
+      const unsigned int more  = forecast.wavelength > 0. ? std::max(1., std::ceil(std::log2(nodes_a_wavelength / nodes) - 1e-9)) : 6;
+      const unsigned int finer = parameters.mesh.global_refinements + more;
+      const std::string  to_try =
+        "\n  to try: " + (finer <= 20 ? entry + std::to_string(finer) + ", where it is " + std::to_string(parameters.mesh.global_refinements) + " now"
+                                      : "a smaller domain, or a smaller reaction ('Turing/gamma'), for a pattern that a mesh can show");
       if (one_cell)
         return "the mesh is one cell" + to_try;
       return format("the mesh has %.2g nodes a wavelength of the expected pattern; below %g its wavelength and form are those of the mesh",
@@ -149,6 +151,26 @@ namespace leopard
       return format("the cells' edges are %.3g : 1, and multigrid, which halves the cells in all directions, gets slower with that", ratio) +
              "\n  to try: 'Linear solver/Method' = automatic, or other 'Mesh/Cells'";
     }
+
+    /** Where a solution is known, the run should begin with it; its sources follow from it by themselves, initial values do not. */
+    std::string other_start(const Problem &problem, const std::vector<dealii::Point<3>> &points)
+    {
+      for (unsigned int c = 0; c < problem.exact_solution.size(); ++c)
+        for (const auto &point : points)
+          {
+            const double start = problem.initial_value(c, point), exact = problem.exact_solution[c].value(point, 0.);
+            if (std::isfinite(exact) && !(std::abs(start - exact) <= 1e-6 * std::max(1., std::abs(exact))))
+              return "the run does not begin with the exact solution: " + problem.fields()[c] +
+                     format(" is %.6g at (%g, %g, %g), and that is %.6g; the error stays what it is at time zero, on every mesh",
+                            start,
+                            point[0],
+                            point[1],
+                            point[2],
+                            exact) +
+                     "\n  to try: the exact solution at t = 0 as initial value";
+          }
+      return "";
+    }
   } // namespace
 
   std::vector<std::string> start_warnings(const Parameters &parameters, const Domain &domain, const Forecast &forecast, bool starts_anew)
@@ -159,14 +181,17 @@ namespace leopard
       warnings.push_back(text);
     if (const std::string text = long_cells(parameters); !text.empty())
       warnings.push_back(text);
+    const bool                      is_box = !domain.lengths.empty();
+    const std::vector<unsigned int> n      = nodes_of_box(domain, parameters.discretization.degree);
+    const auto                      points = is_box ? points_of_box(domain, n) : points_around(domain);
+    if (starts_anew && problem.initial_from.empty() && problem.time_dependent() && !parameters.mesh.is_surface())
+      if (const std::string text = other_start(problem, points); !text.empty())
+        warnings.push_back(text);
     const bool has_sources = std::any_of(problem.source.begin(), problem.source.end(), [](const Expression &s) { return !s.is_zero(); });
     if (!starts_anew || !problem.initial_from.empty() || !problem.time_dependent() || !problem.has_reaction() || has_sources ||
         !problem.exact_solution.empty() || domain.n_cells == 1.)
       return warnings;
 
-    const bool                       is_box = !domain.lengths.empty();
-    const std::vector<unsigned int>  n      = nodes_of_box(domain, parameters.discretization.degree);
-    const auto                       points = is_box ? points_of_box(domain, n) : points_around(domain);
     std::vector<std::vector<double>> fields(problem.fields().size());
     for (unsigned int c = 0; c < fields.size(); ++c)
       for (const auto &point : points)
@@ -174,7 +199,8 @@ namespace leopard
     const Start start = look_at(fields, problem.steady_state());
     if (start.is_homogeneous)
       warnings.push_back(homogeneous_start(parameters, start));
-    else if (is_box && forecast.pattern && start.contrast < 0.3) // the linear theory speaks of small disturbances
+    else if (is_box && forecast.pattern && start.contrast < 0.3 &&     // the linear theory speaks of small disturbances
+             std::stod(parameters.value("Turing/Perturbation")) == 0.) // a random one has all wave numbers that the mesh has
       if (const std::string text = start_outside_band(domain, forecast, n, fields); !text.empty())
         warnings.push_back(text);
     return warnings;

@@ -124,6 +124,7 @@ namespace leopard
 
       unsigned long long n_unknowns() const { return discretization.n_unknowns(); }
       double             mesh_size() const { return discretization.mesh_size(); }
+      double             step_size() const { return integrator->next_step_size(); } ///< of fixed steps, all
 
       /** What pattern there is at the time reached. Collective. */
       FoundPattern pattern() { return measures->find_pattern(integrator->solution(), integrator->time()); }
@@ -325,8 +326,7 @@ namespace leopard
           if (result.status != "finished")
             return result.status;
           const auto errors = run.errors();
-          table.add(
-            run.n_unknowns(), verification.in_time ? 1. / (1u << cycle) : run.mesh_size(), errors.l2, errors.h1_seminorm, errors.nodal_maximum);
+          table.add(run.n_unknowns(), verification.in_time ? run.step_size() : run.mesh_size(), errors.l2, errors.h1_seminorm, errors.nodal_maximum);
           context.log.line(format("cycle %u: %u steps, L2 error %.5e", cycle, result.n_steps, errors.l2));
         }
       context.log.line("\n" + table.text());

@@ -150,6 +150,16 @@ namespace leopard
      * Fused steps until the next line of log, the next checkpoint by steps, or about a second: the host looks at clocks and signals then. @param wall seconds
      * since the start, the same on all ranks, whose numbers of steps must agree.
      */
+    /** Fixed steps end at the one nearest to the end time. */
+    void warn_of_another_end(double t, double step, double end_time, Log &log)
+    {
+      const double end = t + std::ceil((end_time - t) / step - 0.5 * (1. - 1e-9)) * step;
+      if (std::abs(end - end_time) > 1e-3 * step)
+        log.warning(
+          format("the run will end at t = %.6g and not at 'Time stepping/End time' = %g, since all steps are %.6g long", end, end_time, step) +
+          "\n  to try: a step that divides the time, or 'Step control' = error-controlled");
+    }
+
     long steps_together(const TimeIntegrator &integrator, const TimeLoopParameters &parameters, unsigned int n_steps, double wall)
     {
       if (n_steps == 0)
@@ -221,6 +231,9 @@ namespace leopard
     double     next_output = output_times.after(integrator.time(), slack()), wall_at_line = 0., wall = 0.;
     TimeLeft   time_left(t_start, end_time);
     Rejections rejected_at_line; ///< before the last line of the log
+
+    if (!variable && t_start < end_time - slack())
+      warn_of_another_end(t_start, integrator.next_step_size(), end_time, log);
 
     while (integrator.time() < end_time - slack())
       {

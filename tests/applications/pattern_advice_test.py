@@ -77,6 +77,12 @@ class StartWarnings(Program):
                          ["Turing/Initial value u=1.5*cos(2*pi*x)"]):
             self.assertEqual(self.warnings(SPOTS, *BAND, *settings), [], settings)
 
+    def test_a_domain_that_is_very_much_longer_than_wide(self):
+        """The spectrum of what it begins with took memory as the ratio of the sides, 25 GB here."""
+        for corner in ("1, 1e8", "1e9, 1"):
+            said = self.leopard(SPOTS, f"Mesh/Upper corner={corner}", "Mesh/Global refinements=4", "Time stepping/End time=1e-4")
+            self.assertIn("finished after", said)
+
     def test_homogeneous_start(self):
         for settings in ([], ["Turing/Initial value u=0.1"], ["Dimension=3", "Mesh/Global refinements=5"]):
             self.check(["all fields begin with the same value everywhere", "'Turing/Perturbation' = 0.02"], *BAND, *settings)

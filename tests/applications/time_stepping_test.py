@@ -45,6 +45,29 @@ class Orders(Program):
             self.assertGreater(steps[-1], steps[0], f"{scheme}: {steps}")
 
 
+class FixedSteps(Program):
+    def test_an_end_that_is_not_the_end_time_is_said(self):
+        settings = ["Time stepping/Step control=fixed", "Time stepping/End time=0.01", "Mesh/Global refinements=2"]
+        for engine in ("fused", "general"):
+            said = self.leopard(ROOT / "tests/output/tiny_turing.prm", *settings, "Time stepping/Step size=0.003", f"Time stepping/Engine={engine}")
+            self.assertIn("warning: the run will end at t = 0.009 and not at 'Time stepping/End time' = 0.01", said)
+            self.assertIn("t = 0.009 ", said)
+            for step in ("0.002", "0.01", "0.01/3"):
+                self.assertNotIn("the run will end at", self.leopard(ROOT / "tests/output/tiny_turing.prm", *settings, f"Time stepping/Step size={step}", f"Time stepping/Engine={engine}"))
+
+    def test_the_table_of_a_refined_step_has_the_step(self):
+        file = FILES / "verification/turing_time_order.prm"
+        self.leopard(file, "Verification/Refinements=2", "Mesh/Global refinements=2")
+        step = float(self.convergence("turing_time_order")[0]["dt"])
+        self.assertIn(f"dt = {step:g}", self.leopard(file, "Verification/Refinements=1", "Mesh/Global refinements=2"))
+
+    def test_a_start_that_is_not_the_exact_solution_is_warned_of(self):
+        file = FILES / "verification/turing_time_order.prm"
+        few = ["Verification/Refinements=1", "Mesh/Global refinements=1"]
+        self.assertNotIn("does not begin with", self.leopard(file, *few))
+        self.assertIn("warning: the run does not begin with the exact solution: v is 0 at (", self.leopard(file, *few, "Turing/Initial value v=0"))
+
+
 class SemiImplicit(Program):
     """SBDF2: one linear solve a step with a symmetric matrix."""
 
