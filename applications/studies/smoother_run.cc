@@ -2,6 +2,7 @@
 #include "smoother_run.h"
 
 #include <applications/run/log.h>
+#include <applications/run/stop_signal.h>
 #include <solvers/base/errors.h>
 #include <solvers/base/norms.h>
 #include <solvers/device/device.h>
@@ -116,6 +117,7 @@ namespace leopard
       criteria.max_iterations     = study.max_cycles;
       criteria.relative_tolerance = study.tolerance;
       criteria.test_every         = 1;
+      criteria.asked_to_stop      = [] { return stop_requested(MPI_COMM_SELF); };
       return multigrid.solve(x, b, criteria);
     }
 
@@ -162,6 +164,7 @@ namespace leopard
         {
           x                        = 0.;
           const SolveResult result = row.solver == "cg" ? solve_cg(multigrid, x, b, study) : solve_cycles(multigrid, data(x), data(b), study);
+          throw_if_stop_requested(MPI_COMM_SELF); // a study has one rank
           append(row, result, norm_b);
           factor += result.convergence_factor() / study.repetitions;
           row.status = status_text(result.status);

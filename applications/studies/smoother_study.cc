@@ -94,10 +94,14 @@ namespace leopard
           for (const CycleType cycle : study.cycles)
             for (const std::string &solver : study.solvers)
               if (!stop_requested(context.comm))
-                {
-                  rows.push_back(run_smoother(problem, {&smoother, steps, cycle, solver}, study, parameters.linear_solver.block_async.n_threads));
-                  rows.back().case_name = case_name;
-                }
+                try
+                  {
+                    rows.push_back(run_smoother(problem, {&smoother, steps, cycle, solver}, study, parameters.linear_solver.block_async.n_threads));
+                    rows.back().case_name = case_name;
+                  }
+                catch (const Stopped &) // in the middle of a row, which is left out
+                  {
+                  }
       if (rows.empty())
         return;
       const Winner winner = stop_requested(context.comm) ? Winner{-1, "the study was stopped"} : choose_winner(rows);
@@ -177,7 +181,9 @@ namespace leopard
       run_case(context, parameters, "", results);
     for (std::size_t i = 0; i < parameters.cases.size(); ++i)
       run_case(context, parameters.cases[i], parameters.smoother_study.cases[i].name, results);
-    const std::string winners = text_of(winner_table(results.rows)), sentence = conclusion(results.rows);
+    const std::string winners  = text_of(winner_table(results.rows)),
+                      sentence = (stop_requested(context.comm) ? "The study was stopped before its end. " : "") +
+                                 (stop_requested(context.comm) && results.rows.empty() ? std::string() : conclusion(results.rows));
     context.log.line(winners + "\n" + sentence);
     results.text                            = sentence + "\n\n" + results.text + winners;
     context.provenance.json()["conclusion"] = sentence;

@@ -45,6 +45,15 @@ class Signals(Program):
         for method, preconditioner in (("jacobi", "none"), ("async", "none"), ("cg", "none"), ("gmres", "jacobi")):
             self.stop(LAPLACE, *NEVER, f"Linear solver/Method={method}", f"Linear solver/Preconditioner={preconditioner}", after="cycle 0", number=signal.SIGINT)
 
+    def test_study_of_smoothers(self):
+        """In the middle of the repetitions of one row, which is left out."""
+        settings = ["Study=smoothers", "Smoother study/Repetitions=10000", "Smoother study/Smoothers=damped-jacobi", "Mesh/Global refinements=7", "Laplace/Exact solution=", "Verification/Refinements=0"]
+        for solver in ("multigrid", "cg"):
+            said = self.stop(LAPLACE, *settings, f"Smoother study/Solvers={solver}", after="study of smoothers")
+            self.assertIn("The study was stopped before its end.", said)
+            self.assertNotIn("no smoother has reached", said)
+            self.assertLess(self.run_json("laplace")["wall_seconds"], 40)
+
     def test_newton(self):
         self.stop(FILES / "benchmarks/newton_thesis.prm", "Newton/Linear iterations=100000000", "Mesh/Cells=500", after="cycle 0")
 
