@@ -89,6 +89,16 @@ namespace leopard
         throw Error("'Output/Log every' is '" + text + "'\n  expected: an integer >= 1, or automatic");
       return Utilities::string_to_int(text);
     }
+
+    /** Whether the exact solution may have kinks or jumps: derivatives of the source's derivation are those beside them. */
+    bool has_kinks(const Problem &problem)
+    {
+      for (const Expression &exact : problem.exact_solution)
+        for (const char *word : {"if(", "abs(", "min(", "max(", "sign(", "step(", "rint(", "<", ">", "?"})
+          if (exact.expression().find(word) != std::string::npos)
+            return true;
+      return false;
+    }
   } // namespace
 
   void Parameters::declare(ParameterHandler &prm, std::vector<std::unique_ptr<Problem>> &problems, const GivenValue &given)
@@ -334,7 +344,11 @@ namespace leopard
       return "study of " + study + ", " + (cases.empty() ? std::string("this file") : std::to_string(cases.size()) + " cases");
     std::string text = problem->description();
     if (!problem->derived.empty())
-      text += "\n" + problem->derived + " follow" + (problem->derived == "source" ? "s" : "") + " from the exact solution";
+      text += "\n" + problem->derived + " follow" + (problem->derived == "source" ? "s" : "") + " from the exact solution" +
+              (problem->has_derived_source && has_kinks(*problem)
+                 ? "\nwarning: the exact solution has if, min, max, abs or the like, and a source knows nothing of its kinks and jumps; "
+                   "where these are inside the domain, errors do not vanish"
+                 : "");
     for (const ComputedNumber &number : computed)
       text += "\n'" + number.entry + "' = " + number.written + " is " + number.value;
     if (linear_solver.is_asynchronous() && !problem->time_dependent()) // a time loop says what it takes of the linear solver

@@ -73,6 +73,23 @@ namespace leopard
       return tokens.size() % 2 == 0 ? tokens : std::vector<Token>{tokens[0]};
     }
 
+    /** Whether they name the same constants with the same values, in whatever order and by whatever arithmetic. */
+    bool same_constants(const std::string &a, const std::string &b)
+    {
+      try
+        {
+          const auto values = [](const std::string &text) {
+            const Constants constants = read_constants("Constants", text);
+            return std::map<std::string, double>(constants.begin(), constants.end());
+          };
+          return values(a) == values(b);
+        }
+      catch (const Error &) // of another version, perhaps
+        {
+          return false;
+        }
+    }
+
     /** Name and checksum of the mesh file; null without one. Collective. */
     json mesh_file(const Parameters &parameters, MPI_Comm comm)
     {
@@ -110,8 +127,9 @@ namespace leopard
       before[entry] = value;
     std::vector<ChangedEntry> changes;
     for (const auto &[entry, value] : assignments_of(now.all_entries))
-      if (const auto old = before.find(entry);
-          entry != "Mesh/File" && old != before.end() && !same_value(old->second, value) && why_not_used(entry, {now}).empty())
+      if (const auto old = before.find(entry); entry != "Mesh/File" && old != before.end() &&
+                                               !(entry == now.problem->name() + "/Constants" && same_constants(old->second, value)) &&
+                                               !same_value(old->second, value) && why_not_used(entry, {now}).empty())
         changes.push_back({entry, old->second, value});
     return changes;
   }

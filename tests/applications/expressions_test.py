@@ -132,6 +132,13 @@ class ExactSolutions(Program):
             for words in says:
                 self.assertIn(words, error)
 
+    def test_kinks_are_warned_of(self):
+        text = "set Problem = laplace\nsubsection Laplace\n set Exact solution = {}\nend\nsubsection Mesh\n set Global refinements = 2\nend\n"
+        for exact in ("abs(x - 0.4)", "if(x < 0.3, x, y)", "max(x, y)"):
+            self.assertIn("warning: the exact solution has if, min, max, abs or the like", self.leopard(self.write("kinks.prm", text.format(exact))))
+        self.assertNotIn("warning", self.leopard(self.write("kinks.prm", text.format("sin(x)*y"))))
+        self.assertNotIn("warning", self.leopard(self.write("kinks.prm", text.format("abs(x - 0.4)\n set Source = 1"))))  # not derived
+
     def test_derivative_of_f(self):
         text = ("set Problem = reaction-diffusion\nsubsection Reaction-diffusion\n set Reaction = expression\n set f = 1 - u^3*exp(u)\n{}end\n"
                 "subsection Mesh\n set Global refinements = 4\nend\nsubsection Newton\n set Forcing = relative tolerance\nend\n" + DIRECT)

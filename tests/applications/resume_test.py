@@ -139,6 +139,15 @@ class ResumeStationary(Resume):
         self.leopard(self.FILE, "Mesh/Adaptive cycles=3", "Linear solver/Relative tolerance=1e-11", options=["--resume"])
         self.assertEqual(self.run_json(self.NAME)["cycles"], cycles, "lost by a start with nothing to do")
 
+    def test_constants_are_compared_by_their_values(self):
+        text = "set Problem = laplace\nsubsection Laplace\n set Constants = k: 2, c: 10*k\n set Source = c*x + k\nend\nsubsection Mesh\n set Global refinements = 2\n set Adaptive = true\n set Adaptive cycles = 2\nend\n"
+        file = self.write("constants.prm", text)
+        self.leopard(file)
+        for constants in ("c: 20, k: 4/2", "k: 2.0, c: 20"):
+            self.assertNotIn("changed on resume", self.leopard(file, f"Laplace/Constants={constants}", options=["--resume"]))
+        for constants in ("k: 2, c: 21", "k: 2, c: 20, d: 1"):
+            self.refused(file, f"Laplace/Constants={constants}", says=["'Laplace/Constants' is " + constants], name="constants")
+
     def test_convergence_study(self):
         file = FILES / "verification/laplace.prm"
         self.leopard(file, "Verification/Refinements=1")
