@@ -74,7 +74,7 @@ namespace
     catch (const CLI::ParseError &error)
       {
         std::ostringstream ignored;
-        return speaks ? app.exit(error) : app.exit(error, ignored, ignored);
+        return (speaks ? app.exit(error) : app.exit(error, ignored, ignored)) == 0 ? 0 : 1;
       }
     return -1;
   }

@@ -55,7 +55,9 @@ namespace leopard
           where = file_name + ":" + std::to_string(number);
           std::string line;
           const auto  without_comment = [](const std::string &s) { return trim(s.substr(0, s.find('#'))); };
-          line                        = without_comment(raw);
+          if (number == 1 && raw.rfind("\xEF\xBB\xBF", 0) == 0) // the byte order mark that some editors write
+            raw.erase(0, 3);
+          line = without_comment(raw);
           while (!line.empty() && line.back() == '\\' && std::getline(stream, raw))
             {
               ++number;
@@ -106,6 +108,9 @@ namespace leopard
         if (candidate.back() == path.back())
           return "it is known in " + (candidate.size() > 1 ? "section '" + candidate[0] + "'" : std::string("no section")) + ": did you mean '" +
                  join(candidate) + "'?";
+      for (const Path &candidate : declared)
+        if (candidate.size() > 1 && path.size() == 1 && join(candidate) == path.back())
+          return "in a file it stands between 'subsection " + candidate[0] + "' and 'end', as '" + candidate[1] + "'";
       std::vector<std::string> paths;
       for (const Path &candidate : declared)
         paths.push_back(path.size() == 1 ? candidate.back() : join(candidate));

@@ -31,7 +31,7 @@ namespace leopard
   std::string most_similar(const std::string &word, const std::vector<std::string> &words)
   {
     std::string best;
-    std::size_t best_distance = 3 + word.size() / 4 + 1;
+    std::size_t best_distance = std::min(3 + word.size() / 4, word.size() / 2) + 1; // what differs in more than half of its letters is not similar
     for (const std::string &candidate : words)
       if (const std::size_t distance = edit_distance(word, candidate); distance < best_distance)
         {
@@ -44,6 +44,6 @@ namespace leopard
   std::string did_you_mean(const std::string &word, const std::vector<std::string> &words)
   {
     const std::string similar = most_similar(word, words);
-    return similar.empty() ? "" : "; did you mean '" + similar + "'?";
+    return similar.empty() || similar == word ? "" : "; did you mean '" + similar + "'?";
   }
 } // namespace leopard

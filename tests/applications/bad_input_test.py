@@ -2,7 +2,7 @@
 """Whatever a user can get wrong: one message that says what was found, what is expected and where; exit code not 0; nothing half written."""
 import subprocess
 
-from program import FILES, ROOT, Program
+from program import FILES, LEOPARD, ROOT, Program
 
 TINY = ROOT / "tests/output/tiny_turing.prm"
 LAPLACE = FILES / "verification/laplace.prm"
@@ -33,6 +33,8 @@ class BadInput(Program):
                 ("set Problem = heat\n", ["'Problem' is 'heat'", "one of: laplace | helmholtz | reaction-diffusion | turing"]),
                 ("subsection Turing\n set kappa = -1\nend\n", ["'Turing/kappa' is '-1'", "a number >= 0"]),
                 ("subsection Mesh\n set Adaptive = maybe\nend\n", ["'Mesh/Adaptive' is 'maybe'", "true or false"]),
+                ("set Mesh/Global refinements = 3\n", ["bad.prm:1:", "there is no entry 'Mesh/Global refinements'", "it stands between 'subsection Mesh' and 'end', as 'Global refinements'"]),
+                ("set Q = 3\n", ["bad.prm:1:", "there is no entry 'Q'; --print-parameters shows all entries"]),
                 ("subsection Mesh\n", ["bad.prm:1:", "the section 'Mesh' has no 'end'"]),
                 ("end\n", ["bad.prm:1:", "'end' without a section"]),
                 ("Dimension = 2\n", ["bad.prm:1:", "the line 'Dimension = 2' is not understood"]),
@@ -48,6 +50,19 @@ class BadInput(Program):
         self.rejected(TINY, "nonsense", says='expected: --set "Section/Entry=value"')
         for value in ("a\nb", "a#b", "a\\"):
             self.rejected(TINY, f"Mesh/File={value}", says=f'--set "Mesh/File={value}": the value is no line of a parameter file')
+
+    def test_byte_order_mark(self):
+        """Some editors write one; the file is read all the same."""
+        file = self.folder / "marked.prm"
+        file.write_bytes(b"\xef\xbb\xbfset Problem = laplace\n")
+        result = subprocess.run([LEOPARD, str(file), "--validate"], cwd=self.folder, capture_output=True, text=True, check=False)
+        self.assertEqual(result.returncode, 0, result.stderr)
+
+    def test_command_lines(self):
+        """README's exit code for errors."""
+        for arguments in ([], ["--no-such-option"], [TINY, TINY], ["--print-parameters=html"], [TINY, "--overwrite", "--resume"]):
+            self.assertEqual(subprocess.run([LEOPARD, *map(str, arguments)], cwd=self.folder, capture_output=True, check=False).returncode, 1, arguments)
+        self.assertEqual(subprocess.run([LEOPARD, "--help"], capture_output=True, check=False).returncode, 0)
 
     def test_expressions(self):
         self.rejected(LAPLACE, "Laplace/Source=sin(x", says=["'sin(x'", "'Laplace/Source'", "cannot be evaluated"])
