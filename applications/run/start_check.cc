@@ -141,6 +141,7 @@ namespace leopard
                     nodes_a_wavelength) +
              to_try;
     }
+
     std::string long_cells(const Parameters &parameters)
     {
       constexpr double              bearable = 6.; // where multigrid by itself needs some 40 cycles, and as preconditioner 15
