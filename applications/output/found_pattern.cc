@@ -47,9 +47,12 @@ namespace leopard
     else if (what == "stripes")
       line += format("stripes (%llu connected parts)", n_spots);
     else
-      line += format("%llu ", n_spots) + what + " (the domain has few wavelengths)";
+      line += format("%llu spots and %llu holes, or stripes (the domain has few wavelengths)", n_spots, n_holes);
     line += format(", wavelength %.4g", wavelength);
-    if (predicted > 0.)
+    if (by_quotient)
+      line += " by the field's gradients, which is too short where the pattern is sharp" +
+              (predicted > 0. ? format(" (predicted for small disturbances: %.4g)", predicted) : "");
+    else if (predicted > 0.)
       line += format(" (predicted for small disturbances: %.4g, %+.0f %%)", predicted, 100. * (wavelength / predicted - 1.));
     return line + "; " + range;
   }
@@ -58,7 +61,10 @@ namespace leopard
   {
     nlohmann::json result = {{"field", field}, {"time", time}, {"kind", kind()}, {"minimum", minimum}, {"maximum", maximum}};
     if (!is_homogeneous())
-      result.update({{"spots", n_spots}, {"holes", n_holes}, {"wavelength", wavelength}});
+      result.update({{"spots", n_spots},
+                     {"holes", n_holes},
+                     {"wavelength", wavelength},
+                     {"wavelength_by", by_quotient ? "Rayleigh quotient" : "cosine spectrum"}});
     if (predicted > 0.)
       result["predicted_wavelength"] = predicted;
     return result;

@@ -239,9 +239,10 @@ namespace leopard
     if (found.is_homogeneous())
       return found;
     discretization.extract_component(u, p, field);
-    found.n_spots    = count_spots(field, parameters.spot_threshold.value_or(0.5 * (mean + found.maximum)));
-    found.n_holes    = count_spots(field, 0.5 * (mean + found.minimum), true);
-    found.wavelength = 2. * numbers::PI * growth.length(time) / dominant_wave_number(u, mean);
+    found.n_spots     = count_spots(field, parameters.spot_threshold.value_or(0.5 * (mean + found.maximum)));
+    found.n_holes     = count_spots(field, 0.5 * (mean + found.minimum), true);
+    found.wavelength  = 2. * numbers::PI * growth.length(time) / dominant_wave_number(u, mean);
+    found.by_quotient = !uniform;
     return found;
   }
 

@@ -3,6 +3,7 @@
 #include <applications/output/found_pattern.h>
 
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include <cmath>
 #include <limits>
@@ -54,6 +55,20 @@ namespace leopard
     {
       EXPECT_NE(on_square(10., 90, 1).text(0.8).find("90 spots, wavelength 1 (predicted for small disturbances: 0.8, +25 %)"), std::string::npos);
       EXPECT_EQ(on_square(10., 90, 1).text(0.).find("predicted"), std::string::npos);
+      EXPECT_NE(on_square(2., 1, 8).text(0.8).find("1 spots and 8 holes, or stripes (the domain has few wavelengths), wavelength 1"),
+                std::string::npos);
+    }
+
+    TEST(FoundPattern, AQuotientIsNotComparedInPercent)
+    {
+      FoundPattern sharp     = on_square(10., 90, 1);
+      sharp.by_quotient      = true;
+      const std::string text = sharp.text(0.8);
+      EXPECT_NE(text.find("wavelength 1 by the field's gradients, which is too short where the pattern is sharp"), std::string::npos);
+      EXPECT_NE(text.find("(predicted for small disturbances: 0.8)"), std::string::npos);
+      EXPECT_EQ(text.find('%'), std::string::npos);
+      EXPECT_EQ(sharp.report(0.8)["wavelength_by"], "Rayleigh quotient");
+      EXPECT_EQ(on_square(10., 90, 1).report(0.8)["wavelength_by"], "cosine spectrum");
     }
 
     TEST(CosineSpectrum, EnergyInIntervals)
