@@ -2,6 +2,7 @@
 // Speed of block-asynchronous iteration on a GPU, beside cuSPARSE in the same run: time of a global iteration, and time to a solution.
 #include "conjugate_gradients.h"
 
+#include <solvers/matrix/device_matrix.h>
 #include <solvers/base/errors.h>
 #include <solvers/block_async/block_async.h>
 #include <solvers/device/device.h>

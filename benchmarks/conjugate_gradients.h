@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <solvers/matrix/device_matrix.h>
 #include <solvers/device/device.h>
 #include <solvers/device/device_vector.h>
 

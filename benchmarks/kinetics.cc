@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // kinetics: nanoseconds a node of the compiled kinetics of the solver library and of the same as expressions, on one thread, all data in the second cache.
 #include <applications/problems/turing/kinetics.h>
-#include <solvers/reaction_diffusion/kinetics.h>
+#include <applications/reaction_diffusion/kinetics/kinetics_choice.h>
 
 #include <algorithm>
 #include <chrono>

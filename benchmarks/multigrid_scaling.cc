@@ -5,7 +5,7 @@
 #include <solvers/device/device_vector.h>
 #include <solvers/distributed/stencil/distributed_stencil_multigrid.h>
 #include <solvers/distributed/stencil/slab_exchange_cuda.h>
-#include <solvers/relaxation/slab_exchange.h>
+#include <solvers/exchange/slab_exchange.h>
 
 #include <CLI/CLI.hpp>
 

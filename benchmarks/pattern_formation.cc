@@ -4,7 +4,7 @@
 
 #include <solvers/base/errors.h>
 #include <solvers/device/device.h>
-#include <solvers/distributed/stencil/make_grid_slabs.h>
+#include <applications/reaction_diffusion_mpi/make_grid_slabs.h>
 #include <solvers/distributed/stencil/make_slab_exchange.h>
 
 #include <CLI/CLI.hpp>

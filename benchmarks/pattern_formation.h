@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <solvers/reaction_diffusion/stepper.h>
+#include <applications/reaction_diffusion/stepper.h>
 
 #include <cmath>
 #include <cstdio>

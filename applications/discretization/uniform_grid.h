@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <solvers/reaction_diffusion/grid.h>
+#include <applications/reaction_diffusion/grid/node_grid.h>
 
 #include <deal.II/base/types.h>
 

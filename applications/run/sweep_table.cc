@@ -4,7 +4,7 @@
 #include "files.h"
 #include "log.h"
 
-#include <solvers/command_line/studies/report.h>
+#include <applications/studies/papers/study_report.h>
 
 #include <nlohmann/json.hpp>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <solvers/command_line/studies/statistics.h>
+#include <applications/studies/papers/sample_statistics.h>
 
 #include <algorithm>
 #include <cstddef>

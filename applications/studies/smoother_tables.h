@@ -3,7 +3,7 @@
 
 #include "smoother_row.h"
 
-#include <solvers/command_line/studies/report.h>
+#include <applications/studies/papers/study_report.h>
 
 namespace leopard
 {

@@ -3,7 +3,7 @@
 
 #include <applications/run/log.h>
 #include <solvers/base/errors.h>
-#include <solvers/command_line/studies/published.h>
+#include <applications/studies/papers/published.h>
 
 #include <algorithm>
 #include <cmath>

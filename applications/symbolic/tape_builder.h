@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <solvers/reaction_diffusion/expression_tape.h>
+#include <applications/reaction_diffusion/kinetics/expression_tape.h>
 
 #include <map>
 #include <tuple>

@@ -5,9 +5,9 @@
 #include <applications/linear_solvers/level_source.h>
 #include <applications/linear_solvers/linear_solver.h>
 #include <applications/problems/problem.h>
-#include <solvers/distributed/stencil/make_grid_slabs.h>
-#include <solvers/distributed/stencil/make_mesh_ranks.h>
-#include <solvers/reaction_diffusion/kinetics.h>
+#include <applications/reaction_diffusion_mpi/make_grid_slabs.h>
+#include <applications/reaction_diffusion_mpi/make_mesh_ranks.h>
+#include <applications/reaction_diffusion/kinetics/kinetics_choice.h>
 
 #include <deal.II/base/mpi.h>
 #include <deal.II/base/point.h>

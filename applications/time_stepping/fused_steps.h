@@ -7,7 +7,7 @@
 #include <applications/discretization/uniform_grid.h>
 #include <applications/nonlinear/newton.h>
 #include <solvers/dealii/trilinos_matrix.h>
-#include <solvers/reaction_diffusion/stepper.h>
+#include <applications/reaction_diffusion/stepper.h>
 
 #include <deal.II/base/mpi_noncontiguous_partitioner.h>
 

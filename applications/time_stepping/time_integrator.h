@@ -7,7 +7,7 @@
 #include <applications/discretization/growth.h>
 #include <applications/nonlinear/newton.h>
 #include <solvers/dealii/trilinos_matrix.h>
-#include <solvers/reaction_diffusion/controller.h>
+#include <applications/reaction_diffusion/rules/controller.h>
 
 #include <functional>
 #include <memory>

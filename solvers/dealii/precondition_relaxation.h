@@ -4,6 +4,7 @@
 #include "../device/device.h"
 #include "../device/device_vector.h"
 #include "../relaxation/relaxation.h"
+#include "../matrix/device_matrix.h"
 #include "trilinos_matrix.h"
 
 namespace leopard

@@ -1,38 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// What stands in for the device in a build without CUDA: everything links, and whatever is asked of a GPU says so.
-#include "../base/errors.h"
-#include "../block_async/stencil_engine.h"
-#include "../multigrid/operations.h"
-#include "../reaction_diffusion/reaction_diffusion_engine.h"
-#include "../relaxation/relaxation_engine.h"
+// What stands in for the device in a build without CUDA.
 #include "device.h"
 #include "device_vector.h"
+#include "no_cuda.h"
 
 namespace leopard
 {
-  namespace
-  {
-    [[noreturn]] void no_cuda()
-    {
-      throw DeviceError("built without CUDA: configure with -D LEOPARD_CUDA=ON, or choose the backend host");
-    }
-  } // namespace
-
-  namespace reaction_diffusion
-  {
-    std::unique_ptr<Engine>
-    make_cuda_engine(const NodeGrid & /*grid*/, const StepperOptions & /*options*/, const std::shared_ptr<GridSlabs> & /*slabs*/)
-    {
-      no_cuda();
-    }
-
-    std::unique_ptr<Engine>
-    make_cuda_engine(const MeshLaplacian & /*mesh*/, const StepperOptions & /*options*/, const std::shared_ptr<MeshRanks> & /*ranks*/)
-    {
-      no_cuda();
-    }
-  } // namespace reaction_diffusion
-
   namespace device
   {
     bool built_with_cuda()
@@ -101,48 +74,6 @@ namespace leopard
       no_cuda();
     }
 
-    struct DeviceMatrix::Data
-    {
-    };
-    DeviceMatrix::DeviceMatrix(const CrsMatrix & /*A*/)
-    {
-      no_cuda();
-    }
-    DeviceMatrix::~DeviceMatrix() = default;
-    void DeviceMatrix::multiply(double * /*y*/, double /*alpha*/, const double * /*x*/, double /*beta*/) const
-    {
-      no_cuda();
-    }
-    void DeviceMatrix::update_values(const double * /*values*/)
-    {
-      no_cuda();
-    }
-    int DeviceMatrix::n_rows() const
-    {
-      return 0;
-    }
-    int DeviceMatrix::n_columns() const
-    {
-      return 0;
-    }
-
-    struct DenseMatrix::Data
-    {
-    };
-    DenseMatrix::DenseMatrix(const std::vector<double> & /*values*/, int /*n*/)
-    {
-      no_cuda();
-    }
-    DenseMatrix::~DenseMatrix() = default;
-    void DenseMatrix::update_values(const std::vector<double> & /*values*/)
-    {
-      no_cuda();
-    }
-    void DenseMatrix::multiply(double * /*y*/, const double * /*x*/) const
-    {
-      no_cuda();
-    }
-
     struct Graph::Data
     {
     };
@@ -165,35 +96,9 @@ namespace leopard
     }
   } // namespace device
 
-  std::unique_ptr<BlockAsync::Engine> make_cuda_engine(const CrsMatrix & /*A*/, const BlockAsyncOptions & /*options*/)
-  {
-    no_cuda();
-  }
-
-  std::unique_ptr<BlockAsync::Engine> make_stencil_cuda_engine(const Stencil & /*stencil*/, const BlockAsyncOptions & /*options*/)
-  {
-    no_cuda();
-  }
-
-  std::unique_ptr<Relaxation> make_multicolour_cuda(const CrsMatrix & /*A*/, const PointRelaxationOptions & /*options*/)
-  {
-    no_cuda();
-  }
-
-  std::unique_ptr<Relaxation> make_chebyshev_cuda(const CrsMatrix & /*A*/, const ChebyshevOptions & /*options*/)
-  {
-    no_cuda();
-  }
-
-  std::unique_ptr<Multigrid::Operations> make_stencil_cuda_operations(const std::vector<StencilGrid> & /*levels*/,
-                                                                      const MultigridOptions & /*options*/)
-  {
-    no_cuda();
-  }
-
   template <typename Number>
-  DeviceVector<Number>::DeviceVector(size_type n_, const Communication *communication)
-    : comm(communication)
+  DeviceVector<Number>::DeviceVector(size_type n_, const RankSums *over_ranks)
+    : comm(over_ranks)
   {
     reinit(n_);
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "../relaxation/relaxation.h"
+#include "../base/rank_sums.h"
 
 #include <cstddef>
 #include <utility>
@@ -12,7 +12,7 @@ namespace leopard
    * A dense vector in device memory that satisfies the vector concept of deal.II's solver templates, so that
    * dealii::SolverCG, SolverGMRES, SolverFGMRES and Multigrid run on the GPU as they stand. BLAS-1 operations are
    * cuBLAS. In a distributed program it holds the rank's own entries, and inner products and norms sum over ranks with the
-   * Communication it was given, which must outlive it. Built without CUDA, everything but an empty vector throws DeviceError.
+   * RankSums (a Communication) it was given, which must outlive it. Built without CUDA, everything but an empty vector throws DeviceError.
    */
   template <typename Number>
   class DeviceVector
@@ -23,7 +23,7 @@ namespace leopard
     using size_type  = std::size_t;
 
     DeviceVector() = default;
-    explicit DeviceVector(size_type n, const Communication *communication = nullptr);
+    explicit DeviceVector(size_type n, const RankSums *over_ranks = nullptr);
     DeviceVector(const DeviceVector &v);
     DeviceVector(DeviceVector &&v) noexcept;
     ~DeviceVector();
@@ -92,8 +92,8 @@ namespace leopard
   private:
     void combine(Number s, Number a, const DeviceVector &v, Number b, const DeviceVector &w); ///< this = s this + a v + b w
 
-    size_type            n      = 0;
-    Number              *values = nullptr;
-    const Communication *comm   = nullptr;
+    size_type       n      = 0;
+    Number         *values = nullptr;
+    const RankSums *comm   = nullptr;
   };
 } // namespace leopard

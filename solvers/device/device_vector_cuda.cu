@@ -125,8 +125,8 @@ namespace leopard
   }
 
   template <typename Number>
-  DeviceVector<Number>::DeviceVector(size_type n_, const Communication *communication)
-    : comm(communication)
+  DeviceVector<Number>::DeviceVector(size_type n_, const RankSums *over_ranks)
+    : comm(over_ranks)
   {
     reinit(n_);
   }

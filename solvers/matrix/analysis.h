@@ -9,7 +9,6 @@
 namespace leopard
 {
   struct CrsMatrix;
-  struct SolveResult;
 
   /**
    * rho(|I - D^-1 A|), which below 1 makes every schedule of an asynchronous iteration converge (Chazan and Miranker 1969; thesis,
@@ -114,11 +113,4 @@ namespace leopard
    * predicted_convergence() says what to expect of a matrix.
    */
   std::vector<int> theta_dependent_local_iterations(const Theta &theta, const Blocks &blocks, int k);
-
-  /**
-   * What to tell a user whose iteration has diverged, stagnated or run out of iterations: the observed factor, rho estimates, and what to change.
-   * Looks for eigenvalues for up to 30 seconds. Ghost columns are left out, which the text says.
-   * @throws InvalidInput as A.validate() does.
-   */
-  std::string advice(const CrsMatrix &A, const SolveResult &result);
 } // namespace leopard

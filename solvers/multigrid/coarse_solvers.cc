@@ -4,6 +4,7 @@
 #include "../base/errors.h"
 #include "../base/thread_pool.h"
 #include "../device/device.h"
+#include "../matrix/device_matrix.h"
 
 #include <Eigen/SparseLU>
 

@@ -4,6 +4,7 @@
 #include "../base/norms.h"
 #include "../base/thread_pool.h"
 #include "../device/device.h"
+#include "../matrix/device_matrix.h"
 
 #include <algorithm>
 #include <cstring>

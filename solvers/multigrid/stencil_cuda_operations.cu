@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "../base/errors.h"
-#include "../block_async/cuda_monitor.cuh"
+#include "../device/partial_sums.cuh"
 #include "../device/device_array.h"
 #include "operations.h"
-#include "stencil_kernels.cuh"
+#include "stencil_level_kernels.cuh"
 
 #include <algorithm>
 
@@ -72,7 +72,7 @@ namespace leopard
     public:
       StencilCudaOperations(const std::vector<StencilGrid> &stencils, const MultigridOptions &options_)
         : options(options_)
-        , monitor(n_parts_for(stencils.back()))
+        , sums(n_parts_for(stencils.back()))
       {
         require_memory(stencils);
         for (std::size_t l = 0; l < stencils.size(); ++l)
@@ -128,7 +128,7 @@ namespace leopard
       double residual_norm_squared(double *x_, const double *b_) override
       {
         queue_residual(nullptr, x_, b_);
-        return monitor.sum_of(n_residual_blocks);
+        return sums.sum_of(n_residual_blocks);
       }
 
       double restricted_residual_norm_squared() override
@@ -137,7 +137,7 @@ namespace leopard
         return *restricted_norm;
       }
 
-      double norm_squared(const double *b_) override { return monitor.norm_squared(b_, levels.back()->n); }
+      double norm_squared(const double *b_) override { return sums.norm_squared(b_, levels.back()->n); }
 
     private:
       static constexpr int n_residual_blocks = 132 * 16;
@@ -188,7 +188,7 @@ namespace leopard
       void restrict(int l, const double *x_, const double *b_)
       {
         const GridView &fine = levels[l]->grid, &coarse = levels[l - 1]->grid;
-        double         *parts = l == n_levels() - 1 && x_ != nullptr ? monitor.parts() : nullptr;
+        double         *parts = l == n_levels() - 1 && x_ != nullptr ? sums.parts() : nullptr;
         levels[l]->with_shape([&](auto shape) {
           using Shape       = decltype(shape);
           const dim3 blocks = tiles<Shape>(fine.n_x, fine.n_y, fine.n_z);
@@ -196,7 +196,7 @@ namespace leopard
         });
         LEOPARD_CHECK(cudaGetLastError());
         if (parts != nullptr)
-          monitor.queue_sum(n_parts_for_restriction(), restricted_norm);
+          sums.queue_sum(n_parts_for_restriction(), restricted_norm);
       }
 
       template <bool add>
@@ -211,13 +211,13 @@ namespace leopard
       void queue_residual(double *r, const double *x_, const double *b_)
       {
         levels.back()->with_shape(
-          [&](auto shape) { residual_kernel<decltype(shape)><<<n_residual_blocks, n_threads>>>(levels.back()->grid, x_, b_, r, monitor.parts()); });
+          [&](auto shape) { residual_kernel<decltype(shape)><<<n_residual_blocks, n_threads>>>(levels.back()->grid, x_, b_, r, sums.parts()); });
         LEOPARD_CHECK(cudaGetLastError());
       }
 
       const MultigridOptions              options;
       std::vector<std::unique_ptr<Level>> levels;
-      CudaMonitor                         monitor;                   ///< parts of norms on the finest level
+      device::PartialSums                 sums;                      ///< parts of norms on the finest level
       double                             *restricted_norm = nullptr; ///< pinned, written by the device
     };
   } // namespace

@@ -7,6 +7,8 @@
 
 namespace leopard
 {
+  struct CrsMatrix;
+
   struct ChebyshevOptions
   {
     double  lambda_min = 0.; ///< lower end of the interval, an eigenvalue of D^-1 A, dimensionless; 0: lambda_max / ratio

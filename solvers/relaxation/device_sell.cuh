@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "../block_async/cuda_monitor.cuh"
+#include "../device/partial_sums.cuh"
 #include "../device/cuda_error.cuh"
 #include "../device/device_array.h"
 #include "../matrix/crs_matrix.h"
@@ -174,12 +174,12 @@ namespace leopard
     {
       if (n_rows == 0)
         return 0.;
-      sell_residual_kernel<<<n_parts, sell_threads>>>(view(), x, b, monitor.parts());
+      sell_residual_kernel<<<n_parts, sell_threads>>>(view(), x, b, sums.parts());
       LEOPARD_CHECK(cudaGetLastError());
-      return monitor.sum_of_parts();
+      return sums.sum_of_parts();
     }
 
-    double norm_squared(const double *b) const { return monitor.norm_squared(b, n_rows); }
+    double norm_squared(const double *b) const { return sums.norm_squared(b, n_rows); }
 
     /** @param new_values host memory, order of the CrsMatrix. Allocates at the first call only. @throws InvalidInput. */
     void update_values(const double *new_values)
@@ -215,7 +215,7 @@ namespace leopard
       , diagonal(host.diagonal)
       , host_source(std::move(host.source))
       , host_diagonal_source(std::move(host.diagonal_source))
-      , monitor(n_parts)
+      , sums(n_parts)
     {
     }
 
@@ -244,6 +244,6 @@ namespace leopard
     std::vector<int>       host_source, host_diagonal_source; ///< until the first update_values()
     device::Array<int>     source, diagonal_source;           ///< from then on
     device::Array<double>  staging;                           ///< likewise: values as they came
-    CudaMonitor            monitor;
+    device::PartialSums    sums;
   };
 } // namespace leopard

@@ -2,7 +2,6 @@
 #include "point_relaxation.h"
 
 #include "../base/errors.h"
-#include "../block_async/block_async.h"
 #include "../matrix/colouring.h"
 #include "host_relaxation.h"
 #include "relaxation_engine.h"
@@ -101,12 +100,6 @@ namespace leopard
       return std::make_unique<HostPointRelaxation>(A, options);
     if (options.method != PointMethod::jacobi)
       return make_multicolour_cuda(A, options);
-    BlockAsyncOptions jacobi;
-    jacobi.backend          = Backend::cuda;
-    jacobi.schedule         = Schedule::synchronous;
-    jacobi.local_iterations = 1;
-    jacobi.omega            = options.omega;
-    jacobi.storage          = Storage::double_precision; // for update_values()
-    return std::make_unique<BlockAsync>(A, jacobi);
+    return make_jacobi_cuda(A, options);
   }
 } // namespace leopard

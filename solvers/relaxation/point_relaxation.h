@@ -7,6 +7,8 @@
 
 namespace leopard
 {
+  struct CrsMatrix;
+
   enum class PointMethod
   {
     jacobi,

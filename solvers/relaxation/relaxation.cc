@@ -11,20 +11,6 @@
 
 namespace leopard
 {
-  std::string to_string(Backend backend)
-  {
-    switch (backend)
-      {
-        case Backend::reference:
-          return "reference";
-        case Backend::host:
-          return "host";
-        case Backend::cuda:
-          return "cuda";
-      }
-    return "unknown";
-  }
-
   std::string to_string(SolveStatus status)
   {
     switch (status)
@@ -43,17 +29,6 @@ namespace leopard
           return "stopped";
       }
     return "unknown";
-  }
-
-  std::unique_ptr<const Communication> Communication::reordered(const std::vector<int> & /*old_row*/) const
-  {
-    throw InvalidInput(
-      "an exchange of ghosts cannot serve vectors in another order\n  expected: Communication::reordered(), or blocks of contiguous rows");
-  }
-
-  std::unique_ptr<LooseExchange> Communication::loose() const
-  {
-    throw InvalidInput("an exchange of ghosts cannot do without waiting\n  expected: Communication::loose(), or to wait for ghosts");
   }
 
   double SolveResult::convergence_factor() const

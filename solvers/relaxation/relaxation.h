@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "../base/backend.h"
+#include "../exchange/communication.h"
+
 #include <functional>
 #include <memory>
 #include <string>
@@ -8,68 +11,6 @@
 
 namespace leopard
 {
-  struct CrsMatrix;
-
-  /** Where an array lives, and so who may touch it. */
-  enum class MemorySpace
-  {
-    host,
-    device
-  };
-
-  /** Who computes: one thread with a seeded schedule, the host's threads, or a GPU. */
-  enum class Backend
-  {
-    reference,
-    host,
-    cuda
-  };
-
-  /** "reference", "host" or "cuda". */
-  std::string to_string(Backend backend);
-
-  /**
-   * An exchange of ghost entries that nobody waits for: an asynchronous iteration takes what has come so far. It is made for visits, each of some calls
-   * of update_ghosts(); values of one visit are never taken in another one. Making it and its destruction are collective, and so is begin() in that
-   * all ranks call it equally often.
-   */
-  class LooseExchange
-  {
-  public:
-    virtual ~LooseExchange() = default;
-    /** Begins a visit: before ghosts are brought up to date by Communication::update_ghosts(), without which they would be of no visit at all. */
-    virtual void begin() = 0;
-    /**
-     * Sends the own entries that are ghosts elsewhere, and puts the newest values that have arrived in this visit into the ghost entries of x (from entry
-     * n_rows on); where none have, they stay. Ranks may call it differently often. Allocates nothing.
-     */
-    virtual void update_ghosts(double *x, MemorySpace space) = 0;
-  };
-
-  /**
-   * What a distributed program adds to an iteration that only knows its own rows. The default is one process: nothing
-   * to exchange, and a sum over ranks is the number itself. All functions are collective.
-   */
-  class Communication
-  {
-  public:
-    virtual ~Communication() = default;
-    /** Fetches the ghost entries (from entry n_rows on) of x from the ranks that own them. */
-    virtual void update_ghosts(double * /*x*/, MemorySpace /*space*/) const {}
-    /** An exchange of the same ghosts that does not wait; this object must outlive it. @throws InvalidInput by default. */
-    virtual std::unique_ptr<LooseExchange> loose() const;
-    /** Sum of one number a rank, the same on every rank. */
-    virtual double sum(double value) const { return value; }
-    /** The largest of one number a rank, the same on every rank. */
-    virtual double max(double value) const { return value; }
-    /** Whether there are other ranks at all. */
-    virtual bool is_distributed() const { return false; }
-    /** Whether x has ghost entries anywhere, so that update_ghosts() must be called between global iterations. */
-    virtual bool has_ghosts() const { return false; }
-    /** The same for vectors whose own entries are in a new order: entry i is the old entry old_row[i] (see Partition). @throws InvalidInput by default. */
-    virtual std::unique_ptr<const Communication> reordered(const std::vector<int> &old_row) const;
-  };
-
   /** What a relaxation that tests the residual by itself is told. Norms in the units of b; -1 where they are not known yet. */
   struct ResidualTest
   {

@@ -11,6 +11,9 @@ namespace leopard
   /** Multicolour Gauss-Seidel, SOR and SSOR on a GPU. @param options valid, and not Jacobi. @throws InvalidInput, DeviceError. */
   std::unique_ptr<Relaxation> make_multicolour_cuda(const CrsMatrix &A, const PointRelaxationOptions &options);
 
+  /** Jacobi iteration on a GPU: async-(1) with the synchronous schedule, made in block_async/. @param options valid. @throws InvalidInput, DeviceError. */
+  std::unique_ptr<Relaxation> make_jacobi_cuda(const CrsMatrix &A, const PointRelaxationOptions &options);
+
   /** Chebyshev iteration on a GPU. @param options valid. @throws InvalidInput, DeviceError. */
   std::unique_ptr<Relaxation> make_chebyshev_cuda(const CrsMatrix &A, const ChebyshevOptions &options);
 

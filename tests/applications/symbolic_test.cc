@@ -2,7 +2,7 @@
 #include <applications/problems/turing/kinetics.h>
 #include <applications/symbolic/differentiate.h>
 #include <solvers/base/errors.h>
-#include <solvers/reaction_diffusion/kinetics.h>
+#include <applications/reaction_diffusion/kinetics/kinetics_choice.h>
 
 #include <gtest/gtest.h>
 

@@ -19,7 +19,7 @@ LIST: mutants, separated by empty lines, each with a name in brackets and four k
 The tests are one of
   gtest PROGRAM FILTER         a test program built from the list's build folder
   python MODULE.CLASS[.TEST]   of tests/solvers or tests/applications, with the programs leopard-solve or leopard
-  study                        tests/solvers/studies/study_test.py
+  study                        tests/studies/study_test.py
 
 Outcomes: killed (a test failed, or ran into the time limit), SURVIVED (all passed), does not compile, not found (the text is not in the file once: the
 list is out of date), fails without (a test that fails without the mutant, too). Exit code: 0 if all were killed. --results keeps one line of JSON a mutant; --resume leaves out those that it calls killed.
@@ -143,8 +143,8 @@ class Worker:
             copy_tree(ROOT, self.tree)
         if not (self.build / "build.ninja").is_file():
             library = self.arguments.list.stem == "library"
-            code, output = run(["cmake", "-S", self.tree / "solvers" if library else self.tree, "-B", self.build, "-G", "Ninja", "-D", "CMAKE_BUILD_TYPE=Release",
-                                "-D", "CMAKE_CXX_FLAGS_RELEASE=-O1", "-D", "LEOPARD_CUDA=OFF", *(f"-D{option}" for option in self.arguments.cmake)], BUILD_LIMIT)
+            code, output = run(["cmake", "-S", self.tree, "-B", self.build, "-G", "Ninja", "-D", "CMAKE_BUILD_TYPE=Release",
+                                "-D", "CMAKE_CXX_FLAGS_RELEASE=-O1", "-D", "LEOPARD_CUDA=OFF", "-D", f"LEOPARD_SOLVERS_ONLY={'ON' if library else 'OFF'}", *(f"-D{option}" for option in self.arguments.cmake)], BUILD_LIMIT)
             if code != 0:
                 self.problem = f"cmake failed:\n{output[-3000:]}"
                 return
@@ -176,7 +176,7 @@ class Worker:
             environment["LEOPARD_SOLVE" if of_library else "LEOPARD"] = str(self.program("leopard_solve" if of_library else "leopard"))
             words = ["/usr/bin/python3", "-m", "unittest", "-f", command[1]]
         else:
-            words = ["/usr/bin/python3", self.tree / "tests/solvers/studies/study_test.py", self.program("leopard-study")]
+            words = ["/usr/bin/python3", self.tree / "tests/studies/study_test.py", self.program("leopard-study")]
         code, output = run(words, limit, cwd=folder, env=environment)
         if code == 0 and re.search(r"\[  PASSED  \] 0 tests|^Ran 0 tests", output, re.MULTILINE):
             code, output = 1, f"there is no test {' '.join(command)}"

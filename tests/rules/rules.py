@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""rules.py ROOT dependencies | files | comparisons | format CLANG_FORMAT | tidy CLANG_TIDY BUILD_DIRECTORY
+"""rules.py ROOT dependencies | floors | files | comparisons | format CLANG_FORMAT | tidy CLANG_TIDY BUILD_DIRECTORY
 
-Checks the rules of this project's sources: what may include what, how a file begins and how long it is, how convergence is tested, its format,
+Checks the rules of this project's sources: what may include what, on which floor it stands, how a file begins and how long it is, how convergence is tested, its format,
 clang-tidy.
 """
 import concurrent.futures
@@ -19,6 +19,15 @@ ENDINGS = (".h", ".cc", ".cu", ".cuh")
 FOREIGN = re.compile(r"^(deal\.II/|mpi\.h$|Epetra|Trilinos|ml_|Ifpack|Amesos|Teuchos)")
 CUDA_CONDITION = re.compile(r"^\s*#\s*(if|ifdef|ifndef|elif)\b.*(CUDA|NVCC)")
 MAX_LINES = 600
+# The rooms of the house, from the ground up: a room uses those before it. What lies in a room's own folders belongs to it, unless they are rooms.
+ROOMS = (
+    "solvers/base", "solvers/device", "solvers/matrix", "solvers/exchange", "solvers/relaxation", "solvers/block_async", "solvers/krylov",
+    "solvers/multigrid", "solvers/triangular", "solvers/refinement", "solvers/distributed", "solvers/dealii", "solvers/command_line",
+    "applications/reaction_diffusion/kinetics", "applications/reaction_diffusion/rules", "applications/reaction_diffusion/grid",
+    "applications/reaction_diffusion/mesh", "applications/reaction_diffusion", "applications/reaction_diffusion/host",
+    "applications/reaction_diffusion/cuda", "applications/reaction_diffusion_mpi", "applications/symbolic", "applications/base", "applications/problems",
+    "applications/discretization", "applications/linear_solvers", "applications/nonlinear", "applications/time_stepping", "applications/output",
+    "applications/studies/papers", "applications/run", "applications/studies", "applications")
 WITH_GOAL = re.compile(r" [<>]=? [^<>;=&|?]*\b\w*(goal|tolerance)\b(?!(\(\))? [<>=!]+ [01]\.)|\bgoal(\(\))? [<>]=? (?!\d)")
 PLAIN_NORM = re.compile(r"(\.|->)l2_norm\(\)")
 
@@ -42,23 +51,66 @@ def includes(root, path):
             yield number, name
 
 
+def room_of(name):
+    """The room that a file is in; None: in none."""
+    rooms = [room for room in ROOMS if name.startswith(room + "/")]
+    return max(rooms, key=len) if rooms else None
+
+
+def public_headers(root):
+    """The headers of each room of the library that has a list of public ones in its CMakeLists.txt."""
+    result = {}
+    for path in sorted((root / "solvers").glob("*/CMakeLists.txt")):
+        match = re.search(r"leopard_add_room\(PUBLIC([^)]*)\)", path.read_text())
+        if match:
+            room = path.parent.relative_to(root).as_posix()
+            result[room] = {f"{room}/{name}" for name in match[1].split()}
+    return result
+
+
+def floors(root):
+    """A room uses those below it, so that there are no circles; other rooms of the library are used by their public headers; one name, one header."""
+    public = public_headers(root)
+    headers = {}
+    for path, name in sources(root):
+        if not name.startswith(("applications/", "solvers/")):
+            continue
+        room = room_of(name)
+        if room is None:
+            yield f"{name}: lies in no room; add its folder to ROOMS in tests/rules/rules.py, between those that it uses and those that use it"
+            continue
+        if path.suffix in (".h", ".cuh"):
+            other = headers.setdefault(path.name, name)
+            if other != name:
+                yield f"{name}: has the name of {other}; headers have names of their own"
+        for number, included in includes(root, path):
+            target = room_of(included)
+            if target is None:
+                continue
+            where = f"{name}:{number}: includes {included}"
+            if ROOMS.index(target) > ROOMS.index(room):
+                yield f"{where}: upward, {target} stands above {room}; move what both need down, or hand it in from above"
+            if target not in public or target == room:
+                continue
+            from_outside = name.startswith("applications/") or name in public.get(room, ())
+            if from_outside and included not in public[target]:
+                yield f"{where}: it is not public; use the public headers that {target}/CMakeLists.txt lists, or list it there"
+    for room, names in public.items():
+        for name in sorted(names):
+            if not (root / name).is_file():
+                yield f"{room}/CMakeLists.txt: the public header {name} does not exist"
+
+
 def dependencies(root):
     """The rules of "what may depend on what", one message a violation."""
     for path, name in sources(root):
         adaptor = name.startswith(("solvers/dealii/", "solvers/distributed/"))
         for number, included in includes(root, path):
             where = f"{name}:{number}: includes {included}"
-            if name.startswith("solvers/") and not adaptor:
-                if FOREIGN.match(included):
-                    yield f"{where}: the solver library knows no deal.II, MPI or Trilinos outside dealii/ and distributed/"
-                if included.startswith(("applications/", "solvers/dealii/", "solvers/distributed/")):
-                    yield f"{where}: the solver library does not depend on the application or on its adaptors"
-            if adaptor and included.startswith("applications/"):
-                yield f"{where}: the adaptors do not depend on the application"
+            if name.startswith(("solvers/", "applications/reaction_diffusion/")) and not adaptor and FOREIGN.match(included):
+                yield f"{where}: the solver library and the time loop know no deal.II, MPI or Trilinos outside dealii/ and distributed/"
             if path.suffix in (".cu", ".cuh") and FOREIGN.match(included):
                 yield f"{where}: CUDA sources never include deal.II or MPI"
-            if name.startswith("applications/") and included.startswith("solvers/") and re.search(r"\.cuh$|_engine\.h$|device_array\.h$", included):
-                yield f"{where}: applications use the solvers' public headers only"
             problem = re.match(r"applications/problems/([^/]+)/", name)
             other = re.match(r"applications/problems/([^/]+)/", included)
             if problem and other and problem[1] != other[1]:
@@ -68,7 +120,7 @@ def dependencies(root):
             if name.startswith(("applications/time_stepping/", "applications/nonlinear/")) and (
                     other or included.startswith(("applications/output/", "deal.II/dofs/", "deal.II/grid/", "deal.II/distributed/"))):
                 yield f"{where}: time stepping and Newton know the problem's interface only, no mesh and no output"
-        if not name.startswith("solvers/"):
+        if not name.startswith("solvers/") and path.suffix not in (".cu", ".cuh"):
             for number, line in enumerate(path.read_text().splitlines(), 1):
                 if CUDA_CONDITION.match(line):
                     yield f"{name}:{number}: a condition on CUDA outside solvers/: {line.strip()}"
@@ -118,8 +170,8 @@ def with_headers(root, name, known):
 
 def tidy(root, clang_tidy, build):
     """Several at once; a source that was found good is not looked at again until it, a header of the project, its compilation or the checks change."""
-    names = [name for _, name in sources(root) if name.endswith(".cc") and name.startswith("solvers/") and not re.match("solvers/(dealii|distributed)/", name)
-             and name != "solvers/device/device_stub.cc"]
+    names = [name for _, name in sources(root) if name.endswith(".cc") and not name.endswith("_stub.cc")
+             and name.startswith(("solvers/", "applications/reaction_diffusion/")) and not re.match("solvers/(dealii|distributed)/", name)]
     version = subprocess.run([clang_tidy, "--version"], capture_output=True, check=True).stdout
     common = hashlib.sha256(version + (root / ".clang-tidy").read_bytes()).hexdigest()
     commands = {str(pathlib.Path(entry["file"])): entry["command"] for entry in json.loads((pathlib.Path(build) / "compile_commands.json").read_text())}
@@ -149,7 +201,7 @@ def tidy(root, clang_tidy, build):
 
 def main():
     root, rule, rest = pathlib.Path(sys.argv[1]), sys.argv[2], sys.argv[3:]
-    check = {"dependencies": dependencies, "files": files, "comparisons": comparisons, "format": format_violations, "tidy": tidy}[rule]
+    check = {"dependencies": dependencies, "floors": floors, "files": files, "comparisons": comparisons, "format": format_violations, "tidy": tidy}[rule]
     violations = list(check(root, *rest))
     print("\n".join(violations) or f"{rule}: {sum(1 for _ in sources(root))} files, no violation")
     return bool(violations)

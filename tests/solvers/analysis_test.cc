@@ -276,7 +276,6 @@ namespace leopard
       criteria.relative_tolerance = 1e-12;
       const SolveResult diverged  = relax(A, options, criteria);
       EXPECT_EQ(diverged.status, SolveStatus::diverged);
-      expect_words(advice(A, diverged), {"diverged", "by the factor ", "rho(B) = 2.", "omega = tau"});
       options.omega               = tau;
       criteria.max_iterations     = 20000;
       criteria.relative_tolerance = 1e-3;
@@ -342,69 +341,6 @@ namespace leopard
           EXPECT_NEAR(std::log(factor) / std::log(predicted), 1., 0.15) << factor << " against " << predicted;
           EXPECT_LT(predicted, 1. - tau_scaling(eigenvalues) * eigenvalues.smallest); // damped Jacobi
         }
-    }
-
-    TEST(Advice, ForAnIterationThatRunsOut)
-    {
-      const CrsMatrix   A       = five_point_matrix(20, 20, 0.);
-      BlockAsyncOptions options = synchronous_jacobi(A);
-      StoppingCriteria  criteria;
-      criteria.max_iterations     = 300;
-      criteria.relative_tolerance = 1e-10;
-      const SolveResult result    = relax(A, options, criteria);
-      ASSERT_EQ(result.status, SolveStatus::iteration_limit);
-      const std::string text = advice(A, result);
-      expect_words(text, {"iteration limit", "300 global iterations", "by the factor 0.988", "global iterations", "1e-06", "1e-12", "What to do"});
-      // the extrapolated number is the one that it takes
-      const double n = 300 + std::log(1e-6 * result.initial_residual / result.final_residual) / std::log(result.convergence_factor());
-      expect_words(text, {std::to_string(static_cast<int>(std::ceil(n))) + " global iterations"});
-      criteria.max_iterations     = 100000;
-      criteria.relative_tolerance = 1e-6;
-      EXPECT_NEAR(relax(A, options, criteria).n_iterations, n, 0.02 * n + 10);
-    }
-
-    TEST(Advice, ForAnIterationAtTheRoundingLevel)
-    {
-      const CrsMatrix   A       = five_point_matrix(15, 15, 0.3);
-      BlockAsyncOptions options = synchronous_jacobi(A);
-      StoppingCriteria  criteria;
-      criteria.absolute_tolerance = 1e-40;
-      const SolveResult result    = relax(A, options, criteria);
-      ASSERT_EQ(result.status, SolveStatus::stagnated);
-      expect_words(advice(A, result), {"stagnated", "rounding level of double precision", "tolerance"});
-      SolveResult above    = result;
-      above.final_residual = 0.1 * result.initial_residual;
-      expect_words(advice(A, above), {"stagnated", "far above the rounding level", "every schedule converges"});
-    }
-
-    TEST(Advice, ForOtherEnds)
-    {
-      SolveResult result;
-      result.status             = SolveStatus::diverged;
-      result.n_iterations       = 20;
-      result.initial_residual   = 1.;
-      result.final_residual     = std::numeric_limits<double>::infinity();
-      result.history_iterations = {0, 10, 20};
-      result.history_residuals  = {1., 1e10, result.final_residual};
-      expect_words(advice(five_point_matrix(9, 9, 0.), result), {"diverged", "inf", "every schedule converges", "momentum"});
-      expect_words(advice(random_dominant_matrix(100, 4, 0.9, 2), result), {"diverged", "rho(|B|) = "});
-      result.status            = SolveStatus::time_limit;
-      result.final_residual    = 0.5;
-      result.seconds           = 2.;
-      result.history_residuals = {1., 0.7, 0.5};
-      expect_words(advice(five_point_matrix(9, 9, 0.), result), {"time limit", "2 s", "At this rate", "What to do"});
-      result.history_residuals = {1., 0.4, 0.5};
-      expect_words(advice(five_point_matrix(9, 9, 0.), result), {"does not converge as it is"});
-      result.status = SolveStatus::converged;
-      expect_words(advice(five_point_matrix(9, 9, 0.), result), {"converged"});
-      result.status        = SolveStatus::time_limit;
-      CrsMatrix with_ghost = five_point_matrix(9, 9, 0.);
-      with_ghost.n_columns = 82;
-      with_ghost.columns.push_back(81);
-      with_ghost.values.push_back(-1.);
-      ++with_ghost.row_offsets.back();
-      expect_words(advice(with_ghost, result), {"ghost columns left out"});
-      EXPECT_THROW(advice(matrix({{{1, 1.}}, {{1, 1.}}}), result), InvalidInput);
     }
   } // namespace
 } // namespace leopard

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <solvers/matrix/device_matrix.h>
 #include <solvers/base/errors.h>
 #include <solvers/block_async/block_async.h>
 #include <solvers/device/device.h>
@@ -390,6 +391,17 @@ namespace leopard
       copy += dx;
       EXPECT_TRUE(copy.all_zero());
       EXPECT_THROW(device::select(1000), DeviceError);
+    }
+
+    TEST(Solve, ConvergenceFactorIsThatOfTheSecondHalf)
+    {
+      SolveResult result;
+      result.history_iterations = {0, 10, 20, 30, 40};
+      result.history_residuals  = {1., 1e-8, 1e-9, 1e-10, 1e-11};
+      EXPECT_NEAR(result.convergence_factor(), std::pow(10., -0.1), 1e-12);
+      result.history_iterations = {};
+      result.history_residuals  = {};
+      EXPECT_EQ(result.convergence_factor(), 0.);
     }
   } // namespace
 } // namespace leopard

@@ -5,7 +5,7 @@
 #include <solvers/device/device.h>
 #include <solvers/device/device_array.h>
 #include <solvers/distributed/stencil/distributed_stencil_multigrid.h>
-#include <solvers/relaxation/slab_exchange.h>
+#include <solvers/exchange/slab_exchange.h>
 
 #include <gtest/gtest.h>
 
@@ -323,18 +323,3 @@ namespace
     refused(options, stencil, "gather");
   }
 } // namespace
-
-int main(int argc, char **argv)
-{
-  MPI_Init(&argc, &argv);
-  testing::InitGoogleTest(&argc, argv);
-  if (device::n_devices() > 0)
-    device::select(my_rank() % device::n_devices());
-  if (my_rank() > 0) // whose failures count all the same
-    delete testing::UnitTest::GetInstance()->listeners().Release(testing::UnitTest::GetInstance()->listeners().default_result_printer());
-  const int result = RUN_ALL_TESTS();
-  int       any    = 0;
-  MPI_Allreduce(&result, &any, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
-  MPI_Finalize();
-  return any;
-}

@@ -85,7 +85,7 @@ namespace leopard
   /**
    * The reaction of two species, u and v, that has a name. A new one is one short file in the folder kinetics/: a class derived from this one that gives its
    * constants and reactions and registers itself with a RegisterKinetics object. All else, derivatives and the time loop on host and GPU, follows from the
-   * expressions. Where solvers/reaction_diffusion/kinetics.h has compiled kinetics of the same name the fused time loop takes these, which are faster.
+   * expressions. Where applications/reaction_diffusion/kinetics/kinetics_choice.h has compiled kinetics of the same name the fused time loop takes these, which are faster.
    */
   class BuiltInKinetics : public Kinetics
   {

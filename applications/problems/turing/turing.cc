@@ -4,7 +4,7 @@
 #include "steady_states.h"
 
 #include <solvers/base/errors.h>
-#include <solvers/reaction_diffusion/kinetics.h>
+#include <applications/reaction_diffusion/kinetics/kinetics_choice.h>
 
 #include <deal.II/base/parameter_handler.h>
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "../../relaxation/relaxation.h"
-#include "../../relaxation/slab_exchange.h"
+#include "../../exchange/slab_exchange.h"
 
 #include <mpi.h>
 

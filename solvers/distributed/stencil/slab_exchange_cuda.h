@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "../../relaxation/slab_exchange.h"
+#include "../../exchange/slab_exchange.h"
 
 #include <functional>
 #include <memory>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "../../multigrid/operations.h"
-#include "../../relaxation/slab_exchange.h"
+#include "../../exchange/slab_exchange.h"
 #include "slabs.h"
 
 #include <functional>

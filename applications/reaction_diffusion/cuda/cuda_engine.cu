@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <solvers/base/errors.h>
+#include "cluster_engine.cuh"
+#include "graph_engine.cuh"
+
+namespace leopard::reaction_diffusion
+{
+  namespace
+  {
+    /** Whether steps may come for which sweeps do not suffice. */
+    bool may_be_long(const NodeGrid &grid, const StepperOptions &options)
+    {
+      const SteppingOptions &s = options.stepping;
+      if (s.linear_method != LinearMethod::automatic)
+        return s.linear_method == LinearMethod::multigrid;
+      const double rate = options.largest_diffusion() * largest_row(grid);
+      return s.error_controlled || s.bound_fraction > 0. || Controller::row_sum_bound(s.step_size * rate, 0.) > Controller::slow_bound;
+    }
+  } // namespace
+
+  std::unique_ptr<Engine> make_cuda_engine(const NodeGrid &grid, const StepperOptions &options, const std::shared_ptr<GridSlabs> &slabs)
+  {
+    if (device::n_devices() == 0)
+      throw DeviceError("the backend cuda is asked for, but no GPU answers\n  expected: a GPU and its driver; or the backend host");
+    if (options.diffusion.size() != 2)
+      {
+        if (slabs != nullptr)
+          throw InvalidInput("several ranks on GPUs share " + std::to_string(options.diffusion.size()) +
+                             " fields\n  expected: two fields, or the backend host");
+        return make_cuda_engine(laplacian_of(grid), options, nullptr);
+      }
+    return with_two_species(options.kinetics, [&](const auto &kinetics) -> std::unique_ptr<Engine> {
+      using Kinetics                = std::decay_t<decltype(kinetics)>;
+      const ClusterShape shape      = ClusterEngine<Kinetics>::shape_for(grid);
+      const bool         long_steps = may_be_long(grid, options); // the cluster has sweeps only
+      if (!options.persistent || slabs != nullptr || shape.n_blocks == 0 || long_steps)
+        return std::make_unique<GraphEngine<Kinetics>>(grid, options, kinetics, long_steps, slabs);
+      return std::make_unique<ClusterEngine<Kinetics>>(grid, options, kinetics, shape);
+    });
+  }
+} // namespace leopard::reaction_diffusion

@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <solvers/device/cuda_error.cuh>
+#include <solvers/device/device_array.h>
+#include "../grid/axis_modes.h"
+#include "block_sums.cuh"
+#include "coarsest_grid.cuh"
+#include "grid_gcr.cuh"
+
+#include <algorithm>
+#include <vector>
+
+namespace leopard::reaction_diffusion
+{
+  /** The grids of a GraphEngine, and GCR with V-cycles on them as launches on a stream. */
+  template <typename Kinetics>
+  class GridMultigrid
+  {
+  public:
+    /**
+     * @param grid of all ranks, @param view the rank's part of it; rhs and reaction are where evaluate_grid() is to write them.
+     * @param slabs null: one rank.
+     */
+    GridMultigrid(const NodeGrid &grid, const NodeSystem<Kinetics> &system_, const GridView &view, std::size_t padded_nodes, GridSlabs *slabs_)
+      : grids(make_levels(grid))
+      , system(system_)
+      , slabs(slabs_)
+      , directions(2 * max_directions * padded_nodes)
+      , sums(8 * device::n_multiprocessors(), slabs)
+      , gcr{view.d, directions.data(), directions.data() + max_directions * padded_nodes, padded_nodes, sums.blocks()}
+    {
+      const long slab_plane = grid.is_flat() ? view.padded_x : view.padded_x * view.padded_y;
+      for (std::size_t l = 0; l < grids.size(); ++l)
+        levels.emplace_back(grids[l], l == 0 ? padded_nodes : grids[l].n_nodes(), l == 0, l == 0 && slabs != nullptr ? slab_plane : 0);
+      LevelView &finest = levels[0].view;
+      finest.line       = view.padded_x;
+      finest.plane      = view.padded_x * view.padded_y;
+      if (grids.size() > 1)
+        coarse_offsets = {0, static_cast<int>(grids[1].n_nodes())};
+      if (slabs == nullptr)
+        return;
+      AxisView &axis                 = finest.axis[slabs->direction];
+      finest.n[slabs->direction]     = slabs->n_own();
+      finest.first[slabs->direction] = slabs->first();
+      axis.lower += slabs->first();
+      axis.upper += slabs->first();
+      axis.interpolation += slabs->first();
+      axis.coarse_node += slabs->first();
+      coarse_offsets = slabs->coarse_offsets(grids[0]);
+      plane          = static_cast<int>(slab_plane);
+    }
+
+    std::size_t      n_grids() const { return grids.size(); }
+    const LevelView &finest() const { return levels[0].view; }
+
+    /** Chooses the coarsest grid for a reaction this strong (see coarsest_level()). @return whether it is another one than before. */
+    bool choose_coarsest(double rate)
+    {
+      const std::size_t before = coarsest;
+      coarsest                 = std::max<std::size_t>(slabs != nullptr ? 1 : 0, coarsest_level(grids, system.smallest_diffusion(), rate));
+      if (coarsest == before && vectors.size() > 0)
+        return false;
+      const GridLevel  &grid = grids[coarsest];
+      const std::size_t n    = grid.n_nodes();
+      vectors                = device::Array<float2>(2 * max_coarse_iterations * n);
+      std::vector<float> all_numbers;
+      const auto         add = [&](const std::vector<double> &values) {
+        all_numbers.insert(all_numbers.end(), values.begin(), values.end());
+        return all_numbers.size() - values.size();
+      };
+      std::size_t begin[3][3];
+      for (int direction = 0; direction < 3; ++direction)
+        {
+          const AxisModes modes = make_modes(grid.axis[direction]);
+          begin[direction][0]   = add(modes.eigenvalue);
+          begin[direction][1]   = add(modes.to_modes);
+          begin[direction][2]   = add(modes.from_modes);
+        }
+      mode_numbers = device::Array<float>(all_numbers);
+      for (int direction = 0; direction < 3; ++direction)
+        view.modes[direction] = {
+          mode_numbers.data() + begin[direction][0], mode_numbers.data() + begin[direction][1], mode_numbers.data() + begin[direction][2]};
+      view.p = vectors.data();
+      view.q = vectors.data() + max_coarse_iterations * n;
+      LEOPARD_CHECK(
+        cudaFuncSetAttribute(solve_coarsest<Kinetics>, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(n * sizeof(float2))));
+      return true;
+    }
+
+    /** Before the cycles of a Newton step: no correction, the Jacobian on the coarse grids, the goal. */
+    void begin(cudaStream_t stream, const GridView &grid, GraphState *state, cudaGraphConditionalHandle more)
+    {
+      for (std::size_t l = 1; l <= coarsest; ++l)
+        {
+          const LevelView &fine = levels[l - 1].view, &coarse = levels[l].view;
+          if (l == 1)
+            {
+              const CoarseNodes own = own_coarse_nodes();
+              restrict_solution<true><<<blocks(own.end - own.begin), level_threads, 0, stream>>>(fine, coarse, grid, own);
+              gather(coarse.u);
+            }
+          else
+            restrict_solution<false><<<blocks(coarse.n_nodes()), level_threads, 0, stream>>>(fine, coarse, grid, CoarseNodes{0, coarse.n_nodes()});
+          linearize_level<Kinetics><<<blocks(coarse.n_nodes()), level_threads, 0, stream>>>(coarse, system, state);
+        }
+      begin_gcr<0><<<sums.n_blocks, grid_threads, 0, stream>>>(finest(), gcr);
+      sums.gather(stream);
+      set_goal<0><<<1, grid_threads, 0, stream>>>(state, sums.parts(), sums.n_parts(), more);
+    }
+
+    /** An iteration of GCR with a cycle as preconditioner. */
+    void iterate(cudaStream_t stream, GraphState *state, cudaGraphConditionalHandle more)
+    {
+      clear_ghosts(stream);
+      cycle(stream, state, 0);
+      multiply_direction<Kinetics><<<sums.n_blocks, grid_threads, 0, stream>>>(finest(), system, state, gcr);
+      sums.gather(stream);
+      find_components<0><<<1, grid_threads, 0, stream>>>(state, sums.parts(), sums.n_parts());
+      orthogonalize_direction<0><<<sums.n_blocks, grid_threads, 0, stream>>>(finest(), state, gcr);
+      sums.gather(stream);
+      find_step<0><<<1, grid_threads, 0, stream>>>(state, sums.parts(), sums.n_parts());
+      follow_direction<0><<<sums.n_blocks, grid_threads, 0, stream>>>(finest(), state, gcr);
+      sums.gather(stream);
+      count_cycle<0><<<1, grid_threads, 0, stream>>>(state, sums.parts(), sums.n_parts(), more);
+    }
+
+  private:
+    /** A grid in device memory. */
+    struct Level
+    {
+      LevelView             view{};
+      device::Array<float>  numbers;
+      device::Array<int>    nodes;
+      device::Array<float2> pairs;
+      device::Array<float4> reaction;
+
+      /** @param n nodes, with the padding. @param margin nodes before and behind them. */
+      Level(const GridLevel &grid, std::size_t n, bool is_finest, std::size_t margin)
+      {
+        std::vector<float> all_numbers;
+        std::vector<int>   all_nodes;
+        for (const Axis &axis : grid.axis)
+          {
+            for (const auto *values : {&axis.lower, &axis.upper, &axis.interpolation, &axis.restriction})
+              all_numbers.insert(all_numbers.end(), values->begin(), values->end());
+            for (const auto *values : {&axis.coarse_node, &axis.fine_node})
+              all_nodes.insert(all_nodes.end(), values->begin(), values->end());
+          }
+        numbers              = device::Array<float>(all_numbers);
+        nodes                = device::Array<int>(all_nodes);
+        const float *number  = numbers.data();
+        const int   *node    = nodes.data();
+        const auto   advance = [](auto *&pointer, std::size_t n) {
+          auto *const result = pointer;
+          pointer += n;
+          return result;
+        };
+        for (int direction = 0; direction < 3; ++direction)
+          {
+            const Axis &axis  = grid.axis[direction];
+            AxisView   &to    = view.axis[direction];
+            view.n[direction] = grid.n[direction];
+            to.lower          = advance(number, axis.lower.size());
+            to.upper          = advance(number, axis.upper.size());
+            to.interpolation  = advance(number, axis.interpolation.size());
+            to.restriction    = advance(number, axis.restriction.size());
+            to.coarse_node    = advance(node, axis.coarse_node.size());
+            to.fine_node      = advance(node, axis.fine_node.size());
+          }
+        const std::size_t stride = n + 2 * margin;
+        pairs                    = device::Array<float2>((is_finest ? 3 : 4) * stride);
+        reaction                 = device::Array<float4>(n);
+        if (margin > 0) // planes travel with their padding
+          LEOPARD_CHECK(cudaMemset(pairs.data(), 0, pairs.size() * sizeof(float2)));
+        view.line     = grid.n[0];
+        view.plane    = grid.n[0] * grid.n[1];
+        view.rhs      = pairs.data() + margin;
+        view.residual = view.rhs + stride;
+        view.d        = view.residual + stride;
+        view.u        = is_finest ? nullptr : view.d + stride;
+        view.reaction = reaction.data();
+      }
+    };
+
+    void cycle(cudaStream_t stream, const GraphState *state, std::size_t l) const
+    {
+      const LevelView &fine = levels[l].view;
+      if (l == coarsest)
+        {
+          solve_coarsest<Kinetics><<<1, coarse_threads, fine.n_nodes() * sizeof(float2), stream>>>(fine, system, state, view);
+          return;
+        }
+      const LevelView &coarse = levels[l + 1].view;
+      sweep(stream, l, state);
+      compute_residual<Kinetics><<<blocks(fine.n_nodes()), level_threads, 0, stream>>>(fine, system, state);
+      if (l == 0)
+        {
+          exchange(fine.residual);
+          restrict_residual<0><<<blocks(coarse.n_nodes()), level_threads, 0, stream>>>(fine, coarse, own_coarse_nodes());
+          gather(coarse.rhs);
+        }
+      else
+        restrict_residual<0><<<blocks(coarse.n_nodes()), level_threads, 0, stream>>>(fine, coarse, CoarseNodes{0, coarse.n_nodes()});
+      cycle(stream, state, l + 1);
+      prolongate<0><<<blocks(fine.n_nodes()), level_threads, 0, stream>>>(coarse, fine);
+      if (l == 0)
+        exchange(fine.d);
+      sweep(stream, l, state);
+    }
+
+    static int blocks(int n) { return (n + level_threads - 1) / level_threads; }
+
+    void sweep(cudaStream_t stream, std::size_t l, const GraphState *state) const
+    {
+      const LevelView &v       = levels[l].view;
+      const int        n_pairs = (v.n[0] + 1) / 2 * v.n[1] * v.n[2];
+      for (int colour = 0; colour < 2; ++colour)
+        {
+          relax_colour<Kinetics><<<blocks(n_pairs), level_threads, 0, stream>>>(v, system, state, colour);
+          if (l == 0)
+            exchange(v.d);
+        }
+    }
+
+    // What several ranks do beside, queued; one rank does nothing.
+
+    /** Ghosts of a vector of the finest grid. A float2 travels as a double. */
+    void exchange(float2 *v) const
+    {
+      if (slabs != nullptr)
+        slabs->exchange->exchange({reinterpret_cast<double *>(v), plane, slabs->n_own()});
+    }
+
+    void clear_ghosts(cudaStream_t stream) const
+    {
+      if (slabs == nullptr)
+        return;
+      float2 *const d = finest().d;
+      for (float2 *ghosts : {d - plane, d + static_cast<std::ptrdiff_t>(slabs->n_own()) * plane})
+        LEOPARD_CHECK(cudaMemsetAsync(ghosts, 0, plane * sizeof(float2), stream));
+    }
+
+    CoarseNodes own_coarse_nodes() const
+    {
+      const int rank = slabs != nullptr ? slabs->rank : 0;
+      return {coarse_offsets[rank], coarse_offsets[rank + 1]};
+    }
+
+    void gather(float2 *coarse) const
+    {
+      if (slabs != nullptr)
+        slabs->exchange->gather(reinterpret_cast<double *>(coarse), coarse_offsets);
+    }
+
+    const std::vector<GridLevel>        grids;
+    const NodeSystem<Kinetics>          system;
+    std::vector<Level>                  levels;
+    GridSlabs *const                    slabs;        ///< or null
+    int                                 plane    = 0; ///< nodes of a plane of the slab
+    std::size_t                         coarsest = 0;
+    std::vector<int>                    coarse_offsets; ///< where the ranks' parts begin
+    device::Array<float2>               vectors;        ///< of the coarsest grid
+    device::Array<float>                mode_numbers;
+    CoarsestView                        view{};
+    const device::Array<float2>         directions;
+    BlockSums<Addition, max_directions> sums;
+    const GcrView                       gcr;
+  };
+} // namespace leopard::reaction_diffusion

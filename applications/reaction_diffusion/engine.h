@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "mesh/mesh_laplacian.h"
+#include "stepper.h"
+
+#include <algorithm>
+#include <functional>
+
+namespace leopard::reaction_diffusion
+{
+  /** Thrown by an engine in the middle of a step when it is asked to stop; the step is lost, the solutions before it are not. */
+  struct AskedToStop
+  {
+  };
+
+  /** The fields of a Stepper and what happens to them, on one backend. */
+  class Engine
+  {
+  public:
+    virtual ~Engine() = default;
+    /** Does what the controller says until it says stop. */
+    virtual void run(Controller &controller) = 0;
+    /** Host memory, the rank's nodes of all fields of one of the four slots. Setting is collective. */
+    virtual void        set_slot(int slot, const double *u) = 0;
+    virtual void        get_slot(int slot, double *u) const = 0;
+    virtual bool        has_multigrid() const               = 0;
+    virtual double      smallest_reduction() const { return 1e-10; }
+    virtual std::string description() const = 0;
+
+    std::function<bool()> asked_to_stop; ///< see Stepper::advance(); may be empty
+
+  protected:
+    /** @throws AskedToStop. Collective. */
+    void look_for_stop() const
+    {
+      if (asked_to_stop && asked_to_stop())
+        throw AskedToStop();
+    }
+
+    /** level.sweep() in parts that take less than a second on one thread. @param level a HostLevel or HostRows. Collective. @throws AskedToStop. */
+    template <typename Level, typename System>
+    void sweep(Level &level, const System &system, const Controller &c, int k) const
+    {
+      constexpr double updates_of_a_part = 2e7; // of unknowns
+      const int        together          = std::max(1, static_cast<int>(std::min<double>(c.n_sweeps, updates_of_a_part / c.n_unknowns)) / k) * k;
+      for (int done = 0; done < c.n_sweeps; done += together)
+        {
+          if (done > 0)
+            {
+              look_for_stop();
+              level.update_ghosts(level.d.data());
+            }
+          level.sweep(system, c.implicit, std::min(together, c.n_sweeps - done), k);
+        }
+    }
+  };
+
+  /** Of the sums of a host engine's blocks, on all ranks. Collective. @param ranks null: one rank. */
+  inline Sums total_of(const std::vector<Sums> &of_blocks, Ranks *ranks)
+  {
+    Sums total;
+    for (const Sums &sums : of_blocks)
+      total.add(sums);
+    if (ranks == nullptr)
+      return total;
+    double values[Sums::n];
+    total.copy_to(values);
+    ranks->merge(values, Sums::n, Sums::merge);
+    return Sums(values);
+  }
+
+  /** @param slabs, ranks null: one rank. */
+  std::unique_ptr<Engine> make_host_engine(const NodeGrid &grid, const StepperOptions &options, const std::shared_ptr<GridSlabs> &slabs);
+  std::unique_ptr<Engine> make_host_engine(const MeshLaplacian &mesh, const StepperOptions &options, const std::shared_ptr<MeshRanks> &ranks);
+  std::unique_ptr<Engine> make_reference_engine(const MeshLaplacian &mesh, const StepperOptions &options);
+  /** @throws DeviceError without CUDA. */
+  std::unique_ptr<Engine> make_cuda_engine(const NodeGrid &grid, const StepperOptions &options, const std::shared_ptr<GridSlabs> &slabs);
+  std::unique_ptr<Engine> make_cuda_engine(const MeshLaplacian &mesh, const StepperOptions &options, const std::shared_ptr<MeshRanks> &ranks);
+} // namespace leopard::reaction_diffusion

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "grid_slabs.h"
+
+#include <solvers/base/errors.h>
+
+#include <algorithm>
+#include <string>
+
+namespace leopard::reaction_diffusion
+{
+  namespace
+  {
+    int direction_of(const NodeGrid &grid)
+    {
+      return grid.is_flat() ? 1 : 2;
+    }
+
+    std::vector<int> share_out(const NodeGrid &grid, int n_ranks, Backend backend)
+    {
+      if (const std::string reason = GridSlabs::why_not(grid, n_ranks, backend); !reason.empty())
+        throw InvalidInput(reason + "\n  expected: fewer ranks, or a larger grid");
+      const int        n_planes = grid.n[direction_of(grid)], multiple = GridSlabs::multiple(grid, backend);
+      std::vector<int> begin(n_ranks + 1, n_planes);
+      for (int r = 0; r < n_ranks; ++r)
+        begin[r] = multiple * static_cast<int>(static_cast<long>(n_planes / multiple) * r / n_ranks);
+      return begin;
+    }
+  } // namespace
+
+  std::string GridSlabs::why_not(const NodeGrid &grid, int n_ranks, Backend backend)
+  {
+    const int n_planes = grid.n[direction_of(grid)], multiple = GridSlabs::multiple(grid, backend);
+    if (n_planes / multiple >= n_ranks)
+      return "";
+    return "the grid has " + std::to_string(n_planes) + " nodes in " + (grid.is_flat() ? "y" : "z") + ", too few for " + std::to_string(n_ranks) +
+           " ranks with at least " + std::to_string(multiple) + " each";
+  }
+
+  GridSlabs::GridSlabs(const NodeGrid &grid_, int rank_, int n_ranks, Backend backend, std::shared_ptr<SlabExchange> exchange_)
+    : Ranks(rank_, n_ranks, std::move(exchange_))
+    , grid(grid_)
+    , direction(direction_of(grid_))
+    , begin(share_out(grid_, n_ranks, backend))
+  {
+  }
+
+  NodeGrid GridSlabs::own_grid() const
+  {
+    NodeGrid own     = grid;
+    own.n[direction] = n_own();
+    return own;
+  }
+
+  GridLevel GridSlabs::own_level(const GridLevel &finest) const
+  {
+    const int  first_known = first() - has_below(), end = first() + n_own() + has_above();
+    GridLevel  level = finest;
+    Axis      &axis  = level.axis[direction];
+    const auto cut   = [&](auto &values) {
+      values.erase(values.begin() + end, values.end());
+      values.erase(values.begin(), values.begin() + first_known);
+    };
+    level.n[direction] = end - first_known;
+    for (auto *values : {&axis.lower, &axis.upper, &axis.weight, &axis.interpolation})
+      cut(*values);
+    cut(axis.coarse_node);
+    for (int &i : axis.fine_node)
+      i -= first_known;
+    return level;
+  }
+
+  std::vector<int> GridSlabs::coarse_offsets(const GridLevel &finest) const
+  {
+    std::size_t plane = 1;
+    for (int d = 0; d < direction; ++d)
+      plane *= finest.axis[d].fine_node.size();
+    const std::vector<int> &fine_node = finest.axis[direction].fine_node;
+    std::vector<int>        offsets;
+    for (const int b : begin)
+      offsets.push_back(static_cast<int>(plane * (std::lower_bound(fine_node.begin(), fine_node.end(), b) - fine_node.begin())));
+    return offsets;
+  }
+} // namespace leopard::reaction_diffusion

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <solvers/relaxation/relaxation.h>
+#include "node_grid.h"
+#include <solvers/exchange/ranks.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace leopard::reaction_diffusion
+{
+  /**
+   * A grid shared out over ranks: each owns some planes of the last direction (planes of constant z; in two dimensions lines of constant y), in order, and
+   * knows one plane of each neighbour beside them. Coarser grids of a multigrid hierarchy are whole on every rank.
+   */
+  class GridSlabs : public Ranks
+  {
+  public:
+    /** @param exchange as of Ranks. @throws InvalidInput with why_not(). */
+    GridSlabs(const NodeGrid &grid, int rank, int n_ranks, Backend backend, std::shared_ptr<SlabExchange> exchange);
+
+    /** Why a grid cannot be shared out, in a sentence; empty if it can. */
+    static std::string why_not(const NodeGrid &grid, int n_ranks, Backend backend);
+
+    /** The planes of all ranks but the last come in multiples of this even number: on a GPU the height of a tile. */
+    static int multiple(const NodeGrid &grid, Backend backend) { return backend != Backend::cuda ? 2 : grid.is_flat() ? 32 : 8; }
+
+    int  first() const { return begin[rank]; }
+    int  n_own() const { return begin[rank + 1] - begin[rank]; }
+    bool has_below() const { return rank > 0; }
+    bool has_above() const { return rank + 1 < n_ranks(); }
+
+    /** The rank's nodes as a grid, without its neighbours'. */
+    NodeGrid own_grid() const;
+    /** Of the finest level of all ranks: the rank's planes and those of its neighbours, with the transfers to the next coarser one, which is whole. */
+    GridLevel own_level(const GridLevel &finest) const;
+    /** Where each rank's nodes of the next coarser grid begin, those on its own planes, and their number. */
+    std::vector<int> coarse_offsets(const GridLevel &finest) const;
+
+    const NodeGrid         grid;      ///< of all ranks
+    const int              direction; ///< 1 (y) in two dimensions, 2 (z) in three
+    const std::vector<int> begin;     ///< the first plane of each rank, and the number of planes
+  };
+} // namespace leopard::reaction_diffusion

@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <solvers/block_async/host_scheduler.h>
+#include "../grid/grid_slabs.h"
+#include "../rules/node_system.h"
+
+#include <memory>
+#include <vector>
+
+namespace leopard::reaction_diffusion
+{
+  /** A line of nodes in x: where its neighbours are, and their weights. Outside the grid a weight is 0 and the offset points to the line itself. */
+  struct Line
+  {
+    Line(const GridLevel &grid, int line)
+      : y(line % grid.n[1])
+      , z(line / grid.n[1])
+      , begin(static_cast<long>(line) * grid.n[0])
+      , below(y > 0 ? -grid.n[0] : 0)
+      , above(y + 1 < grid.n[1] ? grid.n[0] : 0)
+      , front(z > 0 ? -static_cast<long>(grid.n[0]) * grid.n[1] : 0)
+      , back(z + 1 < grid.n[2] ? static_cast<long>(grid.n[0]) * grid.n[1] : 0)
+      , w_below(grid.axis[1].lower[y])
+      , w_above(grid.axis[1].upper[y])
+      , w_front(grid.axis[2].lower[z])
+      , w_back(grid.axis[2].upper[z])
+      , diagonal(w_below + w_above + w_front + w_back)
+      , weight(grid.axis[1].weight[y] * grid.axis[2].weight[z])
+    {
+    }
+
+    int    y, z;
+    long   begin, below, above, front, back;
+    double w_below, w_above, w_front, w_back, diagonal, weight;
+  };
+
+  /** Sum over the neighbours of a node, p[0], of weight times value. Values are read with relaxed atomic loads: others may be writing them. */
+  template <bool flat>
+  double neighbour_sum(const Line &l, const double *p, double w_left, double w_right, bool left, bool right)
+  {
+    double sum = l.w_below * load(p[l.below]) + l.w_above * load(p[l.above]);
+    if constexpr (!flat)
+      sum += l.w_front * load(p[l.front]) + l.w_back * load(p[l.back]);
+    return sum + w_left * load(p[left ? -1 : 0]) + w_right * load(p[right ? 1 : 0]);
+  }
+
+  /** A linear system A d = rhs on a grid of the hierarchy, A being the Jacobian there, and who works on it. Arrays: entry e of node i at e * n + i. */
+  template <typename Kinetics>
+  class HostLevel
+  {
+  public:
+    static constexpr int N = Kinetics::n_species;
+
+    /** @param slabs_ null: the level is whole on every rank. */
+    HostLevel(const GridLevel &grid_, bool finest, bool with_multigrid, int n_threads, GridSlabs *slabs_ = nullptr)
+      : slabs(slabs_)
+      , grid(slabs_ != nullptr ? slabs_->own_level(grid_) : grid_)
+      , n(grid.n_nodes())
+      , lines_per_plane(grid.is_flat() ? 1 : grid.n[1])
+      , first_line(slabs_ != nullptr && slabs_->has_below() ? lines_per_plane : 0)
+      , n_lines(slabs_ != nullptr ? slabs_->n_own() * lines_per_plane : grid.n[1] * grid.n[2])
+      , first_colour(slabs_ != nullptr && slabs_->has_below() ? 1 : 0)
+      , coarse_offsets(slabs_ != nullptr ? slabs_->coarse_offsets(grid_) : std::vector<int>())
+      , lines_per_block(std::max(1, std::min(4096 / grid.n[0], n_lines / 16)))
+      , n_blocks((n_lines + lines_per_block - 1) / lines_per_block)
+      , scheduler(n_blocks, n >= 8000 ? n : 1, n_threads)
+      , u(finest ? 0 : N * n)
+      , d(N * n)
+      , rhs(N * n)
+      , matrix(N * N * n)
+      , block(with_multigrid ? N * N * n : 0)
+      , residual(with_multigrid ? N * n : 0)
+    {
+    }
+
+    /** f(line, block) for all own lines, in parallel. */
+    template <typename F>
+    void for_lines(const F &f)
+    {
+      scheduler.run(1, [&](int b, int /*thread*/) {
+        for (int line = begin_of_block(b); line < end_of_block(b); ++line)
+          f(line, b);
+      });
+    }
+
+    /** f(begin, end, block) for ranges that hold all own entries of all fields, in parallel. */
+    template <typename F>
+    void for_ranges(const F &f)
+    {
+      scheduler.run(1, [&](int b, int /*thread*/) {
+        for (int c = 0; c < N; ++c)
+          f(c * n + static_cast<long>(begin_of_block(b)) * grid.n[0], c * n + static_cast<long>(end_of_block(b)) * grid.n[0], b);
+      });
+    }
+
+    /** f(i, block) for all own entries of all fields, in parallel. */
+    template <typename F>
+    void for_entries(const F &f)
+    {
+      for_ranges([&](long begin, long end, int b) {
+        for (long i = begin; i < end; ++i)
+          f(i, b);
+      });
+    }
+
+    /** d = 0, also at the neighbours' nodes. */
+    void clear()
+    {
+      for_entries([&](long i, int /*b*/) { d[i] = 0.; });
+      const long first = static_cast<long>(first_line) * grid.n[0], end = first + static_cast<long>(n_lines) * grid.n[0];
+      for (int c = 0; c < N; ++c)
+        {
+          std::fill(d.begin() + c * n, d.begin() + c * n + first, 0.);
+          std::fill(d.begin() + c * n + end, d.begin() + (c + 1) * n, 0.);
+        }
+    }
+
+    /** The neighbours' values of the nodes beside the slab, waited for. */
+    void update_ghosts(double *values)
+    {
+      if (slabs != nullptr)
+        slabs->exchange->exchange(slab_vector(values));
+    }
+
+    /** Entries become their sums over all ranks. */
+    void sum_over_ranks(double *values, int n_values)
+    {
+      if (slabs != nullptr)
+        slabs->sum(values, n_values);
+    }
+
+    /** Block-asynchronous sweeps: blocks of lines, each sweeps k times in red-black order when its turn comes; nobody waits, and ranks wait for one another seldom. */
+    void sweep(const NodeSystem<Kinetics> &system, double implicit, int n_sweeps, int k)
+    {
+      const int  n_iterations = (n_sweeps + k - 1) / k;
+      const auto relax_block  = [&](int b, int /*thread*/) {
+        for (int s = 0; s < k; ++s)
+          for (int colour = 0; colour < 2; ++colour)
+            for (int line = begin_of_block(b); line < end_of_block(b); ++line)
+              relax_line(system, implicit, line, colour);
+      };
+      if (slabs == nullptr)
+        {
+          scheduler.run(n_iterations, relax_block);
+          return;
+        }
+      for (int i = 0; i < n_iterations; ++i)
+        {
+          scheduler.run(1, relax_block);
+          if (i % waited_exchange_interval == waited_exchange_interval - 1)
+            update_ghosts(d.data());
+          else
+            slabs->exchange->exchange_loosely(slab_vector(d.data()), i == 0);
+        }
+    }
+
+    /** A red-black sweep: all nodes of a colour, then all of the other one. With several threads a better smoother than sweep(), where blocks meet. */
+    void sweep_by_colour(const NodeSystem<Kinetics> &system, double implicit)
+    {
+      for (int colour = 0; colour < 2; ++colour)
+        {
+          for_lines([&](int line, int /*b*/) { relax_line(system, implicit, line, colour); });
+          update_ghosts(d.data());
+        }
+    }
+
+    /** residual = rhs - A d. */
+    void compute_residual(const NodeSystem<Kinetics> &system, double implicit)
+    {
+      multiply(system, implicit, d.data(), residual.data());
+      for_entries([&](long i, int /*b*/) { residual[i] = rhs[i] - residual[i]; });
+    }
+
+    /** result = A v. */
+    void multiply(const NodeSystem<Kinetics> &system, double implicit, const double *v, double *result)
+    {
+      for_lines([&](int line, int /*b*/) {
+        const Line    l(grid, line);
+        const double *lower = grid.axis[0].lower.data(), *upper = grid.axis[0].upper.data(), *entries = block.data();
+        for (int c = 0; c < N; ++c)
+          {
+            const double factor = implicit * system.diffusion[c];
+            for (int x = 0; x < grid.n[0]; ++x)
+              {
+                const long i = l.begin + x;
+                double     r = -factor * sum_at(l, v + c * n + i, x, lower[x], upper[x]);
+                for (int e = 0; e < N; ++e)
+                  r += entries[(c * N + e) * n + i] * v[e * n + i];
+                result[c * n + i] = r;
+              }
+          }
+      });
+    }
+
+    /** neighbour_sum() at the node x of a line, p pointing to its value. */
+    double sum_at(const Line &l, const double *p, int x, double w_left, double w_right) const
+    {
+      const bool left = x > 0, right = x + 1 < grid.n[0];
+      return grid.n[2] == 1 ? neighbour_sum<true>(l, p, w_left, w_right, left, right) : neighbour_sum<false>(l, p, w_left, w_right, left, right);
+    }
+
+    GridSlabs *const       slabs;                                ///< or null
+    const GridLevel        grid;                                 ///< own nodes and, beside them, the neighbours'
+    const long             n;                                    ///< nodes of it
+    const int              lines_per_plane, first_line, n_lines; ///< own lines
+    const int              first_colour;                         ///< of the first node of the grid: colours are those of the grid of all ranks
+    const std::vector<int> coarse_offsets;                       ///< GridSlabs::coarse_offsets()
+    const int              lines_per_block, n_blocks;
+    HostScheduler          scheduler;
+    std::vector<double>    u;              ///< coarse levels: the restricted solution
+    std::vector<double>    d, rhs, matrix; ///< matrix: NodeSystem::relaxation_matrix()
+    std::vector<double>    block;          ///< the Jacobian's diagonal blocks
+    std::vector<double>    residual;
+
+  private:
+    int begin_of_block(int b) const { return first_line + b * lines_per_block; }
+    int end_of_block(int b) const { return first_line + std::min(n_lines, (b + 1) * lines_per_block); }
+
+    SlabVector slab_vector(double *values) const
+    {
+      return {values + static_cast<long>(first_line) * grid.n[0], lines_per_plane * grid.n[0], n_lines / lines_per_plane, N, n};
+    }
+
+    void relax_line(const NodeSystem<Kinetics> &system, double implicit, int line, int colour)
+    {
+      if (grid.n[2] == 1)
+        relax_line<true>(system, implicit, line, colour);
+      else
+        relax_line<false>(system, implicit, line, colour);
+    }
+
+    template <bool flat>
+    void relax_line(const NodeSystem<Kinetics> &system, double implicit, int line, int colour)
+    {
+      const Line    l(grid, line);
+      const int     n_x   = grid.n[0];
+      const double *lower = grid.axis[0].lower.data(), *upper = grid.axis[0].upper.data(), *matrices = matrix.data(), *right_hand_side = rhs.data();
+      double       *values = d.data(), factor[N];
+      for (int c = 0; c < N; ++c)
+        factor[c] = implicit * system.diffusion[c];
+      const bool   together = system.fields_together; // in a register
+      const double omega    = system.omega;
+      for (int x = (colour + first_colour + l.y + l.z) & 1; x < n_x; x += 2)
+        {
+          const long i = l.begin + x;
+          double     b[N], m[N * N], value[N];
+          for (int c = 0; c < N; ++c)
+            {
+              b[c]     = right_hand_side[c * n + i] + factor[c] * neighbour_sum<flat>(l, values + c * n + i, lower[x], upper[x], x > 0, x + 1 < n_x);
+              value[c] = values[c * n + i];
+            }
+          for (int e = 0; e < N * N; ++e)
+            m[e] = matrices[e * n + i];
+          NodeSystem<Kinetics>::relax(together, omega, b, m, value);
+          for (int c = 0; c < N; ++c)
+            store(values[c * n + i], value[c]);
+        }
+    }
+  };
+} // namespace leopard::reaction_diffusion

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "host_gcr.h"
+#include "host_rows.h"
+#include "../mesh/mesh_hierarchy.h"
+
+#include <memory>
+#include <vector>
+
+namespace leopard::reaction_diffusion
+{
+  /** GCR with V-cycles as preconditioner on a mesh and its coarser levels: a sweep to before and one fro behind, with NodeSystem::stable_block(). */
+  template <typename Kinetics>
+  class HostMeshMultigrid
+  {
+  public:
+    static constexpr int N = Kinetics::n_species;
+    using Rows             = HostRows<Kinetics>;
+
+    /** @param levels the mesh, of which finest_ is made, and coarser ones. @param ranks null: one rank. */
+    HostMeshMultigrid(const std::vector<MeshLevel> &levels, Rows &finest_, int n_threads, MeshRanks *ranks)
+      : finest(finest_)
+    {
+      for (std::size_t l = 1; l < levels.size(); ++l)
+        coarse.push_back({std::make_unique<Rows>(levels[l], n_threads, ranks), {}, {}, {}});
+      for (std::size_t l = 0; l + 1 < levels.size(); ++l)
+        {
+          Coarse &c      = coarse[l];
+          c.restriction  = permute(levels[l].restriction, c.rows->old_node, rows(l).old_node);
+          c.prolongation = permute(levels[l].prolongation, rows(l).old_node, c.rows->old_node);
+          c.u.resize(c.rows->d.size());
+        }
+      gcr.allocate(finest, max_directions);
+    }
+
+    std::size_t n_levels() const { return coarse.size() + 1; }
+
+    /** The Jacobian's stable part on the coarse levels, with the reaction's derivative at the restricted solution. @param u on the mesh. */
+    void linearize(const NodeSystem<Kinetics> &system, const typename NodeSystem<Kinetics>::Scheme &scheme, const double *u)
+    {
+      for (Coarse &c : coarse)
+        {
+          c.rows->for_nodes([&](int i, int /*b*/) { multiply_row(c.restriction, i, u, &c.u[static_cast<long>(i) * N]); });
+          c.rows->gather(c.u.data());
+          c.rows->update_ghosts(c.u.data());
+          c.rows->for_nodes([&](int i, int /*b*/) {
+            double *const here = &c.u[static_cast<long>(i) * N], *const block = &c.rows->block[static_cast<long>(i) * N * N];
+            double zero[N] = {}, g[N], jacobian[N * N];
+            Sums   unused;
+            system.residual(scheme, here, here, here, here, zero, c.rows->row[i], g, jacobian, unused);
+            system.stable_block(jacobian, scheme.implicit, c.rows->row[i], block);
+            system.relaxation_matrix(block, scheme.implicit, c.rows->row[i], &c.rows->matrix[static_cast<long>(i) * N * N]);
+          });
+          u = c.u.data();
+        }
+    }
+
+    /** A d = rhs on the mesh, from d = 0. @param before_cycle is called before each cycle. @return the number of cycles. */
+    template <typename BeforeCycle>
+    int solve(const NodeSystem<Kinetics> &system, double implicit, double reduction, int max_cycles, const BeforeCycle &before_cycle)
+    {
+      return gcr.solve(system, implicit, finest, finest.rhs, reduction, max_cycles, [&] {
+        before_cycle();
+        cycle(system, implicit, 0);
+      });
+    }
+
+  private:
+    struct Coarse
+    {
+      std::unique_ptr<Rows> rows;
+      CrsMatrix             restriction, prolongation; ///< from and to the next finer level
+      std::vector<double>   u;                         ///< the restricted solution
+    };
+
+    Rows &rows(std::size_t l) { return l == 0 ? finest : *coarse[l - 1].rows; }
+
+    /** result = (A x)_i, all fields. */
+    static void multiply_row(const CrsMatrix &A, int i, const double *x, double *result)
+    {
+      std::fill_n(result, N, 0.);
+      for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
+        for (int c = 0; c < N; ++c)
+          result[c] += A.values[p] * x[static_cast<long>(A.columns[p]) * N + c];
+    }
+
+    /** From d = 0; ghosts are current at the end. */
+    void cycle(const NodeSystem<Kinetics> &system, double implicit, std::size_t l)
+    {
+      Rows &fine = rows(l);
+      if (l == coarse.size())
+        {
+          const int n_sweeps = fine.n_all <= coarse_nodes ? coarse_level_sweeps : 4; // as many on all ranks
+          fine.sweep(system, implicit, n_sweeps, 2, 0);
+          fine.update_ghosts(fine.d.data());
+          return;
+        }
+      Coarse &c = coarse[l];
+      fine.sweep(system, implicit, 1, 1, 0);
+      fine.update_ghosts(fine.d.data());
+      fine.multiply(system, implicit, fine.d.data(), fine.residual.data());
+      fine.for_entries([&](long e, int /*b*/) { fine.residual[e] = fine.rhs[e] - fine.residual[e]; });
+      fine.update_ghosts(fine.residual.data());
+      c.rows->for_nodes([&](int i, int /*b*/) { multiply_row(c.restriction, i, fine.residual.data(), &c.rows->rhs[static_cast<long>(i) * N]); });
+      c.rows->gather(c.rows->rhs.data());
+      c.rows->clear();
+      cycle(system, implicit, l + 1);
+      fine.for_nodes([&](int i, int /*b*/) {
+        double correction[N];
+        multiply_row(c.prolongation, i, c.rows->d.data(), correction);
+        for (int s = 0; s < N; ++s)
+          fine.d[static_cast<long>(i) * N + s] += correction[s];
+      });
+      fine.update_ghosts(fine.d.data());
+      fine.sweep(system, implicit, 1, 1, 1);
+      fine.update_ghosts(fine.d.data());
+    }
+
+    Rows               &finest;
+    std::vector<Coarse> coarse;
+    Gcr<Rows>           gcr;
+  };
+} // namespace leopard::reaction_diffusion

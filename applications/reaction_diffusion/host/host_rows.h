@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <solvers/block_async/host_scheduler.h>
+#include <solvers/matrix/blocks.h>
+#include "../mesh/mesh_hierarchy.h"
+#include "../rules/node_system.h"
+
+#include <algorithm>
+#include <vector>
+
+namespace leopard::reaction_diffusion
+{
+  /**
+   * A linear system A d = rhs at the nodes of a level of a mesh, A being the Jacobian, and who works on it. Nodes are in the order of blocks; the fields of
+   * a node stand together, field c of node i at i * N + c, and so do the entries of its N x N blocks. Of several ranks each has its own nodes, and behind
+   * them its ghosts in vectors.
+   */
+  template <typename Kinetics>
+  class HostRows
+  {
+  public:
+    static constexpr int N               = Kinetics::n_species;
+    static constexpr int nodes_per_block = 256;
+
+    /** @param ranks_ null: one rank. */
+    HostRows(const MeshLevel &level, int n_threads, MeshRanks *ranks_)
+      : HostRows(level, level.mesh.blocks(nodes_per_block), n_threads, ranks_)
+    {
+    }
+
+    /** f(i, block) for all nodes, in parallel. */
+    template <typename F>
+    void for_nodes(const F &f)
+    {
+      scheduler.run(1, [&](int b, int /*thread*/) {
+        for (int i = offsets[b]; i < offsets[b + 1]; ++i)
+          f(i, b);
+      });
+    }
+
+    /** f(begin, end, block) for ranges that hold all entries of all fields, in parallel. */
+    template <typename F>
+    void for_ranges(const F &f)
+    {
+      scheduler.run(1, [&](int b, int /*thread*/) { f(static_cast<long>(offsets[b]) * N, static_cast<long>(offsets[b + 1]) * N, b); });
+    }
+
+    /** f(entry, block) for all entries of all fields, in parallel. */
+    template <typename F>
+    void for_entries(const F &f)
+    {
+      for_ranges([&](long begin, long end, int b) {
+        for (long e = begin; e < end; ++e)
+          f(e, b);
+      });
+    }
+
+    /** d = 0, also at the ghosts. */
+    void clear()
+    {
+      for_entries([&](long e, int /*b*/) { d[e] = 0.; });
+      std::fill(d.begin() + static_cast<long>(n_nodes()) * N, d.end(), 0.);
+    }
+
+    /** On a shared level: the values of the ghosts. */
+    void update_ghosts(double *values)
+    {
+      if (part.shared)
+        exchange(values);
+    }
+
+    /** What has been restricted to this level: on a whole one below a shared one, the values at the nodes of other ranks. */
+    void gather(double *values)
+    {
+      if (!part.shared && !part.offsets.empty())
+        exchange(values);
+    }
+
+    /** Entries become their sums over all ranks. */
+    void sum_over_ranks(double *values, int n)
+    {
+      if (part.shared)
+        ranks->sum(values, n);
+    }
+
+    int n_nodes() const { return offsets.back(); } ///< the rank's own
+
+    /**
+     * Block-asynchronous sweeps: k in a block when its turn comes, to and fro (first = 1: fro and to), with the newest values; nobody waits. Between them ranks
+     * that share the level go on with those values of others that have come, and wait for them seldom; at the end ghosts are not current.
+     */
+    void sweep(const NodeSystem<Kinetics> &system, double implicit, int n_sweeps, int k, int first = 0)
+    {
+      const int  n_iterations = (n_sweeps + k - 1) / k;
+      const auto relax_block  = [&](int b, int /*thread*/) {
+        for (int s = first; s < first + k; ++s)
+          for (int t = offsets[b]; t < offsets[b + 1]; ++t)
+            relax(system, implicit, s % 2 == 0 ? t : offsets[b] + offsets[b + 1] - 1 - t);
+      };
+      if (!part.shared)
+        scheduler.run(n_iterations, relax_block);
+      for (int i = 0; i < n_iterations && part.shared; ++i)
+        {
+          if (i > 0 && i % waited_exchange_interval == 0)
+            update_ghosts(d.data());
+          else if (i > 0)
+            update_ghosts_loosely(i % waited_exchange_interval == 1, i == 1);
+          scheduler.run(1, relax_block);
+        }
+    }
+
+    /** result = A v. */
+    void multiply(const NodeSystem<Kinetics> &system, double implicit, const double *v, double *result)
+    {
+      for_nodes([&](int i, int /*b*/) {
+        double sum[N];
+        sum_of_neighbours(i, v, sum);
+        for (int c = 0; c < N; ++c)
+          {
+            double r = -implicit * system.diffusion[c] * sum[c];
+            for (int e = 0; e < N; ++e)
+              r += block[(static_cast<long>(i) * N + c) * N + e] * v[static_cast<long>(i) * N + e];
+            result[static_cast<long>(i) * N + c] = r;
+          }
+      });
+    }
+
+    /** sum_c = of weight times the neighbours' v, field c. Values are read with relaxed atomic loads: others may be writing them. */
+    void sum_of_neighbours(int i, const double *v, double *sum) const
+    {
+      std::fill_n(sum, N, 0.);
+      for (int p = neighbours.row_offsets[i]; p < neighbours.row_offsets[i + 1]; ++p)
+        {
+          const double *v_j = v + static_cast<long>(neighbours.columns[p]) * N;
+          for (int c = 0; c < N; ++c)
+            sum[c] += neighbours.values[p] * load(v_j[c]);
+        }
+    }
+
+    const int              n_all;    ///< nodes of all ranks
+    const std::vector<int> old_node; ///< of each node the level's
+    const std::vector<int> offsets;  ///< of the blocks
+    const int              n_blocks;
+    HostScheduler          scheduler;
+    std::vector<NodeRow>   row;
+    std::vector<double>    d, rhs, residual;
+    std::vector<double>    matrix; ///< NodeSystem::relaxation_matrix(), in cycles of the stable blocks
+    std::vector<double>    block;  ///< the Jacobian's diagonal blocks; on coarse levels NodeSystem::stable_block()
+
+  private:
+    HostRows(const MeshLevel &level, const Partition &partition, int n_threads, MeshRanks *ranks_)
+      : n_all(level.n_all)
+      , old_node(partition.old_row)
+      , offsets(partition.block_offsets)
+      , n_blocks(static_cast<int>(offsets.size()) - 1)
+      , scheduler(n_blocks, level.mesh.n_nodes() >= 8000 ? static_cast<long>(N) * level.mesh.n_nodes() : 1, n_threads) // as on grids
+      , d(static_cast<std::size_t>(N) * level.mesh.matrix.n_columns)
+      , rhs(d.size())
+      , residual(d.size())
+      , matrix(N * d.size())
+      , block(N * d.size())
+      , part(in_order(level.part, old_node))
+      , ranks(ranks_)
+    {
+      for (const int o : part.offsets)
+        value_offsets.push_back(N * o);
+      sent_values.resize(value_offsets.empty() ? 0 : value_offsets.back());
+      const CrsMatrix A = permute(level.mesh.matrix, partition);
+      for (int i = 0; i < A.n_rows; ++i)
+        {
+          row.push_back(level.mesh.row(old_node[i]));
+          for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
+            if (A.columns[p] != i)
+              {
+                neighbours.columns.push_back(A.columns[p]);
+                neighbours.values.push_back(-A.values[p]);
+              }
+          neighbours.row_offsets.push_back(static_cast<int>(neighbours.columns.size()));
+        }
+      neighbours.n_rows    = A.n_rows;
+      neighbours.n_columns = A.n_columns;
+    }
+
+    void exchange(double *values)
+    {
+      pack(values);
+      ranks->exchange->gather(sent_values.data(), value_offsets);
+      unpack(values);
+    }
+
+    /** Of d. @param begins whether others' values are those waited for, or, first, 0: what was sent before is older. */
+    void update_ghosts_loosely(bool begins, bool first)
+    {
+      if (first)
+        std::fill(sent_values.begin(), sent_values.end(), 0.);
+      pack(d.data());
+      ranks->exchange->gather_loosely(sent_values.data(), value_offsets, begins);
+      unpack(d.data());
+    }
+
+    void pack(const double *values)
+    {
+      double *const mine = sent_values.data() + value_offsets[ranks->rank];
+      for (std::size_t t = 0; t < part.sent.size(); ++t)
+        std::copy_n(values + static_cast<long>(part.sent[t]) * N, N, mine + t * N);
+    }
+
+    void unpack(double *values) const
+    {
+      for (std::size_t t = 0; t < part.received.size(); ++t)
+        std::copy_n(sent_values.data() + static_cast<long>(part.places[t]) * N, N, values + static_cast<long>(part.received[t]) * N);
+    }
+
+    void relax(const NodeSystem<Kinetics> &system, double implicit, int i)
+    {
+      const long first = static_cast<long>(i) * N;
+      double     b[N], value[N];
+      sum_of_neighbours(i, d.data(), b);
+      for (int c = 0; c < N; ++c)
+        {
+          value[c] = d[first + c];
+          b[c]     = rhs[first + c] + implicit * system.diffusion[c] * (b[c] + row[i].damping() * value[c]);
+        }
+      NodeSystem<Kinetics>::relax(system.fields_together, system.omega, b, &matrix[first * N], value);
+      for (int c = 0; c < N; ++c)
+        store(d[first + c], value[c]);
+    }
+
+    CrsMatrix           neighbours; ///< laplace without its diagonal: the weights
+    const MeshPart      part;       ///< in the order of blocks
+    MeshRanks *const    ranks;      ///< or null
+    std::vector<int>    value_offsets;
+    std::vector<double> sent_values; ///< of all ranks
+  };
+} // namespace leopard::reaction_diffusion

@@ -1,0 +1,568 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <solvers/base/norms.h>
+#include "uniform_growth.h"
+
+namespace leopard::reaction_diffusion
+{
+  enum class Scheme
+  {
+    implicit_euler,
+    bdf2,     ///< variable steps; the first one is implicit Euler's
+    imex_bdf2 ///< diffusion implicit, reaction extrapolated from the last two solutions (Ascher, Ruuth and Wetton 1995, SBDF2, variable steps)
+  };
+
+  enum class LinearMethod
+  {
+    automatic, ///< sweeps where they contract well enough, multigrid elsewhere; decided anew for each step
+    sweeps,    ///< block-asynchronous sweeps of the coupled system
+    multigrid  ///< V-cycles with these sweeps as smoother
+  };
+
+  enum class StopReason
+  {
+    none,
+    step_limit,      ///< as many steps as were asked for
+    time_reached,    ///< the time that was asked for
+    steady_state,    ///< the rate of change has fallen below SteppingOptions::steady_tolerance
+    newton_failure,  ///< Newton's method did not converge in a step of fixed size; the last good solution is kept
+    linear_failure,  ///< nor did it, since the linear solver did not reach its tolerance
+    step_underflow,  ///< the step fell below SteppingOptions::smallest_step or the rounding of the time; the last good solution is kept
+    blow_up,         ///< values that are not finite, or beyond 1e150, in a step of fixed size; the last good solution is kept
+    negative_values, ///< a field became negative and SteppingOptions::stop_at_negative_values is set
+    asked_to_stop    ///< by whom advance() was told to ask; a step that was under way is lost, the last good solution is kept
+  };
+
+  /** How the steps are made. Plain numbers, the same on host and GPU; times are dimensionless. */
+  struct SteppingOptions
+  {
+    Scheme       scheme                  = Scheme::bdf2;
+    bool         error_controlled        = true;
+    double       step_size               = 1e-4;  ///< fixed: the step; error-controlled: the first one
+    double       error_tolerance         = 1e-3;  ///< of the estimated local error, relative to the fields
+    double       smallest_step           = 1e-12; ///< error-controlled
+    double       largest_step            = 1e30;  ///< error-controlled, and steps at the asynchronous bound
+    double       bound_fraction          = 0.;    ///< not 0: the step is this times Controller::asynchronous_bound(), computed anew for each step
+    double       steady_tolerance        = 0.;    ///< stop when the RMS of du/dt falls below; 0: never
+    double       newton_tolerance        = 1e-8;  ///< of the residual norm against that of the first guess
+    double       newton_floor            = 1e-12; ///< of the residual norm against that of the old values: the level of rounding
+    int          max_newton_steps        = 20;
+    LinearMethod linear_method           = LinearMethod::automatic;
+    double       omega                   = 1.;  ///< relaxation factor of the sweeps
+    int          max_sweeps              = 400; ///< in a Newton step
+    int          max_cycles              = 20;  ///< in a Newton step
+    bool         stop_at_negative_values = false;
+  };
+
+  /** How many attempts at steps were thrown away, and why. */
+  struct Rejections
+  {
+    long error         = 0; ///< the estimated error was too large
+    long linear_solver = 0; ///< Newton's method did not converge, since the linear solver did not reach its tolerance
+    long newton        = 0; ///< it did not converge though the linear solver did
+    long not_finite    = 0; ///< the solution or the reaction there was not finite
+
+    LEOPARD_HOST_DEVICE long        total() const { return error + linear_solver + newton + not_finite; }
+    LEOPARD_HOST_DEVICE Rejections &operator+=(const Rejections &other)
+    {
+      error += other.error;
+      linear_solver += other.linear_solver;
+      newton += other.newton;
+      not_finite += other.not_finite;
+      return *this;
+    }
+    friend Rejections operator+(Rejections a, const Rejections &b) { return a += b; }
+    friend Rejections operator-(const Rejections &a, const Rejections &b)
+    {
+      return {a.error - b.error, a.linear_solver - b.linear_solver, a.newton - b.newton, a.not_finite - b.not_finite};
+    }
+  };
+
+  /** What one accepted step has cost and found. */
+  struct StepFigures
+  {
+    double     step_size    = 0.;
+    int        newton_steps = 0;
+    int        sweeps       = 0;    ///< of the coupled system on the finest grid, those in multigrid cycles not counted
+    int        cycles       = 0;    ///< of multigrid
+    Rejections rejected;            ///< attempts before it
+    double     first_residual = 0.; ///< ||G||_2 at the first guess, see Controller
+    double     residual       = 0.; ///< Newton's last ||G||_2
+    double     error_estimate = 0.; ///< of the local error against the tolerance; 0 where there is none
+    double     rate_of_change = 0.; ///< RMS of (u_n+1 - u_n) / dt
+    double     n_negative     = 0.; ///< values below zero
+    double     bound          = 0.; ///< where steps follow it: Controller::asynchronous_bound(), may be infinite
+  };
+
+  struct Totals
+  {
+    long       steps = 0, newton_steps = 0, sweeps = 0, cycles = 0, multigrid_steps = 0, negative_steps = 0;
+    Rejections rejected;
+    double     worst_reduction = 0.; ///< largest final residual against its goal; at most 1 if all steps converged
+  };
+
+  /** What the row of a node of -laplace, divided by the lumped mass, says about it. */
+  struct NodeRow
+  {
+    double diagonal;    ///< minus the sum of the entries beside it, since constants have no Laplacian
+    double weight;      ///< the lumped mass over the largest one: 1 inside a uniform grid
+    double excess = 0.; ///< the sum of the absolute values of the entries beside the diagonal, less the diagonal: 0 if none is positive
+
+    /**
+     * What is added to the diagonal in sweeps, and its product with the old value to the right-hand side: with it Jacobi sweeps converge on A = 1 + s (-laplace)
+     * for every s > 0, since 2 D - A is dominant (l1-Jacobi: Baker, Falgout, Kolev, Yang, SIAM J. Sci. Comput. 33 (2011) 2864).
+     */
+    LEOPARD_HOST_DEVICE double damping() const { return 0.5 * excess; }
+  };
+
+  /** What an engine reports after an action, sums over all nodes and fields. */
+  struct Sums
+  {
+    double residual = 0.; ///< of (w G)^2, w = m / (product of the mesh sizes): 1 inside, 1/2 on a face, ...
+    double squares  = 0.; ///< of u^2
+    double history  = 0.; ///< after predict: of (w times the old values' combination)^2; after correct: of (e / scale)^2, e: see Controller
+    double change   = 0.; ///< after correct: of (u - u_n)^2
+    double negative = 0.; ///< number of values below zero
+    double row_rate = 0.; ///< a maximum, 0 if it is negative: of dr_c/du_c + sum over d != c of |dr_c/du_d|, the implicit reaction's rows, plus
+                          ///< what diffusion's rows lack to dominance (NodeRow::excess)
+
+    static constexpr int n = 6;
+
+    Sums() = default;
+
+    /** From n numbers in the order above, as kernels add them up. */
+    LEOPARD_HOST_DEVICE explicit Sums(const double *part)
+      : residual(part[0])
+      , squares(part[1])
+      , history(part[2])
+      , change(part[3])
+      , negative(part[4])
+      , row_rate(part[5])
+    {
+    }
+
+    /** Entry q of the sums over two sets of nodes, from those of each. */
+    static LEOPARD_HOST_DEVICE double merge(int q, double a, double b) { return q != n - 1 ? a + b : larger(a, b); }
+
+    /** Not a number if one of them is none. */
+    static LEOPARD_HOST_DEVICE double larger(double a, double b) { return a > b || a != a ? a : b; }
+
+    /** Whether these are sums over fields that can be trusted: all squares in the range of double. */
+    LEOPARD_HOST_DEVICE bool are_finite() const { return residual < 1e300 && squares < 1e300 && history < 1e300; }
+
+    LEOPARD_HOST_DEVICE void copy_to(double *part) const
+    {
+      part[0] = residual;
+      part[1] = squares;
+      part[2] = history;
+      part[3] = change;
+      part[4] = negative;
+      part[5] = row_rate;
+    }
+
+    LEOPARD_HOST_DEVICE void add(const Sums &other)
+    {
+      double part[n], theirs[n];
+      copy_to(part);
+      other.copy_to(theirs);
+      for (int q = 0; q < n; ++q)
+        part[q] = merge(q, part[q], theirs[q]);
+      *this = Sums(part);
+    }
+  };
+
+  /** What the engine is to do next. */
+  enum class Action
+  {
+    predict, ///< u = sum of prediction[l] times level l; evaluate G and its Jacobian
+    correct, ///< solve J d = -G from d = 0 by n_sweeps, or by cycles until `reduction` is reached, n_cycles at most (which is set to their number);
+             ///< u += d; evaluate G and its Jacobian
+    stop
+  };
+
+  /**
+   * The time loop without fields: schemes, Newton's test, error estimate, step sizes, stopping. Host threads, a persistent kernel and single-thread
+   * kernels between others run the same code:
+   *
+   *   for (Action action = start(); action != Action::stop; action = next(sums)) sums = perform(action);
+   *
+   * Fields are kept in four slots: level l, the solution l steps ago, is in slot (newest - l) mod 4, the new one in slot (newest + 1) mod 4, so that
+   * accepting a step moves nothing. With the scheme's numbers, divided by the lumped mass m,
+   *
+   *   G(u) = u - history[0] u_n - history[1] u_n-1 - implicit (diffusion_c laplace u_c + reaction_factor r_c(u)),   J = dG/du,
+   *
+   * where in the IMEX scheme r is taken at the old levels with weights `reaction`. On a domain that grows all is divided by 1 + dt dilution (dt: what implicit
+   * would be without growth), so that implicit = dt diffusion / (1 + dt dilution); diffusion_factor = diffusion and reaction_factor = 1 / diffusion are UniformGrowth::factors() at the new
+   * time. The first guess is the polynomial through as many old solutions as
+   * the error estimate needs (order + 1); the estimate compares it with the corrector (Milne's device): e = u - prediction, in the IMEX scheme plus
+   * reaction_error times (the extrapolated reaction - r(u)). Every step does at least one Newton step.
+   */
+  struct Controller
+  {
+    SteppingOptions options;
+    UniformGrowth   growth;
+    double          rate_bound         = 0.; ///< max_c diffusion_c times the sum of the absolute values of a row's off-diagonal entries of -laplace
+    double          excess_bound       = 0.; ///< max_c diffusion_c times the largest NodeRow::excess; zero on grids
+    bool            has_multigrid      = false; ///< whether the engine can do cycles
+    double          smallest_reduction = 1e-10; ///< that a linear solve can reach: the precision of the corrections
+
+    // where the computation is
+    long   step = 0;
+    double time = 0., next_step = 0.;
+    int    n_levels = 0, newest = 0;
+    double steps[2] = {0., 0.}; ///< t_n - t_n-1, t_n-1 - t_n-2
+    double row_rate = -1.;      ///< Sums::row_rate of the present solution; -1: not known, since nothing was evaluated there
+
+    // how far this call goes
+    long   last_step = 0;  ///< stop after this step
+    double stop_time = 0.; ///< stop at this time: hit by error-controlled steps, the nearest step otherwise
+    double slack     = 0.; ///< a time this close counts as reached
+
+    // the attempt under way
+    double ceiling   = 1e300; ///< of the step size, set where Newton's method failed; rises slowly
+    double step_size = 0., implicit = 0., diffusion_factor = 1., reaction_factor = 1., history[2] = {0., 0.}, reaction[2] = {0., 0.},
+           prediction[3] = {0., 0., 0.}, reaction_error = 0.;
+    int    order = 1, n_sweeps = 0, n_cycles = 0;
+    double rms  = 0.; ///< of the prediction: small values are measured against it
+    double norm = 0., goal = 0.;
+    bool   uses_multigrid = false, predicting = false, measuring = false; ///< measuring: the row_rate of the present solution is being found out
+    double sweep_rate = 0.;                                               ///< contraction of the residual in a sweep as of the last solve
+    double reduction  = 0.;                                               ///< of the residual, that the linear solve is to reach
+    double n_unknowns = 0.;
+
+    StepFigures figures; ///< of the last accepted step
+    StepFigures attempt_figures;
+    Totals      totals;
+    StopReason  stop_reason = StopReason::none;
+
+    /** Of the row sums of |I - D^-1 A|, reaction apart. @param diffusion_number, excess: implicit times rate_bound and excess_bound. */
+    static LEOPARD_HOST_DEVICE double row_sum_bound(double diffusion_number, double excess)
+    {
+      return diffusion_number / (1. + diffusion_number - excess);
+    }
+    /** Where sweeps contract no faster than this, multigrid takes over, if there is any. */
+    static constexpr double slow_bound = 0.87;
+
+    LEOPARD_HOST_DEVICE int  scheme_order() const { return options.scheme == Scheme::implicit_euler ? 1 : 2; }
+    LEOPARD_HOST_DEVICE bool explicit_reaction() const { return options.scheme == Scheme::imex_bdf2; }
+    LEOPARD_HOST_DEVICE bool follows_bound() const { return options.bound_fraction > 0.; }
+    /** A step may be this many times its predecessor; variable-step BDF2 is zero-stable below 1 + sqrt(2). */
+    static constexpr double largest_growth = 1.6;
+
+    /**
+     * The largest step for which every asynchronous iteration converges on J: rho(|I - D^-1 J|) < 1 is certain where the rows are dominant, that is for
+     * 1/dt (order 1) or (1 + 2w) / (1 + w) / dt with w = dt / last_step (order 2) beyond a rate; infinite if the rate is not positive.
+     * @param rate Sums::row_rate, less the dilution. If it is not finite there is no such step, and the result is 0.
+     */
+    static LEOPARD_HOST_DEVICE double asynchronous_bound(double rate, int order, double last_step)
+    {
+      if (rate <= 0.)
+        return HUGE_VAL;
+      if (!(rate < HUGE_VAL))
+        return 0.;
+      if (order == 1)
+        return 1. / rate;
+      // the positive root of rate dt (1 + dt/last_step) = 1 + 2 dt/last_step
+      const double p = rate - 2. / last_step;
+      return 2. / (p + std::sqrt(p * p + 4. * rate / last_step));
+    }
+    LEOPARD_HOST_DEVICE int slot(int level) const { return (newest + 4 - level) & 3; }
+
+    /** Begins with the step from the present state, unless there is nothing to do. */
+    LEOPARD_HOST_DEVICE Action start()
+    {
+      stop_reason     = StopReason::none;
+      attempt_figures = StepFigures();
+      if (finished())
+        return Action::stop;
+      return follows_bound() && row_rate < 0. ? measure_row_rate() : begin_attempt();
+    }
+
+    /** The loop. perform(action) returns the Sums; it is never asked to stop. */
+    template <typename Perform>
+    void run(const Perform &perform)
+    {
+      Sums sums;
+      for (Action action = start(); action != Action::stop; action = next(sums))
+        sums = perform(action);
+    }
+
+    LEOPARD_HOST_DEVICE Action next(const Sums &sums)
+    {
+      return measuring ? after_measurement(sums) : predicting ? after_prediction(sums) : after_correction(sums);
+    }
+
+  private:
+    static LEOPARD_HOST_DEVICE double larger(double a, double b) { return a > b ? a : b; }
+    static LEOPARD_HOST_DEVICE double smaller(double a, double b) { return a < b ? a : b; }
+
+    LEOPARD_HOST_DEVICE Action stop(StopReason reason)
+    {
+      stop_reason = reason;
+      return Action::stop;
+    }
+
+    LEOPARD_HOST_DEVICE bool finished()
+    {
+      if (time >= stop_time - slack)
+        stop_reason = StopReason::time_reached;
+      else if (step >= last_step)
+        stop_reason = StopReason::step_limit;
+      return stop_reason != StopReason::none;
+    }
+
+    /** Has the present solution evaluated, as a prediction, since the first step's size depends on it. */
+    LEOPARD_HOST_DEVICE Action measure_row_rate()
+    {
+      step_size = 0.;
+      order     = 1;
+      set_scheme();
+      prediction[0] = 1.;
+      prediction[1] = prediction[2] = 0.;
+      uses_multigrid                = false;
+      measuring = predicting = true;
+      return Action::predict;
+    }
+
+    LEOPARD_HOST_DEVICE Action after_measurement(const Sums &sums)
+    {
+      measuring = false;
+      if (!(sums.squares < 1e300))
+        return stop(StopReason::blow_up);
+      row_rate = sums.row_rate;
+      return begin_attempt();
+    }
+
+    LEOPARD_HOST_DEVICE void follow_bound()
+    {
+      attempt_figures.bound = asynchronous_bound(row_rate - growth.factors(time).dilution, order, steps[0]);
+      next_step             = attempt_figures.bound < 1e300 ? options.bound_fraction * attempt_figures.bound
+                              : step > 0                    ? options.largest_step
+                                                            : options.step_size;
+      next_step             = smaller(next_step, options.largest_step);
+      if (n_levels > 1)
+        next_step = smaller(next_step, largest_growth * steps[0]);
+    }
+
+    LEOPARD_HOST_DEVICE Action begin_attempt()
+    {
+      order = scheme_order() < n_levels ? scheme_order() : n_levels;
+      if (follows_bound())
+        follow_bound();
+      step_size = next_step;
+      if (options.error_controlled || follows_bound())
+        {
+          double limit = stop_time - time;
+          if (limit > next_step && limit < 2. * next_step)
+            limit /= 2.; // two equal steps instead of a long and a tiny one
+          step_size = smaller(step_size, limit);
+        }
+      if (!(time + step_size > time)) // it would never end
+        return stop(StopReason::step_underflow);
+      set_scheme();
+      set_prediction();
+      const double bound = row_sum_bound(implicit * rate_bound, implicit * excess_bound);
+      const bool   slow  = !(bound <= slow_bound);
+      uses_multigrid =
+        has_multigrid && (options.linear_method == LinearMethod::multigrid || (options.linear_method == LinearMethod::automatic && slow));
+      sweep_rate = sweep_rate == 0. ? bound : smaller(sweep_rate, larger(bound, 0.05));
+      predicting = true;
+      return Action::predict;
+    }
+
+    LEOPARD_HOST_DEVICE void set_scheme()
+    {
+      history[0]  = 1.;
+      history[1]  = 0.;
+      implicit    = step_size;
+      reaction[0] = 1.;
+      reaction[1] = 0.;
+      if (order == 2)
+        {
+          const double ratio = step_size / steps[0], beta = (1. + ratio) / (1. + 2. * ratio);
+          implicit    = beta * step_size;
+          history[0]  = beta * (1. + ratio);
+          history[1]  = -beta * ratio * ratio / (1. + ratio);
+          reaction[0] = 1. + ratio;
+          reaction[1] = -ratio;
+        }
+      if (growth.law != GrowthLaw::none) // divisions count in short steps on a GPU
+        {
+          const GrowthFactors factors = growth.factors(time + step_size);
+          const double        divisor = 1. + implicit * factors.dilution;
+          implicit *= factors.diffusion / divisor;
+          diffusion_factor = factors.diffusion;
+          reaction_factor  = 1. / factors.diffusion;
+          history[0] /= divisor;
+          history[1] /= divisor;
+        }
+      // the error is C y + d, d = implicit (extrapolated reaction - r), and u - prediction = (C + P) y + d; see error_factor()
+      reaction_error = explicit_reaction() && n_levels > order ? (1. / error_factor() - 1.) * implicit : 0.;
+    }
+
+    /** Lagrange's polynomials for the nodes t_n, t_n-1, t_n-2, as far as known and needed, at t_n + step_size. */
+    LEOPARD_HOST_DEVICE void set_prediction()
+    {
+      const double distance[3] = {step_size, step_size + steps[0], step_size + steps[0] + steps[1]};
+      const int    points      = n_levels < scheme_order() + 1 ? n_levels : scheme_order() + 1;
+      for (int l = 0; l < 3; ++l)
+        {
+          prediction[l] = l < points ? 1. : 0.;
+          for (int m = 0; m < points; ++m)
+            if (m != l && l < points)
+              prediction[l] *= distance[m] / (distance[m] - distance[l]);
+        }
+    }
+
+    /** What the rounding of u leaves in G, relative to the old values: the longer the step, the more. */
+    LEOPARD_HOST_DEVICE double rounding() const { return 2.2e-16 * (1. + implicit * rate_bound); }
+
+    LEOPARD_HOST_DEVICE Action after_prediction(const Sums &sums)
+    {
+      predicting                     = false;
+      norm                           = std::sqrt(sums.residual);
+      rms                            = std::sqrt(sums.squares / n_unknowns);
+      goal                           = larger(options.newton_tolerance * norm, larger(options.newton_floor, rounding()) * std::sqrt(sums.history));
+      attempt_figures.newton_steps   = 0;
+      attempt_figures.first_residual = norm;
+      if (!sums.are_finite())
+        return reject(0.25, StopReason::blow_up);
+      if (!(goal < 1e300)) // the step is so long that rounding is all there is
+        return reject(0.25, StopReason::newton_failure);
+      return plan_correction();
+    }
+
+    /** As many sweeps as should bring the residual to its goal, by the contraction seen last; or the reduction that cycles are to reach. */
+    LEOPARD_HOST_DEVICE Action plan_correction()
+    {
+      const double enough = uses_multigrid ? 1e-3 : smallest_reduction; // a cycle is dear, a Newton step is not
+      reduction           = larger(norm > 0. ? smaller(0.3 * goal / norm, 0.5) : 0.5, larger(enough, smallest_reduction));
+      const double needed = std::log(static_cast<float>(reduction)) / std::log(static_cast<float>(sweep_rate));
+      const int    sweeps = static_cast<int>(smaller(needed + 1., options.max_sweeps));
+      n_sweeps            = uses_multigrid ? 0 : (sweeps < 2 ? 2 : sweeps);
+      n_cycles            = uses_multigrid ? options.max_cycles : 0;
+      return Action::correct;
+    }
+
+    LEOPARD_HOST_DEVICE void learn_rate(double new_norm)
+    {
+      if (uses_multigrid || !(norm > 0.) || !(new_norm > 0.) || reached(new_norm, 0.1 * goal))
+        return; // rounding would be mistaken for slow convergence
+      const double seen = std::exp(std::log(static_cast<float>(new_norm / norm)) / static_cast<float>(n_sweeps));
+      sweep_rate        = smaller(larger(seen, 0.02), 0.98);
+    }
+
+    LEOPARD_HOST_DEVICE Action after_correction(const Sums &sums)
+    {
+      const double new_norm = std::sqrt(sums.residual);
+      ++attempt_figures.newton_steps;
+      attempt_figures.sweeps += n_sweeps;
+      attempt_figures.cycles += n_cycles;
+      if (!sums.are_finite()) // with an explicit reaction: nor is the reaction at the new values
+        return reject(0.25, StopReason::blow_up);
+      learn_rate(new_norm);
+      const bool used_up  = uses_multigrid ? n_cycles >= options.max_cycles : n_sweeps >= options.max_sweeps; // by the linear solver
+      const bool diverges = attempt_figures.newton_steps > 1 && new_norm > norm, hopeless = used_up && too_slow(norm, new_norm);
+      norm = new_norm;
+      if (reached(norm, goal))
+        return judge(sums);
+      if (diverges || hopeless || attempt_figures.newton_steps >= options.max_newton_steps)
+        // a step too long for the linear solver is halved; where Newton's method fails nobody knows how long it may be
+        return used_up ? reject(0.5, StopReason::linear_failure) : reject(0.25, StopReason::newton_failure);
+      return plan_correction();
+    }
+
+    /** Whether the corrections that are left, if all reduce the residual as the last one did, miss the goal. */
+    LEOPARD_HOST_DEVICE bool too_slow(double old_norm, double new_norm) const
+    {
+      const int left = options.max_newton_steps - attempt_figures.newton_steps;
+      return attempt_figures.newton_steps > 1 && !(std::log(new_norm / goal) + left * std::log(new_norm / old_norm) <= 0.);
+    }
+
+    /** Newton has converged: accept the step or not. */
+    LEOPARD_HOST_DEVICE Action judge(const Sums &sums)
+    {
+      // with too few old solutions there is no estimate: these few steps are as small as the user made the first one
+      const bool can_estimate        = n_levels > order;
+      attempt_figures.error_estimate = can_estimate ? error_factor() * std::sqrt(sums.history / n_unknowns) / options.error_tolerance : 0.;
+      if (options.error_controlled)
+        {
+          const double estimate = attempt_figures.error_estimate;
+          const double power    = can_estimate ? std::pow(larger(estimate, 1e-8), -1. / (order + 1)) : 1.;
+          if (!(estimate <= 1.))
+            return reject(larger(0.2, 0.85 * power), StopReason::step_underflow);
+          // a step cut short to hit a time says little about the next one, and one that was just rejected is no time to grow
+          const double growth = smaller(largest_growth, 0.85 * power);
+          if (can_estimate && (growth < 1. || (growth > 1.2 && step_size == next_step && attempt_figures.rejected.total() == 0)))
+            next_step = smaller(step_size * growth, smaller(options.largest_step, ceiling));
+        }
+      return accept(sums);
+    }
+
+    /** The corrector's error is C y, the predictor's is P y with the same derivative y, so that the error is C/(C+P) times the difference. */
+    LEOPARD_HOST_DEVICE double error_factor() const
+    {
+      double corrector = step_size, predictor = step_size + steps[0];
+      if (order == 2)
+        {
+          const double ratio = step_size / steps[0];
+          corrector          = step_size * (1. + ratio) / (1. + 2. * ratio);
+          predictor          = step_size + steps[0] + steps[1];
+        }
+      return corrector / (corrector + predictor);
+    }
+
+    LEOPARD_HOST_DEVICE Action accept(const Sums &sums)
+    {
+      attempt_figures.step_size      = step_size;
+      attempt_figures.residual       = norm;
+      attempt_figures.n_negative     = sums.negative;
+      attempt_figures.rate_of_change = std::sqrt(sums.change / n_unknowns) / step_size;
+      ceiling *= 1.1;
+      figures         = attempt_figures;
+      attempt_figures = StepFigures();
+      ++totals.steps;
+      totals.newton_steps += figures.newton_steps;
+      totals.sweeps += figures.sweeps;
+      totals.cycles += figures.cycles;
+      totals.rejected += figures.rejected;
+      totals.multigrid_steps += uses_multigrid ? 1 : 0;
+      totals.negative_steps += figures.n_negative > 0. ? 1 : 0;
+      totals.worst_reduction = larger(totals.worst_reduction, goal > 0. ? norm / goal : 0.);
+
+      newest = (newest + 1) & 3;
+      n_levels += n_levels < 3 ? 1 : 0;
+      steps[1] = steps[0];
+      steps[0] = step_size;
+      time += step_size;
+      row_rate = sums.row_rate;
+      ++step;
+      if (options.stop_at_negative_values && figures.n_negative > 0.)
+        return stop(StopReason::negative_values);
+      if (finished())
+        return Action::stop;
+      if (options.steady_tolerance > 0. && reached(figures.rate_of_change, options.steady_tolerance))
+        return stop(StopReason::steady_state);
+      return begin_attempt();
+    }
+
+    LEOPARD_HOST_DEVICE Action reject(double growth, StopReason reason)
+    {
+      Rejections &rejected = attempt_figures.rejected;
+      ++(reason == StopReason::blow_up          ? rejected.not_finite
+         : reason == StopReason::linear_failure ? rejected.linear_solver
+         : reason == StopReason::newton_failure ? rejected.newton
+                                                : rejected.error);
+      sweep_rate = 0.;
+      if (reason != StopReason::step_underflow)
+        ceiling = 0.6 * step_size; // longer steps are beyond what the linear solver or Newton's method can do at present
+      if (!options.error_controlled)
+        return stop(reason);
+      next_step = step_size * growth;
+      if (!(next_step >= options.smallest_step))
+        return stop(StopReason::step_underflow);
+      return begin_attempt();
+    }
+  };
+} // namespace leopard::reaction_diffusion

@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stepper.h"
+
+#include <solvers/base/errors.h>
+#include "engine.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+
+namespace leopard::reaction_diffusion
+{
+  namespace
+  {
+    template <typename... Functors>
+    std::vector<std::pair<std::string, std::size_t>> names_and_constants(ListOfKinetics<Functors...> /*unused*/)
+    {
+      return {{Functors::name, Functors::n_constants}...};
+    }
+  } // namespace
+
+  std::vector<std::string> kinetics_names()
+  {
+    std::vector<std::string> names;
+    for (const auto &[name, n_constants] : names_and_constants(CompiledKinetics()))
+      names.push_back(name);
+    return names;
+  }
+
+  namespace
+  {
+    void require(bool condition, const std::string &found, const std::string &expected)
+    {
+      if (!condition)
+        throw InvalidInput(found + "\n  expected: " + expected);
+    }
+
+    /** @param ranks null: one rank. */
+    void require_backend_of_several(const StepperOptions &options, const Ranks *ranks)
+    {
+      require(ranks == nullptr || options.backend != Backend::reference, "the backend is reference and there are several ranks", "host or cuda");
+    }
+  } // namespace
+
+  std::string KineticsChoice::why_not() const
+  {
+    if (name != "expressions")
+      return "";
+    const std::size_t n = expressions.n_inputs;
+    if (n < 1 || n > max_species)
+      return "they have " + std::to_string(n) + " species, and 1 to " + std::to_string(max_species) + " are possible";
+    if (expressions.outputs.size() != n * (n + 1))
+      return "they give " + std::to_string(expressions.outputs.size()) + " values instead of " + std::to_string(n) + " rates and " +
+             std::to_string(n * n) + " derivatives";
+    return CompactTape::why_not(expressions);
+  }
+
+  void KineticsChoice::validate() const
+  {
+    require(std::isfinite(gamma), "gamma is " + std::to_string(gamma), "a finite number");
+    if (name == "expressions")
+      {
+        require(why_not().empty(), "the kinetics are expressions that cannot be stepped: " + why_not(), "expressions within these limits");
+        return;
+      }
+    std::string list;
+    std::size_t wanted = 0;
+    bool        known  = false;
+    for (const auto &[compiled, n_constants] : names_and_constants(CompiledKinetics()))
+      {
+        list += (list.empty() ? "" : ", ") + compiled;
+        if (compiled == name)
+          {
+            known  = true;
+            wanted = n_constants;
+          }
+      }
+    require(known, "there are no kinetics '" + name + "'", "one of " + list + ", or expressions");
+    require(constants.size() == wanted, name + " kinetics are given " + std::to_string(constants.size()) + " constants", std::to_string(wanted));
+    for (const double c : constants)
+      require(std::isfinite(c), "a constant of the " + name + " kinetics is " + std::to_string(c), "a finite number");
+  }
+
+  double StepperOptions::largest_diffusion() const
+  {
+    return *std::max_element(diffusion.begin(), diffusion.end());
+  }
+
+  void StepperOptions::validate() const
+  {
+    kinetics.validate();
+    const std::size_t n = kinetics.n_species();
+    require(diffusion.size() == n,
+            std::to_string(diffusion.size()) + " diffusion coefficients are given for " + kinetics.name,
+            std::to_string(n) + ", one a field");
+    for (const double d : diffusion)
+      require(d > 0. && std::isfinite(d), "a diffusion coefficient is " + std::to_string(d), "a positive number");
+    const SteppingOptions &s = stepping;
+    require(s.step_size > 0. && std::isfinite(s.step_size), "the step size is " + std::to_string(s.step_size), "a positive number");
+    require((s.error_tolerance > 0. && std::isfinite(s.error_tolerance)) || !s.error_controlled,
+            "the error tolerance is " + std::to_string(s.error_tolerance),
+            "a positive number");
+    require(s.smallest_step >= 0. && s.largest_step > 0.,
+            "the smallest step is " + std::to_string(s.smallest_step) + " and the largest " + std::to_string(s.largest_step),
+            "numbers from 0 on, the largest not 0");
+    require(s.steady_tolerance >= 0. && std::isfinite(s.steady_tolerance),
+            "the steady tolerance is " + std::to_string(s.steady_tolerance),
+            "a positive number, or 0 for none");
+    require(s.bound_fraction >= 0. && s.bound_fraction <= 1.,
+            "the fraction of the asynchronous bound is " + std::to_string(s.bound_fraction),
+            "0 for steps that do not follow it, or at most 1");
+    require(std::isfinite(growth.rate) && (growth.dimension == 2 || growth.dimension == 3),
+            "the domain grows with the rate " + std::to_string(growth.rate) + " in " + std::to_string(growth.dimension) + " dimensions",
+            "a finite rate in 2 or 3");
+    require(s.bound_fraction == 0. || !s.error_controlled, "steps are error-controlled and follow the asynchronous bound", "one of both");
+    require(s.bound_fraction == 0. || s.scheme != Scheme::imex_bdf2,
+            "steps follow the asynchronous bound, but with an explicit reaction every step has a convergent iteration",
+            "implicit Euler or BDF2");
+    require(s.newton_tolerance >= 0. && s.newton_floor >= 0. && std::isfinite(s.newton_tolerance) && std::isfinite(s.newton_floor),
+            "the tolerances of Newton's method are " + std::to_string(s.newton_tolerance) + " and " + std::to_string(s.newton_floor),
+            "finite numbers that are not negative");
+    require(s.newton_tolerance > 0. || s.newton_floor > 0., "both tolerances of Newton's method are 0", "at least one positive number");
+    require(s.max_newton_steps >= 1 && s.max_sweeps >= 1 && s.max_cycles >= 1, "a largest number of iterations is below 1", "1 or more");
+    require(s.omega > 0. && s.omega < 2., "the relaxation factor omega is " + std::to_string(s.omega), "a number between 0 and 2");
+    require(local_iterations >= 1, "the number of local iterations is " + std::to_string(local_iterations), "1 or more");
+    require(n_threads >= 0, "the number of threads is " + std::to_string(n_threads), "0 for all, or more");
+  }
+
+  class Stepper::Implementation
+  {
+  public:
+    /** @param n_own_ nodes of the rank, @param n_all of all ranks. @param largest_row, largest_excess as of MeshLaplacian. */
+    Implementation(std::unique_ptr<Engine> engine_, const StepperOptions &options, long n_own_, long n_all, double largest_row, double largest_excess)
+      : n_own(n_own_)
+      , species(static_cast<int>(options.diffusion.size()))
+      , engine(std::move(engine_))
+    {
+      controller.options            = options.stepping;
+      controller.growth             = options.growth;
+      controller.next_step          = options.stepping.step_size;
+      controller.n_unknowns         = static_cast<double>(n_all) * species;
+      controller.has_multigrid      = engine->has_multigrid();
+      controller.smallest_reduction = engine->smallest_reduction();
+      controller.rate_bound         = options.largest_diffusion() * largest_row;
+      controller.excess_bound       = options.largest_diffusion() * largest_excess;
+    }
+
+    const long              n_own;
+    const int               species;
+    std::unique_ptr<Engine> engine;
+    Controller              controller;
+  };
+
+  namespace
+  {
+    /** Makes what one rank alone may fail to make, for want of memory, say; then all ranks throw, and none waits for the others in start(). */
+    void make_together(const Ranks *ranks, const std::function<void()> &make)
+    {
+      if (ranks != nullptr)
+        ranks->together(make);
+      else
+        make();
+    }
+  } // namespace
+
+  Stepper::Stepper(const NodeGrid &grid, const StepperOptions &options, const std::shared_ptr<GridSlabs> &slabs)
+  {
+    make_together(slabs.get(), [&] {
+      options.validate();
+      require_backend_of_several(options, slabs.get());
+      grid.validate(static_cast<int>(options.diffusion.size()));
+      auto       engine = options.backend == Backend::reference ? make_reference_engine(laplacian_of(grid), options)
+                          : options.backend == Backend::host    ? make_host_engine(grid, options, slabs)
+                                                                : make_cuda_engine(grid, options, slabs);
+      const long n_own  = slabs != nullptr ? slabs->own_grid().n_nodes() : grid.n_nodes();
+      implementation    = std::make_unique<Implementation>(std::move(engine), options, n_own, grid.n_nodes(), largest_row(grid), 0.);
+    });
+  }
+
+  Stepper::Stepper(const MeshLaplacian &mesh, const StepperOptions &options, const std::shared_ptr<MeshRanks> &ranks)
+  {
+    make_together(ranks.get(), [&] {
+      options.validate();
+      require_backend_of_several(options, ranks.get());
+      mesh.validate();
+      require(ranks == nullptr || static_cast<int>(ranks->owner.size()) == mesh.n_nodes(),
+              "of " + std::to_string(ranks == nullptr ? 0 : ranks->owner.size()) + " nodes the owners are given",
+              "of as many as the mesh has, " + std::to_string(mesh.n_nodes()));
+      checked_count(static_cast<double>(mesh.n_nodes()) * static_cast<double>(options.diffusion.size()), "values of all fields on the mesh");
+      auto       engine = options.backend == Backend::reference ? make_reference_engine(mesh, options)
+                          : options.backend == Backend::host    ? make_host_engine(mesh, options, ranks)
+                                                                : make_cuda_engine(mesh, options, ranks);
+      const long n_own  = ranks != nullptr ? static_cast<long>(ranks->own_nodes().size()) : mesh.n_nodes();
+      implementation = std::make_unique<Implementation>(std::move(engine), options, n_own, mesh.n_nodes(), mesh.largest_row(), mesh.largest_excess());
+    });
+  }
+
+  Stepper::~Stepper() = default;
+
+  int Stepper::n_species() const
+  {
+    return implementation->species;
+  }
+
+  long Stepper::n_nodes() const
+  {
+    return implementation->n_own;
+  }
+
+  void Stepper::start(const double *u)
+  {
+    Controller &c = implementation->controller;
+    c.newest      = 0;
+    c.n_levels    = 1;
+    c.step        = 0;
+    c.time        = 0.;
+    c.next_step   = c.options.step_size;
+    c.row_rate    = -1.;
+    implementation->engine->set_slot(0, u);
+  }
+
+  StopReason Stepper::advance(double stop_time, long max_steps, double slack, const std::function<bool()> &asked_to_stop)
+  {
+    Controller &c = implementation->controller;
+    if (c.n_levels == 0)
+      throw InvalidInput("advance() is called before start() or resume()\n  expected: initial values");
+    c.stop_time = stop_time;
+    c.last_step = c.step + max_steps;
+    c.slack     = slack;
+    if (asked_to_stop && asked_to_stop())
+      return c.stop_reason = StopReason::asked_to_stop;
+    implementation->engine->asked_to_stop = asked_to_stop;
+    try
+      {
+        implementation->engine->run(c);
+      }
+    catch (const AskedToStop &)
+      {
+        c.stop_reason = StopReason::asked_to_stop;
+      }
+    return c.stop_reason;
+  }
+
+  double Stepper::time() const
+  {
+    return implementation->controller.time;
+  }
+
+  long Stepper::step_number() const
+  {
+    return implementation->controller.step;
+  }
+
+  double Stepper::attempted_step_size() const
+  {
+    return implementation->controller.step_size;
+  }
+
+  double Stepper::next_step_size() const
+  {
+    return implementation->controller.next_step;
+  }
+
+  const StepFigures &Stepper::last_step() const
+  {
+    return implementation->controller.figures;
+  }
+
+  const Totals &Stepper::totals() const
+  {
+    return implementation->controller.totals;
+  }
+
+  void Stepper::solution(double *u, int level) const
+  {
+    const Controller &c = implementation->controller;
+    require(level >= 0 && level < c.n_levels,
+            "solution " + std::to_string(level) + " steps ago is asked for",
+            "less than " + std::to_string(c.n_levels) + ", as many as are kept");
+    implementation->engine->get_slot(c.slot(level), u);
+  }
+
+  Stepper::State Stepper::state() const
+  {
+    const Controller &c = implementation->controller;
+    return {c.step, c.time, c.next_step, std::vector<double>(c.steps, c.steps + std::max(0, c.n_levels - 1))};
+  }
+
+  void Stepper::resume(const State &state, const std::vector<std::vector<double>> &solutions)
+  {
+    Controller       &c = implementation->controller;
+    const std::size_t n = solutions.size();
+    require(n >= 1 && n <= 3 && state.step_sizes.size() + 1 == n,
+            std::to_string(n) + " solutions and " + std::to_string(state.step_sizes.size()) + " step sizes are given",
+            "1 to 3 solutions and one step size fewer");
+    for (const auto &u : solutions)
+      require(static_cast<long>(u.size()) == n_species() * n_nodes(),
+              "a solution has " + std::to_string(u.size()) + " values",
+              std::to_string(n_species() * n_nodes()));
+    c.step      = state.step;
+    c.time      = state.time;
+    c.next_step = state.next_step_size;
+    c.row_rate  = -1.;
+    c.n_levels  = static_cast<int>(n);
+    c.newest    = static_cast<int>(n) - 1;
+    std::copy(state.step_sizes.begin(), state.step_sizes.end(), c.steps);
+    for (std::size_t l = 0; l < n; ++l)
+      implementation->engine->set_slot(c.slot(static_cast<int>(l)), solutions[l].data());
+  }
+
+  std::string Stepper::description() const
+  {
+    return implementation->engine->description();
+  }
+} // namespace leopard::reaction_diffusion

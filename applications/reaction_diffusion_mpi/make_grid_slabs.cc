@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "make_grid_slabs.h"
+
+#include <solvers/distributed/stencil/make_slab_exchange.h>
+
+#include <algorithm>
+
+namespace leopard
+{
+  std::shared_ptr<reaction_diffusion::GridSlabs>
+  make_grid_slabs(const reaction_diffusion::NodeGrid &grid, int n_fields, Backend backend, MPI_Comm comm, std::string &why_not)
+  {
+    using reaction_diffusion::GridSlabs;
+    const int n_ranks = size_of(comm);
+    why_not           = GridSlabs::why_not(grid, n_ranks, backend);
+    if (n_ranks == 1 || !why_not.empty())
+      return nullptr;
+    long padded_plane = (grid.n[0] + 63) / 64 * 64, n_coarse = 1; // on a GPU; the next coarser grid is gathered
+    if (!grid.is_flat())
+      padded_plane *= (grid.n[1] + 7) / 8 * 8;
+    for (const int n : grid.n)
+      n_coarse *= n / 2 + 1;
+    std::shared_ptr<SlabExchange> exchange = make_slab_exchange(comm, backend, false, n_fields * padded_plane, std::max(n_coarse, 8l * n_ranks));
+    if (backend == Backend::cuda && !exchange->is_queued())
+      {
+        why_not = "values would travel by " + exchange->description();
+        return nullptr;
+      }
+    return std::make_shared<GridSlabs>(grid, rank_in(comm), n_ranks, backend, std::move(exchange));
+  }
+} // namespace leopard

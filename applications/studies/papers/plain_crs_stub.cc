@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <solvers/base/errors.h>
+#include "plain_crs.h"
+
+namespace leopard::studies
+{
+  std::unique_ptr<Relaxation> make_plain_crs_cuda(const CrsMatrix & /*A*/, int /*block_size*/, int /*local_iterations*/)
+  {
+    throw DeviceError("built without CUDA: configure with -D LEOPARD_CUDA=ON, or choose the backend host");
+  }
+} // namespace leopard::studies

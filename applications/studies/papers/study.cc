@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "study.h"
+
+#include <solvers/base/errors.h>
+#include <solvers/base/norms.h>
+#include <solvers/device/device.h>
+#include <solvers/matrix/generators.h>
+#include <solvers/matrix/matrix_market.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdlib>
+#include <fstream>
+#include <limits>
+#include <thread>
+
+namespace leopard::studies
+{
+  Backend Settings::resolved_backend() const
+  {
+    if (backend == "automatic")
+      return device::n_devices() > 0 ? Backend::cuda : Backend::host;
+    if (backend == "cuda")
+      return Backend::cuda;
+    if (backend == "host")
+      return Backend::host;
+    throw InvalidInput("--backend is '" + backend + "'\n  expected: automatic, host or cuda");
+  }
+
+  std::vector<std::string> Settings::matrices_or(const std::vector<std::string> &names) const
+  {
+    if (matrix.empty())
+      return names;
+    std::vector<std::string> result;
+    for (std::size_t begin = 0; begin <= matrix.size();)
+      {
+        const std::size_t end = std::min(matrix.find(',', begin), matrix.size());
+        result.push_back(matrix.substr(begin, end - begin));
+        begin = end + 1;
+      }
+    return result;
+  }
+
+  namespace
+  {
+    /** N of "prefix-N", or 0. */
+    int order_after(const std::string &prefix, const std::string &name)
+    {
+      if (name.rfind(prefix + "-", 0) != 0)
+        return 0;
+      const int order = std::atoi(name.c_str() + prefix.size() + 1);
+      if (order < 2 || order > 1000000)
+        throw InvalidInput("--matrix has '" + name + "'\n  expected: " + prefix + "-N with a number N from 2 to 1000000");
+      return order;
+    }
+
+    CrsMatrix load_matrix(const std::string &name, const Settings &settings)
+    {
+      if (name == "trefethen")
+        return trefethen_matrix(2000);
+      if (const int n = order_after("trefethen", name); n > 0)
+        return trefethen_matrix(n);
+      if (const int n = order_after("five-point", name); n > 0)
+        return five_point_matrix(n, n, 0.01);
+      std::string tried;
+      for (const char *ending : {".mtx.gz", ".mtx", "_reconstructed.mtx.gz"})
+        {
+          const std::string path = (settings.matrices.empty() ? "." : settings.matrices) + "/" + name + ending;
+          if (std::ifstream(path))
+            return read_matrix_market(path);
+          tried += (tried.empty() ? "" : ", ") + path;
+        }
+      throw InvalidInput("the matrix " + name + " is missing: there is none of " + tried +
+                         "\n  expected: the folder of matrices in --matrices or the variable LEOPARD_MATRICES; trefethen, trefethen-N and "
+                         "five-point-N are generated");
+    }
+  } // namespace
+
+  Problem load_problem(const std::string &name, const Settings &settings)
+  {
+    Problem problem{name, load_matrix(name, settings), {}};
+    problem.b.assign(problem.A.n_rows, 1.);
+    return problem;
+  }
+
+  BlockAsyncOptions with(const Settings &settings, BlockAsyncOptions options)
+  {
+    options.backend   = settings.resolved_backend();
+    options.n_threads = settings.threads;
+    options.seed      = settings.seed;
+    if (settings.execution == "launch")
+      options.execution = Execution::launch;
+    else if (settings.execution == "persistent")
+      options.execution = Execution::persistent;
+    else if (settings.execution != "automatic")
+      throw InvalidInput("--execution is '" + settings.execution + "'\n  expected: automatic, launch or persistent");
+    if (settings.schedule == "synchronous")
+      options.schedule = Schedule::synchronous;
+    else if (settings.schedule == "replay")
+      options.schedule = Schedule::replay;
+    else if (settings.schedule != "automatic" && settings.schedule != "chaotic")
+      throw InvalidInput("--schedule is '" + settings.schedule + "'\n  expected: automatic, chaotic, synchronous or replay");
+    return options;
+  }
+
+  BlockAsyncOptions async(const Settings &settings, int block_size, int local_iterations)
+  {
+    BlockAsyncOptions options;
+    options.block_size       = block_size;
+    options.local_iterations = local_iterations;
+    return with(settings, options);
+  }
+
+  std::unique_ptr<BlockAsync> make_varying(const CrsMatrix &A, BlockAsyncOptions options, const Settings &settings)
+  {
+    auto method = std::make_unique<BlockAsync>(A, options);
+    if (settings.schedule == "automatic" && method->is_fixed_linear_map() && options.backend == Backend::host)
+      {
+        options.schedule = Schedule::replay;
+        method           = std::make_unique<BlockAsync>(A, options);
+      }
+    return method;
+  }
+
+  Experiment::Experiment(Relaxation &relaxation_, const std::vector<double> &b)
+    : relaxation(relaxation_)
+    , on_device(relaxation_.memory_space() == MemorySpace::device)
+    , host_x(on_device ? 0 : relaxation_.n_columns())
+    , device_x(on_device ? relaxation_.n_columns() : 0)
+    , device_b(on_device ? b.size() : 0)
+  {
+    set_b(b);
+    start();
+    norm_b = std::sqrt(relaxation.norm_squared(b_data()));
+  }
+
+  double *Experiment::x_data()
+  {
+    return on_device ? device_x.data() : host_x.data();
+  }
+
+  double *Experiment::b_data()
+  {
+    return on_device ? device_b.data() : host_b.data();
+  }
+
+  void Experiment::start()
+  {
+    std::fill(host_x.begin(), host_x.end(), 0.);
+    if (on_device)
+      device_x = 0.;
+    relaxation.restart();
+  }
+
+  void Experiment::iterate(int n_iterations)
+  {
+    relaxation.iterate(x_data(), b_data(), n_iterations);
+    if (on_device)
+      device::synchronize();
+  }
+
+  double Experiment::relative_residual()
+  {
+    return std::sqrt(relaxation.residual_norm_squared(x_data(), b_data())) / norm_b;
+  }
+
+  std::vector<double> Experiment::x() const
+  {
+    if (!on_device)
+      return host_x;
+    std::vector<double> result(device_x.size());
+    device_x.copy_to_host(result.data());
+    return result;
+  }
+
+  void Experiment::set_x(const std::vector<double> &values)
+  {
+    if (on_device)
+      device_x.copy_from_host(values.data());
+    else
+      host_x = values;
+  }
+
+  void Experiment::set_b(const std::vector<double> &values)
+  {
+    if (on_device)
+      device_b.copy_from_host(values.data());
+    else
+      host_b = values;
+  }
+
+  std::string Reached::iterations_text() const
+  {
+    return converged ? cell(iterations, "%.1f") : diverged ? "diverges" : "> " + cell(iterations, "%.0f");
+  }
+
+  double Reached::iterations_needed() const
+  {
+    return converged ? iterations : std::numeric_limits<double>::infinity();
+  }
+
+  Reached reach(Experiment &experiment, double tolerance, int max_iterations, bool with_time)
+  {
+    Reached             result;
+    std::vector<int>    at = {0};
+    std::vector<double> residuals;
+    experiment.start();
+    residuals.push_back(experiment.relative_residual());
+    const auto index_of_half = [&] { return std::lower_bound(at.begin(), at.end(), at.back() / 2) - at.begin(); };
+    while (!result.converged && !result.diverged && at.back() < max_iterations)
+      {
+        const int step = std::min(max_iterations - at.back(), std::max(1, at.back() / 50));
+        experiment.iterate(step);
+        at.push_back(at.back() + step);
+        residuals.push_back(experiment.relative_residual());
+        const double r   = residuals.back();
+        result.converged = reached(r, tolerance);
+        // far away, or worse than at half the time and than it ever was
+        result.diverged = !(r < 1e6 * residuals.front()) ||
+                          (at.back() >= 100 && r > 2. * residuals[index_of_half()] && r > 2. * *std::min_element(residuals.begin(), residuals.end()));
+      }
+    const std::size_t half = index_of_half();
+    result.residual        = residuals.back();
+    result.iterations      = at.back();
+    result.seconds         = std::numeric_limits<double>::quiet_NaN();
+    if (at.back() > at[half])
+      result.factor = std::pow(residuals.back() / residuals[half], 1. / (at.back() - at[half]));
+    if (result.converged && residuals.size() > 1)
+      {
+        const std::size_t n = residuals.size() - 1;
+        if (residuals[n] > 0. && residuals[n] < residuals[n - 1] && !reached(residuals[n - 1], tolerance))
+          result.iterations = at[n - 1] + (at[n] - at[n - 1]) * std::log(residuals[n - 1] / tolerance) / std::log(residuals[n - 1] / residuals[n]);
+        if (with_time)
+          {
+            std::vector<double> times;
+            for (int i = 0; i < 3; ++i)
+              {
+                experiment.start();
+                const double start = now();
+                experiment.iterate(at[n]);
+                times.push_back(now() - start);
+              }
+            std::sort(times.begin(), times.end());
+            result.seconds = times[1];
+          }
+      }
+    return result;
+  }
+
+  double now()
+  {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+  }
+
+  std::string machine(const Settings &settings)
+  {
+    if (settings.resolved_backend() == Backend::cuda)
+      return "backend cuda, " + device::info(0).name;
+    return "backend host, " + std::to_string(settings.threads > 0 ? settings.threads : std::max(1u, std::thread::hardware_concurrency())) +
+           " threads at most (a thread needs 2000 rows and 4 blocks)";
+  }
+} // namespace leopard::studies

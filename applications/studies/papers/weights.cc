@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+// omega (Algorithm 19), l1 weights (Algorithm 20) and both, against SOR (thesis, section 4.10.3, Figures 4.18 to 4.20).
+#include <solvers/relaxation/point_relaxation.h>
+#include "study.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace leopard::studies
+{
+  namespace
+  {
+    const std::vector<double> omegas = {1.0, 1.1, 1.2, 1.3, 1.4, 1.5};
+
+    /** One matrix: a method's results for the omegas. */
+    struct Series
+    {
+      std::vector<Reached> async, l1, sor;
+    };
+
+    const Reached *fastest(const std::vector<Reached> &all)
+    {
+      const Reached *best = nullptr;
+      for (const Reached &r : all)
+        if (r.converged && (best == nullptr || r.seconds < best->seconds))
+          best = &r;
+      return best;
+    }
+
+    Reached reach_async(const Problem &problem, const Settings &settings, int block_size, double omega, bool l1, double tolerance, int limit)
+    {
+      BlockAsyncOptions options = async(settings, block_size, settings.local_iterations_or(5));
+      options.block_omega       = omega;
+      options.l1_weights        = l1;
+      BlockAsync method(problem.A, options);
+      Experiment experiment(method, problem.b);
+      return reach(experiment, tolerance, limit);
+    }
+
+    Reached reach_sor(const Problem &problem, double omega, double tolerance, int limit)
+    {
+      PointRelaxationOptions options;
+      options.method                           = omega == 1. ? PointMethod::gauss_seidel : PointMethod::sor;
+      options.omega                            = omega;
+      const std::unique_ptr<Relaxation> method = make_point_relaxation(problem.A, options);
+      Experiment                        experiment(*method, problem.b);
+      return reach(experiment, tolerance, limit);
+    }
+
+    Series measure(const Problem &problem, const Settings &settings, int block_size, double tolerance, int limit, Report &report)
+    {
+      Series series;
+      Table  table("Iterations to " + cell(tolerance, "%.0e") + ", factor an iteration and time, " + problem.name +
+                    " (T Figures 4.18, 4.20: curves and bars, no numbers printed)",
+                  {"omega",
+                    "SOR its",
+                    "factor",
+                    "time (ms)",
+                    "async-(" + std::to_string(settings.local_iterations_or(5)) + ") its",
+                    "factor",
+                    "time (ms)",
+                    "l1-async its",
+                    "factor",
+                    "time (ms)"});
+      for (const double omega : omegas)
+        {
+          series.sor.push_back(reach_sor(problem, omega, tolerance, limit));
+          series.async.push_back(reach_async(problem, settings, block_size, omega, false, tolerance, limit));
+          series.l1.push_back(reach_async(problem, settings, block_size, omega, true, tolerance, limit));
+          std::vector<std::string> row = {cell(omega, "%.1f")};
+          for (const Reached *r : {&series.sor.back(), &series.async.back(), &series.l1.back()})
+            row.insert(row.end(), {r->iterations_text(), cell(r->factor, "%.5f"), cell(1e3 * r->seconds, "%.3f")});
+          table.add_row(row);
+        }
+      report.add(table);
+      return series;
+    }
+
+    /** SOR's least time over async's, of the omegas tried. */
+    void judge_speed(const std::string          &matrix,
+                     const std::string          &method,
+                     const std::vector<Reached> &all,
+                     const std::vector<Reached> &sor,
+                     double                      wanted,
+                     const std::string          &claim,
+                     Report                     &report)
+    {
+      const Reached *mine = fastest(all), *others = fastest(sor);
+      if (mine == nullptr || others == nullptr)
+        report.undecided("T Figure 4.20", claim, "one of them has not converged for any omega on " + matrix);
+      else
+        report.finding("T Figure 4.20",
+                       claim,
+                       others->seconds / mine->seconds > wanted,
+                       cell(others->seconds / mine->seconds, "%.2f") + " times as fast (each with its best omega of those tried; " + method + " " +
+                         cell(1e3 * mine->seconds, "%.3f") + " ms, SOR on one host core " + cell(1e3 * others->seconds, "%.3f") + " ms)");
+    }
+
+    void judge(const std::string &matrix, const Series &s, Report &report)
+    {
+      const auto        text  = [](const Reached &r) { return r.iterations_text() + " iterations, factor " + cell(r.factor, "%.4f"); };
+      const std::string never = s.async[0].converged ? "" : "there is no convergence for omega = 1 either";
+      if (matrix == "fv1" || matrix == "fv3")
+        {
+          report.finding("T Figure 4.18",
+                         matrix + ": async-(5) needs fewer iterations than Gauss-Seidel",
+                         s.async[0].iterations_needed() < s.sor[0].iterations_needed(),
+                         text(s.async[0]) + ", and " + text(s.sor[0]));
+          const auto best = std::min_element(s.async.begin(), s.async.end(), [](const Reached &a, const Reached &b) { return a.factor < b.factor; });
+          report.finding("T Figure 4.18",
+                         matrix + ": an omega above 1 can help further",
+                         best != s.async.begin() && best->converged,
+                         "best omega " + cell(omegas[best - s.async.begin()], "%.1f") + ": " + text(*best) + "; omega 1: " + text(s.async[0]));
+          judge_speed(matrix, "async", s.async, s.sor, 10., matrix + ": async-(5) is more than 10 times as fast as SOR", report);
+        }
+      if (matrix == "Chem97ZtZ")
+        {
+          report.decide("T Figure 4.20", "Chem97ZtZ: omega = 1.1 already loses convergence", !s.async[1].converged, text(s.async[1]), never);
+          report.finding("T Figure 4.20", "Chem97ZtZ: l1 weights keep omega = 1.1 convergent", s.l1[1].converged, text(s.l1[1]));
+          report.decide("T Figure 4.20",
+                        "Chem97ZtZ: l1 weights make the method slower at omega = 1",
+                        s.l1[0].iterations_needed() > s.async[0].iterations_needed(),
+                        text(s.l1[0]) + ", without: " + text(s.async[0]),
+                        never);
+          judge_speed(matrix, "async", s.async, s.sor, 1., "Chem97ZtZ: unweighted async-(5) is faster than SOR", report);
+        }
+      if (matrix == "trefethen")
+        {
+          report.decide(
+            "T Figure 4.18",
+            "Trefethen_2000: an omega above 1 does not help",
+            std::none_of(s.async.begin() + 1, s.async.end(), [&](const Reached &r) { return r.converged && r.factor < s.async[0].factor; }),
+            "omega 1: " + text(s.async[0]) + "; omega 1.1: " + text(s.async[1]),
+            never);
+          judge_speed(
+            matrix, "l1-async", s.l1, s.sor, 4., "Trefethen_2000: l1 and omega together are nearly 5 times as fast as SOR (4 at least)", report);
+        }
+    }
+
+    void study_block_sizes(const Problem &problem, const Settings &settings, Report &report)
+    {
+      Table  table("l1 weights and block sizes, " + problem.name + ", iterations to 1e-12 (T Figure 4.19: curves only)",
+                  {"block size", "async its", "factor", "l1-async its", "factor", "times fewer"});
+      double least = INFINITY, most = 0., gain_512 = 0.; // not above 1.7 where one of them does not converge
+      for (const int block_size : {32, 64, 128, 256, 512})
+        {
+          const Reached plain = reach_async(problem, settings, block_size, 1., false, 1e-12, 2000),
+                        l1    = reach_async(problem, settings, block_size, 1., true, 1e-12, 2000);
+          table.add_row({cell(block_size),
+                         plain.iterations_text(),
+                         cell(plain.factor, "%.4f"),
+                         l1.iterations_text(),
+                         cell(l1.factor, "%.4f"),
+                         cell(plain.iterations / l1.iterations, "%.2f")});
+          least    = std::min(least, plain.iterations_needed());
+          most     = std::max(most, plain.iterations_needed());
+          gain_512 = plain.converged ? plain.iterations / l1.iterations_needed() : 0.;
+        }
+      report.add(table);
+      if (problem.name != "trefethen")
+        return;
+      report.finding("T Figure 4.19",
+                     "Trefethen_2000: without weights the block size does not matter (to 10 percent)",
+                     most < 1.1 * least,
+                     cell(least, "%.1f") + " to " + cell(most, "%.1f") + " iterations");
+      report.finding("T Figure 4.19",
+                     "Trefethen_2000: l1 weights gain almost a factor 2 in blocks of 512 (1.7 at least)",
+                     gain_512 > 1.7,
+                     "a factor " + cell(gain_512, "%.2f"));
+    }
+  } // namespace
+
+  void study_weights(const Settings &settings, Report &report)
+  {
+    const int block_size = settings.block_size_or(512);
+    report.say("weights: " + machine(settings) + ", blocks of " + std::to_string(block_size) +
+               " rows; the times are of as many iterations as the tolerance takes, without tests, and SOR runs on one host core"
+               "\n(tolerance of Figure 4.20: not readable; here 1e-8, and 1e-4 for fv3 unless --full is given; Chem97ZtZ is a reconstruction)");
+    bool        all_diverge = true, any = false; ///< of the matrices for which omega = 1 converges
+    std::string survivors;
+    for (const std::string &name : settings.matrices_or({"Chem97ZtZ", "fv1", "fv3", "trefethen"}))
+      {
+        const Problem problem = load_problem(name, settings);
+        const Series  series  = measure(problem, settings, block_size, name == "fv3" && !settings.full ? 1e-4 : 1e-8, 50000, report);
+        judge(name, series, report);
+        any = any || series.async[0].converged;
+        for (std::size_t i = 4; i < omegas.size(); ++i)
+          if (series.async[i].converged)
+            {
+              all_diverge = false;
+              survivors += (survivors.empty() ? "" : ", ") + name + " with " + cell(omegas[i], "%.1f");
+            }
+        if (name.rfind("trefethen", 0) == 0)
+          study_block_sizes(problem, settings, report);
+      }
+    report.decide("T section 4.10.3",
+                  "without l1 weights omega >= 1.4 diverges on all test cases",
+                  all_diverge,
+                  all_diverge ? "divergence for 1.4 and 1.5 on all of them" : "convergence of " + survivors,
+                  any || !all_diverge ? "" : "there is no convergence for omega = 1 either");
+  }
+} // namespace leopard::studies

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "../base/norms.h"
+#include "block_sum.cuh"
+#include "cuda_error.cuh"
+#include "device_array.h"
+
+#include <algorithm>
+#include <cstddef>
+
+namespace leopard::device
+{
+  constexpr int reduction_threads = 256;
+
+  static __global__ void sum_kernel(const double *parts, int n, double *result)
+  {
+    __shared__ double shared[32];
+    double            sum = 0.;
+    for (int i = threadIdx.x; i < n; i += blockDim.x)
+      sum += parts[i];
+    sum = sum_over_block(sum, shared);
+    if (threadIdx.x == 0)
+      *result = sum;
+  }
+
+  static __global__ void squares_kernel(const double *b, int n, double *parts)
+  {
+    __shared__ double shared[32];
+    double            sum = 0.;
+    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x)
+      sum += square(b[i]);
+    sum = sum_over_block(sum, shared);
+    if (threadIdx.x == 0)
+      parts[blockIdx.x] = sum;
+  }
+
+  /** Sums in two steps, always the same to the last bit: a part from each of some blocks, then the parts by one block. */
+  class PartialSums
+  {
+  public:
+    /** @param n_blocks_ blocks that write parts(). */
+    explicit PartialSums(int n_blocks_)
+      : n_blocks(n_blocks_)
+      , device_parts(2 * static_cast<std::size_t>(std::max(n_blocks_, reduction_threads)))
+      , b_parts(std::max(n_blocks_, reduction_threads))
+      , sum(1)
+    {
+    }
+
+    /** Device memory, two numbers a block. */
+    double *parts() const { return device_parts.data(); }
+    double  sum_of_parts() const { return sum_of(parts(), n_blocks); }
+    /** Queues the sum of the first n parts. @param result one number, in device or pinned host memory. */
+    void queue_sum(int n, double *result) const
+    {
+      sum_kernel<<<1, reduction_threads>>>(parts(), n, result);
+      LEOPARD_CHECK(cudaGetLastError());
+    }
+    /** Sum of the first n parts, waited for. */
+    double sum_of(int n) const { return sum_of(parts(), n); }
+
+    double norm_squared(const double *b, int n) const
+    {
+      squares_kernel<<<reduction_threads, reduction_threads>>>(b, n, other_parts());
+      LEOPARD_CHECK(cudaGetLastError());
+      return sum_of(other_parts(), reduction_threads);
+    }
+
+  protected:
+    double *other_parts() const { return b_parts.data(); } ///< one number a block
+
+  private:
+    double sum_of(const double *some_parts, int n) const
+    {
+      sum_kernel<<<1, reduction_threads>>>(some_parts, n, sum.data());
+      LEOPARD_CHECK(cudaGetLastError());
+      double result = 0.;
+      device::copy_to_host(&result, sum.data(), sizeof(double));
+      return result;
+    }
+
+    const int     n_blocks;
+    Array<double> device_parts, b_parts, sum;
+  };
+} // namespace leopard::device

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <solvers/base/together.h>
+#include <solvers/exchange/slab_exchange.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace leopard
+{
+  /** Of so many exchanges of ghosts between sweeps the last one is waited for, the others are not: no rank's values grow older than that. */
+  constexpr int waited_exchange_interval = 4;
+
+  /** The ranks that share a grid or a mesh, as one of them sees them. */
+  class Ranks
+  {
+  public:
+    /** @param exchange in the memory space of the backend; on a GPU one that is queued. */
+    Ranks(int rank_, int n_ranks, std::shared_ptr<SlabExchange> exchange_)
+      : rank(rank_)
+      , exchange(std::move(exchange_))
+      , size(n_ranks)
+      , merged_offsets(offsets(0))
+    {
+    }
+
+    int n_ranks() const { return size; }
+
+    /** Of a vector with n values a rank: where those of each begin, and the length. */
+    std::vector<int> offsets(int n) const
+    {
+      std::vector<int> result;
+      for (int r = 0; r <= size; ++r)
+        result.push_back(n * r);
+      return result;
+    }
+
+    /** Collective, host memory: entry q becomes merge(q, merge(q, that of rank 0, of rank 1), ...), the same on all ranks to the last bit. */
+    template <typename Merge>
+    void merge(double *values, int n, const Merge &merge)
+    {
+      merged.resize(static_cast<std::size_t>(n) * size); // grows once
+      for (int r = 0; r <= size; ++r)
+        merged_offsets[r] = n * r;
+      std::copy_n(values, n, merged.begin() + merged_offsets[rank]);
+      exchange->gather(merged.data(), merged_offsets);
+      for (int q = 0; q < n; ++q)
+        {
+          values[q] = merged[q];
+          for (int r = 1; r < size; ++r)
+            values[q] = merge(q, values[q], merged[merged_offsets[r] + q]);
+        }
+    }
+
+    /** merge() with sums, and with the larger one of two numbers. */
+    void sum(double *values, int n)
+    {
+      merge(values, n, [](int /*q*/, double a, double b) { return a + b; });
+    }
+    double max(double value)
+    {
+      merge(&value, 1, [](int /*q*/, double a, double b) { return std::max(a, b); });
+      return value;
+    }
+
+    /** Collective: what function() throws on one rank is thrown on all; see leopard::together(). */
+    void together(const std::function<void()> &function) const
+    {
+      leopard::together(function, [this](const std::string &own) { return exchange != nullptr ? exchange->first_error(own) : own; });
+    }
+
+    /** For a log: "2 ranks (...), each ". */
+    std::string description() const { return std::to_string(size) + " ranks (" + exchange->description() + "), each "; }
+
+    const int                           rank;
+    const std::shared_ptr<SlabExchange> exchange;
+
+  private:
+    const int           size;
+    std::vector<double> merged; ///< workspace of merge()
+    std::vector<int>    merged_offsets;
+  };
+} // namespace leopard

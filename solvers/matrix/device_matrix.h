@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "crs_matrix.h"
+
+#include <memory>
+#include <vector>
+
+namespace leopard::device
+{
+  /** A CRS matrix of any shape on the device, multiplied by cuSPARSE. */
+  class DeviceMatrix
+  {
+  public:
+    explicit DeviceMatrix(const CrsMatrix &A);
+    ~DeviceMatrix();
+    /** y = A x. @param y n_rows, x n_columns values, device memory. */
+    void multiply(double *y, const double *x) const { multiply(y, 1., x, 0.); }
+    /** y <- alpha A x + beta y; with beta = 0 y is not read. Allocates nothing. */
+    void multiply(double *y, double alpha, const double *x, double beta) const;
+    void update_values(const double *values); ///< host memory, order of the CrsMatrix
+    int  n_rows() const;
+    int  n_columns() const;
+
+  private:
+    struct Data;
+    std::unique_ptr<Data> data;
+  };
+
+  /** A dense n x n matrix on the device with y = A x by cuBLAS. */
+  class DenseMatrix
+  {
+  public:
+    /** @param values n * n numbers, row after row, host memory. @throws DeviceError. */
+    DenseMatrix(const std::vector<double> &values, int n);
+    ~DenseMatrix();
+    void update_values(const std::vector<double> &values); ///< host memory
+    void multiply(double *y, const double *x) const;
+
+  private:
+    struct Data;
+    std::unique_ptr<Data> data;
+  };
+} // namespace leopard::device

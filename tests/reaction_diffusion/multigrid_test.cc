@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+// The linear solver of long time steps: modes of the Laplacian, the mean reaction, GCR, and steps that grow without bound near a steady state.
+#include "../solvers/block_async_test.h"
+
+#include <applications/reaction_diffusion/host/host_multigrid.h>
+#include <applications/reaction_diffusion/stepper.h>
+
+#include <random>
+
+namespace leopard::reaction_diffusion
+{
+  namespace
+  {
+    NodeGrid grid_of(std::array<int, 3> n)
+    {
+      NodeGrid grid;
+      grid.n       = n;
+      grid.spacing = {1. / (n[0] - 1), 1. / (n[1] - 1), n[2] > 1 ? 1. / (n[2] - 1) : 1.};
+      return grid;
+    }
+
+    NodeSystem<Schnakenberg> schnakenberg()
+    {
+      NodeSystem<Schnakenberg> system{};
+      system.kinetics        = {0.126779, 0.792366};
+      system.gamma           = 1000.;
+      system.diffusion[0]    = 1.;
+      system.diffusion[1]    = 10.;
+      system.fields_together = true;
+      system.omega           = 1.;
+      return system;
+    }
+
+    /** A level with the Jacobian at u(node, field), and a random right-hand side. */
+    template <typename Values>
+    HostLevel<Schnakenberg> linearized_level(const GridLevel &grid, const NodeSystem<Schnakenberg> &system, double implicit, const Values &u)
+    {
+      HostLevel<Schnakenberg>          level(grid, true, true, 2);
+      std::mt19937                     generator(7);
+      std::uniform_real_distribution<> random(-1., 1.);
+      for (double &b : level.rhs)
+        b = random(generator);
+      for (int line = 0; line < level.n_lines; ++line)
+        for (int x = 0; x < grid.n[0]; ++x)
+          {
+            const Line   l(grid, line);
+            const long   i        = l.begin + x;
+            const double diagonal = l.diagonal + grid.axis[0].lower[x] + grid.axis[0].upper[x], here[2] = {u(i, 0), u(i, 1)};
+            double       r[2], block[4], matrix[4];
+            system.kinetics.evaluate(here, r, block);
+            for (int e = 0; e < 4; ++e)
+              block[e] = (e % 3 == 0 ? 1. + implicit * system.diffusion[e / 3] * diagonal : 0.) - implicit * system.gamma * block[e];
+            system.relaxation_matrix(block, matrix);
+            for (int e = 0; e < 4; ++e)
+              {
+                level.block[e * level.n + i]  = block[e];
+                level.matrix[e * level.n + i] = matrix[e];
+              }
+          }
+      return level;
+    }
+
+    double norm(const Vector &v)
+    {
+      return std::sqrt(std::inner_product(v.begin(), v.end(), v.begin(), 0.));
+    }
+
+    double relative_residual(HostLevel<Schnakenberg> &level, const NodeSystem<Schnakenberg> &system, double implicit, const Vector &b)
+    {
+      level.rhs = b;
+      level.compute_residual(system, implicit);
+      return norm(level.residual) / norm(b);
+    }
+  } // namespace
+
+  TEST(ReactionDiffusionModes, DiagonalizeTheLaplacianOfUnevenGridsToo)
+  {
+    for (const int n : {1, 2, 5, 12, 33})
+      for (const GridLevel &level : make_levels(grid_of({n == 1 ? 2 : n, 2, n == 1 ? 1 : 3})))
+        for (const Axis &axis : level.axis)
+          {
+            const AxisModes   modes = make_modes(axis);
+            const std::size_t size  = axis.lower.size();
+            for (std::size_t i = 0; i < size; ++i)
+              for (std::size_t j = 0; j < size; ++j)
+                {
+                  double identity = 0., laplace = 0.;
+                  for (std::size_t k = 0; k < size; ++k)
+                    {
+                      const double product = modes.from_modes[k * size + i] * modes.to_modes[j * size + k];
+                      identity += product;
+                      laplace += product * modes.eigenvalue[k];
+                    }
+                  const double diagonal = axis.lower[i] + axis.upper[i];
+                  const double entry    = i == j ? diagonal : j + 1 == i ? -axis.lower[i] : i + 1 == j ? -axis.upper[i] : 0.;
+                  EXPECT_NEAR(identity, i == j ? 1. : 0., 1e-12);
+                  EXPECT_NEAR(laplace, entry, 1e-11 * std::max(1., diagonal));
+                }
+          }
+  }
+
+  TEST(ReactionDiffusionModes, TheMeanReactionIsSolvedExactlyWhereItIsTheReaction)
+  {
+    const auto   system   = schnakenberg();
+    const double implicit = 0.02;
+    for (const std::array<int, 3> n : {std::array<int, 3>{17, 12, 1}, {9, 6, 7}})
+      {
+        auto         level = linearized_level(make_levels(grid_of(n)).front(), system, implicit, [](long, int c) { return c == 0 ? 0.92 : 0.94; });
+        const Vector b     = level.rhs;
+        MeanReaction<Schnakenberg> mean;
+        mean.allocate(level);
+        mean.set_up(system, implicit, level);
+        mean.solve(system, implicit, level, level.rhs);
+        EXPECT_LT(relative_residual(level, system, implicit, b), 1e-9);
+      }
+  }
+
+  TEST(ReactionDiffusionModes, GcrWithTheMeanReactionNeedsFewIterations)
+  {
+    const auto   system   = schnakenberg();
+    const double implicit = 0.01; // sweeps hardly converge any more
+    const auto   spots    = [](long i, int c) {
+      const double x = static_cast<double>(i % 33) / 32., y = static_cast<double>(i / 33) / 32.;
+      return c == 0 ? 0.95 + 0.4 * std::cos(4. * M_PI * x) * std::cos(5. * M_PI * y) : 0.92 - 0.1 * std::cos(4. * M_PI * x) * std::cos(5. * M_PI * y);
+    };
+    auto                       level = linearized_level(make_levels(grid_of({33, 33, 1})).front(), system, implicit, spots);
+    const Vector               b     = level.rhs;
+    MeanReaction<Schnakenberg> mean;
+    mean.allocate(level);
+    mean.set_up(system, implicit, level);
+    for (const int n_directions : {30, 6})
+      {
+        level.rhs = b;
+        level.clear();
+        Gcr<HostLevel<Schnakenberg>> gcr;
+        gcr.allocate(level, n_directions);
+        const int iterations = gcr.solve(system, implicit, level, level.rhs, 1e-3, 500, [&] { mean.solve(system, implicit, level, level.rhs); });
+        EXPECT_LE(iterations, 15);
+        const Vector claimed = level.rhs;
+        EXPECT_LE(norm(claimed), 1.0001e-3 * norm(b));
+        EXPECT_LT(relative_residual(level, system, implicit, b), 1.1e-3) << "the residual that GCR keeps is the true one";
+      }
+  }
+
+  /** One cycle on two grids from d = 0, with a right-hand side of all frequencies: 0.3, and without one of its sweeps 0.45. */
+  TEST(ReactionDiffusionModes, ACycleReducesTheResidual)
+  {
+    const auto   system   = schnakenberg();
+    const double implicit = 1e-3;
+    for (const int n : {65, 66, 100})
+      {
+        const std::vector<GridLevel>                          grids = make_levels(grid_of({n, n, 1}));
+        std::vector<std::unique_ptr<HostLevel<Schnakenberg>>> levels;
+        for (int l = 0; l < 2; ++l)
+          levels.emplace_back(
+            new HostLevel<Schnakenberg>(linearized_level(grids[l], system, implicit, [](long, int c) { return c == 0 ? 0.92 : 0.94; })));
+        HostMultigrid<Schnakenberg> multigrid;
+        multigrid.set_coarsest(1, levels);
+        const Vector b = levels[0]->rhs;
+        levels[0]->clear();
+        multigrid.cycle(system, implicit, levels, 0);
+        EXPECT_LT(relative_residual(*levels[0], system, implicit, b), 0.36) << n;
+      }
+  }
+
+  class ReactionDiffusionLongSteps : public BackendTest
+  {
+  };
+  INSTANTIATE_TEST_SUITE_P(Backends, ReactionDiffusionLongSteps, testing::Values(Backend::host, Backend::cuda), backend_name);
+
+  TEST_P(ReactionDiffusionLongSteps, StepsGrowWithoutBoundNearASteadyState)
+  {
+    for (const int n : {33, 100}) // one grid, several grids
+      {
+        const NodeGrid grid = grid_of({n, n, 1});
+        StepperOptions options;
+        options.backend                   = GetParam();
+        options.n_threads                 = 2;
+        options.stepping.step_size        = 1e-4;
+        options.stepping.error_tolerance  = 1e-3;
+        options.stepping.newton_tolerance = 1e-6;
+        Vector u(2 * grid.n_nodes());
+        for (long i = 0; i < grid.n_nodes(); ++i)
+          {
+            const double x = static_cast<double>(i % n) / (n - 1), y = static_cast<double>(i / n) / (n - 1);
+            double       p = 0.0016 * std::cos(2. * M_PI * (x + y)); // thesis, section 4.14.2.2
+            for (int j = 1; j <= 8; ++j)
+              p += 0.001 * std::cos(2. * M_PI * j * x);
+            u[i]                  = 0.919145 + p;
+            u[grid.n_nodes() + i] = 0.937903 + p;
+          }
+        Stepper stepper(grid, options);
+        stepper.start(u.data());
+        ASSERT_EQ(stepper.advance(3., 1000, 1e-9), StopReason::time_reached);
+        const Totals before = stepper.totals();
+        ASSERT_EQ(stepper.advance(3000., 1000, 1e-6), StopReason::time_reached);
+        const Totals after = stepper.totals();
+        EXPECT_LE(after.steps - before.steps, 60) << "each step may be 1.6 times as long as the one before";
+        EXPECT_LE((after.rejected - before.rejected).total(), 1);
+        EXPECT_LE(after.cycles - before.cycles, 15 * (after.newton_steps - before.newton_steps));
+        EXPECT_LT(stepper.last_step().rate_of_change, 1e-9);
+        stepper.solution(u.data());
+        const auto range = std::minmax_element(u.begin(), u.begin() + grid.n_nodes());
+        EXPECT_LT(*range.first, 0.7) << "there is a pattern";
+        EXPECT_GT(*range.second, 1.4);
+      }
+  }
+} // namespace leopard::reaction_diffusion

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "../solvers/block_async_test.h"
+
+#include <applications/reaction_diffusion/stepper.h>
+
+#include <cstdint>
+
+namespace leopard::reaction_diffusion
+{
+  inline NodeGrid unit_grid(int n, int dim)
+  {
+    NodeGrid grid;
+    grid.n       = {n, n, dim == 3 ? n : 1};
+    grid.spacing = {1. / (n - 1), 1. / (n - 1), 1. / (n - 1)};
+    return grid;
+  }
+
+  /** Smooth positive fields around (0.92, 0.94). */
+  inline Vector smooth_fields(const NodeGrid &grid, double amplitude = 0.1)
+  {
+    const long n = grid.n_nodes();
+    Vector     u(2 * n);
+    for (long i = 0; i < n; ++i)
+      {
+        const double x = static_cast<double>(i % grid.n[0]) * grid.spacing[0], y = static_cast<double>(i / grid.n[0] % grid.n[1]) * grid.spacing[1];
+        const double z = static_cast<double>(i / grid.n[0] / grid.n[1]) * grid.spacing[2];
+        u[i]           = 0.92 + amplitude * std::cos(M_PI * x) * std::cos(2. * M_PI * y) * std::cos(M_PI * z);
+        u[n + i]       = 0.94 - amplitude * std::cos(2. * M_PI * x) * std::cos(M_PI * y);
+      }
+    return u;
+  }
+
+  inline StepperOptions fixed_steps(Backend backend, Scheme scheme, double dt)
+  {
+    StepperOptions options;
+    options.backend                   = backend;
+    options.n_threads                 = 3;
+    options.kinetics.gamma            = 50.;
+    options.stepping.scheme           = scheme;
+    options.stepping.error_controlled = false;
+    options.stepping.step_size        = dt;
+    options.stepping.newton_tolerance = 1e-10;
+    return options;
+  }
+
+  /** @param domain a NodeGrid or a MeshLaplacian. */
+  template <typename Domain>
+  Vector solution_at(const Domain &domain, const StepperOptions &options, const Vector &initial, double time, Totals *totals = nullptr)
+  {
+    Stepper stepper(domain, options);
+    stepper.start(initial.data());
+    const double slack = options.stepping.error_controlled ? 1e-12 * time : 0.5 * options.stepping.step_size;
+    EXPECT_EQ(stepper.advance(time, 10000000, slack), StopReason::time_reached);
+    EXPECT_NEAR(stepper.time(), time, options.stepping.error_controlled ? 1e-10 : 1e-9 * time);
+    EXPECT_LE(stepper.totals().worst_reduction, 1.);
+    EXPECT_GE(stepper.totals().newton_steps, stepper.totals().steps) << "every step does at least one Newton step";
+    if (totals != nullptr)
+      *totals = stepper.totals();
+    Vector u(initial.size());
+    stepper.solution(u.data());
+    return u;
+  }
+
+  /** Writes tapes by hand. Constants come first, then operations, then outputs. */
+  struct TapeWriter
+  {
+    TapeWriter(unsigned int n_inputs, const std::vector<double> &constants)
+    {
+      tape.n_inputs  = n_inputs;
+      tape.constants = constants;
+    }
+    std::uint16_t constant(unsigned int i) const { return static_cast<std::uint16_t>(tape.n_inputs + i); }
+    std::uint16_t apply(Operation operation, std::uint16_t a, std::uint16_t b)
+    {
+      tape.instructions.push_back({operation, a, b});
+      return static_cast<std::uint16_t>(tape.n_registers() - 1);
+    }
+    std::uint16_t add(std::uint16_t a, std::uint16_t b) { return apply(Operation::add, a, b); }
+    std::uint16_t minus(std::uint16_t a, std::uint16_t b) { return apply(Operation::subtract, a, b); }
+    std::uint16_t times(std::uint16_t a, std::uint16_t b) { return apply(Operation::multiply, a, b); }
+    std::uint16_t negate(std::uint16_t a) { return apply(Operation::negate, a, a); }
+
+    ExpressionTape tape;
+  };
+
+  /** Logistic growth of n species that do not see each other, u (1 - u). */
+  inline ExpressionTape logistic(std::uint16_t n)
+  {
+    TapeWriter w(n, {1., 2., 0.});
+    for (std::uint16_t c = 0; c < n; ++c)
+      w.tape.outputs.push_back(w.times(c, w.minus(w.constant(0), c)));
+    for (std::uint16_t c = 0; c < n; ++c)
+      for (std::uint16_t d = 0; d < n; ++d)
+        w.tape.outputs.push_back(c == d ? w.minus(w.constant(0), w.times(w.constant(1), c)) : w.constant(2));
+    return w.tape;
+  }
+} // namespace leopard::reaction_diffusion

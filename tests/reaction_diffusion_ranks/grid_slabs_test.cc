@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: Apache-2.0
+// The time loop of reaction-diffusion systems with its grid shared out over ranks, against the same on one.
+#include "../reaction_diffusion/reaction_diffusion_test.h"
+#include "../solvers_distributed/ranks_test.h"
+
+#include <solvers/base/errors.h>
+#include <applications/reaction_diffusion_mpi/make_grid_slabs.h>
+
+#include <algorithm>
+
+namespace leopard::reaction_diffusion
+{
+  namespace
+  {
+    NodeGrid grid_of(std::array<int, 3> n)
+    {
+      NodeGrid grid;
+      grid.n       = n;
+      grid.spacing = {1. / (n[0] - 1), 1. / (n[0] - 1), 1. / (n[0] - 1)};
+      return grid;
+    }
+
+    /** The rank's part of fields on the whole grid. */
+    Vector own_part(const GridSlabs &slabs, const Vector &whole)
+    {
+      const long plane = slabs.grid.is_flat() ? slabs.grid.n[0] : static_cast<long>(slabs.grid.n[0]) * slabs.grid.n[1], n = slabs.grid.n_nodes();
+      Vector     part;
+      for (long field = 0; field < static_cast<long>(whole.size()) / n; ++field)
+        part.insert(
+          part.end(), whole.begin() + field * n + slabs.first() * plane, whole.begin() + field * n + (slabs.first() + slabs.n_own()) * plane);
+      return part;
+    }
+
+    class GridSlabsTest : public BackendTest
+    {
+    protected:
+      std::shared_ptr<GridSlabs> slabs_for(const NodeGrid &grid, int n_fields)
+      {
+        std::string why_not;
+        auto        slabs = make_grid_slabs(grid, n_fields, GetParam(), MPI_COMM_WORLD, why_not);
+        EXPECT_EQ(why_not, "");
+        EXPECT_EQ(slabs == nullptr, n_ranks() == 1);
+        return slabs;
+      }
+
+      /** Steps on all ranks and on one alone. */
+      void compare(const NodeGrid &grid, StepperOptions options, const Vector &initial, double time, double bound, const std::string &what)
+      {
+        options.backend   = GetParam();
+        options.n_threads = 2;
+        const auto slabs  = slabs_for(grid, static_cast<int>(options.diffusion.size()));
+        if (slabs == nullptr)
+          GTEST_SKIP() << "one rank";
+        Totals         whole_totals;
+        StepperOptions on_host = options;
+        on_host.backend        = Backend::host;
+        const Vector whole     = solution_at(grid, on_host, initial, time, &whole_totals);
+
+        Stepper      stepper(grid, options, slabs);
+        const Vector mine = own_part(*slabs, initial);
+        ASSERT_EQ(stepper.n_nodes() * stepper.n_species(), static_cast<long>(mine.size()));
+        stepper.start(mine.data());
+        const double slack = options.stepping.error_controlled ? 1e-12 * time : 0.5 * options.stepping.step_size;
+        EXPECT_EQ(stepper.advance(time, 100000, slack), StopReason::time_reached);
+        Vector found(mine.size());
+        stepper.solution(found.data());
+        const Vector expected   = own_part(*slabs, whole);
+        double       difference = 0.;
+        for (std::size_t i = 0; i < found.size(); ++i)
+          difference = larger_or_nan(difference, std::abs(found[i] - expected[i]));
+        EXPECT_LT(difference, bound) << what;
+        expect_same(stepper.time(), what);
+        expect_same(static_cast<double>(stepper.totals().steps), what);
+        expect_same(static_cast<double>(stepper.totals().sweeps + stepper.totals().cycles), what);
+        expect_same(stepper.last_step().residual, what);
+        EXPECT_LE(stepper.totals().worst_reduction, 1.);
+        EXPECT_NEAR(static_cast<double>(stepper.totals().steps), static_cast<double>(whole_totals.steps), 1.) << what;
+        // small grids are solved at once on one rank, and by cycles on two grids on several
+        EXPECT_LE(static_cast<double>(stepper.totals().cycles), 2. * static_cast<double>(whole_totals.cycles) + 4.) << what;
+      }
+    };
+    INSTANTIATE_TEST_SUITE_P(Backends, GridSlabsTest, testing::Values(Backend::host, Backend::cuda), backend_name);
+  } // namespace
+
+  TEST_P(GridSlabsTest, FixedStepsAreThoseOfOneRank)
+  {
+    for (const std::array<int, 3> n : {std::array<int, 3>{34, 132, 1}, {15, 9, 35}})
+      for (const Scheme scheme : {Scheme::implicit_euler, Scheme::bdf2, Scheme::imex_bdf2})
+        for (const LinearMethod method : {LinearMethod::sweeps, LinearMethod::multigrid})
+          for (const int local_iterations : {1, 3})
+            {
+              const NodeGrid grid            = grid_of(n);
+              StepperOptions options         = fixed_steps(GetParam(), scheme, 2e-4);
+              options.stepping.linear_method = method;
+              options.stepping.newton_floor  = 1e-13;
+              options.local_iterations       = local_iterations;
+              options.fields_together        = local_iterations == 1;
+              compare(grid,
+                      options,
+                      smooth_fields(grid),
+                      8e-4,
+                      1e-9,
+                      std::to_string(n[2]) + " planes, scheme " + std::to_string(static_cast<int>(scheme)) + ", method " +
+                        std::to_string(static_cast<int>(method)) + ", k = " + std::to_string(local_iterations));
+            }
+  }
+
+  TEST_P(GridSlabsTest, ErrorControlledStepsAreThoseOfOneRank)
+  {
+    for (const std::array<int, 3> n : {std::array<int, 3>{33, 129, 1}, {13, 12, 33}})
+      {
+        const NodeGrid grid               = grid_of(n);
+        StepperOptions options            = fixed_steps(GetParam(), Scheme::bdf2, 1e-5);
+        options.kinetics.gamma            = 300.;
+        options.stepping.error_controlled = true;
+        options.stepping.error_tolerance  = 1e-4;
+        options.stepping.newton_tolerance = 1e-8;
+        compare(grid, options, smooth_fields(grid, 0.02), 0.05, 1e-5, std::to_string(n[2]) + " planes");
+      }
+  }
+
+  TEST_P(GridSlabsTest, StepsAtTheAsynchronousBoundAreThoseOfOneRank)
+  {
+    const NodeGrid grid               = grid_of({40, 130, 1});
+    StepperOptions options            = fixed_steps(GetParam(), Scheme::bdf2, 1e-4);
+    options.stepping.bound_fraction   = 0.9;
+    options.stepping.error_controlled = false;
+    options.stepping.step_size        = 1e-3;
+    options.stepping.max_sweeps       = 20000;
+    const auto slabs                  = slabs_for(grid, 2);
+    if (slabs == nullptr)
+      GTEST_SKIP() << "one rank";
+    Stepper      whole(grid, options), parts(grid, options, slabs);
+    const Vector u = smooth_fields(grid), mine = own_part(*slabs, u);
+    whole.start(u.data());
+    parts.start(mine.data());
+    for (int step = 0; step < 5; ++step)
+      {
+        whole.advance(10., 1, 0.);
+        parts.advance(10., 1, 0.);
+        EXPECT_NEAR(parts.last_step().bound / whole.last_step().bound, 1., 1e-6);
+        EXPECT_NEAR(parts.last_step().step_size / whole.last_step().step_size, 1., 1e-6);
+        expect_same(parts.last_step().bound, "the bound");
+      }
+  }
+
+  TEST_P(GridSlabsTest, GoesOnAfterAResume)
+  {
+    const NodeGrid grid    = grid_of({33, 128, 1});
+    StepperOptions options = fixed_steps(GetParam(), Scheme::bdf2, 1e-4);
+    const auto     slabs   = slabs_for(grid, 2);
+    const Vector   initial = smooth_fields(grid), mine = slabs != nullptr ? own_part(*slabs, initial) : initial;
+    Stepper        whole(grid, options, slabs);
+    whole.start(mine.data());
+    whole.advance(1e-3, 1000, 5e-5);
+    const Stepper::State state = whole.state();
+    std::vector<Vector>  solutions(state.step_sizes.size() + 1, Vector(mine.size()));
+    for (std::size_t l = 0; l < solutions.size(); ++l)
+      whole.solution(solutions[l].data(), static_cast<int>(l));
+    Stepper second(grid, options, slabs_for(grid, 2));
+    second.resume(state, solutions);
+    Vector one(mine.size()), two(mine.size());
+    for (Stepper *stepper : {&whole, &second})
+      stepper->advance(2e-3, 1000, 5e-5);
+    whole.solution(one.data());
+    second.solution(two.data());
+    for (std::size_t i = 0; i < one.size(); ++i)
+      ASSERT_NEAR(one[i], two[i], 1e-10);
+    EXPECT_EQ(whole.step_number(), 20);
+    EXPECT_EQ(second.step_number(), 20);
+  }
+
+  TEST(GridSlabs, ShareOutAllPlanesAndAllCoarseOnes)
+  {
+    for (const int n : {9, 64, 65, 100, 131})
+      for (const int ranks : {1, 2, 3, 4})
+        {
+          const NodeGrid   grid = grid_of({12, n, 1});
+          const GridLevel  fine = make_levels(grid)[0], coarse = make_levels(grid)[1];
+          int              end = 0;
+          std::vector<int> offsets;
+          for (int r = 0; r < ranks; ++r)
+            {
+              const GridSlabs slabs(grid, r, ranks, Backend::host, nullptr);
+              EXPECT_EQ(slabs.first(), end);
+              EXPECT_GE(slabs.n_own(), 2);
+              EXPECT_EQ(slabs.first() % 2, 0);
+              EXPECT_EQ(slabs.own_grid().n_nodes(), 12l * slabs.n_own());
+              end += slabs.n_own();
+              offsets               = slabs.coarse_offsets(fine);
+              const GridLevel level = slabs.own_level(fine);
+              EXPECT_EQ(level.n[1], slabs.n_own() + slabs.has_below() + slabs.has_above());
+              const int first_known = slabs.first() - slabs.has_below();
+              for (int i = 0; i < level.n[1]; ++i)
+                EXPECT_EQ(level.axis[1].lower[i], fine.axis[1].lower[first_known + i]);
+              // a coarse line's fine lines are known to its owner
+              for (int j = offsets[r] / coarse.n[0]; j < offsets[r + 1] / coarse.n[0]; ++j)
+                for (int k = 0; k < 3; ++k)
+                  if (level.axis[1].restriction[3 * j + k] != 0.)
+                    {
+                      EXPECT_GE(level.axis[1].fine_node[j] + k - 1, 0);
+                      EXPECT_LT(level.axis[1].fine_node[j] + k - 1, level.n[1]);
+                    }
+            }
+          EXPECT_EQ(end, n);
+          EXPECT_EQ(offsets.front(), 0);
+          EXPECT_EQ(offsets.back(), coarse.n_nodes());
+          EXPECT_TRUE(std::is_sorted(offsets.begin(), offsets.end()));
+        }
+  }
+
+  TEST(GridSlabs, TooManyRanksAreNamed)
+  {
+    EXPECT_NE(GridSlabs::why_not(grid_of({20, 20, 1}), 2, Backend::cuda).find("20 nodes in y, too few for 2 ranks with at least 32 each"),
+              std::string::npos);
+    EXPECT_NE(GridSlabs::why_not(grid_of({20, 20, 7}), 4, Backend::host).find("7 nodes in z"), std::string::npos);
+    EXPECT_THROW(GridSlabs(grid_of({20, 20, 7}), 0, 4, Backend::host, nullptr), InvalidInput);
+    if (n_ranks() > 1)
+      {
+        const NodeGrid grid = grid_of({9, 8, 1});
+        const auto     slabs =
+          std::make_shared<GridSlabs>(grid, my_rank(), n_ranks(), Backend::host, make_slab_exchange(MPI_COMM_WORLD, Backend::host, false, 100, 100));
+        EXPECT_THROW(Stepper(grid, fixed_steps(Backend::reference, Scheme::bdf2, 1e-3), slabs), InvalidInput);
+      }
+  }
+
+  /** Without it the other ranks would wait in the first exchange for the one that has given up. */
+  TEST_P(GridSlabsTest, WhatFailsOnOneRankIsThrownOnAll)
+  {
+    const NodeGrid grid  = grid_of({34, 132, 1});
+    const auto     slabs = slabs_for(grid, 2);
+    for (int culprit = 0; slabs != nullptr && culprit < n_ranks(); ++culprit)
+      {
+        const StepperOptions good = fixed_steps(GetParam(), Scheme::bdf2, 1e-4);
+        StepperOptions       bad  = good;
+        bad.local_iterations      = -7 - culprit;
+        std::string said;
+        try
+          {
+            Stepper(grid, my_rank() == culprit ? bad : good, slabs);
+          }
+        catch (const InvalidInput &error)
+          {
+            said = error.what();
+          }
+        EXPECT_NE(said.find("local iterations is " + std::to_string(bad.local_iterations)), std::string::npos) << "said: " << said;
+        Stepper      stepper(grid, good, slabs); // the exchange is as good as before
+        const Vector mine = own_part(*slabs, smooth_fields(grid));
+        stepper.start(mine.data());
+        EXPECT_EQ(stepper.advance(2e-4, 100, 0.5e-4), StopReason::time_reached);
+      }
+  }
+} // namespace leopard::reaction_diffusion

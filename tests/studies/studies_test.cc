@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <solvers/base/errors.h>
+#include <applications/studies/papers/fault_run.h>
+#include <applications/studies/papers/faults.h>
+#include <applications/studies/papers/plain_crs.h>
+#include <applications/studies/papers/published.h>
+#include <applications/studies/papers/sample_statistics.h>
+#include <solvers/matrix/generators.h>
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <set>
+#include <sstream>
+
+namespace
+{
+  using namespace leopard;
+  using namespace leopard::studies;
+
+  Settings on_host()
+  {
+    Settings settings;
+    settings.backend = "host";
+    return settings;
+  }
+
+  TEST(Statistics, textbook_sample)
+  {
+    const Statistics s = statistics({2., 4., 4., 4., 5., 5., 7., 9.});
+    EXPECT_EQ(s.n, 8);
+    EXPECT_DOUBLE_EQ(s.mean, 5.);
+    EXPECT_DOUBLE_EQ(s.maximum, 9.);
+    EXPECT_DOUBLE_EQ(s.minimum, 2.);
+    EXPECT_DOUBLE_EQ(s.absolute_variation, 7.);
+    EXPECT_DOUBLE_EQ(s.relative_variation, 1.4);
+    EXPECT_DOUBLE_EQ(s.variance, 32. / 7.);
+    EXPECT_DOUBLE_EQ(s.standard_deviation, std::sqrt(32. / 7.));
+    EXPECT_DOUBLE_EQ(s.standard_error, std::sqrt(4. / 7.));
+  }
+
+  TEST(Statistics, one_sample_and_none)
+  {
+    EXPECT_EQ(statistics({3.}).variance, 0.);
+    EXPECT_THROW(statistics({}), InvalidInput);
+    EXPECT_THROW(median({}), InvalidInput);
+  }
+
+  TEST(Statistics, small_differences_of_large_numbers)
+  {
+    const Statistics s = statistics({1e9 + 1., 1e9 + 2., 1e9 + 3.});
+    EXPECT_DOUBLE_EQ(s.variance, 1.);
+    EXPECT_DOUBLE_EQ(s.mean, 1e9 + 2.);
+  }
+
+  TEST(Statistics, median_and_line)
+  {
+    EXPECT_EQ(median({5., 1., 3.}), 3.);
+    EXPECT_EQ(median({4., 1., 3., 2.}), 3.);
+    const Line line = fit_line({0., 1., 2.}, {1., 3., 5.});
+    EXPECT_NEAR(line.intercept, 1., 1e-15);
+    EXPECT_NEAR(line.slope, 2., 1e-15);
+    EXPECT_NEAR(line.deviation, 0., 1e-15);
+    EXPECT_THROW(fit_line({1., 1.}, {1., 2.}), InvalidInput);
+  }
+
+  TEST(Published, columns_belong_together)
+  {
+    for (const char *name : {"fv1", "trefethen"})
+      for (const auto &row : published::variation(name))
+        {
+          EXPECT_LE(row.minimum, row.mean);
+          EXPECT_LE(row.mean, row.maximum);
+          EXPECT_NEAR(std::sqrt(row.variance) / row.standard_deviation, 1., 1e-3) << name << " " << row.iteration;
+        }
+    EXPECT_EQ(published::variation("fv1").size(), 15u);
+    EXPECT_EQ(published::variation("trefethen").size(), 10u);
+    EXPECT_TRUE(published::variation("fv3").empty());
+  }
+
+  TEST(Faults, chosen_rows_are_different_sorted_and_reproducible)
+  {
+    const std::vector<int> rows = choose_rows(1000, 0.25, 7);
+    EXPECT_EQ(rows.size(), 250u);
+    EXPECT_EQ(std::set<int>(rows.begin(), rows.end()).size(), 250u);
+    EXPECT_TRUE(std::is_sorted(rows.begin(), rows.end()));
+    EXPECT_GE(rows.front(), 0);
+    EXPECT_LT(rows.back(), 1000);
+    EXPECT_EQ(rows, choose_rows(1000, 0.25, 7));
+    EXPECT_NE(rows, choose_rows(1000, 0.25, 8));
+    EXPECT_EQ(choose_rows(10, 1., 1).size(), 10u);
+    EXPECT_TRUE(choose_rows(10, 0., 1).empty());
+    EXPECT_THROW(choose_rows(10, 1.5, 1), InvalidInput);
+  }
+
+  TEST(Faults, stopped_rows_hold_the_diagonal_alone)
+  {
+    const CrsMatrix A       = five_point_matrix(4, 4, 0.1);
+    const CrsMatrix stopped = stop_rows(A, {5, 6});
+    stopped.validate();
+    EXPECT_EQ(stopped.row_offsets[6] - stopped.row_offsets[5], 1);
+    EXPECT_EQ(stopped.columns[stopped.row_offsets[5]], 5);
+    EXPECT_EQ(stopped.n_entries(), A.n_entries() - 8);
+    const std::vector<double> x(16, 3.), b = stopped_right_hand_side(A, std::vector<double>(16, 1.), {5, 6}, x);
+    EXPECT_DOUBLE_EQ(b[5], 3. * 4.1);
+    EXPECT_DOUBLE_EQ(b[4], 1.);
+  }
+
+  TEST(Faults, stopped_components_keep_their_values_and_the_others_go_on)
+  {
+    const Problem           problem{"five-point", five_point_matrix(12, 12, 0.1), std::vector<double>(144, 1.)};
+    const std::vector<int>  rows     = choose_rows(144, 0.25, 3);
+    const Settings          settings = on_host();
+    const BlockAsyncOptions options  = async(settings, 16, 5);
+    BlockAsync              method(problem.A, options);
+    Experiment              healthy(method, problem.b);
+    FaultRun                run(problem, healthy, options, settings, rows);
+    run.start();
+    run.iterate(10);
+    const std::vector<double> before = healthy.x();
+    run.stop();
+    run.iterate(300);
+    const double              stalled = run.relative_residual(); // also brings x back
+    const std::vector<double> after   = healthy.x();
+    for (const int i : rows)
+      EXPECT_NEAR(after[i], before[i], 1e-12);
+    run.iterate(100);
+    EXPECT_NEAR(run.relative_residual(), stalled, 1e-9 * stalled);
+    EXPECT_GT(stalled, 1e-6);
+    run.recover();
+    run.iterate(500);
+    EXPECT_LT(run.relative_residual(), 1e-12);
+  }
+
+  TEST(Faults, corruption_changes_the_rows_that_are_named)
+  {
+    EXPECT_EQ(corrupt({1., 2., 3.}, {1}, 0.5), (std::vector<double>{1., 3., 3.}));
+  }
+
+  /** r_t = factor^t. */
+  std::vector<double> geometric(double factor, int n)
+  {
+    std::vector<double> history(n + 1, 1.);
+    for (int t = 1; t <= n; ++t)
+      history[t] = history[t - 1] * factor;
+    return history;
+  }
+
+  TEST(Detection, nothing_is_suspected_where_convergence_is_as_expected)
+  {
+    const Calibration c = calibrate({geometric(0.5, 30), geometric(0.5, 30)}, 5, 1e-7);
+    EXPECT_NEAR(c.log_reduction[5], 5. * std::log(0.5), 1e-13);
+    EXPECT_TRUE(std::isnan(c.log_reduction[4]));
+    EXPECT_TRUE(std::isnan(c.log_reduction[29])); // 0.5^29 is below the floor
+    EXPECT_NEAR(delay(c, geometric(0.5, 30), 10), 0., 1e-12);
+    EXPECT_EQ(suspected_at(c, geometric(0.5, 30), 0.01), -1);
+  }
+
+  TEST(Detection, a_pause_is_the_iterations_it_lasts)
+  {
+    const Calibration   c       = calibrate({geometric(0.5, 30)}, 5, 1e-7);
+    std::vector<double> history = geometric(0.5, 30);
+    for (int t = 30; t >= 12; --t)
+      history[t] = history[t - 2]; // stands still for two iterations from 10 on
+    history[11] = history[10];
+    EXPECT_NEAR(delay(c, history, 12), 2., 1e-12);
+    EXPECT_EQ(suspected_at(c, history, 0.5), 11);
+    EXPECT_EQ(suspected_at(c, history, 1.5), 12);
+    EXPECT_EQ(suspected_at(c, history, 2.5), -1);
+    EXPECT_EQ(suspected_at(c, history, 0.5, 20), -1); // has left the window
+  }
+
+  TEST(Detection, growth_and_what_is_no_number_are_suspected)
+  {
+    const Calibration   c       = calibrate({geometric(0.5, 30)}, 5, 1e-7);
+    std::vector<double> history = geometric(0.5, 30);
+    history[15]                 = 1.;
+    EXPECT_GT(delay(c, history, 15), 5.);
+    EXPECT_EQ(suspected_at(c, history, 5.), 15);
+    history[15] = NAN;
+    EXPECT_EQ(suspected_at(c, history, 5.), 15);
+  }
+
+  TEST(Detection, wrong_calibrations_are_refused)
+  {
+    EXPECT_THROW(calibrate({}, 5, 0.), InvalidInput);
+    EXPECT_THROW(calibrate({geometric(0.5, 10), geometric(0.5, 11)}, 5, 0.), InvalidInput);
+    EXPECT_THROW(calibrate({geometric(0.5, 10)}, 0, 0.), InvalidInput);
+  }
+
+  TEST(PlainCrs, gives_the_iterates_of_block_async)
+  {
+    const CrsMatrix           A = trefethen_matrix(300);
+    const std::vector<double> b(300, 1.);
+    for (const int k : {1, 2, 5})
+      {
+        BlockAsyncOptions options;
+        options.block_size                      = 64;
+        options.local_iterations                = k;
+        options.n_threads                       = 1;
+        const std::unique_ptr<Relaxation> plain = make_plain_crs(A, 64, k, Backend::host, 1);
+        BlockAsync                        block(A, options);
+        Experiment                        first(*plain, b), second(block, b);
+        first.iterate(7);
+        second.iterate(7);
+        const std::vector<double> x = first.x(), y = second.x();
+        for (int i = 0; i < 300; ++i)
+          EXPECT_NEAR(x[i], y[i], 1e-14);
+        EXPECT_NEAR(first.relative_residual() / second.relative_residual(), 1., 1e-9);
+      }
+    EXPECT_THROW(make_plain_crs(A, 64, 0, Backend::host, 1), InvalidInput);
+  }
+
+  TEST(Reach, interpolates_and_tells_divergence)
+  {
+    const Problem problem{"five-point", five_point_matrix(12, 12, 0.5), std::vector<double>(144, 1.)};
+    BlockAsync    method(problem.A, async(on_host(), 16, 5));
+    Experiment    experiment(method, problem.b);
+    const Reached reached = reach(experiment, 1e-8, 1000);
+    EXPECT_TRUE(reached.converged);
+    experiment.start();
+    experiment.iterate(static_cast<int>(std::ceil(reached.iterations)));
+    EXPECT_LE(experiment.relative_residual(), 1e-8);
+    experiment.start();
+    experiment.iterate(static_cast<int>(std::ceil(reached.iterations)) - 1);
+    EXPECT_GT(experiment.relative_residual(), 1e-8);
+    EXPECT_GT(reached.seconds, 0.);
+
+    const CrsMatrix strong = five_point_matrix(12, 12, -2.); // not even definite
+    BlockAsync      wild(strong, async(on_host(), 16, 1));
+    Experiment      diverging(wild, problem.b);
+    const Reached   no = reach(diverging, 1e-8, 5000);
+    EXPECT_TRUE(no.diverged);
+    EXPECT_EQ(no.iterations_text(), "diverges");
+    EXPECT_TRUE(std::isnan(no.seconds));
+  }
+
+  TEST(Reports, findings_are_sentences_and_cells_are_quoted)
+  {
+    std::ostringstream out;
+    Report             report(out, "");
+    report.finding("T Table 1", "water is wet", true, "100 percent");
+    report.finding("T Table 2", "fire is cold", false, "700 C");
+    report.undecided("T Table 3", "it rains", "nobody looked");
+    report.finish();
+    EXPECT_EQ(out.str(),
+              "finding of the paper (T Table 1): water is wet: holds: measured 100 percent\n"
+              "finding of the paper (T Table 2): fire is cold: does not hold: measured 700 C\n"
+              "finding of the paper (T Table 3): it rains: is not decided here: nobody looked\n");
+    Table table("a, b", {"x", "y"});
+    table.add_row({cell(1.5, "%.1f"), cell(NAN)});
+    EXPECT_THROW(table.add_row({"1"}), InvalidInput);
+    std::ostringstream csv;
+    table.write_csv(csv);
+    EXPECT_EQ(csv.str(), "\"a, b\"\nx,y\n1.5,-\n\n");
+  }
+
+  TEST(Problems, are_generated_or_looked_for)
+  {
+    EXPECT_EQ(load_problem("trefethen-50", on_host()).A.n_rows, 50);
+    EXPECT_EQ(load_problem("five-point-5", on_host()).A.n_rows, 25);
+    EXPECT_THROW(load_problem("five-point-x", on_host()), InvalidInput);
+    EXPECT_THROW(load_problem("nowhere", on_host()), InvalidInput);
+  }
+
+  TEST(Reached, needs_infinitely_many_iterations_where_it_does_not_converge)
+  {
+    Reached reached;
+    reached.iterations = 50.;
+    EXPECT_EQ(reached.iterations_needed(), HUGE_VAL); // so that whatever converges has needed fewer
+    EXPECT_EQ(reached.iterations_text(), "> 50");
+    reached.converged = true;
+    EXPECT_EQ(reached.iterations_needed(), 50.);
+    EXPECT_EQ(reached.iterations_text(), "50.0");
+  }
+} // namespace
