@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <applications/run/analysis.h>
 #include <applications/run/choices.h>
-#include <applications/run/collective.h>
+#include <applications/base/collective.h>
+#include <applications/base/log.h>
+#include <applications/base/stop_signal.h>
+#include <applications/run/analyze_problem.h>
 #include <applications/run/describe_mesh.h>
-#include <applications/run/log.h>
 #include <applications/run/reference.h>
 #include <applications/run/run.h>
-#include <applications/run/stop_signal.h>
 #include <applications/run/unused_entries.h>
+#include <applications/studies/smoother_study.h>
 #include <solvers/base/errors.h>
 #include <solvers/device/device.h>
 
@@ -119,7 +120,7 @@ int main(int argc, char **argv)
         return 0;
       install_stop_signal_handlers(); // until here a signal ends the program at once: nothing would be lost
       const OpenMode mode = arguments.overwrite ? OpenMode::overwrite : arguments.resume ? OpenMode::resume : OpenMode::fresh;
-      RunRequest     request{arguments.file, arguments.overrides, mode, ""};
+      RunRequest     request{arguments.file, arguments.overrides, mode, "", {check_smoother_study, run_smoother_study}};
       for (int i = 0; i < argc; ++i)
         request.command += (i > 0 ? " " : "") + std::string(argv[i]);
       std::string status;

@@ -2,12 +2,12 @@
 // Speed of block-asynchronous iteration on a GPU, beside cuSPARSE in the same run: time of a global iteration, and time to a solution.
 #include "conjugate_gradients.h"
 
-#include <solvers/matrix/device_matrix.h>
 #include <solvers/base/errors.h>
 #include <solvers/block_async/block_async.h>
 #include <solvers/device/device.h>
 #include <solvers/device/device_vector.h>
 #include <solvers/matrix/analysis.h>
+#include <solvers/matrix/device_matrix.h>
 #include <solvers/matrix/generators.h>
 #include <solvers/matrix/matrix_market.h>
 #include <solvers/matrix/stencil.h>

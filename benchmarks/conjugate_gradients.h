@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <solvers/matrix/device_matrix.h>
 #include <solvers/device/device.h>
 #include <solvers/device/device_vector.h>
+#include <solvers/matrix/device_matrix.h>
 
 namespace leopard
 {

@@ -4,8 +4,8 @@
 #include "conjugate_gradients.h"
 #include "tensor_elements.h"
 
-#include <solvers/matrix/device_matrix.h>
 #include <solvers/base/errors.h>
+#include <solvers/matrix/device_matrix.h>
 #include <solvers/multigrid/multigrid.h>
 
 #include <CLI/CLI.hpp>

@@ -2,9 +2,9 @@
 // Time loops of pattern formation: the run of the thesis, large grids on GPUs, one a rank, and SUNDIALS beside the host backend.
 #include "pattern_formation.h"
 
+#include <applications/reaction_diffusion_mpi/make_grid_slabs.h>
 #include <solvers/base/errors.h>
 #include <solvers/device/device.h>
-#include <applications/reaction_diffusion_mpi/make_grid_slabs.h>
 #include <solvers/distributed/stencil/make_slab_exchange.h>
 
 #include <CLI/CLI.hpp>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "discretization.h"
 
-#include <applications/run/collective.h>
-#include <applications/run/stop_signal.h>
+#include <applications/base/collective.h>
+#include <applications/base/stop_signal.h>
 
 #include <deal.II/base/quadrature_lib.h>
 #include <deal.II/fe/fe_values.h>

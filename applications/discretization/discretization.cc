@@ -3,9 +3,9 @@
 
 #include "simplex_refinement.h"
 
-#include <applications/run/collective.h>
-#include <applications/run/log.h>
-#include <applications/run/stop_signal.h>
+#include <applications/base/collective.h>
+#include <applications/base/log.h>
+#include <applications/base/stop_signal.h>
 #include <solvers/base/errors.h>
 
 #include <deal.II/base/parameter_handler.h>

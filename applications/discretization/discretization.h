@@ -4,7 +4,7 @@
 #include "mesh.h"
 #include "semi_discrete_system.h"
 
-#include <applications/linear_solvers/level_source.h>
+#include <applications/discretization/level_source.h>
 #include <applications/problems/problem.h>
 
 #include <deal.II/base/quadrature.h>

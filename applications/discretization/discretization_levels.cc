@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "discretization.h"
 
-#include <applications/run/collective.h>
+#include <applications/base/collective.h>
 #include <solvers/base/errors.h>
 #include <solvers/dealii/multigrid_hierarchy.h>
 

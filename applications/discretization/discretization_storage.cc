@@ -3,8 +3,8 @@
 
 #include "simplex_refinement.h"
 
-#include <applications/run/collective.h>
-#include <applications/run/files.h>
+#include <applications/base/collective.h>
+#include <applications/base/files.h>
 
 #include <deal.II/distributed/solution_transfer.h>
 #include <deal.II/distributed/tria.h>

@@ -4,7 +4,7 @@
 #include "gmsh_file.h"
 #include "gmsh_triangulation.h"
 
-#include <applications/run/collective.h>
+#include <applications/base/collective.h>
 #include <solvers/base/errors.h>
 
 #include <deal.II/base/parameter_handler.h>

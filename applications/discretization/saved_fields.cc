@@ -4,7 +4,7 @@
 #include "semi_discrete_system.h"
 #include "simplex_refinement.h"
 
-#include <applications/run/collective.h>
+#include <applications/base/collective.h>
 #include <solvers/base/errors.h>
 
 #include <deal.II/distributed/solution_transfer.h>

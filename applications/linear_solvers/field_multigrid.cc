@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "field_multigrid.h"
 
-#include <applications/run/log.h>
+#include <applications/base/log.h>
 #include <solvers/base/errors.h>
 #include <solvers/dealii/krylov_coarse_solver.h>
 #include <solvers/distributed/gathered_coarse_solver.h>

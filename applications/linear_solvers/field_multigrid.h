@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "level_source.h"
 #include "linear_solver.h"
 
+#include <applications/discretization/level_source.h>
 #include <solvers/dealii/precondition_multigrid.h>
 #include <solvers/multigrid/find_stencil.h>
 

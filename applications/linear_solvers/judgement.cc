@@ -3,7 +3,7 @@
 
 #include "linear_solver.h"
 
-#include <applications/run/log.h>
+#include <applications/base/log.h>
 
 #include <algorithm>
 #include <cmath>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "implementation.h"
 
-#include <applications/run/log.h>
-#include <applications/run/stop_signal.h>
+#include <applications/base/log.h>
+#include <applications/base/stop_signal.h>
 #include <solvers/base/errors.h>
 #include <solvers/dealii/vector_norm.h>
 #include <solvers/device/device.h>

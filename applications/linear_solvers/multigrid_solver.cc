@@ -2,8 +2,8 @@
 #include "field_multigrid.h"
 #include "implementation.h"
 
-#include <applications/run/log.h>
-#include <applications/run/stop_signal.h>
+#include <applications/base/log.h>
+#include <applications/base/stop_signal.h>
 #include <solvers/base/errors.h>
 #include <solvers/base/norms.h>
 #include <solvers/device/device_vector.h>

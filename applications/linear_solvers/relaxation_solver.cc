@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "implementation.h"
 
-#include <applications/run/collective.h>
-#include <applications/run/log.h>
-#include <applications/run/stop_signal.h>
+#include <applications/base/collective.h>
+#include <applications/base/log.h>
+#include <applications/base/stop_signal.h>
 #include <solvers/base/errors.h>
 #include <solvers/device/device_vector.h>
 #include <solvers/matrix/analysis.h>

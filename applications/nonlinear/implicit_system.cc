@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "implicit_system.h"
 
+#include <applications/base/log.h>
 #include <applications/discretization/semi_discrete_system.h>
 #include <applications/problems/problem.h>
-#include <applications/run/log.h>
 #include <solvers/dealii/vector_norm.h>
 
 #include <deal.II/base/mpi.h>

@@ -3,9 +3,9 @@
 
 #include "implicit_system.h"
 
-#include <applications/linear_solvers/level_source.h>
+#include <applications/base/log.h>
+#include <applications/discretization/level_source.h>
 #include <applications/linear_solvers/linear_correction.h>
-#include <applications/run/log.h>
 #include <solvers/base/errors.h>
 #include <solvers/base/norms.h>
 #include <solvers/dealii/vector_norm.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "convergence_table.h"
 
-#include <applications/run/files.h>
-#include <applications/run/log.h>
+#include <applications/base/files.h>
+#include <applications/base/log.h>
 
 #include <cmath>
 

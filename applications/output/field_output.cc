@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "field_output.h"
 
-#include <applications/run/collective.h>
-#include <applications/run/files.h>
-#include <applications/run/log.h>
-#include <applications/run/run_directory.h>
+#include <applications/base/collective.h>
+#include <applications/base/files.h>
+#include <applications/base/log.h>
+#include <applications/base/run_directory.h>
 #include <solvers/base/errors.h>
 
 #include <deal.II/numerics/data_out.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "found_pattern.h"
 
-#include <applications/run/log.h>
+#include <applications/base/log.h>
 
 #include <nlohmann/json.hpp>
 

@@ -3,8 +3,8 @@
 
 #include "field_measures.h"
 
+#include <applications/base/log.h>
 #include <applications/discretization/uniform_grid.h>
-#include <applications/run/log.h>
 #include <applications/symbolic/differentiate.h>
 #include <solvers/base/errors.h>
 

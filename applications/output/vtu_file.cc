@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "vtu_file.h"
 
-#include <applications/run/collective.h>
+#include <applications/base/collective.h>
 
 #include <deal.II/base/utilities.h>
 

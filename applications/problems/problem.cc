@@ -6,8 +6,8 @@
 #include "reaction_diffusion/reaction_diffusion.h"
 #include "turing/turing.h"
 
-#include <solvers/base/errors.h>
 #include <applications/reaction_diffusion/kinetics/kinetics_choice.h>
+#include <solvers/base/errors.h>
 
 #include <deal.II/base/parameter_handler.h>
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stepper.h"
 
-#include <solvers/base/errors.h>
 #include "engine.h"
+
+#include <solvers/base/errors.h>
 
 #include <algorithm>
 #include <cmath>

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <solvers/block_async/block_async.h>
-#include "rules/controller.h"
 #include "grid/grid_slabs.h"
 #include "kinetics/kinetics_choice.h"
 #include "mesh/mesh_laplacian.h"
 #include "mesh/mesh_parts.h"
+#include "rules/controller.h"
+
+#include <solvers/block_async/block_async.h>
 
 #include <functional>
 #include <memory>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "../reaction_diffusion/grid/grid_slabs.h"
+#include <applications/reaction_diffusion/grid/grid_slabs.h>
 
 #include <mpi.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "../reaction_diffusion/mesh/mesh_parts.h"
+#include <applications/reaction_diffusion/mesh/mesh_parts.h>
 #include <solvers/relaxation/relaxation.h>
 
 #include <mpi.h>

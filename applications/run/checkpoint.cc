@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "checkpoint.h"
 
-#include "collective.h"
-#include "files.h"
-#include "log.h"
-#include "manifest.h"
-#include "run_directory.h"
+#include <applications/base/collective.h>
+#include <applications/base/files.h>
+#include <applications/base/log.h>
+#include <applications/base/manifest.h>
+#include <applications/base/run_directory.h>
 
 #include <solvers/base/errors.h>
 

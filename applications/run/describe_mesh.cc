@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "describe_mesh.h"
 
-#include "collective.h"
-#include "log.h"
 #include "parameters.h"
 
+#include <applications/base/collective.h>
+#include <applications/base/log.h>
 #include <applications/discretization/gmsh_file.h>
 #include <applications/discretization/mesh.h>
 #include <solvers/base/errors.h>

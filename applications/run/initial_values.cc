@@ -2,13 +2,13 @@
 #include "initial_values.h"
 
 #include "checkpoint.h"
-#include "collective.h"
-#include "log.h"
-#include "parameter_file.h"
 #include "parameters.h"
 #include "provenance.h"
 #include "simulation.h"
 
+#include <applications/base/collective.h>
+#include <applications/base/log.h>
+#include <applications/base/parameter_file.h>
 #include <applications/discretization/saved_fields.h>
 #include <applications/output/vtu_fields.h>
 #include <applications/output/vtu_file.h>

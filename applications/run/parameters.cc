@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "parameters.h"
 
-#include "collective.h"
-#include "parameter_file.h"
 #include "solver_task.h"
 
+#include <applications/base/collective.h>
+#include <applications/base/parameter_file.h>
 #include <solvers/base/errors.h>
 
 #include <deal.II/base/parameter_handler.h>

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <applications/base/arithmetic.h>
+#include <applications/base/entry_documentation.h>
 #include <applications/discretization/discretization.h>
 #include <applications/linear_solvers/linear_solver.h>
 #include <applications/nonlinear/newton.h>
 #include <applications/output/pattern_measures.h>
 #include <applications/problems/problem.h>
-#include <applications/run/arithmetic.h>
-#include <applications/run/entry_documentation.h>
 #include <applications/run/sweep.h>
-#include <applications/studies/smoother_study_parameters.h>
+#include <applications/studies/parameters/smoother_study_parameters.h>
 #include <applications/time_stepping/time_loop.h>
 
 #include <memory>

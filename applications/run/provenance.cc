@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "provenance.h"
 
-#include "collective.h"
-#include "files.h"
+#include <applications/base/collective.h>
+#include <applications/base/files.h>
 
 #include <leopard/version.h>
 

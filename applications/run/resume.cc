@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "resume.h"
 
-#include "collective.h"
 #include "entries.h"
-#include "log.h"
-#include "parameter_file.h"
 #include "parameters.h"
 #include "provenance.h"
-#include "run_directory.h"
 #include "simulation.h"
 
+#include <applications/base/collective.h>
+#include <applications/base/log.h>
+#include <applications/base/parameter_file.h>
+#include <applications/base/run_directory.h>
 #include <solvers/base/errors.h>
 
 #include <nlohmann/json.hpp>

@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "run.h"
 
-#include "analysis.h"
+#include "analyze_problem.h"
 #include "choices.h"
-#include "collective.h"
-#include "files.h"
-#include "log.h"
 #include "provenance.h"
 #include "simulation.h"
-#include "stop_signal.h"
 #include "unused_entries.h"
 
-#include <applications/studies/smoother_study.h>
+#include <applications/base/collective.h>
+#include <applications/base/files.h>
+#include <applications/base/log.h>
+#include <applications/base/stop_signal.h>
 #include <solvers/base/errors.h>
 #include <solvers/device/device.h>
 
@@ -57,7 +56,7 @@ namespace leopard
     const std::string backend = parameters.choose_backend(comm, place);
     const bool        study   = parameters.study != "none";
     if (study)
-      check_smoother_study(request.mode, comm);
+      request.study.check(request.mode, comm);
     RunDirectory directory(parameters.directory, request.mode, comm);
     if (request.mode == OpenMode::resume)
       require_kind_of_run(directory, false, comm);
@@ -108,7 +107,7 @@ namespace leopard
                       " is not symmetric, and cg may take several times as many iterations\n  to try: 'Linear solver/Schedule' = synchronous, "
                       "or 'Linear solver/Method' = gmres");
         throw_if_stop_requested(comm);
-        const RunContext context{comm, parameters, directory, request.mode, log, provenance, beginning, begin};
+        const RunContext context{comm, parameters, directory, request.mode, log, provenance, beginning, request.study, begin};
         if (study)
           report_unused_entries(context, false);
         else

@@ -2,7 +2,8 @@
 #pragma once
 
 #include "parameters.h"
-#include "run_directory.h"
+
+#include <applications/base/run_directory.h>
 
 #include <mpi.h>
 
@@ -12,6 +13,16 @@
 namespace leopard
 {
   class Log;
+  struct RunContext;
+
+  /** What studies smoothers. It stands above the runs, and is handed in by the program. */
+  struct StudyRunner
+  {
+    /** What is to be known before the run directory is touched. Collective. @throws Error. */
+    void (*check)(OpenMode mode, MPI_Comm comm);
+    /** Runs the study. @return the status for the log and run.json. Collective. @throws Error. */
+    std::string (*run)(const RunContext &context);
+  };
 
   /** What the command line asks for. */
   struct RunRequest
@@ -20,6 +31,7 @@ namespace leopard
     std::vector<std::string> overrides; ///< "Section/Entry=value"
     OpenMode                 mode = OpenMode::fresh;
     std::string              command; ///< the whole command line
+    StudyRunner              study;
   };
 
   /**

@@ -3,7 +3,7 @@
 
 #include "parameters.h"
 #include "resume.h"
-#include "run_directory.h"
+#include "run.h"
 
 #include <mpi.h>
 
@@ -19,13 +19,14 @@ namespace leopard
   /** What a run has around it. */
   struct RunContext
   {
-    MPI_Comm          comm;
-    const Parameters &parameters;
-    RunDirectory     &directory;
-    OpenMode          mode;
-    Log              &log;
-    Provenance       &provenance;
-    const Beginning  &beginning;
+    MPI_Comm           comm;
+    const Parameters  &parameters;
+    RunDirectory      &directory;
+    OpenMode           mode;
+    Log               &log;
+    Provenance        &provenance;
+    const Beginning   &beginning;
+    const StudyRunner &study;
     /**
      * To be called before the first file is written, and after all that can be checked has been, with the names to be written (RunDirectory::begin()): the run
      * that is there is deleted if it is to be. Collective.

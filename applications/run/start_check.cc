@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "start_check.h"
 
-#include "log.h"
 #include "parameters.h"
 
+#include <applications/base/log.h>
 #include <applications/output/cosine_spectrum.h>
 
 #include <algorithm>

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "checkpoint.h"
-#include "collective.h"
 #include "initial_values.h"
-#include "log.h"
 #include "provenance.h"
 #include "simulation.h"
-#include "stop_signal.h"
 #include "unused_entries.h"
 
+#include <applications/base/collective.h>
+#include <applications/base/log.h>
+#include <applications/base/stop_signal.h>
 #include <applications/linear_solvers/linear_correction.h>
 #include <applications/nonlinear/implicit_system.h>
 #include <applications/output/convergence_table.h>

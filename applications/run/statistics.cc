@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "statistics.h"
 
-#include "collective.h"
-#include "files.h"
-#include "log.h"
+#include <applications/base/collective.h>
+#include <applications/base/files.h>
+#include <applications/base/log.h>
 
 #include <cstdlib>
 #include <fstream>

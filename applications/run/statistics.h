@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "files.h"
+#include <applications/base/files.h>
 
 #include <mpi.h>
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sweep.h"
 
-#include "arithmetic.h"
-#include "log.h"
-#include "parameter_file.h"
+#include <applications/base/arithmetic.h>
+#include <applications/base/log.h>
+#include <applications/base/parameter_file.h>
 
 #include <solvers/base/errors.h>
 

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "collective.h"
 #include "entries.h"
-#include "files.h"
-#include "log.h"
-#include "manifest.h"
 #include "provenance.h"
 #include "resume.h"
 #include "run.h"
 #include "simulation.h"
-#include "stop_signal.h"
 #include "sweep_table.h"
 
+#include <applications/base/collective.h>
+#include <applications/base/files.h>
+#include <applications/base/log.h>
+#include <applications/base/manifest.h>
+#include <applications/base/stop_signal.h>
 #include <solvers/base/errors.h>
 
 #include <deal.II/base/mpi.h>
@@ -292,7 +292,9 @@ namespace leopard
       Provenance       not_written("", comm, "");
       const Beginning  from_nothing;
       const RunContext context{
-        comm, own, directory, single.mode, quiet, not_written, from_nothing, [](const std::vector<std::string> &) { throw AllChecked(); }};
+        comm, own, directory, single.mode, quiet, not_written, from_nothing, single.study, [](const std::vector<std::string> &) {
+          throw AllChecked();
+        }};
       try
         {
           run_simulation(context);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sweep_table.h"
 
-#include "files.h"
-#include "log.h"
+#include <applications/base/files.h>
+#include <applications/base/log.h>
 
 #include <applications/studies/papers/study_report.h>
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "run_directory.h"
 #include "sweep.h"
+
+#include <applications/base/run_directory.h>
 
 #include <string>
 #include <vector>

@@ -1,20 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "checkpoint.h"
 #include "choices.h"
-#include "collective.h"
 #include "initial_values.h"
-#include "log.h"
 #include "provenance.h"
 #include "simulation.h"
 #include "statistics.h"
 #include "unused_entries.h"
 
+#include <applications/base/collective.h>
+#include <applications/base/log.h>
 #include <applications/discretization/uniform_grid.h>
 #include <applications/nonlinear/implicit_system.h>
 #include <applications/output/convergence_table.h>
 #include <applications/output/field_output.h>
 #include <applications/output/pattern_measures.h>
-#include <applications/studies/smoother_study.h>
 #include <applications/time_stepping/fused_steps.h>
 #include <applications/time_stepping/time_loop.h>
 #include <solvers/base/errors.h>
@@ -386,7 +385,7 @@ namespace leopard
   std::string run_simulation(const RunContext &context)
   {
     if (context.parameters.study == "smoothers")
-      return run_smoother_study(context);
+      return context.study.run(context);
     const bool time_dependent = context.parameters.problem->time_dependent();
     if (context.parameters.mesh.is_surface())
       return time_dependent ? run_time_dependent<2, 3>(context) : run_stationary<2, 3>(context);

@@ -2,10 +2,11 @@
 #include "unused_entries.h"
 
 #include "entries.h"
-#include "log.h"
 #include "parameters.h"
 #include "provenance.h"
 #include "simulation.h"
+
+#include <applications/base/log.h>
 
 #include <deal.II/base/mpi.h>
 

@@ -5,11 +5,11 @@
 #include "smoother_tables.h"
 #include "thesis_smoothers.h"
 
-#include <applications/run/collective.h>
-#include <applications/run/files.h>
-#include <applications/run/log.h>
+#include <applications/base/collective.h>
+#include <applications/base/files.h>
+#include <applications/base/log.h>
+#include <applications/base/stop_signal.h>
 #include <applications/run/provenance.h>
-#include <applications/run/stop_signal.h>
 #include <solvers/base/errors.h>
 
 #include <deal.II/base/mpi.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "smoother_tables.h"
 
-#include <applications/run/log.h>
+#include <applications/base/log.h>
 
 #include <cmath>
 #include <sstream>

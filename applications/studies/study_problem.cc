@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "study_problem.h"
 
+#include <applications/base/log.h>
 #include <applications/discretization/discretization.h>
 #include <applications/linear_solvers/linear_solver.h>
-#include <applications/run/log.h>
 #include <solvers/base/errors.h>
 #include <solvers/dealii/krylov_coarse_solver.h>
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "thesis_smoothers.h"
 
-#include <applications/run/log.h>
-#include <solvers/base/errors.h>
+#include <applications/base/log.h>
 #include <applications/studies/papers/published.h>
+#include <solvers/base/errors.h>
 
 #include <algorithm>
 #include <cmath>

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fused_steps.h"
 
+#include <applications/discretization/level_source.h>
 #include <applications/discretization/semi_discrete_system.h>
-#include <applications/linear_solvers/level_source.h>
 #include <applications/linear_solvers/linear_solver.h>
 #include <applications/problems/problem.h>
+#include <applications/reaction_diffusion/kinetics/kinetics_choice.h>
 #include <applications/reaction_diffusion_mpi/make_grid_slabs.h>
 #include <applications/reaction_diffusion_mpi/make_mesh_ranks.h>
-#include <applications/reaction_diffusion/kinetics/kinetics_choice.h>
 
 #include <deal.II/base/mpi.h>
 #include <deal.II/base/point.h>

@@ -6,8 +6,8 @@
 #include <applications/discretization/growth.h>
 #include <applications/discretization/uniform_grid.h>
 #include <applications/nonlinear/newton.h>
-#include <solvers/dealii/trilinos_matrix.h>
 #include <applications/reaction_diffusion/stepper.h>
+#include <solvers/dealii/trilinos_matrix.h>
 
 #include <deal.II/base/mpi_noncontiguous_partitioner.h>
 

@@ -2,11 +2,11 @@
 #include "fused_steps.h"
 #include "time_integrator.h"
 
+#include <applications/base/log.h>
+#include <applications/base/stop_signal.h>
 #include <applications/discretization/semi_discrete_system.h>
 #include <applications/nonlinear/implicit_system.h>
 #include <applications/problems/problem.h>
-#include <applications/run/log.h>
-#include <applications/run/stop_signal.h>
 #include <solvers/base/errors.h>
 
 #include <cmath>

@@ -3,10 +3,10 @@
 
 #include "fused_steps.h"
 
+#include <applications/base/log.h>
 #include <applications/discretization/semi_discrete_system.h>
 #include <applications/nonlinear/implicit_system.h>
 #include <applications/problems/problem.h>
-#include <applications/run/log.h>
 #include <solvers/base/errors.h>
 #include <solvers/dealii/vector_norm.h>
 

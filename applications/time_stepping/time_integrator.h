@@ -6,8 +6,8 @@
 
 #include <applications/discretization/growth.h>
 #include <applications/nonlinear/newton.h>
-#include <solvers/dealii/trilinos_matrix.h>
 #include <applications/reaction_diffusion/rules/controller.h>
+#include <solvers/dealii/trilinos_matrix.h>
 
 #include <functional>
 #include <memory>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "time_loop.h"
 
-#include <applications/run/log.h>
-#include <applications/run/stop_signal.h>
+#include <applications/base/log.h>
+#include <applications/base/stop_signal.h>
 #include <solvers/base/errors.h>
 #include <solvers/base/norms.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "time_parameters.h"
 
-#include <applications/run/log.h>
+#include <applications/base/log.h>
 #include <solvers/base/errors.h>
 
 #include <deal.II/base/parameter_handler.h>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "time_integrator.h"
 
+#include <applications/base/log.h>
 #include <applications/discretization/semi_discrete_system.h>
 #include <applications/nonlinear/implicit_system.h>
 #include <applications/problems/problem.h>
-#include <applications/run/log.h>
 #include <solvers/base/errors.h>
 
 #include <deal.II/base/mpi.h>

@@ -3,8 +3,8 @@
 
 #include "../device/device.h"
 #include "../device/device_vector.h"
-#include "../relaxation/relaxation.h"
 #include "../matrix/device_matrix.h"
+#include "../relaxation/relaxation.h"
 #include "trilinos_matrix.h"
 
 namespace leopard

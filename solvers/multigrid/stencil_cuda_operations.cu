@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "../base/errors.h"
-#include "../device/partial_sums.cuh"
 #include "../device/device_array.h"
+#include "../device/partial_sums.cuh"
 #include "operations.h"
 #include "stencil_level_kernels.cuh"
 

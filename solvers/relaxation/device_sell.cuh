@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "../device/partial_sums.cuh"
 #include "../device/cuda_error.cuh"
 #include "../device/device_array.h"
+#include "../device/partial_sums.cuh"
 #include "../matrix/crs_matrix.h"
 #include "diagonal.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Who reads an entry, and what --resume allows for it.
+#include <applications/base/log.h>
+#include <applications/base/parameter_file.h>
 #include <applications/run/entries.h>
-#include <applications/run/log.h>
-#include <applications/run/parameter_file.h>
 #include <applications/run/parameters.h>
 #include <applications/run/resume.h>
 #include <applications/run/run.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <applications/studies/list_syntax.h>
-#include <applications/studies/smoother_choice.h>
-#include <applications/studies/smoother_study_parameters.h>
+#include <applications/studies/parameters/list_syntax.h>
+#include <applications/studies/parameters/smoother_choice.h>
+#include <applications/studies/parameters/smoother_study_parameters.h>
 #include <applications/studies/smoother_tables.h>
 #include <applications/studies/study_problem.h>
 #include <applications/studies/thesis_smoothers.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <applications/problems/turing/kinetics.h>
+#include <applications/reaction_diffusion/kinetics/kinetics_choice.h>
 #include <applications/symbolic/differentiate.h>
 #include <solvers/base/errors.h>
-#include <applications/reaction_diffusion/kinetics/kinetics_choice.h>
 
 #include <gtest/gtest.h>
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <applications/base/collective.h>
+#include <applications/base/files.h>
+#include <applications/base/log.h>
+#include <applications/base/parameter_file.h>
 #include <applications/output/convergence_table.h>
 #include <applications/problems/problem.h>
 #include <applications/problems/turing/kinetics.h>
-#include <applications/run/collective.h>
-#include <applications/run/files.h>
-#include <applications/run/log.h>
-#include <applications/run/parameter_file.h>
 #include <solvers/base/errors.h>
 #include <tests/solvers/file_size_limit.h>
 

@@ -2,8 +2,8 @@
 // The time loop on meshes that are no grid.
 #include "triangles.h"
 
-#include <solvers/base/errors.h>
 #include <applications/reaction_diffusion/mesh/mesh_hierarchy.h>
+#include <solvers/base/errors.h>
 
 #include <array>
 #include <cstdint>

@@ -2,8 +2,8 @@
 // The time loop of reaction-diffusion systems: equations, orders, step control, backends against the direct solver.
 #include "reaction_diffusion_test.h"
 
-#include <solvers/base/errors.h>
 #include <applications/reaction_diffusion/rules/node_system.h>
+#include <solvers/base/errors.h>
 
 #include <array>
 #include <numeric>

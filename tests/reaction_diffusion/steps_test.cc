@@ -2,8 +2,8 @@
 // Step sizes of the time loop: the error estimates of all schemes, and steps at the asynchronous bound.
 #include "reaction_diffusion_test.h"
 
-#include <solvers/base/errors.h>
 #include <applications/reaction_diffusion/rules/node_system.h>
+#include <solvers/base/errors.h>
 
 #include <algorithm>
 #include <limits>

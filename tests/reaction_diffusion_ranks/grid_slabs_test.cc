@@ -3,8 +3,8 @@
 #include "../reaction_diffusion/reaction_diffusion_test.h"
 #include "../solvers_distributed/ranks_test.h"
 
-#include <solvers/base/errors.h>
 #include <applications/reaction_diffusion_mpi/make_grid_slabs.h>
+#include <solvers/base/errors.h>
 
 #include <algorithm>
 

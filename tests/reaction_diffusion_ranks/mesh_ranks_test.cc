@@ -3,9 +3,9 @@
 #include "../reaction_diffusion/triangles.h"
 #include "../solvers_distributed/ranks_test.h"
 
-#include <solvers/base/errors.h>
-#include <applications/reaction_diffusion_mpi/make_mesh_ranks.h>
 #include <applications/reaction_diffusion/mesh/mesh_hierarchy.h>
+#include <applications/reaction_diffusion_mpi/make_mesh_ranks.h>
+#include <solvers/base/errors.h>
 
 #include <algorithm>
 

@@ -27,7 +27,7 @@ ROOMS = (
     "applications/reaction_diffusion/mesh", "applications/reaction_diffusion", "applications/reaction_diffusion/host",
     "applications/reaction_diffusion/cuda", "applications/reaction_diffusion_mpi", "applications/symbolic", "applications/base", "applications/problems",
     "applications/discretization", "applications/linear_solvers", "applications/nonlinear", "applications/time_stepping", "applications/output",
-    "applications/studies/papers", "applications/run", "applications/studies", "applications")
+    "applications/studies/papers", "applications/studies/parameters", "applications/run", "applications/studies", "applications")
 WITH_GOAL = re.compile(r" [<>]=? [^<>;=&|?]*\b\w*(goal|tolerance)\b(?!(\(\))? [<>=!]+ [01]\.)|\bgoal(\(\))? [<>]=? (?!\d)")
 PLAIN_NORM = re.compile(r"(\.|->)l2_norm\(\)")
 

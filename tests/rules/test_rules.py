@@ -27,17 +27,51 @@ class Rules(unittest.TestCase):
                 ("solvers/matrix/a.cc", "#include <deal.II/base/mpi.h>"),
                 ("solvers/block_async/a.h", "#include <mpi.h>"),
                 ("solvers/base/a.cc", "#include <Epetra_Map.h>"),
-                ("solvers/base/a.cc", "#include <applications/run/log.h>"),
-                ("solvers/dealii/a.cc", "#include <applications/run/log.h>"),
+                ("applications/reaction_diffusion/host/a.cc", "#include <mpi.h>"),
                 ("solvers/dealii/a.cu", "#include <deal.II/base/mpi.h>"),
                 ("applications/run/a.cc", "#ifdef LEOPARD_WITH_CUDA"),
                 ("applications/run/a.cc", "#if defined(__CUDACC__)"),
-                ("applications/run/a.cc", "#include <solvers/device/cuda_error.cuh>"),
                 ("applications/problems/a/a.cc", '#include "../b/b.h"'),
                 ("applications/problems/a/a.cc", "#include <applications/output/field_output.h>"),
                 ("applications/time_stepping/a.cc", "#include <applications/problems/b/b.h>"),
                 ("applications/time_stepping/a.cc", "#include <applications/output/field_output.h>")):
             self.assertEqual(len(self.violations(rules.dependencies, name, SPDX + line + "\n")), 1, (name, line))
+
+    def test_floors(self):
+        for name, line, word in (
+                ("solvers/base/a.cc", "#include <applications/base/b.h>", "upward"),
+                ("solvers/dealii/a.cc", "#include <applications/base/b.h>", "upward"),
+                ("solvers/matrix/a.cc", "#include <solvers/relaxation/b.h>", "upward"),
+                ("solvers/relaxation/a.cc", "#include <solvers/block_async/b.h>", "upward"),
+                ("applications/base/a.cc", "#include <applications/run/b.h>", "upward"),
+                ("applications/reaction_diffusion/grid/a.cc", "#include <applications/reaction_diffusion/stepper.h>", "upward"),
+                ("solvers/device/a.h", '#include "b.h"', ""),
+                ("solvers/attic/a.cc", "", "no room"),
+                ("applications/run/problem.h", "#pragma once", "has the name of applications/problems/problem.h")):
+            found = self.violations(rules.floors, name, SPDX + line + "\n")
+            self.assertEqual([word in v for v in found], [True] if word else [], (name, line, found))
+
+    def test_circle(self):
+        """Whichever way round two rooms stand, one of two includes that close a circle is found."""
+        both = (self.violations(rules.floors, "solvers/matrix/a.cc", SPDX + "#include <solvers/device/b.h>\n") +
+                self.violations(rules.floors, "solvers/device/a.cc", SPDX + "#include <solvers/matrix/b.h>\n"))
+        self.assertEqual(len(both), 1, both)
+        self.assertIn("solvers/device/a.cc:2: includes solvers/matrix/b.h", both[0])
+
+    def test_public_headers_include_public_ones(self):
+        with tempfile.TemporaryDirectory() as folder:
+            root = pathlib.Path(folder)
+            for name, text in (("solvers/device/CMakeLists.txt", "leopard_add_room(PUBLIC a.h gone.h)\n"), ("solvers/device/a.h", SPDX),
+                               ("solvers/device/b.h", SPDX), ("solvers/matrix/CMakeLists.txt", "leopard_add_room(PUBLIC c.h)\n"),
+                               ("solvers/matrix/c.h", SPDX + '#include "../device/b.h"\n'), ("solvers/matrix/d.cc", SPDX + '#include "../device/b.h"\n'),
+                               ("applications/run/e.cc", SPDX + "#include <solvers/device/b.h>\n")):
+                (root / name).parent.mkdir(parents=True, exist_ok=True)
+                (root / name).write_text(text)
+            found = sorted(rules.floors(root))
+            self.assertEqual(len(found), 3, found)
+            for violation, place, word in zip(found, ("applications/run/e.cc:2:", "solvers/device/CMakeLists.txt:", "solvers/matrix/c.h:2:"),
+                                              ("not public", "gone.h does not exist", "not public")):
+                self.assertTrue(violation.startswith(place) and word in violation, violation)
 
     def test_allowed(self):
         for name, line in (

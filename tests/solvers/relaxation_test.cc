@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <solvers/matrix/device_matrix.h>
 #include <solvers/base/errors.h>
 #include <solvers/block_async/block_async.h>
 #include <solvers/device/device.h>
 #include <solvers/device/device_vector.h>
 #include <solvers/matrix/analysis.h>
+#include <solvers/matrix/device_matrix.h>
 #include <solvers/matrix/generators.h>
 #include <solvers/relaxation/point_relaxation.h>
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <solvers/base/errors.h>
 #include <applications/studies/papers/fault_run.h>
 #include <applications/studies/papers/faults.h>
 #include <applications/studies/papers/plain_crs.h>
 #include <applications/studies/papers/published.h>
 #include <applications/studies/papers/sample_statistics.h>
+#include <solvers/base/errors.h>
 #include <solvers/matrix/generators.h>
 
 #include <gtest/gtest.h>

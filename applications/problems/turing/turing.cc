@@ -3,8 +3,8 @@
 
 #include "steady_states.h"
 
-#include <solvers/base/errors.h>
 #include <applications/reaction_diffusion/kinetics/kinetics_choice.h>
+#include <solvers/base/errors.h>
 
 #include <deal.II/base/parameter_handler.h>
 

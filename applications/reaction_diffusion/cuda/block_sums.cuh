@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <solvers/device/device_array.h>
 #include "grid_kernels.cuh"
+
+#include <solvers/device/device_array.h>
 #include <solvers/exchange/ranks.h>
 
 #include <algorithm>

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "cluster_kernel.cuh"
+
+#include <applications/reaction_diffusion/engine.h>
+#include <applications/reaction_diffusion/kinetics/kinetics_on_device.h>
 #include <solvers/device/cuda_error.cuh>
 #include <solvers/device/device_array.h>
-#include "../kinetics/kinetics_on_device.h"
-#include "cluster_kernel.cuh"
-#include "../engine.h"
 
 #include <array>
 

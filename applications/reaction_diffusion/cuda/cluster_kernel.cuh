@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "../rules/node_system.h"
+#include <applications/reaction_diffusion/rules/node_system.h>
 
 #include <cstdint>
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <solvers/device/block_sum.cuh>
 #include "grid_levels.cuh"
+
+#include <solvers/device/block_sum.cuh>
 
 namespace leopard::reaction_diffusion
 {

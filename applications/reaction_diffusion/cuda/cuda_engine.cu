@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <solvers/base/errors.h>
 #include "cluster_engine.cuh"
 #include "graph_engine.cuh"
+
+#include <solvers/base/errors.h>
 
 namespace leopard::reaction_diffusion
 {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <solvers/base/errors.h>
 #include "block_sums.cuh"
-#include "../kinetics/kinetics_on_device.h"
 #include "mesh_multigrid.cuh"
-#include "../engine.h"
 #include "time_loop_graph.cuh"
+
+#include <applications/reaction_diffusion/engine.h>
+#include <applications/reaction_diffusion/kinetics/kinetics_on_device.h>
+#include <solvers/base/errors.h>
 
 #include <algorithm>
 #include <array>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <applications/reaction_diffusion/engine.h>
 #include <solvers/device/no_cuda.h>
-#include "../engine.h"
 
 namespace leopard::reaction_diffusion
 {

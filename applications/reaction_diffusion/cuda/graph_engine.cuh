@@ -2,9 +2,10 @@
 #pragma once
 
 #include "grid_multigrid.cuh"
-#include "../kinetics/kinetics_on_device.h"
-#include "../engine.h"
 #include "time_loop_graph.cuh"
+
+#include <applications/reaction_diffusion/engine.h>
+#include <applications/reaction_diffusion/kinetics/kinetics_on_device.h>
 
 #include <array>
 #include <memory>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <applications/reaction_diffusion/grid/node_grid.h>
+#include <applications/reaction_diffusion/rules/node_system.h>
 #include <solvers/device/block_sum.cuh>
-#include "../grid/node_grid.h"
-#include "../rules/node_system.h"
 
 namespace leopard::reaction_diffusion
 {

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <solvers/device/cuda_error.cuh>
-#include <solvers/device/device_array.h>
-#include "../grid/axis_modes.h"
 #include "block_sums.cuh"
 #include "coarsest_grid.cuh"
 #include "grid_gcr.cuh"
+
+#include <applications/reaction_diffusion/grid/axis_modes.h>
+#include <solvers/device/cuda_error.cuh>
+#include <solvers/device/device_array.h>
 
 #include <algorithm>
 #include <vector>

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "grid_kernels.cuh"
+
+#include <applications/reaction_diffusion/mesh/mesh_parts.h>
 #include <solvers/device/cuda_error.cuh>
 #include <solvers/device/device_array.h>
-#include "grid_kernels.cuh"
-#include "../mesh/mesh_parts.h"
 
 #include <algorithm>
 #include <vector>

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "mesh_exchange.cuh"
+#include "mesh_kernels.cuh"
+
+#include <applications/reaction_diffusion/mesh/mesh_hierarchy.h>
 #include <solvers/device/device_array.h>
 #include <solvers/matrix/blocks.h>
-#include "mesh_exchange.cuh"
-#include "../mesh/mesh_hierarchy.h"
-#include "mesh_kernels.cuh"
 
 #include <memory>
 #include <vector>

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "grid_kernels.cuh"
+
 #include <solvers/device/cuda_error.cuh>
 #include <solvers/device/device_array.h>
-#include "grid_kernels.cuh"
 
 namespace leopard::reaction_diffusion
 {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <solvers/relaxation/relaxation.h>
 #include "node_grid.h"
+
 #include <solvers/exchange/ranks.h>
+#include <solvers/relaxation/relaxation.h>
 
 #include <memory>
 #include <string>

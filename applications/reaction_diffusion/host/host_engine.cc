@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host_multigrid.h"
-#include "../engine.h"
+
+#include <applications/reaction_diffusion/engine.h>
 
 namespace leopard::reaction_diffusion
 {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <applications/reaction_diffusion/grid/grid_slabs.h>
+#include <applications/reaction_diffusion/rules/node_system.h>
 #include <solvers/block_async/host_scheduler.h>
-#include "../grid/grid_slabs.h"
-#include "../rules/node_system.h"
 
 #include <memory>
 #include <vector>

@@ -3,7 +3,8 @@
 
 #include "host_gcr.h"
 #include "host_rows.h"
-#include "../mesh/mesh_hierarchy.h"
+
+#include <applications/reaction_diffusion/mesh/mesh_hierarchy.h>
 
 #include <memory>
 #include <vector>

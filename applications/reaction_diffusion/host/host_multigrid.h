@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "../grid/axis_modes.h"
 #include "host_gcr.h"
 #include "host_level.h"
+
+#include <applications/reaction_diffusion/grid/axis_modes.h>
 
 namespace leopard::reaction_diffusion
 {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <applications/reaction_diffusion/mesh/mesh_hierarchy.h>
+#include <applications/reaction_diffusion/rules/node_system.h>
 #include <solvers/block_async/host_scheduler.h>
 #include <solvers/matrix/blocks.h>
-#include "../mesh/mesh_hierarchy.h"
-#include "../rules/node_system.h"
 
 #include <algorithm>
 #include <vector>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The oracle: sequential, and its linear systems are solved directly.
-#include "../mesh/mesh_laplacian.h"
-#include "../rules/node_system.h"
-#include "../engine.h"
+#include <applications/reaction_diffusion/engine.h>
+#include <applications/reaction_diffusion/mesh/mesh_laplacian.h>
+#include <applications/reaction_diffusion/rules/node_system.h>
 
 #include <Eigen/SparseCore>
 #include <Eigen/SparseLU>

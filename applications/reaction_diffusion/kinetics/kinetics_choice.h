@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <solvers/base/errors.h>
 #include "tape_kinetics.h"
+
+#include <solvers/base/errors.h>
 
 #include <string>
 #include <utility>

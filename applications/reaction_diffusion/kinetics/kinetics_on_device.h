@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <solvers/device/device_array.h>
 #include "tape_kinetics.h"
+
+#include <solvers/device/device_array.h>
 
 namespace leopard::reaction_diffusion
 {

@@ -25,7 +25,7 @@ namespace leopard::reaction_diffusion
     LEOPARD_HOST_DEVICE LEOPARD_NO_INLINE void evaluate(const double *u, double *r, double *j) const
     {
       const CompactTape &t = copy_at_hand(tape, device_tape);
-      double registers[CompactTape::max_registers];
+      double             registers[CompactTape::max_registers];
       for (int c = 0; c < N; ++c)
         registers[c] = u[c];
       t.execute(j == nullptr ? t.n_first_instructions : t.n_instructions, registers);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <applications/reaction_diffusion/grid/node_grid.h>
+#include <applications/reaction_diffusion/rules/controller.h>
 #include <solvers/matrix/blocks.h>
 #include <solvers/matrix/crs_matrix.h>
-#include "../rules/controller.h"
-#include "../grid/node_grid.h"
 
 #include <vector>
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mesh_parts.h"
 
-#include <solvers/base/errors.h>
 #include "mesh_hierarchy.h"
+
+#include <solvers/base/errors.h>
 
 #include <algorithm>
 #include <numeric>

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <solvers/base/norms.h>
 #include "uniform_growth.h"
+
+#include <solvers/base/norms.h>
 
 namespace leopard::reaction_diffusion
 {

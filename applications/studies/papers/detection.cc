@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Silent errors: an unexpected delay of convergence gives them away (thesis, section 4.5, which proposes it and measures nothing).
-#include <solvers/base/norms.h>
 #include "fault_run.h"
 #include "faults.h"
 #include "sample_statistics.h"
+
+#include <solvers/base/norms.h>
 
 #include <algorithm>
 #include <array>

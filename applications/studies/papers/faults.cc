@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "faults.h"
 
-#include <solvers/base/errors.h>
 #include "sample_statistics.h"
+
+#include <solvers/base/errors.h>
 
 #include <algorithm>
 #include <cmath>

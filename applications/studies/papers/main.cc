@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <solvers/base/errors.h>
 #include "study.h"
+
+#include <solvers/base/errors.h>
 
 #include <CLI/CLI.hpp>
 

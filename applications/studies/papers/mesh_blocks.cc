@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Blocks adapted to the mesh (thesis, sections 4.10.6 to 4.10.8, Figures 4.24 to 4.26), and tiles.
-#include <solvers/matrix/generators.h>
 #include "sample_statistics.h"
 #include "study.h"
+
+#include <solvers/matrix/generators.h>
 
 #include <algorithm>
 #include <cmath>

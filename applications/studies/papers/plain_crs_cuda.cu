@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "plain_crs.h"
+
 #include <solvers/device/cuda_error.cuh>
 #include <solvers/device/device_array.h>
-#include "plain_crs.h"
 
 #include <cuda/atomic>
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "plain_crs.h"
+
 #include <solvers/base/errors.h>
 #include <solvers/block_async/host_scheduler.h>
 #include <solvers/matrix/blocks.h>
 #include <solvers/matrix/crs_matrix.h>
-#include "plain_crs.h"
 
 namespace leopard::studies
 {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Plain CRS against block-CRS (thesis, section 4.9, Table 4.8).
-#include <solvers/matrix/generators.h>
 #include "plain_crs.h"
 #include "published.h"
 #include "sample_statistics.h"
 #include "study.h"
+
+#include <solvers/matrix/generators.h>
 
 #include <algorithm>
 #include <cmath>

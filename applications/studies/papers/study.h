@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "study_report.h"
+
 #include <solvers/block_async/block_async.h>
 #include <solvers/device/device_vector.h>
-#include "study_report.h"
 
 #include <cstdint>
 #include <memory>

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Local iterations that depend on theta (thesis, sections 4.10.4 and 4.10.5, Table 4.9, Figures 4.21, 4.22).
-#include <solvers/matrix/analysis.h>
 #include "published.h"
 #include "study.h"
+
+#include <solvers/matrix/analysis.h>
 
 #include <algorithm>
 #include <cmath>

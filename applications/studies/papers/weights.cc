@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // omega (Algorithm 19), l1 weights (Algorithm 20) and both, against SOR (thesis, section 4.10.3, Figures 4.18 to 4.20).
-#include <solvers/relaxation/point_relaxation.h>
 #include "study.h"
+
+#include <solvers/relaxation/point_relaxation.h>
 
 #include <algorithm>
 #include <cmath>

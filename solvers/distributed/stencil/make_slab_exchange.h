@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "../../relaxation/relaxation.h"
 #include "../../exchange/slab_exchange.h"
+#include "../../relaxation/relaxation.h"
 
 #include <mpi.h>
 

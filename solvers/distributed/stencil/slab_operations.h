@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "../../multigrid/operations.h"
 #include "../../exchange/slab_exchange.h"
+#include "../../multigrid/operations.h"
 #include "slabs.h"
 
 #include <functional>

@@ -3,9 +3,9 @@
 // accepted must, printed, be read as the same again. The lists of studies are read from the same bytes. For libFuzzer.
 #include "fuzz.h"
 
-#include <applications/run/entry_documentation.h>
-#include <applications/run/parameter_file.h>
-#include <applications/studies/list_syntax.h>
+#include <applications/base/entry_documentation.h>
+#include <applications/base/parameter_file.h>
+#include <applications/studies/parameters/list_syntax.h>
 
 #include <deal.II/base/parameter_handler.h>
 

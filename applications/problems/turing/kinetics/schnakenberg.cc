@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "../kinetics.h"
+#include <applications/problems/turing/kinetics.h>
 
 namespace leopard
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "analysis.h"
+#include "analyze_problem.h"
 
 #include "initial_values.h"
 #include "parameters.h"

@@ -3,7 +3,7 @@
 
 #include "list_syntax.h"
 
-#include <applications/run/similar.h>
+#include <applications/base/similar.h>
 #include <solvers/base/errors.h>
 
 #include <algorithm>

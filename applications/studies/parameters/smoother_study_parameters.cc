@@ -3,7 +3,7 @@
 
 #include "list_syntax.h"
 
-#include <applications/run/parameter_file.h>
+#include <applications/base/parameter_file.h>
 #include <solvers/base/errors.h>
 #include <solvers/device/device.h>
 
