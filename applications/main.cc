@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <applications/run/choices.h>
 #include <applications/base/collective.h>
 #include <applications/base/log.h>
 #include <applications/base/stop_signal.h>
 #include <applications/run/analyze_problem.h>
+#include <applications/run/choices.h>
 #include <applications/run/describe_mesh.h>
 #include <applications/run/reference.h>
 #include <applications/run/run.h>

@@ -5,6 +5,11 @@
 
 #include <memory>
 
+namespace leopard
+{
+  struct CrsMatrix;
+}
+
 namespace leopard::studies
 {
   /**
