@@ -11,6 +11,7 @@ namespace leopard
     bool        in_time           = false;  ///< steps in time: the mass stands on the diagonal, and shorter steps make it dominant
     bool        follows_bound     = false;  ///< steps are so short that every asynchronous iteration converges
     bool        consistent_mass   = false;  ///< not diagonal, so that relaxations diverge however short the steps are
+    bool        long_steps        = false;  ///< the general time loop with steps that follow an error estimate: soon too long for relaxations
     bool        has_newton        = false;  ///< the matrix is a Jacobian; otherwise it is symmetric and positive (semi-)definite
     bool        may_be_indefinite = false;  ///< the reaction may outweigh diffusion, as indefiniteness() judges
     bool        fixed_iterations  = false;  ///< Newton's method asks for a number of iterations instead of a tolerance
@@ -41,6 +42,7 @@ namespace leopard
    *   | steps within the asynchronous bound                 | async                    | it converges for certain, in a few iterations            |
    *   | steps in time, explicit reaction                    | cg, chebyshev            | symmetric; short steps need few iterations and no levels |
    *   | steps in time, Newton's method, consistent mass     | gmres, ssor; with cuda chebyshev | they bear it, relaxations do not                 |
+   *   | the same, general loop, error-controlled, small     | direct                   | long steps are indefinite systems, relaxations stagnate  |
    *   | steps in time, Newton's method                      | gmres, async             | the same, not symmetric                                  |
    *   | determined up to a constant                         | cg, multigrid            | the only one that keeps the mean out                     |
    *   | small, may be indefinite                            | direct                   | nothing else is safe                                     |

@@ -27,7 +27,7 @@ namespace leopard
       "automatic",
       Selection("automatic|async|jacobi|gauss-seidel|sor|ssor|chebyshev|cg|gmres|multigrid|direct"),
       "automatic: what suits problem and mesh, as the log says: cg (gmres with Newton's method) with multigrid on boxes of similar cells "
-      "and with amg elsewhere, gmres with async in the general time loop, a direct solver for small problems that may be indefinite "
+      "and with amg elsewhere, gmres with async in the general time loop, a direct solver for small problems that may be indefinite or whose steps are long "
       "(doc/solvers.md); async: block-asynchronous iteration async-(k); the relaxations jacobi, gauss-seidel, sor, ssor, chebyshev; "
       "Krylov methods; geometric multigrid (see section 'Multigrid'); a sparse direct solver.");
     prm.declare_entry("Preconditioner",

@@ -3,6 +3,8 @@
 
 #include "parameters.h"
 
+#include <applications/time_stepping/fused_steps.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -85,6 +87,20 @@ namespace leopard
     return growth - (bound > 0. ? bound : 0.);
   }
 
+  namespace
+  {
+    /** Of the general time loop; the fused one has solvers of its own. Whoever asks for a schedule asks for block-asynchronous iteration. */
+    bool has_long_steps(const Parameters &parameters)
+    {
+      LinearSolverParameters linear = parameters.linear_solver;
+      if (!parameters.problem->time_dependent() || !parameters.time.adaptive() || linear.block_async.schedule != Schedule::chaotic)
+        return false;
+      linear.free    = true;
+      linear.backend = "automatic";
+      return parameters.time.engine == "general" || !FusedSteps::why_not(*parameters.problem, parameters.time, parameters.newton, linear).empty();
+    }
+  } // namespace
+
   SolverTask solver_task(const Parameters &parameters)
   {
     const Problem                  &problem        = *parameters.problem;
@@ -94,6 +110,7 @@ namespace leopard
     task.in_time           = problem.time_dependent();
     task.follows_bound     = parameters.time.follows_bound();
     task.consistent_mass   = !discretization.lumped_mass && !discretization.finite_differences;
+    task.long_steps        = has_long_steps(parameters);
     task.has_newton        = problem.has_reaction() && !(task.in_time && parameters.time.explicit_reaction());
     task.fixed_iterations  = task.has_newton && parameters.newton.forcing == "fixed iterations";
     task.dimension         = parameters.dimension;

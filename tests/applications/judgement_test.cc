@@ -152,6 +152,11 @@ namespace leopard
       EXPECT_EQ(name(step), "cg with the preconditioner chebyshev");
       step.has_newton = true;
       EXPECT_EQ(name(step), "gmres with the preconditioner async");
+      step.long_steps = true;
+      step.n_unknowns = 1e4;
+      EXPECT_EQ(name(step), "direct"); // relaxations stagnate on long steps
+      step.n_unknowns = 1e6;
+      EXPECT_EQ(name(step), "gmres with the preconditioner async");
       step.consistent_mass = true; // with which relaxations diverge
       EXPECT_EQ(name(step), "gmres with the preconditioner ssor");
       step.consistent_mass = false;

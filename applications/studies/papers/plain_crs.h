@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <solvers/matrix/crs_matrix.h>
 #include <solvers/relaxation/relaxation.h>
 
 #include <memory>
-
-namespace leopard
-{
-  struct CrsMatrix;
-}
 
 namespace leopard::studies
 {
