@@ -129,6 +129,18 @@ namespace leopard
     return dealii::Utilities::MPI::min(finite ? 1 : 0, u.get_mpi_communicator()) == 1;
   }
 
+  void ImplicitSystem::row_sums(HostVector &sums) const
+  {
+    const CrsMatrix local = local_matrix(matrix).matrix;
+    for (int row = 0; row < local.n_rows; ++row)
+      {
+        double sum = 0.;
+        for (int p = local.row_offsets[row]; p < local.row_offsets[row + 1]; ++p)
+          sum += std::abs(local.values[p]);
+        sums.begin()[row] = sum;
+      }
+  }
+
   std::string ImplicitSystem::where_not_finite(const HostVector &u, const HostVector &r, const std::vector<double> &nodes) const
   {
     const MPI_Comm     comm    = u.get_mpi_communicator();

@@ -55,6 +55,9 @@ namespace leopard
     /** J as of the last linearize(). Without implicit reaction this is L. */
     const HostMatrix &jacobian() const { return matrix; }
 
+    /** sums_i = sum_j |J_ij| of the own rows, J as of the last linearize(). */
+    void row_sums(HostVector &sums) const;
+
     /** Changes when L changes: without implicit reaction the matrix is the same as long as this is. */
     unsigned int matrix_version() const { return version; }
 

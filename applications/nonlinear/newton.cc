@@ -156,6 +156,17 @@ namespace leopard
     return system.where_not_finite(u, r, nodes);
   }
 
+  bool Newton::is_of_solution(const HostVector &u, double norm, double previous_norm, double scale)
+  {
+    const double part = std::max(1e-4, parameters.relative_tolerance);
+    if (reached(norm, 0.01 * previous_norm) || reached(norm, part * scale))
+      return true;
+    if (!system.linearize(u))
+      return false;
+    system.row_sums(trial);
+    return reached(norm, part * l2_norm(trial) * u.linfty_norm());
+  }
+
   const NewtonResult &Newton::solve(HostVector &u, const HostVector *history)
   {
     using Clock = std::chrono::steady_clock;
@@ -165,7 +176,7 @@ namespace leopard
     result.n_steps           = 0;
     result.linear_iterations = 0;
 
-    const double floor = parameters.absolute_tolerance * system.scale(history, trial);
+    const double scale = system.scale(history, trial), floor = parameters.absolute_tolerance * scale;
     system.residual(u, history, residual);
     double   norm = l2_norm(residual), previous_norm = 0., tolerance = 0.;
     int      missed = 0; ///< linear solves
@@ -173,7 +184,9 @@ namespace leopard
     result.history.push_back({norm, 0, 0., 1., 0.});
     const double goal = std::max(parameters.relative_tolerance * norm, floor);
 
-    while (!(result.converged = reached(norm, goal)) && result.n_steps < parameters.max_steps && std::isfinite(norm))
+    const auto has_converged = [&] { return reached(norm, goal) && (result.n_steps == 0 || is_of_solution(u, norm, previous_norm, scale)); };
+
+    while (!(result.converged = has_converged()) && result.n_steps < parameters.max_steps && std::isfinite(norm))
       {
         const auto start = Clock::now();
         if (!system.linearize(u))

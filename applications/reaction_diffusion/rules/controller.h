@@ -227,6 +227,7 @@ namespace leopard::reaction_diffusion
     int    order = 1, n_sweeps = 0, n_cycles = 0;
     double rms  = 0.; ///< of the prediction: small values are measured against it
     double norm = 0., goal = 0.;
+    double scale          = 0.;                                           ///< of the old values, as Sums::history has them after a prediction
     bool   uses_multigrid = false, predicting = false, measuring = false; ///< measuring: the row_rate of the present solution is being found out
     double sweep_rate = 0.;                                               ///< contraction of the residual in a sweep as of the last solve
     double reduction  = 0.;                                               ///< of the residual, that the linear solve is to reach
@@ -424,7 +425,8 @@ namespace leopard::reaction_diffusion
       predicting                     = false;
       norm                           = std::sqrt(sums.residual);
       rms                            = std::sqrt(sums.squares / n_unknowns);
-      goal                           = larger(options.newton_tolerance * norm, larger(options.newton_floor, rounding()) * std::sqrt(sums.history));
+      scale                          = std::sqrt(sums.history);
+      goal                           = larger(options.newton_tolerance * norm, larger(options.newton_floor, rounding()) * scale);
       attempt_figures.newton_steps   = 0;
       attempt_figures.first_residual = norm;
       if (!sums.are_finite())
@@ -438,12 +440,25 @@ namespace leopard::reaction_diffusion
     LEOPARD_HOST_DEVICE Action plan_correction()
     {
       const double enough = uses_multigrid ? 1e-3 : smallest_reduction; // a cycle is dear, a Newton step is not
-      reduction           = larger(norm > 0. ? smaller(0.3 * goal / norm, 0.5) : 0.5, larger(enough, smallest_reduction));
+      const double most   = reached(norm, goal) ? 0.005 : 0.5; // below the goal, but not yet a solution: so that is_of_solution() can say it is
+      reduction           = larger(norm > 0. ? smaller(0.3 * goal / norm, most) : most, larger(enough, smallest_reduction));
       const double needed = std::log(static_cast<float>(reduction)) / std::log(static_cast<float>(sweep_rate));
       const int    sweeps = static_cast<int>(smaller(needed + 1., options.max_sweeps));
       n_sweeps            = uses_multigrid ? 0 : (sweeps < 2 ? 2 : sweeps);
       n_cycles            = uses_multigrid ? options.max_cycles : 0;
       return Action::correct;
+    }
+
+    /**
+     * Whether a residual that has reached its goal is that of a solution. Where the first guess is far away, it falls
+     * by orders of magnitude on the way there: r(u) = -u^3 makes two thirds of u in a step of Newton's method. G is
+     * the new solution less something, so that a residual small against old and new values is that of a solution, and
+     * so is one that the last correction has brought to a hundredth, since G is almost linear there.
+     */
+    LEOPARD_HOST_DEVICE bool is_of_solution(double old_norm, const Sums &sums) const
+    {
+      const double part = larger(larger(1e-4, options.newton_tolerance), rounding());
+      return explicit_reaction() || reached(norm, 0.01 * old_norm) || reached(norm, part * larger(scale, std::sqrt(sums.squares)));
     }
 
     LEOPARD_HOST_DEVICE void learn_rate(double new_norm)
@@ -463,10 +478,11 @@ namespace leopard::reaction_diffusion
       if (!sums.are_finite()) // with an explicit reaction: nor is the reaction at the new values
         return reject(0.25, StopReason::blow_up);
       learn_rate(new_norm);
-      const bool used_up  = uses_multigrid ? n_cycles >= options.max_cycles : n_sweeps >= options.max_sweeps; // by the linear solver
-      const bool diverges = attempt_figures.newton_steps > 1 && new_norm > norm, hopeless = used_up && too_slow(norm, new_norm);
-      norm = new_norm;
-      if (reached(norm, goal))
+      const bool   used_up  = uses_multigrid ? n_cycles >= options.max_cycles : n_sweeps >= options.max_sweeps; // by the linear solver
+      const bool   diverges = attempt_figures.newton_steps > 1 && new_norm > norm, hopeless = used_up && too_slow(norm, new_norm);
+      const double old_norm = norm;
+      norm                  = new_norm;
+      if (reached(norm, goal) && is_of_solution(old_norm, sums))
         return judge(sums);
       if (diverges || hopeless || attempt_figures.newton_steps >= options.max_newton_steps)
         // a step too long for the linear solver is halved; where Newton's method fails nobody knows how long it may be
