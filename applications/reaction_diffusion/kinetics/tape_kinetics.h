@@ -5,7 +5,7 @@
 
 namespace leopard::reaction_diffusion
 {
-  /** A reaction of N species given as expressions; a functor like those of kinetics.h. */
+  /** A reaction of N species given as expressions; a functor like those of kinetics_choice.h. */
   template <int N>
   struct TapeKinetics
   {
