@@ -41,7 +41,7 @@ namespace leopard
       "Engine",
       "automatic",
       Selection("automatic|fused|general"),
-      "Who does the steps. fused: the time loop of the solver library, on the GPU (backend cuda) without the host, for built-in kinetics or "
+      "Who does the steps. fused: a time loop of its own, on the GPU (backend cuda) without the host, for built-in kinetics or "
       "expressions of one to six species, every scheme and step control, with block-asynchronous sweeps, blocks and tolerances of linear systems of "
       "its own; finite differences on a rectangle or a box, and every other mesh with a lumped mass matrix and no hanging nodes, on any number of "
       "ranks, one a GPU (doc/time_stepping.md); "
