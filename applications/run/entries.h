@@ -21,7 +21,7 @@ namespace leopard
   struct RunKind
   {
     const Parameters &parameters;
-    bool              fused   = false; ///< whether steps are done by the time loop of the solver library
+    bool              fused   = false; ///< whether steps are done by the fused time loop
     unsigned int      n_ranks = 0;     ///< of the run; 0: not known yet
   };
 

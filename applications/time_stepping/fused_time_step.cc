@@ -11,7 +11,7 @@
 
 #include <cmath>
 
-// TimeIntegrator: steps by the time loop of the solver library
+// TimeIntegrator: steps by the fused time loop
 
 namespace leopard
 {

@@ -105,7 +105,7 @@ namespace leopard
      */
     StepReport step(double max_step_size);
 
-    /** From now on steps are done by the time loop of the solver library, many in one call of fused_steps(). */
+    /** From now on steps are done by the fused time loop, many in one call of fused_steps(). */
     void use_fused_steps(std::unique_ptr<FusedSteps> fused);
     bool is_fused() const { return fused != nullptr; }
     /** As step(); @return the report of the last step, with the sums of the others. */
