@@ -348,6 +348,21 @@ namespace leopard::reaction_diffusion
     EXPECT_EQ(stepper.step_number(), 0);
   }
 
+  /** Near a solution the first guess is nearly one, and to solve as if it were far from any would take five times the sweeps. */
+  TEST_P(ReactionDiffusionSteps, TinyStepsTakeTwoSweeps)
+  {
+    if (GetParam() == Backend::reference)
+      GTEST_SKIP() << "solves directly";
+    const NodeGrid grid    = unit_grid(24, 2);
+    const Vector   u       = smooth_fields(grid);
+    StepperOptions options = fixed_steps(GetParam(), Scheme::implicit_euler, 1e-8);
+    Stepper        stepper(grid, options);
+    stepper.start(u.data());
+    EXPECT_EQ(stepper.advance(1., 50, 0.), StopReason::step_limit);
+    EXPECT_LE(stepper.totals().newton_steps, 60);
+    EXPECT_LE(stepper.totals().sweeps, 2 * stepper.totals().newton_steps + 50);
+  }
+
   TEST_P(ReactionDiffusionSteps, CyclesHaveTheirLimit)
   {
     if (GetParam() == Backend::reference)

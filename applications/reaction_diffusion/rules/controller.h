@@ -440,7 +440,8 @@ namespace leopard::reaction_diffusion
     LEOPARD_HOST_DEVICE Action plan_correction()
     {
       const double enough = uses_multigrid ? 1e-3 : smallest_reduction; // a cycle is dear, a Newton step is not
-      const double most   = reached(norm, goal) ? 0.005 : 0.5; // below the goal, but not yet a solution: so that is_of_solution() can say it is
+      // below the goal, but far from a solution: as much as is_of_solution() wants to see
+      const double most   = reached(norm, goal) && !reached(norm, small_part() * scale) ? 0.005 : 0.5;
       reduction           = larger(norm > 0. ? smaller(0.3 * goal / norm, most) : most, larger(enough, smallest_reduction));
       const double needed = std::log(static_cast<float>(reduction)) / std::log(static_cast<float>(sweep_rate));
       const int    sweeps = static_cast<int>(smaller(needed + 1., options.max_sweeps));
@@ -457,9 +458,11 @@ namespace leopard::reaction_diffusion
      */
     LEOPARD_HOST_DEVICE bool is_of_solution(double old_norm, const Sums &sums) const
     {
-      const double part = larger(larger(1e-4, options.newton_tolerance), rounding());
-      return explicit_reaction() || reached(norm, 0.01 * old_norm) || reached(norm, part * larger(scale, std::sqrt(sums.squares)));
+      return explicit_reaction() || reached(norm, 0.01 * old_norm) || reached(norm, small_part() * larger(scale, std::sqrt(sums.squares)));
     }
+
+    /** Of the equation's terms, that a residual is small against. */
+    LEOPARD_HOST_DEVICE double small_part() const { return larger(larger(1e-4, options.newton_tolerance), rounding()); }
 
     LEOPARD_HOST_DEVICE void learn_rate(double new_norm)
     {
