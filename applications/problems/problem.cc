@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "problem.h"
 
-#include "helmholtz/helmholtz.h"
-#include "laplace/laplace.h"
-#include "reaction_diffusion/reaction_diffusion.h"
-#include "turing/turing.h"
-
 #include <applications/reaction_diffusion/kinetics/kinetics_choice.h>
 #include <solvers/base/errors.h>
 
@@ -188,23 +183,5 @@ namespace leopard
   {
     constexpr unsigned int not_named = std::numeric_limits<unsigned int>::max();
     return !time_dependent() && !has_reaction() && absorption(0) == 0. && (boundary_values.empty() || boundary_fluxes.find(not_named) != nullptr);
-  }
-
-  std::string problem_names()
-  {
-    return "laplace|helmholtz|reaction-diffusion|turing";
-  }
-
-  std::unique_ptr<Problem> make_problem(const std::string &name)
-  {
-    if (name == "laplace")
-      return std::make_unique<Laplace>();
-    if (name == "helmholtz")
-      return std::make_unique<Helmholtz>();
-    if (name == "reaction-diffusion")
-      return std::make_unique<ReactionDiffusion>();
-    if (name == "turing")
-      return std::make_unique<Turing>();
-    throw Error("there is no problem '" + name + "'\n  expected: one of " + problem_names());
   }
 } // namespace leopard

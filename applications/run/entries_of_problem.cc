@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "entry_rows.h"
 
+#include <applications/problems/problems.h>
 #include <applications/problems/turing/kinetics.h>
+
+#include <algorithm>
 
 namespace leopard::entry_rows
 {
@@ -112,11 +115,30 @@ namespace leopard::entry_rows
     {
       return if_(r.parameters.sweep.axes.empty() && r.parameters.sweep.ranks_per_run > 0, "'Run/Sweep' is empty");
     }
+
+    /** The rows, and those of the entries that all problems share for the sections of problems that have none. */
+    std::vector<Row> with_other_problems(std::vector<Row> rows)
+    {
+      for (const NamedProblem &problem : problems())
+        {
+          const auto        made    = problem.make();
+          const std::string section = made->name() + "/";
+          if (std::any_of(rows.begin(), rows.end(), [&](const Row &row) { return row.path == section + "*"; }))
+            continue;
+          rows.push_back({section + "*", fixed, fixed, of_problem});
+          rows.push_back({section + "Exact solution*", fixed, fixed, of_exact_solution});
+          if (!made->time_dependent())
+            rows.push_back({section + "Boundary *", fixed, fixed, of_boundary});
+          rows.push_back({section + "Initial value*", fixed, fixed, of_initial_values});
+          rows.push_back({section + "Initial values from", fixed, fixed, of_initial_source});
+        }
+      return rows;
+    }
   } // namespace
 
   const std::vector<Row> &rows_of_problem()
   {
-    static const std::vector<Row> rows = {
+    static const std::vector<Row> rows = with_other_problems({
       {"Problem", fixed, fixed, of_mesh},
       {"Dimension", fixed, fixed, of_mesh},
       {"Study", fixed, fixed, used},
@@ -131,16 +153,6 @@ namespace leopard::entry_rows
       {"Output/Scale by growth", free, free, of_scaled_output},
       {"Output/Log every", free, free, of_run_in_time},
       {"Output/Spot threshold", effect, effect, of_run_in_time},
-      {"Laplace/*", fixed, fixed, of_problem},
-      {"Laplace/Exact solution", fixed, fixed, of_exact_solution},
-      {"Laplace/Boundary *", fixed, fixed, of_boundary},
-      {"Laplace/Initial value", fixed, fixed, of_initial_values},
-      {"Laplace/Initial values from", fixed, fixed, of_initial_source},
-      {"Helmholtz/*", fixed, fixed, of_problem},
-      {"Helmholtz/Exact solution", fixed, fixed, of_exact_solution},
-      {"Helmholtz/Boundary *", fixed, fixed, of_boundary},
-      {"Helmholtz/Initial value", fixed, fixed, of_initial_values},
-      {"Helmholtz/Initial values from", fixed, fixed, of_initial_source},
       {"Reaction-diffusion/*", fixed, fixed, of_problem},
       {"Reaction-diffusion/alpha", fixed, fixed, of_reaction<true>},
       {"Reaction-diffusion/beta", fixed, fixed, of_reaction<true>},
@@ -177,7 +189,7 @@ namespace leopard::entry_rows
       {"Mesh/Coarsen fraction", fixed, fixed, of_adaptive},
       {"Mesh/Growth", fixed, fixed, of_steps},
       {"Mesh/Growth rate", fixed, fixed, of_growth},
-    };
+    });
     return rows;
   }
 } // namespace leopard::entry_rows

@@ -5,6 +5,7 @@
 
 #include <applications/base/collective.h>
 #include <applications/base/parameter_file.h>
+#include <applications/problems/problems.h>
 #include <solvers/base/errors.h>
 
 #include <deal.II/base/parameter_handler.h>
@@ -44,12 +45,13 @@ namespace leopard
     void declare_run(ParameterHandler &prm)
     {
       using namespace Patterns;
-      prm.declare_entry(
-        "Problem",
-        default_problem,
-        Selection(problem_names()),
-        "What is solved; its coefficients stand in the section of its name. laplace: -div(a grad u) = s; helmholtz: -laplace u + delta u = s; "
-        "reaction-diffusion: -laplace u = f(u) + s (all stationary); turing: u_t = gamma f + D_u laplace u + s for each species u.");
+      std::string equations;
+      for (const NamedProblem &problem : problems())
+        equations += (equations.empty() ? "" : "; ") + std::string(problem.name) + ": " + problem.equation;
+      prm.declare_entry("Problem",
+                        default_problem,
+                        Selection(problem_names()),
+                        "What is solved; its coefficients stand in the section of its name. " + equations + ".");
       prm.declare_entry("Dimension", "2", Integer(2, 3), "Dimension of the domain: 2 for a part of the plane or a surface in space, 3 for a body.");
       prm.declare_entry(
         "Study", "none", Selection("none|smoothers"), "Instead of a run: smoothers compares multigrid smoothers, see 'Smoother study'.");
