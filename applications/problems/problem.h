@@ -89,7 +89,7 @@ namespace leopard
     /** A constant solution of the equation, n numbers; empty if none is known. */
     virtual const std::vector<double> &steady_state() const;
 
-    /** The reaction in the form that the solver library's time loop takes, if there is one. */
+    /** The reaction in the form that the fused time loop takes, if there is one. */
     virtual std::optional<reaction_diffusion::KineticsChoice> library_kinetics() const;
 
     /** Whether analyze() has something to say. */
@@ -131,7 +131,7 @@ namespace leopard
     void read_boundary_conditions(dealii::ParameterHandler &prm);
   };
 
-  /** The problems that a parameter file can name, "laplace|helmholtz|reaction-diffusion|turing". */
+  /** The problems that a parameter file can name, those of problems.h: "laplace|helmholtz|reaction-diffusion|turing". */
   std::string problem_names();
 
   /** Makes a problem by its name. @throws Error for a name that is not in problem_names(). */

@@ -56,7 +56,7 @@ namespace leopard::reaction_diffusion
     }
   };
 
-  /** Of the sums of a host engine's blocks, on all ranks. Collective. @param ranks null: one rank. */
+  /** Adds up the sums of a host engine's blocks, over all ranks. Collective. @param ranks null: one rank. */
   inline Sums total_of(const std::vector<Sums> &of_blocks, Ranks *ranks)
   {
     Sums total;

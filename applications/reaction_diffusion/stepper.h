@@ -51,13 +51,14 @@ namespace leopard::reaction_diffusion
   public:
     /**
      * Allocates all. @param slabs several ranks (host and cuda): then everything is collective, arrays are those of the rank's own nodes
-     * (GridSlabs::own_grid()), and step sizes, counts and decisions are the same on all ranks. make_grid_slabs() (solvers/distributed/stencil) makes them.
+     * (GridSlabs::own_grid()), and step sizes, counts and decisions are the same on all ranks. make_grid_slabs() of
+     * applications/reaction_diffusion_mpi makes them.
      * @throws InvalidInput; DeviceError; on all ranks alike, also if only one of them has failed.
      */
     Stepper(const NodeGrid &grid, const StepperOptions &options, const std::shared_ptr<GridSlabs> &slabs = nullptr);
     /**
      * The same on a mesh. @param mesh whole, on all ranks alike. @param ranks several ranks: arrays are those of MeshRanks::own_nodes(). make_mesh_ranks()
-     * (solvers/distributed/stencil) makes them.
+     * of applications/reaction_diffusion_mpi makes them.
      */
     Stepper(const MeshLaplacian &mesh, const StepperOptions &options, const std::shared_ptr<MeshRanks> &ranks = nullptr);
     ~Stepper();

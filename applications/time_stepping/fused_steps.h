@@ -23,7 +23,7 @@ namespace leopard
   struct SemiDiscreteSystem;
 
   /**
-   * The time loop of the solver library (reaction_diffusion::Stepper) between the vectors of this program: many steps a call, on the GPU without the
+   * The fused time loop (reaction_diffusion::Stepper) between the vectors of this program: many steps a call, on the GPU without the
    * host. Ranks own unknowns as the mesh is shared out; of a grid they have slabs in the time loop, so that values change places when they are loaded or stored.
    */
   class FusedSteps

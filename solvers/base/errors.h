@@ -11,7 +11,8 @@ namespace leopard
    * and what to do; it is complete and needs no call stack.
    *
    * In a parallel program an Error is *collective*: it is thrown on every rank with the same text, so that rank 0
-   * reports it and nobody waits for anybody. Whatever strikes a single rank is no Error (see throw_if_any_failed()).
+   * reports it and no rank waits for one that has failed. What goes wrong on a single rank only is no Error until
+   * all ranks know it (see throw_if_any_failed()).
    */
   class Error : public std::runtime_error
   {

@@ -5,7 +5,7 @@
 
 namespace leopard
 {
-  /** What a backend implements; the meaning of the functions is that of Relaxation's. */
+  /** What a backend implements; functions mean what those of the same name in Relaxation mean. */
   class BlockAsync::Engine
   {
   public:

@@ -32,7 +32,10 @@ namespace leopard
   class HostScheduler
   {
   public:
-    /** Of so many threads those that work. Waking a thread costs microseconds: it needs some thousand rows to be worth it. */
+    /**
+     * How many of n_threads threads are worth using: waking one costs microseconds, as much as relaxing some thousand
+     * rows.
+     */
     static int n_at_work(int n_blocks, long n_rows, int n_threads)
     {
       return static_cast<int>(std::max(1l, std::min({static_cast<long>(n_threads), n_blocks / 4l, n_rows / 2000})));

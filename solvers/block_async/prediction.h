@@ -23,8 +23,9 @@ namespace leopard
 
   /**
    * Whether the iteration converges whatever happens: some hundred global iterations on A x = 0 from a random x shrink it in the synchronous schedule (all
-   * values old), in sequence (all new), and in a replay (a random mixture, up to two iterations old). Momentum that a chaotic schedule bears once it may not
-   * bear the next time, when threads come in another order; what fails here is likely to. On one host thread.
+   * values old), in sequence (all new), and in a replay (a random mixture, up to two iterations old). In a chaotic
+   * schedule the same momentum may converge in one run and diverge in the next, when threads come in another order;
+   * momentum that fails here is likely to diverge some day. On one host thread.
    * @param max_seconds wall time; false if it did not do for a decision. @throws InvalidInput.
    */
   bool converges_in_all_schedules(const CrsMatrix &A, const BlockAsyncOptions &options, double max_seconds);

@@ -415,7 +415,7 @@ namespace leopard
         measure_all(candidates, until);
       }
 
-      /** Momentum that one run bears, another one may not, with the threads in another order. */
+      /** With momentum one run may converge and the next diverge, as threads come in another order. */
       bool can_be_repeated(const TunedChoice &choice, double max_seconds)
       {
         if (choice.options.momentum == 0.)

@@ -13,7 +13,7 @@
 
 namespace leopard
 {
-  /** Of so many exchanges of ghosts between sweeps the last one is waited for, the others are not: no rank's values grow older than that. */
+  /** Between sweeps ranks wait for every fourth exchange of ghosts only, so that ghosts are at most four exchanges old. */
   constexpr int waited_exchange_interval = 4;
 
   /** The ranks that share a grid or a mesh, as one of them sees them. */
@@ -40,7 +40,10 @@ namespace leopard
       return result;
     }
 
-    /** Collective, host memory: entry q becomes merge(q, merge(q, that of rank 0, of rank 1), ...), the same on all ranks to the last bit. */
+    /**
+     * Combines n values of all ranks: entry q becomes merge(q, merge(q, that of rank 0, that of rank 1), ...), the same
+     * on all ranks to the last bit. Collective, host memory.
+     */
     template <typename Merge>
     void merge(double *values, int n, const Merge &merge)
     {
@@ -68,7 +71,7 @@ namespace leopard
       return value;
     }
 
-    /** Collective: what function() throws on one rank is thrown on all; see leopard::together(). */
+    /** Calls function(); an exception on one rank is thrown on all, see leopard::together(). Collective. */
     void together(const std::function<void()> &function) const
     {
       leopard::together(function, [this](const std::string &own) { return exchange != nullptr ? exchange->first_error(own) : own; });

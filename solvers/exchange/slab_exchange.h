@@ -34,29 +34,34 @@ namespace leopard
     /** Whether everything is queued on the device, so that a CUDA graph can hold it. */
     virtual bool is_queued() const = 0;
 
-    /** Ghost planes of x next to the slab, current and waited for. */
+    /** Fetches the ghost planes of x next to the slab, and waits until they are there. */
     virtual void exchange(const SlabVector &x) = 0;
 
-    /** For a restriction: all ghost planes of x, and the one above the slab of b, current and waited for. */
+    /** For a restriction: fetches all ghost planes of x and the ghost plane of b above the slab, and waits for them. */
     virtual void exchange(const SlabVector &x, double *b) = 0;
 
     /**
-     * Sends the planes at the slab's sides, and takes for the ghost planes next to it what has arrived from the neighbours since the visit of the level began; where
-     * nothing has, they stay as they are. Nobody waits for anybody (some microseconds for what is on its way apart).
-     * @param begins whether this is the first such exchange of the visit.
+     * Sends the outermost planes of the slab, and puts the newest planes that have arrived from the neighbours since
+     * the cycle came to this level into the ghost planes; where none have arrived, the ghost planes stay as they are.
+     * No rank waits for another one (but for some microseconds for planes that are on their way).
+     * @param begins true in the first such exchange since the cycle came to this level.
      */
     virtual void exchange_loosely(const SlabVector &x, bool begins) = 0;
 
-    /** Parts of a vector that each rank has its own part of become whole on all of them. @param offsets where parts begin, and the length. */
+    /**
+     * Makes a vector of which each rank has one part whole on all ranks. @param offsets the first entry of each rank's
+     * part, and the length of the vector.
+     */
     virtual void gather(double *whole, const std::vector<int> &offsets) = 0;
 
     /**
-     * The same as far as others' parts have come since such gathers began; what has not stays as it is. Nobody waits, as in exchange_loosely().
-     * @param begins whether what others have sent in loose gathers before is not wanted any more. Between two beginnings there must be a gather().
+     * The same without waiting: puts the parts of other ranks that have arrived into the vector and leaves the others as
+     * they are. @param begins true: parts that were sent in earlier loose gathers are too old and are thrown away.
+     * Between two calls with begins = true there must be a gather().
      */
     virtual void gather_loosely(double *whole, const std::vector<int> &offsets, bool begins) = 0;
 
-    /** What strikes one rank all must know (see together()): the text of the first rank whose own is not empty. In host memory, and waited for. */
+    /** Tells all ranks of an error on one of them, see together(). @return the first text that is not empty. Waits for all. */
     virtual std::string first_error(const std::string &own) = 0;
 
     /** Calls so far, and the bytes that this rank has sent in them; replays of a CUDA graph do not count. */

@@ -5,10 +5,11 @@
 
 namespace leopard::reaction_diffusion
 {
-  // GCR on the finest grid (see Gcr), as kernels of a graph: the residual is rhs of the grid's LevelView, d what the preconditioner has found for it. Sums over all
-  // nodes: thread blocks write theirs, kernels of one block add them up.
+  // GCR on the finest grid (see Gcr), as kernels of a graph. In the grid's LevelView, rhs is the residual and d the
+  // preconditioner's approximate solution for it. Sums over all nodes: each thread block writes its part, and a kernel of
+  // one block adds the parts up.
 
-  /** Vectors have the padding of the grid. */
+  /** The vectors of GCR, with the padding of the grid. Device memory. */
   struct GcrView
   {
     float2     *x;     ///< the solution
@@ -20,7 +21,7 @@ namespace leopard::reaction_diffusion
     __device__ float2 *image(int k) const { return q + k * stride; }
   };
 
-  /** f(node) for all nodes; then what it has added to `sum` goes to the block's part. */
+  /** Calls f(node), which adds to `sum`, for all nodes; then writes the thread block's sum to its place in g.parts. */
   template <int n_sums, typename F>
   __device__ void for_nodes(const LevelView &v, const GcrView &g, double (&sum)[n_sums], const F &f)
   {
@@ -103,7 +104,7 @@ namespace leopard::reaction_diffusion
     });
   }
 
-  /** beta */
+  /** beta_j = (A d . q_j) / (q_j . q_j), for orthogonalization. */
   template <int>
   __global__ void find_components(GraphState *state, const double *parts, int n_parts)
   {
@@ -119,7 +120,7 @@ namespace leopard::reaction_diffusion
       }
   }
 
-  /** alpha; nothing is left to be found where q_k is rounding only, or not finite. */
+  /** alpha = (q_k . r) / (q_k . q_k). If q_k is only rounding errors, or not finite, GCR is stuck and ends. */
   template <int>
   __global__ void find_step(GraphState *state, const double *parts, int n_parts)
   {

@@ -23,7 +23,7 @@ namespace leopard::reaction_diffusion
       return values;
   }
 
-  /** to = the values of these nodes. @param values N a node; null: the newest solution. */
+  /** to[N k + c] = field c at node nodes[k], for k < n. @param values N a node; null: the newest solution. */
   template <int N, typename Number>
   __global__ void __launch_bounds__(grid_threads) pack_nodes(Number *values, const GraphState *state, const int *nodes, int n, double *to)
   {
@@ -32,7 +32,7 @@ namespace leopard::reaction_diffusion
       to[e] = values[static_cast<long>(nodes[e / N]) * N + e % N];
   }
 
-  /** The values of these nodes are those at these places. */
+  /** Field c at node nodes[k] = from[N places[k] + c], for k < n: the inverse of pack_nodes(). */
   template <int N, typename Number>
   __global__ void __launch_bounds__(grid_threads)
     unpack_nodes(Number *values, const GraphState *state, const int *nodes, const int *places, int n, const double *from)
@@ -61,7 +61,7 @@ namespace leopard::reaction_diffusion
       values = device::Array<double>(offsets.empty() ? 0 : offsets.back());
     }
 
-    /** On a shared level: the values of the ghosts. @param v null: of the newest solution. */
+    /** Brings the ghosts of v up to date; does nothing on a level that is whole. @param v null: the newest solution. */
     template <typename Number>
     void update_ghosts(cudaStream_t stream, Number *v) const
     {
@@ -69,14 +69,18 @@ namespace leopard::reaction_diffusion
         exchange(stream, v);
     }
 
-    /** The ghosts are 0, and so is what others have sent. */
+    /** To be called when the ghosts are zero: what has not arrived counts as zero from now on. */
     void clear(cudaStream_t stream) const
     {
       if (shared && values.size() > 0)
         LEOPARD_CHECK(cudaMemsetAsync(values.data(), 0, values.size() * sizeof(double), stream));
     }
 
-    /** As update_ghosts() without waiting, after clear(). @param begins whether others' values are those waited for, or cleared: what was sent before is older. */
+    /**
+     * As update_ghosts(), without waiting: ghosts for which nothing has arrived keep their values. clear() or
+     * update_ghosts() must have come before. @param begins true in the first call after these: values that were sent
+     * earlier are too old and are thrown away.
+     */
     void update_ghosts_loosely(cudaStream_t stream, float *d, bool begins) const
     {
       if (!shared || values.size() == 0)
@@ -86,7 +90,10 @@ namespace leopard::reaction_diffusion
       unpack(stream, d);
     }
 
-    /** What has been restricted to this level: on a whole one below a shared one, the values at the nodes of other ranks. */
+    /**
+     * On the finest level that is whole on every rank: fetches the values that other ranks have restricted to their
+     * nodes. Does nothing on other levels.
+     */
     void gather(cudaStream_t stream, float *v) const
     {
       if (!shared && !offsets.empty())

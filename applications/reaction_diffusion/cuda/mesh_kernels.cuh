@@ -83,7 +83,10 @@ namespace leopard::reaction_diffusion
         u[e] += v.d[e];
   }
 
-  /** Of node i. @param relaxed what is relaxed with, @param jacobian its diagonal block; is changed. */
+  /**
+   * Stores what node i is relaxed with, and the reaction's part of its diagonal block.
+   * @param relaxed the block that the relaxation matrix is made from, @param jacobian the Jacobian's; is changed.
+   */
   template <typename Kinetics>
   __device__ void store_blocks(
     const MeshView &v, const NodeSystem<Kinetics> &system, double implicit, const NodeRow &row, int i, const double *relaxed, double *jacobian)
@@ -142,8 +145,9 @@ namespace leopard::reaction_diffusion
   }
 
   /**
-   * A global iteration, if more than `position` are left or that is negative: each thread block does local_iterations Jacobi sweeps in its block, with the newest
-   * values around it as they were at first. @param from_zero whatever stands in d.
+   * A global iteration: each thread block does local_iterations Jacobi sweeps in its block, with the values outside of it
+   * as they were when it began. Does nothing if no more than `position` iterations are left; a negative position means
+   * always. @param from_zero start from zero and not from d.
    */
   template <typename Kinetics>
   __global__ void __launch_bounds__(mesh_threads) relax_mesh(

@@ -77,15 +77,15 @@ namespace leopard::reaction_diffusion
   {
   public:
     virtual ~TimeLoopKernels() = default;
-    /** New values by prediction, and the residual, blocks of the Jacobian and parts of Sums there. */
+    /** Predicts the new values, and computes there the residual, the Jacobian's blocks and the parts of Sums. */
     virtual void predict(cudaStream_t stream) = 0;
-    /** The same, the new values being the present ones with their corrections. */
+    /** Adds the corrections to the new values, and computes the same there. */
     virtual void correct(cudaStream_t stream) = 0;
     virtual void begin_sweeps(cudaStream_t /*stream*/) {}
     /** A global iteration, if more than `position` are left. */
     virtual void sweep(cudaStream_t stream, int position) = 0;
     virtual bool has_cycles() const                       = 0;
-    /** Before the first cycle and for each: they set whether there is to be another. */
+    /** Before the first cycle. As cycle() it sets the condition `more`: whether there is to be a cycle after it. */
     virtual void begin_cycles(cudaStream_t stream, cudaGraphConditionalHandle more) = 0;
     virtual void cycle(cudaStream_t stream, cudaGraphConditionalHandle more)        = 0;
     virtual void end_solve(cudaStream_t /*stream*/) {}

@@ -10,8 +10,8 @@ namespace leopard::reaction_diffusion
   struct MeshLevel;
 
   /**
-   * A mesh shared out over ranks: each node has an owner. When a Stepper is made every rank knows the whole mesh and makes all its levels; then it keeps its
-   * own part of the larger ones, and of the smaller ones everything.
+   * A mesh distributed over ranks: each node has an owner. When a Stepper is made, every rank knows the whole mesh and
+   * makes all its levels; then it keeps only its own part of the larger levels, and the smaller ones whole.
    */
   class MeshRanks : public Ranks
   {
@@ -34,8 +34,9 @@ namespace leopard::reaction_diffusion
   };
 
   /**
-   * What a rank exchanges with the others on a level. A shared level's nodes are numbered anew on each rank: its own nodes come first, then its ghosts, nodes of
-   * others that its rows of the matrix or of the transfers read. All that is empty for one rank.
+   * What a rank exchanges with the others on a level. On a shared level (distributed, not whole on every rank) each
+   * rank numbers its own nodes first and then its ghosts: nodes of other ranks that its rows of the matrix or of the transfers read. All arrays are
+   * empty where there is one rank.
    */
   struct MeshPart
   {
@@ -46,9 +47,9 @@ namespace leopard::reaction_diffusion
     std::vector<int> places;   ///< of these: their numbers among the sent ones of all ranks
   };
 
-  /** The same with the rank's nodes in another order. @param old_node of each of them its number in `part`. */
+  /** The same with the rank's nodes in another order. @param old_node the number in `part` of each node. */
   MeshPart in_order(MeshPart part, const std::vector<int> &old_node);
 
-  /** Of levels of the whole mesh leaves what this rank needs. Collective in so far as all ranks must do the same. */
+  /** Reduces the levels of the whole mesh to what this rank needs. To be called by all ranks with the same levels. */
   void take_part(std::vector<MeshLevel> &levels, const MeshRanks &ranks);
 } // namespace leopard::reaction_diffusion

@@ -104,7 +104,10 @@ namespace leopard::reaction_diffusion
         j[e] = 0.;
     }
 
-    /** What is beside u - prediction in the error of the IMEX scheme, see Controller. @param r the extrapolated reaction; gets the result. */
+    /**
+     * The part of the IMEX scheme's error that comes on top of u - prediction, see Controller.
+     * @param r the extrapolated reaction; gets the result.
+     */
     LEOPARD_HOST_DEVICE void extrapolation_error(const Scheme &s, const double *u, double *r) const
     {
       double now[N];
@@ -203,10 +206,12 @@ namespace leopard::reaction_diffusion
     }
 
     /**
-     * What V-cycles on a mesh are made of, from the diagonal block D = 1 + implicit diffusion row.diagonal - j, j the reaction's derivative: the same with j made stable.
-     * A field's growth by itself (j_cc > 0) is left out, and of two fields that further each other (j_cd j_dc > 0) as much as would outweigh their decay. Then
-     * relaxation smoothes on every level, however long the step; with j, levels that are too coarse for the pattern's wavelength have negative or
-     * vanishing modes. What is left out concerns the few modes that grow, and GCR finds them. For two fields j is stable indeed: trace <= 0, determinant >= 0.
+     * The diagonal block with which V-cycles on a mesh work: that of the Jacobian, D = 1 + implicit diffusion row.diagonal
+     * - j, with the reaction's derivative j replaced by a stable one. j_cc > 0 (a field that grows by itself) becomes 0; of
+     * two fields that further each other (j_cd j_dc > 0) so much is taken away that their decay outweighs it. With j
+     * itself, levels that are too coarse for the pattern's wavelength would have negative or vanishing eigenvalues; with
+     * the stable one relaxation smoothes on every level, however long the step. The difference concerns the few modes
+     * that grow, which GCR finds. For two fields the result is stable in the strict sense: trace <= 0, determinant >= 0.
      */
     LEOPARD_HOST_DEVICE void stable_block(const double *block, double implicit, const NodeRow &row, double *result) const
     {

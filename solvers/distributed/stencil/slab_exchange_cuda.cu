@@ -35,8 +35,9 @@ namespace leopard
       flag_loose_gathered = flag_gathered + max_ranks ///< likewise
     };
 
-    // Waited exchanges number n use mail n % 2: who has got his neighbour's planes number n may send number n + 1 while the neighbour still copies
-    // number n, but not number n + 2. Loose ones have one place a side: what is read there may be of several iterations.
+    // Exchange n of those that are waited for uses buffer n % 2: a rank that has its neighbour's planes of exchange n may
+    // send those of exchange n + 1 while the neighbour still copies those of n, but not those of n + 2. Exchanges without
+    // waiting have one buffer a side: planes that are read there may mix several iterations.
     enum Mail
     {
       mail_from_below  = 0,
@@ -136,7 +137,7 @@ namespace leopard
 
     using MailValue = cuda::atomic_ref<double, cuda::thread_scope_system>;
 
-    /** Mail is another GPU's writing: plain loads could find an old copy of it in a cache. */
+    /** Mailboxes are written by other GPUs: plain loads could find old values in a cache. */
     __device__ inline void take(double *to, double *mail, int n)
     {
       move(
@@ -437,7 +438,7 @@ namespace leopard
         cudaGetLastError(); // an answer here, not an error to keep
       }
 
-      /** But for ranks on which something went wrong: others may not come here. */
+      /** Not on ranks on which something went wrong, as the others may never call it. */
       void wait_for_all_ranks() const
       {
         const char        own = 0;

@@ -12,7 +12,7 @@
 
 namespace leopard
 {
-  /** Collective: the text of the first rank whose own is not empty, for together(). */
+  /** For together(): the text `own` of the first rank on which it is not empty. Collective. */
   std::string first_error_in(MPI_Comm comm, const std::string &own);
 
   /** The exchange by MPI messages, of host arrays or, staged through the host, of device arrays. */
@@ -21,7 +21,7 @@ namespace leopard
   public:
     /** @param reason why device arrays do not travel directly, for description(). */
     MpiSlabExchange(MPI_Comm comm, MemorySpace space, const std::string &reason = "");
-    /** Collective: waits for the messages that nobody waited for. */
+    /** Collective: waits for the messages that are still on their way. */
     ~MpiSlabExchange() override;
 
     std::string description() const override;
@@ -48,7 +48,10 @@ namespace leopard
     /** Sends n values that fill(to) writes. */
     template <typename Fill>
     void send(int n, double visit, int to, int tag, const Fill &fill);
-    /** Asks for one more message of n values, and calls put(values) for all of this visit that have come, the newest one last. */
+    /**
+     * Posts a receive for one more message of n values, and calls put(values) for each message of this visit that has
+     * arrived, the newest one last.
+     */
     template <typename Put>
     void receive(int n, double visit, int from, int tag, Messages &messages, const Put &put);
     /** Forgets what has been sent. */
@@ -57,7 +60,7 @@ namespace leopard
     /** Copies from or to arrays of the exchange's memory space. */
     void fetch(double *host, const double *values, int n) const;
     void put(double *values, const double *host, int n) const;
-    /** The same for a plane of all fields, that is so many values behind the first own one. */
+    /** The same for a plane of all fields. @param offset from the first own value to the plane. */
     void fetch_plane(double *host, const SlabVector &x, long offset) const;
     void put_plane(const SlabVector &x, long offset, const double *host) const;
 
