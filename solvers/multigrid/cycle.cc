@@ -34,7 +34,7 @@ namespace leopard
   bool Multigrid::Data::can_be_recorded() const
   {
     return options.use_graph && profile == nullptr && operations->is_queued() && coarse->is_queued() &&
-           (own_coarse_solver || !operations->is_singular()); // whose means are waited for
+           (own_coarse_solver || !operations->is_singular()); // else means are taken out, for which the host waits
   }
 
   template <typename Function>

@@ -116,7 +116,7 @@ namespace leopard::reaction_diffusion
         }
     }
 
-    /** The neighbours' values of the nodes beside the slab, waited for. */
+    /** Fetches the neighbours' values of the nodes beside the slab, and waits for them. */
     void update_ghosts(double *values)
     {
       if (slabs != nullptr)

@@ -11,7 +11,8 @@
 
 namespace leopard::reaction_diffusion
 {
-  /** GCR with V-cycles as preconditioner on a mesh and its coarser levels: a sweep to before and one fro behind, with NodeSystem::stable_block(). */
+  /** GCR with V-cycles as preconditioner on a mesh and its coarser levels: before the
+   * coarse correction a sweep with the nodes of each block in ascending order, after it one in descending order; with NodeSystem::stable_block(). */
   template <typename Kinetics>
   class HostMeshMultigrid
   {

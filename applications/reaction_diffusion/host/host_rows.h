@@ -70,7 +70,10 @@ namespace leopard::reaction_diffusion
         exchange(values);
     }
 
-    /** What has been restricted to this level: on a whole one below a shared one, the values at the nodes of other ranks. */
+    /**
+     * On the finest level that is whole on every rank: fetches the values that other ranks have restricted to their
+     * nodes. Does nothing on other levels.
+     */
     void gather(double *values)
     {
       if (!part.shared && !part.offsets.empty())
@@ -87,8 +90,9 @@ namespace leopard::reaction_diffusion
     int n_nodes() const { return offsets.back(); } ///< the rank's own
 
     /**
-     * Block-asynchronous sweeps: k in a block when its turn comes, to and fro (first = 1: fro and to), with the newest values; nobody waits. Between them ranks
-     * that share the level go on with those values of others that have come, and wait for them seldom; at the end ghosts are not current.
+     * Block-asynchronous sweeps: k in a block when its turn comes, its nodes in ascending and in descending order by
+     * turns (first = 1: descending first), with the newest values and without waiting. Ranks that share the level take the values of others
+     * that have arrived and wait for them in every fourth exchange only; at the end ghosts are not up to date.
      */
     void sweep(const NodeSystem<Kinetics> &system, double implicit, int n_sweeps, int k, int first = 0)
     {
@@ -189,7 +193,11 @@ namespace leopard::reaction_diffusion
       unpack(values);
     }
 
-    /** Of d. @param begins whether others' values are those waited for, or, first, 0: what was sent before is older. */
+    /**
+     * Brings the ghosts of d up to date without waiting. @param begins true in the first call after an exchange that was
+     * waited for, and in the very first: values that were sent earlier are too old and are thrown away. @param first nothing
+     * has been exchanged yet: values that have not arrived count as 0.
+     */
     void update_ghosts_loosely(bool begins, bool first)
     {
       if (first)

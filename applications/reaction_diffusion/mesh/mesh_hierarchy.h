@@ -8,7 +8,7 @@
 
 namespace leopard::reaction_diffusion
 {
-  /** A mesh, or what stands for it on a coarser level. */
+  /** A mesh, or a coarser level of it: aggregates of nodes in the place of nodes. */
   struct MeshLevel
   {
     MeshLaplacian    mesh;
