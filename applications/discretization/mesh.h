@@ -85,8 +85,10 @@ namespace leopard
   template <int dim, int spacedim>
   double measure_of(const dealii::parallel::TriangulationBase<dim, spacedim> &triangulation);
 
-  /** Name, edges and measure of the domain, for problems. Makes the coarse mesh for its area or volume, if need be. Collective. @throws Error as
-   * make_coarse_mesh(). */
+  /**
+   * Name, edges and measure of the domain, for problems. Makes the coarse mesh for its area or volume, if need be.
+   * Collective. @throws Error as make_coarse_mesh().
+   */
   template <int dim, int spacedim>
   Domain describe_domain(const MeshParameters &parameters, MPI_Comm comm);
 

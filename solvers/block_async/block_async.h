@@ -67,9 +67,10 @@ namespace leopard
    * Block-asynchronous iteration async-(k) for A x = b.
    *
    * Rows are split in blocks J. A global iteration relaxes each block once:
-   *   s_i = b_i - sum_{j not in J} a_ij x_j            (off-block values frozen at what they are when the block begins),
+   *   s_i = b_i - sum_{j not in J} a_ij x_j      (off-block values frozen at what they are when the block begins),
    *   k times, for all i in J at once (Jacobi):
-   *     y_i <- y_i + omega / d_i (s_i - sum_{j in J} a_ij y_j) + momentum * v_i,   v_i: the change of y_i in the sweep before,
+   *     y_i <- y_i + omega / d_i (s_i - sum_{j in J} a_ij y_j) + momentum * v_i,
+   *     with v_i the change of y_i in the sweep before,
    *   x_i <- x_i + block_omega (y_i - x_i)  for the rows that the block owns,
    * with d_i = a_ii, or with l1 weights a_ii + sign(a_ii) sum_{j not in J} |a_ij|. Nothing orders the blocks in the chaotic schedule.
    * rho(|I - D^-1 A|) < 1 makes every schedule converge (omega = 1, no momentum).

@@ -5,10 +5,10 @@
 
 namespace leopard
 {
-  // The stencil form. A warp covers 2 n_lanes_x nodes in x and n_lanes_y n_y in y and marches through n_z planes in z; a thread holds
-  // 2 x n_y x n_z values in registers. Neighbours in x and y come from the lanes beside by shuffles, in z from the thread's own registers;
-  // the warps of a thread block are stacked in z and exchange their outermost planes through shared memory. So a local sweep touches no memory,
-  // and a global iteration moves b, x in and x out: 24 bytes a row. Two-dimensional grids have their y in the kernel's z.
+  // The stencil form. A warp covers 2 n_lanes_x nodes in x and n_lanes_y n_y in y and marches through n_z planes in z;
+  // a thread holds 2 x n_y x n_z values in registers. Neighbours in x and y come from the lanes beside by shuffles, in
+  // z from the thread's own registers; the warps of a thread block are stacked in z and exchange their outermost planes
+  // in shared memory. A global iteration moves 24 bytes a row: b, x in, x out. In two dimensions y is the kernel's z.
 
   struct StencilView
   {
@@ -27,7 +27,7 @@ namespace leopard
   {
     static constexpr int  n_lanes_x = n_lanes_x_, n_lanes_y = n_lanes_y_, n_y = n_y_, n_z = n_z_;
     static constexpr bool full = full_, variable = variable_, flat = n_lanes_y_ * n_y_ == 1;
-    /** Warps a tile at most (persistent form), and thread blocks of four warps a multiprocessor that registers should be left for. */
+    /** Warps a tile at most (persistent form); blocks of four warps a multiprocessor for which registers suffice. */
     static constexpr int max_warps = flat ? 16 : full_ ? 4 : 8;
     static constexpr int at_once   = variable_ ? (full_ && !flat ? 2 : 3) : full_ ? (flat ? 4 : 2) : flat ? 5 : 4;
   };
@@ -35,7 +35,7 @@ namespace leopard
   template <typename Shape>
   using Patch = double[Shape::n_z][Shape::n_y][2];
 
-  /** What a thread knows of its place. If `whole`, every node of every tile exists and pairs of neighbours are aligned. */
+  /** A thread's place in the grid. If `whole`, every node of every tile exists and pairs of neighbours are aligned. */
   template <typename Shape, bool whole>
   struct StencilThread
   {
@@ -465,7 +465,7 @@ namespace leopard
       return sweep_star<Shape, whole, mode>(A, t, y, s, inverse, shared, buffer);
   }
 
-  /** s from b (times omega / c_0 if the diagonal is constant), in the persistent form kept in shared memory from the first iteration on. */
+  /** s from b (times omega / c_0 if the diagonal is constant); the persistent form keeps it in shared memory. */
   template <typename Shape, bool persistent>
   __device__ void take_right_hand_side(const StencilView &A, Patch<Shape> &s, double *kept_b, bool first)
   {
@@ -498,8 +498,8 @@ namespace leopard
   }
 
   /**
-   * One thread block relaxes one tile. Shared memory: exchange planes (8 n_y values a thread), 32, and in the persistent form
-   * the right-hand side of the tile (2 n_y n_z values a thread).
+   * One thread block relaxes one tile. Shared memory: exchange planes (8 n_y values a thread), 32, and in the
+   * persistent form the right-hand side of the tile (2 n_y n_z values a thread).
    */
   template <typename Shape, bool persistent, bool whole>
   __global__ void __launch_bounds__(persistent ? 32 * Shape::max_warps : 128,

@@ -14,7 +14,7 @@
  *     %%MatrixMarket matrix coordinate real symmetric     the banner: object, format, field, symmetry
  *     % any comment                                       any number of these, before the size line only
  *     3 3 4                                               the size line: rows, columns, entries that follow
- *     1 1 2.5                                             an entry a line: row and column, which count from 1, and the value
+ *     1 1 2.5                                             an entry a line: row, column (from 1), value
  *     2 1 -1
  *     2 2 2.5
  *     3 3 1e-3

@@ -59,8 +59,10 @@ namespace leopard
     /** ||b - A x||_2^2, on singular problems without the mean. */
     virtual double residual_norm_squared(double *x, const double *b) = 0;
     virtual double norm_squared(const double *b)                     = 0;
-    /** ||b_L - A_L x_L||_2^2 as the last restrict_residual() of the finest level L found it: the residual after pre-smoothing, for free. Not on adaptive
-     * hierarchies. */
+    /**
+     * ||b_L - A_L x_L||_2^2 as the last restrict_residual() of the finest level L found it: the residual after
+     * pre-smoothing, at no cost. Not on adaptive hierarchies.
+     */
     virtual double restricted_residual_norm_squared() = 0;
 
     // What some forms have.

@@ -10,7 +10,8 @@ namespace leopard::reaction_diffusion
 {
   // The loop over time steps, Newton steps and global iterations, on the device:
   //
-  //   begin; while (action is not stop) { choose; if (correct) { prepare; linear solve; evaluate } else evaluate; decide }
+  //   begin
+  //   while (action is not stop) { choose; if (correct) { prepare; linear solve; evaluate } else evaluate; decide }
   //
   // where the linear solve is: while (iterations are left) { sweeps; count }; with multigrid also: if (cycles are wanted) begin them and set the goal; while
   // (it is not reached) { cycle; count }. begin, choose, prepare, set, count and decide are kernels of one thread block that set the graph's conditions.

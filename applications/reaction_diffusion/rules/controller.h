@@ -191,7 +191,8 @@ namespace leopard::reaction_diffusion
    * Fields are kept in four slots: level l, the solution l steps ago, is in slot (newest - l) mod 4, the new one in slot (newest + 1) mod 4, so that
    * accepting a step moves nothing. With the scheme's numbers, divided by the lumped mass m,
    *
-   *   G(u) = u - history[0] u_n - history[1] u_n-1 - implicit (diffusion_c laplace u_c + reaction_factor r_c(u)),   J = dG/du,
+   *   G(u) = u - history[0] u_n - history[1] u_n-1 - implicit (diffusion_c laplace u_c + reaction_factor r_c(u)),
+   *   J = dG/du,
    *
    * where in the IMEX scheme r is taken at the old levels with weights `reaction`. On a domain that grows all is divided by 1 + dt dilution (dt: what implicit
    * would be without growth), so that implicit = dt diffusion / (1 + dt dilution); diffusion_factor = diffusion and reaction_factor = 1 / diffusion are UniformGrowth::factors() at the new
@@ -238,7 +239,7 @@ namespace leopard::reaction_diffusion
     Totals      totals;
     StopReason  stop_reason = StopReason::none;
 
-    /** Of the row sums of |I - D^-1 A|, reaction apart. @param diffusion_number, excess: implicit times rate_bound and excess_bound. */
+    /** Of the row sums of |I - D^-1 A|, without reaction. @param diffusion_number, excess: implicit times the bounds above. */
     static LEOPARD_HOST_DEVICE double row_sum_bound(double diffusion_number, double excess)
     {
       return diffusion_number / (1. + diffusion_number - excess);
@@ -399,7 +400,7 @@ namespace leopard::reaction_diffusion
           history[0] /= divisor;
           history[1] /= divisor;
         }
-      // the error is C y + d, d = implicit (extrapolated reaction - r), and u - prediction = (C + P) y + d; see error_factor()
+      // error: C y + d, d = implicit (extrapolated reaction - r), and u - prediction = (C + P) y + d; see error_factor()
       reaction_error = explicit_reaction() && n_levels > order ? (1. / error_factor() - 1.) * implicit : 0.;
     }
 
@@ -512,7 +513,7 @@ namespace leopard::reaction_diffusion
           const double power    = can_estimate ? std::pow(larger(estimate, 1e-8), -1. / (order + 1)) : 1.;
           if (!(estimate <= 1.))
             return reject(larger(0.2, 0.85 * power), StopReason::step_underflow);
-          // a step cut short to hit a time says little about the next one, and one that was just rejected is no time to grow
+          // a step cut short to hit a time says little about the next one; just after a rejection steps do not grow
           const double growth = smaller(largest_growth, 0.85 * power);
           if (can_estimate && (growth < 1. || (growth > 1.2 && step_size == next_step && attempt_figures.rejected.total() == 0)))
             next_step = smaller(step_size * growth, smaller(options.largest_step, ceiling));
