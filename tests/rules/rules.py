@@ -19,6 +19,7 @@ ENDINGS = (".h", ".cc", ".cu", ".cuh")
 FOREIGN = re.compile(r"^(deal\.II/|mpi\.h$|Epetra|Trilinos|ml_|Ifpack|Amesos|Teuchos)")
 CUDA_CONDITION = re.compile(r"^\s*#\s*(if|ifdef|ifndef|elif)\b.*(CUDA|NVCC)")
 MAX_LINES = 600
+COMMENT_COLUMNS = 120  # of lines that are comment only; tables may be wider
 # The rooms of the house, from the ground up: a room uses those before it. What lies in a room's own folders belongs to it, unless they are rooms.
 ROOMS = (
     "solvers/base", "solvers/device", "solvers/matrix", "solvers/exchange", "solvers/relaxation", "solvers/block_async", "solvers/krylov",

@@ -1,6 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
 """Plants a violation of each rule in a temporary tree and expects it to be found, and nothing in a clean tree."""
+import importlib.machinery
+import importlib.util
 import json
 import pathlib
 import sys
@@ -8,6 +10,7 @@ import tempfile
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
+sys.dont_write_bytecode = True
 import rules  # noqa: E402
 
 SPDX = "// SPDX-License-Identifier: Apache-2.0\n"
@@ -86,6 +89,19 @@ class Rules(unittest.TestCase):
         self.assertEqual(len(self.violations(rules.files, "solvers/a.h", SPDX)), 1)
         self.assertEqual(len(self.violations(rules.files, "solvers/a.cc", SPDX + "\n" * 700)), 1)
         self.assertEqual(self.violations(rules.files, "solvers/a.cc", SPDX), [])
+
+    def test_long_comments_are_wrapped(self):
+        loader = importlib.machinery.SourceFileLoader("wrap_comments", str(pathlib.Path(__file__).resolve().parents[2] / "scripts" / "wrap_comments"))
+        wrap_comments = importlib.util.module_from_spec(importlib.util.spec_from_loader("wrap_comments", loader))
+        loader.exec_module(wrap_comments)
+        for text, wrapped in (
+                ("  /** one two three */", ["  /**", "   * one two", "   * three", "   */"]),
+                ("   * one two three\n   * so\n   *\n   * five", ["   * one two", "   * three so", "   *", "   * five"]),
+                ("// one two three\n// @param x\nint i;", ["// one two", "// three", "// @param x", "int i;"]),
+                (" * - one two three\n *   so", [" * - one two", " *   three so"]),
+                ("   *   x = y +   z\n   *   v = w", ["   *   x = y +", "   *   z", "   *   v = w"]),
+                (" * | one | two | three |\nint i; // one two three", [" * | one | two | three |", "int i; // one two three"])):
+            self.assertEqual(wrap_comments.wrapped(text.split("\n"), 14), wrapped)
 
     def test_tidy_looks_again_at_what_has_changed_and_at_nothing_else(self):
         with tempfile.TemporaryDirectory() as folder:
