@@ -36,7 +36,10 @@ namespace
     std::string              print_parameters; ///< empty, "entries" or "markdown"
   };
 
-  /** p4est ends the program where its files cannot be written or memory lacks, after a line on why: with this instead of a core dump, on all ranks. */
+  /**
+   * p4est ends the program where its files cannot be written or memory lacks, after a line on why: with this instead of
+   * a core dump, on all ranks.
+   */
   void end_after_abort()
   {
     std::cerr << "leopard: p4est, which keeps the mesh, has ended the program (" << std::strerror(errno)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Speed of block-asynchronous iteration on a GPU, beside cuSPARSE in the same run: time of a global iteration, and time to a solution.
+// Speed of block-asynchronous iteration on a GPU, beside cuSPARSE in the same run: time of a global iteration, and time
+// to a solution.
 #include "conjugate_gradients.h"
 
 #include <solvers/base/errors.h>

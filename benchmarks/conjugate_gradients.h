@@ -8,8 +8,8 @@
 namespace leopard
 {
   /**
-   * Conjugate gradients with cuSPARSE and cuBLAS, as the yardstick, from x = 0 until ||r|| <= tolerance ||b||; D^-1 as preconditioner if the diagonal's
-   * inverse is given. Returns the iterations.
+   * Conjugate gradients with cuSPARSE and cuBLAS, as the yardstick, from x = 0 until ||r|| <= tolerance ||b||; D^-1 as
+   * preconditioner if the diagonal's inverse is given. Returns the iterations.
    */
   inline int conjugate_gradients(const device::DeviceMatrix &A,
                                  DeviceVector<double>       &x,

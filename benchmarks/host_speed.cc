@@ -70,7 +70,10 @@ namespace
     std::function<double()> residual;
   };
 
-  /** Time to a relative residual, residuals not counted: first how many steps that takes, then these steps alone. Median of some. */
+  /**
+   * Time to a relative residual, residuals not counted: first how many steps that takes, then these steps alone. Median
+   * of some.
+   */
   void time_to_solution(const std::vector<Method> &methods, double tolerance, int repetitions)
   {
     for (const Method &method : methods)

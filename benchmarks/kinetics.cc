@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// kinetics: nanoseconds a node of the compiled kinetics of the solver library and of the same as expressions, on one thread, all data in the second cache.
+// kinetics: nanoseconds a node of the compiled kinetics of the solver library and of the same as expressions, on one
+// thread, all data in the second cache.
 #include <applications/problems/turing/kinetics.h>
 #include <applications/reaction_diffusion/kinetics/kinetics_choice.h>
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// matrix_market: megabytes of text a second that the reader of Matrix Market files takes on one thread, plain and compressed with gzip.
+// matrix_market: megabytes of text a second that the reader of Matrix Market files takes on one thread, plain and
+// compressed with gzip.
 #include <solvers/matrix/generators.h>
 #include <solvers/matrix/matrix_market.h>
 

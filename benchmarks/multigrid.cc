@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Geometric multigrid on uniform grids, as stencils and with stored matrices, on the host or on a GPU: set-up, one cycle, time to a true relative residual,
-// and the bytes that a cycle has to move beside the time that it takes.
+// Geometric multigrid on uniform grids, as stencils and with stored matrices, on the host or on a GPU: set-up, one
+// cycle, time to a true relative residual, and the bytes that a cycle has to move beside the time that it takes.
 #include "conjugate_gradients.h"
 #include "tensor_elements.h"
 
@@ -115,7 +115,10 @@ namespace
     throw InvalidInput("the case is '" + text + "'\n  expected: three, five, nine, seven or twenty-seven, a colon, and the nodes a side");
   }
 
-  /** x and b = A 1 where the multigrid computes: a right-hand side for which double precision reaches small residuals on fine grids, too. */
+  /**
+   * x and b = A 1 where the multigrid computes: a right-hand side for which double precision reaches small residuals on
+   * fine grids, too.
+   */
   class Vectors
   {
   public:
@@ -181,7 +184,10 @@ namespace
     {
       return (o.pre_smoothing + o.post_smoothing) * o.smoother.iterations_per_step * (24. * n + matrix);
     }
-    /** Residual: x and b read; with stored matrices r is written and read again. Coarse b written, x set to zero; correction: x read and written. */
+    /**
+     * Residual: x and b read; with stored matrices r is written and read again. Coarse b written, x set to zero;
+     * correction: x read and written.
+     */
     double residual_and_transfers(double n_coarse, bool stored) const
     {
       return 16. * n + matrix + (stored ? 16. * n : 0.) + 2. * transfer + 16. * n_coarse + 16. * n + 8. * n_coarse;

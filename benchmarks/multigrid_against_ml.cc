@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Geometric multigrid on host threads against conjugate gradients preconditioned by Trilinos ML (deal.II's PreconditionAMG) on as many ranks: wall time from
-// the assembled matrix to a relative residual of 1e-8, set-up included.
+// Geometric multigrid on host threads against conjugate gradients preconditioned by Trilinos ML (deal.II's
+// PreconditionAMG) on as many ranks: wall time from the assembled matrix to a relative residual of 1e-8, set-up
+// included.
 //
 //   multigrid_against_ml [--threads 2] [--repetitions 5] [--n-2d 1024] [--n-3d 100] [--only TEXT]
 //   mpirun -np 2 multigrid_against_ml --ml
 //
-// Other work on the machine only adds time: the fastest of the repetitions counts, of alternating calls the fastest of all.
+// Other work on the machine only adds time: the fastest of the repetitions counts, of alternating calls the fastest of
+// all.
 #include <solvers/dealii/trilinos_matrix.h>
 #include <solvers/matrix/stencil.h>
 #include <solvers/multigrid/find_stencil.h>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Weak and strong scaling of the distributed multigrid cycle for stencils, one GPU a rank: mpirun -n 1, 2, 4 ... multigrid_scaling
+// Weak and strong scaling of the distributed multigrid cycle for stencils, one GPU a rank: mpirun -n 1, 2, 4 ...
+// multigrid_scaling
 #include <solvers/base/errors.h>
 #include <solvers/device/device.h>
 #include <solvers/device/device_vector.h>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Time loops of pattern formation: the run of the thesis, large grids on GPUs, one a rank, and SUNDIALS beside the host backend.
+// Time loops of pattern formation: the run of the thesis, large grids on GPUs, one a rank, and SUNDIALS beside the host
+// backend.
 #include "pattern_formation.h"
 
 #include <applications/reaction_diffusion_mpi/make_grid_slabs.h>

@@ -46,7 +46,10 @@ namespace pattern_benchmark
     return prefix + name;
   }
 
-  /** Writes fields to OUTPUT_TIME.f64 and says how far they are from those in REFERENCE_TIME.f64, unless the names are empty. */
+  /**
+   * Writes fields to OUTPUT_TIME.f64 and says how far they are from those in REFERENCE_TIME.f64, unless the names are
+   * empty.
+   */
   inline std::string compare_and_write(const double *u, long n, double time, const std::string &reference, const std::string &output)
   {
     const auto bytes = static_cast<std::streamsize>(n * sizeof(double));

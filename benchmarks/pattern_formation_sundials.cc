@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The problem of pattern_formation stepped by SUNDIALS: CVODE's BDF of variable order with its own Newton method and GMRES (SPGMR).
+// The problem of pattern_formation stepped by SUNDIALS: CVODE's BDF of variable order with its own Newton method and
+// GMRES (SPGMR).
 #include "pattern_formation.h"
 
 #include <CLI/CLI.hpp>

@@ -29,7 +29,10 @@ namespace leopard
       return A;
     }
 
-    /** Element matrices on a cell of length 1 and the embedding of a cell's functions in those of its two halves, by nodes. */
+    /**
+     * Element matrices on a cell of length 1 and the embedding of a cell's functions in those of its two halves, by
+     * nodes.
+     */
     struct Element
     {
       std::vector<std::vector<double>> stiffness, mass, embedding; ///< embedding: 2 p + 1 fine nodes by p + 1 coarse ones
@@ -44,7 +47,10 @@ namespace leopard
               {{1., 0., 0.}, {0.375, 0.75, -0.125}, {0., 1., 0.}, {-0.125, 0.75, 0.375}, {0., 0., 1.}}};
     }
 
-    /** A 1D matrix of n_cells cells of length h without the two boundary nodes; zero entries are kept, so that all have one pattern. */
+    /**
+     * A 1D matrix of n_cells cells of length h without the two boundary nodes; zero entries are kept, so that all have
+     * one pattern.
+     */
     CrsMatrix assemble(const std::vector<std::vector<double>> &cell_matrix, int n_cells, double factor)
     {
       const int p = static_cast<int>(cell_matrix.size()) - 1, n = p * n_cells - 1;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// -laplace(u) = 1 on a square with u = 0 on its boundary: conjugate gradients, with block-asynchronous iteration as the preconditioner.
+// -laplace(u) = 1 on a square with u = 0 on its boundary: conjugate gradients, with block-asynchronous iteration as the
+// preconditioner.
 #include <solvers/dealii/precondition_block_async.h>
 
 #include <deal.II/base/quadrature_lib.h>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// -laplace(u) = 1 with u = 0 on the boundary of an L-shaped domain, adaptively refined: conjugate gradients, preconditioned by deal.II's
-// geometric multigrid (its step-16 explains it) with block-asynchronous iteration as the smoother.
+// -laplace(u) = 1 with u = 0 on the boundary of an L-shaped domain, adaptively refined: conjugate gradients,
+// preconditioned by deal.II's geometric multigrid (its step-16 explains it) with block-asynchronous iteration as the
+// smoother.
 #include <solvers/dealii/precondition_block_async.h>
 
 #include <deal.II/base/quadrature_lib.h>
@@ -83,7 +84,8 @@ int main()
       MGTransferPrebuilt<Vector<double>> transfer(special);
       transfer.build(dofs);
 
-      // All that step-16 does not have: two global iterations of async-(5), synchronous (the default) so that CG may be used.
+      // All that step-16 does not have: two global iterations of async-(5), synchronous (the default) so that CG may be
+      // used.
       mg::SmootherRelaxation<leopard::PreconditionBlockAsync, Vector<double>> smoother;
       smoother.initialize(levels.matrix, leopard::PreconditionBlockAsync::AdditionalData(2, 5));
       MGCoarseGridApplySmoother<Vector<double>> coarse_solver(smoother); // exact: all coarse DoFs are on the boundary

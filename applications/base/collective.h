@@ -7,7 +7,10 @@
 
 namespace leopard
 {
-  /** Collective: if local_error is not empty on any rank, throws Error with the text of the lowest such rank, on every rank. */
+  /**
+   * Collective: if local_error is not empty on any rank, throws Error with the text of the lowest such rank, on every
+   * rank.
+   */
   void throw_if_any_failed(const std::string &local_error, MPI_Comm comm);
 
   /** Collective: calls f() on rank 0 only; if it throws, every rank throws an Error with its text. */
@@ -29,12 +32,16 @@ namespace leopard
     throw_if_any_failed(error, comm);
   }
 
-  /** Collective: rank 0 reads the file and every rank gets the content. @throws Error with path and reason if it cannot be read. */
+  /**
+   * Collective: rank 0 reads the file and every rank gets the content. @throws Error with path and reason if it cannot
+   * be read.
+   */
   std::string read_file(const std::string &path, MPI_Comm comm);
 
   /**
-   * Reports the error that ends the program. Most errors strike all ranks alike: then rank 0 speaks for all. An error of some ranks only (a
-   * full GPU, say) is reported by these, and they end the others, who would wait for them forever.
+   * Reports the error that ends the program. Most errors strike all ranks alike: then rank 0 speaks for all. An error
+   * of some ranks only (a full GPU, say) is reported by these, and they end the others, who would wait for them
+   * forever.
    */
   class ErrorReporter
   {

@@ -11,7 +11,8 @@
 namespace leopard
 {
   /**
-   * Writes content to a new file beside PATH, syncs it to the disk and renames it, so that PATH is never half written. Local, not collective.
+   * Writes content to a new file beside PATH, syncs it to the disk and renames it, so that PATH is never half written.
+   * Local, not collective.
    * @throws std::runtime_error with path and reason; nothing remains then and PATH is what it was.
    */
   void write_file_atomically(const std::string &path, const std::string &content);
@@ -19,10 +20,15 @@ namespace leopard
   /** Syncs a folder's entries to the disk, so that a rename in it outlives a crash of the machine. */
   void sync_folder(const std::string &folder);
 
-  /** Syncs a file that somebody else has written. Local. @throws std::runtime_error if the disk has not taken all of it. */
+  /**
+   * Syncs a file that somebody else has written. Local. @throws std::runtime_error if the disk has not taken all of it.
+   */
   void sync_file(const std::string &path);
 
-  /** Finds out, by making and removing them, whether files of these sizes find room in a folder together. Local. @throws std::runtime_error if not. */
+  /**
+   * Finds out, by making and removing them, whether files of these sizes find room in a folder together. Local. @throws
+   * std::runtime_error if not.
+   */
   void check_room(const std::string &folder, const std::vector<std::uint64_t> &sizes);
 
   /** Makes a folder and those that it is in, where they are not there. Local. @throws std::runtime_error. */
@@ -40,7 +46,9 @@ namespace leopard
     GrowingFile &operator=(const GrowingFile &) = delete;
     ~GrowingFile();
 
-    /** @param keep what the file has already; otherwise it begins anew. No link is followed. @throws std::runtime_error. */
+    /**
+     * @param keep what the file has already; otherwise it begins anew. No link is followed. @throws std::runtime_error.
+     */
     void open(const std::string &path, bool keep);
     bool is_open() const { return file >= 0; }
     /** Appends at once, whatever the buffers. @throws std::runtime_error; then the file ends as it did before. */

@@ -15,7 +15,10 @@ namespace leopard
   /** "0.8 s", "42 s", "3 min 05 s", "2 h 10 min". */
   std::string duration(double seconds);
 
-  /** Lines for a human, on the terminal and in a file, from rank 0; other ranks' calls do nothing. Each line is written at once. */
+  /**
+   * Lines for a human, on the terminal and in a file, from rank 0; other ranks' calls do nothing. Each line is written
+   * at once.
+   */
   class Log
   {
   public:
@@ -28,7 +31,10 @@ namespace leopard
     void line(const std::string &text);
     void warning(const std::string &text);
 
-    /** Whoever can bear an end of the run asks this now and then. Collective. @throws Error if the file has not taken a line; the first such line is its last. */
+    /**
+     * Whoever can bear an end of the run asks this now and then. Collective. @throws Error if the file has not taken a
+     * line; the first such line is its last.
+     */
     void check() const;
 
   private:

@@ -10,9 +10,9 @@
 namespace leopard
 {
   /**
-   * The list of what Leopard has written in a run directory, manifest.txt: a path from there in each line, before the file is made; of checkpoints and runs
-   * of a sweep the folder, with a slash at the end. Only what it lists is ever deleted, files by their names, folders when they are empty, and nothing
-   * behind a symbolic link. Local, on rank 0.
+   * The list of what Leopard has written in a run directory, manifest.txt: a path from there in each line, before the
+   * file is made; of checkpoints and runs of a sweep the folder, with a slash at the end. Only what it lists is ever
+   * deleted, files by their names, folders when they are empty, and nothing behind a symbolic link. Local, on rank 0.
    */
   class Manifest
   {
@@ -24,11 +24,15 @@ namespace leopard
 
     /** Begins the list, or goes on with the one that is there. @throws std::runtime_error. */
     void open();
-    /** Adds to the list what is not in it. @throws std::runtime_error, also where such a file is there that Leopard has not written. */
+    /**
+     * Adds to the list what is not in it. @throws std::runtime_error, also where such a file is there that Leopard has
+     * not written.
+     */
     void add(const std::vector<std::string> &paths);
 
     /**
-     * Before anything is deleted. @param names that are to be written, the last part of each a pattern as of fnmatch(3).
+     * Before anything is deleted. @param names that are to be written, the last part of each a pattern as of
+     * fnmatch(3).
      * @throws std::runtime_error where such a file is there that Leopard has not written.
      */
     void require_free(const std::vector<std::string> &names) const;
@@ -46,7 +50,10 @@ namespace leopard
     GrowingFile           file;
   };
 
-  /** Whether there is a run of Leopard in a folder that exists: it has the list, and its run.json says so; or it was killed before there was one. */
+  /**
+   * Whether there is a run of Leopard in a folder that exists: it has the list, and its run.json says so; or it was
+   * killed before there was one.
+   */
   bool holds_run(const std::string &directory);
 
   /** Deletes the files of a checkpoint, and its folder if nothing else is in it. Local. */

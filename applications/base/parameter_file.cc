@@ -131,7 +131,10 @@ namespace leopard
       return bracket == std::string::npos ? text : trim(text.substr(bracket));
     }
 
-    /** Whether a value can be written to a parameter file and read again: # begins a comment, and a \ at the end goes on in the next line. */
+    /**
+     * Whether a value can be written to a parameter file and read again: # begins a comment, and a \ at the end goes on
+     * in the next line.
+     */
     bool fits_in_a_line(const std::string &value)
     {
       return std::none_of(value.begin(), value.end(), [](unsigned char c) { return c == '#' || (std::iscntrl(c) != 0 && c != '\t'); }) &&

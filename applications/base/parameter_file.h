@@ -16,10 +16,10 @@ namespace dealii
 namespace leopard
 {
   /**
-   * Reads a parameter file in deal.II's format (subsection/set/end, # comments, \ continues a line) into prm, whose entries are
-   * declared, and then the overrides "Section/Entry=value" ("Entry=value" for entries outside of sections).
-   * @throws Error with all mistakes at once (ten at most), each with file, line, entry, what was found and what is expected, and for
-   * an unknown name the one that it resembles.
+   * Reads a parameter file in deal.II's format (subsection/set/end, # comments, \ continues a line) into prm, whose
+   * entries are declared, and then the overrides "Section/Entry=value" ("Entry=value" for entries outside of sections).
+   * @throws Error with all mistakes at once (ten at most), each with file, line, entry, what was found and what is
+   * expected, and for an unknown name the one that it resembles.
    *
    * Where a number is expected arithmetic will do, with pi and the constants. @return what was computed so.
    */
@@ -30,7 +30,8 @@ namespace leopard
                                                const Constants                &constants = {});
 
   /**
-   * Overrides of single constants, "SECTION/Constants/NAME=value", become overrides of the entry "SECTION/Constants" as the text or earlier overrides give it.
+   * Overrides of single constants, "SECTION/Constants/NAME=value", become overrides of the entry "SECTION/Constants" as
+   * the text or earlier overrides give it.
    * @param constants "SECTION/Constants". @throws Error for a constant that is not there.
    */
   std::vector<std::string> with_constants(const std::string &text, const std::vector<std::string> &overrides, const std::string &constants);
@@ -42,8 +43,8 @@ namespace leopard
   std::string find_entry(dealii::ParameterHandler &prm, const std::string &name, const std::string &where);
 
   /**
-   * The value that the overrides or else the text give to the entry "Section/Entry", before anything is declared or checked; empty if none
-   * does.
+   * The value that the overrides or else the text give to the entry "Section/Entry", before anything is declared or
+   * checked; empty if none does.
    */
   std::string given_value(const std::string &text, const std::vector<std::string> &overrides, const std::string &entry);
 

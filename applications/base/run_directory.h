@@ -29,16 +29,20 @@ namespace leopard
     ~RunDirectory();
 
     /**
-     * Before anything is written, and after all that can be checked has been: with OpenMode::overwrite deletes the run that is there. Collective.
-     * @param names that the new run will write, as of Manifest::require_free(). @return what is in the folder that Leopard has not written and
-     * that stays, a line for the log, or nothing. @throws Error.
+     * Before anything is written, and after all that can be checked has been: with OpenMode::overwrite deletes the run
+     * that is there. Collective.
+     * @param names that the new run will write, as of Manifest::require_free(). @return what is in the folder that
+     * Leopard has not written and that stays, a line for the log, or nothing. @throws Error.
      */
     std::string begin(const std::vector<std::string> &names);
 
     /** Whether the folder was missing or empty. */
     bool is_new() const { return new_folder; }
 
-    /** Notes that the run is about to write these files (folders: with a slash at the end), so that they may be deleted some day. Collective. @throws Error. */
+    /**
+     * Notes that the run is about to write these files (folders: with a slash at the end), so that they may be deleted
+     * some day. Collective. @throws Error.
+     */
     void record(const std::vector<std::string> &relative_paths);
 
     /** The folder, or something in it. */

@@ -6,7 +6,10 @@
 
 namespace leopard
 {
-  /** Of the words the one that differs from `word` in the fewest letters (Levenshtein's distance, either case); empty if none resembles it. */
+  /**
+   * Of the words the one that differs from `word` in the fewest letters (Levenshtein's distance, either case); empty if
+   * none resembles it.
+   */
   std::string most_similar(const std::string &word, const std::vector<std::string> &words);
 
   /** "; did you mean 'WORD'?" for messages on unknown names; empty if none resembles it. */

@@ -21,10 +21,15 @@ namespace leopard
   /** Whether any rank was asked to stop; once true it stays so. Collective. */
   bool stop_requested(MPI_Comm comm);
 
-  /** Collective. @throws Stopped with the status, "stopped: SIGTERM" or "stopped: SIGINT", if any rank was asked to stop. */
+  /**
+   * Collective. @throws Stopped with the status, "stopped: SIGTERM" or "stopped: SIGINT", if any rank was asked to
+   * stop.
+   */
   void throw_if_stop_requested(MPI_Comm comm);
 
-  /** For loops over the cells of a mesh, of which ranks have different numbers: looks some times, on all ranks as often. */
+  /**
+   * For loops over the cells of a mesh, of which ranks have different numbers: looks some times, on all ranks as often.
+   */
   class StopPoints
   {
   public:
@@ -33,7 +38,10 @@ namespace leopard
 
     /** To be called once for each of the rank's own. @throws Stopped. */
     void one_more();
-    /** To be called after the loop, for ranks that have fewer than there are points. Collective with these. @throws Stopped. */
+    /**
+     * To be called after the loop, for ranks that have fewer than there are points. Collective with these. @throws
+     * Stopped.
+     */
     void finish();
 
   private:
@@ -45,6 +53,9 @@ namespace leopard
   /** "stopped: SIGTERM" or "stopped: SIGINT". */
   std::string stop_status();
 
-  /** 130 or 143 (128 and the number of the signal) for the status of a run that a signal has stopped, as a shell says it; 0 for others. */
+  /**
+   * 130 or 143 (128 and the number of the signal) for the status of a run that a signal has stopped, as a shell says
+   * it; 0 for others.
+   */
   int exit_code(const std::string &status);
 } // namespace leopard

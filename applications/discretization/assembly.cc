@@ -183,7 +183,8 @@ namespace leopard
       system.mass.compress(VectorOperation::add);
     system.lumped_mass.compress(VectorOperation::add);
     system.load.compress(VectorOperation::add);
-    // vertices of P2 have no weight, but for rounding: a tiny one tells them from constrained unknowns, which have none at all
+    // vertices of P2 have no weight, but for rounding: a tiny one tells them from constrained unknowns, which have none
+    // at all
     if (simplices && parameters.degree == 2 && dim == 2)
       for (double &weight : system.lumped_mass)
         weight = std::max(weight, std::numeric_limits<double>::min());

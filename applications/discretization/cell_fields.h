@@ -31,9 +31,10 @@ namespace leopard
   };
 
   /**
-   * Fields on cells that need not know each other, whatever mesh they come from: cells with a node in common have it twice, and nodes may hang. At a node the
-   * fields are its values as they are, in cells they are interpolated, x(xi) = sum_i x_i phi_i(xi) and u(xi) = sum_i u_i phi_i(xi), and close beside all cells
-   * they are those of the nearest place. Lengths are dimensionless. With dim = 2 and spacedim = 3 the cells are parts of a surface.
+   * Fields on cells that need not know each other, whatever mesh they come from: cells with a node in common have it
+   * twice, and nodes may hang. At a node the fields are its values as they are, in cells they are interpolated, x(xi) =
+   * sum_i x_i phi_i(xi) and u(xi) = sum_i u_i phi_i(xi), and close beside all cells they are those of the nearest
+   * place. Lengths are dimensionless. With dim = 2 and spacedim = 3 the cells are parts of a surface.
    */
   template <int dim, int spacedim>
   class CellFields
@@ -44,7 +45,10 @@ namespace leopard
     explicit CellFields(unsigned int n_fields);
     ~CellFields();
 
-    /** @param nodes and @param values, field c of node i at [i * n_fields + c], in the order of the element's degrees of freedom in deal.II. */
+    /**
+     * @param nodes and @param values, field c of node i at [i * n_fields + c], in the order of the element's degrees of
+     * freedom in deal.II.
+     */
     void add(const LagrangeCell &kind, const std::vector<Point> &nodes, const std::vector<double> &values);
 
     /** Says that nodes of cells of this rank are in single precision, so that a point this close to one is at it. */
@@ -54,8 +58,8 @@ namespace leopard
     unsigned int n_nodes(const LagrangeCell &kind);
 
     /**
-     * Entry i is the place in `nodes` of the element's node i: the corners are in deal.II's order already, the others are recognized by where they lie. Empty if
-     * they are not the nodes of such a cell.
+     * Entry i is the place in `nodes` of the element's node i: the corners are in deal.II's order already, the others
+     * are recognized by where they lie. Empty if they are not the nodes of such a cell.
      */
     std::vector<unsigned int> order_of_nodes(const LagrangeCell &kind, const std::vector<Point> &nodes);
 
@@ -70,7 +74,10 @@ namespace leopard
       far_away, ///< without values
     };
 
-    /** The fields at a point, n_fields values. @param distance from the cells over the size of the nearest one, if there is one. */
+    /**
+     * The fields at a point, n_fields values. @param distance from the cells over the size of the nearest one, if there
+     * is one.
+     */
     Place find(const Point &point, double *values, double &distance) const;
 
     /** Corners of a box around the cells of all ranks; valid after distribute(). */

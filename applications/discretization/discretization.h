@@ -59,8 +59,9 @@ namespace leopard
   std::string not_finite_message(const Expression &expression, const dealii::Point<3> &p, double value);
 
   /**
-   * Mesh, elements, constraints, levels and assembly. One weak form serves finite differences and finite elements. With dim = 2 and spacedim = 3 the
-   * domain is a surface, the gradients are tangential and the Laplacian is that of Laplace and Beltrami.
+   * Mesh, elements, constraints, levels and assembly. One weak form serves finite differences and finite elements. With
+   * dim = 2 and spacedim = 3 the domain is a surface, the gradients are tangential and the Laplacian is that of Laplace
+   * and Beltrami.
    */
   template <int dim, int spacedim = dim>
   class Discretization : public LevelSource
@@ -69,21 +70,35 @@ namespace leopard
     /** Makes the coarse mesh and checks the boundary ids that the problem names. Collective. @throws Error. */
     Discretization(const MeshParameters &mesh_parameters, const DiscretizationParameters &parameters, const Problem &problem, MPI_Comm comm);
 
-    /** Splits every cell of the coarse mesh so often and numbers the unknowns. @throws Error, before, if there will be more than can be counted; Stopped. */
+    /**
+     * Splits every cell of the coarse mesh so often and numbers the unknowns. @throws Error, before, if there will be
+     * more than can be counted; Stopped.
+     */
     void refine_coarse_mesh(unsigned int n_refinements);
 
-    /** Numbers the unknowns on the present mesh and makes constraints and the sparsity pattern. Call after every change of the mesh. */
+    /**
+     * Numbers the unknowns on the present mesh and makes constraints and the sparsity pattern. Call after every change
+     * of the mesh.
+     */
     void distribute_unknowns();
 
-    /** Assembles all of the system; the load at time t. @throws Error naming the entry if a coefficient is not finite or not positive. */
+    /**
+     * Assembles all of the system; the load at time t. @throws Error naming the entry if a coefficient is not finite or
+     * not positive.
+     */
     void assemble(SemiDiscreteSystem &system, double t) const;
     /** Assembles the load only, for sources that depend on time. Problems without constraints only. */
     void assemble_load(HostVector &load, double t) const;
 
-    /** Initial values at the nodes, zero in constrained unknowns. @throws Error naming the entry if one is not finite. */
+    /**
+     * Initial values at the nodes, zero in constrained unknowns. @throws Error naming the entry if one is not finite.
+     */
     void interpolate_initial_values(HostVector &u) const;
 
-    /** u from values at the own nodes, field c of node i of nodes() at [i * n_components() + c]; zero in constrained unknowns. */
+    /**
+     * u from values at the own nodes, field c of node i of nodes() at [i * n_components() + c]; zero in constrained
+     * unknowns.
+     */
     void set_values_at_nodes(const std::vector<double> &values, HostVector &u) const;
 
     /** Sets constrained unknowns (boundary values, hanging nodes) from the others. */
@@ -119,9 +134,15 @@ namespace leopard
 
     /** Whether the problem determines its solution up to a constant only. */
     bool is_singular() const;
-    /** Makes the mean of u, an integral over the domain, zero; returns what it was. @param lumped_mass of the assembled system. */
+    /**
+     * Makes the mean of u, an integral over the domain, zero; returns what it was. @param lumped_mass of the assembled
+     * system.
+     */
     double remove_mean(HostVector &u, const HostVector &lumped_mass) const;
-    /** Makes r orthogonal to the constants: subtracts the mean of its entries from those that are not constrained; returns their sum. */
+    /**
+     * Makes r orthogonal to the constants: subtracts the mean of its entries from those that are not constrained;
+     * returns their sum.
+     */
     double balance(HostVector &r) const;
 
     HostVector                      make_vector() const;            ///< zero, own entries only

@@ -58,7 +58,8 @@ namespace leopard
         return;
       }
     parallel::distributed::SolutionTransfer<dim, HostVector, spacedim> transfer(dof_handler);
-    // p4est ends the program where it cannot write, and deal.II does not look: the room is found before, and the sizes are looked at afterwards
+    // p4est ends the program where it cannot write, and deal.II does not look: the room is found before, and the sizes
+    // are looked at afterwards
     const SavedSizes sizes = saved_sizes(dof_handler, scalars.size());
     on_rank_zero(comm, [&] { check_room(folder, {sizes.mesh, sizes.data}); });
     transfer.prepare_for_serialization(pointers);
@@ -75,7 +76,8 @@ namespace leopard
   template <int dim, int spacedim>
   void Discretization<dim, spacedim>::save_on_simplices(const std::string &folder, const std::vector<const HostVector *> &scalars) const
   {
-    // the mesh is that of the file, refined: the number of cells says how often, then the values of each vector, cell by cell
+    // the mesh is that of the file, refined: the number of cells says how often, then the values of each vector, cell
+    // by cell
     std::string       text;
     const std::size_t sizes[] = {triangulation.n_active_cells(), scalars.size()};
     text.append(reinterpret_cast<const char *>(sizes), sizeof(sizes));

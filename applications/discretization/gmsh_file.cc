@@ -246,7 +246,10 @@ namespace leopard
         }
     }
 
-    /** On a surface the cells at a node are one fan, neighbours by edges that have the node: p4est ends the program on some that touch in a node alone. */
+    /**
+     * On a surface the cells at a node are one fan, neighbours by edges that have the node: p4est ends the program on
+     * some that touch in a node alone.
+     */
     void check_fans(const GmshMesh &mesh, const Sides &sides)
     {
       const int        n = static_cast<int>(mesh.cells.front().nodes.size());
@@ -277,8 +280,8 @@ namespace leopard
     }
 
     /**
-     * Elements of the boundary are sides of the mesh and in one physical group. Those without one between two cells, which Gmsh writes if there are no
-     * groups at all, are left out.
+     * Elements of the boundary are sides of the mesh and in one physical group. Those without one between two cells,
+     * which Gmsh writes if there are no groups at all, are left out.
      */
     void check_boundary(GmshMesh &mesh, const Sides &sides)
     {

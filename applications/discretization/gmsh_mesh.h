@@ -46,9 +46,11 @@ namespace leopard
   };
 
   /**
-   * Reads Gmsh's formats MSH 2.0 to 2.2 and 4.1, ASCII (https://gmsh.info/doc/texinfo/gmsh.html#MSH-file-format). Checked are the form of the file, its
-   * numbers and ids, and that all cells are of one kind. Sections it does not know are skipped.
-   * @param dim 2 for triangles or quadrilaterals with lines, 3 for tetrahedra or hexahedra with triangles or quadrilaterals. @throws GmshFailure.
+   * Reads Gmsh's formats MSH 2.0 to 2.2 and 4.1, ASCII (https://gmsh.info/doc/texinfo/gmsh.html#MSH-file-format).
+   * Checked are the form of the file, its numbers and ids, and that all cells are of one kind. Sections it does not
+   * know are skipped.
+   * @param dim 2 for triangles or quadrilaterals with lines, 3 for tetrahedra or hexahedra with triangles or
+   * quadrilaterals. @throws GmshFailure.
    */
   GmshMesh parse_gmsh(const std::string &text, int dim);
 } // namespace leopard

@@ -11,7 +11,10 @@ namespace dealii
 
 namespace leopard
 {
-  /** Makes deal.II's cells of a mesh that why_no_mesh() has nothing against, with material and boundary ids. @throws what deal.II throws. */
+  /**
+   * Makes deal.II's cells of a mesh that why_no_mesh() has nothing against, with material and boundary ids. @throws
+   * what deal.II throws.
+   */
   template <int dim, int spacedim>
   void create_triangulation(dealii::Triangulation<dim, spacedim> &triangulation, const GmshMesh &mesh);
 } // namespace leopard

@@ -19,8 +19,9 @@ namespace leopard
    *
    *   L(t) = exp(r t) (exponential) or L(t) = 1 + r t (linear).
    *
-   * On the mesh the equations read du/dt = L^-2 D laplace u - dim (L'/L) u + r(u): Crampin, Gaffney, Maini, Bull. Math. Biol. 61 (1999) 1093,
-   * equations (12) and (13). Of a surface dim is 2. Lengths and times are dimensionless. Entries of section "Mesh".
+   * On the mesh the equations read du/dt = L^-2 D laplace u - dim (L'/L) u + r(u): Crampin, Gaffney, Maini, Bull. Math.
+   * Biol. 61 (1999) 1093, equations (12) and (13). Of a surface dim is 2. Lengths and times are dimensionless. Entries
+   * of section "Mesh".
    */
   struct Growth
   {

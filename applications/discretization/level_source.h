@@ -8,7 +8,10 @@
 
 namespace leopard
 {
-  /** Where a multigrid method gets its levels from. Scalar unknowns: those of one field, which all have the same nodes and constraints. */
+  /**
+   * Where a multigrid method gets its levels from. Scalar unknowns: those of one field, which all have the same nodes
+   * and constraints.
+   */
   class LevelSource
   {
   public:
@@ -24,8 +27,10 @@ namespace leopard
     virtual dealii::IndexSet constrained_unknowns() const = 0;
 
     /**
-     * Diffusion and absorption of a field on the levels of the mesh; on the finest mesh they are A. Matrices keep the entries that are zero. Collective.
-     * @param A the field's matrix over the active mesh. @param n_levels 0: all. @throws Error if the mesh does not have them.
+     * Diffusion and absorption of a field on the levels of the mesh; on the finest mesh they are A. Matrices keep the
+     * entries that are zero. Collective.
+     * @param A the field's matrix over the active mesh. @param n_levels 0: all. @throws Error if the mesh does not have
+     * them.
      */
     virtual MultigridHierarchy hierarchy(unsigned int field, const LocalMatrix &A, unsigned int n_levels) = 0;
   };

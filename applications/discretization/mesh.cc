@@ -206,8 +206,9 @@ namespace leopard
     }
 
     /**
-     * The surface of a torus around the y axis, its tube four cells around. Along it so many that cells are as much longer than wide outside as
-     * they are wider than long inside: relaxation wants them nearly square (GridGenerator::torus has four, whatever the radii are).
+     * The surface of a torus around the y axis, its tube four cells around. Along it so many that cells are as much
+     * longer than wide outside as they are wider than long inside: relaxation wants them nearly square
+     * (GridGenerator::torus has four, whatever the radii are).
      */
     void make_torus(Triangulation<2, 3> &triangulation, double radius, double tube_radius)
     {

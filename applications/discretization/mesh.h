@@ -55,7 +55,10 @@ namespace leopard
 
     /** About; 0 where a file says it. */
     double n_coarse_cells(int dimension) const;
-    /** The longest edge of a cell of a hypercube or box against the shortest; 0 for other domains. Where it is far from 1, relaxation smooths in some directions only. */
+    /**
+     * The longest edge of a cell of a hypercube or box against the shortest; 0 for other domains. Where it is far from
+     * 1, relaxation smooths in some directions only.
+     */
     double edge_ratio(int dimension) const;
 
     /** Whether the domain is a surface in space: dim = 2, spacedim = 3. */
@@ -63,11 +66,12 @@ namespace leopard
   };
 
   /**
-   * Makes the coarse mesh, without global refinement: of quadrilaterals or hexahedra a parallel::distributed::Triangulation, on p4est; of triangles or
-   * tetrahedra, which p4est does not know, a parallel::shared one, which is whole on every rank and cannot be refined adaptively. Collective.
+   * Makes the coarse mesh, without global refinement: of quadrilaterals or hexahedra a
+   * parallel::distributed::Triangulation, on p4est; of triangles or tetrahedra, which p4est does not know, a
+   * parallel::shared one, which is whole on every rank and cannot be refined adaptively. Collective.
    * @param multigrid whether the levels are to be built, too.
-   * @throws Error for a mesh file that is missing, broken, of the other dimension or of cells that cannot be used; for simplices and multigrid or adaptive
-   * refinement.
+   * @throws Error for a mesh file that is missing, broken, of the other dimension or of cells that cannot be used; for
+   * simplices and multigrid or adaptive refinement.
    */
   template <int dim, int spacedim>
   std::unique_ptr<dealii::parallel::TriangulationBase<dim, spacedim>>

@@ -23,7 +23,10 @@ namespace leopard
 
   namespace
   {
-    /** The numbers of a file of triangles or tetrahedra, which hold all vectors cell by cell, behind the numbers of cells and vectors. */
+    /**
+     * The numbers of a file of triangles or tetrahedra, which hold all vectors cell by cell, behind the numbers of
+     * cells and vectors.
+     */
     template <int dim, int spacedim>
     std::vector<double> load_on_simplices(const SavedFields &saved, parallel::TriangulationBase<dim, spacedim> &triangulation, MPI_Comm comm)
     {

@@ -6,9 +6,10 @@
 namespace leopard
 {
   /**
-   * The matrices and vectors of the semi-discrete problem M du/dt + K u = F(t) + m r(u). Unknowns are interleaved: component c of
-   * scalar degree of freedom i is unknown C*i + c, so that the fields of a node stand together. Constrained unknowns (hanging
-   * nodes, boundary values) have a positive diagonal entry and nothing else in their rows and columns; m and F are zero there.
+   * The matrices and vectors of the semi-discrete problem M du/dt + K u = F(t) + m r(u). Unknowns are interleaved:
+   * component c of scalar degree of freedom i is unknown C*i + c, so that the fields of a node stand together.
+   * Constrained unknowns (hanging nodes, boundary values) have a positive diagonal entry and nothing else in their rows
+   * and columns; m and F are zero there.
    */
   struct SemiDiscreteSystem
   {

@@ -33,7 +33,8 @@ namespace leopard
   };
 
   /**
-   * What 'Linear solver/Method' = automatic stands for: the first row that applies. Measured in benchmarks/results/2026-11-22_default_solvers_host.md.
+   * What 'Linear solver/Method' = automatic stands for: the first row that applies. Measured in
+   * benchmarks/results/2026-11-22_default_solvers_host.md.
    *
    *   | when                                                | method, preconditioner   | why                                                      |
    *   |-----------------------------------------------------|--------------------------|----------------------------------------------------------|

@@ -125,7 +125,8 @@ namespace leopard
           beyond[i] += now.values[p] - before.values[p];
         worst = std::max(worst, -beyond[i] / before.values[diagonal[i]]);
       }
-    // a negative eigenvalue -r of D^-1 A lets n sweeps of a smoother enlarge an error (1 + r)^n times, and r is largest on the coarsest level that is smoothed
+    // a negative eigenvalue -r of D^-1 A lets n sweeps of a smoother enlarge an error (1 + r)^n times, and r is largest
+    // on the coarsest level that is smoothed
     constexpr double bearable = 0.1;
     if (Utilities::MPI::max(worst, comm) * std::pow(4., n_levels - 2) <= bearable)
       return;

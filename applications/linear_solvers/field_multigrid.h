@@ -15,11 +15,13 @@
 namespace leopard
 {
   /**
-   * Multigrid for one field of a matrix A, which is what the discretization made of diffusion and absorption, K, when this is made. When A's values change
-   * later, what A has beyond K acts at the nodes (reaction, lumped mass; of a consistent mass its row sums) and is handed down to the levels as a
-   * quantity that is integrated is: d_(l-1) = R_l d_l, A_l = K_l + diag(d_l), so that sums over the domain stay what they are.
+   * Multigrid for one field of a matrix A, which is what the discretization made of diffusion and absorption, K, when
+   * this is made. When A's values change later, what A has beyond K acts at the nodes (reaction, lumped mass; of a
+   * consistent mass its row sums) and is handed down to the levels as a quantity that is integrated is: d_(l-1) = R_l
+   * d_l, A_l = K_l + diag(d_l), so that sums over the domain stay what they are.
    *
-   * The form is stored or stencil, as section "Multigrid" says. On the finest level it is A's field itself in either form, but for keep_definite().
+   * The form is stored or stencil, as section "Multigrid" says. On the finest level it is A's field itself in either
+   * form, but for keep_definite().
    */
   class FieldMultigrid
   {
@@ -39,8 +41,9 @@ namespace leopard
 
   private:
     /**
-     * Of a preconditioner: where what A has beyond K is so negative that the smoothers of coarse levels would diverge, its absolute value is taken, which keeps
-     * the levels definite. Source: Laird and Giles 2002, Preconditioned iterative solution of the 2D Helmholtz equation.
+     * Of a preconditioner: where what A has beyond K is so negative that the smoothers of coarse levels would diverge,
+     * its absolute value is taken, which keeps the levels definite. Source: Laird and Giles 2002, Preconditioned
+     * iterative solution of the 2D Helmholtz equation.
      */
     void keep_definite(CrsMatrix &now, int n_levels) const;
     bool make_stencil_form(const LocalMatrix &values);

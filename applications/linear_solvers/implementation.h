@@ -22,7 +22,10 @@ namespace leopard
   {
     LocalRelaxation(const LinearSolverParameters &parameters, const std::string &method, const HostMatrix &A, MPI_Comm comm);
 
-    /** Hands A's values of now to the relaxation and to local.matrix. Collective. @throws Error on all ranks if one cannot work with its values. */
+    /**
+     * Hands A's values of now to the relaxation and to local.matrix. Collective. @throws Error on all ranks if one
+     * cannot work with its values.
+     */
     void update_values();
 
     const HostMatrix           &A;
@@ -32,7 +35,10 @@ namespace leopard
     const MPI_Comm              comm;
   };
 
-  /** "diverges" and what to take instead. @param diagnosis lines that say why; may be empty. @throws ConvergenceFailure, always. */
+  /**
+   * "diverges" and what to take instead. @param diagnosis lines that say why; may be empty. @throws ConvergenceFailure,
+   * always.
+   */
   [[noreturn]] void report_divergence(const std::string            &method,
                                       const SolveResult            &result,
                                       const std::string            &unit,

@@ -28,8 +28,9 @@ namespace leopard
   };
 
   /**
-   * The factor by which an iteration has reduced the residual lately: from the least residual of the third quarter of the history to that of the fourth, as
-   * single ones may grow. Not below 1 where these hardly differ and the least ones of their halves do not fall one after the other; 0 for fewer than two residuals.
+   * The factor by which an iteration has reduced the residual lately: from the least residual of the third quarter of
+   * the history to that of the fourth, as single ones may grow. Not below 1 where these hardly differ and the least
+   * ones of their halves do not fall one after the other; 0 for fewer than two residuals.
    * @param residuals at the same distance of so many iterations.
    */
   double recent_rate(const std::vector<double> &residuals, double iterations_between = 1.);
@@ -42,6 +43,9 @@ namespace leopard
   /** The verdict in words: "it is slow: about 40000 more iterations at the rate of the last ones". */
   std::string judgement(const Progress &progress);
 
-  /** What to take instead, "'Linear solver/Method' = ..., ...; ...", of what this program has and suits. @param more what else helps, beside. */
+  /**
+   * What to take instead, "'Linear solver/Method' = ..., ...; ...", of what this program has and suits. @param more
+   * what else helps, beside.
+   */
   std::string advice(const Progress &progress, const LinearSolverParameters &parameters, const std::string &more = "");
 } // namespace leopard

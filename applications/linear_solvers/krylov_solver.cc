@@ -27,7 +27,10 @@ namespace leopard
 
   namespace
   {
-    /** What SolverGMRES::AdditionalData counts first: all temporary vectors, or since deal.II 9.6 those of the basis alone. */
+    /**
+     * What SolverGMRES::AdditionalData counts first: all temporary vectors, or since deal.II 9.6 those of the basis
+     * alone.
+     */
     constexpr unsigned int gmres_vectors_beside_basis = DEAL_II_VERSION_GTE(9, 6, 0) ? 0 : 2;
 
     /** The relaxations that precondition with several iterations of theirs. */
@@ -101,7 +104,10 @@ namespace leopard
       MPI_Comm comm;
     };
 
-    /** Runs one of deal.II's Krylov solvers from x; the same code for host and device vectors. @return whether it says that it has come to the goal. */
+    /**
+     * Runs one of deal.II's Krylov solvers from x; the same code for host and device vectors. @return whether it says
+     * that it has come to the goal.
+     */
     template <typename Vector, typename Operator, typename Preconditioner>
     bool run_krylov_once(const LinearSolverParameters &parameters,
                          StoppableControl             &control,
@@ -138,8 +144,8 @@ namespace leopard
     }
 
     /**
-     * The same until ||b - A x||, computed anew, has come to the goal: the methods know it by recursion, from which rounding errors part it. So they are begun
-     * anew from x, once, for at most as many iterations again.
+     * The same until ||b - A x||, computed anew, has come to the goal: the methods know it by recursion, from which
+     * rounding errors part it. So they are begun anew from x, once, for at most as many iterations again.
      */
     template <typename Vector, typename Operator, typename Preconditioner>
     LinearSolveResult run_krylov(const LinearSolverParameters &parameters,
@@ -201,7 +207,10 @@ namespace leopard
       return text + (parameters.preconditioner == "none" ? " without preconditioner" : " with preconditioner " + parameters.preconditioner);
     }
 
-    /** Whether the Krylov method has to bear a preconditioner that it is not made for. @param relaxation, @param multigrid at most one of them. */
+    /**
+     * Whether the Krylov method has to bear a preconditioner that it is not made for. @param relaxation, @param
+     * multigrid at most one of them.
+     */
     bool needs_flexible(const LinearSolverParameters &parameters, const Relaxation *relaxation, const FieldsMultigrid *multigrid)
     {
       const auto is_other = [&](const auto &preconditioner) {

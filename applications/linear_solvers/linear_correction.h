@@ -9,8 +9,8 @@
 namespace leopard
 {
   /**
-   * Solves a linear equation whose residual at u is known, by u += x, A x = residual: one solve, and one more where rounding errors, or what a solver thinks of its
-   * own residual, have left more than the goal.
+   * Solves a linear equation whose residual at u is known, by u += x, A x = residual: one solve, and one more where
+   * rounding errors, or what a solver thinks of its own residual, have left more than the goal.
    */
   struct LinearCorrection
   {
@@ -21,7 +21,8 @@ namespace leopard
     std::string   to_try;         ///< what helps beside another solver where the tolerance is missed, for a message; may be empty
 
     /**
-     * @param residual of u, before and after. @param update workspace. @param compute_residual puts the residual of u there. Collective.
+     * @param residual of u, before and after. @param update workspace. @param compute_residual puts the residual of u
+     * there. Collective.
      * @return the iterations of all solves, the last residual and the convergence factor of the first solve.
      * @throws ConvergenceFailure if the residual after all is not finite or, with a tolerance, above the goal.
      */

@@ -75,8 +75,9 @@ namespace leopard
     bool is_asynchronous() const { return uses_block_async() && block_async.schedule == Schedule::chaotic && backend != "reference"; }
 
     /**
-     * Replaces the backend "automatic" by cuda where a GPU answers and the method runs there, by host otherwise, and selects the
-     * GPU. Collective. @return one line that says what was chosen and why. @throws Error if cuda was asked for and cannot be had.
+     * Replaces the backend "automatic" by cuda where a GPU answers and the method runs there, by host otherwise, and
+     * selects the GPU. Collective. @return one line that says what was chosen and why. @throws Error if cuda was asked
+     * for and cannot be had.
      */
     std::string choose_backend(MPI_Comm comm, const NodePlace &place);
 
@@ -119,8 +120,9 @@ namespace leopard
   {
   public:
     /**
-     * Keeps references to A and levels. Collective. @param n_components fields interleaved in A. @param levels where multigrid has its levels from; what
-     * A has beyond their matrices when values change later is thought to act at the nodes. Other methods do not need it. @throws Error.
+     * Keeps references to A and levels. Collective. @param n_components fields interleaved in A. @param levels where
+     * multigrid has its levels from; what A has beyond their matrices when values change later is thought to act at the
+     * nodes. Other methods do not need it. @throws Error.
      */
     LinearSolver(const LinearSolverParameters &parameters, const HostMatrix &A, unsigned int n_components, LevelSource *levels, MPI_Comm comm);
     ~LinearSolver();
@@ -129,14 +131,18 @@ namespace leopard
     void update_values();
 
     /**
-     * Solves from the given x. A method that misses its tolerance returns converged = false; Krylov methods and the direct solver, which know their residual
-     * by recursion or not at all, have been begun anew from what they found then. Where squares of b would leave the range of numbers, b and x are scaled.
-     * @throws ConvergenceFailure if the iteration diverges, with an estimate of rho(|B|) and what to try; if b is not finite; Stopped between iterations when
-     * the run is asked to stop (the direct solver looks before it begins only).
+     * Solves from the given x. A method that misses its tolerance returns converged = false; Krylov methods and the
+     * direct solver, which know their residual by recursion or not at all, have been begun anew from what they found
+     * then. Where squares of b would leave the range of numbers, b and x are scaled.
+     * @throws ConvergenceFailure if the iteration diverges, with an estimate of rho(|B|) and what to try; if b is not
+     * finite; Stopped between iterations when the run is asked to stop (the direct solver looks before it begins only).
      */
     LinearSolveResult solve(HostVector &x, const HostVector &b, const LinearTarget &target);
 
-    /** Says that the tolerance is missed, how it went on, and what to take instead. @param more what else helps. @throws ConvergenceFailure, always. */
+    /**
+     * Says that the tolerance is missed, how it went on, and what to take instead. @param more what else helps. @throws
+     * ConvergenceFailure, always.
+     */
     [[noreturn]] void report_missed_tolerance(double tolerance, const Progress &progress, const std::string &more) const;
 
     /** "async-(5), blocks of 256, host threads", for the log. */

@@ -37,7 +37,10 @@ namespace leopard
 
       void update_values() override { multigrid.update_values(); }
 
-      /** The residual that counts is that of A: a stencil may differ from it by rounding, and then it takes a second solve. */
+      /**
+       * The residual that counts is that of A: a stencil may differ from it by rounding, and then it takes a second
+       * solve.
+       */
       LinearSolveResult solve(HostVector &x, const HostVector &b, const LinearTarget &target) override
       {
         constexpr int     most_solves = 4;

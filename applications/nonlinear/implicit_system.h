@@ -25,12 +25,13 @@ namespace leopard
    *
    *   G(u) = load + history - L u + m r(u) = 0,   L = K + a M,   J(u) = L - m r'(u) = -dG/du.
    *
-   * On a domain that grows, K is to be multiplied by k = GrowthFactors::diffusion, and s = GrowthFactors::dilution times M comes in. G is divided by k
-   * then, so that the matrix is still K and something that acts at the nodes: L = K + (a + s)/k M, and load, history and m are divided by k.
+   * On a domain that grows, K is to be multiplied by k = GrowthFactors::diffusion, and s = GrowthFactors::dilution
+   * times M comes in. G is divided by k then, so that the matrix is still K and something that acts at the nodes: L = K
+   * + (a + s)/k M, and load, history and m are divided by k.
    *
-   * The reaction acts at the nodes, so that J differs from L in the C x C diagonal blocks of the nodes only, and nothing is
-   * re-assembled. With an explicit reaction m r(u) is missing in G and J = L. Knows matrices and vectors, no mesh and no dimension.
-   * Constrained unknowns of u must be zero.
+   * The reaction acts at the nodes, so that J differs from L in the C x C diagonal blocks of the nodes only, and
+   * nothing is re-assembled. With an explicit reaction m r(u) is missing in G and J = L. Knows matrices and vectors, no
+   * mesh and no dimension. Constrained unknowns of u must be zero.
    */
   class ImplicitSystem
   {
@@ -43,13 +44,19 @@ namespace leopard
     /** The time at which residual() and linearize() take a reaction that depends on it. */
     void set_time(double t) { time = t; }
 
-    /** Sets a and recomputes L; does nothing if all is what it was. Then linearize() must follow before the Jacobian is used. */
+    /**
+     * Sets a and recomputes L; does nothing if all is what it was. Then linearize() must follow before the Jacobian is
+     * used.
+     */
     void set_mass_factor(double a, const GrowthFactors &growth = {});
 
     /** r = G(u). @param history a vector, or nullptr for none. */
     void residual(const HostVector &u, const HostVector *history, HostVector &r) const;
 
-    /** Computes the values of J at u. @return whether the derivatives of the reaction are finite; if not, J is of no use. Collective. */
+    /**
+     * Computes the values of J at u. @return whether the derivatives of the reaction are finite; if not, J is of no
+     * use. Collective.
+     */
     bool linearize(const HostVector &u);
 
     /** J as of the last linearize(). Without implicit reaction this is L. */
@@ -74,8 +81,8 @@ namespace leopard
     void reaction(const HostVector &u, HostVector &rates, double t) const;
 
     /**
-     * The number a* so that for every mass factor a > a* the rows of J(u) are strictly diagonally dominant, which makes rho(|B|) < 1, B = I -
-     * D^-1 J, and so lets every asynchronous iteration converge (Chazan and Miranker 1969):
+     * The number a* so that for every mass factor a > a* the rows of J(u) are strictly diagonally dominant, which makes
+     * rho(|B|) < 1, B = I - D^-1 J, and so lets every asynchronous iteration converge (Chazan and Miranker 1969):
      *
      *   rho(|B|) <= ||B||_inf = max_i sum_{j != i} |J_ij| / J_ii < 1   if   sum_{j != i} |J_ij| < J_ii in every row i.
      *
@@ -84,12 +91,13 @@ namespace leopard
      *   sum_{j != i} |K_ij| + m_i sum_{d != c} |r'_cd| < K_ii + a mu_i - m_i r'_cc,   so that
      *   a* = max_i ( sum_{j != i} |K_ij| - K_ii + m_i (r'_cc + sum_{d != c} |r'_cd|) ) / mu_i.
      *
-     * mu_i is M_ii less the absolute values of the other entries of M's row, that is m_i where the mass is lumped. With the five-point
-     * stencil K's part is zero. Without implicit reaction r' = 0.
+     * mu_i is M_ii less the absolute values of the other entries of M's row, that is m_i where the mass is lumped. With
+     * the five-point stencil K's part is zero. Without implicit reaction r' = 0.
      *
      * On a domain that grows, K's part is multiplied by k and s is subtracted from a*.
      *
-     * @param t time of u. @return a*; negative where every a will do, infinite where none will (a consistent mass matrix may have mu_i <= 0, derivatives may be infinite). Collective.
+     * @param t time of u. @return a*; negative where every a will do, infinite where none will (a consistent mass
+     * matrix may have mu_i <= 0, derivatives may be infinite). Collective.
      */
     double dominant_mass_factor(const HostVector &u, const GrowthFactors &growth = {}, double t = 0.) const;
 

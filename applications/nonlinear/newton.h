@@ -48,7 +48,8 @@ namespace leopard
   };
 
   /**
-   * Newton's method for G(u) = 0 with an inexact linear solve J(u) du = G(u) a step and, if asked for, backtracking until
+   * Newton's method for G(u) = 0 with an inexact linear solve J(u) du = G(u) a step and, if asked for, backtracking
+   * until
    * ||G(u + l du)|| <= (1 - 1e-4 l) ||G(u)||. The forcing decides how exact: a fixed number of linear iterations (thesis, section
    * 4.14.1), a fixed relative tolerance, or Eisenstat and Walker 1996, choice 2: eta = 0.9 (||G_k|| / ||G_k-1||)^2.
    */
@@ -66,25 +67,27 @@ namespace leopard
     /**
      * Solves from the given u. Where the first guess is far away, the residual falls by orders of magnitude on the way
      * to the solution: f(u) = -u^3 makes two thirds of u in a step. It has converged only if, besides, the last step
-     * has brought the residual to a hundredth (G is almost linear there), or if the residual is below 1e-4 (or the relative
-     * tolerance, if that is larger) of || load + history || or of || sum_j |J_ij| || max |u|. Returns converged = false
-     * after max_steps, when the line search finds no decrease, or where the residual or the derivatives of the reaction
-     * are not finite; whoever calls decides whether that is the end. @throws ConvergenceFailure if the linear solver diverges.
+     * has brought the residual to a hundredth (G is almost linear there), or if the residual is below 1e-4 (or the
+     * relative tolerance, if that is larger) of || load + history || or of || sum_j |J_ij| || max |u|. Returns
+     * converged = false after max_steps, when the line search finds no decrease, or where the residual or the
+     * derivatives of the reaction are not finite; whoever calls decides whether that is the end. @throws
+     * ConvergenceFailure if the linear solver diverges.
      */
     const NewtonResult &solve(HostVector &u, const HostVector *history);
 
     /**
-     * Solves a system without implicit reaction, which is linear, to 'Linear solver/Relative tolerance' of ||load + history||: one solve, and one more where
-     * the residual ||G(u)|| then is still larger. The solver is told of the matrix only when it has changed. @throws ConvergenceFailure if it diverges or
-     * misses the tolerance, or if the residual is not finite.
+     * Solves a system without implicit reaction, which is linear, to 'Linear solver/Relative tolerance' of ||load +
+     * history||: one solve, and one more where the residual ||G(u)|| then is still larger. The solver is told of the
+     * matrix only when it has changed. @throws ConvergenceFailure if it diverges or misses the tolerance, or if the
+     * residual is not finite.
      */
     const NewtonResult &solve_linear(HostVector &u, const HostVector *history);
 
     const LinearSolver &linear_solver() const { return solver; }
 
     /**
-     * Whether the linear solver is a relaxation, which large time steps may make diverge; then solves can be done by gmres with the
-     * preconditioner async instead.
+     * Whether the linear solver is a relaxation, which large time steps may make diverge; then solves can be done by
+     * gmres with the preconditioner async instead.
      */
     bool has_alternative() const { return linear_parameters.is_relaxation(); }
     /** Chooses for the solves to come. The alternative is made at the first use. Collective. */

@@ -53,7 +53,8 @@ namespace leopard
     std::vector<unsigned int> mode(n_nodes.size(), 0);
     for (std::size_t i = 0; i < n_values; ++i)
       {
-        // of one direction: f = sum of a_k cos(...), a_k = Y_k / (n-1), half of that for the first and the last; cos^2 has the mean 1/2, or 1 for these two
+        // of one direction: f = sum of a_k cos(...), a_k = Y_k / (n-1), half of that for the first and the last; cos^2
+        // has the mean 1/2, or 1 for these two
         double k2 = 0., e = buffer[i] * buffer[i];
         for (std::size_t d = 0; d < mode.size(); ++d)
           {

@@ -9,13 +9,17 @@
 namespace leopard
 {
   /**
-   * Spectrum of a field on the nodes of a uniform grid with no flux through its boundary: f = sum of a_k cos(k_1 pi x_1/L_1) ... cos(k_d pi x_d/L_d)
-   * with k_i = 0 ... n_i - 1, the modes that the grid resolves. One cosine transform (FFTW, REDFT00) of N nodes: O(N log N). Knows no mesh and no MPI.
+   * Spectrum of a field on the nodes of a uniform grid with no flux through its boundary: f = sum of a_k cos(k_1 pi
+   * x_1/L_1) ... cos(k_d pi x_d/L_d) with k_i = 0 ... n_i - 1, the modes that the grid resolves. One cosine transform
+   * (FFTW, REDFT00) of N nodes: O(N log N). Knows no mesh and no MPI.
    */
   class CosineSpectrum
   {
   public:
-    /** @param n_nodes nodes in each direction, boundary included, at least 2; @param lengths of the box, dimensionless. Allocates all it needs. */
+    /**
+     * @param n_nodes nodes in each direction, boundary included, at least 2; @param lengths of the box, dimensionless.
+     * Allocates all it needs.
+     */
     CosineSpectrum(const std::vector<unsigned int> &n_nodes, const std::vector<double> &lengths);
     ~CosineSpectrum();
     CosineSpectrum(const CosineSpectrum &)            = delete;
@@ -24,17 +28,24 @@ namespace leopard
     /** Number of nodes N. */
     std::size_t size() const { return n_values; }
 
-    /** The N nodal values, to be filled in before dominant_wave_number(), which overwrites them; the first direction runs fastest. Host memory. */
+    /**
+     * The N nodal values, to be filled in before dominant_wave_number(), which overwrites them; the first direction
+     * runs fastest. Host memory.
+     */
     double *values() { return buffer.get(); }
 
     /**
-     * Wave number 2 pi / wavelength of the strongest structure: modes with |k| in the same interval of length pi / max L_i form a shell; the result is
-     * the mean of |k| over the shell of largest energy and its two neighbours, weighted with the energy. One cosine gives its own wave number to
-     * rounding. 0 if the field is constant to 10 digits. Dimensionless, 1 / length.
+     * Wave number 2 pi / wavelength of the strongest structure: modes with |k| in the same interval of length pi / max
+     * L_i form a shell; the result is the mean of |k| over the shell of largest energy and its two neighbours, weighted
+     * with the energy. One cosine gives its own wave number to rounding. 0 if the field is constant to 10 digits.
+     * Dimensionless, 1 / length.
      */
     double dominant_wave_number();
 
-    /** Sums of the modes' mean squares, but for the mean of the field: all of them, and those with a wave number |k| in one of the intervals. */
+    /**
+     * Sums of the modes' mean squares, but for the mean of the field: all of them, and those with a wave number |k| in
+     * one of the intervals.
+     */
     struct Energy
     {
       double total = 0., inside = 0.;

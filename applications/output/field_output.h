@@ -13,23 +13,32 @@ namespace leopard
   class RunDirectory;
 
   /**
-   * Writes fields as VTU pieces with a PVTU over them, and one PVD with the physical times, for ParaView. Each file is written
-   * beside and renamed, the PVD last, so that what the PVD names is always whole.
+   * Writes fields as VTU pieces with a PVTU over them, and one PVD with the physical times, for ParaView. Each file is
+   * written beside and renamed, the PVD last, so that what the PVD names is always whole.
    */
   template <int dim, int spacedim = dim>
   class FieldOutput
   {
   public:
-    /** @param fields names of the components, @param log gets a warning if values are beyond single precision. Writes nothing yet. */
+    /**
+     * @param fields names of the components, @param log gets a warning if values are beyond single precision. Writes
+     * nothing yet.
+     */
     FieldOutput(RunDirectory &run, const std::vector<std::string> &fields, Log &log, MPI_Comm comm);
 
     /** Patterns of all that may be written, for RunDirectory::begin(). */
     static std::vector<std::string> file_names();
 
-    /** On resume: keeps the entries of the PVD up to a step and forgets later ones. Collective. @throws Error if the PVD is damaged. */
+    /**
+     * On resume: keeps the entries of the PVD up to a step and forgets later ones. Collective. @throws Error if the PVD
+     * is damaged.
+     */
     void resume(unsigned int step);
 
-    /** Collective. @param scale of the points: L of Growth, or 1. @throws Error if a file cannot be written (for example no room on the disk). */
+    /**
+     * Collective. @param scale of the points: L of Growth, or 1. @throws Error if a file cannot be written (for example
+     * no room on the disk).
+     */
     void write(const Discretization<dim, spacedim> &discretization, const HostVector &u, double time, unsigned int step, double scale = 1.);
 
   private:

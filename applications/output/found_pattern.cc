@@ -27,7 +27,8 @@ namespace leopard
       return "none";
     if (!(std::pow(measure, 1. / dimension) >= 3. * wavelength))
       return "spots or stripes";
-    // stripes have one part for each wavelength of the domain's length, or one in all; half a lattice is more than either
+    // stripes have one part for each wavelength of the domain's length, or one in all; half a lattice is more than
+    // either
     const double many = 0.5 * n_of_lattice();
     if (static_cast<double>(n_spots) >= many && n_spots >= n_holes)
       return "spots";

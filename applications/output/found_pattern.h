@@ -28,8 +28,9 @@ namespace leopard
     double n_of_lattice() const;
 
     /**
-     * "spots" (or "holes") where the parts are nearly as many as on a lattice, "stripes" where both are far fewer, "spots or stripes" on a domain of less
-     * than three wavelengths, where their numbers do not tell; "none" for a homogeneous field.
+     * "spots" (or "holes") where the parts are nearly as many as on a lattice, "stripes" where both are far fewer,
+     * "spots or stripes" on a domain of less than three wavelengths, where their numbers do not tell; "none" for a
+     * homogeneous field.
      */
     std::string kind() const;
 

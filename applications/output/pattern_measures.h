@@ -30,11 +30,13 @@ namespace leopard
   };
 
   /**
-   * The numbers that describe the fields at one time, for the statistics: extremes, mean and mass of each field, distance to a homogeneous
-   * state; and of the problem's pattern_field() (the activator) number of spots and dominant wave number. Nodes are those of the unconstrained unknowns.
+   * The numbers that describe the fields at one time, for the statistics: extremes, mean and mass of each field,
+   * distance to a homogeneous state; and of the problem's pattern_field() (the activator) number of spots and dominant
+   * wave number. Nodes are those of the unconstrained unknowns.
    *
-   * An evaluation costs a few passes over the fields. The wave number of a uniform box takes the nodal values of that field to rank 0 (8 bytes a
-   * node) and one cosine transform there; on other meshes it takes one product with the stiffness matrix.
+   * An evaluation costs a few passes over the fields. The wave number of a uniform box takes the nodal values of that
+   * field to rank 0 (8 bytes a node) and one cosine transform there; on other meshes it takes one product with the
+   * stiffness matrix.
    */
   template <int dim, int spacedim = dim>
   class PatternMeasures
@@ -52,15 +54,16 @@ namespace leopard
     std::vector<std::string> columns() const;
 
     /**
-     * Appends the measures of the interleaved fields u at a time to row; lengths and masses are those of the grown domain. Collective; every rank
-     * gets all.
+     * Appends the measures of the interleaved fields u at a time to row; lengths and masses are those of the grown
+     * domain. Collective; every rank gets all.
      */
     void append(const HostVector &u, double time, std::vector<double> &row);
 
     /**
-     * Number of connected components of the nodes where the scalar field (with ghost values) is above (or below) the threshold; nodes of one cell are
-     * neighbours. Each rank joins the nodes of its cells; rank 0 joins the parts of different ranks, which costs a pair of numbers for each node
-     * above the threshold that two ranks share. Collective.
+     * Number of connected components of the nodes where the scalar field (with ghost values) is above (or below) the
+     * threshold; nodes of one cell are neighbours. Each rank joins the nodes of its cells; rank 0 joins the parts of
+     * different ranks, which costs a pair of numbers for each node above the threshold that two ranks share.
+     * Collective.
      */
     unsigned long long count_spots(const HostVector &field, double threshold, bool below = false);
 

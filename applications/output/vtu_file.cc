@@ -127,7 +127,10 @@ namespace leopard
         }
     }
 
-    /** Where an array's bytes are taken from, one after another: base64 in pieces that are encoded each for itself, or raw. */
+    /**
+     * Where an array's bytes are taken from, one after another: base64 in pieces that are encoded each for itself, or
+     * raw.
+     */
     class ByteStream
     {
     public:

@@ -26,11 +26,11 @@ namespace leopard
   std::vector<std::string> fields_of_vtu(const std::string &path);
 
   /**
-   * Reads a .vtu file: an unstructured grid of VTK's XML format, with ASCII, base64 or raw appended data, with zlib or no compression, of either byte order.
-   * Local.
+   * Reads a .vtu file: an unstructured grid of VTK's XML format, with ASCII, base64 or raw appended data, with zlib or
+   * no compression, of either byte order. Local.
    * Source: VTK File Formats, https://docs.vtk.org/en/latest/design_documents/VTKFileFormats.html.
-   * @param fields that are wanted, scalars at points. @throws std::runtime_error for a file that is missing, damaged or of another kind, and without such a
-   * field.
+   * @param fields that are wanted, scalars at points. @throws std::runtime_error for a file that is missing, damaged or
+   * of another kind, and without such a field.
    */
   std::vector<VtuPiece> read_vtu(const std::string &path, const std::vector<std::string> &fields);
 } // namespace leopard

@@ -16,7 +16,10 @@ namespace leopard
 {
   namespace
   {
-    /** Keeps to itself what is written to std::cerr: before it throws, deal.II prints five lines about a wrong expression there. */
+    /**
+     * Keeps to itself what is written to std::cerr: before it throws, deal.II prints five lines about a wrong
+     * expression there.
+     */
     class QuietErrors
     {
     public:

@@ -31,7 +31,10 @@ namespace leopard
      */
     Expression(const std::string &entry, const std::string &text, const Constants &constants = {});
 
-    /** One that is not written but derived. @param description what from, in the place of its text. @param tape with the inputs x, y, z, t and one output. */
+    /**
+     * One that is not written but derived. @param description what from, in the place of its text. @param tape with the
+     * inputs x, y, z, t and one output.
+     */
     Expression(const std::string &entry, const std::string &description, const reaction_diffusion::ExpressionTape &tape);
 
     /** Value at a point (z = 0 in two dimensions) and a time. */

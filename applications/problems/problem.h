@@ -67,14 +67,18 @@ namespace leopard
     virtual double diffusion(unsigned int /*c*/, const dealii::Point<3> & /*x*/) const { return 1.; }
     /** Whether a_c does not depend on x, as far as is known. */
     virtual bool has_constant_coefficients() const { return true; }
-    /** Whether the solution may be determined up to a constant only, as no boundary id that is not named has a value prescribed. */
+    /**
+     * Whether the solution may be determined up to a constant only, as no boundary id that is not named has a value
+     * prescribed.
+     */
     bool may_be_singular() const;
     /** delta_c. */
     virtual double absorption(unsigned int /*c*/) const { return 0.; }
 
     /**
-     * The reaction at many nodes, all arrays on the host. @param u n_nodes * n, the fields of a node side by side, @param rates gets r_c at
-     * [node * n + c], @param jacobian gets dr_c/du_d at [(node * n + c) * n + d]; either may be nullptr.
+     * The reaction at many nodes, all arrays on the host. @param u n_nodes * n, the fields of a node side by side,
+     * @param rates gets r_c at [node * n + c], @param jacobian gets dr_c/du_d at [(node * n + c) * n + d]; either may
+     * be nullptr.
      */
     virtual void reaction(unsigned int n_nodes, const double *u, double *rates, double *jacobian, const Places &places = {}) const;
     /** Whether the reaction depends on x or t, so that it needs to know the places. */
@@ -117,7 +121,10 @@ namespace leopard
   protected:
     /** The equation without its exact solution: what its sources are derived from. */
     virtual ManufacturedSolution manufactured() const;
-    /** Entries that all problems share: "Constants", "Source", "Exact solution", and for stationary ones the boundary conditions. */
+    /**
+     * Entries that all problems share: "Constants", "Source", "Exact solution", and for stationary ones the boundary
+     * conditions.
+     */
     void declare_common_parameters(dealii::ParameterHandler &prm);
     /** First of all, since the others use them. */
     void read_constants_of(dealii::ParameterHandler &prm);
@@ -131,7 +138,9 @@ namespace leopard
     void read_boundary_conditions(dealii::ParameterHandler &prm);
   };
 
-  /** The problems that a parameter file can name, those of problems.h: "laplace|helmholtz|reaction-diffusion|turing". */
+  /**
+   * The problems that a parameter file can name, those of problems.h: "laplace|helmholtz|reaction-diffusion|turing".
+   */
   std::string problem_names();
 
   /** Makes a problem by its name. @throws Error for a name that is not in problem_names(). */

@@ -9,7 +9,10 @@
 
 namespace leopard::reaction_diffusion
 {
-  /** Thrown by an engine in the middle of a step when it is asked to stop; the step is lost, the solutions before it are not. */
+  /**
+   * Thrown by an engine in the middle of a step when it is asked to stop; the step is lost, the solutions before it are
+   * not.
+   */
   struct AskedToStop
   {
   };
@@ -38,7 +41,10 @@ namespace leopard::reaction_diffusion
         throw AskedToStop();
     }
 
-    /** level.sweep() in parts that take less than a second on one thread. @param level a HostLevel or HostRows. Collective. @throws AskedToStop. */
+    /**
+     * level.sweep() in parts that take less than a second on one thread. @param level a HostLevel or HostRows.
+     * Collective. @throws AskedToStop.
+     */
     template <typename Level, typename System>
     void sweep(Level &level, const System &system, const Controller &c, int k) const
     {

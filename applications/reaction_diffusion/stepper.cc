@@ -130,7 +130,10 @@ namespace leopard::reaction_diffusion
   class Stepper::Implementation
   {
   public:
-    /** @param n_own_ nodes of the rank, @param n_all of all ranks. @param largest_row, largest_excess as of MeshLaplacian. */
+    /**
+     * @param n_own_ nodes of the rank, @param n_all of all ranks. @param largest_row, largest_excess as of
+     * MeshLaplacian.
+     */
     Implementation(std::unique_ptr<Engine> engine_, const StepperOptions &options, long n_own_, long n_all, double largest_row, double largest_excess)
       : n_own(n_own_)
       , species(static_cast<int>(options.diffusion.size()))
@@ -154,7 +157,10 @@ namespace leopard::reaction_diffusion
 
   namespace
   {
-    /** Makes what one rank alone may fail to make, for want of memory, say; then all ranks throw, and none waits for the others in start(). */
+    /**
+     * Makes what one rank alone may fail to make, for want of memory, say; then all ranks throw, and none waits for the
+     * others in start().
+     */
     void make_together(const Ranks *ranks, const std::function<void()> &make)
     {
       if (ranks != nullptr)

@@ -39,26 +39,27 @@ namespace leopard::reaction_diffusion
    *
    *   du_c/dt = diffusion_c laplace u_c + gamma f_c(u),   c = 1 ... n_s,   zero flux,
    *
-   * (on a domain that grows: UniformGrowth) on a grid of nodes: 5- or 7-point differences, symmetric boundary rows, the reaction at the nodes (thesis,
-   * section 4.14.2.1); or on a mesh of any kind, by the rows of its Laplacian. Steps by Newton's
-   * method, tested by its true residual in each step; linear systems by block-asynchronous sweeps in red-black order, all fields of a node together,
-   * with values of other blocks read as they are at the moment; or by multigrid with these sweeps where the step is too long for them. On the backend
-   * cuda everything happens on the GPU; the host sees scalars at the end of advance() and fields when it asks. Nothing is allocated and no field is
-   * copied in a step. The backend reference is sequential and solves its linear systems directly (sparse LU): the oracle.
+   * (on a domain that grows: UniformGrowth) on a grid of nodes: 5- or 7-point differences, symmetric boundary rows, the
+   * reaction at the nodes (thesis, section 4.14.2.1); or on a mesh of any kind, by the rows of its Laplacian. Steps by
+   * Newton's method, tested by its true residual in each step; linear systems by block-asynchronous sweeps in red-black
+   * order, all fields of a node together, with values of other blocks read as they are at the moment; or by multigrid
+   * with these sweeps where the step is too long for them. On the backend cuda everything happens on the GPU; the host
+   * sees scalars at the end of advance() and fields when it asks. Nothing is allocated and no field is copied in a
+   * step. The backend reference is sequential and solves its linear systems directly (sparse LU): the oracle.
    */
   class Stepper
   {
   public:
     /**
-     * Allocates all. @param slabs several ranks (host and cuda): then everything is collective, arrays are those of the rank's own nodes
-     * (GridSlabs::own_grid()), and step sizes, counts and decisions are the same on all ranks. make_grid_slabs() of
-     * applications/reaction_diffusion_mpi makes them.
+     * Allocates all. @param slabs several ranks (host and cuda): then everything is collective, arrays are those of the
+     * rank's own nodes (GridSlabs::own_grid()), and step sizes, counts and decisions are the same on all ranks.
+     * make_grid_slabs() of applications/reaction_diffusion_mpi makes them.
      * @throws InvalidInput; DeviceError; on all ranks alike, also if only one of them has failed.
      */
     Stepper(const NodeGrid &grid, const StepperOptions &options, const std::shared_ptr<GridSlabs> &slabs = nullptr);
     /**
-     * The same on a mesh. @param mesh whole, on all ranks alike. @param ranks several ranks: arrays are those of MeshRanks::own_nodes(). make_mesh_ranks()
-     * of applications/reaction_diffusion_mpi makes them.
+     * The same on a mesh. @param mesh whole, on all ranks alike. @param ranks several ranks: arrays are those of
+     * MeshRanks::own_nodes(). make_mesh_ranks() of applications/reaction_diffusion_mpi makes them.
      */
     Stepper(const MeshLaplacian &mesh, const StepperOptions &options, const std::shared_ptr<MeshRanks> &ranks = nullptr);
     ~Stepper();
@@ -70,9 +71,10 @@ namespace leopard::reaction_diffusion
     void start(const double *u);
 
     /**
-     * Steps until `stop_time` (within `slack`; error-controlled steps and those at the asynchronous bound hit it, fixed ones end nearest to it if slack
-     * is half a step), at most `max_steps` steps. @param asked_to_stop on all ranks alike; asked before the first step, and on the host backends some times
-     * a second, in the middle of a step, too: once it is true, advance() ends.
+     * Steps until `stop_time` (within `slack`; error-controlled steps and those at the asynchronous bound hit it, fixed
+     * ones end nearest to it if slack is half a step), at most `max_steps` steps. @param asked_to_stop on all ranks
+     * alike; asked before the first step, and on the host backends some times a second, in the middle of a step, too:
+     * once it is true, advance() ends.
      */
     StopReason advance(double stop_time, long max_steps, double slack, const std::function<bool()> &asked_to_stop = {});
 

@@ -13,8 +13,9 @@
 namespace leopard
 {
   /**
-   * Shares the mesh of a reaction_diffusion::Stepper out over the ranks. Collective. @param owner of each node the rank, on all ranks alike. @param why_not set, on
-   * all ranks alike, where that cannot be: a rank without nodes, or GPUs that cannot write into one another's memory. @return null then, and for one rank.
+   * Shares the mesh of a reaction_diffusion::Stepper out over the ranks. Collective. @param owner of each node the
+   * rank, on all ranks alike. @param why_not set, on all ranks alike, where that cannot be: a rank without nodes, or
+   * GPUs that cannot write into one another's memory. @return null then, and for one rank.
    * @throws DeviceError.
    */
   std::shared_ptr<reaction_diffusion::MeshRanks>

@@ -19,8 +19,8 @@ namespace leopard
   std::string checksum_of_text(const std::string &text);
 
   /**
-   * Checkpoints are folders step_0000123, written as step_0000123.tmp and renamed when complete; the last two are kept. Each holds
-   * metadata.json, which lists the other files with size and checksum, so that a damaged one is recognized.
+   * Checkpoints are folders step_0000123, written as step_0000123.tmp and renamed when complete; the last two are kept.
+   * Each holds metadata.json, which lists the other files with size and checksum, so that a damaged one is recognized.
    */
   class Checkpoints
   {
@@ -29,7 +29,8 @@ namespace leopard
     Checkpoints(RunDirectory &run, MPI_Comm comm);
 
     /**
-     * Collective. @param write_content writes files into the folder it is given; called on every rank. @throws Error; older checkpoints are as they were then.
+     * Collective. @param write_content writes files into the folder it is given; called on every rank. @throws Error;
+     * older checkpoints are as they were then.
      */
     void write(unsigned int step, const nlohmann::json &metadata, const std::function<void(const std::string &)> &write_content) const;
 
@@ -40,7 +41,10 @@ namespace leopard
       std::shared_ptr<const nlohmann::json> metadata;
     };
 
-    /** The newest that is complete; damaged ones are passed over with a warning. Collective. @throws Error if all are damaged. */
+    /**
+     * The newest that is complete; damaged ones are passed over with a warning. Collective. @throws Error if all are
+     * damaged.
+     */
     std::optional<Found> newest(Log &log) const;
     /**
      * That of a run that need not be this one. @param warn gets a text for each that is damaged, on rank 0. Collective.

@@ -8,16 +8,23 @@ namespace leopard
 {
   struct Parameters;
 
-  /** What was chosen where the file leaves it to the program, in lines for a log: the discretization, and the linear solver of a stationary problem. */
+  /**
+   * What was chosen where the file leaves it to the program, in lines for a log: the discretization, and the linear
+   * solver of a stationary problem.
+   */
   std::vector<std::string> choices(const Parameters &parameters);
 
   /**
-   * Which time loop a run will have and what solves in it, in a line, as far as that can be known without the mesh; empty for stationary problems and studies.
+   * Which time loop a run will have and what solves in it, in a line, as far as that can be known without the mesh;
+   * empty for stationary problems and studies.
    * @throws Error if one is asked for that cannot be.
    */
   std::string expected_time_loop(const Parameters &parameters);
 
-  /** Whether the settings ask for the general time loop, and why; empty if they do not. The mesh and the machine may have reasons of their own. */
+  /**
+   * Whether the settings ask for the general time loop, and why; empty if they do not. The mesh and the machine may
+   * have reasons of their own.
+   */
   std::string why_general_time_loop(const Parameters &parameters);
 
   /** "'Time stepping/Engine' is fused, but ..." @throws Error, always. */

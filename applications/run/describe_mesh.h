@@ -9,7 +9,8 @@
 namespace leopard
 {
   /**
-   * What a mesh is, in lines: cells, vertices, extents, edges, boundary and material ids, and what can be computed on it. Collective.
+   * What a mesh is, in lines: cells, vertices, extents, edges, boundary and material ids, and what can be computed on
+   * it. Collective.
    * @param file a Gmsh mesh, or a parameter file (.prm), whose coarse mesh is taken; @param overrides of its entries.
    * @throws Error for a file that is missing or no mesh, with the reason.
    */

@@ -26,8 +26,8 @@ namespace leopard
   };
 
   /**
-   * "Section/Entry" of each row of the table in entries_of_problem.cc and entries_of_solution.cc, which alone know the answers below; a star at the end stands
-   * for all that begin so.
+   * "Section/Entry" of each row of the table in entries_of_problem.cc and entries_of_solution.cc, which alone know the
+   * answers below; a star at the end stands for all that begin so.
    */
   std::vector<std::string> rows_of_entries();
 

@@ -7,7 +7,9 @@
 #include <string>
 #include <vector>
 
-/** What the rows of the table of entries, which stand in entries_of_problem.cc and entries_of_solution.cc, are made of. */
+/**
+ * What the rows of the table of entries, which stand in entries_of_problem.cc and entries_of_solution.cc, are made of.
+ */
 namespace leopard::entry_rows
 {
   using Run = RunKind;
@@ -48,7 +50,10 @@ namespace leopard::entry_rows
   /** Whether a step is one linear solve. */
   bool is_linear_in_time(const Run &r);
   bool has_newton(const Run &r);
-  /** Whether error-controlled steps beyond the asynchronous bound are solved by gmres with async instead of a relaxation. */
+  /**
+   * Whether error-controlled steps beyond the asynchronous bound are solved by gmres with async instead of a
+   * relaxation.
+   */
   bool has_alternative(const Run &r);
   bool uses_block_async(const Run &r);
   bool preconditions_with(const Run &r, const std::string &name);

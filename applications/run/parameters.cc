@@ -92,7 +92,9 @@ namespace leopard
       return Utilities::string_to_int(text);
     }
 
-    /** Whether the exact solution may have kinks or jumps: derivatives of the source's derivation are those beside them. */
+    /**
+     * Whether the exact solution may have kinks or jumps: derivatives of the source's derivation are those beside them.
+     */
     bool has_kinks(const Problem &problem)
     {
       for (const Expression &exact : problem.exact_solution)

@@ -55,12 +55,14 @@ namespace leopard
     std::string                 text;        ///< the file as it was read
 
     /**
-     * Reads a file (none, if the name is empty) and then the overrides "Section/Entry=value". Collective. @throws Error with file, line and entry for whatever is
-     * wrong, contradictory choices included.
+     * Reads a file (none, if the name is empty) and then the overrides "Section/Entry=value". Collective. @throws Error
+     * with file, line and entry for whatever is wrong, contradictory choices included.
      */
     Parameters(const std::string &file, const std::vector<std::string> &overrides, MPI_Comm comm);
 
-    /** Replaces the backend "automatic". Collective. @return one line that says what was chosen and why. @throws Error. */
+    /**
+     * Replaces the backend "automatic". Collective. @return one line that says what was chosen and why. @throws Error.
+     */
     std::string choose_backend(MPI_Comm comm, const NodePlace &place);
 
     /** What is run, for the log. */

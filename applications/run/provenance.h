@@ -23,13 +23,19 @@ namespace leopard
 
     nlohmann::json &json();
 
-    /** Adds to "measures", the numbers that a sweep compares: their names are the columns without the remarks in parentheses. */
+    /**
+     * Adds to "measures", the numbers that a sweep compares: their names are the columns without the remarks in
+     * parentheses.
+     */
     void add_measures(const std::vector<std::string> &columns, const std::vector<double> &values);
 
     /** Writes the file, atomically, with the time of now. Collective. @throws Error. */
     void write();
 
-    /** Writes the file with the status "failed: REASON", on rank 0 and without communication: other ranks may be lost. On a full disk, too: write() keeps room. */
+    /**
+     * Writes the file with the status "failed: REASON", on rank 0 and without communication: other ranks may be lost.
+     * On a full disk, too: write() keeps room.
+     */
     void write_failure(const std::string &reason) noexcept;
 
   private:

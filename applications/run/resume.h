@@ -29,19 +29,23 @@ namespace leopard
 
   /**
    * Whether two values of an entry mean the same: numbers are compared as numbers wherever they stand, blanks between
-   * words do not count, and a list of equal numbers is one of them ("1e-3" is "0.001", "0, 0" is "0", "a: 0.10" is "a:0.1").
+   * words do not count, and a list of equal numbers is one of them ("1e-3" is "0.001", "0, 0" is "0", "a: 0.10" is
+   * "a:0.1").
    */
   bool same_value(const std::string &a, const std::string &b);
 
   /**
-   * The entries that a run uses and whose values differ; but the path of a mesh file, whose content counts. @param all_entries_before those of the run there, with all
-   * defaults; an entry that they do not have has come with a newer program, and is left out.
+   * The entries that a run uses and whose values differ; but the path of a mesh file, whose content counts. @param
+   * all_entries_before those of the run there, with all defaults; an entry that they do not have has come with a newer
+   * program, and is left out.
    */
   std::vector<ChangedEntry> changed_entries(const std::string &all_entries_before, const Parameters &now);
 
   /**
-   * Compares the mesh file by its content, wherever it is. @param before entry "mesh_file" of the run.json or checkpoint there.
-   * @return what a message says of another content; empty if there is none. Collective. @throws Error if the file cannot be read.
+   * Compares the mesh file by its content, wherever it is. @param before entry "mesh_file" of the run.json or
+   * checkpoint there.
+   * @return what a message says of another content; empty if there is none. Collective. @throws Error if the file
+   * cannot be read.
    */
   std::string changed_mesh_file(const Parameters &now, const nlohmann::json &before, MPI_Comm comm);
 
@@ -56,8 +60,8 @@ namespace leopard
   };
 
   /**
-   * The newest checkpoint, compared with the parameters by the table of entry_rows.h, before anything else of it is read.
-   * Collective.
+   * The newest checkpoint, compared with the parameters by the table of entry_rows.h, before anything else of it is
+   * read. Collective.
    * @throws Error that names each entry that may not change, with its old and its new value.
    */
   Beginning find_beginning(RunDirectory &directory, const Parameters &parameters, Log &log, MPI_Comm comm);

@@ -35,17 +35,20 @@ namespace leopard
   };
 
   /**
-   * Runs what the parameters ask for in their run directory, with log and run.json. @param place of this rank on its machine; @param log gets the
-   * lines for the user. @return the status, "finished" or why it ended before. Collective. @throws Error; then run.json says so, too, unless that of an older
-   * run is still there, which is deleted only when all that can be checked has been.
+   * Runs what the parameters ask for in their run directory, with log and run.json. @param place of this rank on its
+   * machine; @param log gets the lines for the user. @return the status, "finished" or why it ended before. Collective.
+   * @throws Error; then run.json says so, too, unless that of an older run is still there, which is deleted only when
+   * all that can be checked has been.
    */
   std::string run_once(const RunRequest &request, Parameters &parameters, const NodePlace &place, Log &log, MPI_Comm comm);
 
   /**
-   * Runs all combinations of Parameters::sweep, each in its folder, spread over groups of ranks, and writes sweep.txt and sweep.csv. A run that fails is
-   * noted and the others go on. With OpenMode::resume, runs that have finished with the same parameters are not repeated. @return the status. Collective.
-   * @throws Error if anything is wrong with any combination, before the first run; and at the end if runs have failed. With OpenMode::overwrite the first run
-   * and those that differ from it in one entry are tried, as far as that goes without writing, before what is there is deleted.
+   * Runs all combinations of Parameters::sweep, each in its folder, spread over groups of ranks, and writes sweep.txt
+   * and sweep.csv. A run that fails is noted and the others go on. With OpenMode::resume, runs that have finished with
+   * the same parameters are not repeated. @return the status. Collective.
+   * @throws Error if anything is wrong with any combination, before the first run; and at the end if runs have failed.
+   * With OpenMode::overwrite the first run and those that differ from it in one entry are tried, as far as that goes
+   * without writing, before what is there is deleted.
    */
   std::string run_sweep(const RunRequest &request, const Parameters &parameters, MPI_Comm comm);
 

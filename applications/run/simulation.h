@@ -28,16 +28,16 @@ namespace leopard
     const Beginning   &beginning;
     const StudyRunner &study;
     /**
-     * To be called before the first file is written, and after all that can be checked has been, with the names to be written (RunDirectory::begin()): the run
-     * that is there is deleted if it is to be. Collective.
+     * To be called before the first file is written, and after all that can be checked has been, with the names to be
+     * written (RunDirectory::begin()): the run that is there is deleted if it is to be. Collective.
      */
     std::function<void(const std::vector<std::string> &)> begin;
   };
 
   /**
-   * Runs what the parameter file asks for: a stationary problem (once, on a sequence of adaptively refined meshes, or as a
-   * convergence study), or a time-dependent one. Returns the status for the log and run.json, for example "finished" or
-   * "stopped: wall time". Collective. @throws Error; Stopped.
+   * Runs what the parameter file asks for: a stationary problem (once, on a sequence of adaptively refined meshes, or
+   * as a convergence study), or a time-dependent one. Returns the status for the log and run.json, for example
+   * "finished" or "stopped: wall time". Collective. @throws Error; Stopped.
    */
   std::string run_simulation(const RunContext &context);
 

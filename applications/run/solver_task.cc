@@ -15,7 +15,9 @@ namespace leopard
 
   namespace
   {
-    /** A lattice in the box around the domain; of a mesh file, whose box is not known yet, in the unit square or cube. */
+    /**
+     * A lattice in the box around the domain; of a mesh file, whose box is not known yet, in the unit square or cube.
+     */
     std::vector<Point<3>> sample_points(const MeshParameters &mesh, int dimension)
     {
       constexpr int         n_in_plane = 17, n_in_space = 7; // 289 and 343 points
@@ -89,7 +91,10 @@ namespace leopard
 
   namespace
   {
-    /** Of the general time loop; the fused one has solvers of its own. Whoever asks for a schedule asks for block-asynchronous iteration. */
+    /**
+     * Of the general time loop; the fused one has solvers of its own. Whoever asks for a schedule asks for
+     * block-asynchronous iteration.
+     */
     bool has_long_steps(const Parameters &parameters)
     {
       LinearSolverParameters linear = parameters.linear_solver;

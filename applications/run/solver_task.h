@@ -7,18 +7,23 @@ namespace leopard
 {
   struct Parameters;
 
-  /** What the choice of a linear solver depends on, as far as the parameters say it. @param parameters read, but for the choice itself. */
+  /**
+   * What the choice of a linear solver depends on, as far as the parameters say it. @param parameters read, but for the
+   * choice itself.
+   */
   SolverTask solver_task(const Parameters &parameters);
 
   /**
-   * An estimate of what the reaction takes from the least eigenvalue of the matrix of a stationary problem, max (r'(u) - delta), less a lower bound of that of
-   * diffusion; positive: the matrix may be indefinite. The derivative is taken at the initial values, the exact solution if there is one and a
-   * constant steady state, each at some hundred points of the domain, and at values between these; of diffusion, on a hypercube or box with values prescribed
-   * on the whole boundary, the bound is
+   * An estimate of what the reaction takes from the least eigenvalue of the matrix of a stationary problem, max (r'(u)
+   * - delta), less a lower bound of that of diffusion; positive: the matrix may be indefinite. The derivative is taken
+   * at the initial values, the exact solution if there is one and a constant steady state, each at some hundred points
+   * of the domain, and at values between these; of diffusion, on a hypercube or box with values prescribed on the whole
+   * boundary, the bound is
    *
    *   lambda_1 >= min a pi^2 sum_d 1 / L_d^2   for edges L_d,   and 0 elsewhere.
    *
-   * A solution may leave these values, and then Newton's method meets other matrices. Infinite where a derivative is not finite.
+   * A solution may leave these values, and then Newton's method meets other matrices. Infinite where a derivative is
+   * not finite.
    */
   double indefiniteness(const Parameters &parameters);
 } // namespace leopard

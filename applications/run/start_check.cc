@@ -153,7 +153,10 @@ namespace leopard
              "\n  to try: 'Linear solver/Method' = automatic, or other 'Mesh/Cells'";
     }
 
-    /** Where a solution is known, the run should begin with it; its sources follow from it by themselves, initial values do not. */
+    /**
+     * Where a solution is known, the run should begin with it; its sources follow from it by themselves, initial values
+     * do not.
+     */
     std::string other_start(const Problem &problem, const std::vector<dealii::Point<3>> &points)
     {
       for (unsigned int c = 0; c < problem.exact_solution.size(); ++c)

@@ -42,7 +42,9 @@ namespace leopard
       return result;
     }
 
-    /** A problem without boundary values has a solution if sources and fluxes balance; what they lack is taken out of r. */
+    /**
+     * A problem without boundary values has a solution if sources and fluxes balance; what they lack is taken out of r.
+     */
     template <int dim, int spacedim>
     void balance(const RunContext &context, const Discretization<dim, spacedim> &discretization, HostVector &r)
     {
@@ -66,7 +68,8 @@ namespace leopard
       if (const std::string details = solver.details(); !details.empty())
         context.log.line(indented(details));
       HostVector residual(u), update(u);
-      // the right-hand side of the update shrinks with a good first guess; the tolerance is against the load all the same
+      // the right-hand side of the update shrinks with a good first guess; the tolerance is against the load all the
+      // same
       double scale = implicit.scale(nullptr, update);
       implicit.residual(u, nullptr, residual);
       if (discretization.is_singular())
@@ -125,7 +128,10 @@ namespace leopard
           {{"residual", step.residual}, {"linear_iterations", step.linear_iterations}, {"damping", step.damping}, {"seconds", step.seconds}});
     }
 
-    /** Minimum, maximum and mean (integral over volume) of each field, the boundary included. @param u with constraints distributed. */
+    /**
+     * Minimum, maximum and mean (integral over volume) of each field, the boundary included. @param u with constraints
+     * distributed.
+     */
     template <int dim, int spacedim>
     void report_fields(const RunContext                    &context,
                        const Discretization<dim, spacedim> &discretization,

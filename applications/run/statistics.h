@@ -11,15 +11,15 @@
 namespace leopard
 {
   /**
-   * A text file of numbers with self-describing columns: header lines "# 1: step", "# 2: time", ..., then a row a step. Rank 0
-   * writes, every row at once.
+   * A text file of numbers with self-describing columns: header lines "# 1: step", "# 2: time", ..., then a row a step.
+   * Rank 0 writes, every row at once.
    */
   class Statistics
   {
   public:
     /**
-     * @param keep_up_to on resume, rows whose first column (the step) is beyond this are cut away, so that there are neither gaps
-     * nor doubles; negative: a fresh file. Collective. @throws Error.
+     * @param keep_up_to on resume, rows whose first column (the step) is beyond this are cut away, so that there are
+     * neither gaps nor doubles; negative: a fresh file. Collective. @throws Error.
      */
     Statistics(const std::string &path, const std::vector<std::string> &columns, MPI_Comm comm, double keep_up_to = -1.);
 

@@ -87,7 +87,10 @@ namespace leopard
       return axis;
     }
 
-    /** Letters, digits and ._+-=, no more than 100; what is changed or cut is marked with a checksum (FNV-1a), so that no two are the same. */
+    /**
+     * Letters, digits and ._+-=, no more than 100; what is changed or cut is marked with a checksum (FNV-1a), so that
+     * no two are the same.
+     */
     std::string file_name(const std::string &text)
     {
       std::string   name;

@@ -38,7 +38,10 @@ namespace leopard
     unsigned int           ranks_per_run = 0; ///< 0: all ranks of the program, one run after another
 
     void declare(dealii::ParameterHandler &prm);
-    /** @throws Error for a form that is not understood, an entry that does not exist or is ambiguous, with similar ones, and values named twice. */
+    /**
+     * @throws Error for a form that is not understood, an entry that does not exist or is ambiguous, with similar ones,
+     * and values named twice.
+     */
     void read(dealii::ParameterHandler &prm, const std::string &problem_section, const Constants &constants);
 
     /** All combinations; the last axis runs fastest. */

@@ -83,7 +83,10 @@ namespace leopard
       return status.rfind("stopped", 0) == 0 || status == "running";
     }
 
-    /** Runs that are kept or go on stand in one table with the others: what they compute may not have changed. Collective. @throws Error. */
+    /**
+     * Runs that are kept or go on stand in one table with the others: what they compute may not have changed.
+     * Collective. @throws Error.
+     */
     void check_changes(const RunRequest &request, const Parameters &parameters, MPI_Comm comm)
     {
       std::vector<Parameters> all;
@@ -152,7 +155,10 @@ namespace leopard
       const std::vector<std::string> &failures() const { return failed; }
 
     private:
-      /** Whether this group is the first to ask for the run: a file can be made once only, by whatever process, on network file systems, too. */
+      /**
+       * Whether this group is the first to ask for the run: a file can be made once only, by whatever process, on
+       * network file systems, too.
+       */
       bool claim(const SweepRun &run)
       {
         int mine = 0;
@@ -284,7 +290,10 @@ namespace leopard
     {
     };
 
-    /** Does all of a run that comes before its first file. @param directory nothing is changed in it. @throws Error; Stopped. */
+    /**
+     * Does all of a run that comes before its first file. @param directory nothing is changed in it. @throws Error;
+     * Stopped.
+     */
     void rehearse(const RunRequest &single, Parameters &own, RunDirectory &directory, const NodePlace &place, MPI_Comm comm)
     {
       own.choose_backend(comm, place);
@@ -304,7 +313,10 @@ namespace leopard
         }
     }
 
-    /** Whether at most one of the sweep's entries has another value than in the first run: each value stands in one such run at least. */
+    /**
+     * Whether at most one of the sweep's entries has another value than in the first run: each value stands in one such
+     * run at least.
+     */
     bool is_one_off(const SweepRun &first, const SweepRun &run)
     {
       int n_other = 0;
@@ -323,7 +335,10 @@ namespace leopard
                                      "'\n  expected: an empty folder or one that a run has written; move it, or take another 'Run/Directory'");
     }
 
-    /** Tries runs as far as that goes without writing, each group of ranks some of them. Collective. @throws Error that names the run; Stopped. */
+    /**
+     * Tries runs as far as that goes without writing, each group of ranks some of them. Collective. @throws Error that
+     * names the run; Stopped.
+     */
     void check_before_deleting(const RunRequest &request, const Parameters &parameters, RunDirectory &directory, MPI_Comm comm, MPI_Comm group)
     {
       const auto          runs     = parameters.sweep.runs();
@@ -364,7 +379,10 @@ namespace leopard
       fs::remove(directory.path("claims"), ignored);
     }
 
-    /** The folders and files of the whole sweep. Those of an older one go, so that its results never stand in the table of this one. */
+    /**
+     * The folders and files of the whole sweep. Those of an older one go, so that its results never stand in the table
+     * of this one.
+     */
     void begin_sweep(
       RunDirectory &directory, const Parameters &parameters, const std::vector<SweepRun> &runs, Provenance &provenance, Log &log, MPI_Comm comm)
     {

@@ -68,7 +68,9 @@ namespace leopard
       {
       }
 
-      /** @param extra_refinements beyond the file's, for convergence studies; @param may_resume and write checkpoints. */
+      /**
+       * @param extra_refinements beyond the file's, for convergence studies; @param may_resume and write checkpoints.
+       */
       TimeLoopResult run(unsigned int extra_refinements, bool study)
       {
         const auto              start = std::chrono::steady_clock::now();
@@ -150,7 +152,10 @@ namespace leopard
         context.log.line(line);
       }
 
-      /** The library's time loop where it can be used, and a line in the log. @throws Error if it is asked for and cannot. */
+      /**
+       * The library's time loop where it can be used, and a line in the log. @throws Error if it is asked for and
+       * cannot.
+       */
       void choose_engine()
       {
         const std::string  asynchronous = "; asynchronous: results of two runs differ within the tolerance";
@@ -190,7 +195,9 @@ namespace leopard
         return FusedSteps::on_mesh(system, lumped_mass, discretization, problem, time, linear, why_not);
       }
 
-      /** On resume: what the file asks for; that of the run there where the step control has found it, and is to go on. */
+      /**
+       * On resume: what the file asks for; that of the run there where the step control has found it, and is to go on.
+       */
       double next_step_size(double found_there) const
       {
         const bool   goes_on = time.variable_steps() && !context.beginning.has_changed({"Time stepping/Step size", "Time stepping/Step control"});

@@ -64,14 +64,16 @@ namespace leopard
   };
 
   /**
-   * The row with the smallest median time to solution among those that converged. The reason is "fewest cycles", "fastest cycle", both, or the best
-   * product of the two; and where the quartiles of the two fastest overlap, that the differences are within the spread.
+   * The row with the smallest median time to solution among those that converged. The reason is "fewest cycles",
+   * "fastest cycle", both, or the best product of the two; and where the quartiles of the two fastest overlap, that the
+   * differences are within the spread.
    */
   Winner choose_winner(const std::vector<SmootherRow> &rows);
 
   /**
-   * One sentence of all rows, with winner_reason where a row has won: which smoother is the fastest in how many of the comparisons (same case, problem, size and
-   * levels), by how much against the fastest other smoother, and in how many the difference is within the spread.
+   * One sentence of all rows, with winner_reason where a row has won: which smoother is the fastest in how many of the
+   * comparisons (same case, problem, size and levels), by how much against the fastest other smoother, and in how many
+   * the difference is within the spread.
    */
   std::string conclusion(const std::vector<SmootherRow> &rows);
 } // namespace leopard

@@ -78,7 +78,10 @@ namespace leopard
       void       vmult(VectorType &y, const VectorType &x) const { multigrid.vmult(data(y), data(x)); }
     };
 
-    /** Solves A x = b from x = 0 by flexible CG: the smoothers before and after the coarse correction need not be each other's transposes. */
+    /**
+     * Solves A x = b from x = 0 by flexible CG: the smoothers before and after the coarse correction need not be each
+     * other's transposes.
+     */
     template <typename VectorType>
     SolveResult solve_cg(Multigrid &multigrid, VectorType &x, const VectorType &b, const SmootherStudyParameters &study)
     {
@@ -181,7 +184,10 @@ namespace leopard
         row.note = multigrid.diagnosis();
     }
 
-    /** Each part is the smallest of five profiles: a cycle always does the same, and other work on the machine only adds time. */
+    /**
+     * Each part is the smallest of five profiles: a cycle always does the same, and other work on the machine only adds
+     * time.
+     */
     void profile(Multigrid &multigrid, SmootherRow &row)
     {
       const auto keep_smaller = [](double &smallest, double seconds) { smallest = smallest > 0. ? std::min(smallest, seconds) : seconds; };

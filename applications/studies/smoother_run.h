@@ -16,8 +16,9 @@ namespace leopard
   };
 
   /**
-   * Solves the problem from zero as often as the study repeats, and profiles a cycle. Whatever strikes this combination alone (a smoother that diverges
-   * or cannot be made, too little memory) is in the row's status and note, and no exception.
+   * Solves the problem from zero as often as the study repeats, and profiles a cycle. Whatever strikes this combination
+   * alone (a smoother that diverges or cannot be made, too little memory) is in the row's status and note, and no
+   * exception.
    * @param study with the backend chosen. @param n_threads of the host backend.
    */
   SmootherRow run_smoother(const StudyProblem &problem, const SmootherCombination &combination, const SmootherStudyParameters &study, int n_threads);

@@ -83,7 +83,9 @@ namespace leopard
       context.provenance.write();
     }
 
-    /** All combinations on one problem; they compete. Stops early, without a winner, if the program is asked to stop. */
+    /**
+     * All combinations on one problem; they compete. Stops early, without a winner, if the program is asked to stop.
+     */
     void run_competition(
       const RunContext &context, const StudyProblem &problem, const Parameters &parameters, const std::string &case_name, Results &results)
     {

@@ -13,7 +13,10 @@
 
 namespace leopard
 {
-  /** A x = b of a study, in host memory, with what multigrid methods need of A: a stencil, or the matrices of all levels. */
+  /**
+   * A x = b of a study, in host memory, with what multigrid methods need of A: a stencil, or the matrices of all
+   * levels.
+   */
   struct StudyProblem
   {
     std::string            description;
@@ -30,7 +33,10 @@ namespace leopard
     /** The matrix of the coarsest level. */
     CrsMatrix coarse_matrix() const;
 
-    /** Host memory in bytes that a row with this stencil takes, estimated from above; 0 without a stencil. @param stored whether the smoother stores matrices. */
+    /**
+     * Host memory in bytes that a row with this stencil takes, estimated from above; 0 without a stencil. @param stored
+     * whether the smoother stores matrices.
+     */
     double memory(bool stored) const;
   };
 
@@ -44,12 +50,21 @@ namespace leopard
   /** @throws NotEnoughMemory if this machine has less than so many bytes left, with both numbers. */
   void check_memory(double n_bytes);
 
-  /** One of the problems of a case, made only when it is needed, since a few of them may fill the memory. May throw NotEnoughMemory. */
+  /**
+   * One of the problems of a case, made only when it is needed, since a few of them may fill the memory. May throw
+   * NotEnoughMemory.
+   */
   using ProblemMaker = std::function<StudyProblem()>;
 
-  /** The problems of a case: stencils of all epsilons, sizes and numbers of levels, or the file's problem on meshes of all refinements. */
+  /**
+   * The problems of a case: stencils of all epsilons, sizes and numbers of levels, or the file's problem on meshes of
+   * all refinements.
+   */
   std::vector<ProblemMaker> study_problems(const Parameters &parameters, MPI_Comm comm);
 
-  /** "3-point", "5-point", ... with n nodes a direction, b random in [-1, 1]. @param n_levels 0: all. @throws Error for another name, or too few nodes. */
+  /**
+   * "3-point", "5-point", ... with n nodes a direction, b random in [-1, 1]. @param n_levels 0: all. @throws Error for
+   * another name, or too few nodes.
+   */
   StudyProblem make_stencil_problem(const std::string &name, int n, double epsilon, int n_levels);
 } // namespace leopard

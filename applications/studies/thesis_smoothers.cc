@@ -128,7 +128,10 @@ namespace leopard
         report.finding(source, claim, holds, measured);
     }
 
-    /** Cycles of a smoother against those of Gauss-Seidel in the same conditions; what has not converged counts as infinitely many. */
+    /**
+     * Cycles of a smoother against those of Gauss-Seidel in the same conditions; what has not converged counts as
+     * infinitely many.
+     */
     Range ratio_to_gauss_seidel(const RowSet &set, const std::string &smoother)
     {
       Range range;
@@ -257,7 +260,10 @@ namespace leopard
           }
     }
 
-    /** The printed seconds for a number of levels and unknowns: Gauss-Seidel, async-(5), transfer; not a number where there are none. */
+    /**
+     * The printed seconds for a number of levels and unknowns: Gauss-Seidel, async-(5), transfer; not a number where
+     * there are none.
+     */
     std::array<double, 3> printed_seconds(int levels, long long size)
     {
       for (const auto &row : studies::published::smoother_seconds)

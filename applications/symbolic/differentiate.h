@@ -26,15 +26,16 @@ namespace leopard
   using Constants = std::vector<std::pair<std::string, double>>;
 
   /**
-   * Reads expressions, differentiates them symbolically by each variable (with GiNaC) and compiles values and derivatives. They are
-   * written with + - * / ^, parentheses, numbers, pi, the names of variables and constants, comparisons, && || !, and the functions exp, log, ln, log2,
-   * log10, sqrt, sin, cos, tan, asin, acos, atan, atan2, sinh, cosh, tanh, asinh, acosh, atanh, abs, sign, pow, step, min, max and if(CONDITION, YES, NO), whose
-   * derivative is that of what is chosen. The order of the operations may differ between processes, and with it the
-   * rounding: GiNaC sorts terms by addresses.
+   * Reads expressions, differentiates them symbolically by each variable (with GiNaC) and compiles values and
+   * derivatives. They are written with + - * / ^, parentheses, numbers, pi, the names of variables and constants,
+   * comparisons, && || !, and the functions exp, log, ln, log2, log10, sqrt, sin, cos, tan, asin, acos, atan, atan2,
+   * sinh, cosh, tanh, asinh, acosh, atanh, abs, sign, pow, step, min, max and if(CONDITION, YES, NO), whose derivative
+   * is that of what is chosen. The order of the operations may differ between processes, and with it the rounding:
+   * GiNaC sorts terms by addresses.
    *
    * @param parameters further inputs, after the variables; expressions are not differentiated by them
-   * @throws Error naming entry and position: an unknown name, a syntax error, a value that is not real and finite, a derivative that
-   * cannot be formed (of step).
+   * @throws Error naming entry and position: an unknown name, a syntax error, a value that is not real and finite, a
+   * derivative that cannot be formed (of step).
    */
   DifferentiatedExpressions differentiate(const std::vector<NamedExpression> &expressions,
                                           const std::vector<std::string>     &variables,
@@ -48,7 +49,10 @@ namespace leopard
   /** The value of an expression without variables, finite. @throws Error naming entry and position. */
   double value_of(const NamedExpression &number, const Constants &constants = {});
 
-  /** An exact solution u_1 ... u_n in x, y, z, t of du_c/dt = div(a_c grad u_c) - delta_c u_c + s_c + factor r_c(u), by fields. */
+  /**
+   * An exact solution u_1 ... u_n in x, y, z, t of du_c/dt = div(a_c grad u_c) - delta_c u_c + s_c + factor r_c(u), by
+   * fields.
+   */
   struct ManufacturedSolution
   {
     std::vector<std::string>     fields; ///< their names in the reactions
@@ -78,8 +82,8 @@ namespace leopard
   std::vector<std::string> split_outside_parentheses(const std::string &text, char separator);
 
   /**
-   * Reads "a: 0.1, b: 1 - a". @param known constants that numbers may use, beside those before them. @throws Error naming the entry, for another form, a name
-   * that is none or stands twice, and what is no number.
+   * Reads "a: 0.1, b: 1 - a". @param known constants that numbers may use, beside those before them. @throws Error
+   * naming the entry, for another form, a name that is none or stands twice, and what is no number.
    */
   Constants read_constants(const std::string &entry, const std::string &text, const Constants &known = {});
 } // namespace leopard

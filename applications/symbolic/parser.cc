@@ -245,7 +245,9 @@ namespace leopard::symbolic
         return primary();
       }
 
-      /** Exact numbers are as long as they must be, so that large powers of them would take memory and time without end. */
+      /**
+       * Exact numbers are as long as they must be, so that large powers of them would take memory and time without end.
+       */
       ex power(ex base, const ex &exponent, std::size_t position) const
       {
         const ex base_value = base.evalf(), exponent_value = exponent.evalf();

@@ -19,8 +19,9 @@ namespace leopard::symbolic
   bool is_function(const std::string &name);
 
   /**
-   * Reads an expression as muParser does: numbers, names, + - * / ^, parentheses, < <= > >= == != && || !, and functions, if(CONDITION, YES, NO), min and max
-   * among them. Not too deep, see why_too_deep(). @param names what names mean. @param kind_of_names "species or constant", for messages. @throws Misread.
+   * Reads an expression as muParser does: numbers, names, + - * / ^, parentheses, < <= > >= == != && || !, and
+   * functions, if(CONDITION, YES, NO), min and max among them. Not too deep, see why_too_deep(). @param names what
+   * names mean. @param kind_of_names "species or constant", for messages. @throws Misread.
    */
   GiNaC::ex parse(const std::string &text, const std::map<std::string, GiNaC::ex> &names, const std::string &kind_of_names);
 } // namespace leopard::symbolic

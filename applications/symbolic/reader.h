@@ -15,7 +15,10 @@ namespace leopard::symbolic
   class Names
   {
   public:
-    /** @param kind "species or constant", what a name may be, for messages. @param constants hide variables of their name. */
+    /**
+     * @param kind "species or constant", what a name may be, for messages. @param constants hide variables of their
+     * name.
+     */
     Names(const std::vector<std::string> &variables, const Constants &constants, const std::string &kind = "species or constant");
 
     const GiNaC::realsymbol &variable(unsigned int i) const { return symbols[i]; }
@@ -23,7 +26,9 @@ namespace leopard::symbolic
     /** Reads an expression. @throws Error that says where the mistake is and what is expected. */
     GiNaC::ex read(const NamedExpression &expression) const;
 
-    /** Reports what has gone wrong with a whole expression; at the first use of `name` if there is one. @throws Error. */
+    /**
+     * Reports what has gone wrong with a whole expression; at the first use of `name` if there is one. @throws Error.
+     */
     [[noreturn]] void fail(const NamedExpression &expression, const std::string &reason, const std::string &name = "") const;
 
     std::vector<GiNaC::realsymbol> symbols;

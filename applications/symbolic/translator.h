@@ -18,7 +18,10 @@ namespace leopard
     std::string function = ""; ///< the one that is to blame, if it is one
   };
 
-  /** Translates GiNaC's trees to a tape. Operands are sorted by their text, since GiNaC's own order varies from run to run. */
+  /**
+   * Translates GiNaC's trees to a tape. Operands are sorted by their text, since GiNaC's own order varies from run to
+   * run.
+   */
   class Translator
   {
   public:

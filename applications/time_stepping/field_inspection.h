@@ -15,7 +15,9 @@ namespace leopard
     std::vector<double> minimum;      ///< of each field
     std::vector<double> size;         ///< largest |u_c| of each field
 
-    /** A field with entries below zero by more than 1e-8 of its size, which a linear solver does not cause; -1: none. */
+    /**
+     * A field with entries below zero by more than 1e-8 of its size, which a linear solver does not cause; -1: none.
+     */
     int negative_field() const;
   };
 

@@ -52,7 +52,8 @@ namespace leopard
       s.largest_step     = time.largest_step;
       s.bound_fraction   = time.follows_bound() ? time.bound_fraction : 0.;
       s.steady_tolerance = time.steady_tolerance;
-      // a step of SBDF2 is a linear solve: its tolerance is that of the linear solver, against what is known of the equation
+      // a step of SBDF2 is a linear solve: its tolerance is that of the linear solver, against what is known of the
+      // equation
       s.newton_tolerance = time.explicit_reaction() ? 0. : newton.relative_tolerance;
       s.newton_floor     = time.explicit_reaction() ? std::max(linear.relative_tolerance, newton.absolute_tolerance) : newton.absolute_tolerance;
       s.max_newton_steps = newton.max_steps;

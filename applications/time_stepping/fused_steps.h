@@ -23,8 +23,9 @@ namespace leopard
   struct SemiDiscreteSystem;
 
   /**
-   * The fused time loop (reaction_diffusion::Stepper) between the vectors of this program: many steps a call, on the GPU without the
-   * host. Ranks own unknowns as the mesh is shared out; of a grid they have slabs in the time loop, so that values change places when they are loaded or stored.
+   * The fused time loop (reaction_diffusion::Stepper) between the vectors of this program: many steps a call, on the
+   * GPU without the host. Ranks own unknowns as the mesh is shared out; of a grid they have slabs in the time loop, so
+   * that values change places when they are loaded or stored.
    */
   class FusedSteps
   {
@@ -44,7 +45,9 @@ namespace leopard
       std::vector<dealii::types::global_dof_index>       own_nodes;  ///< that the rank has in the time loop, in the order of its arrays
     };
 
-    /** A grid, as find_uniform_grid() has found it, shared out to ranks; or the reason why that cannot be. Collective. */
+    /**
+     * A grid, as find_uniform_grid() has found it, shared out to ranks; or the reason why that cannot be. Collective.
+     */
     static Domain on_grid(const UniformGrid            &grid,
                           const Problem                &problem,
                           const TimeParameters         &time,

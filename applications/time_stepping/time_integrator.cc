@@ -152,7 +152,8 @@ namespace leopard
 
   double TimeIntegrator::estimate_error(double step_size, int order) const
   {
-    // The corrector's error is C y, the predictor's is P y with the same derivative y, so that the error is C/(C+P) times the difference.
+    // The corrector's error is C y, the predictor's is P y with the same derivative y, so that the error is C/(C+P)
+    // times the difference.
     double corrector = step_size, predictor = step_size + steps[0];
     if (order == 2)
       {
@@ -161,7 +162,8 @@ namespace leopard
         predictor          = step_size + steps[0] + steps[1];
       }
     const double factor = corrector / (corrector + predictor);
-    // The error of an explicit reaction comes on top: e = C y + d, d = (r_extrapolated - r) / a, and u - prediction = (C + P) y + d.
+    // The error of an explicit reaction comes on top: e = C y + d, d = (r_extrapolated - r) / a, and u - prediction =
+    // (C + P) y + d.
     const double explicit_factor = rates.empty() ? 0. : (1. - factor) / coefficients(step_size, steps[0], order).a;
 
     // small entries are measured against the size of the whole

@@ -56,14 +56,19 @@ namespace leopard
     long   max_steps = 1;
   };
 
-  /** The balance of one field's mass over the last step, M(u) = integral of u over the mesh, the domain before it grows; dimensionless. */
+  /**
+   * The balance of one field's mass over the last step, M(u) = integral of u over the mesh, the domain before it grows;
+   * dimensionless.
+   */
   struct MassBalance
   {
     double mass     = 0.; ///< M(u_n+1)
     double change   = 0.; ///< of the mass, as the scheme has it: M(u_n+1) - M(u_n) for implicit Euler
     double reaction = 0.; ///< dt times the integral of reaction, sources, absorption and dilution by growth, as the scheme takes them
 
-    /** Zero up to the tolerance of the solver, since no field flows through the boundary; and what clipping has added. */
+    /**
+     * Zero up to the tolerance of the solver, since no field flows through the boundary; and what clipping has added.
+     */
     double residual() const { return change - reaction; }
   };
 
@@ -74,16 +79,21 @@ namespace leopard
    *   BDF2:            M ((1+2w)/(1+w) u_n+1 - (1+w) u_n + w^2/(1+w) u_n-1) / dt + K u_n+1 = F_n+1 + m r(u_n+1)
    *   SBDF2:           the same with m ((1+w) r(u_n) - w r(u_n-1)) on the right
    *
-   * where on a domain that grows K and M u_n+1 have the factors of Growth at t_n+1. (SBDF2: Ascher, Ruuth, Wetton 1995; recommended for
-   * patterns by Ruuth 1995; with variable steps Wang, Ruuth 2008.) The first step of the schemes of order 2 is of order 1. The local error is estimated from the difference between the solution and the polynomial
-   * extrapolation of the old ones (Milne's device), with SBDF2 also from that between the reaction and its extrapolation. Where the error
-   * controls the step, a step beyond the asynchronous bound (ImplicitSystem::dominant_mass_factor()) is solved by gmres instead of a relaxation.
-   * No vector is allocated in a step.
+   * where on a domain that grows K and M u_n+1 have the factors of Growth at t_n+1. (SBDF2: Ascher, Ruuth, Wetton 1995;
+   * recommended for patterns by Ruuth 1995; with variable steps Wang, Ruuth 2008.) The first step of the schemes of
+   * order 2 is of order 1. The local error is estimated from the difference between the solution and the polynomial
+   * extrapolation of the old ones (Milne's device), with SBDF2 also from that between the reaction and its
+   * extrapolation. Where the error controls the step, a step beyond the asynchronous bound
+   * (ImplicitSystem::dominant_mass_factor()) is solved by gmres instead of a relaxation. No vector is allocated in a
+   * step.
    */
   class TimeIntegrator
   {
   public:
-    /** @param growth of the domain; @param update_load recomputes system.load at a time, or empty if the load is constant. Keeps references. */
+    /**
+     * @param growth of the domain; @param update_load recomputes system.load at a time, or empty if the load is
+     * constant. Keeps references.
+     */
     TimeIntegrator(const TimeParameters       &parameters,
                    const Problem              &problem,
                    SemiDiscreteSystem         &system,
@@ -98,10 +108,12 @@ namespace leopard
     void start(const HostVector &u);
 
     /**
-     * Does one step of at most max_step_size (so as to hit a time). The solution stays as it was if it throws. Where the error controls the step, every failure
-     * in it (Newton, the linear solver, values, rates or sources that are not finite) makes it shorter.
-     * @throws ConvergenceFailure if such a failure strikes a fixed step, if the error-controlled step size underflows or a step is too short to advance the time,
-     * if the solution blows up, or becomes negative and the user wants to stop then.
+     * Does one step of at most max_step_size (so as to hit a time). The solution stays as it was if it throws. Where
+     * the error controls the step, every failure in it (Newton, the linear solver, values, rates or sources that are
+     * not finite) makes it shorter.
+     * @throws ConvergenceFailure if such a failure strikes a fixed step, if the error-controlled step size underflows
+     * or a step is too short to advance the time, if the solution blows up, or becomes negative and the user wants to
+     * stop then.
      */
     StepReport step(double max_step_size);
 
@@ -119,7 +131,10 @@ namespace leopard
     double            next_step_size() const { return dt; }
     const HostVector &solution() const { return levels[0]; }
 
-    /** All that a checkpoint must hold: solutions at the present and earlier times (newest first) and the numbers beside them. */
+    /**
+     * All that a checkpoint must hold: solutions at the present and earlier times (newest first) and the numbers beside
+     * them.
+     */
     struct State
     {
       unsigned int        step = 0;
@@ -137,7 +152,10 @@ namespace leopard
     using Controller                       = reaction_diffusion::Controller; ///< the rules of step sizes
     static constexpr double largest_growth = Controller::largest_growth;
 
-    /** The factors of a step: (M (a u_n+1 - b u_n - c u_n-1)) and the reaction p r(u_n) + q r(u_n-1) where it is explicit. */
+    /**
+     * The factors of a step: (M (a u_n+1 - b u_n - c u_n-1)) and the reaction p r(u_n) + q r(u_n-1) where it is
+     * explicit.
+     */
     struct Coefficients
     {
       double a, b, c, p, q;

@@ -72,8 +72,9 @@ namespace leopard
       }
 
       /**
-       * To be called at each line of the log, @param wall seconds since the start. @return seconds at the pace since the last line; -1 while the paces of two
-       * lines that follow one another differ by more than a factor of two, as they do while steps grow.
+       * To be called at each line of the log, @param wall seconds since the start. @return seconds at the pace since
+       * the last line; -1 while the paces of two lines that follow one another differ by more than a factor of two, as
+       * they do while steps grow.
        */
       double operator()(double t, double wall)
       {
@@ -147,8 +148,8 @@ namespace leopard
     }
 
     /**
-     * Fused steps until the next line of log, the next checkpoint by steps, or about a second: the host looks at clocks and signals then. @param wall seconds
-     * since the start, the same on all ranks, whose numbers of steps must agree.
+     * Fused steps until the next line of log, the next checkpoint by steps, or about a second: the host looks at clocks
+     * and signals then. @param wall seconds since the start, the same on all ranks, whose numbers of steps must agree.
      */
     /** Fixed steps end at the one nearest to the end time. */
     void warn_of_another_end(double t, double step, double end_time, Log &log)

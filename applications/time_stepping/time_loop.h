@@ -50,10 +50,10 @@ namespace leopard
   std::string reasons_of(const Rejections &rejected);
 
   /**
-   * Steps until the end time, a steady state, the wall-clock limit or a signal to stop. With a fixed step size fields are written at
-   * the step nearest to each output time; variable steps hit the times exactly. After one percent of the run it says how long the
-   * rest will take, if that is longer than the wall time allows. @throws ConvergenceFailure when a step fails, after the last good state has
-   * been written; the message says where it is.
+   * Steps until the end time, a steady state, the wall-clock limit or a signal to stop. With a fixed step size fields
+   * are written at the step nearest to each output time; variable steps hit the times exactly. After one percent of the
+   * run it says how long the rest will take, if that is longer than the wall time allows. @throws ConvergenceFailure
+   * when a step fails, after the last good state has been written; the message says where it is.
    */
   TimeLoopResult run_time_loop(TimeIntegrator           &integrator,
                                const TimeParameters     &time_parameters,

@@ -30,7 +30,10 @@ namespace leopard
     void declare(dealii::ParameterHandler &prm);
     void read(dealii::ParameterHandler &prm);
 
-    /** @throws Error if a fixed step is longer than the whole run, which would then do no step at all or go far beyond its end. */
+    /**
+     * @throws Error if a fixed step is longer than the whole run, which would then do no step at all or go far beyond
+     * its end.
+     */
     void check_fixed_step(double step) const;
 
     bool adaptive() const { return step_control == "error-controlled"; }
@@ -38,7 +41,9 @@ namespace leopard
     /** Whether the step size may change from step to step, so that output times can be hit. */
     bool variable_steps() const { return adaptive() || follows_bound(); }
     int  order() const { return scheme == "implicit Euler" ? 1 : 2; }
-    /** Whether the reaction is taken from the old solutions, so that a step is a linear solve with a symmetric matrix. */
+    /**
+     * Whether the reaction is taken from the old solutions, so that a step is a linear solve with a symmetric matrix.
+     */
     bool explicit_reaction() const { return scheme == "SBDF2"; }
   };
 } // namespace leopard

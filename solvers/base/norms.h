@@ -8,8 +8,8 @@
 namespace leopard
 {
   /**
-   * v^2, but for v != 0 never less than the smallest normal number: so a sum of squares is zero for zeros only, and a norm that is too small to be
-   * trusted is not taken for the norm of zeros.
+   * v^2, but for v != 0 never less than the smallest normal number: so a sum of squares is zero for zeros only, and a
+   * norm that is too small to be trusted is not taken for the norm of zeros.
    */
   LEOPARD_HOST_DEVICE inline double square(double v)
   {
@@ -19,8 +19,8 @@ namespace leopard
   }
 
   /**
-   * Whether a norm has come down to its goal: never where one of them is not a number, nor where the goal is infinite. Everything that decides on convergence
-   * or accepts a step asks this.
+   * Whether a norm has come down to its goal: never where one of them is not a number, nor where the goal is infinite.
+   * Everything that decides on convergence or accepts a step asks this.
    */
   LEOPARD_HOST_DEVICE inline bool reached(double norm, double goal)
   {
@@ -28,7 +28,10 @@ namespace leopard
     return norm <= goal && goal <= largest;
   }
 
-  /** The Euclidean norm of numbers that come one by one, whatever their magnitude: squares are those of quotients by the largest. */
+  /**
+   * The Euclidean norm of numbers that come one by one, whatever their magnitude: squares are those of quotients by the
+   * largest.
+   */
   class SafeNorm
   {
   public:

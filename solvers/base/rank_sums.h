@@ -3,7 +3,10 @@
 
 namespace leopard
 {
-  /** Numbers of all ranks of a distributed program put together. The default is one process, whose sum is the number itself. All functions are collective. */
+  /**
+   * Numbers of all ranks of a distributed program put together. The default is one process, whose sum is the number
+   * itself. All functions are collective.
+   */
   class RankSums
   {
   public:

@@ -13,21 +13,27 @@
 namespace leopard
 {
   /**
-   * Threads that wait for work. run() hands the same function to all of them, the caller being thread 0, and returns when all
-   * are done. A waiting thread spins for some microseconds, since the next call often comes at once, and then sleeps.
-   * Callers of different threads take turns; a task must not call run() of its own pool.
+   * Threads that wait for work. run() hands the same function to all of them, the caller being thread 0, and returns
+   * when all are done. A waiting thread spins for some microseconds, since the next call often comes at once, and then
+   * sleeps. Callers of different threads take turns; a task must not call run() of its own pool.
    */
   class ThreadPool
   {
   public:
-    /** @param n_threads >= 1, the caller included; with 1 no thread is made. @throws Error if the machine does not give so many. */
+    /**
+     * @param n_threads >= 1, the caller included; with 1 no thread is made. @throws Error if the machine does not give
+     * so many.
+     */
     explicit ThreadPool(int n_threads);
     ThreadPool(const ThreadPool &)            = delete;
     ThreadPool &operator=(const ThreadPool &) = delete;
     ~ThreadPool();
 
     int size() const { return static_cast<int>(workers.size()) + 1; }
-    /** task(thread) on the first n_threads threads; 0: on all. What a task throws is thrown here, the first if there are several, when all are done. */
+    /**
+     * task(thread) on the first n_threads threads; 0: on all. What a task throws is thrown here, the first if there are
+     * several, when all are done.
+     */
     void run(const std::function<void(int thread)> &task, int n_threads = 0);
 
   private:
@@ -47,14 +53,15 @@ namespace leopard
   };
 
   /**
-   * The pool of that size that everything in this process shares while somebody holds it: what works in turns, such as the levels of a multigrid cycle,
-   * must not have threads of its own, of which some spin where others work. @param n_threads 0: as many as the machine has. @throws Error as ThreadPool().
+   * The pool of that size that everything in this process shares while somebody holds it: what works in turns, such as
+   * the levels of a multigrid cycle, must not have threads of its own, of which some spin where others work. @param
+   * n_threads 0: as many as the machine has. @throws Error as ThreadPool().
    */
   std::shared_ptr<ThreadPool> shared_thread_pool(int n_threads);
 
   /**
-   * function(begin, end) for parts of 0 <= i < n, one part a thread, none with fewer than some `grain` indices; in the calling thread alone where n is
-   * small. The parts are the same in every call.
+   * function(begin, end) for parts of 0 <= i < n, one part a thread, none with fewer than some `grain` indices; in the
+   * calling thread alone where n is small. The parts are the same in every call.
    */
   template <typename Function>
   void parallel_for(ThreadPool &pool, long n, long grain, const Function &function)

@@ -10,8 +10,8 @@ namespace leopard
   using FirstError = std::function<std::string(const std::string &own)>;
 
   /**
-   * Calls function() on each rank. If it throws on any, all ranks throw the error of the first of them, of its kind and with its text, so that none goes on
-   * to wait for one that has given up. Collective; function() itself must not be.
+   * Calls function() on each rank. If it throws on any, all ranks throw the error of the first of them, of its kind and
+   * with its text, so that none goes on to wait for one that has given up. Collective; function() itself must not be.
    */
   void together(const std::function<void()> &function, const FirstError &first_error);
 } // namespace leopard

@@ -17,9 +17,9 @@ namespace leopard
   };
 
   /**
-   * A file that becomes PATH when it is complete and on disk, so that PATH is whole or what it was. Until then it is a new file in the same folder with a
-   * name of its own, ".leopard-", 16 hexadecimal digits, ".tmp": no file that is there, and no link, is written to. What a killed program leaves has such a
-   * name and harms nobody.
+   * A file that becomes PATH when it is complete and on disk, so that PATH is whole or what it was. Until then it is a
+   * new file in the same folder with a name of its own, ".leopard-", 16 hexadecimal digits, ".tmp": no file that is
+   * there, and no link, is written to. What a killed program leaves has such a name and harms nobody.
    */
   class NewFile
   {
@@ -51,8 +51,10 @@ namespace leopard
   void write_whole(const std::string &path, const std::string &text);
 
   /**
-   * Finds out whether a file that is written like this can be written there, before time is spent on what is to be written. Leaves nothing behind.
-   * @throws Error naming the path and the reason: no such folder, no permission, or something there that is not a regular file.
+   * Finds out whether a file that is written like this can be written there, before time is spent on what is to be
+   * written. Leaves nothing behind.
+   * @throws Error naming the path and the reason: no such folder, no permission, or something there that is not a
+   * regular file.
    */
   void check_can_be_written(const std::string &path);
 } // namespace leopard

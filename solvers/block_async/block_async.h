@@ -72,25 +72,30 @@ namespace leopard
    *     y_i <- y_i + omega / d_i (s_i - sum_{j in J} a_ij y_j) + momentum * v_i,
    *     with v_i the change of y_i in the sweep before,
    *   x_i <- x_i + block_omega (y_i - x_i)  for the rows that the block owns,
-   * with d_i = a_ii, or with l1 weights a_ii + sign(a_ii) sum_{j not in J} |a_ij|. Nothing orders the blocks in the chaotic schedule.
-   * rho(|I - D^-1 A|) < 1 makes every schedule converge (omega = 1, no momentum).
-   * Source: Anzt, Tomov, Dongarra, Heuveline 2013, Algorithm 1; thesis, Algorithm 14, sections 4.8 (block-CRS) and 4.10 (weights);
-   * overlap: Anzt, Chow, Szyld, Dongarra 2016, section 4. These two algorithms do k sweeps, as here. The thesis's listings for CRS and block-CRS (Algorithms
-   * 16 to 18) do one update before their k local ones, 1 + k in all: what they call async-(5) is async-(6) here.
+   * with d_i = a_ii, or with l1 weights a_ii + sign(a_ii) sum_{j not in J} |a_ij|. Nothing orders the blocks in the
+   * chaotic schedule. rho(|I - D^-1 A|) < 1 makes every schedule converge (omega = 1, no momentum).
+   * Source: Anzt, Tomov, Dongarra, Heuveline 2013, Algorithm 1; thesis, Algorithm 14, sections 4.8 (block-CRS) and 4.10
+   * (weights); overlap: Anzt, Chow, Szyld, Dongarra 2016, section 4. These two algorithms do k sweeps, as here. The
+   * thesis's listings for CRS and block-CRS (Algorithms 16 to 18) do one update before their k local ones, 1 + k in
+   * all: what they call async-(5) is async-(6) here.
    *
-   * With one block it is k Jacobi sweeps on the whole system; with the synchronous schedule it is block Jacobi with k inner
-   * sweeps. With momentum the velocities v live from one iterate() to the next, until restart(); the
+   * With one block it is k Jacobi sweeps on the whole system; with the synchronous schedule it is block Jacobi with k
+   * inner sweeps. With momentum the velocities v live from one iterate() to the next, until restart(); the
    * random numbers of a replay go on.
    */
   class BlockAsync : public Relaxation
   {
   public:
-    /** Copies (and for the backend cuda uploads) what it needs of A, after A.validate(). @throws InvalidInput, DeviceError. */
+    /**
+     * Copies (and for the backend cuda uploads) what it needs of A, after A.validate(). @throws InvalidInput,
+     * DeviceError.
+     */
     BlockAsync(const CrsMatrix &A, const BlockAsyncOptions &options);
 
     /**
-     * For an operator that is not stored. Blocks are tiles of the grid, of a shape that suits the backend; weights, overlap, momentum and local
-     * iterations that vary from block to block are for stored matrices. @throws InvalidInput, DeviceError.
+     * For an operator that is not stored. Blocks are tiles of the grid, of a shape that suits the backend; weights,
+     * overlap, momentum and local iterations that vary from block to block are for stored matrices. @throws
+     * InvalidInput, DeviceError.
      */
     BlockAsync(const Stencil &stencil, const BlockAsyncOptions &options);
     ~BlockAsync() override;

@@ -261,7 +261,9 @@ namespace leopard
                                : nullptr;
       }
 
-      /** Whether all blocks are on the chip at once, and which kernels with how many threads and how much shared memory. */
+      /**
+       * Whether all blocks are on the chip at once, and which kernels with how many threads and how much shared memory.
+       */
       void choose_form(const DistanceSlots &slots, int inner_width, int outer_width)
       {
         cudaDeviceProp properties;

@@ -14,9 +14,10 @@ namespace leopard
   namespace
   {
     /**
-     * The oracle: sequential, straight from the definition, on the CRS matrix as it came. Chaotic means here: blocks in their
-     * order, each with the newest values. Replay: in each global iteration a random order of blocks, and each block reads its
-     * off-block values as they are now or as they were at the beginning of one of the last two global iterations of this call.
+     * The oracle: sequential, straight from the definition, on the CRS matrix as it came. Chaotic means here: blocks in
+     * their order, each with the newest values. Replay: in each global iteration a random order of blocks, and each
+     * block reads its off-block values as they are now or as they were at the beginning of one of the last two global
+     * iterations of this call.
      */
     class ReferenceEngine : public BlockAsync::Engine
     {

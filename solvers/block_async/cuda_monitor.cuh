@@ -44,7 +44,8 @@ namespace leopard
     /** Waits for a launch with tests and says what it has done. */
     IterationReport report() const
     {
-      // the end of a kernel is known microseconds later; now and then it is asked for, since a kernel that fails reports nothing
+      // the end of a kernel is known microseconds later; now and then it is asked for, since a kernel that fails
+      // reports nothing
       for (unsigned int n = 1; __atomic_load_n(&host->complete, __ATOMIC_ACQUIRE) == 0; ++n)
         if (n % 4096 == 0)
           {

@@ -14,23 +14,30 @@
 
 namespace leopard
 {
-  // How a block-CRS matrix lies in device memory: one packet of bytes a block, which bulk copies bring to shared memory. In a packet
-  // stand, each from a multiple of 16 bytes on, first what is needed of the outer entries, and until these are added up:
+  // How a block-CRS matrix lies in device memory: one packet of bytes a block, which bulk copies bring to shared
+  // memory. In a packet stand, each from a multiple of 16 bytes on, first what is needed of the outer entries, and
+  // until these are added up:
   //
   // - the header, the offsets of the slices, the offsets of the jags, the distances of slots;
-  // - the ghosts: off-block columns that the block reads, sorted, each once, so that neighbours in memory are read together;
-  // - the outer entries: the rows that have any are sorted by their number of entries and stored as jagged diagonals, without padding: entry e of
-  //   the r-th such row is number jag[e] + r; first 16-bit numbers of ghosts, then values, then the rows' numbers. Where each entry has a ghost of its
-  //   own, that is the ghost of the same number, and numbers are not stored;
+  // - the ghosts: off-block columns that the block reads, sorted, each once, so that neighbours in memory are read
+  //   together;
+  // - the outer entries: the rows that have any are sorted by their number of entries and stored as jagged diagonals,
+  //   without padding: entry e of the r-th such row is number jag[e] + r; first 16-bit numbers of ghosts, then values,
+  //   then the rows' numbers. Where each entry has a ghost of its own, that is the ghost of the same number, and
+  //   numbers are not stored;
   //
   // then the inner part, what threads hold in registers; in shared memory it stands elsewhere:
   //
   // - the weights omega / d_i, as doubles or as 8-bit numbers of a table;
-  // - the inner entries: 32 consecutive rows are a slice, padded to its longest row and to an even width and stored column-wise in pairs (sliced
-  //   ELLPACK with the width of a warp): the pair e of the slice's row r is number slice_offset + 32 e + r. Columns are 16-bit indices into the block,
-  //   or not stored: then an entry's slot says its distance from the row (DistanceSlots). Values are doubles, floats or 8-bit numbers of a dictionary.
+  // - the inner entries: 32 consecutive rows are a slice, padded to its longest row and to an even width and stored
+  //   column-wise in pairs (sliced ELLPACK with the width of a warp): the pair e of the slice's row r is number
+  //   slice_offset + 32 e + r. Columns are 16-bit indices into the block, or not stored: then an entry's slot says its
+  //   distance from the row (DistanceSlots). Values are doubles, floats or 8-bit numbers of a dictionary.
 
-  /** What stands where in a packet: offsets of sections in bytes from its begin, of the last three from that of the inner part. */
+  /**
+   * What stands where in a packet: offsets of sections in bytes from its begin, of the last three from that of the
+   * inner part.
+   */
   struct alignas(16) PacketHeader
   {
     int begin, rows; ///< first row and number of rows, overlap included
@@ -212,8 +219,8 @@ namespace leopard
     using Value  = typename Format::Value;
     std::vector<char>        bytes;
     std::vector<BlockExtent> extents;
-    // doubles only: where in the bytes (in doubles) which entry of the CrsMatrix stands, and the weight of each local row; the 32 GiB that packets may
-    // have are 2^32 doubles
+    // doubles only: where in the bytes (in doubles) which entry of the CrsMatrix stands, and the weight of each local
+    // row; the 32 GiB that packets may have are 2^32 doubles
     std::vector<unsigned int> value_positions, weight_positions;
     std::vector<int>          value_sources;
     int                       inner_width = 0, outer_width = 0, outer_bytes = 0, inner_bytes = 0, most_ghosts = 0; ///< the largest of a block

@@ -11,12 +11,14 @@
 namespace leopard
 {
   /**
-   * Blocks whose inner entries lie at few distances between column and row, as those of tiles of a grid do: an entry's slot in its row then says its
-   * column, column = row + distance of the slot, and no columns need to be stored. Rows that lack an entry hold a zero there.
+   * Blocks whose inner entries lie at few distances between column and row, as those of tiles of a grid do: an entry's
+   * slot in its row then says its column, column = row + distance of the slot, and no columns need to be stored. Rows
+   * that lack an entry hold a zero there.
    *
-   * A *lattice* is the case in which the distances of each block are -S, S, and c (a star) or c - S, c, c + S (full) for up to four, respectively two, other
-   * numbers c, the laterals: S is a line of a tile in two dimensions and a plane in three. Then a thread that relaxes the rows i, i + S, ... has
-   * some of their neighbours itself. Slots: -S, S, then those of each lateral.
+   * A *lattice* is the case in which the distances of each block are -S, S, and c (a star) or c - S, c, c + S (full)
+   * for up to four, respectively two, other numbers c, the laterals: S is a line of a tile in two dimensions and a
+   * plane in three. Then a thread that relaxes the rows i, i + S, ... has some of their neighbours itself. Slots: -S,
+   * S, then those of each lateral.
    */
   class DistanceSlots
   {
@@ -27,7 +29,8 @@ namespace leopard
     static constexpr int max_slots     = 64;
 
     /**
-     * Finds them, unless storing columns in 16 bits takes less memory, or rows without a lattice are so short that their columns are held in registers.
+     * Finds them, unless storing columns in 16 bits takes less memory, or rows without a lattice are so short that
+     * their columns are held in registers.
      * @param value_bytes of a stored value.
      */
     DistanceSlots(const BlockCrs &A, int value_bytes)

@@ -24,10 +24,10 @@ namespace leopard
   }
 
   /**
-   * Threads that relax blocks without waiting for one another. They take chunks of consecutive blocks by an atomic ticket: ticket
-   * t stands for chunk t mod n_chunks in global iteration t div n_chunks. A chunk's next iteration begins when its last one is done,
-   * so that no block is relaxed twice at once; apart from that nobody waits, a slow thread delays its own chunk only, and no chunk
-   * falls behind by more than an iteration or two.
+   * Threads that relax blocks without waiting for one another. They take chunks of consecutive blocks by an atomic
+   * ticket: ticket t stands for chunk t mod n_chunks in global iteration t div n_chunks. A chunk's next iteration
+   * begins when its last one is done, so that no block is relaxed twice at once; apart from that nobody waits, a slow
+   * thread delays its own chunk only, and no chunk falls behind by more than an iteration or two.
    */
   class HostScheduler
   {

@@ -32,7 +32,9 @@ namespace leopard
     int    estimate_iterations[max_estimates];
   };
 
-  /** What blocks tell each other about the residual: device memory, zero before the first launch and again after each. */
+  /**
+   * What blocks tell each other about the residual: device memory, zero before the first launch and again after each.
+   */
   struct Monitor
   {
     int    state, ready, arrived[3], barrier, n_estimates;
@@ -53,8 +55,8 @@ namespace leopard
 
   using DeviceCounter = cuda::atomic_ref<int, cuda::thread_scope_device>;
 
-  // Thread 0 speaks for its block: a barrier before it releases makes the other threads' writes part of what it releases, and a barrier after it has
-  // acquired lets them see what it sees. So only one thread waits for memory.
+  // Thread 0 speaks for its block: a barrier before it releases makes the other threads' writes part of what it
+  // releases, and a barrier after it has acquired lets them see what it sees. So only one thread waits for memory.
 
   /** Whether this block is the last to arrive at a counter. All that the blocks wrote before is visible to the last. */
   __device__ inline bool last_to_arrive(int *counter)
@@ -67,7 +69,10 @@ namespace leopard
     return last;
   }
 
-  /** Waits until a counter has reached a number; all blocks are on the chip. Both may have wrapped around: their difference is what counts. */
+  /**
+   * Waits until a counter has reached a number; all blocks are on the chip. Both may have wrapped around: their
+   * difference is what counts.
+   */
   __device__ inline void wait_for(int *counter, int number)
   {
     if (threadIdx.x == 0)
@@ -91,7 +96,10 @@ namespace leopard
     sum_2 = sum_over_block(sum_2, partial);
   }
 
-  /** The true initial residual and ||b|| from the blocks' parts (valid in thread 0), the goal, the limit. Returns when all blocks know. */
+  /**
+   * The true initial residual and ||b|| from the blocks' parts (valid in thread 0), the goal, the limit. Returns when
+   * all blocks know.
+   */
   __device__ inline void begin_solve(const MonitorView &m, double residual_part, double b_part, double *partial)
   {
     if (threadIdx.x == 0)
@@ -135,7 +143,10 @@ namespace leopard
     wait_for(counter, number);
   }
 
-  /** Publishes the block's part of the final residual (valid in thread 0); the last block reports to the host and tidies up. */
+  /**
+   * Publishes the block's part of the final residual (valid in thread 0); the last block reports to the host and tidies
+   * up.
+   */
   __device__ inline void end_solve(const MonitorView &m, double residual_part, int iterations, double *partial)
   {
     if (threadIdx.x == 0)
@@ -176,8 +187,8 @@ namespace leopard
   }
 
   /**
-   * A block's first warp adds up what the blocks have published in `parts` and decides; the result is valid in thread 0. In the chaotic schedule blocks report at
-   * different times: an estimate.
+   * A block's first warp adds up what the blocks have published in `parts` and decides; the result is valid in thread
+   * 0. In the chaotic schedule blocks report at different times: an estimate.
    */
   __device__ inline int look_at_residual(const MonitorView &m, const double *parts, int iteration, bool record)
   {

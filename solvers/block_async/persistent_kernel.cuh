@@ -7,7 +7,10 @@
 
 namespace leopard
 {
-  /** A thread's off-block entries in registers, for iterations without end. The first n_cached of the row, and the others from memory. */
+  /**
+   * A thread's off-block entries in registers, for iterations without end. The first n_cached of the row, and the
+   * others from memory.
+   */
   template <int n_cached>
   struct OffBlock
   {
@@ -57,13 +60,15 @@ namespace leopard
   };
 
   /**
-   * The persistent form, a thread a row: each block iterates by itself, its matrix, right-hand side and values in registers and shared memory. Dynamic
-   * shared memory: the packet. With tests the blocks wait for one another twice, before the first and after the last iteration, for the true residuals;
-   * in the synchronous schedule they do so after each iteration.
+   * The persistent form, a thread a row: each block iterates by itself, its matrix, right-hand side and values in
+   * registers and shared memory. Dynamic shared memory: the packet. With tests the blocks wait for one another twice,
+   * before the first and after the last iteration, for the true residuals; in the synchronous schedule they do so after
+   * each iteration.
    *
-   * There every block looks at the same parts of the residual behind the barrier of an iteration with a test, and all must come to the same decision: who went
-   * on alone would wait for the others for ever. A block that is late still reads the parts of test n while a quick one, already behind no further barrier
-   * if every iteration is tested, writes those of test n + 1. So tests use two arrays in turn. Two are enough: the parts of test n + 2 are written behind
+   * There every block looks at the same parts of the residual behind the barrier of an iteration with a test, and all
+   * must come to the same decision: who went on alone would wait for the others for ever. A block that is late still
+   * reads the parts of test n while a quick one, already behind no further barrier if every iteration is tested, writes
+   * those of test n + 1. So tests use two arrays in turn. Two are enough: the parts of test n + 2 are written behind
    * the barrier of test n + 1, where a block arrives only when it has read all parts of test n.
    */
   template <typename Format, int width, int n_cached, int max_threads>

@@ -5,7 +5,10 @@
 
 namespace leopard
 {
-  /** What a tenfold reduction of the error is expected to take, dimensionless; infinite where the iteration does not converge. */
+  /**
+   * What a tenfold reduction of the error is expected to take, dimensionless; infinite where the iteration does not
+   * converge.
+   */
   struct PredictedConvergence
   {
     double factor             = 1.; ///< of the error, a global iteration
@@ -14,18 +17,19 @@ namespace leopard
   };
 
   /**
-   * The synchronous schedule tried out on A x = 0: the mean factor of the last of some dozen global iterations from a random x of a fixed seed, on one host
-   * thread. Chaotic schedules, which read newer values, take fewer iterations, but what is slower here is as a rule slower there. It costs as much as
-   * these iterations do.
-   * @param options of any backend and schedule; of blocks, weights, momentum and local iterations. @throws InvalidInput.
+   * The synchronous schedule tried out on A x = 0: the mean factor of the last of some dozen global iterations from a
+   * random x of a fixed seed, on one host thread. Chaotic schedules, which read newer values, take fewer iterations,
+   * but what is slower here is as a rule slower there. It costs as much as these iterations do.
+   * @param options of any backend and schedule; of blocks, weights, momentum and local iterations. @throws
+   * InvalidInput.
    */
   PredictedConvergence predicted_convergence(const CrsMatrix &A, const BlockAsyncOptions &options);
 
   /**
-   * Whether the iteration converges whatever happens: some hundred global iterations on A x = 0 from a random x shrink it in the synchronous schedule (all
-   * values old), in sequence (all new), and in a replay (a random mixture, up to two iterations old). In a chaotic
-   * schedule the same momentum may converge in one run and diverge in the next, when threads come in another order;
-   * momentum that fails here is likely to diverge some day. On one host thread.
+   * Whether the iteration converges whatever happens: some hundred global iterations on A x = 0 from a random x shrink
+   * it in the synchronous schedule (all values old), in sequence (all new), and in a replay (a random mixture, up to
+   * two iterations old). In a chaotic schedule the same momentum may converge in one run and diverge in the next, when
+   * threads come in another order; momentum that fails here is likely to diverge some day. On one host thread.
    * @param max_seconds wall time; false if it did not do for a decision. @throws InvalidInput.
    */
   bool converges_in_all_schedules(const CrsMatrix &A, const BlockAsyncOptions &options, double max_seconds);

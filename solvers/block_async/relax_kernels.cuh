@@ -24,7 +24,10 @@ namespace leopard
         }
     }
 
-    /** The inner part of a packet, and then the outer one: each by one thread, when all have read that of the packet before. */
+    /**
+     * The inner part of a packet, and then the outer one: each by one thread, when all have read that of the packet
+     * before.
+     */
     __device__ void request_inner(const char *packets, const BlockExtent &e) const
     {
       asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
@@ -61,7 +64,10 @@ namespace leopard
     }
   };
 
-  /** Off-block values of a block on their way from memory to shared memory; all loads are under way before the first value is there. */
+  /**
+   * Off-block values of a block on their way from memory to shared memory; all loads are under way before the first
+   * value is there.
+   */
   struct GhostValues
   {
     static constexpr int n = 4;
@@ -113,8 +119,8 @@ namespace leopard
   }
 
   /**
-   * A thread's rows of a block while it is relaxed. `plain`: omega = 1, no weights, no momentum, k the same in all blocks, and no residual is asked for.
-   * A row that does not exist has the value 0 and weight 0.
+   * A thread's rows of a block while it is relaxed. `plain`: omega = 1, no weights, no momentum, k the same in all
+   * blocks, and no residual is asked for. A row that does not exist has the value 0 and weight 0.
    */
   template <typename Rows, bool plain>
   struct RelaxedRows
@@ -253,9 +259,9 @@ namespace leopard
   };
 
   /**
-   * One global iteration: a thread block relaxes the matrix blocks blockIdx.x, blockIdx.x + gridDim.x, ... While it sweeps over one, a bulk copy brings the
-   * next one's packet to shared memory; what else a block waits for, its neighbours on the multiprocessor use. Dynamic shared memory: a packet, and
-   * a number for each ghost of a block.
+   * One global iteration: a thread block relaxes the matrix blocks blockIdx.x, blockIdx.x + gridDim.x, ... While it
+   * sweeps over one, a bulk copy brings the next one's packet to shared memory; what else a block waits for, its
+   * neighbours on the multiprocessor use. Dynamic shared memory: a packet, and a number for each ghost of a block.
    */
   template <typename Rows, bool plain>
   __global__ void __launch_bounds__(Rows::max_threads, Rows::at_once(plain))
@@ -320,8 +326,8 @@ namespace leopard
   }
 
   /**
-   * One global iteration of blocks of any size and rows of any length: threads share out the rows, and the matrix is read anew in each sweep,
-   * mostly from the L1 cache. Shared memory: three values a row, and 32.
+   * One global iteration of blocks of any size and rows of any length: threads share out the rows, and the matrix is
+   * read anew in each sweep, mostly from the L1 cache. Shared memory: three values a row, and 32.
    */
   template <typename Format>
   __global__ void __launch_bounds__(1024)

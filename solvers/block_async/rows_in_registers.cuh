@@ -96,8 +96,9 @@ namespace leopard
   };
 
   /**
-   * The rows i, i + S, i + 2 S, i + 3 S of a lattice in registers (DistanceSlots): what they multiply is among these rows, or beside them in memory
-   * one after the other, so that four rows of five (nine) points take 10 (14) numbers from shared memory instead of 16 (32).
+   * The rows i, i + S, i + 2 S, i + 3 S of a lattice in registers (DistanceSlots): what they multiply is among these
+   * rows, or beside them in memory one after the other, so that four rows of five (nine) points take 10 (14) numbers
+   * from shared memory instead of 16 (32).
    */
   template <typename Format_, int n_laterals, bool full>
   struct LatticeRows
@@ -133,7 +134,10 @@ namespace leopard
         }
     }
 
-    /** result = s - sum of the entries times y, of which `value` are this thread's. Reads beyond the block's rows, times zero. */
+    /**
+     * result = s - sum of the entries times y, of which `value` are this thread's. Reads beyond the block's rows, times
+     * zero.
+     */
     __device__ void subtract(const double *y, int first, int stride, const double (&value)[n], const double (&s)[n], double (&result)[n]) const
     {
       y += first;

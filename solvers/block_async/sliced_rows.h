@@ -9,8 +9,9 @@
 namespace leopard
 {
   /**
-   * The entries within the diagonal blocks, without the diagonal, in slices of eight rows of a block, so that vector instructions relax eight rows at once
-   * (Monakov, Lokhmotov, Avetisyan 2010: sliced ELLPACK). Entry e of the slice's row r is number offsets[s] + 8 e + r; shorter rows are filled up with zeros. Host memory.
+   * The entries within the diagonal blocks, without the diagonal, in slices of eight rows of a block, so that vector
+   * instructions relax eight rows at once (Monakov, Lokhmotov, Avetisyan 2010: sliced ELLPACK). Entry e of the slice's
+   * row r is number offsets[s] + 8 e + r; shorter rows are filled up with zeros. Host memory.
    */
   class SlicedRows
   {
@@ -26,8 +27,8 @@ namespace leopard
     void update(const BlockCrs &matrix, const std::vector<double> &weights);
 
     /**
-     * One Jacobi sweep inside a block: next_i = keep y_i + weight_i (frozen_i - sum over j != i of a_ij y_j). @param y, frozen, next rounded_up(n) values
-     * for a block of n rows, whose last ones mean nothing but are numbers.
+     * One Jacobi sweep inside a block: next_i = keep y_i + weight_i (frozen_i - sum over j != i of a_ij y_j). @param y,
+     * frozen, next rounded_up(n) values for a block of n rows, whose last ones mean nothing but are numbers.
      */
     void sweep(int block, double keep, const double *y, const double *frozen, double *next) const;
 

@@ -7,7 +7,10 @@
 
 namespace leopard
 {
-  /** What the engines of all backends have in common for operators that are not stored: nothing to change, nothing to remember. */
+  /**
+   * What the engines of all backends have in common for operators that are not stored: nothing to change, nothing to
+   * remember.
+   */
   class StencilEngine : public BlockAsync::Engine
   {
   public:

@@ -11,7 +11,10 @@ namespace leopard
 {
   namespace
   {
-    /** Nodes of a tile in x, y and z. In two dimensions a tile of x and b stays in a core's first and second cache during its sweeps. */
+    /**
+     * Nodes of a tile in x, y and z. In two dimensions a tile of x and b stays in a core's first and second cache
+     * during its sweeps.
+     */
     std::array<int, 3> tile_of(const Stencil &stencil)
     {
       return stencil.n_z == 1 ? std::array<int, 3>{std::min(stencil.n_x, 512), 16, 1} : std::array<int, 3>{std::min(stencil.n_x, 128), 8, 8};
@@ -145,7 +148,10 @@ namespace leopard
       sweep_rows<0, 9>(s, next);
     }
 
-    /** The tiles of a stencil on host threads. Each sweep runs over rows of the grid, which the compiler turns into vector instructions. */
+    /**
+     * The tiles of a stencil on host threads. Each sweep runs over rows of the grid, which the compiler turns into
+     * vector instructions.
+     */
     class StencilHostEngine : public StencilEngine
     {
     public:

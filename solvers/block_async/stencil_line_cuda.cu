@@ -8,8 +8,9 @@ namespace leopard
 {
   namespace
   {
-    // One-dimensional grids. A thread holds four neighbouring nodes in registers; neighbours beyond them come from the lanes beside by shuffles, and between warps
-    // through shared memory. A global iteration moves b, x in and x out, 24 bytes a node.
+    // One-dimensional grids. A thread holds four neighbouring nodes in registers; neighbours beyond them come from the
+    // lanes beside by shuffles, and between warps through shared memory. A global iteration moves b, x in and x out, 24
+    // bytes a node.
     constexpr int nodes_a_thread = 4, n_threads = 128, n_warps = n_threads / 32, tile_size = nodes_a_thread * n_threads;
 
     struct LineView
@@ -38,7 +39,10 @@ namespace leopard
           values[e] = first + e < n ? __ldcs(v + first + e) : 0.;
     }
 
-    /** The values beside the thread's own; zero beyond the tile. @param edges [warp][left, right], a buffer that the last sweep did not read. */
+    /**
+     * The values beside the thread's own; zero beyond the tile. @param edges [warp][left, right], a buffer that the
+     * last sweep did not read.
+     */
     __device__ void neighbours(const Nodes &y, double (*edges)[2], double &before, double &behind)
     {
       const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;

@@ -185,7 +185,10 @@ namespace leopard
         return *last_system;
       }
 
-      /** The result of the quickest of a few runs, as one run may be disturbed; but of one that diverges or stagnates, if there is any. */
+      /**
+       * The result of the quickest of a few runs, as one run may be disturbed; but of one that diverges or stagnates,
+       * if there is any.
+       */
       static SolveResult run(BlockAsync &relaxation, const std::vector<double> &b, double max_seconds, double longest)
       {
         Vectors          vectors(relaxation, b);
@@ -216,8 +219,8 @@ namespace leopard
       }
 
       /**
-       * Time for a tenfold reduction; infinite for what does not converge. A run that has not come to its goal is judged by its second half too, as
-       * what is rough in an error goes quickly and what is smooth remains.
+       * Time for a tenfold reduction; infinite for what does not converge. A run that has not come to its goal is
+       * judged by its second half too, as what is rough in an error goes quickly and what is smooth remains.
        */
       static double seconds_a_digit(const SolveResult &result)
       {
@@ -272,8 +275,8 @@ namespace leopard
       }
 
       /**
-       * The best one so far once more, with the share of time that each of the next candidates will have: a longer run sees more of the slow rest of
-       * the error.
+       * The best one so far once more, with the share of time that each of the next candidates will have: a longer run
+       * sees more of the slow rest of the error.
        */
       void measure_best_again(double until, int n_candidates)
       {
@@ -287,7 +290,10 @@ namespace leopard
         found = true;
       }
 
-      /** Measures candidates, each with its share of the time until a part of all the time is spent; later ones fall away if it is. */
+      /**
+       * Measures candidates, each with its share of the time until a part of all the time is spent; later ones fall
+       * away if it is.
+       */
       void measure_all(const std::vector<TunedChoice> &candidates, double until)
       {
         for (std::size_t i = 0; i < candidates.size(); ++i)

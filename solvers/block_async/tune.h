@@ -24,7 +24,10 @@ namespace leopard
     BlockAsyncOptions options;              ///< without block_offsets, which follow from the shape: see partition()
     double            seconds_a_digit = 0.; ///< measured: time for a tenfold reduction of the residual
 
-    /** The permutation and the blocks for A; the method is BlockAsync(permute(A, partition), options with its block_offsets). */
+    /**
+     * The permutation and the blocks for A; the method is BlockAsync(permute(A, partition), options with its
+     * block_offsets).
+     */
     Partition partition(const CrsMatrix &A) const;
   };
 
@@ -37,16 +40,21 @@ namespace leopard
   };
 
   /**
-   * Chooses block shape and size, k, omega, momentum and the form of execution for a matrix, by short measured runs from x = 0 with b = A 1: one
-   * option after the other, each candidate timed until the residual has fallen by a factor or a share of the time is spent, best by time a digit.
-   * The three best are measured again for longer; what then does not converge any more is replaced by the next. With ill-conditioned matrices
-   * short runs see little of the smooth part of the error: give them time enough for a few digits. Momentum is tried for symmetric positive
-   * definite matrices, and chosen only if it converges in the synchronous schedule, in sequence and in a replay, too. Asynchronous runs vary, and so may the choice.
+   * Chooses block shape and size, k, omega, momentum and the form of execution for a matrix, by short measured runs
+   * from x = 0 with b = A 1: one option after the other, each candidate timed until the residual has fallen by a factor
+   * or a share of the time is spent, best by time a digit. The three best are measured again for longer; what then does
+   * not converge any more is replaced by the next. With ill-conditioned matrices short runs see little of the smooth
+   * part of the error: give them time enough for a few digits. Momentum is tried for symmetric positive definite
+   * matrices, and chosen only if it converges in the synchronous schedule, in sequence and in a replay, too.
+   * Asynchronous runs vary, and so may the choice.
    * @throws InvalidInput, DeviceError, and ConvergenceFailure if nothing that was tried converges.
    */
   TunedChoice tune(const CrsMatrix &A, const TuneRequest &request);
 
-  /** A JSON file with the choice and the matrix it was made for (rows, entries); written whole or not at all. @throws Error. */
+  /**
+   * A JSON file with the choice and the matrix it was made for (rows, entries); written whole or not at all. @throws
+   * Error.
+   */
   void write_choice(const TunedChoice &choice, const CrsMatrix &A, const std::string &path);
 
   /** @throws InvalidInput if the file is damaged or was made for a matrix of other size, naming what differs. */

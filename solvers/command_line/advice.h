@@ -20,21 +20,30 @@ namespace leopard::command_line
   std::string rate_text(double factor);
 
   /**
-   * What is still to come at a measured rate: "the tolerance 1e-10 takes at least 128000 global iterations in all, 4.1 s".
-   * @param result of which the iterations done, their seconds and the last residual are read. @param factor of the residual an iteration.
+   * What is still to come at a measured rate: "the tolerance 1e-10 takes at least 128000 global iterations in all, 4.1
+   * s".
+   * @param result of which the iterations done, their seconds and the last residual are read. @param factor of the
+   * residual an iteration.
    * @param goal the residual that the tolerance asks for, in the units of b. Empty if it does not get there at all.
    */
   std::string time_to_come(const SolveResult &result, double factor, double goal, double tolerance);
 
-  /** For a slow or failed iteration: what the options of leopard-solve can do for a matrix, and what it needs where they cannot. */
+  /**
+   * For a slow or failed iteration: what the options of leopard-solve can do for a matrix, and what it needs where they
+   * cannot.
+   */
   std::string what_helps(const MatrixAnalysis &found, const Arguments &arguments);
 
-  /** The same with the spectral radii, which are looked for (up to 30 s), and the result, with what to change in the options that were given. */
+  /**
+   * The same with the spectral radii, which are looked for (up to 30 s), and the result, with what to change in the
+   * options that were given.
+   */
   std::string advice_for(const CrsMatrix &A, const Arguments &arguments, const SolveResult *result);
 
   /**
-   * About how far x is from the solution, ||D^-1 r||_inf / (1 - factor), relative to ||x||_inf: dimensionless. The correction of a Jacobi sweep, and as many
-   * more as the iteration, which shrinks what remains by the factor, would still add. Unlike the residual it does not depend on how rows are scaled.
+   * About how far x is from the solution, ||D^-1 r||_inf / (1 - factor), relative to ||x||_inf: dimensionless. The
+   * correction of a Jacobi sweep, and as many more as the iteration, which shrinks what remains by the factor, would
+   * still add. Unlike the residual it does not depend on how rows are scaled.
    * @param factor of an iteration; outside (0, 1): the first correction alone.
    */
   double estimated_error(const CrsMatrix &A, const std::vector<double> &x, const std::vector<double> &b, double factor);

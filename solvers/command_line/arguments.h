@@ -52,7 +52,8 @@ namespace leopard::command_line
 
   /**
    * Reads the command line and refuses what contradicts itself.
-   * @return an exit code where the program is to end (--help, --version), or -1 to go on. @throws UsageError, InvalidInput.
+   * @return an exit code where the program is to end (--help, --version), or -1 to go on. @throws UsageError,
+   * InvalidInput.
    */
   int parse_command_line(int argc, char **argv, Arguments &arguments);
 } // namespace leopard::command_line

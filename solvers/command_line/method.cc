@@ -188,8 +188,8 @@ namespace leopard::command_line
     }
 
     /**
-     * Above 2 / (1 + rho(|B|)) an asynchronous schedule need not converge (thesis, theorem 3.2.5), nor the synchronous one with several local iterations;
-     * up to omega = 1 that bound is no narrower than what omega = 1 itself needs.
+     * Above 2 / (1 + rho(|B|)) an asynchronous schedule need not converge (thesis, theorem 3.2.5), nor the synchronous
+     * one with several local iterations; up to omega = 1 that bound is no narrower than what omega = 1 itself needs.
      */
     void check_omega(const CrsMatrix &A, const BlockAsyncOptions &options, const Log &log)
     {

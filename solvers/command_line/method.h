@@ -20,10 +20,16 @@ namespace leopard::command_line
     std::string text; ///< "host: no GPU answers: host threads"
   };
 
-  /** @throws DeviceError if a GPU is asked for and does not answer, UsageError if an option is given that this backend does not know. */
+  /**
+   * @throws DeviceError if a GPU is asked for and does not answer, UsageError if an option is given that this backend
+   * does not know.
+   */
   ChosenBackend choose_backend(const Arguments &arguments);
 
-  /** What the blocks are for: the numbering in which they are contiguous, none if that is the one of A. @throws InvalidInput. */
+  /**
+   * What the blocks are for: the numbering in which they are contiguous, none if that is the one of A. @throws
+   * InvalidInput.
+   */
   std::optional<Partition> choose_partition(const CrsMatrix &A, BlockShape shape, int block_size);
 
   /** The iteration, for the matrix in another numbering if partition says so. */

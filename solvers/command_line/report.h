@@ -8,7 +8,8 @@
 namespace leopard::command_line
 {
   /**
-   * At most 20 lines of the history: iteration, residual divided by scale, and the factor an iteration between the lines.
+   * At most 20 lines of the history: iteration, residual divided by scale, and the factor an iteration between the
+   * lines.
    * @param scale ||b||, or what stands for it.
    */
   std::string convergence_table(const SolveResult &result, double scale, bool has_estimates);

@@ -12,8 +12,9 @@
 namespace leopard::command_line
 {
   /**
-   * A relaxation that says how a long solution goes on: after 2, 4, 8, ... seconds, with a residual test, the time that the tolerance will take at the rate
-   * of the last half of the tests. It only looks; all is done by the relaxation that it is made of.
+   * A relaxation that says how a long solution goes on: after 2, 4, 8, ... seconds, with a residual test, the time that
+   * the tolerance will take at the rate of the last half of the tests. It only looks; all is done by the relaxation
+   * that it is made of.
    */
   class Watched : public Relaxation
   {

@@ -22,7 +22,10 @@ namespace leopard
     }
   };
 
-  /** The rows that a rank owns of a distributed, not necessarily square matrix, before its columns are numbered as the solver library wants it. */
+  /**
+   * The rows that a rank owns of a distributed, not necessarily square matrix, before its columns are numbered as the
+   * solver library wants it.
+   */
   struct DistributedRows
   {
     std::vector<int>                             row_offsets = {0};
@@ -38,12 +41,16 @@ namespace leopard
     DistributedRows(const LocalMatrix &matrix, const dealii::IndexSet &identity_rows);
 
     /**
-     * From entries that any rank may know of; those of other ranks' rows are sent to them. Entries given more than once count once. Collective.
+     * From entries that any rank may know of; those of other ranks' rows are sent to them. Entries given more than once
+     * count once. Collective.
      * @param owned_rows contiguous.
      */
     DistributedRows(const std::vector<DistributedEntry> &entries, const dealii::IndexSet &owned_rows, MPI_Comm comm);
 
-    /** The rows of the transpose. Collective. @param owned_rows of this matrix; @param owned_columns those of the transpose. */
+    /**
+     * The rows of the transpose. Collective. @param owned_rows of this matrix; @param owned_columns those of the
+     * transpose.
+     */
     DistributedRows transpose(const dealii::IndexSet &owned_rows, const dealii::IndexSet &owned_columns, MPI_Comm comm) const;
 
     /** Adds the columns that are not owned to a set. */

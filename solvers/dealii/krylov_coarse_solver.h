@@ -18,9 +18,10 @@ namespace leopard
   };
 
   /**
-   * deal.II's SolverCG on the coarsest level, on one rank or several: "cg" without preconditioner, on the device with the backend cuda; "amg" with Trilinos ML, on the
-   * host in any case. For symmetric positive (semi)definite problems; right-hand sides of semidefinite ones are of mean zero, as Multigrid hands them over.
-   * Collective, and solve() as well, which throws ConvergenceFailure where the tolerance is missed.
+   * deal.II's SolverCG on the coarsest level, on one rank or several: "cg" without preconditioner, on the device with
+   * the backend cuda; "amg" with Trilinos ML, on the host in any case. For symmetric positive (semi)definite problems;
+   * right-hand sides of semidefinite ones are of mean zero, as Multigrid hands them over. Collective, and solve() as
+   * well, which throws ConvergenceFailure where the tolerance is missed.
    * @param name "cg" or "amg". @throws InvalidInput for another name.
    */
   std::unique_ptr<CoarseSolver> make_krylov_coarse_solver(

@@ -216,7 +216,8 @@ namespace leopard
     template <int dim>
     void Builder<dim>::find_copies(std::vector<Level> &levels) const
     {
-      // the second of these lists: the active mesh's unknown is this rank's and the level's another's; the third: the other way round
+      // the second of these lists: the active mesh's unknown is this rank's and the level's another's; the third: the
+      // other way round
       std::array<std::vector<CopyPairs>, 3> lists;
       internal::MGTransfer::fill_copy_indices(dof_handler, &constrained, lists[0], lists[1], lists[2], true);
       for (unsigned int l = 0; l < levels.size(); ++l)

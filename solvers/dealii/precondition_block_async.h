@@ -21,30 +21,36 @@ namespace dealii
 namespace leopard
 {
   /**
-   * Block-asynchronous iteration (see BlockAsync) as a preconditioner and a relaxation class in deal.II's sense, for the
-   * Krylov solvers and for the multigrid smoothers mg::SmootherRelaxation and MGSmootherRelaxation.
+   * Block-asynchronous iteration (see BlockAsync) as a preconditioner and a relaxation class in deal.II's sense, for
+   * the Krylov solvers and for the multigrid smoothers mg::SmootherRelaxation and MGSmootherRelaxation.
    *
-   * vmult(dst, src) does n_iterations global iterations for A dst = src from dst = 0, step(x, b) for A x = b from x. With the
-   * synchronous schedule, the default, this is a fixed linear map C, symmetric if A is, and positive definite if A is and the
-   * iteration converges: use it with any solver. With the chaotic schedule it is neither fixed nor symmetric, and SolverFGMRES is the
-   * solver: SolverCG fails, and SolverFlexibleCG, though it bears the changes, took up to five times the iterations for want of symmetry.
+   * vmult(dst, src) does n_iterations global iterations for A dst = src from dst = 0, step(x, b) for A x = b from x.
+   * With the synchronous schedule, the default, this is a fixed linear map C, symmetric if A is, and positive definite
+   * if A is and the iteration converges: use it with any solver. With the chaotic schedule it is neither fixed nor
+   * symmetric, and SolverFGMRES is the solver: SolverCG fails, and SolverFlexibleCG, though it bears the changes, took
+   * up to five times the iterations for want of symmetry.
    *
-   * Vectors are dealii::Vector<double>, LinearAlgebra::distributed::Vector<double> or TrilinosWrappers::MPI::Vector, in host
-   * memory, without ghosts; only the own entries are used. With the backend cuda the matrix stays on the device and each call copies src
-   * there and dst back. A Trilinos matrix may be distributed: blocks lie within a rank, ghost values are exchanged
-   * before each global iteration, and all functions but clear() and the queries are collective.
+   * Vectors are dealii::Vector<double>, LinearAlgebra::distributed::Vector<double> or TrilinosWrappers::MPI::Vector, in
+   * host memory, without ghosts; only the own entries are used. With the backend cuda the matrix stays on the device
+   * and each call copies src there and dst back. A Trilinos matrix may be distributed: blocks lie within a rank, ghost
+   * values are exchanged before each global iteration, and all functions but clear() and the queries are collective.
    *
-   * Rows whose entries are all zero or not stored, as level matrices may have them for DoFs at refinement edges and boundaries, become
-   * rows of the identity: step() leaves their x alone, vmult() makes it zero. A zero diagonal in any other row is an error.
+   * Rows whose entries are all zero or not stored, as level matrices may have them for DoFs at refinement edges and
+   * boundaries, become rows of the identity: step() leaves their x alone, vmult() makes it zero. A zero diagonal in any
+   * other row is an error.
    *
-   * Nothing of A is referred to after initialize(). Calls of one object from several threads at once are not allowed, as it has buffers.
+   * Nothing of A is referred to after initialize(). Calls of one object from several threads at once are not allowed,
+   * as it has buffers.
    */
   class PreconditionBlockAsync
   {
   public:
     using size_type = dealii::types::global_dof_index;
 
-    /** What rows a block has: as they are numbered, in reverse Cuthill-McKee order, or compact parts of the graph. Vectors keep their order. */
+    /**
+     * What rows a block has: as they are numbered, in reverse Cuthill-McKee order, or compact parts of the graph.
+     * Vectors keep their order.
+     */
     enum class BlockShape
     {
       contiguous,
@@ -52,7 +58,10 @@ namespace leopard
       metis
     };
 
-    /** Dimensionless numbers; BlockAsyncOptions says more of those that it has too. By name (C++20): Fields{.n_iterations = 3, .block_size = 64} */
+    /**
+     * Dimensionless numbers; BlockAsyncOptions says more of those that it has too. By name (C++20):
+     * Fields{.n_iterations = 3, .block_size = 64}
+     */
     struct Fields
     {
       int        n_iterations     = 2;                     ///< global iterations of a vmult() or step(), >= 1
@@ -84,7 +93,10 @@ namespace leopard
     PreconditionBlockAsync();
     ~PreconditionBlockAsync();
 
-    /** Copies what it needs of the square matrix A. @throws InvalidInput, DeviceError; what was there before is then kept. */
+    /**
+     * Copies what it needs of the square matrix A. @throws InvalidInput, DeviceError; what was there before is then
+     * kept.
+     */
     void initialize(const dealii::SparseMatrix<double> &A, const AdditionalData &data = AdditionalData());
     /** The same for a compressed matrix whose rows on each rank are contiguous. Collective, errors too. */
     void initialize(const dealii::TrilinosWrappers::SparseMatrix &A, const AdditionalData &data = AdditionalData());
@@ -93,10 +105,16 @@ namespace leopard
 
     size_type m() const; ///< rows of A; 0 before initialize()
     size_type n() const; ///< columns of A
-    /** Whether vmult() is the same linear map in every call, so that the solver need not be flexible. It need not be symmetric. */
+    /**
+     * Whether vmult() is the same linear map in every call, so that the solver need not be flexible. It need not be
+     * symmetric.
+     */
     bool is_fixed_linear_map() const;
 
-    /** dst = C src: n_iterations from zero. @throws InvalidInput before initialize() and for vectors of another length; the others too. */
+    /**
+     * dst = C src: n_iterations from zero. @throws InvalidInput before initialize() and for vectors of another length;
+     * the others too.
+     */
     template <typename VectorType>
     void vmult(VectorType &dst, const VectorType &src) const
     {
@@ -111,8 +129,9 @@ namespace leopard
     }
 
     /**
-     * dst = C^T src, which is vmult() where C is symmetric, as it is for symmetric A and the synchronous schedule. The first call
-     * tests this with two random vectors. @throws InvalidInput if C is not symmetric or no fixed linear map: C^T is not implemented.
+     * dst = C^T src, which is vmult() where C is symmetric, as it is for symmetric A and the synchronous schedule. The
+     * first call tests this with two random vectors. @throws InvalidInput if C is not symmetric or no fixed linear map:
+     * C^T is not implemented.
      */
     template <typename VectorType>
     void Tvmult(VectorType &dst, const VectorType &src) const

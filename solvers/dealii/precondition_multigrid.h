@@ -12,7 +12,9 @@
 
 namespace leopard
 {
-  /** A choice of entries of a rank's own part of a vector: all of them, or those of one of several interleaved fields. */
+  /**
+   * A choice of entries of a rank's own part of a vector: all of them, or those of one of several interleaved fields.
+   */
   struct Field
   {
     int component    = 0;
@@ -20,9 +22,10 @@ namespace leopard
   };
 
   /**
-   * Multigrid for deal.II's Krylov solvers, and as a solver, on a rank's own entries of a vector or on those of one field of several: one cycle for
-   * A dst = src from dst = 0. Takes Trilinos vectors with the backends reference and host, and DeviceVectors with cuda. SolverCG needs is_symmetric_map(),
-   * SolverFGMRES and mostly SolverFlexibleCG nothing.
+   * Multigrid for deal.II's Krylov solvers, and as a solver, on a rank's own entries of a vector or on those of one
+   * field of several: one cycle for A dst = src from dst = 0. Takes Trilinos vectors with the backends reference and
+   * host, and DeviceVectors with cuda. SolverCG needs is_symmetric_map(), SolverFGMRES and mostly SolverFlexibleCG
+   * nothing.
    */
   class PreconditionMultigrid
   {

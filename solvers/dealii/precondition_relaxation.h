@@ -10,9 +10,9 @@
 namespace leopard
 {
   /**
-   * A relaxation as a preconditioner for deal.II's Krylov solvers: vmult(dst, src) does n_iterations global iterations for
-   * A dst = src from dst = 0. Takes Trilinos vectors for the memory space host and DeviceVectors for the device. For chaotic
-   * schedules this is no fixed linear map: use SolverFGMRES or SolverFlexibleCG.
+   * A relaxation as a preconditioner for deal.II's Krylov solvers: vmult(dst, src) does n_iterations global iterations
+   * for A dst = src from dst = 0. Takes Trilinos vectors for the memory space host and DeviceVectors for the device.
+   * For chaotic schedules this is no fixed linear map: use SolverFGMRES or SolverFlexibleCG.
    *
    * With ghosts, their values are exchanged before each global iteration but the first (where they are zero).
    */

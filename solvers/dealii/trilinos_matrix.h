@@ -13,8 +13,8 @@ namespace leopard
   using HostMatrix = dealii::TrilinosWrappers::SparseMatrix;
 
   /**
-   * What this rank holds of a distributed Trilinos matrix, as the solver library wants it: own rows, own columns first, then
-   * one ghost column for each entry of `ghosts`, in its order.
+   * What this rank holds of a distributed Trilinos matrix, as the solver library wants it: own rows, own columns first,
+   * then one ghost column for each entry of `ghosts`, in its order.
    */
   struct LocalMatrix
   {
@@ -30,7 +30,9 @@ namespace leopard
    */
   LocalMatrix local_matrix(const HostMatrix &A);
 
-  /** The rank's values of A, one an entry in the order of local_matrix(A), in Trilinos' own memory: valid while A lives. */
+  /**
+   * The rank's values of A, one an entry in the order of local_matrix(A), in Trilinos' own memory: valid while A lives.
+   */
   const double *local_values(const HostMatrix &A);
 
   /** The same memory for writing: a change of values on a fixed pattern without Trilinos' index searches. */

@@ -9,8 +9,8 @@ namespace leopard
   };
 
   /**
-   * Merges n values a thread over the block, entry q by Merger::merge(q, a, b), for which 0 must be neutral; the result is valid in thread 0.
-   * `partial` has 32 n entries. Ends with a barrier.
+   * Merges n values a thread over the block, entry q by Merger::merge(q, a, b), for which 0 must be neutral; the result
+   * is valid in thread 0. `partial` has 32 n entries. Ends with a barrier.
    */
   template <typename Merger, int n>
   __device__ void merge_over_block(double (&value)[n], double *partial)
@@ -33,7 +33,10 @@ namespace leopard
     __syncthreads();
   }
 
-  /** Sums one value a thread over the block; the result is valid in thread 0. `partial` has 32 entries. Ends with a barrier. */
+  /**
+   * Sums one value a thread over the block; the result is valid in thread 0. `partial` has 32 entries. Ends with a
+   * barrier.
+   */
   __device__ inline double sum_over_block(double value, double *partial)
   {
     double sum[1] = {value};

@@ -38,8 +38,8 @@ namespace leopard::device
 namespace leopard::device
 {
   /**
-   * Lets a kernel use all the dynamic shared memory that the current device has beside the kernel's own. The setting belongs to the kernel and not to
-   * who launches it, so it is always the largest. @return that many bytes.
+   * Lets a kernel use all the dynamic shared memory that the current device has beside the kernel's own. The setting
+   * belongs to the kernel and not to who launches it, so it is always the largest. @return that many bytes.
    */
   inline std::size_t allow_shared_memory(const void *kernel)
   {

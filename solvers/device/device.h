@@ -6,9 +6,10 @@
 #include <memory>
 #include <string>
 
-// What is asked of the device is queued on the calling thread's own stream (cudaStreamPerThread; CUDA sources are compiled with --default-stream
-// per-thread, cuBLAS and cuSPARSE are told) and done there in the order of asking, so that it can be recorded (Graph). Only functions that return a
-// number, or copy between host and device, wait. An object and its arrays belong to the thread that uses them; another thread calls synchronize() first.
+// What is asked of the device is queued on the calling thread's own stream (cudaStreamPerThread; CUDA sources are
+// compiled with --default-stream per-thread, cuBLAS and cuSPARSE are told) and done there in the order of asking, so
+// that it can be recorded (Graph). Only functions that return a number, or copy between host and device, wait. An
+// object and its arrays belong to the thread that uses them; another thread calls synchronize() first.
 namespace leopard::device
 {
   /** Whether this build can talk to a GPU at all. */
@@ -35,10 +36,15 @@ namespace leopard::device
   /** Multiprocessors of the current device. @throws DeviceError. */
   int n_multiprocessors();
 
-  /** Makes a device current for this thread. @throws DeviceError saying how many there are, or "built without CUDA: ...". */
+  /**
+   * Makes a device current for this thread. @throws DeviceError saying how many there are, or "built without CUDA:
+   * ...".
+   */
   void select(int device);
 
-  /** Waits until the device has done all that was asked of it. @throws DeviceError for what went wrong there meanwhile. */
+  /**
+   * Waits until the device has done all that was asked of it. @throws DeviceError for what went wrong there meanwhile.
+   */
   void synchronize();
 
   /** Device arrays. @throws DeviceError, for allocate() with the bytes asked for and the bytes that are free. */
@@ -49,7 +55,10 @@ namespace leopard::device
   void  copy_on_device(void *destination, const void *source, std::size_t n_bytes);
   void  set_zero(void *destination, std::size_t n_bytes);
 
-  /** to[to_indices[i]] = from[from_indices[i]], or += with add; no index twice in to_indices; null: i itself. All in device memory. */
+  /**
+   * to[to_indices[i]] = from[from_indices[i]], or += with add; no index twice in to_indices; null: i itself. All in
+   * device memory.
+   */
   void copy_entries(double *to, const int *to_indices, const double *from, const int *from_indices, int n, bool add);
 
   double dot(const double *x, const double *y, std::size_t n);      ///< sum of x_i y_i; waits for it
@@ -65,8 +74,9 @@ namespace leopard::device
     Graph();
     ~Graph();
     /**
-     * Records what the function queues; nothing of it is done yet. The function must not wait, nor copy between host and device, and whatever it uses must
-     * have been used once before (libraries load their kernels at the first use). @throws DeviceError, and what the function throws.
+     * Records what the function queues; nothing of it is done yet. The function must not wait, nor copy between host
+     * and device, and whatever it uses must have been used once before (libraries load their kernels at the first use).
+     * @throws DeviceError, and what the function throws.
      */
     void record(const std::function<void()> &function);
     bool is_recorded() const;

@@ -26,7 +26,10 @@ namespace leopard
         x[i] = s;
     }
 
-    /** x = s x + a v + b w; a factor of zero leaves its vector unread, so that not-a-number does not spread from old values. */
+    /**
+     * x = s x + a v + b w; a factor of zero leaves its vector unread, so that not-a-number does not spread from old
+     * values.
+     */
     template <typename Number>
     __global__ void combine_kernel(Number *x, Number s, Number a, const Number *v, Number b, const Number *w, std::size_t n)
     {

@@ -35,7 +35,9 @@ namespace leopard::device
       parts[blockIdx.x] = sum;
   }
 
-  /** Sums in two steps, always the same to the last bit: a part from each of some blocks, then the parts by one block. */
+  /**
+   * Sums in two steps, always the same to the last bit: a part from each of some blocks, then the parts by one block.
+   */
   class PartialSums
   {
   public:

@@ -5,9 +5,9 @@
 
 namespace leopard
 {
-  // Off-block values are read while other blocks write them. That race is the method; relaxed atomic accesses of device scope
-  // make it well defined: a read gives some value that was written, never a torn one. They go past the L1 cache to where all blocks
-  // see the same memory.
+  // Off-block values are read while other blocks write them. That race is the method; relaxed atomic accesses of device
+  // scope make it well defined: a read gives some value that was written, never a torn one. They go past the L1 cache
+  // to where all blocks see the same memory.
   __device__ inline double load(const double *x)
   {
     return cuda::atomic_ref<double, cuda::thread_scope_device>(*const_cast<double *>(x)).load(cuda::memory_order_relaxed);
@@ -18,7 +18,10 @@ namespace leopard
     cuda::atomic_ref<double, cuda::thread_scope_device>(*x).store(value, cuda::memory_order_relaxed);
   }
 
-  /** Relaxed loads and stores of two neighbours; each of the two is atomic by itself. The address is a multiple of 16 bytes. */
+  /**
+   * Relaxed loads and stores of two neighbours; each of the two is atomic by itself. The address is a multiple of 16
+   * bytes.
+   */
   __device__ inline double2 load_pair(const double *x)
   {
     double2 v;

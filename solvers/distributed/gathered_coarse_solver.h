@@ -11,8 +11,9 @@
 namespace leopard
 {
   /**
-   * The coarse solver that MultigridOptions names, for a coarsest level that is spread over ranks: each has the whole of its matrix, gathers the right-hand
-   * side in each solve, and solves all of it. The level is small, and this spares a second exchange.
+   * The coarse solver that MultigridOptions names, for a coarsest level that is spread over ranks: each has the whole
+   * of its matrix, gathers the right-hand side in each solve, and solves all of it. The level is small, and this spares
+   * a second exchange.
    */
   class GatheredCoarseSolver : public CoarseSolver
   {

@@ -133,7 +133,10 @@ namespace leopard
       device::copy_to_device(x + n_owned, received.data(), received.size() * sizeof(double));
   }
 
-  /** Messages begin with the number of their visit. Sends are synchronous (MPI_Issend), so that one is done only when the neighbour has taken it. */
+  /**
+   * Messages begin with the number of their visit. Sends are synchronous (MPI_Issend), so that one is done only when
+   * the neighbour has taken it.
+   */
   class GhostExchange::Loose : public LooseExchange
   {
   public:
@@ -233,7 +236,10 @@ namespace leopard
           }
     }
 
-    /** Takes all that has arrived but what is of a visit yet to come: of a neighbour that is ahead since it reads nothing of this rank. @param x null: forget it. */
+    /**
+     * Takes all that has arrived but what is of a visit yet to come: of a neighbour that is ahead since it reads
+     * nothing of this rank. @param x null: forget it.
+     */
     void take(double *x, MemorySpace space)
     {
       for (Message &message : messages->expected)
@@ -254,8 +260,9 @@ namespace leopard
     }
 
     /**
-     * Takes messages until there are none anywhere: a rank whose own have been taken enters a barrier, and goes on until all have entered it.
-     * Source: Hoefler, Siebert, Lumsdaine, Scalable communication protocols for dynamic sparse data exchange, 2010, Algorithm 2.
+     * Takes messages until there are none anywhere: a rank whose own have been taken enters a barrier, and goes on
+     * until all have entered it. Source: Hoefler, Siebert, Lumsdaine, Scalable communication protocols for dynamic
+     * sparse data exchange, 2010, Algorithm 2.
      */
     void take_all()
     {

@@ -20,8 +20,9 @@ namespace leopard
   {
   public:
     /**
-     * Collective. @param owned the rank's entries, contiguous; @param ghosts what it reads of other ranks; @param old_row if not
-     * empty, the order of the own entries in vectors: entry i is the old_row[i]-th owned one (see Partition).
+     * Collective. @param owned the rank's entries, contiguous; @param ghosts what it reads of other ranks; @param
+     * old_row if not empty, the order of the own entries in vectors: entry i is the old_row[i]-th owned one (see
+     * Partition).
      */
     GhostExchange(const dealii::IndexSet &owned, const dealii::IndexSet &ghosts, MPI_Comm comm, const std::vector<int> &old_row = {});
     /** The same for own entries in a new order: entry i is the old_row[i]-th of other's. */
@@ -30,9 +31,10 @@ namespace leopard
 
     void update_ghosts(double *x, MemorySpace space) const override;
     /**
-     * With messages of its own communicator: at most one is on its way to each neighbour, which gets the next one when it has taken that. So the memory
-     * is that of one message for each neighbour and direction. On a device an exchange copies, as the waited one does, what travels to the host, which waits for
-     * the rank's own device, and copies back what has arrived. Destruction takes what is on its way yet; while an exception is on its way, too, it leaves
+     * With messages of its own communicator: at most one is on its way to each neighbour, which gets the next one when
+     * it has taken that. So the memory is that of one message for each neighbour and direction. On a device an exchange
+     * copies, as the waited one does, what travels to the host, which waits for the rank's own device, and copies back
+     * what has arrived. Destruction takes what is on its way yet; while an exception is on its way, too, it leaves
      * messages and communicator to MPI, as other ranks may never come.
      */
     std::unique_ptr<LooseExchange> loose() const override;

@@ -10,19 +10,23 @@
 namespace leopard
 {
   /**
-   * An exchange of ghost entries that nobody waits for: an asynchronous iteration takes what has come so far. It is made for visits, each of some calls
-   * of update_ghosts(); values of one visit are never taken in another one. Making it and its destruction are collective, and so is begin() in that
-   * all ranks call it equally often.
+   * An exchange of ghost entries that nobody waits for: an asynchronous iteration takes what has come so far. It is
+   * made for visits, each of some calls of update_ghosts(); values of one visit are never taken in another one. Making
+   * it and its destruction are collective, and so is begin() in that all ranks call it equally often.
    */
   class LooseExchange
   {
   public:
     virtual ~LooseExchange() = default;
-    /** Begins a visit: before ghosts are brought up to date by Communication::update_ghosts(), without which they would be of no visit at all. */
+    /**
+     * Begins a visit: before ghosts are brought up to date by Communication::update_ghosts(), without which they would
+     * be of no visit at all.
+     */
     virtual void begin() = 0;
     /**
-     * Sends the own entries that are ghosts elsewhere, and puts the newest values that have arrived in this visit into the ghost entries of x (from entry
-     * n_rows on); where none have, they stay. Ranks may call it differently often. Allocates nothing.
+     * Sends the own entries that are ghosts elsewhere, and puts the newest values that have arrived in this visit into
+     * the ghost entries of x (from entry n_rows on); where none have, they stay. Ranks may call it differently often.
+     * Allocates nothing.
      */
     virtual void update_ghosts(double *x, MemorySpace space) = 0;
   };
@@ -36,13 +40,18 @@ namespace leopard
   public:
     /** Fetches the ghost entries (from entry n_rows on) of x from the ranks that own them. */
     virtual void update_ghosts(double * /*x*/, MemorySpace /*space*/) const {}
-    /** An exchange of the same ghosts that does not wait; this object must outlive it. @throws InvalidInput by default. */
+    /**
+     * An exchange of the same ghosts that does not wait; this object must outlive it. @throws InvalidInput by default.
+     */
     virtual std::unique_ptr<LooseExchange> loose() const;
     /** Whether there are other ranks at all. */
     virtual bool is_distributed() const { return false; }
     /** Whether x has ghost entries anywhere, so that update_ghosts() must be called between global iterations. */
     virtual bool has_ghosts() const { return false; }
-    /** The same for vectors whose own entries are in a new order: entry i is the old entry old_row[i] (see Partition). @throws InvalidInput by default. */
+    /**
+     * The same for vectors whose own entries are in a new order: entry i is the old entry old_row[i] (see Partition).
+     * @throws InvalidInput by default.
+     */
     virtual std::unique_ptr<const Communication> reordered(const std::vector<int> &old_row) const;
   };
 } // namespace leopard

@@ -13,7 +13,9 @@
 
 namespace leopard
 {
-  /** Between sweeps ranks wait for every fourth exchange of ghosts only, so that ghosts are at most four exchanges old. */
+  /**
+   * Between sweeps ranks wait for every fourth exchange of ghosts only, so that ghosts are at most four exchanges old.
+   */
   constexpr int waited_exchange_interval = 4;
 
   /** The ranks that share a grid or a mesh, as one of them sees them. */

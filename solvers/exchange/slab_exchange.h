@@ -8,8 +8,9 @@
 namespace leopard
 {
   /**
-   * The rank's planes of a vector, plane after plane: one ghost plane lies right before the first, two right behind the last one (see Stencil; only one where
-   * nobody restricts). Of several fields, one after the other, all planes travel together.
+   * The rank's planes of a vector, plane after plane: one ghost plane lies right before the first, two right behind the
+   * last one (see Stencil; only one where nobody restricts). Of several fields, one after the other, all planes travel
+   * together.
    */
   struct SlabVector
   {
@@ -21,8 +22,9 @@ namespace leopard
   };
 
   /**
-   * What ranks with slabs of a grid, or parts of a mesh, tell one another: ghost planes to the slabs below and above, and whole vectors to all. All functions are collective, called
-   * by all ranks in the same order; on the device they are queued if is_queued(), and wait for the exchange otherwise.
+   * What ranks with slabs of a grid, or parts of a mesh, tell one another: ghost planes to the slabs below and above,
+   * and whole vectors to all. All functions are collective, called by all ranks in the same order; on the device they
+   * are queued if is_queued(), and wait for the exchange otherwise.
    */
   class SlabExchange
   {
@@ -55,13 +57,16 @@ namespace leopard
     virtual void gather(double *whole, const std::vector<int> &offsets) = 0;
 
     /**
-     * The same without waiting: puts the parts of other ranks that have arrived into the vector and leaves the others as
-     * they are. @param begins true: parts that were sent in earlier loose gathers are too old and are thrown away.
+     * The same without waiting: puts the parts of other ranks that have arrived into the vector and leaves the others
+     * as they are. @param begins true: parts that were sent in earlier loose gathers are too old and are thrown away.
      * Between two calls with begins = true there must be a gather().
      */
     virtual void gather_loosely(double *whole, const std::vector<int> &offsets, bool begins) = 0;
 
-    /** Tells all ranks of an error on one of them, see together(). @return the first text that is not empty. Waits for all. */
+    /**
+     * Tells all ranks of an error on one of them, see together(). @return the first text that is not empty. Waits for
+     * all.
+     */
     virtual std::string first_error(const std::string &own) = 0;
 
     /** Calls so far, and the bytes that this rank has sent in them; replays of a CUDA graph do not count. */

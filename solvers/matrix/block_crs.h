@@ -20,12 +20,13 @@ namespace leopard
   }
 
   /**
-   * A matrix split for block relaxation (thesis, section 4.8.2): the diagonal, the rest of the diagonal blocks with 16-bit
-   * column indices that count from the block's first row, and all entries outside the diagonal blocks (ghost columns
-   * among them) with 32-bit column indices. Host memory.
+   * A matrix split for block relaxation (thesis, section 4.8.2): the diagonal, the rest of the diagonal blocks with
+   * 16-bit column indices that count from the block's first row, and all entries outside the diagonal blocks (ghost
+   * columns among them) with 32-bit column indices. Host memory.
    *
    * The rows of the blocks stand one block after the other and are numbered as *local rows*: block J has the local rows
-   * first_local[J] <= l < first_local[J+1], of which the first is row blocks.begin[J]. Without overlap they are the matrix' rows.
+   * first_local[J] <= l < first_local[J+1], of which the first is row blocks.begin[J]. Without overlap they are the
+   * matrix' rows.
    */
   struct BlockCrs
   {
@@ -39,18 +40,24 @@ namespace leopard
       std::vector<int>    source; ///< which entry of the CrsMatrix a value comes from
     };
 
-    /** Splits A, which must be valid. @throws InvalidInput if a block has more than 65536 rows or the blocks do not cover the matrix. */
+    /**
+     * Splits A, which must be valid. @throws InvalidInput if a block has more than 65536 rows or the blocks do not
+     * cover the matrix.
+     */
     BlockCrs(const CrsMatrix &A, const Blocks &blocks);
 
-    /** New values in the order of the CrsMatrix. @throws InvalidInput if one is not finite, or zero on the diagonal; then nothing has changed. */
+    /**
+     * New values in the order of the CrsMatrix. @throws InvalidInput if one is not finite, or zero on the diagonal;
+     * then nothing has changed.
+     */
     void update_values(const double *new_values);
 
     /** The same, of which the diagonal alone is taken; all are checked. */
     void update_diagonal(const double *new_values);
 
     /**
-     * weights[l] = omega / d_l for each local row l, where d_l = a_ll, or with l1 weights a_ll + sign(a_ll) times the sum of the |a_lj| outside the
-     * diagonal block (thesis, section 4.10.2.3). Allocates only if the length changes.
+     * weights[l] = omega / d_l for each local row l, where d_l = a_ll, or with l1 weights a_ll + sign(a_ll) times the
+     * sum of the |a_lj| outside the diagonal block (thesis, section 4.10.2.3). Allocates only if the length changes.
      */
     void compute_weights(double omega, bool l1_weights, std::vector<double> &weights) const;
 

@@ -8,7 +8,9 @@
 
 namespace leopard
 {
-  /** How the rows that a block relaxes extend into the blocks beside it (Anzt, Chow, Szyld, Dongarra 2016, section 4). */
+  /**
+   * How the rows that a block relaxes extend into the blocks beside it (Anzt, Chow, Szyld, Dongarra 2016, section 4).
+   */
   enum class Overlap
   {
     none,
@@ -18,8 +20,8 @@ namespace leopard
   };
 
   /**
-   * Blocks of consecutive rows. Block J owns the rows owned_begin[J] <= i < owned_begin[J+1] and is the only one to write them;
-   * it relaxes the rows begin[J] <= i < end[J], which contain its own.
+   * Blocks of consecutive rows. Block J owns the rows owned_begin[J] <= i < owned_begin[J+1] and is the only one to
+   * write them; it relaxes the rows begin[J] <= i < end[J], which contain its own.
    */
   struct Blocks
   {
@@ -33,8 +35,8 @@ namespace leopard
   };
 
   /**
-   * Blocks of block_size rows, the last one shorter. With overlap a block still has block_size rows: percent of them are
-   * overlap and the rest is its own, so that there are more blocks.
+   * Blocks of block_size rows, the last one shorter. With overlap a block still has block_size rows: percent of them
+   * are overlap and the rest is its own, so that there are more blocks.
    * @param percent of the block, 0 <= percent <= 90. @throws InvalidInput.
    */
   Blocks contiguous_blocks(int n_rows, int block_size, Overlap overlap = Overlap::none, double percent = 0.);
@@ -43,8 +45,8 @@ namespace leopard
   Blocks blocks_between(const std::vector<int> &offsets);
 
   /**
-   * A numbering in which blocks are contiguous: new row i is old row old_row[i]. Applied once, at the entry: matrix and right-hand
-   * side are permuted, the iteration knows nothing of it, and the solution is permuted back.
+   * A numbering in which blocks are contiguous: new row i is old row old_row[i]. Applied once, at the entry: matrix and
+   * right-hand side are permuted, the iteration knows nothing of it, and the solution is permuted back.
    */
   struct Partition
   {
@@ -55,13 +57,17 @@ namespace leopard
   /** The order as it is. */
   Partition contiguous_partition(int n_rows, int block_size);
 
-  /** Tiles of t_x x t_y x t_z nodes of an n_x x n_y x n_z grid whose numbering has x fastest; smaller at the far sides. @throws InvalidInput. */
+  /**
+   * Tiles of t_x x t_y x t_z nodes of an n_x x n_y x n_z grid whose numbering has x fastest; smaller at the far sides.
+   * @throws InvalidInput.
+   */
   Partition tile_partition(int n_x, int n_y, int n_z, int t_x, int t_y, int t_z);
 
   /**
-   * Tiles from coordinates, by recursive bisection: the rows are halved along the longer side of their bounding box until no
-   * part has more than block_size rows.
-   * @param coordinates dim numbers a row, row after row; any unit. @param n_threads 0: as many as the machine has. The result does not depend on it.
+   * Tiles from coordinates, by recursive bisection: the rows are halved along the longer side of their bounding box
+   * until no part has more than block_size rows.
+   * @param coordinates dim numbers a row, row after row; any unit. @param n_threads 0: as many as the machine has. The
+   * result does not depend on it.
    * @throws InvalidInput.
    */
   Partition coordinate_partition(const std::vector<double> &coordinates, int dim, int block_size, int n_threads = 1);
@@ -72,12 +78,15 @@ namespace leopard
   /** Reverse Cuthill-McKee order of the graph of A + A^T (small bandwidth), then blocks of block_size rows. */
   Partition rcm_partition(const CrsMatrix &A, int block_size);
 
-  // permute() and permute_back() throw InvalidInput for an order that is not one: of another length, or with a row that is missing.
+  // permute() and permute_back() throw InvalidInput for an order that is not one: of another length, or with a row that
+  // is missing.
 
   /** Rows and own columns in the new order, P A P^T; ghost columns stay. Entries of a row sorted by column. */
   CrsMatrix permute(const CrsMatrix &A, const Partition &partition);
 
-  /** The same with an order each for rows and columns of a matrix of any shape; an empty order leaves them as they are. */
+  /**
+   * The same with an order each for rows and columns of a matrix of any shape; an empty order leaves them as they are.
+   */
   CrsMatrix permute(const CrsMatrix &A, const std::vector<int> &old_row, const std::vector<int> &old_column, int n_threads = 1);
 
   /** new_v[i] = v[old_row[i]]. */

@@ -8,7 +8,10 @@ namespace leopard
 {
   namespace
   {
-    /** Of each row i the rows j < i that have an entry in column i: what A^T adds to the neighbours that have a colour already. */
+    /**
+     * Of each row i the rows j < i that have an entry in column i: what A^T adds to the neighbours that have a colour
+     * already.
+     */
     struct EarlierRows
     {
       std::vector<int> offsets, rows;

@@ -34,7 +34,8 @@ namespace leopard
   };
 
   /**
-   * A number of rows, entries or nodes as an int. @param count computed in double, which holds each below 2^53 exactly and does not wrap beyond.
+   * A number of rows, entries or nodes as an int. @param count computed in double, which holds each below 2^53 exactly
+   * and does not wrap beyond.
    * @param of_what "entries in ...", for the message. @throws InvalidInput if it is more than 2^31 - 1.
    */
   int checked_count(double count, const std::string &of_what);

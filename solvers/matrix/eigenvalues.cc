@@ -156,7 +156,10 @@ namespace leopard::spectrum
       return {solver.eigenvalues()[0] - shift, solver.eigenvalues()[n - 1] - shift};
     }
 
-    /** Whether the graph of the entries off the diagonal has no cycle: then I - D^-1 A is nilpotent and all its eigenvalues are 0. */
+    /**
+     * Whether the graph of the entries off the diagonal has no cycle: then I - D^-1 A is nilpotent and all its
+     * eigenvalues are 0.
+     */
     bool is_triangular_in_some_order(const CrsMatrix &A)
     {
       const auto counts = [&](int i, int p) { return A.columns[p] != i && A.columns[p] < A.n_rows && A.values[p] != 0.; };

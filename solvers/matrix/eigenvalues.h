@@ -5,9 +5,10 @@
 
 /**
  * @file
- * Eigenvalues by the Lanczos and Arnoldi methods of Spectra, whose headers only eigenvalues.cc includes. What is public of it is in analysis.h.
- * The functions here take validated square matrices, work on the host in sequence, and throw ConvergenceFailure if max_seconds have passed or
- * a method does not converge. They need memory for the matrix once more and for up to 60 vectors (1 GiB at most, or 20 vectors).
+ * Eigenvalues by the Lanczos and Arnoldi methods of Spectra, whose headers only eigenvalues.cc includes. What is public
+ * of it is in analysis.h. The functions here take validated square matrices, work on the host in sequence, and throw
+ * ConvergenceFailure if max_seconds have passed or a method does not converge. They need memory for the matrix once
+ * more and for up to 60 vectors (1 GiB at most, or 20 vectors).
  */
 namespace leopard::spectrum
 {
@@ -23,12 +24,16 @@ namespace leopard::spectrum
   /** The first row whose diagonal entry is not positive; -1: none. */
   int row_without_positive_diagonal(const CrsMatrix &A);
 
-  /** Of D^-1/2 A D^-1/2 for symmetric A with positive diagonal; relative to them. Of lambda_1 < 1e-4 the error is up to tolerance 1e-4. */
+  /**
+   * Of D^-1/2 A D^-1/2 for symmetric A with positive diagonal; relative to them. Of lambda_1 < 1e-4 the error is up to
+   * tolerance 1e-4.
+   */
   ExtremeEigenvalues extreme(const CrsMatrix &A, double tolerance, double max_seconds);
 
   /**
-   * The same roughly: the Lanczos method without restart and without orthogonalization, which costs little more than the products, until the values
-   * change by less than tolerance or max_seconds have passed. They lie within the spectrum, so lambda_1 is rather too large and lambda_n too small.
+   * The same roughly: the Lanczos method without restart and without orthogonalization, which costs little more than
+   * the products, until the values change by less than tolerance or max_seconds have passed. They lie within the
+   * spectrum, so lambda_1 is rather too large and lambda_n too small.
    */
   ExtremeEigenvalues estimate_extreme(const CrsMatrix &A, double tolerance, double max_seconds);
 

@@ -7,7 +7,10 @@
 
 namespace leopard
 {
-  /** The five-point stencil of -laplace u + delta u with zero boundary values, times h^2: diagonal 4 + delta, n_x n_y rows, x fastest. */
+  /**
+   * The five-point stencil of -laplace u + delta u with zero boundary values, times h^2: diagonal 4 + delta, n_x n_y
+   * rows, x fastest.
+   */
   CrsMatrix five_point_matrix(int n_x, int n_y, double delta);
 
   /** The seven-point stencil likewise: diagonal 6 + delta. */
@@ -17,8 +20,9 @@ namespace leopard
   CrsMatrix trefethen_matrix(int n);
 
   /**
-   * A random nonsymmetric matrix with about entries_per_row off-diagonal entries of either sign a row, whose absolute values sum up to
-   * dominance (in (0, 1)) times the diagonal: ||I - D^-1 A||_inf <= dominance. The same for the same seed.
+   * A random nonsymmetric matrix with about entries_per_row off-diagonal entries of either sign a row, whose absolute
+   * values sum up to dominance (in (0, 1)) times the diagonal: ||I - D^-1 A||_inf <= dominance. The same for the same
+   * seed.
    */
   CrsMatrix random_dominant_matrix(int n, int entries_per_row, double dominance, std::uint64_t seed);
 } // namespace leopard

@@ -26,7 +26,10 @@ namespace leopard
   {
     constexpr long long max_int = std::numeric_limits<int>::max();
 
-    /** Up to here a matrix may have any number of rows, beyond only as many as it has entries: a short file must not claim gigabytes. */
+    /**
+     * Up to here a matrix may have any number of rows, beyond only as many as it has entries: a short file must not
+     * claim gigabytes.
+     */
     constexpr int max_rows_without_entries = 1 << 20;
 
     /** Integers up to here are doubles. */
@@ -174,7 +177,10 @@ namespace leopard
         fail("the " + std::string(what) + " is " + (at_end_of_line() ? "missing" : quoted(word())), expected);
       }
 
-      /** Reads a number from lower to upper; std::from_chars knows no plus sign. If it is none of these, only blanks before it are skipped. */
+      /**
+       * Reads a number from lower to upper; std::from_chars knows no plus sign. If it is none of these, only blanks
+       * before it are skipped.
+       */
       template <typename Number>
       bool number(Number &value, bool accept_plus, Number lower, Number upper)
       {
@@ -357,7 +363,10 @@ namespace leopard
       return {};
     }
 
-    /** Compressed rows by counting; the entries of a row are in the order of the file, a mirrored entry where its original is. */
+    /**
+     * Compressed rows by counting; the entries of a row are in the order of the file, a mirrored entry where its
+     * original is.
+     */
     CrsMatrix to_rows(const std::vector<Entry> &entries, const Header &header)
     {
       CrsMatrix A;

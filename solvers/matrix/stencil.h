@@ -10,13 +10,14 @@ namespace leopard
 {
   /**
    * A matrix that need not be stored: on an n_x x n_y x n_z grid, numbered with x fastest, row (x, y, z) has the entry
-   * coefficient(dx, dy, dz) in the column of (x+dx, y+dy, z+dz), for dx, dy, dz in {-1, 0, 1}, where that node exists; values beyond the grid
-   * are zero (Dirichlet). A diagonal that varies from row to row replaces the central coefficient.
-   * In two dimensions n_z = 1 and the coefficients with dz != 0 mean nothing.
+   * coefficient(dx, dy, dz) in the column of (x+dx, y+dy, z+dz), for dx, dy, dz in {-1, 0, 1}, where that node exists;
+   * values beyond the grid are zero (Dirichlet). A diagonal that varies from row to row replaces the central
+   * coefficient. In two dimensions n_z = 1 and the coefficients with dz != 0 mean nothing.
    *
-   * A stencil can be that of a slab, some consecutive planes of a grid: planes of constant z, in two dimensions lines of constant y. Where the grid goes on
-   * below the slab, a vector x has one ghost plane right before its first value, where it goes on above, two right behind its last one, and b and the diagonal
-   * one. Ghost planes are read and never written by relaxations.
+   * A stencil can be that of a slab, some consecutive planes of a grid: planes of constant z, in two dimensions lines
+   * of constant y. Where the grid goes on below the slab, a vector x has one ghost plane right before its first value,
+   * where it goes on above, two right behind its last one, and b and the diagonal one. Ghost planes are read and never
+   * written by relaxations.
    */
   struct Stencil
   {
@@ -37,7 +38,10 @@ namespace leopard
     bool is_star() const;
     /** @throws InvalidInput naming the dimension, coefficient or row, what was found and what is expected. */
     void validate() const;
-    /** The same matrix, stored. Coefficients that are zero are left out. @throws InvalidInput for a slab, whose columns have no numbers of their own. */
+    /**
+     * The same matrix, stored. Coefficients that are zero are left out. @throws InvalidInput for a slab, whose columns
+     * have no numbers of their own.
+     */
     CrsMatrix to_crs() const;
   };
 

@@ -7,7 +7,10 @@
 
 namespace leopard
 {
-  /** How the values of a matrix are stored. Every choice is lossless: the values used are the values given, to the last bit. */
+  /**
+   * How the values of a matrix are stored. Every choice is lossless: the values used are the values given, to the last
+   * bit.
+   */
   enum class Storage
   {
     automatic,        ///< the smallest that loses nothing
@@ -25,7 +28,10 @@ namespace leopard
   public:
     static constexpr int max_size = 256;
 
-    /** Adds a value unless it is there. Returns false, once and for all, when there are more than max_size distinct ones. */
+    /**
+     * Adds a value unless it is there. Returns false, once and for all, when there are more than max_size distinct
+     * ones.
+     */
     bool add(double value);
 
     /** One that nothing fits into. */

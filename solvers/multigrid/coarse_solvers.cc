@@ -17,7 +17,10 @@ namespace leopard
   {
     using SparseMatrix = Eigen::SparseMatrix<double>;
 
-    /** Sparse factors, in host memory. Of a singular matrix one free unknown is set to zero, and means are taken out before and after. */
+    /**
+     * Sparse factors, in host memory. Of a singular matrix one free unknown is set to zero, and means are taken out
+     * before and after.
+     */
     class Factors
     {
     public:

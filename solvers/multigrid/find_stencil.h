@@ -19,13 +19,15 @@ namespace leopard
   };
 
   /**
-   * Recognizes a stencil in a stored matrix: rows that are coupled to others must stand at the nodes of a whole lattice with equal intervals in each
-   * direction, their couplings must reach one interval at most, and those of one direction must be equal, up to a tolerance, in all rows; where there is no node, zero
-   * boundary values are meant. A diagonal that varies more than the tolerance becomes the stencil's. Every entry is looked at once.
+   * Recognizes a stencil in a stored matrix: rows that are coupled to others must stand at the nodes of a whole lattice
+   * with equal intervals in each direction, their couplings must reach one interval at most, and those of one direction
+   * must be equal, up to a tolerance, in all rows; where there is no node, zero boundary values are meant. A diagonal
+   * that varies more than the tolerance becomes the stencil's. Every entry is looked at once.
    *
    * @param coordinates dim numbers a row, row after row; any unit.
    * @param why_not if not null and nothing is found, receives the reason.
-   * @param tolerance of deviation. Assembled matrices differ by rounding: by 1e-16 times the number of nodes in a direction.
+   * @param tolerance of deviation. Assembled matrices differ by rounding: by 1e-16 times the number of nodes in a
+   * direction.
    * @throws InvalidInput if A has ghosts, or not dim coordinates a row.
    */
   std::optional<FoundStencil>

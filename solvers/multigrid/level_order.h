@@ -17,6 +17,9 @@ namespace leopard
     std::string      text;          ///< for a log: what blocks these are
   };
 
-  /** One for each level. Level 0, which is not smoothed, and methods without blocks keep their order. @throws InvalidInput. */
+  /**
+   * One for each level. Level 0, which is not smoothed, and methods without blocks keep their order. @throws
+   * InvalidInput.
+   */
   std::vector<LevelOrder> level_orders(const MultigridHierarchy &hierarchy, const SmootherOptions &options, int n_threads);
 } // namespace leopard

@@ -11,8 +11,8 @@
 namespace leopard
 {
   /**
-   * The few operations on vectors and sparse matrices that a multigrid cycle needs beside its smoothers, on host threads or on the device. All arrays
-   * live in memory_space(). On the device everything but dot() is queued.
+   * The few operations on vectors and sparse matrices that a multigrid cycle needs beside its smoothers, on host
+   * threads or on the device. All arrays live in memory_space(). On the device everything but dot() is queued.
    */
   class LinearAlgebra
   {
@@ -22,7 +22,10 @@ namespace leopard
     {
     public:
       virtual ~Matrix() = default;
-      /** z = alpha A x + beta y. @param z, y n_rows values; y may be z, and is not read with beta = 0. @param x n_columns values. */
+      /**
+       * z = alpha A x + beta y. @param z, y n_rows values; y may be z, and is not read with beta = 0. @param x
+       * n_columns values.
+       */
       virtual void multiply(double *z, double alpha, const double *x, double beta, const double *y) const = 0;
       /** One value an entry, in the order of the CrsMatrix, host memory. */
       virtual void update_values(const std::vector<double> &values) = 0;
@@ -40,7 +43,9 @@ namespace leopard
     virtual double                    dot(const double *x, const double *y, int n) const = 0;
     double                            norm_squared(const double *x, int n) const; ///< x^T x, which is zero for zeros only (see base/norms.h)
     virtual void                      add(double *y, double a, const double *x, int n) const = 0; ///< y += a x
-    /** to[to_rows[i]] = from[from_rows[i]] for i < n, or += with add; no row twice in to_rows; null stands for i itself. */
+    /**
+     * to[to_rows[i]] = from[from_rows[i]] for i < n, or += with add; no row twice in to_rows; null stands for i itself.
+     */
     virtual void copy_entries(double *to, const int *to_rows, const double *from, const int *from_rows, int n, bool add = false) const = 0;
   };
 

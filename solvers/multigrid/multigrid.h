@@ -29,7 +29,10 @@ namespace leopard
     virtual std::string name() const = 0;
     /** x = A_0^-1 b: x with ghosts, b without, both in the memory space of the multigrid's backend; collective. */
     virtual void solve(double *x, const double *b) = 0;
-    /** Takes a matrix with the pattern of the first and other values. Coarse solvers that do not implement it refuse. @throws InvalidInput. */
+    /**
+     * Takes a matrix with the pattern of the first and other values. Coarse solvers that do not implement it refuse.
+     * @throws InvalidInput.
+     */
     virtual void update(const CrsMatrix &A, bool singular);
     /** Whether all that solve() does is queued on the device, so that a CUDA graph can hold it. */
     virtual bool is_queued() const { return false; }
@@ -50,13 +53,17 @@ namespace leopard
     SmootherOptions smoother       = {};
 
     /**
-     * Several ranks. false: between the iterations of a smoothing, ghost values are what has arrived from the neighbours, and nobody waits for them (asynchronous
-     * methods converge for it). Before the first iteration, for residuals, restriction and correction they are waited for all the same. Needs the
-     * smoother async with the chaotic schedule, and the backend host or cuda.
+     * Several ranks. false: between the iterations of a smoothing, ghost values are what has arrived from the
+     * neighbours, and nobody waits for them (asynchronous methods converge for it). Before the first iteration, for
+     * residuals, restriction and correction they are waited for all the same. Needs the smoother async with the chaotic
+     * schedule, and the backend host or cuda.
      */
     bool wait_for_ghosts = true;
 
-    /** dense: inverse of A_0, one product a cycle; direct: sparse factors, on the host (Eigen). Others are handed to the constructor. */
+    /**
+     * dense: inverse of A_0, one product a cycle; direct: sparse factors, on the host (Eigen). Others are handed to the
+     * constructor.
+     */
     std::string coarse_solver = "dense";
     int         max_dense     = 4096;   ///< unknowns that coarse_solver = dense accepts
     int         max_direct    = 100000; ///< and direct
@@ -83,19 +90,23 @@ namespace leopard
   };
 
   /**
-   * Geometric multigrid for A x = b over a given hierarchy: on each level nu1 smoothing steps, the residual restricted, the coarser level's cycle from zero
-   * (W: two, F: an F- and a V-cycle), the correction prolongated, nu2 smoothing steps. With interface matrices it is the local smoothing of
-   * adaptive meshes. Hierarchies and operators go to the device once; a cycle moves nothing between host and device and allocates nothing.
+   * Geometric multigrid for A x = b over a given hierarchy: on each level nu1 smoothing steps, the residual restricted,
+   * the coarser level's cycle from zero (W: two, F: an F- and a V-cycle), the correction prolongated, nu2 smoothing
+   * steps. With interface matrices it is the local smoothing of adaptive meshes. Hierarchies and operators go to the
+   * device once; a cycle moves nothing between host and device and allocates nothing.
    *
-   * All arrays live in memory_space(). x has n_columns() values (own ones, then ghosts of finest_matrix()), b has n_rows().
+   * All arrays live in memory_space(). x has n_columns() values (own ones, then ghosts of finest_matrix()), b has
+   * n_rows().
    *
-   * A singular problem whose null space is the constants (pure Neumann, symmetric; recognized by A 1 = 0 for the whole problem and on level 0, where
-   * rows with nothing beside the diagonal do not count) is solved among the vectors of mean zero: solve(), cycle() and vmult() take the mean out of b
-   * and x, is_singular() and description() say so. Coarse solvers that are handed in get right-hand sides of mean zero.
+   * A singular problem whose null space is the constants (pure Neumann, symmetric; recognized by A 1 = 0 for the whole
+   * problem and on level 0, where rows with nothing beside the diagonal do not count) is solved among the vectors of
+   * mean zero: solve(), cycle() and vmult() take the mean out of b and x, is_singular() and description() say so.
+   * Coarse solvers that are handed in get right-hand sides of mean zero.
    *
-   * W- and F-cycles and the full multigrid start are for hierarchies of global refinement; with local smoothing it is the V-cycle.
-   * Ghosts of x need not be up to date, and are not brought up to date.
-   * Source: Trottenberg, Oosterlee, Schueller, Multigrid, 2001, section 2.4; local smoothing: Janssen, Kanschat 2011; thesis, Algorithm 10.
+   * W- and F-cycles and the full multigrid start are for hierarchies of global refinement; with local smoothing it is
+   * the V-cycle. Ghosts of x need not be up to date, and are not brought up to date.
+   * Source: Trottenberg, Oosterlee, Schueller, Multigrid, 2001, section 2.4; local smoothing: Janssen, Kanschat 2011;
+   * thesis, Algorithm 10.
    */
   class Multigrid
   {
@@ -107,7 +118,8 @@ namespace leopard
     Multigrid(const MultigridHierarchy &hierarchy, const MultigridOptions &options, std::unique_ptr<CoarseSolver> coarse = nullptr);
 
     /**
-     * Stencils on all levels, nothing stored. @param n_levels 0: coarsened until a level has at most 256 unknowns (host) or 1024 (cuda).
+     * Stencils on all levels, nothing stored. @param n_levels 0: coarsened until a level has at most 256 unknowns
+     * (host) or 1024 (cuda).
      * @throws InvalidInput, DeviceError.
      */
     Multigrid(const Stencil &finest, int n_levels, const MultigridOptions &options, std::unique_ptr<CoarseSolver> coarse = nullptr);
@@ -124,9 +136,15 @@ namespace leopard
     int         n_levels() const;
     MemorySpace memory_space() const;
     bool        is_singular() const;
-    /** Whether vmult() is the same linear map in every call. Not with chaotic smoothers, nor if ghosts are not waited for: flexible Krylov methods then. */
+    /**
+     * Whether vmult() is the same linear map in every call. Not with chaotic smoothers, nor if ghosts are not waited
+     * for: flexible Krylov methods then.
+     */
     bool is_fixed_linear_map() const;
-    /** Whether vmult() is fixed and symmetric for symmetric problems, as conjugate gradients want it: symmetric smoothers, nu1 = nu2, R = P^T. */
+    /**
+     * Whether vmult() is fixed and symmetric for symmetric problems, as conjugate gradients want it: symmetric
+     * smoothers, nu1 = nu2, R = P^T.
+     */
     bool is_symmetric_map() const;
     /** Levels, unknowns, smoother, cycle, coarse solver, memory, in some lines for a log. */
     std::string description() const;
@@ -134,10 +152,11 @@ namespace leopard
     std::size_t memory() const;
 
     /**
-     * Takes new values for the patterns of the hierarchy that the object was made with: level matrices, interfaces, the matrix of the active mesh.
-     * Transfers stay. Smoothers update theirs (with several ranks Chebyshev's interval stays), the coarse solver factorizes anew.
-     * @throws InvalidInput for a hierarchy of other sizes, for stencils, a zero diagonal, and where smoother or coarse solver cannot; the object is of no
-     * use then.
+     * Takes new values for the patterns of the hierarchy that the object was made with: level matrices, interfaces, the
+     * matrix of the active mesh. Transfers stay. Smoothers update theirs (with several ranks Chebyshev's interval
+     * stays), the coarse solver factorizes anew.
+     * @throws InvalidInput for a hierarchy of other sizes, for stencils, a zero diagonal, and where smoother or coarse
+     * solver cannot; the object is of no use then.
      */
     void update_values(const MultigridHierarchy &hierarchy);
 
@@ -151,16 +170,18 @@ namespace leopard
     void cycle(double *x, const double *b);
 
     /**
-     * Cycles until a criterion holds; max_iterations counts cycles, of which the full multigrid start is one, and test_every means nothing: the host
-     * reads one number a cycle. That is the residual after pre-smoothing, which costs nothing, times what lay between it and the residual at the
-     * cycle's end when both were known; where that comes near the goal, and now and then, the residual itself. What the history ends with is always
-     * the residual itself. After divergence or stagnation ask diagnosis().
+     * Cycles until a criterion holds; max_iterations counts cycles, of which the full multigrid start is one, and
+     * test_every means nothing: the host reads one number a cycle. That is the residual after pre-smoothing, which
+     * costs nothing, times what lay between it and the residual at the cycle's end when both were known; where that
+     * comes near the goal, and now and then, the residual itself. What the history ends with is always the residual
+     * itself. After divergence or stagnation ask diagnosis().
      */
     SolveResult solve(double *x, const double *b, const StoppingCriteria &criteria);
 
     /**
-     * Smooths A_l x = 0 from a fixed random x on each level and says on which the residual grows, with the growth factor a step (an estimate of the spectral
-     * radius of the smoother's iteration matrix); empty if on none. Takes some dozens of smoothing steps a level.
+     * Smooths A_l x = 0 from a fixed random x on each level and says on which the residual grows, with the growth
+     * factor a step (an estimate of the spectral radius of the smoother's iteration matrix); empty if on none. Takes
+     * some dozens of smoothing steps a level.
      */
     std::string diagnosis();
 

@@ -23,7 +23,10 @@ namespace leopard
     void cycle();
     /** From the present b_L: one cycle on each level from the coarsest up. */
     void full_multigrid();
-    /** Values have changed: what was recorded may hold numbers that depend on them (coefficients of Chebyshev's iteration). */
+    /**
+     * Values have changed: what was recorded may hold numbers that depend on them (coefficients of Chebyshev's
+     * iteration).
+     */
     void forget_recorded();
     /** One cycle for x and b of the whole problem. */
     void iterate(double *x, const double *b);
@@ -36,7 +39,9 @@ namespace leopard
     MultigridProfile                   *profile = nullptr;        ///< where times go, while they are taken
 
   private:
-    /** A sequence of device work that is queued piece by piece at first and recorded as a graph when it is wanted again. */
+    /**
+     * A sequence of device work that is queued piece by piece at first and recorded as a graph when it is wanted again.
+     */
     struct Recorded
     {
       bool                           used = false;

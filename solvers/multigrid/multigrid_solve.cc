@@ -13,7 +13,10 @@ namespace leopard
     constexpr int cycles_unseen = 8; ///< at most so many in sequence whose residual is estimated only
   }                                  // namespace
 
-  /** Cycles as a stationary iteration, so that solve() for relaxations serves them, too. Vectors are those of the whole problem. */
+  /**
+   * Cycles as a stationary iteration, so that solve() for relaxations serves them, too. Vectors are those of the whole
+   * problem.
+   */
   class Multigrid::Iteration : public Relaxation
   {
   public:

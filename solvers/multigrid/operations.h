@@ -6,11 +6,13 @@
 namespace leopard
 {
   /**
-   * What a multigrid cycle is made of, on the vectors x_l and b_l that each level has. Implemented for stored matrices (host and cuda in one) and for
-   * stencils (host; cuda). On cuda nothing here waits for the device unless it returns a number, remove_coarse_mean() apart.
+   * What a multigrid cycle is made of, on the vectors x_l and b_l that each level has. Implemented for stored matrices
+   * (host and cuda in one) and for stencils (host; cuda). On cuda nothing here waits for the device unless it returns a
+   * number, remove_coarse_mean() apart.
    *
-   * Norms and sums are those of the own rows; whoever wants them over all ranks asks communication(). A level may number its unknowns as it likes:
-   * only set_right_hand_sides(), set_solution() and get_solution() know the user's order. Level 0 keeps the user's order, for the coarse solver.
+   * Norms and sums are those of the own rows; whoever wants them over all ranks asks communication(). A level may
+   * number its unknowns as it likes: only set_right_hand_sides(), set_solution() and get_solution() know the user's
+   * order. Level 0 keeps the user's order, for the coarse solver.
    */
   class Multigrid::Operations
   {
@@ -34,7 +36,10 @@ namespace leopard
     virtual void set_zero(int level) = 0;
     /** x_l <- n smoothing steps for A_l x_l = b_l from x_l. */
     virtual void smooth(int level, int n_steps) = 0;
-    /** b_{l-1} <- R_l (b_l - A_l x_l); on adaptive hierarchies b_{l-1} += R_l (b_l - A_l x_l - E_l x_l), as deal.II's Multigrid::level_v_step does. */
+    /**
+     * b_{l-1} <- R_l (b_l - A_l x_l); on adaptive hierarchies b_{l-1} += R_l (b_l - A_l x_l - E_l x_l), as deal.II's
+     * Multigrid::level_v_step does.
+     */
     virtual void restrict_residual(int level) = 0;
     /** x_l <- x_l + P_l x_{l-1}; with interface matrices then b_l <- b_l - E_l^T x_l. */
     virtual void correct(int level) = 0;
@@ -44,7 +49,10 @@ namespace leopard
 
     // Vectors in the user's order. On singular problems the mean is taken out on the way.
 
-    /** b_L <- b for the finest level L; on adaptive hierarchies all b_l from the copy lists, zero where nothing is copied to. */
+    /**
+     * b_L <- b for the finest level L; on adaptive hierarchies all b_l from the copy lists, zero where nothing is
+     * copied to.
+     */
     virtual void set_right_hand_sides(const double *b) = 0;
     /** x_L <- x. Not on adaptive hierarchies. */
     virtual void set_solution(const double *x) = 0;
@@ -54,7 +62,8 @@ namespace leopard
     /** y = A x of the whole problem, whose ghosts are brought up to date; x_L is not what it was afterwards. */
     virtual void multiply(double *y, double *x) = 0;
 
-    // Vectors of the whole problem: those of the finest level in its own order, or, on adaptive hierarchies, of the active mesh in the user's order.
+    // Vectors of the whole problem: those of the finest level in its own order, or, on adaptive hierarchies, of the
+    // active mesh in the user's order.
 
     /** ||b - A x||_2^2, on singular problems without the mean. */
     virtual double residual_norm_squared(double *x, const double *b) = 0;
@@ -67,7 +76,10 @@ namespace leopard
 
     // What some forms have.
 
-    /** Whether a cycle's operations are all queued on the device, so that a CUDA graph can hold them: not if ghosts are exchanged. */
+    /**
+     * Whether a cycle's operations are all queued on the device, so that a CUDA graph can hold them: not if ghosts are
+     * exchanged.
+     */
     virtual bool is_queued() const { return memory_space() == MemorySpace::device; }
     virtual bool is_adaptive() const { return false; }
     /** On adaptive hierarchies: set_right_hand_sides() with b - A x; and x += what get_solution() gives. */

@@ -43,7 +43,10 @@ namespace leopard
       return 1.;
     }
 
-    /** 2 / (2 - mu_min - mu_max) with the high-frequency eigenvalues of B = I - D^-1 A for the Laplacian, from -1 to (dim - 1) / dim. */
+    /**
+     * 2 / (2 - mu_min - mu_max) with the high-frequency eigenvalues of B = I - D^-1 A for the Laplacian, from -1 to
+     * (dim - 1) / dim.
+     */
     double of_high_frequencies(int dim)
     {
       return 2. * dim / (2. * dim + 1.);
@@ -157,7 +160,10 @@ namespace leopard
                          ", or the backend host");
     }
 
-    /** Of D^-1 A, at most: by the symbol sum_d c_d cos(d theta), which is linear in each cosine. 2 for a star, more for elements with long edges. */
+    /**
+     * Of D^-1 A, at most: by the symbol sum_d c_d cos(d theta), which is linear in each cosine. 2 for a star, more for
+     * elements with long edges.
+     */
     double largest_eigenvalue(const Stencil &stencil)
     {
       const double diagonal =

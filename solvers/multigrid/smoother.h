@@ -22,7 +22,10 @@ namespace leopard
   struct SmootherOptions
   {
     std::string method = "async"; ///< one of smoother_names()
-    /** Relaxation factor, in (0, 2); 0: what suits the method and the dimension (default_omega()), and the level's lambda_max (is_damped()). */
+    /**
+     * Relaxation factor, in (0, 2); 0: what suits the method and the dimension (default_omega()), and the level's
+     * lambda_max (is_damped()).
+     */
     double omega               = 0.;
     int    iterations_per_step = 1; ///< (global) iterations that make one smoothing step; the thesis merges two
 
@@ -44,26 +47,30 @@ namespace leopard
   bool smoother_runs_on(const std::string &method, Backend backend);
 
   /**
-   * Relaxation factor for smoothing: 1 for Gauss-Seidel, SSOR, ILU(0), and for Jacobi, which then does not smooth; 1, 1.1, 1.2 for SOR in 1, 2, 3 dimensions;
-   * for damped-jacobi 2/3, 4/5, 6/7, best for the high frequencies of the Laplacian (2 / (2 - mu_min - mu_max) with the high-frequency
-   * eigenvalues of B from mu_min = -1 to mu_max = 1 - 1/dim; Trottenberg, Oosterlee, Schueller 2001, section 2.1).
+   * Relaxation factor for smoothing: 1 for Gauss-Seidel, SSOR, ILU(0), and for Jacobi, which then does not smooth; 1,
+   * 1.1, 1.2 for SOR in 1, 2, 3 dimensions; for damped-jacobi 2/3, 4/5, 6/7, best for the high frequencies of the
+   * Laplacian (2 / (2 - mu_min - mu_max) with the high-frequency eigenvalues of B from mu_min = -1 to mu_max = 1 -
+   * 1/dim; Trottenberg, Oosterlee, Schueller 2001, section 2.1).
    *
-   * For async it lies between these, best where blocks are relaxed one after the other, and 0.6 and 0.75 in 2 and 3 dimensions, best where all are relaxed at
-   * once from old values of the others, when the error stays longest at their borders (measured, benchmarks/results/2026-11-21_h200_multigrid.md).
-   * @param at_once the share of the blocks that are at work at the same time, from 0 to 1: share_at_once(). For stencils on the host 0 whatever the schedule is:
-   * their tiles are lines of up to 512 nodes, whose ends hardly count, and 4/5 and 6/7 were best in every schedule.
+   * For async it lies between these, best where blocks are relaxed one after the other, and 0.6 and 0.75 in 2 and 3
+   * dimensions, best where all are relaxed at once from old values of the others, when the error stays longest at their
+   * borders (measured, benchmarks/results/2026-11-21_h200_multigrid.md).
+   * @param at_once the share of the blocks that are at work at the same time, from 0 to 1: share_at_once(). For
+   * stencils on the host 0 whatever the schedule is: their tiles are lines of up to 512 nodes, whose ends hardly count,
+   * and 4/5 and 6/7 were best in every schedule.
    */
   double default_omega(const std::string &method, int dim, double at_once);
 
   /**
-   * All blocks at once on a GPU and in the synchronous schedule, half of the values old in a replay; on host threads as many as threads work, less the one whose
-   * values are the newest: with 128 threads, too, not above a quarter (HostScheduler).
+   * All blocks at once on a GPU and in the synchronous schedule, half of the values old in a replay; on host threads as
+   * many as threads work, less the one whose values are the newest: with 128 threads, too, not above a quarter
+   * (HostScheduler).
    */
   double share_at_once(const BlockAsyncOptions &options, Backend backend, int n_blocks, long n_rows);
 
   /**
-   * Whether the method's sweeps amplify where omega lambda_max(D^-1 A) is above 2: async, damped-jacobi. On levels with lambda_max > 2 (distorted cells, higher
-   * degrees) multigrid takes default_omega() times 2 / lambda_max.
+   * Whether the method's sweeps amplify where omega lambda_max(D^-1 A) is above 2: async, damped-jacobi. On levels with
+   * lambda_max > 2 (distorted cells, higher degrees) multigrid takes default_omega() times 2 / lambda_max.
    */
   bool is_damped(const std::string &method);
 

@@ -60,7 +60,10 @@ namespace leopard
               function(dx, dy, dz);
     }
 
-    /** The Laplacian's part of the diagonal: minus the sum of the other coefficients, and in the last nodes what a near boundary adds. */
+    /**
+     * The Laplacian's part of the diagonal: minus the sum of the other coefficients, and in the last nodes what a near
+     * boundary adds.
+     */
     struct LaplacianDiagonal
     {
       double inside       = 0.;

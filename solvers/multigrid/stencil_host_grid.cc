@@ -240,7 +240,10 @@ namespace leopard
     return {static_cast<int>(line % grid.n(1)), static_cast<int>(line / grid.n(1)), begin, std::min(begin + piece_size, grid.n(0))};
   }
 
-  /** The coarse values begin <= i < end interpolated in y and z to line (j, k), where one line of them does, or in sum; node i is at [i - begin]. */
+  /**
+   * The coarse values begin <= i < end interpolated in y and z to line (j, k), where one line of them does, or in sum;
+   * node i is at [i - begin].
+   */
   const double *
   StencilHostGrid::interpolated_line(const StencilHostGrid &coarse, const double *coarse_x, int j, int k, int begin, int end, double *sum) const
   {
@@ -270,7 +273,10 @@ namespace leopard
 
   namespace
   {
-    /** to_i += the interpolation of n coarse values, which begin at the coarse node before (first_even) or at the one of to_1. */
+    /**
+     * to_i += the interpolation of n coarse values, which begin at the coarse node before (first_even) or at the one of
+     * to_1.
+     */
     LEOPARD_VECTOR_CLONES void add_interpolated(const double *from, int n_pairs, double *__restrict to)
     {
       for (int i = 0; i < n_pairs; ++i)

@@ -9,9 +9,9 @@
 namespace leopard
 {
   /**
-   * Residual and transfers of a stencil's grid on the host, line by line in x, so that the compiler makes vector instructions of the inner loops. All
-   * functions may be called by several threads at once. Values beyond the grid are zero, but for the ghost planes of a slab (see
-   * Stencil).
+   * Residual and transfers of a stencil's grid on the host, line by line in x, so that the compiler makes vector
+   * instructions of the inner loops. All functions may be called by several threads at once. Values beyond the grid are
+   * zero, but for the ghost planes of a slab (see Stencil).
    */
   class StencilHostGrid
   {
@@ -32,12 +32,15 @@ namespace leopard
     /** @param coarse the grid that is restricted to, null if there is none. */
     Scratch scratch(const StencilHostGrid *coarse) const;
 
-    /** r_i = b_i - (A x)_i for the nodes begin <= i < end of line (j, k); b null: zero. @param x, b whole grids, @param r end - begin values. */
+    /**
+     * r_i = b_i - (A x)_i for the nodes begin <= i < end of line (j, k); b null: zero. @param x, b whole grids, @param
+     * r end - begin values.
+     */
     void residual_line(const double *x, const double *b, int j, int k, int begin, int end, double *r) const;
 
     /**
-     * Part `first <= index < last` of coarse_b = P^T r for r = b - A x, or for x null r = b. Parts are split in the last direction that has more than one
-     * node: indices are those of coarse planes, lines or nodes.
+     * Part `first <= index < last` of coarse_b = P^T r for r = b - A x, or for x null r = b. Parts are split in the
+     * last direction that has more than one node: indices are those of coarse planes, lines or nodes.
      * @return the sum of r_i^2 over fine nodes that are this part's. All parts together count each node once.
      */
     double restrict_part(const StencilHostGrid &coarse, const double *x, const double *b, double *coarse_b, int first, int last, Scratch &s) const;

@@ -136,7 +136,10 @@ namespace leopard
         for_all(n_levels() - 1, [&](long begin, long end) { std::copy(from + begin, from + end, to + begin); });
       }
 
-      /** Parts of n indices, each with room of its own: function(first, last, scratch), which returns a number to be summed up. */
+      /**
+       * Parts of n indices, each with room of its own: function(first, last, scratch), which returns a number to be
+       * summed up.
+       */
       template <typename Function>
       double in_parts(Level &level, long n, const Function &function)
       {

@@ -8,8 +8,9 @@
 
 namespace leopard
 {
-  // Residual and transfers of a stencil's grids. Coarse node i stands at fine node 2 i + 1 in each direction that is coarsened (all but those with one node),
-  // and values beyond a grid are zero, so that neither the boundary nor an odd number of intervals needs a case of its own.
+  // Residual and transfers of a stencil's grids. Coarse node i stands at fine node 2 i + 1 in each direction that is
+  // coarsened (all but those with one node), and values beyond a grid are zero, so that neither the boundary nor an odd
+  // number of intervals needs a case of its own.
 
   struct GridView
   {
@@ -23,14 +24,20 @@ namespace leopard
     __device__ bool has_line(int y, int z) const { return y >= begin_y && y < end_y && z >= begin_z && z < end_z; }
     __device__ bool has(int x, int y, int z) const { return x >= 0 && x < n_x && has_line(y, z); }
     __device__ bool owns(int y, int z) const { return y < n_y && z < n_z; }
-    /** Whether b has a value: at own nodes, and in one ghost plane above, whose residual the last own coarse plane needs. */
+    /**
+     * Whether b has a value: at own nodes, and in one ghost plane above, whose residual the last own coarse plane
+     * needs.
+     */
     __device__ bool has_row(int x, int y, int z) const { return x < n_x && y <= n_y && y < end_y && z <= n_z && z < end_z; }
     /** What values at nodes are multiplied with beside the weights 1/2, 1, 1/2. */
     __device__ double weight_x(int x) const { return x == n_x - 1 ? last_weights[0] : 1.; }
     __device__ double weight_yz(int y, int z) const { return (y == n_y - 1 ? last_weights[1] : 1.) * (z == n_z - 1 ? last_weights[2] : 1.); }
   };
 
-  /** What the kernels are compiled for: whether entries lie off the axes (full), and whether the grid has one plane (flat). */
+  /**
+   * What the kernels are compiled for: whether entries lie off the axes (full), and whether the grid has one plane
+   * (flat).
+   */
   template <bool full_, bool flat_>
   struct GridShape
   {
@@ -106,8 +113,10 @@ namespace leopard
   }
 
   /**
-   * Puts the values of the window's nodes times their weights into shared memory. Unrolled, so that all loads of a thread are on their way at once.
-   * @return this thread's part of the sum of squares of the values; nodes in the last planes count in the window behind.
+   * Puts the values of the window's nodes times their weights into shared memory. Unrolled, so that all loads of a
+   * thread are on their way at once.
+   * @return this thread's part of the sum of squares of the values; nodes in the last planes count in the window
+   * behind.
    */
   template <typename Shape, bool interior, typename Value>
   __device__ double fill_window(const GridView &fine, const Window &w, double *window, const Value &value)
@@ -132,7 +141,10 @@ namespace leopard
     return norm;
   }
 
-  /** The sum over the 3^dim fine nodes around a coarse one with weights 1/2, 1, 1/2 in each direction; in a direction of one node only that node. */
+  /**
+   * The sum over the 3^dim fine nodes around a coarse one with weights 1/2, 1, 1/2 in each direction; in a direction of
+   * one node only that node.
+   */
   template <typename Shape>
   __device__ double restrict_window(const double *window, int cx, int cy, int cz, bool coarsens_x, bool coarsens_y)
   {
@@ -153,8 +165,8 @@ namespace leopard
   }
 
   /**
-   * coarse_b = P^T (b - A x), and the block's part of ||b - A x||^2 in parts, if that is not null; with x null coarse_b = P^T b. A thread a coarse node,
-   * a thread block a tile of them; tiles cover all fine nodes.
+   * coarse_b = P^T (b - A x), and the block's part of ||b - A x||^2 in parts, if that is not null; with x null coarse_b
+   * = P^T b. A thread a coarse node, a thread block a tile of them; tiles cover all fine nodes.
    */
   template <typename Shape>
   __global__ void __launch_bounds__(Shape::n_threads)
@@ -193,7 +205,10 @@ namespace leopard
     return i % 2 == 1 || !coarsens_x ? here : 0.5 * (here + (X > 0 ? line[X - 1] : 0.));
   }
 
-  /** Pairs of lines 2 j and 2 j + 1 that have nodes to interpolate, ghost planes included: the first j, and behind the last one. */
+  /**
+   * Pairs of lines 2 j and 2 j + 1 that have nodes to interpolate, ghost planes included: the first j, and behind the
+   * last one.
+   */
   __host__ __device__ inline int first_pair(const GridView &A)
   {
     return A.begin_y < 0 ? (A.begin_y - 1) / 2 : 0;
@@ -203,7 +218,10 @@ namespace leopard
     return (A.end_y + 1) / 2;
   }
 
-  /** x += P coarse (add), or x = P coarse, in ghost planes too. A thread the two nodes (i, 2 j) and (i, 2 j + 1) of a plane. */
+  /**
+   * x += P coarse (add), or x = P coarse, in ghost planes too. A thread the two nodes (i, 2 j) and (i, 2 j + 1) of a
+   * plane.
+   */
   template <bool add>
   __global__ void __launch_bounds__(256)
     prolongate_kernel(const GridView A, const GridView C, const double *__restrict__ coarse, double *__restrict__ x)

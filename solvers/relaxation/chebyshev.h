@@ -21,31 +21,40 @@ namespace leopard
   };
 
   /**
-   * Largest eigenvalue of D^-1 A, dimensionless and rather too large than too small: 1.05 times what power iteration gives from a
-   * fixed random vector, in the norm v^T |D| v, in which the estimate only grows and stays below the eigenvalue if A is symmetric and D positive;
-   * at most the bound of Gershgorin, max_i sum_j |a_ij| / |a_ii|. Always the same for the same matrix.
-   * Ghost columns count in Gershgorin's bound only: for a rank's part of a matrix take the maximum over the ranks.
-   * @param A host memory, a matrix that validate() accepts. @param n_steps of power iteration. @throws InvalidInput if the iteration overflows.
+   * Largest eigenvalue of D^-1 A, dimensionless and rather too large than too small: 1.05 times what power iteration
+   * gives from a fixed random vector, in the norm v^T |D| v, in which the estimate only grows and stays below the
+   * eigenvalue if A is symmetric and D positive; at most the bound of Gershgorin, max_i sum_j |a_ij| / |a_ii|. Always
+   * the same for the same matrix. Ghost columns count in Gershgorin's bound only: for a rank's part of a matrix take
+   * the maximum over the ranks.
+   * @param A host memory, a matrix that validate() accepts. @param n_steps of power iteration. @throws InvalidInput if
+   * the iteration overflows.
    */
   double estimate_lambda_max(const CrsMatrix &A, int n_steps = 40);
 
-  /** max_i sum_j |a_ij| / |a_ii|, which no eigenvalue of D^-1 A exceeds; dimensionless. @param A host memory, ghost columns count. */
+  /**
+   * max_i sum_j |a_ij| / |a_ii|, which no eigenvalue of D^-1 A exceeds; dimensionless. @param A host memory, ghost
+   * columns count.
+   */
   double gershgorin_bound(const CrsMatrix &A);
 
   /**
-   * Chebyshev iteration with D^-1 A, D the diagonal, for spectra in [lambda_min, lambda_max]: after n iterations from x_0 the error is
-   * p_n(D^-1 A) (x* - x_0) with p_n(l) = T_n((lambda_max + lambda_min - 2 l) / (lambda_max - lambda_min)) / T_n((lambda_max + lambda_min) /
-   * (lambda_max - lambda_min)), the polynomial with p_n(0) = 1 that is smallest there. By the three-term recurrence
+   * Chebyshev iteration with D^-1 A, D the diagonal, for spectra in [lambda_min, lambda_max]: after n iterations from
+   * x_0 the error is p_n(D^-1 A) (x* - x_0) with p_n(l) = T_n((lambda_max + lambda_min - 2 l) / (lambda_max -
+   * lambda_min)) / T_n((lambda_max + lambda_min) / (lambda_max - lambda_min)), the polynomial with p_n(0) = 1 that is
+   * smallest there. By the three-term recurrence
    *   x_{k+1} = x_k + d_k,   d_k = rho_k rho_{k-1} d_{k-1} + (2 rho_k / delta) D^-1 (b - A x_k),
-   * whose state (d and rho) lives from one iterate() to the next until restart(): then iterate(3), iterate(4) is iterate(7). Until restart() b and
-   * the x of the last call have to be passed on unchanged but for ghosts; each restart() begins a polynomial anew, and from there and x = 0 the result
-   * is a fixed linear function of b. With an interval that covers the spectrum it solves, with a part of lambda_max at its lower end it smooths.
+   * whose state (d and rho) lives from one iterate() to the next until restart(): then iterate(3), iterate(4) is
+   * iterate(7). Until restart() b and the x of the last call have to be passed on unchanged but for ghosts; each
+   * restart() begins a polynomial anew, and from there and x = 0 the result is a fixed linear function of b. With an
+   * interval that covers the spectrum it solves, with a part of lambda_max at its lower end it smooths.
    *
-   * Sequential on the host; on the backend cuda one kernel an iteration, and x and b in device memory. update_values() finds an interval that was
-   * not given anew, on the host in either case: where values change often, give lambda_max. It implies restart().
+   * Sequential on the host; on the backend cuda one kernel an iteration, and x and b in device memory. update_values()
+   * finds an interval that was not given anew, on the host in either case: where values change often, give lambda_max.
+   * It implies restart().
    * @param A host memory; copied. With ghost columns lambda_max has to be given, the same on all ranks.
    * @throws InvalidInput, DeviceError.
-   * Source: Saad, Iterative Methods for Sparse Linear Systems, 2003, algorithm 12.1; as a smoother: Adams, Brezina, Hu, Tuminaro 2003.
+   * Source: Saad, Iterative Methods for Sparse Linear Systems, 2003, algorithm 12.1; as a smoother: Adams, Brezina, Hu,
+   * Tuminaro 2003.
    */
   std::unique_ptr<Relaxation> make_chebyshev(const CrsMatrix &A, const ChebyshevOptions &options);
 } // namespace leopard

@@ -6,14 +6,18 @@ namespace leopard
 {
   namespace
   {
-    // The residual of a row wants the old x of its neighbours, so that x cannot be overwritten row by row. Two ways out, with the bytes a row
-    // that they move beside the matrix, its diagonal included:
-    // - a direction vector, d = a d + c D^-1 r, and then x += d in a second kernel: x, b, d, d written; x, d, x written: 56;
-    // - two x-vectors, d_{k-1} being x_k - x_{k-1}: x_{k-1} is read and x_{k+1} written in its place: x, b, x_{k-1}, x_{k+1}: 32.
-    // The second it is. After an odd number of iterations the newest x is in our vector and the one before in the user's: they are
-    // exchanged, 32 bytes more once a call.
+    // The residual of a row wants the old x of its neighbours, so that x cannot be overwritten row by row. Two ways
+    // out, with the bytes a row that they move beside the matrix, its diagonal included:
+    // - a direction vector, d = a d + c D^-1 r, and then x += d in a second kernel: x, b, d, d written; x, d, x
+    //   written: 56;
+    // - two x-vectors, d_{k-1} being x_k - x_{k-1}: x_{k-1} is read and x_{k+1} written in its place: x, b, x_{k-1},
+    //   x_{k+1}: 32.
+    // The second it is. After an odd number of iterations the newest x is in our vector and the one before in the
+    // user's: they are exchanged, 32 bytes more once a call.
 
-    /** other_i = x_i + direction (x_i - other_i) + residual (D^-1 (b - A x))_i: other is x_{k-1} and becomes x_{k+1}. */
+    /**
+     * other_i = x_i + direction (x_i - other_i) + residual (D^-1 (b - A x))_i: other is x_{k-1} and becomes x_{k+1}.
+     */
     __global__ void chebyshev_kernel(SellView A, const double *x, const double *b, double *other, ChebyshevRecurrence::Coefficients factors)
     {
       const int slot = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);

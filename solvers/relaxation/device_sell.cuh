@@ -15,10 +15,11 @@
 
 namespace leopard
 {
-  // A sparse matrix in device memory as sliced ELLPACK with the width of a warp, so that neighbouring threads read neighbouring values: the rows
-  // lie in the order that a kernel takes them, in groups (colours) that begin with a slice of their own. A slice is 32 slots for rows, padded to
-  // its longest row and stored column-wise: entry e of the slice's r-th row is at slice_offsets[slice] + 32 e + r. The diagonal stands apart,
-  // one value a slot. Columns are row numbers of the user: x and b are not permuted.
+  // A sparse matrix in device memory as sliced ELLPACK with the width of a warp, so that neighbouring threads read
+  // neighbouring values: the rows lie in the order that a kernel takes them, in groups (colours) that begin with a
+  // slice of their own. A slice is 32 slots for rows, padded to its longest row and stored column-wise: entry e of the
+  // slice's r-th row is at slice_offsets[slice] + 32 e + r. The diagonal stands apart, one value a slot. Columns are
+  // row numbers of the user: x and b are not permuted.
 
   constexpr int sell_threads          = 256;
   constexpr int sell_reduction_blocks = 2048; ///< at most; they share out the slots
@@ -146,7 +147,10 @@ namespace leopard
   class DeviceSell
   {
   public:
-    /** @param A a matrix that validate() accepts. @param order, group_offsets as for SlicedEllpack. @throws InvalidInput, DeviceError. */
+    /**
+     * @param A a matrix that validate() accepts. @param order, group_offsets as for SlicedEllpack. @throws
+     * InvalidInput, DeviceError.
+     */
     DeviceSell(const CrsMatrix &A, const std::vector<int> &order, const std::vector<int> &group_offsets)
       : DeviceSell(A, SlicedEllpack(A, order, group_offsets))
     {
@@ -181,7 +185,9 @@ namespace leopard
 
     double norm_squared(const double *b) const { return sums.norm_squared(b, n_rows); }
 
-    /** @param new_values host memory, order of the CrsMatrix. Allocates at the first call only. @throws InvalidInput. */
+    /**
+     * @param new_values host memory, order of the CrsMatrix. Allocates at the first call only. @throws InvalidInput.
+     */
     void update_values(const double *new_values)
     {
       check_new_values(row_offsets, diagonal_entry, new_values);

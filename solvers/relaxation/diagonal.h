@@ -21,7 +21,8 @@ namespace leopard
 
   /**
    * What update_values() demands of new values, before any is taken.
-   * @param row_offsets of the matrix, @param diagonal diagonal_entries() of it, @param values one an entry, host memory.
+   * @param row_offsets of the matrix, @param diagonal diagonal_entries() of it, @param values one an entry, host
+   * memory.
    * @throws InvalidInput naming the row where a value is not finite, or that on the diagonal is zero.
    */
   inline void check_new_values(const std::vector<int> &row_offsets, const std::vector<int> &diagonal, const double *values)

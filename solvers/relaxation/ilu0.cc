@@ -13,7 +13,9 @@ namespace leopard
 {
   namespace
   {
-    /** Both factors in one matrix, rows sorted by column: L without its diagonal left of the diagonal, U from there on. */
+    /**
+     * Both factors in one matrix, rows sorted by column: L without its diagonal left of the diagonal, U from there on.
+     */
     class IncompleteFactors
     {
     public:

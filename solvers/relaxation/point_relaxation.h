@@ -33,17 +33,19 @@ namespace leopard
 
   /**
    * The textbook point relaxations, which block-asynchronous iteration is compared with:
-   * Jacobi x <- x + omega D^-1 (b - A x); SOR: x_i <- x_i + (omega / a_ii) (b_i - sum_j a_ij x_j), row by row with the newest values;
-   * Gauss-Seidel: SOR with omega = 1; SSOR: an SOR sweep forward and one backward.
+   * Jacobi x <- x + omega D^-1 (b - A x); SOR: x_i <- x_i + (omega / a_ii) (b_i - sum_j a_ij x_j), row by row with the
+   * newest values; Gauss-Seidel: SOR with omega = 1; SSOR: an SOR sweep forward and one backward.
    *
-   * The order of the rows is that of their numbers, or, with colouring, that of greedy_colouring(): colour after colour (SSOR backward: the last
-   * colour first), where the rows of a colour do not depend on each other. The results for both orders differ, each is the same in every run.
-   * x and b keep the numbering of A either way.
+   * The order of the rows is that of their numbers, or, with colouring, that of greedy_colouring(): colour after colour
+   * (SSOR backward: the last colour first), where the rows of a colour do not depend on each other. The results for
+   * both orders differ, each is the same in every run. x and b keep the numbering of A either way.
    *
-   * Sequential on the host (x and b in host memory). On the backend cuda (x and b in device memory) Jacobi is synchronous async-(1), and the others
-   * are multicolour relaxations with a kernel a colour; iterate() returns when the work is queued on the default stream.
+   * Sequential on the host (x and b in host memory). On the backend cuda (x and b in device memory) Jacobi is
+   * synchronous async-(1), and the others are multicolour relaxations with a kernel a colour; iterate() returns when
+   * the work is queued on the default stream.
    * @param A host memory; copied. @throws InvalidInput, DeviceError.
-   * Source: thesis, section 2.4; Saad, Iterative Methods for Sparse Linear Systems, 2003, sections 4.1 and 12.4 (multicolouring).
+   * Source: thesis, section 2.4; Saad, Iterative Methods for Sparse Linear Systems, 2003, sections 4.1 and 12.4
+   * (multicolouring).
    */
   std::unique_ptr<Relaxation> make_point_relaxation(const CrsMatrix &A, const PointRelaxationOptions &options);
 } // namespace leopard

@@ -7,7 +7,10 @@ namespace leopard
 {
   namespace
   {
-    /** x_i += (omega / a_ii) (b - A x)_i for the rows of one colour. None is the neighbour of another: nothing that is read here is written here. */
+    /**
+     * x_i += (omega / a_ii) (b - A x)_i for the rows of one colour. None is the neighbour of another: nothing that is
+     * read here is written here.
+     */
     __global__ void relax_colour_kernel(SellView A, int first_slot, int end_slot, double *x, const double *b, double omega)
     {
       const int slot = first_slot + static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);

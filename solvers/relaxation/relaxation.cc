@@ -114,8 +114,8 @@ namespace leopard
     };
 
     /**
-     * Sums of squares of norms between these neither under- nor overflow, and neither do the squares of what is made of them: the goal for the smallest
-     * tolerance, the limit for the usual divergence_factor.
+     * Sums of squares of norms between these neither under- nor overflow, and neither do the squares of what is made of
+     * them: the goal for the smallest tolerance, the limit for the usual divergence_factor.
      */
     constexpr double smallest_norm = 1e-130, largest_norm = 1e145;
 
@@ -140,7 +140,10 @@ namespace leopard
         refuse_norm("the first residual", false);
     }
 
-    /** n global iterations with an exchange of ghosts before each, where there are any, and the residual afterwards; fewer if it is asked to stop. */
+    /**
+     * n global iterations with an exchange of ghosts before each, where there are any, and the residual afterwards;
+     * fewer if it is asked to stop.
+     */
     IterationReport iterate(Relaxation             &relaxation,
                             double                 *x,
                             const double           *b,
@@ -177,7 +180,10 @@ namespace leopard
       return std::is_sorted(residuals.end() - tests, residuals.end());
     }
 
-    /** Whether none of the last so many residuals is smaller than all before, and none larger than most_growth times the smallest. */
+    /**
+     * Whether none of the last so many residuals is smaller than all before, and none larger than most_growth times the
+     * smallest.
+     */
     bool is_flat(const std::vector<double> &residuals, std::size_t tests, double most_growth)
     {
       if (residuals.size() <= tests)

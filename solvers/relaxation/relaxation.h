@@ -11,7 +11,10 @@
 
 namespace leopard
 {
-  /** What a relaxation that tests the residual by itself is told. Norms in the units of b; -1 where they are not known yet. */
+  /**
+   * What a relaxation that tests the residual by itself is told. Norms in the units of b; -1 where they are not known
+   * yet.
+   */
   struct ResidualTest
   {
     double relative_tolerance = 0., absolute_tolerance = 0., divergence_factor = 1e6; ///< as in StoppingCriteria
@@ -39,7 +42,8 @@ namespace leopard
 
   /**
    * A stationary iteration x <- x + C (b - A x) for a matrix A with nonzero diagonal: block-asynchronous iteration,
-   * Jacobi, Gauss-Seidel, SOR, SSOR; or one with a memory, Chebyshev iteration. Ghost columns of A are read and never written.
+   * Jacobi, Gauss-Seidel, SOR, SSOR; or one with a memory, Chebyshev iteration. Ghost columns of A are read and never
+   * written.
    *
    * All arrays live in memory_space(); x has n_columns() values, b has n_rows().
    */
@@ -58,24 +62,32 @@ namespace leopard
     virtual int         n_columns() const    = 0;
     virtual MemorySpace memory_space() const = 0;
 
-    /** Whether the result of iterate() from x = 0 after restart() is the same linear function of b in every call. False for chaotic schedules. */
+    /**
+     * Whether the result of iterate() from x = 0 after restart() is the same linear function of b in every call. False
+     * for chaotic schedules.
+     */
     virtual bool is_fixed_linear_map() const = 0;
 
     /**
-     * Whether this map is fixed and symmetric if A is symmetric, whatever the number of iterations: what conjugate gradients ask of a preconditioner. False
-     * for all that updates rows or blocks one after the other, in a fixed order (SOR) or not (chaotic schedules).
+     * Whether this map is fixed and symmetric if A is symmetric, whatever the number of iterations: what conjugate
+     * gradients ask of a preconditioner. False for all that updates rows or blocks one after the other, in a fixed
+     * order (SOR) or not (chaotic schedules).
      */
     virtual bool is_symmetric_map() const { return false; }
 
     /** Does n global iterations and returns when they are done. */
     virtual void iterate(double *x, const double *b, int n_iterations) = 0;
 
-    /** Whether iterate_until() may be called: the persistent form on a GPU, whose blocks are not to be stopped for a test. */
+    /**
+     * Whether iterate_until() may be called: the persistent form on a GPU, whose blocks are not to be stopped for a
+     * test.
+     */
     virtual bool tests_itself() const { return false; }
 
     /**
-     * At most n global iterations, and fewer if the relaxation itself finds that the test's goal is met, its limit passed, or that it is time
-     * for the caller to look. What it finds on the way is an estimate, the final residual is not.
+     * At most n global iterations, and fewer if the relaxation itself finds that the test's goal is met, its limit
+     * passed, or that it is time for the caller to look. What it finds on the way is an estimate, the final residual is
+     * not.
      */
     virtual IterationReport iterate_until(double *x, const double *b, int n_iterations, const ResidualTest &test);
 
@@ -108,7 +120,10 @@ namespace leopard
       5; ///< that many tests in sequence whose residual is not smaller than the smallest before, and at most twice as large, are called
          ///< stagnation; or four times as many of whatever size, since some residuals grow before they fall; 0: never
     double max_seconds = 0.; ///< wall time at which to stop, looked at with each test; 0: no limit
-    /** Asked with each test, or without tests every test_every global iterations, on all ranks alike; once true (and from then on), solve() ends. */
+    /**
+     * Asked with each test, or without tests every test_every global iterations, on all ranks alike; once true (and
+     * from then on), solve() ends.
+     */
     std::function<bool()> asked_to_stop = {};
 
     /** @throws InvalidInput if a number is out of range. */
@@ -140,17 +155,20 @@ namespace leopard
     std::vector<int>    history_iterations;    ///< the iterations at which the residual was tested
     std::vector<double> history_residuals;     ///< and its norm there; between the first and the last it may be an estimate of the persistent form
 
-    /** Factor by which an iteration reduced the residual, in the mean over the second half of the history; 0 without one. */
+    /**
+     * Factor by which an iteration reduced the residual, in the mean over the second half of the history; 0 without
+     * one.
+     */
     double convergence_factor() const;
   };
 
   /**
-   * Relaxes A x = b from the x that is given until one of the criteria holds. Between two tests nothing synchronizes but
-   * the exchange of ghosts, once a global iteration, where communication has any. Collective.
+   * Relaxes A x = b from the x that is given until one of the criteria holds. Between two tests nothing synchronizes
+   * but the exchange of ghosts, once a global iteration, where communication has any. Collective.
    * @param x n_columns values, @param b n_rows values, both in relaxation.memory_space().
-   * @throws InvalidInput with a relative tolerance if ||b||, or for b = 0 the first residual, is above 1e145, or is below 1e-130 and not zero and there is no
-   * absolute tolerance: squares would under- or overflow. In every case for a first residual that is infinite. A relaxation that tests by itself has
-   * changed x until then.
+   * @throws InvalidInput with a relative tolerance if ||b||, or for b = 0 the first residual, is above 1e145, or is
+   * below 1e-130 and not zero and there is no absolute tolerance: squares would under- or overflow. In every case for a
+   * first residual that is infinite. A relaxation that tests by itself has changed x until then.
    */
   SolveResult
   solve(Relaxation &relaxation, double *x, const double *b, const StoppingCriteria &criteria, const Communication &communication = Communication());

@@ -8,10 +8,16 @@
 
 namespace leopard
 {
-  /** Multicolour Gauss-Seidel, SOR and SSOR on a GPU. @param options valid, and not Jacobi. @throws InvalidInput, DeviceError. */
+  /**
+   * Multicolour Gauss-Seidel, SOR and SSOR on a GPU. @param options valid, and not Jacobi. @throws InvalidInput,
+   * DeviceError.
+   */
   std::unique_ptr<Relaxation> make_multicolour_cuda(const CrsMatrix &A, const PointRelaxationOptions &options);
 
-  /** Jacobi iteration on a GPU: async-(1) with the synchronous schedule, made in block_async/. @param options valid. @throws InvalidInput, DeviceError. */
+  /**
+   * Jacobi iteration on a GPU: async-(1) with the synchronous schedule, made in block_async/. @param options valid.
+   * @throws InvalidInput, DeviceError.
+   */
   std::unique_ptr<Relaxation> make_jacobi_cuda(const CrsMatrix &A, const PointRelaxationOptions &options);
 
   /** Chebyshev iteration on a GPU. @param options valid. @throws InvalidInput, DeviceError. */
@@ -20,8 +26,9 @@ namespace leopard
   /**
    * The interval of a Chebyshev iteration as the options and the matrix give it, and the coefficients of its recurrence
    *   d_0 = (1/theta) D^-1 r_0,   d_k = a_k d_{k-1} + c_k D^-1 r_k,   x_{k+1} = x_k + d_k
-   * with theta = (lambda_max + lambda_min) / 2, delta = (lambda_max - lambda_min) / 2, sigma = theta / delta, rho_0 = 1 / sigma,
-   * rho_k = 1 / (2 sigma - rho_{k-1}), a_k = rho_k rho_{k-1}, c_k = 2 rho_k / delta (Saad 2003, algorithm 12.1, for D^-1 A).
+   * with theta = (lambda_max + lambda_min) / 2, delta = (lambda_max - lambda_min) / 2, sigma = theta / delta, rho_0 = 1
+   * / sigma, rho_k = 1 / (2 sigma - rho_{k-1}), a_k = rho_k rho_{k-1}, c_k = 2 rho_k / delta (Saad 2003, algorithm
+   * 12.1, for D^-1 A).
    */
   class ChebyshevRecurrence
   {
@@ -36,7 +43,10 @@ namespace leopard
     ChebyshevRecurrence(const CrsMatrix &A, const ChebyshevOptions &options);
 
     bool estimates() const { return options.lambda_max == 0.; }
-    /** Finds the interval for values that have changed, and forgets the steps before. Allocates nothing. @throws InvalidInput. */
+    /**
+     * Finds the interval for values that have changed, and forgets the steps before. Allocates nothing. @throws
+     * InvalidInput.
+     */
     void         update(const CrsMatrix &A);
     void         restart() { started = false; }
     Coefficients next();

@@ -64,7 +64,9 @@ namespace leopard
           << "no entry is declared for the row " << row;
     }
 
-    /** A parameter file, small enough for a hundred runs of it, and what none of its entries can show in so small a run. */
+    /**
+     * A parameter file, small enough for a hundred runs of it, and what none of its entries can show in so small a run.
+     */
     struct Case
     {
       std::string           name;
@@ -81,7 +83,8 @@ namespace leopard
 
     const std::vector<Case> &cases()
     {
-      // a steady state that is found anyway; values that stay positive and bounded; a line search that is content at once; one rank
+      // a steady state that is found anyway; values that stay positive and bounded; a line search that is content at
+      // once; one rank
       static const std::set<std::string> quiet     = {"Turing/Constants", // that nobody names
                                                       "Laplace/Constants",
                                                       "Helmholtz/Constants",

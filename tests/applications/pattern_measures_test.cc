@@ -115,7 +115,8 @@ namespace leopard
 
     TEST(CosineSpectrum, TheModeOfMostEnergyCounts)
     {
-      // at the edge of the spectrum a cosine has twice the energy of one inside: the weights of the transform must not hide that
+      // at the edge of the spectrum a cosine has twice the energy of one inside: the weights of the transform must not
+      // hide that
       CosineSpectrum spectrum({33}, {1.});
       const auto     fill = [&](double a) {
         for (unsigned int i = 0; i < 33; ++i)

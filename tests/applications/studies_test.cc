@@ -192,7 +192,10 @@ namespace leopard
       expect_in("the spread is not known", choose_winner({row("a", 10, {1.}), row("b", 10, {2.})}).reason);
     }
 
-    /** One run that something else on the machine has disturbed changes neither the winner nor what is said of the times. */
+    /**
+     * One run that something else on the machine has disturbed changes neither the winner nor what is said of the
+     * times.
+     */
     TEST(Winner, IsNotChangedByOneDisturbedRun)
     {
       const std::vector<SmootherRow> rows   = {row("a", 10, {0.001, 0.00101, 0.00102, 0.00103, 0.01}),

@@ -52,7 +52,10 @@ namespace leopard
       return {b - 1., a * a, -b, -a * a};
     }
 
-    /** The closed formulas of Murray II, section 2.3, for D = (1, d) and J = gamma A: the band's ends and the fastest growing wave number. */
+    /**
+     * The closed formulas of Murray II, section 2.3, for D = (1, d) and J = gamma A: the band's ends and the fastest
+     * growing wave number.
+     */
     void compare_with_closed_formulas(const std::vector<double> &A, double gamma, double d)
     {
       const TuringAnalysis analysis(two_species(A, gamma, d), box({3., 2.}));
@@ -104,7 +107,8 @@ namespace leopard
 
     TEST(TuringAnalysis, BrusselatorThreshold)
     {
-      // Turing's instability begins at B = (1 + A sqrt(D_u/D_v))^2 with the wave number k^2 = A / sqrt(D_u D_v), Hopf's at 1 + A^2
+      // Turing's instability begins at B = (1 + A sqrt(D_u/D_v))^2 with the wave number k^2 = A / sqrt(D_u D_v), Hopf's
+      // at 1 + A^2
       const double a = 3., d = 8., threshold = std::pow(1. + a / std::sqrt(d), 2), k = std::sqrt(a / std::sqrt(d));
       ASSERT_LT(threshold, 1. + a * a);
       const TuringAnalysis below(two_species(brusselator(a, threshold * (1. - 1e-6)), 1., d), box({100., 100.}));

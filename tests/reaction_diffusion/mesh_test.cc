@@ -108,7 +108,10 @@ namespace leopard::reaction_diffusion
     EXPECT_NEAR(std::log(coarse / fine) / std::log(4.), 2., 0.35);
   }
 
-  /** The pattern's wavelength is 17 nodes: on coarser levels the reaction outweighs the diffusion of the activator, but not that of the inhibitor. */
+  /**
+   * The pattern's wavelength is 17 nodes: on coarser levels the reaction outweighs the diffusion of the activator, but
+   * not that of the inhibitor.
+   */
   TEST_P(ReactionDiffusionMesh, StepsOfAPatternAreAsLongAsThoseOfTheDirectSolver)
   {
     if (GetParam() == Backend::reference)
@@ -148,7 +151,10 @@ namespace leopard::reaction_diffusion
     EXPECT_LE(stepper.totals().worst_reduction, 1.);
   }
 
-  /** The largest step of implicit Euler with dominant rows, from all rows of the Jacobian: obtuse angles and reaction together. */
+  /**
+   * The largest step of implicit Euler with dominant rows, from all rows of the Jacobian: obtuse angles and reaction
+   * together.
+   */
   TEST_P(ReactionDiffusionMesh, TheAsynchronousBoundCountsWhatDiffusionLacks)
   {
     const Triangles mesh(20, 0.4, 5);
@@ -186,7 +192,10 @@ namespace leopard::reaction_diffusion
     EXPECT_LT(largest_difference(found, expected), 1e-9);
   }
 
-  /** Constants and symmetry survive; each level is a MeshLaplacian, and a smooth function has an energy of the same size on all of them. */
+  /**
+   * Constants and symmetry survive; each level is a MeshLaplacian, and a smooth function has an energy of the same size
+   * on all of them.
+   */
   TEST(ReactionDiffusionMeshLevels, AreLaplaciansWithAnEnergyAlike)
   {
     const Triangles mesh(80, 0.1, 8);
@@ -281,7 +290,10 @@ namespace leopard::reaction_diffusion
   };
   INSTANTIATE_TEST_SUITE_P(Backends, ReactionDiffusionGrowth, testing::Values(Backend::reference, Backend::host, Backend::cuda), backend_name);
 
-  /** Without reaction a mode cos(pi x) decays by diffusion, which growth slows down, and by dilution: log(u / u_0) = -D pi^2 int L^-2 - dim log L. */
+  /**
+   * Without reaction a mode cos(pi x) decays by diffusion, which growth slows down, and by dilution: log(u / u_0) = -D
+   * pi^2 int L^-2 - dim log L.
+   */
   TEST_P(ReactionDiffusionGrowth, ModesDecayByDiffusionAndDilution)
   {
     NodeGrid     grid = unit_grid(33, 2);
@@ -313,7 +325,10 @@ namespace leopard::reaction_diffusion
         }
   }
 
-  /** The reaction is as strong as without growth: uniform fields obey u' = gamma f(u) - s u. Error control keeps its tolerance, and the bound has the dilution. */
+  /**
+   * The reaction is as strong as without growth: uniform fields obey u' = gamma f(u) - s u. Error control keeps its
+   * tolerance, and the bound has the dilution.
+   */
   TEST_P(ReactionDiffusionGrowth, ReactionIsNotDiluted)
   {
     const NodeGrid grid               = unit_grid(9, 2);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The linear solver of long time steps: modes of the Laplacian, the mean reaction, GCR, and steps that grow without bound near a steady state.
+// The linear solver of long time steps: modes of the Laplacian, the mean reaction, GCR, and steps that grow without
+// bound near a steady state.
 #include "../solvers/block_async_test.h"
 
 #include <applications/reaction_diffusion/host/host_multigrid.h>
@@ -142,7 +143,10 @@ namespace leopard::reaction_diffusion
       }
   }
 
-  /** One cycle on two grids from d = 0, with a right-hand side of all frequencies: 0.3, and without one of its sweeps 0.45. */
+  /**
+   * One cycle on two grids from d = 0, with a right-hand side of all frequencies: 0.3, and without one of its sweeps
+   * 0.45.
+   */
   TEST(ReactionDiffusionModes, ACycleReducesTheResidual)
   {
     const auto   system   = schnakenberg();

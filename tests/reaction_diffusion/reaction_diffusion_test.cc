@@ -158,7 +158,9 @@ namespace leopard::reaction_diffusion
             }
   }
 
-  /** The stronger the reaction, the fewer grids: with the strongest one the cycles are done on the finest grid alone. */
+  /**
+   * The stronger the reaction, the fewer grids: with the strongest one the cycles are done on the finest grid alone.
+   */
   TEST_P(ReactionDiffusion, AnyNumberOfGridsSolvesAsTheDirectSolver)
   {
     for (const int dim : {2, 3})

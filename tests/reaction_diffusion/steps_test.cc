@@ -41,7 +41,9 @@ namespace leopard::reaction_diffusion
       Vector solution; ///< at its end
     };
 
-    /** The local error of the last of some steps against the tolerance, from their definitions. @param steps 4 of them. */
+    /**
+     * The local error of the last of some steps against the tolerance, from their definitions. @param steps 4 of them.
+     */
     double error_estimate(const std::vector<Step> &steps, Scheme scheme, double gamma, double tolerance)
     {
       const std::size_t last = steps.size() - 1;
@@ -155,7 +157,10 @@ namespace leopard::reaction_diffusion
       return result;
     }
 
-    /** The largest row sum of |I - D^-1 J| at a solution, from the engine's own equations of a node. @param implicit dt, or that times beta. */
+    /**
+     * The largest row sum of |I - D^-1 J| at a solution, from the engine's own equations of a node. @param implicit dt,
+     * or that times beta.
+     */
     double largest_row_sum(const Vector &u, const NodeGrid &grid, const StepperOptions &options, double implicit)
     {
       const std::size_t n = u.size() / 2;
@@ -245,7 +250,10 @@ namespace leopard::reaction_diffusion
     EXPECT_NEAR(whole.last_step().bound / second.last_step().bound, 1., 1e-7);
   }
 
-  /** Where the reaction only decays there is no bound: the first step is that of the options, then steps grow up to the largest one. */
+  /**
+   * Where the reaction only decays there is no bound: the first step is that of the options, then steps grow up to the
+   * largest one.
+   */
   TEST_P(ReactionDiffusionSteps, WithoutABoundStepsGrow)
   {
     const NodeGrid grid             = unit_grid(12, 2);
@@ -264,7 +272,10 @@ namespace leopard::reaction_diffusion
       }
   }
 
-  /** Asked in the middle of a step it gives that step up; the next call does it anew. On a GPU it is asked before the first step only. */
+  /**
+   * Asked in the middle of a step it gives that step up; the next call does it anew. On a GPU it is asked before the
+   * first step only.
+   */
   TEST_P(ReactionDiffusionSteps, EndWhenAskedToStop)
   {
     const NodeGrid       grid    = unit_grid(17, 2);
@@ -422,7 +433,9 @@ namespace leopard::reaction_diffusion
     }
   } // namespace
 
-  /** A step with an explicit reaction may lead to where the reaction is no number; the step after it could not be made. */
+  /**
+   * A step with an explicit reaction may lead to where the reaction is no number; the step after it could not be made.
+   */
   TEST_P(ReactionDiffusionSteps, AReactionThatIsNotFiniteFailsTheStepThatLeadsThere)
   {
     const NodeGrid grid = unit_grid(9, 2);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reactions given as expressions: the compact tape against the general one, and systems of one, three and four species in the time loop.
+// Reactions given as expressions: the compact tape against the general one, and systems of one, three and four species
+// in the time loop.
 #include "reaction_diffusion_test.h"
 
 #include <solvers/base/errors.h>
@@ -13,7 +14,10 @@ namespace leopard::reaction_diffusion
 {
   namespace
   {
-    /** Schnakenberg, operation by operation as the built-in functor has it, and `more` species w with w' = 0.5 (u - w) behind it. */
+    /**
+     * Schnakenberg, operation by operation as the built-in functor has it, and `more` species w with w' = 0.5 (u - w)
+     * behind it.
+     */
     ExpressionTape schnakenberg_and(unsigned int more)
     {
       const unsigned int  n = 2 + more;

@@ -9,7 +9,10 @@
 
 namespace leopard::reaction_diffusion
 {
-  /** Linear elements on the unit square: n x n nodes, moved at random by up to `shift` of the mesh size inside, squares halved in either way. */
+  /**
+   * Linear elements on the unit square: n x n nodes, moved at random by up to `shift` of the mesh size inside, squares
+   * halved in either way.
+   */
   struct Triangles
   {
     Triangles(int n, double shift, unsigned int seed)

@@ -119,7 +119,10 @@ namespace leopard::reaction_diffusion
           }
   }
 
-  /** Nearly all neighbours of a node belong to other ranks. Short steps: sweeps are those of Jacobi then, which is no smoother. */
+  /**
+   * Nearly all neighbours of a node belong to other ranks. Short steps: sweeps are those of Jacobi then, which is no
+   * smoother.
+   */
   TEST_P(MeshRanksTest, GhostsEverywhere)
   {
     const Triangles mesh(40, 0.3, 1);
@@ -250,7 +253,10 @@ namespace leopard::reaction_diffusion
     EXPECT_EQ(second.step_number(), 20);
   }
 
-  /** Matrix and transfers of a part times a vector with its ghosts are the rows of the whole ones times the whole vector. */
+  /**
+   * Matrix and transfers of a part times a vector with its ghosts are the rows of the whole ones times the whole
+   * vector.
+   */
   TEST(MeshParts, ActAsTheWhole)
   {
     const Triangles mesh(45, 0.2, 5);

@@ -40,7 +40,10 @@ namespace leopard
       return A;
     }
 
-    /** The 13-point stencil of the biharmonic operator, the square of the five-point matrix: positive definite, and Jacobi diverges. */
+    /**
+     * The 13-point stencil of the biharmonic operator, the square of the five-point matrix: positive definite, and
+     * Jacobi diverges.
+     */
     CrsMatrix biharmonic_matrix(int n)
     {
       const CrsMatrix                    A = five_point_matrix(n, n, 0.);
@@ -213,7 +216,8 @@ namespace leopard
 
     TEST(SpectralRadius, OfACirculantMatrixWithComplexEigenvalues)
     {
-      // B has a on the one side and -a on the other: eigenvalues 2 a i sin(2 pi k / n), of absolute values 2 a |i sin|; and |B| has 2 a
+      // B has a on the one side and -a on the other: eigenvalues 2 a i sin(2 pi k / n), of absolute values 2 a |i sin|;
+      // and |B| has 2 a
       const double a = 0.8;
       for (const int n : {40, 400})
         {

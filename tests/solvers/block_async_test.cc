@@ -163,7 +163,10 @@ namespace leopard
       rejected(bad, o, "row 0, column 0 is nan");
     }
 
-    /** Blocks that look at the residual after each iteration must all decide alike: one that goes on alone waits for ever. */
+    /**
+     * Blocks that look at the residual after each iteration must all decide alike: one that goes on alone waits for
+     * ever.
+     */
     TEST_P(Backends, PersistentSynchronousFormEndsWithATestInEachIteration)
     {
       if (GetParam() != Backend::cuda)

@@ -85,7 +85,10 @@ namespace leopard
     return relaxation.residual_norm_squared(device_x.data(), device_b.data());
   }
 
-  /** k Jacobi sweeps inside each block with everything else at x_old, straight from the formula: the textbook block Jacobi. */
+  /**
+   * k Jacobi sweeps inside each block with everything else at x_old, straight from the formula: the textbook block
+   * Jacobi.
+   */
   inline Vector block_jacobi(const CrsMatrix &A, Vector x, const Vector &b, int block_size, int k, double omega)
   {
     const Vector x_old = x;

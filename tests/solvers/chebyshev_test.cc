@@ -25,7 +25,9 @@ namespace leopard
       return make_chebyshev(A, options);
     }
 
-    /** tridiag(-1, 2, -1): D^-1 A has the eigenvalues 1 - cos(j pi / (n+1)) and the eigenvectors sin(j pi i / (n+1)). */
+    /**
+     * tridiag(-1, 2, -1): D^-1 A has the eigenvalues 1 - cos(j pi / (n+1)) and the eigenvectors sin(j pi i / (n+1)).
+     */
     CrsMatrix laplace_1d(int n)
     {
       CrsMatrix A;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Matrices, blocks and numberings that do not fit are refused before memory is touched: meant to be run with the address sanitizer, too.
+// Matrices, blocks and numberings that do not fit are refused before memory is touched: meant to be run with the
+// address sanitizer, too.
 #include "block_async_test.h"
 
 #include <solvers/base/errors.h>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// matrix_market_echo IN OUT: reads a matrix and writes it as a general real one; matrix_market_oracle.py compares the two.
+// matrix_market_echo IN OUT: reads a matrix and writes it as a general real one; matrix_market_oracle.py compares the
+// two.
 #include <solvers/base/errors.h>
 #include <solvers/matrix/matrix_market.h>
 

@@ -107,7 +107,10 @@ namespace leopard
       return "accepted";
     }
 
-    /** Expects that text is refused in the given line, with a message that contains found, and expected after 'expected: '. */
+    /**
+     * Expects that text is refused in the given line, with a message that contains found, and expected after 'expected:
+     * '.
+     */
     void expect_refused(const std::string &text, int line, const std::string &found, const std::string &expected)
     {
       const std::string what = message([&] { parse(text); });

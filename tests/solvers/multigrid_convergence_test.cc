@@ -63,7 +63,10 @@ namespace leopard
         return r.result.n_iterations;
       }
 
-      /** In one of some attempts: threads that have to wait for a processor use older values, and that may cost a cycle more. */
+      /**
+       * In one of some attempts: threads that have to wait for a processor use older values, and that may cost a cycle
+       * more.
+       */
       void expect_independent(const std::vector<Stencil> &stencils, const MultigridOptions &options, bool stored)
       {
         std::vector<int> n;
@@ -80,9 +83,10 @@ namespace leopard
       }
     };
 
-    // A tile of the GPU's has 64 x 32 nodes and more, and relaxes smaller grids as a whole, which is better: sizes begin beyond that there. On the host a grid
-    // of 31 x 31 nodes is two tiles and one thread's work, and takes 6 cycles; of 32 tiles on several threads, which do not all see the newest values,
-    // 7 or 8 are needed. So sizes begin with 63, which takes 7.
+    // A tile of the GPU's has 64 x 32 nodes and more, and relaxes smaller grids as a whole, which is better: sizes
+    // begin beyond that there. On the host a grid of 31 x 31 nodes is two tiles and one thread's work, and takes 6
+    // cycles; of 32 tiles on several threads, which do not all see the newest values, 7 or 8 are needed. So sizes begin
+    // with 63, which takes 7.
     TEST_P(MultigridConvergence, DoesNotDependOnTheSizeIn2D)
     {
       const bool cuda    = GetParam() == Backend::cuda;
@@ -233,7 +237,8 @@ namespace leopard
       const double norm_b = norm(random_vector(stencil.n_rows(), 1));
       EXPECT_NEAR(result.history_residuals.back() / norm_b, r.residual, 1e-3 * r.residual);
       EXPECT_NEAR(result.initial_residual, norm_b, 1e-10 * norm_b);
-      // the residual after each number of cycles, beside what the history says of it; chaotic smoothers do not repeat themselves
+      // the residual after each number of cycles, beside what the history says of it; chaotic smoothers do not repeat
+      // themselves
       for (int n = 1; n < result.n_iterations; ++n)
         {
           const Solved shorter = run(stencil, MultigridOptions(), false, 1e-15, n);

@@ -10,7 +10,10 @@ namespace leopard
 {
   namespace
   {
-    /** The textbook's recursion for error propagation, with Jacobi as smoother (Trottenberg, Oosterlee, Schueller 2001, section 2.4). */
+    /**
+     * The textbook's recursion for error propagation, with Jacobi as smoother (Trottenberg, Oosterlee, Schueller 2001,
+     * section 2.4).
+     */
     class Textbook
     {
     public:

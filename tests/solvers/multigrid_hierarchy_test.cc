@@ -36,7 +36,10 @@ namespace leopard
         }
     }
 
-    /** In one dimension linear interpolation is exact for the operator: P^T A P is the coarse stencil, whatever the number of nodes. */
+    /**
+     * In one dimension linear interpolation is exact for the operator: P^T A P is the coarse stencil, whatever the
+     * number of nodes.
+     */
     TEST(MultigridHierarchy, CoarseStencilsInOneDimensionAreGalerkin)
     {
       for (const int n : {3, 7, 8, 10, 11, 14, 20, 21, 22, 23, 64})
@@ -104,7 +107,10 @@ namespace leopard
         }
     }
 
-    /** A mass that varies is averaged with the weights of the interpolation: for a linear function its value at the coarse node. */
+    /**
+     * A mass that varies is averaged with the weights of the interpolation: for a linear function its value at the
+     * coarse node.
+     */
     TEST(MultigridHierarchy, AVaryingDiagonalIsAveraged)
     {
       Stencil    fine = five_point_stencil(7, 15, 0.);
@@ -117,7 +123,8 @@ namespace leopard
         for (int x = 0; x < 3; ++x)
           EXPECT_NEAR(coarse.diagonal[y * 3 + x], 4. + 4. * mass(2 * x + 1, 2 * y + 1), 1e-14);
 
-      // twice the same as once with a constant mass, on a grid whose boundary moves in: what the boundary adds is not taken for mass
+      // twice the same as once with a constant mass, on a grid whose boundary moves in: what the boundary adds is not
+      // taken for mass
       Stencil even = five_point_stencil(12, 10, 0.2), same = even;
       same.diagonal.assign(even.n_rows(), 4.2);
       const StencilGrid two = coarsen(coarsen(grid_of(even))), two_of_same = coarsen(coarsen(grid_of(same)));
@@ -162,7 +169,8 @@ namespace leopard
       }();
       EXPECT_EQ(even.values, expected_even.values);
 
-      // 6 nodes become 3, with the boundary half an interval behind the last: from there to 0 over one fine interval of two
+      // 6 nodes become 3, with the boundary half an interval behind the last: from there to 0 over one fine interval of
+      // two
       StencilGrid three = coarsen(grid_of(three_point_stencil(6)));
       EXPECT_DOUBLE_EQ(three.last_interval[0], 0.5);
       EXPECT_DOUBLE_EQ(dense(stencil_prolongation(three, coarsen(three)))(2, 0), 0.5 / 1.5);

@@ -14,7 +14,10 @@ namespace leopard
 {
   namespace
   {
-    /** deal.II's Multigrid::level_v_step, in dense algebra, with Jacobi as smoother, from right-hand sides in the copy lists to the correction. */
+    /**
+     * deal.II's Multigrid::level_v_step, in dense algebra, with Jacobi as smoother, from right-hand sides in the copy
+     * lists to the correction.
+     */
     class LocalSmoothing
     {
     public:

@@ -58,13 +58,17 @@ namespace leopard
   /** The dense inverse of a matrix as a coarse solver of the user's, on the host; x and b in memory of either kind. */
   std::unique_ptr<CoarseSolver> dense_coarse_solver(const CrsMatrix &A, MemorySpace space);
 
-  /** Finite elements (Q1, vertex quadrature) for -laplace u on a square of 2^n_levels cells a side, nothing prescribed at the boundary: A 1 = 0. */
+  /**
+   * Finite elements (Q1, vertex quadrature) for -laplace u on a square of 2^n_levels cells a side, nothing prescribed
+   * at the boundary: A 1 = 0.
+   */
   MultigridHierarchy neumann_hierarchy(int n_levels);
 
   /**
-   * Linear elements for -u'' on (0, 1), u = 0 at both ends. Level 0 has 4 cells; each further level halves the cells of the right half of the level
-   * before. Level 0 has the nodes 1, 2, 3 (times 1/4). Level l > 0 has n_l = 4 cells, its nodes are the left one (on the refinement edge) and 3 inside it;
-   * the right end is the boundary. The active mesh has the two left nodes of level 0, the first two inside each further level, and all three inside the last.
+   * Linear elements for -u'' on (0, 1), u = 0 at both ends. Level 0 has 4 cells; each further level halves the cells of
+   * the right half of the level before. Level 0 has the nodes 1, 2, 3 (times 1/4). Level l > 0 has n_l = 4 cells, its
+   * nodes are the left one (on the refinement edge) and 3 inside it; the right end is the boundary. The active mesh has
+   * the two left nodes of level 0, the first two inside each further level, and all three inside the last.
    */
   MultigridHierarchy adaptive_hierarchy(int n_levels);
 

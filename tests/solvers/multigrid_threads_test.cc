@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The default smoother of the host with any number of threads, whatever the machine has, and in schedules whose values are older than those of threads.
+// The default smoother of the host with any number of threads, whatever the machine has, and in schedules whose values
+// are older than those of threads.
 #include "multigrid_test.h"
 
 #include <algorithm>
@@ -41,7 +42,10 @@ namespace leopard
       return result.n_iterations;
     }
 
-    /** Threads that wait for a processor may cost a cycle more, on a busy machine again and again: the fewest of the attempts are what counts. */
+    /**
+     * Threads that wait for a processor may cost a cycle more, on a busy machine again and again: the fewest of the
+     * attempts are what counts.
+     */
     void expect_few(const std::vector<Grid> &grids, bool stored, const BlockAsyncOptions &async, int most, int attempts)
     {
       for (const Grid &grid : grids)
@@ -81,8 +85,9 @@ namespace leopard
     INSTANTIATE_TEST_SUITE_P(Threads, MultigridThreads, testing::Values(1, 2, 5, 16, 0), n_threads_name);
 
     /**
-     * What no number of threads can be worse than, always the same: all blocks read the values of the iteration before (synchronous), or each those of now, of
-     * this iteration's beginning or of the one before, in a random order (replay).
+     * What no number of threads can be worse than, always the same: all blocks read the values of the iteration before
+     * (synchronous), or each those of now, of this iteration's beginning or of the one before, in a random order
+     * (replay).
      */
     TEST(MultigridOldValues, TakeAFewMoreCycles)
     {

@@ -267,7 +267,10 @@ namespace leopard
       const MemorySpace space;
     };
 
-    /** Neumann in one dimension on n cells: -1 2 -1 with 1 at the ends (stiffness), 1 with 1/2 at the ends (lumped mass). */
+    /**
+     * Neumann in one dimension on n cells: -1 2 -1 with 1 at the ends (stiffness), 1 with 1/2 at the ends (lumped
+     * mass).
+     */
     Dense stiffness(int n)
     {
       Dense K(n + 1, n + 1);
@@ -357,7 +360,8 @@ namespace leopard
                   else if (!to_edge)
                     A(i, j) += -1. / h;
                 }
-            // which nodes are active: those left of the next level's first inner node, but not the ones that stand on this level's edge
+            // which nodes are active: those left of the next level's first inner node, but not the ones that stand on
+            // this level's edge
             const double x = level.coordinates[i];
             if (!edge && (l == n_levels - 1 || x <= 1. - 4. * (0.5 * h) + 1e-12))
               {

@@ -18,7 +18,10 @@ namespace leopard
       return std::accumulate(v.begin(), v.end(), 0.) / static_cast<double>(v.size());
     }
 
-    /** The user's coarse solver for a singular problem: shifts by the constants, so that the result for a mean of zero has a mean of zero. */
+    /**
+     * The user's coarse solver for a singular problem: shifts by the constants, so that the result for a mean of zero
+     * has a mean of zero.
+     */
     CrsMatrix shifted(const CrsMatrix &A)
     {
       Dense D = dense(A);
@@ -63,7 +66,9 @@ namespace leopard
           }
     }
 
-    /** Rows with nothing beside the diagonal (constrained unknowns) do not count, and their values stay out of the mean. */
+    /**
+     * Rows with nothing beside the diagonal (constrained unknowns) do not count, and their values stay out of the mean.
+     */
     TEST_P(MultigridSingular, WithConstrainedUnknowns)
     {
       MultigridHierarchy hierarchy = neumann_hierarchy(3);

@@ -7,7 +7,10 @@
 
 namespace leopard
 {
-  /** The file of a real matrix; they are beside the project, in the folder that LEOPARD_MATRICES names. Empty if it is not there. */
+  /**
+   * The file of a real matrix; they are beside the project, in the folder that LEOPARD_MATRICES names. Empty if it is
+   * not there.
+   */
   inline std::string real_matrix_file(const std::string &name)
   {
 #ifdef LEOPARD_MATRICES_DEFAULT

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// theta and the local iterations that follow from it, what is expected of them, and the bound of omega for asynchronous schedules.
+// theta and the local iterations that follow from it, what is expected of them, and the bound of omega for asynchronous
+// schedules.
 #include <solvers/base/errors.h>
 #include <solvers/block_async/prediction.h>
 #include <solvers/matrix/analysis.h>
@@ -25,7 +26,9 @@ namespace leopard
       return {trefethen_matrix(n), five_point_matrix(25, n / 25, 0.1), random_dominant_matrix(n, 6, 0.9, 5)};
     }
 
-    /** |a_ii| >= theta sum of |a_ij| outside the block, in all rows, and with equality in one (thesis, equation 4.4). */
+    /**
+     * |a_ii| >= theta sum of |a_ij| outside the block, in all rows, and with equality in one (thesis, equation 4.4).
+     */
     TEST(Theta, IsThatOfThePrintedInequality)
     {
       for (const CrsMatrix &A : matrices(300))
@@ -54,7 +57,8 @@ namespace leopard
 
     TEST(Theta, OfTheFivePointMatrix)
     {
-      // blocks of one line: the inner lines have two neighbours outside, the first and the last one; a row has 5 on the diagonal
+      // blocks of one line: the inner lines have two neighbours outside, the first and the last one; a row has 5 on the
+      // diagonal
       const Theta lines = theta(five_point_matrix(8, 5, 1.), contiguous_blocks(40, 8));
       EXPECT_DOUBLE_EQ(lines.minimum, 2.5);
       EXPECT_DOUBLE_EQ(lines.maximum, 5.);
@@ -70,7 +74,10 @@ namespace leopard
       EXPECT_THROW(theta(five_point_matrix(8, 5, 1.), contiguous_blocks(41, 8)), InvalidInput);
     }
 
-    /** The printed steps: more where the block's ratio is above the matrix's, fewer where it is below, and never more updates in all. */
+    /**
+     * The printed steps: more where the block's ratio is above the matrix's, fewer where it is below, and never more
+     * updates in all.
+     */
     TEST(Theta, LocalIterationsFollowThePrintedRule)
     {
       for (const CrsMatrix &A : matrices(500))

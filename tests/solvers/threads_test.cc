@@ -20,7 +20,8 @@ namespace leopard
   {
     TEST(Threads, TilesBesideOneAnotherReadWhatTheOthersWrite)
     {
-      // more than one tile in x, so that the last column of a tile is read while it is written; ||B||_inf = 0.8 for both
+      // more than one tile in x, so that the last column of a tile is read while it is written; ||B||_inf = 0.8 for
+      // both
       for (const Stencil &stencil : {five_point_stencil(1100, 64, 1.), seven_point_stencil(200, 24, 24, 1.5)})
         {
           BlockAsyncOptions o;

@@ -19,7 +19,10 @@
 
 namespace leopard
 {
-  /** A cube of 2^(dim * refinements) cells, or refined toward a corner so often that local levels touch the boundary and lie inside (in 2D and 3D an L-shape). */
+  /**
+   * A cube of 2^(dim * refinements) cells, or refined toward a corner so often that local levels touch the boundary and
+   * lie inside (in 2D and 3D an L-shape).
+   */
   template <int dim>
   void make_uniform(dealii::Triangulation<dim> &mesh, unsigned int refinements)
   {
@@ -69,8 +72,9 @@ namespace leopard
   }
 
   /**
-   * -div(a grad u) + delta u with a = 1 + x^2 on any mesh, with zero values on some of the boundary: the matrix over the active mesh and what a
-   * hierarchy is made of. Gauss quadrature, or vertex quadrature (finite differences on uniform meshes).
+   * -div(a grad u) + delta u with a = 1 + x^2 on any mesh, with zero values on some of the boundary: the matrix over
+   * the active mesh and what a hierarchy is made of. Gauss quadrature, or vertex quadrature (finite differences on
+   * uniform meshes).
    */
   template <int dim>
   struct LevelProblem

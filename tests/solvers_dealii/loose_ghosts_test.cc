@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ghost values that nobody waits for: the exchange, and multigrid with it. Run with 2 and 4 ranks, too; one rank is a rank.
+// Ghost values that nobody waits for: the exchange, and multigrid with it. Run with 2 and 4 ranks, too; one rank is a
+// rank.
 #include "level_problem.h"
 
 #include <solvers/base/errors.h>
@@ -114,7 +115,10 @@ namespace leopard
       const int         communicators = live_communicators;
     };
 
-    /** A vector of n_own entries a rank whose ghosts are the last two of the rank before and, if both ways, the first two of the rank behind. */
+    /**
+     * A vector of n_own entries a rank whose ghosts are the last two of the rank before and, if both ways, the first
+     * two of the rank behind.
+     */
     struct Line
     {
       static constexpr int n_own = 6;

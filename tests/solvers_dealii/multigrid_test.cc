@@ -48,7 +48,10 @@ namespace leopard
       SparseMatrix<double> matrix;
     };
 
-    /** The level's number of each unknown of the hierarchy's level: another one on the finest of a globally refined mesh only. */
+    /**
+     * The level's number of each unknown of the hierarchy's level: another one on the finest of a globally refined mesh
+     * only.
+     */
     template <int dim>
     std::vector<unsigned int> level_numbers(const LevelProblem<dim> &problem, const MultigridHierarchy &hierarchy, unsigned int level)
     {
@@ -67,7 +70,10 @@ namespace leopard
       return number;
     }
 
-    /** deal.II's V-cycle with the smoother that a Relaxation class and its data make, on the hierarchy's matrices: dst = C src. */
+    /**
+     * deal.II's V-cycle with the smoother that a Relaxation class and its data make, on the hierarchy's matrices: dst =
+     * C src.
+     */
     template <int dim, typename Smoother>
     Vector<double> dealii_cycle(const LevelProblem<dim>                 &problem,
                                 const MultigridHierarchy                &hierarchy,

@@ -279,9 +279,10 @@ namespace
         std::vector<double> values(64 * solver.n_own_planes(), 1.);
         Vector              x(values, form.backend), b(values, form.backend);
         solver.multigrid().cycle(x.data(), b.data());
-        // levels of 64 and 32 nodes a plane: one to each neighbour before the first and second smoothing step (but for the first one from zero on the coarser
-        // level), two and one of b to the one below before the restriction, and one before the second step afterwards; from the coarser level one before the
-        // correction of the finer one. Then the gathered right-hand side.
+        // levels of 64 and 32 nodes a plane: one to each neighbour before the first and second smoothing step (but for
+        // the first one from zero on the coarser level), two and one of b to the one below before the restriction, and
+        // one before the second step afterwards; from the coarser level one before the correction of the finer one.
+        // Then the gathered right-hand side.
         const int         below = my_rank() > 0, above = my_rank() < n_ranks() - 1;
         const int         fine = 3 * (below + above) + 3 * below + above, coarse = 3 * (below + above) + 3 * below + above;
         const std::size_t gathered = 16 * (solver.n_own_planes() / 4) * (n_ranks() - 1);

@@ -67,7 +67,10 @@ namespace
       }
   }
 
-  /** The slabs of all ranks are those of the grids that one process has; the ranks are played from the last one down, since planes are shifted down. */
+  /**
+   * The slabs of all ranks are those of the grids that one process has; the ranks are played from the last one down,
+   * since planes are shifted down.
+   */
   void compare_with_whole(const Stencil &whole, const std::vector<double> &diagonal, int n_ranks, int gather_below)
   {
     const SlabPartition      partition(whole, n_ranks, gather_below);

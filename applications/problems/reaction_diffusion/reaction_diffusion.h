@@ -6,8 +6,8 @@
 namespace leopard
 {
   /**
-   * -laplace u = f(u), with the built-in f(u) = -(alpha + beta u^2) (thesis, section 4.14, equation (4.18) and after) or any
-   * expression f(u) or f(u, x), whose derivative is formed unless it is given.
+   * -laplace u = f(u), with the built-in f(u) = -(alpha + beta u^2) (thesis, section 4.14, equation (4.18) and after)
+   * or any expression f(u) or f(u, x), whose derivative is formed unless it is given.
    */
   class ReactionDiffusion : public Problem
   {

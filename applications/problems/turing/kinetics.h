@@ -29,8 +29,8 @@ namespace leopard
     virtual bool has_positive_steady_state() const { return are_concentrations(); }
 
     /**
-     * The reaction at many nodes. @param u host, n_nodes * n, the species of a node side by side, @param rates gets f_c at
-     * [node * n + c], @param jacobian gets df_c/du_d at [(node * n + c) * n + d]; either may be nullptr.
+     * The reaction at many nodes. @param u host, n_nodes * n, the species of a node side by side, @param rates gets f_c
+     * at [node * n + c], @param jacobian gets df_c/du_d at [(node * n + c) * n + d]; either may be nullptr.
      */
     virtual void evaluate(unsigned int n_nodes, const double *u, double *rates, double *jacobian, const Places &places = {}) const = 0;
     /** Whether the reaction depends on x or t. */
@@ -40,7 +40,10 @@ namespace leopard
     virtual const std::vector<NamedExpression> &expressions() const    = 0;
     virtual const Constants                    &constants_used() const = 0;
 
-    /** The reaction and its derivatives as one program, see reaction_diffusion::TapeKinetics. Not of one that depends on the place. */
+    /**
+     * The reaction and its derivatives as one program, see reaction_diffusion::TapeKinetics. Not of one that depends on
+     * the place.
+     */
     virtual const reaction_diffusion::ExpressionTape &tape() const = 0;
 
     /** Diffusion of v against that of u unless the file says otherwise. */
@@ -57,8 +60,10 @@ namespace leopard
   {
   public:
     /**
-     * @param species their names, @param reactions one expression for each, with the entry that has it; they may name x, y, z and t
-     * @param comm all of whose ranks call this and get the same operations, those of rank 0: GiNaC's order of terms differs between processes.
+     * @param species their names, @param reactions one expression for each, with the entry that has it; they may name
+     * x, y, z and t
+     * @param comm all of whose ranks call this and get the same operations, those of rank 0: GiNaC's order of terms
+     * differs between processes.
      * @throws Error naming the entry for whatever is wrong with an expression or a name.
      */
     ExpressionKinetics(const std::vector<std::string>     &species,
@@ -83,9 +88,11 @@ namespace leopard
   };
 
   /**
-   * The reaction of two species, u and v, that has a name. A new one is one short file in the folder kinetics/: a class derived from this one that gives its
-   * constants and reactions and registers itself with a RegisterKinetics object. All else, derivatives and the time loop on host and GPU, follows from the
-   * expressions. Where applications/reaction_diffusion/kinetics/kinetics_choice.h has compiled kinetics of the same name the fused time loop takes these, which are faster.
+   * The reaction of two species, u and v, that has a name. A new one is one short file in the folder kinetics/: a class
+   * derived from this one that gives its constants and reactions and registers itself with a RegisterKinetics object.
+   * All else, derivatives and the time loop on host and GPU, follows from the expressions. Where
+   * applications/reaction_diffusion/kinetics/kinetics_choice.h has compiled kinetics of the same name the fused time
+   * loop takes these, which are faster.
    */
   class BuiltInKinetics : public Kinetics
   {
@@ -132,7 +139,9 @@ namespace leopard
   /** All built-in kinetics by name. */
   KineticsRegistry &kinetics_registry();
 
-  /** Registers a class under a name at program start: static const RegisterKinetics<Schnakenberg> entry("Schnakenberg"); */
+  /**
+   * Registers a class under a name at program start: static const RegisterKinetics<Schnakenberg> entry("Schnakenberg");
+   */
   template <typename K>
   struct RegisterKinetics
   {
@@ -143,8 +152,8 @@ namespace leopard
   };
 
   /**
-   * Reads "u, v, w". @throws Error naming the entry 'Turing/Species' for a name that is none, stands twice, or cannot be told from the
-   * coordinates x, y, z and the time t.
+   * Reads "u, v, w". @throws Error naming the entry 'Turing/Species' for a name that is none, stands twice, or cannot
+   * be told from the coordinates x, y, z and the time t.
    */
   std::vector<std::string> read_species(const std::string &text);
 } // namespace leopard

@@ -8,8 +8,9 @@
 namespace leopard
 {
   /**
-   * Homogeneous steady states f(u) = 0 of kinetics, by Newton's method with backtracking from the guesses and from a fixed set of starts
-   * between 0.01 and 100 (a grid for up to three species, 200 points spread at random for more; of both signs unless positive).
+   * Homogeneous steady states f(u) = 0 of kinetics, by Newton's method with backtracking from the guesses and from a
+   * fixed set of starts between 0.01 and 100 (a grid for up to three species, 200 points spread at random for more; of
+   * both signs unless positive).
    *
    * @param positive whether only states with all species above zero are wanted
    * @param guesses starts to be tried first, n numbers each; what they lead to stands first in the result

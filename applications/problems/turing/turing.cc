@@ -36,7 +36,10 @@ namespace leopard
       return z ^ (z >> 31);
     }
 
-    /** A number in [-1, 1) that depends on seed, field and position, which is rounded to 1e-9 since ranks may compute it differently. */
+    /**
+     * A number in [-1, 1) that depends on seed, field and position, which is rounded to 1e-9 since ranks may compute it
+     * differently.
+     */
     double random_at(const dealii::Point<3> &x, unsigned int c, std::uint64_t seed)
     {
       std::uint64_t hash = mix(seed * 16 + c);
@@ -264,7 +267,8 @@ namespace leopard
 
   void Turing::choose_steady_state(bool first_is_from_guess)
   {
-    // the one that a guess has led to, or else the first that forms patterns, or else the first that is stable, or else the first
+    // the one that a guess has led to, or else the first that forms patterns, or else the first that is stable, or else
+    // the first
     chosen_state = steady_states[0];
     if (first_is_from_guess || steady_states.size() == 1)
       return;

@@ -16,10 +16,10 @@ namespace leopard
    *
    *   du_c/dt = gamma f_c(u_1, ..., u_n, x, t) + D_c laplace u_c.
    *
-   * Built-in kinetics have two species with D = (1, kappa) (thesis, equations (4.23) and (4.24)), or diffusion coefficients of the file, as the
-   * literature has them on a domain of its size; "expressions" are of any number. Initial
-   * values are expressions or the homogeneous steady state of the kinetics, plus a seeded random perturbation that depends on the node's
-   * position only, not on the number of ranks.
+   * Built-in kinetics have two species with D = (1, kappa) (thesis, equations (4.23) and (4.24)), or diffusion
+   * coefficients of the file, as the literature has them on a domain of its size; "expressions" are of any number.
+   * Initial values are expressions or the homogeneous steady state of the kinetics, plus a seeded random perturbation
+   * that depends on the node's position only, not on the number of ranks.
    */
   class Turing : public Problem
   {

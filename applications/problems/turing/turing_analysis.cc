@@ -17,7 +17,10 @@ namespace leopard
 
   namespace
   {
-    /** A growth rate this small against the entries of the Jacobian is zero up to rounding errors (kinetics that conserve a mass). */
+    /**
+     * A growth rate this small against the entries of the Jacobian is zero up to rounding errors (kinetics that
+     * conserve a mass).
+     */
     constexpr double zero_growth = 1e-10;
 
     double largest_entry(const std::vector<double> &jacobian)
@@ -95,7 +98,8 @@ namespace leopard
         grid.push_back(s_max * i / 400.);
         grid.push_back(s_max * std::pow(10., -8. * i / 400.));
       }
-    // where an eigenvalue is zero: det(J - s D) = 0, s an eigenvalue of D^-1 J; the grid then sees the narrowest stationary band
+    // where an eigenvalue is zero: det(J - s D) = 0, s an eigenvalue of D^-1 J; the grid then sees the narrowest
+    // stationary band
     LAPACKFullMatrix<double> scaled(n);
     for (unsigned int c = 0; c < n; ++c)
       for (unsigned int d = 0; d < n; ++d)
@@ -232,7 +236,8 @@ namespace leopard
     const double k_chosen = modes.empty() ? k_fastest : modes.front().k;
     if (k_chosen > 0. && !bands.empty())
       {
-        // spots on a hexagonal lattice have the distance 2 wavelengths / sqrt(3), on a body-centred cubic one sqrt(3/2) wavelengths
+        // spots on a hexagonal lattice have the distance 2 wavelengths / sqrt(3), on a body-centred cubic one sqrt(3/2)
+        // wavelengths
         wavelength = 2. * PI / k_chosen;
         n_spots    = domain.dimension == 2 ? std::sqrt(3.) / 2. * domain.measure / std::pow(wavelength, 2)
                                            : domain.measure / (std::sqrt(2.) * std::pow(wavelength, 3));

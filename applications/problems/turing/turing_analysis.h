@@ -26,8 +26,8 @@ namespace leopard
   };
 
   /**
-   * Eigenfunctions of the Laplacian, -laplace Y = k^2 Y: with zero flux on a box cos(pi m x/Lx) cos(pi n y/Ly) ..., on a sphere of radius R the
-   * 2 l + 1 spherical harmonics of a degree l.
+   * Eigenfunctions of the Laplacian, -laplace Y = k^2 Y: with zero flux on a box cos(pi m x/Lx) cos(pi n y/Ly) ..., on
+   * a sphere of radius R the 2 l + 1 spherical harmonics of a degree l.
    */
   struct Mode
   {
@@ -37,10 +37,11 @@ namespace leopard
   };
 
   /**
-   * Linear stability of a homogeneous steady state (Turing 1952; Murray, Mathematical Biology II, sections 2.3 to 2.5, for two species): a
-   * disturbance with the wave number k grows like exp(lambda t), lambda an eigenvalue of J - k^2 D. A Turing pattern forms if the state
-   * is stable for k = 0 and unstable for a wave number that the domain has. What the linear theory cannot know: patterns that need a
-   * large disturbance, and how a pattern changes after it has formed.
+   * Linear stability of a homogeneous steady state (Turing 1952; Murray, Mathematical Biology II, sections 2.3 to 2.5,
+   * for two species): a disturbance with the wave number k grows like exp(lambda t), lambda an eigenvalue of J - k^2 D.
+   * A Turing pattern forms if the state is stable for k = 0 and unstable for a wave number that the domain has. What
+   * the linear theory cannot know: patterns that need a large disturbance, and how a pattern changes after it has
+   * formed.
    */
   struct TuringAnalysis
   {

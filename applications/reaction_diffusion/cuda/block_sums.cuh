@@ -11,7 +11,9 @@
 
 namespace leopard::reaction_diffusion
 {
-  /** What a kernel's thread blocks add up to, n values a block, and with several ranks, merged, a rank. Device memory. */
+  /**
+   * What a kernel's thread blocks add up to, n values a block, and with several ranks, merged, a rank. Device memory.
+   */
   template <typename Merger, int n>
   class BlockSums
   {

@@ -7,10 +7,12 @@
 
 namespace leopard::reaction_diffusion
 {
-  // Many time steps in one launch. One cluster of thread blocks (up to 16 multiprocessors of one GPU cluster) holds the whole grid: each block a tile, with
-  // four time levels (double) and the Newton correction (float) in its shared memory, one node wider than the tile on each side. In the sweeps a block
-  // writes the values at its edges into its neighbours' shared memory and goes on without waiting; they read what is there. Blocks wait for one another
-  // twice a Newton step: before u is updated, and for the sums. Thread 0 of every block runs the same Controller on the same sums.
+  // Many time steps in one launch. One cluster of thread blocks (up to 16 multiprocessors of one GPU cluster) holds the
+  // whole grid: each block a tile, with four time levels (double) and the Newton correction (float) in its shared
+  // memory, one node wider than the tile on each side. In the sweeps a block writes the values at its edges into its
+  // neighbours' shared memory and goes on without waiting; they read what is there. Blocks wait for one another twice a
+  // Newton step: before u is updated, and for the sums. Thread 0 of every block runs the same Controller on the same
+  // sums.
 
   struct ClusterView
   {
@@ -102,7 +104,10 @@ namespace leopard::reaction_diffusion
     }
   };
 
-  /** What a thread keeps of its column of nodes in registers. Entry [k][j] is the node of colour j in the k-th pair of rows. */
+  /**
+   * What a thread keeps of its column of nodes in registers. Entry [k][j] is the node of colour j in the k-th pair of
+   * rows.
+   */
   template <int n_pairs>
   struct Column
   {

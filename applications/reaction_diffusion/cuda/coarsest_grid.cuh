@@ -51,7 +51,10 @@ namespace leopard::reaction_diffusion
       mean = make_float4(static_cast<float>(sum[0]), static_cast<float>(sum[1]), static_cast<float>(sum[2]), static_cast<float>(sum[3]));
     }
 
-    /** result = the solution for the right-hand side v.residual; no padding. @param buffer shared memory, a value a node. */
+    /**
+     * result = the solution for the right-hand side v.residual; no padding. @param buffer shared memory, a value a
+     * node.
+     */
     __device__ void solve(float2 *buffer, float2 *result) const
     {
       const int n_directions = v.n[2] > 1 ? 3 : 2;
@@ -97,8 +100,8 @@ namespace leopard::reaction_diffusion
   };
 
   /**
-   * GCR with the mean reaction as preconditioner (see Gcr) by one thread block, from d = 0; the residual is in v.residual. Shared memory: a float2 a
-   * node.
+   * GCR with the mean reaction as preconditioner (see Gcr) by one thread block, from d = 0; the residual is in
+   * v.residual. Shared memory: a float2 a node.
    */
   template <typename Kinetics>
   __global__ void __launch_bounds__(coarse_threads) solve_coarsest(const __grid_constant__ LevelView v,

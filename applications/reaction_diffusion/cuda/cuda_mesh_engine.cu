@@ -61,8 +61,8 @@ namespace leopard::reaction_diffusion
         view.relaxation = blocks.data();
         view.reaction   = blocks.data() + static_cast<std::size_t>(N * N) * n;
         view.parts      = sums.blocks();
-        // GCR's kernels see the rank's own part of a vector as a line of pairs; where N n is odd, the second entry of the
-        // last pair belongs to a ghost, and is zero in residuals
+        // GCR's kernels see the rank's own part of a vector as a line of pairs; where N n is odd, the second entry of
+        // the last pair belongs to a ghost, and is zero in residuals
         vectors.n[0] = static_cast<int>((entries.size() + 1) / 2);
         vectors.n[1] = vectors.n[2] = 1;
         vectors.line = vectors.plane = vectors.n[0];

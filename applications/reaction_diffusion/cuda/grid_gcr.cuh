@@ -6,8 +6,8 @@
 namespace leopard::reaction_diffusion
 {
   // GCR on the finest grid (see Gcr), as kernels of a graph. In the grid's LevelView, rhs is the residual and d the
-  // preconditioner's approximate solution for it. Sums over all nodes: each thread block writes its part, and a kernel of
-  // one block adds the parts up.
+  // preconditioner's approximate solution for it. Sums over all nodes: each thread block writes its part, and a kernel
+  // of one block adds the parts up.
 
   /** The vectors of GCR, with the padding of the grid. Device memory. */
   struct GcrView

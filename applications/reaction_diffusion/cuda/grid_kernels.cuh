@@ -7,8 +7,9 @@
 
 namespace leopard::reaction_diffusion
 {
-  // Time steps on grids of any size, as kernels of a CUDA graph that loops by itself (see graph_engine.cuh). Corrections, right-hand sides and relaxation
-  // matrices are floats, each in an array padded to whole tiles, field by field side by side: a sweep moves 40 bytes a node.
+  // Time steps on grids of any size, as kernels of a CUDA graph that loops by itself (see graph_engine.cuh).
+  // Corrections, right-hand sides and relaxation matrices are floats, each in an array padded to whole tiles, field by
+  // field side by side: a sweep moves 40 bytes a node.
 
   /** Scalars of GCR on the finest grid (see grid_gcr.cuh). */
   struct GcrState
@@ -55,7 +56,10 @@ namespace leopard::reaction_diffusion
 
   constexpr int grid_threads = 256;
 
-  /** Merges what thread blocks or ranks have written, n values each; by one thread block, the result is valid in thread 0. */
+  /**
+   * Merges what thread blocks or ranks have written, n values each; by one thread block, the result is valid in thread
+   * 0.
+   */
   template <typename Merger, int n>
   __device__ void merge_parts(const double *parts, int n_parts, double (&value)[n])
   {
@@ -200,7 +204,10 @@ namespace leopard::reaction_diffusion
     write_part(sums, v.parts);
   }
 
-  /** The planes at the sides of a rank's slab and those of its neighbours beside it: one below, two own ones, one above, a field; then the next field. */
+  /**
+   * The planes at the sides of a rank's slab and those of its neighbours beside it: one below, two own ones, one above,
+   * a field; then the next field.
+   */
   struct Sides
   {
     double *values;
@@ -208,7 +215,9 @@ namespace leopard::reaction_diffusion
     int     n_planes; ///< of the slab
   };
 
-  /** From the newest solution to the sides; or, once the neighbours' planes have come, from the sides to the solution. */
+  /**
+   * From the newest solution to the sides; or, once the neighbours' planes have come, from the sides to the solution.
+   */
   template <bool to_sides>
   __global__ void __launch_bounds__(grid_threads) copy_sides(const GraphState *state, long stride, const Sides sides)
   {
@@ -225,7 +234,10 @@ namespace leopard::reaction_diffusion
       }
   }
 
-  /** A tile of nodes that a thread block relaxes: n_x x n_y x n_z, handled as pairs of neighbours in x, one red and one black. */
+  /**
+   * A tile of nodes that a thread block relaxes: n_x x n_y x n_z, handled as pairs of neighbours in x, one red and one
+   * black.
+   */
   template <bool flat_>
   struct SweepTile
   {
@@ -235,7 +247,10 @@ namespace leopard::reaction_diffusion
     static constexpr int  line = n_pairs + 2, plane = line * (n_y + 2), cells = plane * (n_z + 2 * margin_z); ///< of one colour, with the margin
     static constexpr int  pairs_a_thread = n_pairs * n_y * n_z / grid_threads;
 
-    /** Where the value of colour (x + y + z) mod 2 at x = 2 pair or 2 pair + 1 is, counted within its colour; -1 <= y <= n_y and so on. */
+    /**
+     * Where the value of colour (x + y + z) mod 2 at x = 2 pair or 2 pair + 1 is, counted within its colour; -1 <= y <=
+     * n_y and so on.
+     */
     static __device__ int cell(int pair, int y, int z) { return (z + margin_z) * plane + (y + 1) * line + pair + 1; }
   };
 
@@ -281,7 +296,10 @@ namespace leopard::reaction_diffusion
       }
   }
 
-  /** The neighbours' sum of a node of a pair: `other` holds the values of the other colour. Mirrored at the boundary of the grid. */
+  /**
+   * The neighbours' sum of a node of a pair: `other` holds the values of the other colour. Mirrored at the boundary of
+   * the grid.
+   */
   template <typename Tile, bool inside>
   __device__ float2
   sum_of_neighbours(const GridView &v, const float2 *other, const float (&w)[3], int pair, int px, int y, int z, int gx, int gy, int gz)
@@ -353,8 +371,8 @@ namespace leopard::reaction_diffusion
   }
 
   /**
-   * A global iteration, if more than `position` are left: each thread block relaxes a tile, local_iterations red-black sweeps, with the newest values
-   * around it.
+   * A global iteration, if more than `position` are left: each thread block relaxes a tile, local_iterations red-black
+   * sweeps, with the newest values around it.
    */
   template <bool flat>
   __global__ void __launch_bounds__(grid_threads, 3) sweep_grid(const __grid_constant__ GridView v, int position)

@@ -5,9 +5,11 @@
 
 namespace leopard::reaction_diffusion
 {
-  // Multigrid for A d = rhs, A = R - diag(f) laplace being the Jacobian: R the reaction's part with the identity, a 2 x 2 block a node, f_c = implicit times
-  // diffusion_c. The same method as the host's (HostMultigrid): GCR, as preconditioner a cycle with one red-black sweep before and one after, on the coarsest grid GCR with the
-  // mean reaction. Two fields. d, rhs and R are floats; the Laplacian is taken of differences, so that R is not lost beside large f. Here: the kernels of a level.
+  // Multigrid for A d = rhs, A = R - diag(f) laplace being the Jacobian: R the reaction's part with the identity, a 2 x
+  // 2 block a node, f_c = implicit times diffusion_c. The same method as the host's (HostMultigrid): GCR, as
+  // preconditioner a cycle with one red-black sweep before and one after, on the coarsest grid GCR with the mean
+  // reaction. Two fields. d, rhs and R are floats; the Laplacian is taken of differences, so that R is not lost beside
+  // large f. Here: the kernels of a level.
 
   /** An Axis. */
   struct AxisView
@@ -58,7 +60,10 @@ namespace leopard::reaction_diffusion
     {
     }
 
-    /** (A p) at a node. @param p with its own distances of lines and planes, @param diagonal gets the sum of the weights of the node's neighbours. */
+    /**
+     * (A p) at a node. @param p with its own distances of lines and planes, @param diagonal gets the sum of the weights
+     * of the node's neighbours.
+     */
     __device__ float2 multiply(const LevelView &v, const Node &node, float4 r, const float2 *p, int at, int line, int plane, float &diagonal) const
     {
       const float2 here   = p[at];

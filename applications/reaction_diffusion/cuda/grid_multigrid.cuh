@@ -20,7 +20,8 @@ namespace leopard::reaction_diffusion
   {
   public:
     /**
-     * @param grid of all ranks, @param view the rank's part of it; rhs and reaction are where evaluate_grid() is to write them.
+     * @param grid of all ranks, @param view the rank's part of it; rhs and reaction are where evaluate_grid() is to
+     * write them.
      * @param slabs null: one rank.
      */
     GridMultigrid(const NodeGrid &grid, const NodeSystem<Kinetics> &system_, const GridView &view, std::size_t padded_nodes, GridSlabs *slabs_)
@@ -55,7 +56,10 @@ namespace leopard::reaction_diffusion
     std::size_t      n_grids() const { return grids.size(); }
     const LevelView &finest() const { return levels[0].view; }
 
-    /** Chooses the coarsest grid for a reaction this strong (see coarsest_level()). @return whether it is another one than before. */
+    /**
+     * Chooses the coarsest grid for a reaction this strong (see coarsest_level()). @return whether it is another one
+     * than before.
+     */
     bool choose_coarsest(double rate)
     {
       const std::size_t before = coarsest;

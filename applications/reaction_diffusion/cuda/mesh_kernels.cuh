@@ -5,12 +5,16 @@
 
 namespace leopard::reaction_diffusion
 {
-  // Time steps and multigrid on meshes of any kind, as kernels of the time loop's graph. Nodes are in the order of blocks, one of which a thread block relaxes. Solutions are
-  // doubles; corrections, right-hand sides and matrices are floats. Fields of a node stand together.
+  // Time steps and multigrid on meshes of any kind, as kernels of the time loop's graph. Nodes are in the order of
+  // blocks, one of which a thread block relaxes. Solutions are doubles; corrections, right-hand sides and matrices are
+  // floats. Fields of a node stand together.
 
   constexpr int mesh_threads = 128; ///< and nodes of a block, at most
 
-  /** A level of a mesh (MeshLevel). Of several ranks each has its own nodes, and behind them its ghosts in d, residual, u and solutions. Device memory. */
+  /**
+   * A level of a mesh (MeshLevel). Of several ranks each has its own nodes, and behind them its ghosts in d, residual,
+   * u and solutions. Device memory.
+   */
   struct MeshView
   {
     int            n, n_blocks;
@@ -145,9 +149,9 @@ namespace leopard::reaction_diffusion
   }
 
   /**
-   * A global iteration: each thread block does local_iterations Jacobi sweeps in its block, with the values outside of it
-   * as they were when it began. Does nothing if no more than `position` iterations are left; a negative position means
-   * always. @param from_zero start from zero and not from d.
+   * A global iteration: each thread block does local_iterations Jacobi sweeps in its block, with the values outside of
+   * it as they were when it began. Does nothing if no more than `position` iterations are left; a negative position
+   * means always. @param from_zero start from zero and not from d.
    */
   template <typename Kinetics>
   __global__ void __launch_bounds__(mesh_threads) relax_mesh(

@@ -97,8 +97,8 @@ namespace leopard::reaction_diffusion
     static constexpr int N = Kinetics::n_species;
 
     /**
-     * @param levels the mesh and coarser ones. @param finest, old_node, finest_exchange of the mesh: its view, the order of its nodes there, and what ranks
-     * exchange. @param ranks null: one rank.
+     * @param levels the mesh and coarser ones. @param finest, old_node, finest_exchange of the mesh: its view, the
+     * order of its nodes there, and what ranks exchange. @param ranks null: one rank.
      */
     MeshMultigrid(const std::vector<MeshLevel> &levels,
                   const NodeSystem<Kinetics>   &system_,

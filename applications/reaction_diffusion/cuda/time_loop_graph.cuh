@@ -13,8 +13,9 @@ namespace leopard::reaction_diffusion
   //   begin
   //   while (action is not stop) { choose; if (correct) { prepare; linear solve; evaluate } else evaluate; decide }
   //
-  // where the linear solve is: while (iterations are left) { sweeps; count }; with multigrid also: if (cycles are wanted) begin them and set the goal; while
-  // (it is not reached) { cycle; count }. begin, choose, prepare, set, count and decide are kernels of one thread block that set the graph's conditions.
+  // where the linear solve is: while (iterations are left) { sweeps; count }; with multigrid also: if (cycles are
+  // wanted) begin them and set the goal; while (it is not reached) { cycle; count }. begin, choose, prepare, set, count
+  // and decide are kernels of one thread block that set the graph's conditions.
 
   template <int>
   __global__ void begin_steps(GraphState *state, cudaGraphConditionalHandle running)
@@ -44,7 +45,9 @@ namespace leopard::reaction_diffusion
     cudaGraphSetConditional(iterating, state->iterations_left > 0 ? 1 : 0);
   }
 
-  /** Global iterations in the body of a loop: a loop's turn costs microseconds. Those that are too many return at once. */
+  /**
+   * Global iterations in the body of a loop: a loop's turn costs microseconds. Those that are too many return at once.
+   */
   constexpr int iterations_a_turn = 4;
 
   template <int>
@@ -116,7 +119,10 @@ namespace leopard::reaction_diffusion
       graph      = nullptr;
     }
 
-    /** @param sums n_sums parts of Sums, to be merged after each action. If anything throws, the stream records no longer and exists() stays false. */
+    /**
+     * @param sums n_sums parts of Sums, to be merged after each action. If anything throws, the stream records no
+     * longer and exists() stays false.
+     */
     void make(TimeLoopKernels &kernels, GraphState *state, int local_iterations, const double *sums, int n_sums)
     {
       forget();
@@ -179,7 +185,10 @@ namespace leopard::reaction_diffusion
       return handle;
     }
 
-    /** A node that runs its graphs by a condition that a kernel before it sets. @param node before it; becomes it. @return its graphs: one, or two (if, else). */
+    /**
+     * A node that runs its graphs by a condition that a kernel before it sets. @param node before it; becomes it.
+     * @return its graphs: one, or two (if, else).
+     */
     static cudaGraph_t *
     add_condition(cudaGraph_t to, cudaGraphNode_t &node, cudaGraphConditionalHandle handle, cudaGraphConditionalNodeType type, int n_graphs)
     {
@@ -194,7 +203,8 @@ namespace leopard::reaction_diffusion
     }
 
     /**
-     * Puts what `launch` launches on the stream into a graph, behind a node or (nullptr) at its beginning. If it throws, the stream records no longer.
+     * Puts what `launch` launches on the stream into a graph, behind a node or (nullptr) at its beginning. If it
+     * throws, the stream records no longer.
      * @return the last node.
      */
     template <typename Launch>

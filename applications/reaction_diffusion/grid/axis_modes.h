@@ -8,8 +8,8 @@
 namespace leopard::reaction_diffusion
 {
   /**
-   * Eigenvectors of -laplace along one direction: from_modes diag(eigenvalue) to_modes = -laplace, and to_modes is the inverse of from_modes. Square
-   * matrices by columns: entry (i, k) at k n + i.
+   * Eigenvectors of -laplace along one direction: from_modes diag(eigenvalue) to_modes = -laplace, and to_modes is the
+   * inverse of from_modes. Square matrices by columns: entry (i, k) at k n + i.
    */
   struct AxisModes
   {

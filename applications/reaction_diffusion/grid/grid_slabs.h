@@ -13,8 +13,9 @@
 namespace leopard::reaction_diffusion
 {
   /**
-   * A grid shared out over ranks: each owns some planes of the last direction (planes of constant z; in two dimensions lines of constant y), in order, and
-   * knows one plane of each neighbour beside them. Coarser grids of a multigrid hierarchy are whole on every rank.
+   * A grid shared out over ranks: each owns some planes of the last direction (planes of constant z; in two dimensions
+   * lines of constant y), in order, and knows one plane of each neighbour beside them. Coarser grids of a multigrid
+   * hierarchy are whole on every rank.
    */
   class GridSlabs : public Ranks
   {
@@ -35,7 +36,10 @@ namespace leopard::reaction_diffusion
 
     /** The rank's nodes as a grid, without its neighbours'. */
     NodeGrid own_grid() const;
-    /** Of the finest level of all ranks: the rank's planes and those of its neighbours, with the transfers to the next coarser one, which is whole. */
+    /**
+     * Of the finest level of all ranks: the rank's planes and those of its neighbours, with the transfers to the next
+     * coarser one, which is whole.
+     */
     GridLevel own_level(const GridLevel &finest) const;
     /** Where each rank's nodes of the next coarser grid begin, those on its own planes, and their number. */
     std::vector<int> coarse_offsets(const GridLevel &finest) const;

@@ -7,8 +7,8 @@
 namespace leopard::reaction_diffusion
 {
   /**
-   * A uniform grid of nodes on a rectangle or box, numbered with x fastest, with zero flux through its boundary: outermost nodes lie on the boundary and
-   * have half cells. In two dimensions n[2] = 1.
+   * A uniform grid of nodes on a rectangle or box, numbered with x fastest, with zero flux through its boundary:
+   * outermost nodes lie on the boundary and have half cells. In two dimensions n[2] = 1.
    */
   struct NodeGrid
   {
@@ -17,11 +17,17 @@ namespace leopard::reaction_diffusion
 
     long n_nodes() const { return static_cast<long>(n[0]) * n[1] * n[2]; }
     bool is_flat() const { return n[2] == 1; }
-    /** @throws InvalidInput for fewer than 2 nodes in a direction (z: 1 is fine), spacings that are not positive, or 2^31 values or more in all. */
+    /**
+     * @throws InvalidInput for fewer than 2 nodes in a direction (z: 1 is fine), spacings that are not positive, or
+     * 2^31 values or more in all.
+     */
     void validate(int n_species) const;
   };
 
-  /** One direction of a grid: (laplace u)_i = lower[i] (u_i-1 - u_i) + upper[i] (u_i+1 - u_i); the outermost entries are zero. */
+  /**
+   * One direction of a grid: (laplace u)_i = lower[i] (u_i-1 - u_i) + upper[i] (u_i+1 - u_i); the outermost entries are
+   * zero.
+   */
   struct Axis
   {
     std::vector<double> lower, upper;
@@ -48,15 +54,17 @@ namespace leopard::reaction_diffusion
   std::vector<GridLevel> make_levels(const NodeGrid &grid, bool with_coarser = true);
 
   /**
-   * The number of the coarsest grid that is of use to a multigrid cycle: on still coarser ones the reaction outweighs diffusion and a relaxation no longer
-   * smoothes. @param diffusion the smallest coefficient, @param rate the largest positive derivative of a rate by its own field, in 1 / time.
+   * The number of the coarsest grid that is of use to a multigrid cycle: on still coarser ones the reaction outweighs
+   * diffusion and a relaxation no longer smoothes. @param diffusion the smallest coefficient, @param rate the largest
+   * positive derivative of a rate by its own field, in 1 / time.
    */
   std::size_t coarsest_level(const std::vector<GridLevel> &levels, double diffusion, double rate);
 
   /** The sum of a row's entries of -laplace beside the diagonal, away from the boundary; 1 / length^2. */
   double largest_row(const NodeGrid &grid);
 
-  // Multigrid for the time loop: GCR with V-cycles as preconditioner, and on the coarsest grid GCR with the mean reaction.
+  // Multigrid for the time loop: GCR with V-cycles as preconditioner, and on the coarsest grid GCR with the mean
+  // reaction.
   constexpr int    max_directions        = 6;   ///< that GCR keeps on the finest grid, the newest ones
   constexpr int    max_coarse_iterations = 30;  ///< all directions are kept
   constexpr double coarse_reduction      = 0.1; ///< of the residual on the coarsest grid

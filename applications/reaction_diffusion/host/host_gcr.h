@@ -10,9 +10,10 @@
 namespace leopard::reaction_diffusion
 {
   /**
-   * GCR (generalized conjugate residuals, Eisenstat, Elman and Schultz 1983): the smallest residual in the space of the preconditioner's results, for matrices of any
-   * kind; truncated: of more than n_directions directions the newest are kept (Vinsome 1976, Orthomin), which is all that a symmetric matrix and preconditioner
-   * need. Level: a HostLevel or HostRows.
+   * GCR (generalized conjugate residuals, Eisenstat, Elman and Schultz 1983): the smallest residual in the space of the
+   * preconditioner's results, for matrices of any kind; truncated: of more than n_directions directions the newest are
+   * kept (Vinsome 1976, Orthomin), which is all that a symmetric matrix and preconditioner need. Level: a HostLevel or
+   * HostRows.
    */
   template <typename Level>
   class Gcr
@@ -29,8 +30,8 @@ namespace leopard::reaction_diffusion
     }
 
     /**
-     * Adds to d until the residual is `reduction` times as large as at first. @param r the residual of d, before and after. precondition() is to find an
-     * approximate solution of A d = r from d = 0. @return the number of iterations.
+     * Adds to d until the residual is `reduction` times as large as at first. @param r the residual of d, before and
+     * after. precondition() is to find an approximate solution of A d = r from d = 0. @return the number of iterations.
      */
     template <typename System, typename Precondition>
     int solve(const System        &system,

@@ -10,7 +10,10 @@
 
 namespace leopard::reaction_diffusion
 {
-  /** A line of nodes in x: where its neighbours are, and their weights. Outside the grid a weight is 0 and the offset points to the line itself. */
+  /**
+   * A line of nodes in x: where its neighbours are, and their weights. Outside the grid a weight is 0 and the offset
+   * points to the line itself.
+   */
   struct Line
   {
     Line(const GridLevel &grid, int line)
@@ -35,7 +38,10 @@ namespace leopard::reaction_diffusion
     double w_below, w_above, w_front, w_back, diagonal, weight;
   };
 
-  /** Sum over the neighbours of a node, p[0], of weight times value. Values are read with relaxed atomic loads: others may be writing them. */
+  /**
+   * Sum over the neighbours of a node, p[0], of weight times value. Values are read with relaxed atomic loads: others
+   * may be writing them.
+   */
   template <bool flat>
   double neighbour_sum(const Line &l, const double *p, double w_left, double w_right, bool left, bool right)
   {
@@ -45,7 +51,10 @@ namespace leopard::reaction_diffusion
     return sum + w_left * load(p[left ? -1 : 0]) + w_right * load(p[right ? 1 : 0]);
   }
 
-  /** A linear system A d = rhs on a grid of the hierarchy, A being the Jacobian there, and who works on it. Arrays: entry e of node i at e * n + i. */
+  /**
+   * A linear system A d = rhs on a grid of the hierarchy, A being the Jacobian there, and who works on it. Arrays:
+   * entry e of node i at e * n + i.
+   */
   template <typename Kinetics>
   class HostLevel
   {
@@ -130,7 +139,10 @@ namespace leopard::reaction_diffusion
         slabs->sum(values, n_values);
     }
 
-    /** Block-asynchronous sweeps: blocks of lines, each sweeps k times in red-black order when its turn comes; nobody waits, and ranks wait for one another seldom. */
+    /**
+     * Block-asynchronous sweeps: blocks of lines, each sweeps k times in red-black order when its turn comes; nobody
+     * waits, and ranks wait for one another seldom.
+     */
     void sweep(const NodeSystem<Kinetics> &system, double implicit, int n_sweeps, int k)
     {
       const int  n_iterations = (n_sweeps + k - 1) / k;
@@ -155,7 +167,10 @@ namespace leopard::reaction_diffusion
         }
     }
 
-    /** A red-black sweep: all nodes of a colour, then all of the other one. With several threads a better smoother than sweep(), where blocks meet. */
+    /**
+     * A red-black sweep: all nodes of a colour, then all of the other one. With several threads a better smoother than
+     * sweep(), where blocks meet.
+     */
     void sweep_by_colour(const NodeSystem<Kinetics> &system, double implicit)
     {
       for (int colour = 0; colour < 2; ++colour)

@@ -40,7 +40,10 @@ namespace leopard::reaction_diffusion
 
     std::size_t n_levels() const { return coarse.size() + 1; }
 
-    /** The Jacobian's stable part on the coarse levels, with the reaction's derivative at the restricted solution. @param u on the mesh. */
+    /**
+     * The Jacobian's stable part on the coarse levels, with the reaction's derivative at the restricted solution.
+     * @param u on the mesh.
+     */
     void linearize(const NodeSystem<Kinetics> &system, const typename NodeSystem<Kinetics>::Scheme &scheme, const double *u)
     {
       for (Coarse &c : coarse)
@@ -60,7 +63,9 @@ namespace leopard::reaction_diffusion
         }
     }
 
-    /** A d = rhs on the mesh, from d = 0. @param before_cycle is called before each cycle. @return the number of cycles. */
+    /**
+     * A d = rhs on the mesh, from d = 0. @param before_cycle is called before each cycle. @return the number of cycles.
+     */
     template <typename BeforeCycle>
     int solve(const NodeSystem<Kinetics> &system, double implicit, double reduction, int max_cycles, const BeforeCycle &before_cycle)
     {

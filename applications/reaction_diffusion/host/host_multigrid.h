@@ -9,8 +9,9 @@
 namespace leopard::reaction_diffusion
 {
   /**
-   * Solves with the Jacobian whose reaction is the same at all nodes, the mean: small systems, one for each mode of the Laplacian (Lynch, Rice and Thomas,
-   * Direct solution of partial difference equations by tensor product methods, 1964). A preconditioner where reaction and diffusion are alike in size.
+   * Solves with the Jacobian whose reaction is the same at all nodes, the mean: small systems, one for each mode of the
+   * Laplacian (Lynch, Rice and Thomas, Direct solution of partial difference equations by tensor product methods,
+   * 1964). A preconditioner where reaction and diffusion are alike in size.
    */
   template <typename Kinetics>
   class MeanReaction
@@ -106,7 +107,10 @@ namespace leopard::reaction_diffusion
     std::vector<double> buffer;
   };
 
-  /** GCR with V-cycles as preconditioner on levels[0 ...]; the blocks of all levels must be up to date. One sweep before and one after. */
+  /**
+   * GCR with V-cycles as preconditioner on levels[0 ...]; the blocks of all levels must be up to date. One sweep before
+   * and one after.
+   */
   template <typename Kinetics>
   class HostMultigrid
   {
@@ -123,7 +127,10 @@ namespace leopard::reaction_diffusion
       solver.allocate(*levels[0], max_directions);
     }
 
-    /** Solves A d = rhs on the finest level. @param before_cycle is called before each cycle. @return the number of cycles. */
+    /**
+     * Solves A d = rhs on the finest level. @param before_cycle is called before each cycle. @return the number of
+     * cycles.
+     */
     template <typename BeforeCycle>
     int solve(const NodeSystem<Kinetics> &system, double implicit, Levels &levels, double reduction, int max_cycles, const BeforeCycle &before_cycle)
     {

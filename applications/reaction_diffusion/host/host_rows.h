@@ -12,9 +12,9 @@
 namespace leopard::reaction_diffusion
 {
   /**
-   * A linear system A d = rhs at the nodes of a level of a mesh, A being the Jacobian, and who works on it. Nodes are in the order of blocks; the fields of
-   * a node stand together, field c of node i at i * N + c, and so do the entries of its N x N blocks. Of several ranks each has its own nodes, and behind
-   * them its ghosts in vectors.
+   * A linear system A d = rhs at the nodes of a level of a mesh, A being the Jacobian, and who works on it. Nodes are
+   * in the order of blocks; the fields of a node stand together, field c of node i at i * N + c, and so do the entries
+   * of its N x N blocks. Of several ranks each has its own nodes, and behind them its ghosts in vectors.
    */
   template <typename Kinetics>
   class HostRows
@@ -91,8 +91,9 @@ namespace leopard::reaction_diffusion
 
     /**
      * Block-asynchronous sweeps: k in a block when its turn comes, its nodes in ascending and in descending order by
-     * turns (first = 1: descending first), with the newest values and without waiting. Ranks that share the level take the values of others
-     * that have arrived and wait for them in every fourth exchange only; at the end ghosts are not up to date.
+     * turns (first = 1: descending first), with the newest values and without waiting. Ranks that share the level take
+     * the values of others that have arrived and wait for them in every fourth exchange only; at the end ghosts are not
+     * up to date.
      */
     void sweep(const NodeSystem<Kinetics> &system, double implicit, int n_sweeps, int k, int first = 0)
     {
@@ -130,7 +131,10 @@ namespace leopard::reaction_diffusion
       });
     }
 
-    /** sum_c = of weight times the neighbours' v, field c. Values are read with relaxed atomic loads: others may be writing them. */
+    /**
+     * sum_c = of weight times the neighbours' v, field c. Values are read with relaxed atomic loads: others may be
+     * writing them.
+     */
     void sum_of_neighbours(int i, const double *v, double *sum) const
     {
       std::fill_n(sum, N, 0.);
@@ -194,9 +198,9 @@ namespace leopard::reaction_diffusion
     }
 
     /**
-     * Brings the ghosts of d up to date without waiting. @param begins true in the first call after an exchange that was
-     * waited for, and in the very first: values that were sent earlier are too old and are thrown away. @param first nothing
-     * has been exchanged yet: values that have not arrived count as 0.
+     * Brings the ghosts of d up to date without waiting. @param begins true in the first call after an exchange that
+     * was waited for, and in the very first: values that were sent earlier are too old and are thrown away. @param
+     * first nothing has been exchanged yet: values that have not arrived count as 0.
      */
     void update_ghosts_loosely(bool begins, bool first)
     {

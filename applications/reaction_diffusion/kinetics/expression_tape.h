@@ -12,8 +12,9 @@
 namespace leopard::reaction_diffusion
 {
   /**
-   * What an instruction of a tape does with registers a and b; those from `negate` on have one argument. Truth is 1, and what is not 0 is true; `when` is b
-   * where a is true and 0 elsewhere, `unless` the other way round, so that their sum is a choice of which the other part may be infinite.
+   * What an instruction of a tape does with registers a and b; those from `negate` on have one argument. Truth is 1,
+   * and what is not 0 is true; `when` is b where a is true and 0 elsewhere, `unless` the other way round, so that their
+   * sum is a choice of which the other part may be infinite.
    */
   enum class Operation : std::uint8_t
   {
@@ -194,8 +195,9 @@ namespace leopard::reaction_diffusion
   }
 
   /**
-   * Some expressions in some variables as one straight-line program: instructions that each write a register of their own. The registers
-   * are the inputs, then the constants, then one for each instruction. Of any length; CompactTape is the form for GPU kernels.
+   * Some expressions in some variables as one straight-line program: instructions that each write a register of their
+   * own. The registers are the inputs, then the constants, then one for each instruction. Of any length; CompactTape is
+   * the form for GPU kernels.
    */
   struct ExpressionTape
   {
@@ -214,8 +216,9 @@ namespace leopard::reaction_diffusion
     unsigned int n_registers() const { return n_inputs + static_cast<unsigned int>(constants.size() + instructions.size()); }
 
     /**
-     * Evaluates all expressions at many points, a few points at a time, so that the cost of reading an instruction is shared and its
-     * arithmetic is vectorized. May be called by several threads at once; allocates at a thread's first call only.
+     * Evaluates all expressions at many points, a few points at a time, so that the cost of reading an instruction is
+     * shared and its arithmetic is vectorized. May be called by several threads at once; allocates at a thread's first
+     * call only.
      *
      * @param inputs host, n_points * n_inputs, the variables of a point side by side
      * @param values host, n_points * outputs.size(), the expressions of a point side by side; gets the results
@@ -228,7 +231,10 @@ namespace leopard::reaction_diffusion
   {
     static constexpr int max_instructions = 256, max_constants = 64, max_registers = 48, max_outputs = 42;
 
-    /** An operand below max_registers is a register, else constant a - max_registers. Registers are used again when their value is dead. */
+    /**
+     * An operand below max_registers is a register, else constant a - max_registers. Registers are used again when
+     * their value is dead.
+     */
     struct Instruction
     {
       Operation    operation;

@@ -13,10 +13,12 @@ namespace leopard::reaction_diffusion
 {
   // Reactions as functors, one definition for host and GPU. Each has
   //   n_species           the number of fields,
-  //   evaluate(u, r, j)   r_c = f_c(u) and, unless j is nullptr, j[c * n_species + d] = df_c/du_d, without the factor gamma,
+  //   evaluate(u, r, j)   r_c = f_c(u) and, unless j is nullptr, j[c * n_species + d] = df_c/du_d, without the factor
+  //   gamma,
   //   name, n_constants   what KineticsChoice::name calls it, and how many constants it has,
-  // and its constants as members, in the order in which KineticsChoice::constants lists them. All dimensionless. A new one is a struct and its place in the
-  // list CompiledKinetics. Reactions that have none are stepped as expressions (TapeKinetics): a functor is for those whose speed counts.
+  // and its constants as members, in the order in which KineticsChoice::constants lists them. All dimensionless. A new
+  // one is a struct and its place in the list CompiledKinetics. Reactions that have none are stepped as expressions
+  // (TapeKinetics): a functor is for those whose speed counts.
 
   /** Schnakenberg 1979 in the form of the thesis, equations (4.25), (4.26): f = a - u + u^2 v, g = b - u^2 v. */
   struct Schnakenberg
@@ -39,7 +41,10 @@ namespace leopard::reaction_diffusion
     }
   };
 
-  /** Gierer and Meinhardt 1972, in the form of Murray, Mathematical Biology II, section 2.2: f = a - b u + u^2 / (v (1 + K u^2)), g = u^2 - v. */
+  /**
+   * Gierer and Meinhardt 1972, in the form of Murray, Mathematical Biology II, section 2.2: f = a - b u + u^2 / (v (1 +
+   * K u^2)), g = u^2 - v.
+   */
   struct GiererMeinhardt
   {
     static constexpr const char *name      = "Gierer-Meinhardt";
@@ -81,7 +86,10 @@ namespace leopard::reaction_diffusion
     }
   };
 
-  /** Gray and Scott 1984 in the order of Pearson 1993, u the feed chemical, v the autocatalyst: f = -u v^2 + F (1 - u), g = u v^2 - (F + k) v. */
+  /**
+   * Gray and Scott 1984 in the order of Pearson 1993, u the feed chemical, v the autocatalyst: f = -u v^2 + F (1 - u),
+   * g = u v^2 - (F + k) v.
+   */
   struct GrayScott
   {
     static constexpr const char *name      = "Gray-Scott";
@@ -142,7 +150,10 @@ namespace leopard::reaction_diffusion
 
     /** Why these expressions cannot be stepped, in a sentence; empty if they can or the name is another. */
     std::string why_not() const;
-    /** @throws InvalidInput for a name that is not there, a wrong number of constants, constants that are not finite, or with why_not(). */
+    /**
+     * @throws InvalidInput for a name that is not there, a wrong number of constants, constants that are not finite, or
+     * with why_not().
+     */
     void validate() const;
     /** Of a valid choice. */
     int n_species() const { return name == "expressions" ? static_cast<int>(expressions.n_inputs) : 2; }
@@ -171,7 +182,10 @@ namespace leopard::reaction_diffusion
     }
   } // namespace internal
 
-  /** Calls visitor(functor) with the functor of the choice, which must be valid and of two species, and returns what that returns. @throws InvalidInput. */
+  /**
+   * Calls visitor(functor) with the functor of the choice, which must be valid and of two species, and returns what
+   * that returns. @throws InvalidInput.
+   */
   template <typename Visitor>
   auto with_two_species(const KineticsChoice &choice, const Visitor &visitor)
   {

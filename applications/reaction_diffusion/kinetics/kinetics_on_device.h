@@ -18,7 +18,10 @@ namespace leopard::reaction_diffusion
     const Kinetics kinetics;
   };
 
-  /** A tape is read instruction by instruction, and for that it is in device memory: kernels read their parameters fast only at places known beforehand. */
+  /**
+   * A tape is read instruction by instruction, and for that it is in device memory: kernels read their parameters fast
+   * only at places known beforehand.
+   */
   template <int N>
   struct KineticsOnDevice<TapeKinetics<N>>
   {

@@ -15,7 +15,10 @@ namespace leopard::reaction_diffusion
     const CompactTape *device_tape = nullptr; ///< what GPU code reads: a copy in device memory (see KineticsOnDevice)
 
     TapeKinetics() = default;
-    /** @param expressions in N inputs: f_1 ... f_N, then df_c/du_d at N + c * N + d. @throws InvalidInput for a tape that is too long. */
+    /**
+     * @param expressions in N inputs: f_1 ... f_N, then df_c/du_d at N + c * N + d. @throws InvalidInput for a tape
+     * that is too long.
+     */
     explicit TapeKinetics(const ExpressionTape &expressions)
       : tape(expressions, N)
     {

@@ -38,7 +38,10 @@ namespace leopard::reaction_diffusion
       return result;
     }
 
-    /** P_0: a node with all its neighbours where none of them is taken, then the nodes between join their nearest aggregate. */
+    /**
+     * P_0: a node with all its neighbours where none of them is taken, then the nodes between join their nearest
+     * aggregate.
+     */
     Matrix aggregates(const CrsMatrix &A)
     {
       constexpr int    none = -1;

@@ -21,14 +21,16 @@ namespace leopard::reaction_diffusion
   };
 
   /**
-   * The mesh and coarser levels by smoothed aggregation (Vanek, Mandel, Brezina, Computing 56 (1996) 179): aggregates P_0 are nodes with their neighbours,
+   * The mesh and coarser levels by smoothed aggregation (Vanek, Mandel, Brezina, Computing 56 (1996) 179): aggregates
+   * P_0 are nodes with their neighbours,
    *
    *   P = (I - omega D^-1 L) P_0,   omega = 4 / (3 lambda_max(D^-1 L)),   R = m_c^-1 P^T m,
    *   L_c = R L P,   m_c = P^T m,
    *
-   * where L = -laplace and m are the lumped masses, so that a level is again a MeshLaplacian and Jacobians can be formed there as on the mesh: 1 + dt L_c less
-   * the derivative of the reaction at R u. Down to some dozen nodes.
-   * @param with_coarser whether more than the mesh is wanted. @param ranks null: one rank; else levels are this rank's part of them.
+   * where L = -laplace and m are the lumped masses, so that a level is again a MeshLaplacian and Jacobians can be
+   * formed there as on the mesh: 1 + dt L_c less the derivative of the reaction at R u. Down to some dozen nodes.
+   * @param with_coarser whether more than the mesh is wanted. @param ranks null: one rank; else levels are this rank's
+   * part of them.
    */
   std::vector<MeshLevel> make_levels(const MeshLaplacian &mesh, bool with_coarser = true, const MeshRanks *ranks = nullptr);
 

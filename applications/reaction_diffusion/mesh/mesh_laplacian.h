@@ -11,7 +11,8 @@
 namespace leopard::reaction_diffusion
 {
   /**
-   * The Laplacian at the nodes of a mesh of any kind, with zero flux or none through its boundary, divided by the lumped mass m:
+   * The Laplacian at the nodes of a mesh of any kind, with zero flux or none through its boundary, divided by the
+   * lumped mass m:
    *
    *   (laplace u)_i = - sum_j matrix_ij u_j,   matrix_ij = K_ij / m_i,   K_ij = integral of grad phi_i . grad phi_j,
    *
@@ -26,8 +27,8 @@ namespace leopard::reaction_diffusion
 
     int n_nodes() const { return matrix.n_rows; }
     /**
-     * @throws InvalidInput for a matrix that is not valid or not square, rows that do not sum to zero up to rounding, weights that are not in (0, 1], or
-     * coordinates of another number of nodes.
+     * @throws InvalidInput for a matrix that is not valid or not square, rows that do not sum to zero up to rounding,
+     * weights that are not in (0, 1], or coordinates of another number of nodes.
      */
     void validate() const;
     /** The largest sum of the absolute values of a row's entries beside the diagonal. */

@@ -113,7 +113,10 @@ namespace leopard::reaction_diffusion
       return view;
     }
 
-    /** The rows that a rank has, in its numbers. @param own_only of the nodes of a whole level that it owns, others become empty. */
+    /**
+     * The rows that a rank has, in its numbers. @param own_only of the nodes of a whole level that it owns, others
+     * become empty.
+     */
     CrsMatrix rows_of(const CrsMatrix &A, const NodeView &rows, const NodeView &columns, int rank, bool own_only)
     {
       CrsMatrix result;

@@ -17,8 +17,8 @@ namespace leopard::reaction_diffusion
   {
   public:
     /**
-     * @param owner of each node the rank; each rank owns some. @param smallest_shared coarser levels with fewer nodes are whole on every rank: to compute there
-     * takes less time than to exchange values.
+     * @param owner of each node the rank; each rank owns some. @param smallest_shared coarser levels with fewer nodes
+     * are whole on every rank: to compute there takes less time than to exchange values.
      * @throws InvalidInput.
      */
     MeshRanks(std::vector<int> owner, int smallest_shared, int rank, int n_ranks, std::shared_ptr<SlabExchange> exchange);
@@ -35,8 +35,8 @@ namespace leopard::reaction_diffusion
 
   /**
    * What a rank exchanges with the others on a level. On a shared level (distributed, not whole on every rank) each
-   * rank numbers its own nodes first and then its ghosts: nodes of other ranks that its rows of the matrix or of the transfers read. All arrays are
-   * empty where there is one rank.
+   * rank numbers its own nodes first and then its ghosts: nodes of other ranks that its rows of the matrix or of the
+   * transfers read. All arrays are empty where there is one rank.
    */
   struct MeshPart
   {

@@ -111,8 +111,9 @@ namespace leopard::reaction_diffusion
     double excess = 0.; ///< the sum of the absolute values of the entries beside the diagonal, less the diagonal: 0 if none is positive
 
     /**
-     * What is added to the diagonal in sweeps, and its product with the old value to the right-hand side: with it Jacobi sweeps converge on A = 1 + s (-laplace)
-     * for every s > 0, since 2 D - A is dominant (l1-Jacobi: Baker, Falgout, Kolev, Yang, SIAM J. Sci. Comput. 33 (2011) 2864).
+     * What is added to the diagonal in sweeps, and its product with the old value to the right-hand side: with it
+     * Jacobi sweeps converge on A = 1 + s (-laplace) for every s > 0, since 2 D - A is dominant (l1-Jacobi: Baker,
+     * Falgout, Kolev, Yang, SIAM J. Sci. Comput. 33 (2011) 2864).
      */
     LEOPARD_HOST_DEVICE double damping() const { return 0.5 * excess; }
   };
@@ -183,21 +184,23 @@ namespace leopard::reaction_diffusion
   };
 
   /**
-   * The time loop without fields: schemes, Newton's test, error estimate, step sizes, stopping. Host threads, a persistent kernel and single-thread
-   * kernels between others run the same code:
+   * The time loop without fields: schemes, Newton's test, error estimate, step sizes, stopping. Host threads, a
+   * persistent kernel and single-thread kernels between others run the same code:
    *
    *   for (Action action = start(); action != Action::stop; action = next(sums)) sums = perform(action);
    *
-   * Fields are kept in four slots: level l, the solution l steps ago, is in slot (newest - l) mod 4, the new one in slot (newest + 1) mod 4, so that
-   * accepting a step moves nothing. With the scheme's numbers, divided by the lumped mass m,
+   * Fields are kept in four slots: level l, the solution l steps ago, is in slot (newest - l) mod 4, the new one in
+   * slot (newest + 1) mod 4, so that accepting a step moves nothing. With the scheme's numbers, divided by the lumped
+   * mass m,
    *
    *   G(u) = u - history[0] u_n - history[1] u_n-1 - implicit (diffusion_c laplace u_c + reaction_factor r_c(u)),
    *   J = dG/du,
    *
-   * where in the IMEX scheme r is taken at the old levels with weights `reaction`. On a domain that grows all is divided by 1 + dt dilution (dt: what implicit
-   * would be without growth), so that implicit = dt diffusion / (1 + dt dilution); diffusion_factor = diffusion and reaction_factor = 1 / diffusion are UniformGrowth::factors() at the new
-   * time. The first guess is the polynomial through as many old solutions as
-   * the error estimate needs (order + 1); the estimate compares it with the corrector (Milne's device): e = u - prediction, in the IMEX scheme plus
+   * where in the IMEX scheme r is taken at the old levels with weights `reaction`. On a domain that grows all is
+   * divided by 1 + dt dilution (dt: what implicit would be without growth), so that implicit = dt diffusion / (1 + dt
+   * dilution); diffusion_factor = diffusion and reaction_factor = 1 / diffusion are UniformGrowth::factors() at the new
+   * time. The first guess is the polynomial through as many old solutions as the error estimate needs (order + 1); the
+   * estimate compares it with the corrector (Milne's device): e = u - prediction, in the IMEX scheme plus
    * reaction_error times (the extrapolated reaction - r(u)). Every step does at least one Newton step.
    */
   struct Controller
@@ -239,7 +242,10 @@ namespace leopard::reaction_diffusion
     Totals      totals;
     StopReason  stop_reason = StopReason::none;
 
-    /** Of the row sums of |I - D^-1 A|, without reaction. @param diffusion_number, excess: implicit times the bounds above. */
+    /**
+     * Of the row sums of |I - D^-1 A|, without reaction. @param diffusion_number, excess: implicit times the bounds
+     * above.
+     */
     static LEOPARD_HOST_DEVICE double row_sum_bound(double diffusion_number, double excess)
     {
       return diffusion_number / (1. + diffusion_number - excess);
@@ -254,8 +260,9 @@ namespace leopard::reaction_diffusion
     static constexpr double largest_growth = 1.6;
 
     /**
-     * The largest step for which every asynchronous iteration converges on J: rho(|I - D^-1 J|) < 1 is certain where the rows are dominant, that is for
-     * 1/dt (order 1) or (1 + 2w) / (1 + w) / dt with w = dt / last_step (order 2) beyond a rate; infinite if the rate is not positive.
+     * The largest step for which every asynchronous iteration converges on J: rho(|I - D^-1 J|) < 1 is certain where
+     * the rows are dominant, that is for 1/dt (order 1) or (1 + 2w) / (1 + w) / dt with w = dt / last_step (order 2)
+     * beyond a rate; infinite if the rate is not positive.
      * @param rate Sums::row_rate, less the dilution. If it is not finite there is no such step, and the result is 0.
      */
     static LEOPARD_HOST_DEVICE double asynchronous_bound(double rate, int order, double last_step)
@@ -400,7 +407,8 @@ namespace leopard::reaction_diffusion
           history[0] /= divisor;
           history[1] /= divisor;
         }
-      // error: C y + d, d = implicit (extrapolated reaction - r), and u - prediction = (C + P) y + d; see error_factor()
+      // error: C y + d, d = implicit (extrapolated reaction - r), and u - prediction = (C + P) y + d; see
+      // error_factor()
       reaction_error = explicit_reaction() && n_levels > order ? (1. / error_factor() - 1.) * implicit : 0.;
     }
 
@@ -437,7 +445,10 @@ namespace leopard::reaction_diffusion
       return plan_correction();
     }
 
-    /** As many sweeps as should bring the residual to its goal, by the contraction seen last; or the reduction that cycles are to reach. */
+    /**
+     * As many sweeps as should bring the residual to its goal, by the contraction seen last; or the reduction that
+     * cycles are to reach.
+     */
     LEOPARD_HOST_DEVICE Action plan_correction()
     {
       const double enough = uses_multigrid ? 1e-3 : smallest_reduction; // a cycle is dear, a Newton step is not
@@ -521,7 +532,10 @@ namespace leopard::reaction_diffusion
       return accept(sums);
     }
 
-    /** The corrector's error is C y, the predictor's is P y with the same derivative y, so that the error is C/(C+P) times the difference. */
+    /**
+     * The corrector's error is C y, the predictor's is P y with the same derivative y, so that the error is C/(C+P)
+     * times the difference.
+     */
     LEOPARD_HOST_DEVICE double error_factor() const
     {
       double corrector = step_size, predictor = step_size + steps[0];

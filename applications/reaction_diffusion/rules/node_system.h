@@ -79,7 +79,10 @@ namespace leopard::reaction_diffusion
       return result;
     }
 
-    /** What the reaction contributes: factor r and factor dr/du, or in the IMEX scheme their extrapolation and no derivative. */
+    /**
+     * What the reaction contributes: factor r and factor dr/du, or in the IMEX scheme their extrapolation and no
+     * derivative.
+     */
     LEOPARD_HOST_DEVICE void reaction(const Scheme &s, const double *u, const double *u_n, const double *u_o, double *r, double *j) const
     {
       const double factor = gamma * s.reaction_factor;
@@ -181,7 +184,8 @@ namespace leopard::reaction_diffusion
     }
 
     /**
-     * What the sweeps multiply with, from the diagonal block D: its inverse; or, for fields relaxed alone, 1 / D_cc on the diagonal and
+     * What the sweeps multiply with, from the diagonal block D: its inverse; or, for fields relaxed alone, 1 / D_cc on
+     * the diagonal and
      * - D_cd / D_cc beside it.
      */
     LEOPARD_HOST_DEVICE void relaxation_matrix(const double *block, double *result) const
@@ -206,12 +210,15 @@ namespace leopard::reaction_diffusion
     }
 
     /**
-     * The diagonal block with which V-cycles on a mesh work: that of the Jacobian, D = 1 + implicit diffusion row.diagonal
-     * - j, with the reaction's derivative j replaced by a stable one. j_cc > 0 (a field that grows by itself) becomes 0; of
+     * The diagonal block with which V-cycles on a mesh work: that of the Jacobian, D = 1 + implicit diffusion
+     * row.diagonal
+     * - j, with the reaction's derivative j replaced by a stable one. j_cc > 0 (a field that grows by itself) becomes
+     *   0; of
      * two fields that further each other (j_cd j_dc > 0) so much is taken away that their decay outweighs it. With j
-     * itself, levels that are too coarse for the pattern's wavelength would have negative or vanishing eigenvalues; with
-     * the stable one relaxation smoothes on every level, however long the step. The difference concerns the few modes
-     * that grow, which GCR finds. For two fields the result is stable in the strict sense: trace <= 0, determinant >= 0.
+     * itself, levels that are too coarse for the pattern's wavelength would have negative or vanishing eigenvalues;
+     * with the stable one relaxation smoothes on every level, however long the step. The difference concerns the few
+     * modes that grow, which GCR finds. For two fields the result is stable in the strict sense: trace <= 0,
+     * determinant >= 0.
      */
     LEOPARD_HOST_DEVICE void stable_block(const double *block, double implicit, const NodeRow &row, double *result) const
     {
@@ -278,7 +285,10 @@ namespace leopard::reaction_diffusion
         }
     }
 
-    /** d of a node after it is relaxed: b is the right-hand side plus the neighbours' part; m the relaxation_matrix(); d the old values. */
+    /**
+     * d of a node after it is relaxed: b is the right-hand side plus the neighbours' part; m the relaxation_matrix(); d
+     * the old values.
+     */
     template <typename Number>
     static LEOPARD_HOST_DEVICE void relax(bool fields_together, Number omega, const Number *b, const Number *m, Number *d)
     {

@@ -22,9 +22,9 @@ namespace leopard::reaction_diffusion
   };
 
   /**
-   * Uniform growth of the domain: a point x of the mesh, the domain at time zero, is at L(t) x at time t. On the mesh the equations read
-   * du/dt = L^-2 D laplace u - dim (L'/L) u + r(u): Crampin, Gaffney, Maini, Bull. Math. Biol. 61 (1999) 1093, equations (12) and (13). Lengths and times
-   * are dimensionless.
+   * Uniform growth of the domain: a point x of the mesh, the domain at time zero, is at L(t) x at time t. On the mesh
+   * the equations read du/dt = L^-2 D laplace u - dim (L'/L) u + r(u): Crampin, Gaffney, Maini, Bull. Math. Biol. 61
+   * (1999) 1093, equations (12) and (13). Lengths and times are dimensionless.
    */
   struct UniformGrowth
   {

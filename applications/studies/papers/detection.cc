@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Silent errors: an unexpected delay of convergence gives them away (thesis, section 4.5, which proposes it and measures nothing).
+// Silent errors: an unexpected delay of convergence gives them away (thesis, section 4.5, which proposes it and
+// measures nothing).
 #include "fault_run.h"
 #include "faults.h"
 #include "sample_statistics.h"

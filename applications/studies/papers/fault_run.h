@@ -5,7 +5,10 @@
 
 namespace leopard::studies
 {
-  /** Components stop for a while: an iteration for A and one for A with these rows stopped (see stop_rows()), which take turns with the same x. */
+  /**
+   * Components stop for a while: an iteration for A and one for A with these rows stopped (see stop_rows()), which take
+   * turns with the same x.
+   */
   class FaultRun
   {
   public:

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A quarter of the components stops at iteration 10 and is taken up again later, or never (thesis, section 4.5, Figure 4.7, Table 4.7).
+// A quarter of the components stops at iteration 10 and is taken up again later, or never (thesis, section 4.5, Figure
+// 4.7, Table 4.7).
 #include "fault_run.h"
 #include "faults.h"
 #include "published.h"

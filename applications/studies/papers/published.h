@@ -7,8 +7,9 @@
 
 /**
  * @file
- * What the papers print. T: H. Anzt, Asynchronous and Multiprecision Linear Solvers, thesis, KIT 2012; J: Anzt, Tomov, Dongarra, Heuveline, A
- * block-asynchronous relaxation method for graphics processing units, 2013. Digits as printed, misprints included, which the comments name.
+ * What the papers print. T: H. Anzt, Asynchronous and Multiprecision Linear Solvers, thesis, KIT 2012; J: Anzt, Tomov,
+ * Dongarra, Heuveline, A block-asynchronous relaxation method for graphics processing units, 2013. Digits as printed,
+ * misprints included, which the comments name.
  */
 namespace leopard::studies::published
 {
@@ -19,13 +20,19 @@ namespace leopard::studies::published
     double mean, maximum, minimum, absolute_variation, relative_variation, variance, standard_deviation, standard_error;
   };
 
-  /** For "fv1" and "trefethen", else empty. The relative variation of Trefethen_2000 at 5 is misprinted; 9.7614e-02 follows from the others. */
+  /**
+   * For "fv1" and "trefethen", else empty. The relative variation of Trefethen_2000 at 5 is misprinted; 9.7614e-02
+   * follows from the others.
+   */
   const std::vector<Variation> &variation(const std::string &matrix);
 
   /** T Table 4.5: seconds for k = 1 to 9 (first index) and 100, 200, 300, 400, 500 global iterations of fv3. */
   extern const std::array<std::array<double, 5>, 9> seconds_of_local_iterations;
 
-  /** T Table 4.8: seconds a global iteration and of start-up, A318. The reduction for k = 5 is printed as 82 %; 76.6 % follows from the times. */
+  /**
+   * T Table 4.8: seconds a global iteration and of start-up, A318. The reduction for k = 5 is printed as 82 %; 76.6 %
+   * follows from the times.
+   */
   struct Storage
   {
     int    local_iterations;
@@ -33,14 +40,20 @@ namespace leopard::studies::published
   };
   extern const std::array<Storage, 2> storage;
 
-  /** T Table 4.9: local iterations, summed over the blocks, of a global iteration. Async-(5) is 5 (blocks - 1): the last block is not counted. */
+  /**
+   * T Table 4.9: local iterations, summed over the blocks, of a global iteration. Async-(5) is 5 (blocks - 1): the last
+   * block is not counted.
+   */
   struct ThetaUpdates
   {
     int block_size, n_blocks, theta_dependent, uniform;
   };
   extern const std::array<ThetaUpdates, 5> theta_updates;
 
-  /** T Table 4.7, J Table 6: extra computation time in percent when 25 % of the components are taken up again after 10, 20, 30 iterations. */
+  /**
+   * T Table 4.7, J Table 6: extra computation time in percent when 25 % of the components are taken up again after 10,
+   * 20, 30 iterations.
+   */
   struct Recovery
   {
     const char           *matrix;
@@ -49,9 +62,10 @@ namespace leopard::studies::published
   extern const std::array<Recovery, 3> recovery;
 
   /**
-   * T Table 4.11: seconds of the smoother until the multigrid method has converged, two smoothing steps before and after the coarse correction, for n =
-   * 10^4, 10^5, 10^6, 10^7 unknowns in 1D. The heads are printed 10e+3, 10e+5, 10e+6, 10e+7k; all times of Gauss-Seidel grow by 7 to 11 from column
-   * to column, so that the sizes must be ten times as large each.
+   * T Table 4.11: seconds of the smoother until the multigrid method has converged, two smoothing steps before and
+   * after the coarse correction, for n = 10^4, 10^5, 10^6, 10^7 unknowns in 1D. The heads are printed 10e+3, 10e+5,
+   * 10e+6, 10e+7k; all times of Gauss-Seidel grow by 7 to 11 from column to column, so that the sizes must be ten times
+   * as large each.
    */
   struct SmootherSeconds
   {
@@ -60,7 +74,10 @@ namespace leopard::studies::published
   };
   extern const std::array<SmootherSeconds, 4> smoother_seconds;
 
-  /** T section 4.11.2.2, Figure 4.30: smoothing steps that gave the smallest time for n = 10^7, 10 levels; a: smaller, b: larger condition number. */
+  /**
+   * T section 4.11.2.2, Figure 4.30: smoothing steps that gave the smallest time for n = 10^7, 10 levels; a: smaller,
+   * b: larger condition number.
+   */
   struct BestSteps
   {
     int gauss_seidel, async;

@@ -5,7 +5,10 @@
 
 namespace leopard::studies
 {
-  /** What the thesis tabulates over runs (Tables 4.1 to 4.4), in the units of the sample; relative_variation is dimensionless. */
+  /**
+   * What the thesis tabulates over runs (Tables 4.1 to 4.4), in the units of the sample; relative_variation is
+   * dimensionless.
+   */
   struct Statistics
   {
     int    n    = 0;
@@ -20,12 +23,14 @@ namespace leopard::studies
   /** @throws InvalidInput without samples. */
   Statistics statistics(const std::vector<double> &samples);
 
-  /** The middle one of the sorted samples, of an even number the upper of the two. @throws InvalidInput without samples. */
+  /**
+   * The middle one of the sorted samples, of an even number the upper of the two. @throws InvalidInput without samples.
+   */
   double median(std::vector<double> samples);
 
   /**
-   * The value below which the part p in [0, 1] of the samples lies, interpolated between two of them (Hyndman and Fan 1996, type 7): 0.25, 0.5, 0.75 are the
-   * quartiles. @throws InvalidInput without samples.
+   * The value below which the part p in [0, 1] of the samples lies, interpolated between two of them (Hyndman and Fan
+   * 1996, type 7): 0.25, 0.5, 0.75 are the quartiles. @throws InvalidInput without samples.
    */
   double quantile(std::vector<double> samples, double p);
 

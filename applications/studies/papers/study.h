@@ -47,8 +47,9 @@ namespace leopard::studies
   };
 
   /**
-   * "trefethen" (of order 2000) and "trefethen-N", "five-point-N" (N x N nodes, delta = 0.01) are generated; any other NAME is read from
-   * NAME.mtx.gz, NAME.mtx or NAME_reconstructed.mtx.gz in the folder. @throws InvalidInput saying where it was looked for.
+   * "trefethen" (of order 2000) and "trefethen-N", "five-point-N" (N x N nodes, delta = 0.01) are generated; any other
+   * NAME is read from NAME.mtx.gz, NAME.mtx or NAME_reconstructed.mtx.gz in the folder. @throws InvalidInput saying
+   * where it was looked for.
    */
   Problem load_problem(const std::string &name, const Settings &settings);
 
@@ -59,8 +60,8 @@ namespace leopard::studies
   BlockAsyncOptions async(const Settings &settings, int block_size, int local_iterations);
 
   /**
-   * For statistics over runs: where the chaotic schedule is always the same, on one thread, the replay schedule takes its place, whose random
-   * numbers go on from run to run.
+   * For statistics over runs: where the chaotic schedule is always the same, on one thread, the replay schedule takes
+   * its place, whose random numbers go on from run to run.
    */
   std::unique_ptr<BlockAsync> make_varying(const CrsMatrix &A, BlockAsyncOptions options, const Settings &settings);
 
@@ -107,7 +108,9 @@ namespace leopard::studies
     double iterations_needed() const;
   };
 
-  /** From x = 0 to a relative residual. Tests after each of the first 50 iterations, then every fiftieth of those done. */
+  /**
+   * From x = 0 to a relative residual. Tests after each of the first 50 iterations, then every fiftieth of those done.
+   */
   Reached reach(Experiment &experiment, double tolerance, int max_iterations, bool with_time = true);
 
   double now(); ///< seconds

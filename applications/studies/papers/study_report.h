@@ -52,10 +52,15 @@ namespace leopard::studies
     void finding(const std::string &source, const std::string &claim, bool holds, const std::string &measured);
     /** The same where nothing could be decided, and why not. */
     void undecided(const std::string &source, const std::string &claim, const std::string &why);
-    /** finding(), or undecided() if there is a reason why the claim could not have failed. @param why_not empty: none. */
+    /**
+     * finding(), or undecided() if there is a reason why the claim could not have failed. @param why_not empty: none.
+     */
     void decide(const std::string &source, const std::string &claim, bool holds, const std::string &measured, const std::string &why_not);
 
-    /** The findings, a sentence each: "finding of the paper (source): ... holds: measured ...". @throws Error if the file could not be written. */
+    /**
+     * The findings, a sentence each: "finding of the paper (source): ... holds: measured ...". @throws Error if the
+     * file could not be written.
+     */
     void finish();
 
   private:

@@ -94,7 +94,10 @@ namespace leopard::studies
       return row;
     }
 
-    /** By how many percent the residual's logarithm falls faster than with k everywhere, in the mean over the block sizes. */
+    /**
+     * By how many percent the residual's logarithm falls faster than with k everywhere, in the mean over the block
+     * sizes.
+     */
     double gain(const std::vector<Row> &rows, Reached Row::*which)
     {
       double sum = 0.;

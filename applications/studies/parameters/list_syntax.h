@@ -15,7 +15,8 @@ namespace leopard
   };
 
   /**
-   * The parts of a list, without blanks at their ends; commas inside round and square brackets separate nothing. An empty text has no parts.
+   * The parts of a list, without blanks at their ends; commas inside round and square brackets separate nothing. An
+   * empty text has no parts.
    * @param entry "Section/Entry", for messages. @throws Error for brackets that do not match and for empty parts.
    */
   std::vector<std::string> split_list(const std::string &entry, const std::string &text);

@@ -25,7 +25,8 @@ namespace leopard
   };
 
   /**
-   * Section "Smoother study". A study runs all combinations of the lists, in each of its cases. Numbers are dimensionless.
+   * Section "Smoother study". A study runs all combinations of the lists, in each of its cases. Numbers are
+   * dimensionless.
    */
   struct SmootherStudyParameters
   {
@@ -54,10 +55,16 @@ namespace leopard
     /** @throws Error for lists and choices that cannot be used. */
     void read(dealii::ParameterHandler &prm);
 
-    /** Checks a case against its problem and mesh. @throws Error for what contradicts, and for more levels than there are. */
+    /**
+     * Checks a case against its problem and mesh. @throws Error for what contradicts, and for more levels than there
+     * are.
+     */
     void check(const Problem &problem, const MeshParameters &mesh) const;
 
-    /** Replaces the backend "automatic". @return one line that says what was chosen and why. @throws DeviceError if cuda cannot be had. */
+    /**
+     * Replaces the backend "automatic". @return one line that says what was chosen and why. @throws DeviceError if cuda
+     * cannot be had.
+     */
     std::string choose_backend();
 
     /** Global refinements of the meshes, additional ones included. */

@@ -26,19 +26,22 @@ namespace leopard
   };
 
   /**
-   * Geometric multigrid for A x = b with a stencil on several ranks, one GPU (or the host's threads) each; see Multigrid, SlabPartition and SlabOperations.
-   * Vectors are the rank's planes [first_plane(), first_plane() + n_own_planes()) of the grid, without ghosts, in multigrid().memory_space(). All functions of
-   * multigrid() are collective; norms are those of all ranks.
+   * Geometric multigrid for A x = b with a stencil on several ranks, one GPU (or the host's threads) each; see
+   * Multigrid, SlabPartition and SlabOperations. Vectors are the rank's planes [first_plane(), first_plane() +
+   * n_own_planes()) of the grid, without ghosts, in multigrid().memory_space(). All functions of multigrid() are
+   * collective; norms are those of all ranks.
    *
-   * On the GPUs of one host kernels write ghost planes into the neighbours' memory (CUDA inter-process handles), and a cycle is one CUDA graph a rank; where
-   * that is not possible they travel by MPI through host memory, and description() says so and why.
+   * On the GPUs of one host kernels write ghost planes into the neighbours' memory (CUDA inter-process handles), and a
+   * cycle is one CUDA graph a rank; where that is not possible they travel by MPI through host memory, and
+   * description() says so and why.
    */
   class DistributedStencilMultigrid
   {
   public:
     /**
      * Collective.
-     * @param whole the stencil on the grid of all ranks, with a constant diagonal. @param own_diagonal empty, or the diagonal entries of the rank's rows (see rows()).
+     * @param whole the stencil on the grid of all ranks, with a constant diagonal. @param own_diagonal empty, or the
+     * diagonal entries of the rank's rows (see rows()).
      * @param n_levels 0: as Multigrid chooses for one rank.
      * @throws InvalidInput, DeviceError.
      */

@@ -35,9 +35,9 @@ namespace leopard
       flag_loose_gathered = flag_gathered + max_ranks ///< likewise
     };
 
-    // Exchange n of those that are waited for uses buffer n % 2: a rank that has its neighbour's planes of exchange n may
-    // send those of exchange n + 1 while the neighbour still copies those of n, but not those of n + 2. Exchanges without
-    // waiting have one buffer a side: planes that are read there may mix several iterations.
+    // Exchange n of those that are waited for uses buffer n % 2: a rank that has its neighbour's planes of exchange n
+    // may send those of exchange n + 1 while the neighbour still copies those of n, but not those of n + 2. Exchanges
+    // without waiting have one buffer a side: planes that are read there may mix several iterations.
     enum Mail
     {
       mail_from_below  = 0,
@@ -95,8 +95,9 @@ namespace leopard
     }
 
     /**
-     * Counts the thread blocks that have come here. Called by all threads; true in the first thread of the last block. What all blocks wrote before happens
-     * before what it does next: its raise() releases their writes to other GPUs, too, and is the only fence beyond this GPU, each of which costs a microsecond.
+     * Counts the thread blocks that have come here. Called by all threads; true in the first thread of the last block.
+     * What all blocks wrote before happens before what it does next: its raise() releases their writes to other GPUs,
+     * too, and is the only fence beyond this GPU, each of which costs a microsecond.
      */
     __device__ inline bool last_to_come(unsigned int *counter)
     {
@@ -115,7 +116,9 @@ namespace leopard
         }
     }
 
-    /** put(i, get(i)) for all i < n by all threads of the grid, with several values of a thread on their way at once. */
+    /**
+     * put(i, get(i)) for all i < n by all threads of the grid, with several values of a thread on their way at once.
+     */
     template <typename Get, typename Put>
     __device__ void move(int n, const Get &get, const Put &put)
     {

@@ -12,12 +12,14 @@ namespace leopard
   using AllGather = std::function<void(const void *own, std::size_t n_bytes, void *all)>;
 
   /**
-   * The exchange between GPUs of one host, one rank each (or several ranks on one GPU): each rank lends its neighbours a mailbox in its device memory (CUDA
-   * inter-process memory handles), kernels write planes into the neighbour's mailbox, over NVLink where there is one, and raise a flag there; the neighbour's kernel
-   * waits for the flag and copies the planes to the ghosts. Everything is queued; a CUDA graph can hold it. A rank that waits for longer than some
-   * minutes, since another one has died, ends with a DeviceError at its next call.
+   * The exchange between GPUs of one host, one rank each (or several ranks on one GPU): each rank lends its neighbours
+   * a mailbox in its device memory (CUDA inter-process memory handles), kernels write planes into the neighbour's
+   * mailbox, over NVLink where there is one, and raise a flag there; the neighbour's kernel waits for the flag and
+   * copies the planes to the ghosts. Everything is queued; a CUDA graph can hold it. A rank that waits for longer than
+   * some minutes, since another one has died, ends with a DeviceError at its next call.
    *
-   * Collective. @param largest_plane values a plane, all fields together, at most; @param largest_vector values of gather() and gather_loosely() at most;
+   * Collective. @param largest_plane values a plane, all fields together, at most; @param largest_vector values of
+   * gather() and gather_loosely() at most;
    * @param why_not set, on all ranks alike, where a GPU cannot write into another one's memory. @return null then.
    * @throws DeviceError.
    */

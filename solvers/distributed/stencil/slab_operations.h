@@ -10,7 +10,10 @@
 
 namespace leopard
 {
-  /** What SlabOperations is put together from; the operations of slabs and of the gathered levels are those of one process. */
+  /**
+   * What SlabOperations is put together from; the operations of slabs and of the gathered levels are those of one
+   * process.
+   */
   struct SlabParts
   {
     using Number = std::function<double(double)>;
@@ -21,13 +24,15 @@ namespace leopard
   };
 
   /**
-   * A multigrid cycle on several ranks with a slab of each distributed level, and the coarser levels gathered: they are whole on every rank, and each does the same
-   * there. The work is that of the operations of one process; this class knows when ghost planes have to be brought up to date:
-   *   before each smoothing iteration, but for the first one after x = 0 or after a correction, which is applied to the ghost planes too,
+   * A multigrid cycle on several ranks with a slab of each distributed level, and the coarser levels gathered: they are
+   * whole on every rank, and each does the same there. The work is that of the operations of one process; this class
+   * knows when ghost planes have to be brought up to date:
+   *   before each smoothing iteration, but for the first one after x = 0 or after a correction, which is applied to the
+   *   ghost planes too,
    *   before a restriction, whose residual is computed in a ghost plane above instead of being exchanged,
    *   before a correction, those of the coarser level.
-   * All exchanges wait, but if loose for those between two iterations of the same smoothing: there a block takes what has arrived.
-   * Norms are those of all ranks.
+   * All exchanges wait, but if loose for those between two iterations of the same smoothing: there a block takes what
+   * has arrived. Norms are those of all ranks.
    */
   class SlabOperations : public Multigrid::Operations
   {
@@ -90,7 +95,10 @@ namespace leopard
     const int                              iterations_per_step;
     const bool                             smooths_afterwards, loose;
     const int                              n_gathered; ///< levels; the finest of them is also level 0 of the slabs
-    /** A level of the slabs: whether its ghost planes are. On the finest level, whose x can be another one in each cycle, only from a correction to the smoothing. */
+    /**
+     * A level of the slabs: whether its ghost planes are. On the finest level, whose x can be another one in each
+     * cycle, only from a correction to the smoothing.
+     */
     std::vector<bool> current;
   };
 } // namespace leopard

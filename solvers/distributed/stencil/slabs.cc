@@ -63,7 +63,8 @@ namespace leopard
     }
 
     /**
-     * The slab of the next coarser grid: with its ghost plane above as a plane like the others the finer one is a grid that coarsen() knows.
+     * The slab of the next coarser grid: with its ghost plane above as a plane like the others the finer one is a grid
+     * that coarsen() knows.
      * @param last_interval of the whole coarser grid in the direction of the slabs.
      */
     StencilGrid coarsen_slab(StencilGrid fine, int direction, double last_interval, const ShiftDown &shift_down)

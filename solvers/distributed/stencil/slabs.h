@@ -9,18 +9,21 @@
 namespace leopard
 {
   /**
-   * Who owns which planes of which level, for geometric multigrid with a stencil on several ranks. Planes are those of the last direction: of constant z, in two
-   * dimensions lines of constant y. Coarse plane i stands at fine plane 2 i + 1 (see StencilGrid), and the owner of coarse planes [a, b) owns fine planes [2 a, 2 b),
-   * the last rank all that are left: a rank needs one ghost plane below and two above, and restriction and interpolation need no others.
+   * Who owns which planes of which level, for geometric multigrid with a stencil on several ranks. Planes are those of
+   * the last direction: of constant z, in two dimensions lines of constant y. Coarse plane i stands at fine plane 2 i +
+   * 1 (see StencilGrid), and the owner of coarse planes [a, b) owns fine planes [2 a, 2 b), the last rank all that are
+   * left: a rank needs one ghost plane below and two above, and restriction and interpolation need no others.
    *
-   * Levels are distributed from the finest one on down to the last one with more than gather_below unknowns. The next coarser one is the first gathered level,
-   * which each rank has whole; its planes are shared out evenly, and that decides what is owned on the finer ones.
+   * Levels are distributed from the finest one on down to the last one with more than gather_below unknowns. The next
+   * coarser one is the first gathered level, which each rank has whole; its planes are shared out evenly, and that
+   * decides what is owned on the finer ones.
    */
   struct SlabPartition
   {
     /**
      * @param whole the grid of all ranks; its diagonal is not looked at. @param gather_below unknowns.
-     * @throws InvalidInput if there are not at least two planes a rank on the first gathered level, or only one direction has more than one node.
+     * @throws InvalidInput if there are not at least two planes a rank on the first gathered level, or only one
+     * direction has more than one node.
      */
     SlabPartition(const Stencil &whole, int n_ranks, int gather_below);
 
@@ -37,7 +40,10 @@ namespace leopard
     std::vector<std::vector<int>>   offsets;
   };
 
-  /** Collective: values of a rank's lowest plane go to the rank below, and those of the rank above are returned (empty on the last rank). */
+  /**
+   * Collective: values of a rank's lowest plane go to the rank below, and those of the rank above are returned (empty
+   * on the last rank).
+   */
   using ShiftDown = std::function<std::vector<double>(const std::vector<double> &lowest_plane)>;
   /** Collective: what all ranks have, rank after rank. */
   using Concatenate = std::function<std::vector<double>(const std::vector<double> &own)>;
@@ -50,9 +56,10 @@ namespace leopard
   };
 
   /**
-   * The rank's slab of each distributed level and the whole first gathered one, by coarsen(). Collective if own_diagonal is not empty or the diagonal varies on
-   * coarser levels (it does where last_interval is not 1).
-   * @param own_diagonal entries of the finest level's rows that the rank owns, or empty: the stencil's central coefficient.
+   * The rank's slab of each distributed level and the whole first gathered one, by coarsen(). Collective if
+   * own_diagonal is not empty or the diagonal varies on coarser levels (it does where last_interval is not 1).
+   * @param own_diagonal entries of the finest level's rows that the rank owns, or empty: the stencil's central
+   * coefficient.
    * @throws InvalidInput for a wrong number of them.
    */
   SlabGrids make_slab_grids(const Stencil             &whole,

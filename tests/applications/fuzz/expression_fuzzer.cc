@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Feeds any text to the readers of expressions: the symbolic one of free kinetics (differentiated, compiled to tapes, evaluated), the one of sources and
-// boundary values (muParser), constants, and lists of boundary values. The first byte says which. For libFuzzer.
+// Feeds any text to the readers of expressions: the symbolic one of free kinetics (differentiated, compiled to tapes,
+// evaluated), the one of sources and boundary values (muParser), constants, and lists of boundary values. The first
+// byte says which. For libFuzzer.
 #include "fuzz.h"
 
 #include <applications/problems/expression.h>
@@ -29,7 +30,8 @@ namespace
       for (int i = 0; i < 2; ++i) // the bits, as NaN is not equal to itself
         fuzz::require(std::memcmp(values + 2 * p + i, both + 6 * p + i, sizeof(double)) == 0 || values[2 * p + i] != values[2 * p + i],
                       "the same value from the tape of values and that of all");
-    // GiNaC's order of operands varies from run to run, and with it the rounding: what is finite stays so, near the origin at least
+    // GiNaC's order of operands varies from run to run, and with it the rounding: what is finite stays so, near the
+    // origin at least
     const auto once_more = differentiate({{"Reaction u", text}, {"Reaction v", "a*u - v"}}, variables, constants);
     fuzz::require(once_more.both.outputs.size() == result.both.outputs.size(), "as many outputs when it is differentiated again");
   }

@@ -26,7 +26,10 @@ namespace fuzz
     std::abort();
   }
 
-  /** @return whether f() accepts what it is given; it may refuse it with an Error that says something, and may throw nothing else. */
+  /**
+   * @return whether f() accepts what it is given; it may refuse it with an Error that says something, and may throw
+   * nothing else.
+   */
   template <typename Function>
   bool accepts(const Function &f)
   {

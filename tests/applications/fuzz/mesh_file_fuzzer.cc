@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Feeds any text to the check of mesh files (MSH 2.2 and 4.1). Of what it accepts deal.II makes a mesh, which is refined: deal.II may refuse it with an exception,
-// but must not crash, and the mesh has cells with a finite measure. The first byte says whether the mesh is one in the plane, of a surface or of a
-// body. deal.II and p4est are not compiled with the fuzzer's instrumentation. For libFuzzer.
+// Feeds any text to the check of mesh files (MSH 2.2 and 4.1). Of what it accepts deal.II makes a mesh, which is
+// refined: deal.II may refuse it with an exception, but must not crash, and the mesh has cells with a finite measure.
+// The first byte says whether the mesh is one in the plane, of a surface or of a body. deal.II and p4est are not
+// compiled with the fuzzer's instrumentation. For libFuzzer.
 #include "fuzz.h"
 
 #include <applications/discretization/gmsh_file.h>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Feeds any bytes to the reader of parameter files, with an entry of each kind declared: a file, and after bytes 0 the overrides of a command line. What is
-// accepted must, printed, be read as the same again. The lists of studies are read from the same bytes. For libFuzzer.
+// Feeds any bytes to the reader of parameter files, with an entry of each kind declared: a file, and after bytes 0 the
+// overrides of a command line. What is accepted must, printed, be read as the same again. The lists of studies are read
+// from the same bytes. For libFuzzer.
 #include "fuzz.h"
 
 #include <applications/base/entry_documentation.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Feeds any bytes to the reader of tuned choices (leopard-solve --choice): they are refused with an Error, or are options that can be written and read again
-// as the same. For libFuzzer.
+// Feeds any bytes to the reader of tuned choices (leopard-solve --choice): they are refused with an Error, or are
+// options that can be written and read again as the same. For libFuzzer.
 #include <solvers/base/errors.h>
 #include <solvers/block_async/tune.h>
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Feeds any bytes to the Matrix Market reader, as a matrix and as a vector, plain, compressed and damaged: they are refused with an Error, or give a
-// consistent result, the same from a compressed file as from memory. For libFuzzer. The last byte says which length a vector should have and what is damaged.
+// Feeds any bytes to the Matrix Market reader, as a matrix and as a vector, plain, compressed and damaged: they are
+// refused with an Error, or give a consistent result, the same from a compressed file as from memory. For libFuzzer.
+// The last byte says which length a vector should have and what is damaged.
 #include <solvers/base/errors.h>
 #include <solvers/matrix/matrix_market.h>
 

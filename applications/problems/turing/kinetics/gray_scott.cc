@@ -6,9 +6,9 @@ namespace leopard
   namespace
   {
     /**
-     * Gray and Scott 1984; Pearson, Science 261 (1993) 189, equations (2), in his letters: u is the feed chemical (the substrate), v the
-     * autocatalyst (the activator). The homogeneous state (1, 0) is stable, so patterns start from a perturbed patch. He has the diffusion
-     * coefficients 2e-5 and 1e-5 on a square of 2.5 x 2.5.
+     * Gray and Scott 1984; Pearson, Science 261 (1993) 189, equations (2), in his letters: u is the feed chemical (the
+     * substrate), v the autocatalyst (the activator). The homogeneous state (1, 0) is stable, so patterns start from a
+     * perturbed patch. He has the diffusion coefficients 2e-5 and 1e-5 on a square of 2.5 x 2.5.
      */
     struct GrayScott : BuiltInKinetics
     {

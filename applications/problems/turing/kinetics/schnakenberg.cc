@@ -5,7 +5,9 @@ namespace leopard
 {
   namespace
   {
-    /** Schnakenberg 1979 in the form of the thesis, equations (4.25), (4.26), where a and b are called alpha and beta. */
+    /**
+     * Schnakenberg 1979 in the form of the thesis, equations (4.25), (4.26), where a and b are called alpha and beta.
+     */
     struct Schnakenberg : BuiltInKinetics
     {
       Schnakenberg()
