@@ -20,6 +20,7 @@ FOREIGN = re.compile(r"^(deal\.II/|mpi\.h$|Epetra|Trilinos|ml_|Ifpack|Amesos|Teu
 CUDA_CONDITION = re.compile(r"^\s*#\s*(if|ifdef|ifndef|elif)\b.*(CUDA|NVCC)")
 MAX_LINES = 600
 COMMENT_COLUMNS = 120  # of lines that are comment only; tables may be wider
+COMMENT = re.compile(r"\s*(//|/\*|\*( |/|$))(?!\s*\|)")
 # The rooms of the house, from the ground up: a room uses those before it. What lies in a room's own folders belongs to it, unless they are rooms.
 ROOMS = (
     "solvers/base", "solvers/device", "solvers/matrix", "solvers/exchange", "solvers/relaxation", "solvers/block_async", "solvers/krylov",
@@ -134,6 +135,9 @@ def files(root):
             yield f"{name}:1: the first line is not the SPDX line"
         if path.suffix in (".h", ".cuh") and "#pragma once" not in lines[:4]:
             yield f"{name}:2: #pragma once is missing"
+        for number, line in enumerate(lines, 1):
+            if len(line) > COMMENT_COLUMNS and COMMENT.match(line):
+                yield f"{name}:{number}: a comment of {len(line)} columns; at most {COMMENT_COLUMNS}: scripts/wrap_comments wraps it"
         if len(lines) > MAX_LINES:
             yield f"{name}: {len(lines)} lines; at most {MAX_LINES}, it wants splitting"
 

@@ -88,6 +88,10 @@ class Rules(unittest.TestCase):
         self.assertEqual(len(self.violations(rules.files, "solvers/a.cc", "int i;\n")), 1)
         self.assertEqual(len(self.violations(rules.files, "solvers/a.h", SPDX)), 1)
         self.assertEqual(len(self.violations(rules.files, "solvers/a.cc", SPDX + "\n" * 700)), 1)
+        for line in ("// ", "  /** ", "   * "):
+            self.assertEqual(len(self.violations(rules.files, "solvers/a.cc", SPDX + line + "word " * 22 + "\n")), 0, line)
+            self.assertEqual(len(self.violations(rules.files, "solvers/a.cc", SPDX + line + "word " * 24 + "\n")), 1, line)
+        self.assertEqual(self.violations(rules.files, "solvers/a.cc", SPDX + "int i; // " + "word " * 24 + "\n   * | " + "word " * 24 + "\n"), [])
         self.assertEqual(self.violations(rules.files, "solvers/a.cc", SPDX), [])
 
     def test_long_comments_are_wrapped(self):
