@@ -359,7 +359,10 @@ namespace leopard::reaction_diffusion
     EXPECT_EQ(stepper.step_number(), 0);
   }
 
-  /** Near a solution the first guess is nearly one, and to solve as if it were far from any would take five times the sweeps. */
+  /**
+   * Near a solution the first guess is nearly one, and to solve as if it were far from any would take five times the
+   * sweeps.
+   */
   TEST_P(ReactionDiffusionSteps, TinyStepsTakeTwoSweeps)
   {
     if (GetParam() == Backend::reference)
