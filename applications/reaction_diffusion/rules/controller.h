@@ -25,8 +25,7 @@ namespace leopard::reaction_diffusion
    *   for (Action action = start(); action != Action::stop; action = next(sums)) sums = perform(action);
    *
    * Fields are kept in four slots: level l, the solution l steps ago, is in slot (newest - l) mod 4, the new one in
-   * slot (newest + 1) mod 4, so that accepting a step moves nothing. With the scheme's numbers, divided by the lumped
-   * mass m,
+   * slot (newest + 1) mod 4, so that accepting a step moves nothing. Divided by the lumped mass m,
    *
    *   G(u) = u - history[0] u_n - history[1] u_n-1 - implicit (diffusion_c laplace u_c + reaction_factor r_c(u)),
    *   J = dG/du,
@@ -77,10 +76,7 @@ namespace leopard::reaction_diffusion
     Totals      totals;
     StopReason  stop_reason = StopReason::none;
 
-    /**
-     * Of the row sums of |I - D^-1 A|, without reaction. @param diffusion_number, excess: implicit times the bounds
-     * above.
-     */
+    /** Of the row sums of |I - D^-1 A| without reaction. @param diffusion_number, excess implicit times the bounds. */
     static LEOPARD_HOST_DEVICE double row_sum_bound(double diffusion_number, double excess)
     {
       return diffusion_number / (1. + diffusion_number - excess);
@@ -368,8 +364,7 @@ namespace leopard::reaction_diffusion
     }
 
     /**
-     * The corrector's error is C y, the predictor's is P y with the same derivative y, so that the error is C/(C+P)
-     * times the difference.
+     * The corrector's error is C y, the predictor's P y, y the same derivative: C/(C+P) of the difference is the error.
      */
     LEOPARD_HOST_DEVICE double error_factor() const
     {
