@@ -2,9 +2,9 @@
 #include "parameter_file.h"
 
 #include "entry_documentation.h"
-#include "similar.h"
 
 #include <solvers/base/errors.h>
+#include <solvers/base/words.h>
 
 #include <deal.II/base/parameter_handler.h>
 #include <deal.II/base/utilities.h>
@@ -32,10 +32,7 @@ namespace leopard
 
     std::string join(const Path &path)
     {
-      std::string text;
-      for (const std::string &part : path)
-        text += (text.empty() ? "" : "/") + part;
-      return text;
+      return joined(path, "/");
     }
 
     using Report = std::function<void(const std::string &where, const std::string &what)>;

@@ -3,8 +3,8 @@
 
 #include "list_syntax.h"
 
-#include <applications/base/similar.h>
 #include <solvers/base/errors.h>
+#include <solvers/base/words.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -118,14 +118,6 @@ namespace leopard
            s.options.chebyshev.lambda_max = v.number();
          }}};
       return all;
-    }
-
-    std::string joined(const std::vector<std::string> &words)
-    {
-      std::string text;
-      for (const std::string &word : words)
-        text += (text.empty() ? "" : ", ") + word;
-      return text;
     }
   } // namespace
 

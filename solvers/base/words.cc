@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "similar.h"
+#include "words.h"
 
 #include <algorithm>
 #include <cctype>
@@ -39,6 +39,14 @@ namespace leopard
           best_distance = distance;
         }
     return best;
+  }
+
+  std::string joined(const std::vector<std::string> &words, const std::string &separator, const std::string &last_separator)
+  {
+    std::string text;
+    for (std::size_t i = 0; i < words.size(); ++i)
+      text += (i == 0 ? "" : i + 1 < words.size() || last_separator.empty() ? separator : last_separator) + words[i];
+    return text;
   }
 
   std::string did_you_mean(const std::string &word, const std::vector<std::string> &words)

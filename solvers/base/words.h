@@ -12,6 +12,9 @@ namespace leopard
    */
   std::string most_similar(const std::string &word, const std::vector<std::string> &words);
 
+  /** "a, b, c", or with the last separator " and " "a, b and c". */
+  std::string joined(const std::vector<std::string> &words, const std::string &separator = ", ", const std::string &last_separator = "");
+
   /** "; did you mean 'WORD'?" for messages on unknown names; empty if none resembles it. */
   std::string did_you_mean(const std::string &word, const std::vector<std::string> &words);
 } // namespace leopard
