@@ -159,7 +159,7 @@ namespace leopard
       }
     form = found->deviation == 0. ? "stencil, equal to the matrix" : "stencil, equal to the matrix up to " + format("%.1e", found->deviation);
     const SmootherOptions &smoother = wanted.options.smoother;
-    if (smoother.method == "async" &&
+    if (parameters.smoother().has_blocks &&
         (smoother.block_async.block_size != BlockAsyncOptions().block_size || smoother.block_shape != BlockShape::tiles))
       form += " (with tiles of its own: 'Linear solver/Block size' and 'Multigrid/Block shape' are for stored matrices)";
     multigrid.reset(); // the memory is needed for the new one
@@ -271,7 +271,7 @@ namespace leopard
     const Multigrid        &method  = multigrid->multigrid();
     return std::string(to_string(options.cycle)) + "(" + std::to_string(options.pre_smoothing) + "," + std::to_string(options.post_smoothing) +
            ") multigrid, smoother " + options.smoother.method +
-           (options.smoother.method == "async" ? "-(" + std::to_string(options.smoother.block_async.local_iterations) + ")" : "") + ", " +
+           (parameters.smoother().has_blocks ? "-(" + std::to_string(options.smoother.block_async.local_iterations) + ")" : "") + ", " +
            std::to_string(method.n_levels()) + (method.n_levels() == 1 ? " level" : " levels");
   }
 

@@ -20,7 +20,7 @@ namespace leopard
   /** The rank's rows, the exchange of their ghosts, and a relaxation for them. */
   struct LocalRelaxation
   {
-    LocalRelaxation(const LinearSolverParameters &parameters, const std::string &method, const HostMatrix &A, MPI_Comm comm);
+    LocalRelaxation(const LinearSolverParameters &parameters, const HostMatrix &A, MPI_Comm comm);
 
     /**
      * Hands A's values of now to the relaxation and to local.matrix. Collective. @throws Error on all ranks if one
@@ -31,7 +31,7 @@ namespace leopard
     const HostMatrix           &A;
     LocalMatrix                 local;
     GhostExchange               exchange;
-    std::unique_ptr<Relaxation> relaxation; ///< null for the method "none"
+    std::unique_ptr<Relaxation> relaxation; ///< null: none solves or preconditions
     const MPI_Comm              comm;
   };
 

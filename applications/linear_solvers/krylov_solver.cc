@@ -33,12 +33,6 @@ namespace leopard
      */
     constexpr unsigned int gmres_vectors_beside_basis = DEAL_II_VERSION_GTE(9, 6, 0) ? 0 : 2;
 
-    /** The relaxations that precondition with several iterations of theirs. */
-    bool is_iterated(const std::string &preconditioner)
-    {
-      return preconditioner == "async" || preconditioner == "chebyshev";
-    }
-
     /** Multigrid for each field by itself, as a preconditioner for all. */
     class FieldsMultigrid
     {
@@ -198,11 +192,11 @@ namespace leopard
       std::string text = (flexible ? "flexible " : "") + parameters.method;
       if (multigrid != nullptr)
         return text + " with " + multigrid->description();
-      if (relaxation != nullptr && is_iterated(parameters.preconditioner))
+      if (relaxation != nullptr && parameters.has_iterated_preconditioner())
         text += " with " + std::to_string(parameters.preconditioner_iterations) + " iterations of " + relaxation->name();
-      if (relaxation != nullptr && parameters.preconditioner == "async")
+      if (relaxation != nullptr && parameters.relaxation()->has_blocks)
         return text + ", blocks of " + std::to_string(parameters.block_async.block_size);
-      if (relaxation != nullptr && is_iterated(parameters.preconditioner))
+      if (relaxation != nullptr && parameters.has_iterated_preconditioner())
         return text;
       return text + (parameters.preconditioner == "none" ? " without preconditioner" : " with preconditioner " + parameters.preconditioner);
     }
@@ -229,9 +223,9 @@ namespace leopard
         , A(A_)
         , n_components(n_components_)
       {
-        if (is_iterated(parameters.preconditioner))
+        if (parameters.has_iterated_preconditioner())
           {
-            local      = std::make_unique<LocalRelaxation>(parameters, parameters.preconditioner, A, comm);
+            local      = std::make_unique<LocalRelaxation>(parameters, A, comm);
             relaxation = std::make_unique<PreconditionRelaxation>(*local->relaxation, parameters.preconditioner_iterations, local->exchange);
           }
         else if (parameters.preconditioner == "multigrid")
@@ -315,14 +309,14 @@ namespace leopard
         const LinearSolverParameters &parameters_, const HostMatrix &A, unsigned int n_components, LevelSource *levels, MPI_Comm comm_)
         : parameters(parameters_)
         , comm(comm_)
-        , local(parameters_, parameters_.preconditioner, A, comm)
+        , local(parameters_, A, comm)
         , matrix(local.local.matrix, local.exchange)
         , x_device(local.local.matrix.n_rows, &local.exchange)
         , b_device(local.local.matrix.n_rows, &local.exchange)
       {
         if (local.relaxation != nullptr)
           relaxation = std::make_unique<PreconditionRelaxation>(
-            *local.relaxation, is_iterated(parameters.preconditioner) ? parameters.preconditioner_iterations : 1, local.exchange);
+            *local.relaxation, parameters.has_iterated_preconditioner() ? parameters.preconditioner_iterations : 1, local.exchange);
         if (parameters.preconditioner == "multigrid")
           multigrid = std::make_unique<FieldsMultigrid>(parameters, A, n_components, *levels, comm);
       }

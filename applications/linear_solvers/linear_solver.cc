@@ -4,6 +4,7 @@
 #include <applications/base/log.h>
 #include <applications/base/stop_signal.h>
 #include <solvers/base/errors.h>
+#include <solvers/base/words.h>
 #include <solvers/dealii/vector_norm.h>
 #include <solvers/device/device.h>
 
@@ -21,18 +22,20 @@ namespace leopard
   void LinearSolverParameters::declare(ParameterHandler &prm)
   {
     using namespace Patterns;
+    const std::vector<std::string> relaxations = method_names(as_solver);
     prm.enter_subsection("Linear solver");
     prm.declare_entry(
       "Method",
       "automatic",
-      Selection("automatic|async|jacobi|gauss-seidel|sor|ssor|chebyshev|cg|gmres|multigrid|direct"),
+      Selection("automatic|" + joined(relaxations, "|") + "|cg|gmres|multigrid|direct"),
       "automatic: what suits problem and mesh, as the log says: cg (gmres with Newton's method) with multigrid on boxes of similar cells "
-      "and with amg elsewhere, gmres with async in the general time loop, a direct solver for small problems that may be indefinite or whose steps are long "
-      "(doc/solvers.md); async: block-asynchronous iteration async-(k); the relaxations jacobi, gauss-seidel, sor, ssor, chebyshev; "
-      "Krylov methods; geometric multigrid (see section 'Multigrid'); a sparse direct solver.");
+      "and with amg elsewhere, gmres with async in the general time loop, a direct solver for small problems that may be indefinite or whose steps "
+      "are long (doc/solvers.md); async: block-asynchronous iteration async-(k); the relaxations " +
+        joined({relaxations.begin() + 1, relaxations.end()}) +
+        "; Krylov methods; geometric multigrid (see section 'Multigrid'); a sparse direct solver.");
     prm.declare_entry("Preconditioner",
                       "none",
-                      Selection("none|jacobi|ssor|chebyshev|amg|async|multigrid"),
+                      Selection("none|" + joined(method_names(as_preconditioner), "|") + "|amg|multigrid"),
                       "Preconditioner of cg and gmres (with the method automatic: none lets it choose); amg is Trilinos ML, multigrid one cycle of "
                       "section 'Multigrid'. Where the preconditioner varies from "
                       "call to call, as chaotic schedules make it, or is not symmetric for cg, the flexible variants are used.");
@@ -48,7 +51,11 @@ namespace leopard
       Double(0., 1.),
       "Residual at which to stop, against the right-hand side, in linear problems; in Newton's method see its forcing. Dimensionless.");
     prm.declare_entry("Test every", "10", Integer(1), "Global iterations between two residual tests of a relaxation. Dimensionless.");
-    prm.declare_entry("Omega", "1", Double(), "Relaxation factor of async, jacobi, sor and ssor, between 0 and 2. Dimensionless.");
+    prm.declare_entry("Omega",
+                      "1",
+                      Double(),
+                      "Relaxation factor of " + joined(method_names(as_solver, &Method::has_omega), ", ", " and ") +
+                        ", between 0 and 2. Dimensionless.");
     prm.declare_entry("Local iterations", "5", Integer(1, 1000), "async: k, the Jacobi sweeps inside a block. Dimensionless.");
     prm.declare_entry("Block size", "256", Integer(1), "async: rows a block (at most 1024 on a GPU). Dimensionless.");
     prm.declare_entry("Schedule",
@@ -70,7 +77,11 @@ namespace leopard
     prm.declare_entry(
       "Threads", "0", Integer(0, 4096), "Host backend: threads a rank; 0: the machine's threads shared among its ranks. Dimensionless.");
     prm.declare_entry("Restart", "50", Integer(2), "gmres: basis vectors before a restart. Dimensionless.");
-    prm.declare_entry("Preconditioner iterations", "2", Integer(1), "async and chebyshev as preconditioner: (global) iterations. Dimensionless.");
+    prm.declare_entry("Preconditioner iterations",
+                      "2",
+                      Integer(1),
+                      joined(method_names(as_preconditioner, &Method::is_iterated), ", ", " and ") +
+                        " as preconditioner: (global) iterations. Dimensionless.");
     prm.declare_entry("Device", "-1", Integer(-1), "Backend cuda: number of the GPU; -1: the ranks of a machine share its GPUs in turn.");
     prm.leave_subsection();
     multigrid.declare(prm);
@@ -127,7 +138,7 @@ namespace leopard
     if (!is_krylov() && preconditioner != "none")
       throw Error("'Linear solver/Preconditioner' is " + preconditioner + ", but 'Linear solver/Method' is " + method +
                   "\n  expected: a preconditioner only with cg or gmres");
-    const double largest_omega = method == "async" ? 2. * (1. + block_async.momentum) : 2.;
+    const double largest_omega = relaxation() != nullptr && relaxation()->has_blocks && !is_krylov() ? 2. * (1. + block_async.momentum) : 2.;
     if (!(omega > 0. && omega < largest_omega))
       throw Error("'Linear solver/Omega' is " + Patterns::Tools::to_string(omega) + "\n  expected: a number between 0 and " +
                   Patterns::Tools::to_string(largest_omega));
@@ -141,8 +152,8 @@ namespace leopard
       throw Error(
         "'Multigrid/Wait for ghosts' is false, but 'Linear solver/Backend' is reference, whose results are reproducible\n  expected: true, or the "
         "backend host or cuda");
-    if (omega != 1. && method == "gauss-seidel")
-      throw Error("'Linear solver/Method' is gauss-seidel, but 'Linear solver/Omega' is " + std::to_string(omega) +
+    if (omega != 1. && relaxation() != nullptr && relaxation()->omega == OmegaRange::one)
+      throw Error("'Linear solver/Method' is " + method + ", but 'Linear solver/Omega' is " + std::to_string(omega) +
                   "\n  expected: omega = 1, or the method sor");
     if (backend == "cuda")
       {
@@ -156,17 +167,14 @@ namespace leopard
   {
     if (method == "direct")
       return "the direct solver runs on the host\n  expected: another method, or the backend host";
-    if (is_krylov() && (preconditioner == "amg" || preconditioner == "ssor"))
-      return "the preconditioner " + preconditioner +
-             " runs on the host\n  expected: the preconditioner none, jacobi, chebyshev, async or multigrid, or the backend host";
-    if (uses_multigrid() && !smoother_runs_on(multigrid.options.smoother.method, Backend::cuda))
-      {
-        std::string others;
-        for (const std::string &name : smoother_names())
-          if (smoother_runs_on(name, Backend::cuda))
-            others += (others.empty() ? "" : ", ") + name;
-        return "the smoother " + multigrid.options.smoother.method + " runs on the host\n  expected: one of " + others + ", or the backend host";
-      }
+    if (is_relaxation() && relaxation() != nullptr && !relaxation()->runs_on(Backend::cuda, as_solver))
+      return "the method " + method + " runs on the host\n  expected: another method, or the backend host";
+    if (is_krylov() && (preconditioner == "amg" || (relaxation() != nullptr && !relaxation()->runs_on(Backend::cuda, as_preconditioner))))
+      return "the preconditioner " + preconditioner + " runs on the host\n  expected: the preconditioner none, " +
+             joined(method_names(as_preconditioner, Backend::cuda)) + " or multigrid, or the backend host";
+    if (uses_multigrid() && !smoother().runs_on(Backend::cuda, as_smoother))
+      return "the smoother " + multigrid.options.smoother.method + " runs on the host\n  expected: one of " +
+             joined(method_names(as_smoother, Backend::cuda)) + ", or the backend host";
     if (uses_block_async() && block_async.schedule == Schedule::replay)
       return "the schedule replay runs on the host\n  expected: the schedule chaotic or synchronous, or the backend reference or host";
     if (uses_block_async() && block_async.block_size > 1024)

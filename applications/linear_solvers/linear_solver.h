@@ -33,8 +33,8 @@ namespace leopard
   /** Section "Linear solver" of the parameter file. */
   struct LinearSolverParameters
   {
-    std::string         method = "automatic"; ///< until choose(); async, jacobi, gauss-seidel, sor, ssor, chebyshev, cg, gmres, multigrid, direct
-    std::string         preconditioner            = "none"; ///< for cg and gmres: none, jacobi, ssor, chebyshev, amg, async, multigrid
+    std::string         method                    = "automatic"; ///< until choose(); of method_names(as_solver), or cg, gmres, multigrid, direct
+    std::string         preconditioner            = "none";      ///< for cg and gmres: none, of method_names(as_preconditioner), amg, multigrid
     std::string         backend                   = "automatic";
     int                 max_iterations            = 10000;
     double              relative_tolerance        = 1e-8; ///< of the residual against the right-hand side, dimensionless
@@ -64,10 +64,11 @@ namespace leopard
     bool is_krylov() const { return method == "cg" || method == "gmres"; }
     bool is_relaxation() const { return !is_krylov() && method != "multigrid" && method != "direct"; }
     bool uses_multigrid() const { return method == "multigrid" || (is_krylov() && preconditioner == "multigrid"); }
-    bool uses_block_async() const
-    {
-      return method == "async" || (is_krylov() && preconditioner == "async") || (uses_multigrid() && multigrid.options.smoother.method == "async");
-    }
+    /** The relaxation that solves or preconditions; null: there is none. */
+    const Method *relaxation() const { return lookup_method(is_krylov() ? preconditioner : method); }
+    bool          has_iterated_preconditioner() const { return is_krylov() && relaxation() != nullptr && relaxation()->is_iterated; }
+    const Method &smoother() const { return find_method(multigrid.options.smoother.method); }
+    bool uses_block_async() const { return (relaxation() != nullptr && relaxation()->has_blocks) || (uses_multigrid() && smoother().has_blocks); }
     /** Whether cg has a preconditioner that is made without regard to symmetry. */
     bool        is_poor_cg() const { return method == "cg" && preconditioner == "async" && block_async.schedule != Schedule::synchronous; }
     std::string schedule_name() const { return block_async.schedule == Schedule::chaotic ? "chaotic" : "replay"; }

@@ -2,6 +2,7 @@
 #include "multigrid_parameters.h"
 
 #include <solvers/base/errors.h>
+#include <solvers/base/words.h>
 
 #include <deal.II/base/parameter_handler.h>
 
@@ -12,9 +13,6 @@ namespace leopard
   void MultigridParameters::declare(ParameterHandler &prm)
   {
     using namespace Patterns;
-    std::string names;
-    for (const std::string &name : smoother_names())
-      names += (names.empty() ? "" : "|") + name;
     prm.enter_subsection("Multigrid");
     prm.declare_entry("Levels",
                       "0",
@@ -26,7 +24,7 @@ namespace leopard
     prm.declare_entry("Post smoothing", "2", Integer(0, 1000), "Smoothing steps after the coarse grid correction. Dimensionless.");
     prm.declare_entry("Smoother",
                       "async",
-                      Selection(names),
+                      Selection(joined(method_names(as_smoother), "|")),
                       "What smooths. Local iterations, block size, schedule and seed of async are those of section 'Linear solver'.");
     prm.declare_entry("Smoother omega",
                       "0",
@@ -83,15 +81,15 @@ namespace leopard
     options.smoother.block_async.storage = Storage::automatic; // values that change make a new smoother
     if (options.pre_smoothing + options.post_smoothing < 1)
       throw Error("'Multigrid/Pre smoothing' and 'Multigrid/Post smoothing' are both 0\n  expected: at least one smoothing step");
-    const bool is_gauss_seidel = options.smoother.method == "gauss-seidel" || options.smoother.method == "multicolour-gauss-seidel";
-    if (is_gauss_seidel && options.smoother.omega != 0. && options.smoother.omega != 1.)
+    const Method &smoother = find_method(options.smoother.method, as_smoother);
+    if (smoother.omega == OmegaRange::one && options.smoother.omega != 0. && options.smoother.omega != 1.)
       throw Error("'Multigrid/Smoother' is " + options.smoother.method + ", but 'Multigrid/Smoother omega' is " +
                   Patterns::Tools::to_string(options.smoother.omega) + "\n  expected: omega = 0 or 1, or another smoother, for example sor");
-    if (!options.wait_for_ghosts && (options.smoother.method != "async" || block_async.schedule != Schedule::chaotic))
-      throw Error("'Multigrid/Wait for ghosts' is false, but " +
-                  (options.smoother.method != "async" ? "'Multigrid/Smoother' is " + options.smoother.method
-                                                      : std::string("'Linear solver/Schedule' is not chaotic")) +
-                  "\n  expected: true, or the smoother async with the schedule chaotic, which converges with older values");
+    if (!options.wait_for_ghosts && (!smoother.has_blocks || block_async.schedule != Schedule::chaotic))
+      throw Error(
+        "'Multigrid/Wait for ghosts' is false, but " +
+        (!smoother.has_blocks ? "'Multigrid/Smoother' is " + options.smoother.method : std::string("'Linear solver/Schedule' is not chaotic")) +
+        "\n  expected: true, or the smoother async with the schedule chaotic, which converges with older values");
     if (options.smoother.omega == 2.)
       throw Error("'Multigrid/Smoother omega' is 2\n  expected: a number below 2 (0: what suits the smoother)");
   }

@@ -7,8 +7,6 @@
 #include <solvers/base/errors.h>
 #include <solvers/device/device_vector.h>
 #include <solvers/matrix/analysis.h>
-#include <solvers/relaxation/chebyshev.h>
-#include <solvers/relaxation/point_relaxation.h>
 
 #include <algorithm>
 #include <cmath>
@@ -19,39 +17,29 @@ namespace leopard
 
   namespace
   {
-    std::unique_ptr<Relaxation>
-    make_relaxation(const LinearSolverParameters &parameters, const std::string &method, const CrsMatrix &A, const Communication &communication)
+    /** Null if no relaxation solves or preconditions. */
+    std::unique_ptr<Relaxation> make_relaxation(const LinearSolverParameters &parameters, const CrsMatrix &A, const Communication &communication)
     {
-      if (method == "none" || method == "multigrid")
+      const Method *method = parameters.relaxation();
+      if (method == nullptr)
         return nullptr;
-      if (method == "async")
-        return std::make_unique<BlockAsync>(A, parameters.block_async);
-      if (method == "chebyshev")
-        {
-          ChebyshevOptions options;
-          options.backend    = parameters.block_async.backend;
-          options.lambda_min = parameters.lambda_min;
-          options.lambda_max = parameters.lambda_max;
-          if (options.lambda_max == 0. && communication.is_distributed())
-            options.lambda_max = communication.max(estimate_lambda_max(A));
-          return make_chebyshev(A, options);
-        }
-      PointRelaxationOptions options;
-      options.backend = parameters.block_async.backend;
-      options.omega   = parameters.omega;
-      options.method  = method == "jacobi"         ? PointMethod::jacobi
-                        : method == "gauss-seidel" ? PointMethod::gauss_seidel
-                        : method == "sor"          ? PointMethod::sor
-                                                   : PointMethod::ssor;
-      return make_point_relaxation(A, options);
+      MethodOptions options;
+      options.backend              = parameters.block_async.backend;
+      options.omega                = parameters.omega;
+      options.block_async          = &parameters.block_async;
+      options.chebyshev.lambda_min = parameters.lambda_min;
+      options.chebyshev.lambda_max = parameters.lambda_max;
+      if (method->has_interval && parameters.lambda_max == 0. && communication.is_distributed())
+        options.chebyshev.lambda_max = communication.max(estimate_lambda_max(A));
+      return method->make(A, options);
     }
   } // namespace
 
-  LocalRelaxation::LocalRelaxation(const LinearSolverParameters &parameters, const std::string &method, const HostMatrix &A_, MPI_Comm comm_)
+  LocalRelaxation::LocalRelaxation(const LinearSolverParameters &parameters, const HostMatrix &A_, MPI_Comm comm_)
     : A(A_)
     , local(local_matrix(A_))
     , exchange(local.owned, local.ghosts, comm_)
-    , relaxation(make_relaxation(parameters, method, local.matrix, exchange))
+    , relaxation(make_relaxation(parameters, local.matrix, exchange))
     , comm(comm_)
   {
   }
@@ -91,7 +79,8 @@ namespace leopard
       RelaxationSolver(const LinearSolverParameters &parameters_, const HostMatrix &A, MPI_Comm comm_)
         : parameters(parameters_)
         , comm(comm_)
-        , local(parameters_, parameters_.method, A, comm_)
+        , local(parameters_, A, comm_)
+        , method(*parameters_.relaxation())
         , on_device(local.relaxation->memory_space() == MemorySpace::device)
       {
         if (on_device)
@@ -144,9 +133,9 @@ namespace leopard
       std::string description() const override
       {
         std::string text = local.relaxation->name();
-        if (parameters.method == "async")
+        if (method.has_blocks)
           text += ", blocks of " + std::to_string(parameters.block_async.block_size);
-        if (parameters.omega != 1. && parameters.method != "chebyshev") // which has no omega
+        if (parameters.omega != 1. && method.omega != OmegaRange::none)
           text += ", omega = " + format("%g", parameters.omega);
         return text;
       }
@@ -154,7 +143,7 @@ namespace leopard
       /** Said before it diverges. Collective. */
       std::string details() const override
       {
-        if (!(parameters.omega > 1.) || parameters.block_async.momentum != 0. || (parameters.method != "async" && parameters.method != "jacobi"))
+        if (!(parameters.omega > 1.) || parameters.block_async.momentum != 0. || method.omega != OmegaRange::damping)
           return "";
         const double rho   = Utilities::MPI::max(estimate_spectral_radius_abs(local.local.matrix), comm);
         const double bound = largest_asynchronous_omega(rho);
@@ -167,6 +156,7 @@ namespace leopard
       const LinearSolverParameters &parameters;
       MPI_Comm                      comm;
       LocalRelaxation               local;
+      const Method                 &method;
       const bool                    on_device;
       std::vector<double>           host_x; ///< own entries and ghosts
       DeviceVector<double>          device_x, device_b;

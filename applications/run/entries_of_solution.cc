@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "entry_rows.h"
 
+#include <solvers/base/words.h>
+
 namespace leopard::entry_rows
 {
   namespace
@@ -126,9 +128,10 @@ namespace leopard::entry_rows
 
     std::string of_omega(const Run &r, const std::string &entry)
     {
-      const std::string &method = r.parameters.linear_solver.method;
-      const bool reads = r.fused || method == "async" || method == "jacobi" || method == "gauss-seidel" || method == "sor" || method == "ssor" ||
-                         preconditions_with(r, "async") || preconditions_with(r, "ssor") || has_alternative(r);
+      const Method *relaxation = r.parameters.linear_solver.relaxation();
+      const bool    reads =
+        r.fused || has_alternative(r) ||
+        (relaxation != nullptr && relaxation->omega != OmegaRange::none && !preconditions_with(r, "jacobi")); // where it changes nothing
       return first(of_solver(r, entry),
                    if_(!reads,
                        r.parameters.linear_solver.is_krylov()        ? is(r, "Linear solver/Preconditioner")
@@ -154,8 +157,8 @@ namespace leopard::entry_rows
 
     std::string of_chebyshev(const Run &r, const std::string &entry)
     {
-      return first(of_general_solver(r, entry),
-                   if_(r.parameters.linear_solver.method != "chebyshev" && !preconditions_with(r, "chebyshev"), "chebyshev is used nowhere"));
+      const Method *relaxation = r.parameters.linear_solver.relaxation();
+      return first(of_general_solver(r, entry), if_(relaxation == nullptr || !relaxation->has_interval, "chebyshev is used nowhere"));
     }
 
     std::string of_gmres(const Run &r, const std::string &entry)
@@ -166,8 +169,9 @@ namespace leopard::entry_rows
 
     std::string of_iterated_preconditioner(const Run &r, const std::string &entry)
     {
-      const bool iterates = preconditions_with(r, "async") || preconditions_with(r, "chebyshev") || has_alternative(r);
-      return first(of_general_solver(r, entry), if_(!iterates, "async and chebyshev do not precondition"));
+      const bool iterates = r.parameters.linear_solver.has_iterated_preconditioner() || has_alternative(r);
+      return first(of_general_solver(r, entry),
+                   if_(!iterates, joined(method_names(as_preconditioner, &Method::is_iterated), ", ", " and ") + " do not precondition"));
     }
 
     std::string of_threads(const Run &r, const std::string & /*entry*/)
@@ -208,15 +212,12 @@ namespace leopard::entry_rows
 
     std::string of_block_shape(const Run &r, const std::string &entry)
     {
-      return first(of_multigrid(r, entry),
-                   if_(r.parameters.linear_solver.multigrid.options.smoother.method != "async", is(r, "Multigrid/Smoother")),
-                   of_stored_blocks(r));
+      return first(of_multigrid(r, entry), if_(!r.parameters.linear_solver.smoother().has_blocks, is(r, "Multigrid/Smoother")), of_stored_blocks(r));
     }
 
     std::string of_damped_smoother(const Run &r, const std::string &entry)
     {
-      return first(of_multigrid(r, entry),
-                   if_(r.parameters.linear_solver.multigrid.options.smoother.method == "chebyshev", is(r, "Multigrid/Smoother")));
+      return first(of_multigrid(r, entry), if_(r.parameters.linear_solver.smoother().omega == OmegaRange::none, is(r, "Multigrid/Smoother")));
     }
 
     std::string of_graphs(const Run &r, const std::string &entry)

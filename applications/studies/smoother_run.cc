@@ -223,6 +223,7 @@ namespace leopard
   SmootherRow run_smoother(const StudyProblem &problem, const SmootherCombination &combination, const SmootherStudyParameters &study, int n_threads)
   {
     const Backend backend = combination.smoother->backend_in(study.backend == "cuda" ? Backend::cuda : Backend::host);
+    const Method &method  = find_method(combination.smoother->options.method, as_smoother);
     SmootherRow   row;
     row.problem           = problem.description;
     row.epsilon           = problem.epsilon;
@@ -236,11 +237,10 @@ namespace leopard
     row.solver            = combination.solver;
     row.hierarchy_seconds = problem.seconds;
     row.published         = study.published;
-    row.varies            = row.method == "async" && combination.smoother->options.block_async.schedule == Schedule::chaotic;
+    row.varies            = method.has_blocks && combination.smoother->options.block_async.schedule == Schedule::chaotic;
     try
       {
-        const bool stored = row.method != "async" && row.method != "jacobi" && row.method != "damped-jacobi";
-        check_memory(problem.memory(stored));
+        check_memory(problem.memory(method.make_of_stencil == nullptr));
         const double start     = now();
         Multigrid    multigrid = problem.make_multigrid(multigrid_options(combination, backend, n_threads), study);
         row.setup_seconds      = now() - start;

@@ -2,7 +2,6 @@
 #include "block_async.h"
 
 #include "../base/errors.h"
-#include "../relaxation/relaxation_engine.h"
 #include "block_async_engine.h"
 #include "stencil_engine.h"
 
@@ -200,16 +199,5 @@ namespace leopard
   void BlockAsync::update_values(const double *values)
   {
     engine->update_values(values);
-  }
-
-  std::unique_ptr<Relaxation> make_jacobi_cuda(const CrsMatrix &A, const PointRelaxationOptions &options)
-  {
-    BlockAsyncOptions jacobi;
-    jacobi.backend          = Backend::cuda;
-    jacobi.schedule         = Schedule::synchronous;
-    jacobi.local_iterations = 1;
-    jacobi.omega            = options.omega;
-    jacobi.storage          = Storage::double_precision; // for update_values()
-    return std::make_unique<BlockAsync>(A, jacobi);
   }
 } // namespace leopard

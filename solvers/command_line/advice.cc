@@ -49,11 +49,11 @@ namespace leopard::command_line
       const ExtremeEigenvalues eigenvalues = {found.smallest_eigenvalue, found.largest_eigenvalue};
       const double             chebyshev   = a_digit(std::sqrt(momentum_parameters(eigenvalues).momentum));
       std::string              text;
-      if (a.method != Method::chebyshev)
+      if (!a.method().has_interval)
         text += "--method chebyshev, about " + count(chebyshev) + " iterations a digit for the eigenvalues " + number(found.smallest_eigenvalue, 4) +
                 " to " + number(found.largest_eigenvalue, 4) + " of D^-1 A; ";
       if (below_one(found.spectral_radius_abs))
-        text += options_for_more_a_block() + (a.method == Method::async && !a.momentum_from_matrix ? "; or --momentum automatic" : "");
+        text += options_for_more_a_block() + (a.method().has_blocks && !a.momentum_from_matrix ? "; or --momentum automatic" : "");
       else
         text +=
           "asynchronous schedules need not converge for it, --method gauss-seidel and --schedule synchronous --local-iterations 1 --omega tau do";
@@ -104,7 +104,7 @@ namespace leopard::command_line
       return "the matrix is not positive definite (lambda_1 = " + number(found.smallest_eigenvalue, 6) +
              " of D^-1 A), and no option of leopard-solve converges for it: " + way_out;
     if (below_one(found.spectral_radius_abs))
-      return options_for_more_a_block() + (a.method == Method::gauss_seidel ? "" : "; or --method gauss-seidel") + ". Where that is too slow, " +
+      return options_for_more_a_block() + (a.method().omega == OmegaRange::one ? "" : "; or --method gauss-seidel") + ". Where that is too slow, " +
              way_out;
     if (below_one(found.spectral_radius))
       return "--schedule synchronous --local-iterations 1 with no --omega and no --momentum converges, by " + rate_text(found.spectral_radius) +
@@ -123,7 +123,7 @@ namespace leopard::command_line
       for (const char *option : {"--omega", "--block-omega", "--momentum"})
         if (a.has(option))
           given += (given.empty() ? "" : ", ") + std::string(option);
-      if (given.empty() || a.method != Method::async || !below_one(found.spectral_radius_abs))
+      if (given.empty() || !a.method().has_blocks || !below_one(found.spectral_radius_abs))
         return "";
       return "without " + given + " every schedule converges for this matrix (without momentum for every omega below " +
              number(largest_asynchronous_omega(found.spectral_radius_abs), 5) + "); ";

@@ -2,6 +2,7 @@
 #include "arguments.h"
 
 #include "../base/errors.h"
+#include "../base/words.h"
 #include "../device/device.h"
 #include "../relaxation/point_relaxation.h"
 
@@ -24,16 +25,9 @@ namespace leopard::command_line
     template <typename Value>
     using Choices = std::vector<std::pair<std::string, Value>>;
 
-    const Choices<Method>      methods  = {{"async", Method::async},
-                                           {"jacobi", Method::jacobi},
-                                           {"gauss-seidel", Method::gauss_seidel},
-                                           {"sor", Method::sor},
-                                           {"ssor", Method::ssor},
-                                           {"chebyshev", Method::chebyshev}};
-    const Choices<std::string> backends = {{"automatic", "automatic"}, {"host", "host"}, {"cuda", "cuda"}, {"reference", "reference"}};
-    const Choices<BlockShape>  shapes   = {{"contiguous", BlockShape::contiguous}, {"rcm", BlockShape::rcm}, {"metis", BlockShape::metis}};
-    const Choices<Overlap>     overlaps = {
-          {"none", Overlap::none}, {"uniform", Overlap::uniform}, {"upward", Overlap::upward}, {"downward", Overlap::downward}};
+    const Choices<BlockShape> shapes   = {{"contiguous", BlockShape::contiguous}, {"rcm", BlockShape::rcm}, {"metis", BlockShape::metis}};
+    const Choices<Overlap>    overlaps = {
+         {"none", Overlap::none}, {"uniform", Overlap::uniform}, {"upward", Overlap::upward}, {"downward", Overlap::downward}};
     const Choices<Schedule>  schedules  = {{"chaotic", Schedule::chaotic}, {"synchronous", Schedule::synchronous}, {"replay", Schedule::replay}};
     const Choices<Execution> executions = {{"automatic", Execution::automatic}, {"launch", Execution::launch}, {"persistent", Execution::persistent}};
     const Choices<Storage>   storages   = {{"automatic", Storage::automatic},
@@ -42,12 +36,23 @@ namespace leopard::command_line
                                            {"dictionary", Storage::dictionary}};
     constexpr double         usual_overlap_percent = 25.;
 
+    const char *const group_of_async = "Method async";
+
     /** The whole text as a number. */
     std::optional<double> to_number(const std::string &text)
     {
       double     value  = 0.;
       const auto result = std::from_chars(text.data(), text.data() + text.size(), value);
       return result.ec == std::errc() && result.ptr == text.data() + text.size() && std::isfinite(value) ? std::optional(value) : std::nullopt;
+    }
+
+    /** Words that stand for themselves. */
+    Choices<std::string> choices_of(const std::vector<std::string> &words)
+    {
+      Choices<std::string> result;
+      for (const std::string &word : words)
+        result.emplace_back(word, word);
+      return result;
     }
 
     /** Adds an option whose value is one of a few words. */
@@ -99,8 +104,8 @@ namespace leopard::command_line
     void add_method(CLI::App &app, Arguments &a)
     {
       app.option_defaults()->group("Method");
-      add_choice(app, "--method", a.method, methods, "default async, block-asynchronous iteration");
-      add_choice(app, "--backend", a.backend, backends, "default automatic, a GPU where one answers");
+      add_choice(app, "--method", a.method_name, choices_of(method_names(as_solver)), "default async, block-asynchronous iteration");
+      add_choice(app, "--backend", a.backend, choices_of({"automatic", "host", "cuda", "reference"}), "default automatic, a GPU where one answers");
       app
         .add_option_function<std::string>(
           "--omega",
@@ -111,7 +116,7 @@ namespace leopard::command_line
 
     void add_async(CLI::App &app, Arguments &a)
     {
-      app.option_defaults()->group("Method async")->always_capture_default();
+      app.option_defaults()->group(group_of_async)->always_capture_default();
       app.add_option("--local-iterations", a.async.local_iterations, "k, Jacobi sweeps inside a block")->type_name("K");
       app.add_option("--block-size", a.async.block_size, "rows a block")->type_name("N");
       app.option_defaults()->always_capture_default(false);
@@ -177,31 +182,17 @@ namespace leopard::command_line
 
     void check_method(const Arguments &a)
     {
-      if (a.method != Method::async)
-        refuse(a,
-               {"--local-iterations",
-                "--block-size",
-                "--blocks",
-                "--theta",
-                "--block-omega",
-                "--l1",
-                "--momentum",
-                "--overlap",
-                "--overlap-percent",
-                "--schedule",
-                "--seed",
-                "--threads",
-                "--execution",
-                "--storage",
-                "--tune",
-                "--tune-seconds",
-                "--choice"},
-               "--method " + a.method_name,
-               "it with --method async only");
-      if (a.method == Method::gauss_seidel || a.method == Method::chebyshev)
-        refuse(a, {"--omega"}, "--method " + a.method_name, a.method == Method::chebyshev ? "no --omega" : "no --omega, or --method sor");
-      if (a.omega_is_tau && (a.method == Method::sor || a.method == Method::ssor))
-        contradiction("--omega tau", "--method " + a.method_name, "a number; tau is for --method async and jacobi");
+      const OmegaRange omega = a.method().omega;
+      if (!a.method().has_blocks)
+        for (const std::string &option : a.given_for_async)
+          contradiction(option, "--method " + a.method_name, "it with --method async only");
+      if (omega == OmegaRange::none || omega == OmegaRange::one)
+        refuse(a, {"--omega"}, "--method " + a.method_name, omega == OmegaRange::none ? "no --omega" : "no --omega, or --method sor");
+      if (a.omega_is_tau && omega == OmegaRange::relaxation)
+        contradiction("--omega tau",
+                      "--method " + a.method_name,
+                      "a number; tau is for --method " +
+                        joined(method_names(as_solver, [](const Method &m) { return m.omega == OmegaRange::damping; }), ", ", " and "));
     }
 
     void check_async(const Arguments &a)
@@ -226,23 +217,14 @@ namespace leopard::command_line
       if (!a.tune)
         refuse(a, {"--tune-seconds"}, "no --tune", "--tune with it");
       if (a.tune || !a.choice.empty())
-        refuse(a,
-               {"--local-iterations",
-                "--block-size",
-                "--blocks",
-                "--theta",
-                "--block-omega",
-                "--l1",
-                "--momentum",
-                "--omega",
-                "--overlap",
-                "--overlap-percent",
-                "--schedule",
-                "--seed",
-                "--execution",
-                "--storage"},
-               a.tune ? "--tune" : "--choice",
-               a.tune ? "no such option, as --tune chooses" : "no such option, as the file says what to use");
+        {
+          const std::string with     = a.tune ? "--tune" : "--choice",
+                            expected = a.tune ? "no such option, as --tune chooses" : "no such option, as the file says what to use";
+          for (const std::string &option : a.given_for_async)
+            if (option != "--threads" && option != "--tune" && option != "--tune-seconds" && option != "--choice")
+              contradiction(option, with, expected);
+          refuse(a, {"--omega"}, with, expected);
+        }
       if (a.analyze)
         for (const std::string &option : a.given)
           if (option != "--analyze" && option != "--block-size" && option != "--blocks" && option != "--overlap" && option != "--overlap-percent")
@@ -268,9 +250,14 @@ namespace leopard::command_line
 
   int parse_command_line(int argc, char **argv, Arguments &a)
   {
-    CLI::App app("leopard-solve solves A x = b with block-asynchronous iteration, or with a classical relaxation to compare it with.",
+    CLI::App    app("leopard-solve solves A x = b with block-asynchronous iteration, or with a classical relaxation to compare it with.",
                  "leopard-solve");
-    app.footer("Example: leopard-solve A.mtx --blocks metis --solution x.mtx --history residuals.csv\n"
+    std::string meanings;
+    for (const Method *method : methods())
+      if ((method->uses & as_solver) != 0)
+        meanings += "\n  " + std::string(method->name) + ": " + method->meaning;
+    app.footer("Methods:" + meanings +
+               "\n\nExample: leopard-solve A.mtx --blocks metis --solution x.mtx --history residuals.csv\n"
                "Exit code: 0 solved, 1 not solved or something wrong with files or devices, 2 wrong usage.");
     a.criteria.relative_tolerance = 1e-10;
     add_problem(app, a);
@@ -297,10 +284,11 @@ namespace leopard::command_line
       }
     for (const CLI::Option *option : app.get_options())
       if (option->count() > 0 && !option->get_lnames().empty())
-        a.given.insert("--" + option->get_lnames().front());
-    for (const auto &choice : methods)
-      if (choice.second == a.method)
-        a.method_name = choice.first;
+        {
+          a.given.insert("--" + option->get_lnames().front());
+          if (option->get_group() == group_of_async)
+            a.given_for_async.push_back("--" + option->get_lnames().front());
+        }
     if (a.async.overlap != Overlap::none && !a.has("--overlap-percent"))
       a.async.overlap_percent = usual_overlap_percent;
 
@@ -311,7 +299,7 @@ namespace leopard::command_line
     a.criteria.validate();
     if (!(a.tune_seconds > 0. && std::isfinite(a.tune_seconds)))
       throw UsageError("--tune-seconds is " + std::to_string(a.tune_seconds) + "\n  expected: a positive number of seconds");
-    if (a.method == Method::async)
+    if (a.method().has_blocks)
       a.async.validate();
     else
       {

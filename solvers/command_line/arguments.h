@@ -3,11 +3,12 @@
 
 #include "../block_async/block_async.h"
 #include "../block_async/tune.h"
-#include "../relaxation/relaxation.h"
+#include "../relaxation/methods.h"
 
 #include <set>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 namespace leopard::command_line
 {
@@ -18,21 +19,10 @@ namespace leopard::command_line
     using std::runtime_error::runtime_error;
   };
 
-  enum class Method
-  {
-    async,
-    jacobi,
-    gauss_seidel,
-    sor,
-    ssor,
-    chebyshev
-  };
-
   /** What the command line of leopard-solve says. */
   struct Arguments
   {
     std::string matrix, rhs, solution, history, choice; ///< paths; empty: not given
-    Method      method               = Method::async;
     std::string method_name          = "async";
     std::string backend              = "automatic"; ///< automatic, host, cuda or reference
     BlockShape  shape                = BlockShape::contiguous;
@@ -43,11 +33,13 @@ namespace leopard::command_line
     double      tune_seconds         = 5.;
     bool        analyze              = false;
 
-    BlockAsyncOptions     async; ///< of methods other than async: omega
-    StoppingCriteria      criteria;
-    std::set<std::string> given; ///< the options that were given, as "--omega"
+    BlockAsyncOptions        async; ///< of methods other than async: omega
+    StoppingCriteria         criteria;
+    std::set<std::string>    given;           ///< the options that were given, as "--omega"
+    std::vector<std::string> given_for_async; ///< those of them that only async knows, in the order of --help
 
-    bool has(const char *option) const { return given.count(option) > 0; }
+    const Method &method() const { return find_method(method_name, as_solver); }
+    bool          has(const char *option) const { return given.count(option) > 0; }
   };
 
   /**

@@ -2,12 +2,11 @@
 #include "method.h"
 
 #include "../base/errors.h"
+#include "../base/words.h"
 #include "../block_async/prediction.h"
 #include "../device/device.h"
 #include "../matrix/analysis.h"
 #include "../matrix/eigenvalues.h"
-#include "../relaxation/chebyshev.h"
-#include "../relaxation/point_relaxation.h"
 #include "advice.h"
 
 #include <algorithm>
@@ -44,20 +43,26 @@ namespace leopard::command_line
 
     bool is_parallel(const Arguments &a)
     {
-      return a.method == Method::async && a.async.schedule != Schedule::replay;
+      return a.method().has_blocks && a.async.schedule != Schedule::replay;
     }
 
     ChosenBackend choose(const Arguments &a)
     {
-      const std::string threads = is_parallel(a) ? "host threads" : "one host thread";
+      const std::string threads   = is_parallel(a) ? "host threads" : "one host thread";
+      const bool        on_device = a.method().runs_on(Backend::cuda, as_solver);
+      if (a.backend == "cuda" && !on_device)
+        throw UsageError("--backend cuda is given with --method " + a.method_name + "\n  expected: one of " +
+                         joined(method_names(as_solver, Backend::cuda)) + ", or the backend host");
       if (a.backend == "cuda")
         check_device("--backend cuda");
       if (a.backend == "reference")
         return {Backend::reference, "reference, as asked for: one thread, in sequence"};
       if (a.backend == "host")
         return {Backend::host, "host, as asked for: " + threads};
-      if (a.backend == "automatic" && a.method == Method::async && a.async.schedule == Schedule::replay)
+      if (a.backend == "automatic" && a.method().has_blocks && a.async.schedule == Schedule::replay)
         return {Backend::host, "host: a replay does not run on a GPU: " + threads};
+      if (!on_device)
+        return {Backend::host, "host: " + a.method_name + " does not run on a GPU: " + threads};
       if (device::n_devices() == 0)
         return {Backend::host, "host: " + no_gpu() + ": " + threads};
       const std::string name = device::info(0).name;
@@ -94,29 +99,20 @@ namespace leopard::command_line
         }
     }
 
-    std::unique_ptr<Relaxation> make_chebyshev_solver(const CrsMatrix &A, Backend backend, const Log &log)
+    /** Of a method without blocks. */
+    std::unique_ptr<Relaxation> make_plain(const CrsMatrix &A, const Arguments &a, Backend backend, const Log &log)
     {
-      constexpr double         margin = 1e-3; // of the interval around the eigenvalues as computed
-      const ExtremeEigenvalues e      = eigenvalues_of(A, "--method chebyshev", log);
-      ChebyshevOptions         options;
-      options.lambda_min = (1. - margin) * e.smallest;
-      options.lambda_max = (1. + margin) * e.largest;
-      options.backend    = backend;
-      return make_chebyshev(A, options);
-    }
-
-    std::unique_ptr<Relaxation> make_point_solver(const CrsMatrix &A, const Arguments &a, Backend backend, const Log &log)
-    {
-      PointRelaxationOptions options;
+      MethodOptions options;
       options.backend = backend;
-      options.omega   = a.async.omega;
-      options.method  = a.method == Method::jacobi         ? PointMethod::jacobi
-                        : a.method == Method::gauss_seidel ? PointMethod::gauss_seidel
-                        : a.method == Method::sor          ? PointMethod::sor
-                                                           : PointMethod::ssor;
-      if (a.omega_is_tau)
-        options.omega = tau_scaling(eigenvalues_of(A, "--omega tau", log));
-      return make_point_relaxation(A, options);
+      options.omega   = a.omega_is_tau ? tau_scaling(eigenvalues_of(A, "--omega tau", log)) : a.async.omega;
+      if (a.method().has_interval)
+        {
+          constexpr double         margin = 1e-3; // of the interval around the eigenvalues as computed
+          const ExtremeEigenvalues e      = eigenvalues_of(A, "--method " + a.method_name, log);
+          options.chebyshev.lambda_min    = (1. - margin) * e.smallest;
+          options.chebyshev.lambda_max    = (1. + margin) * e.largest;
+        }
+      return a.method().make(A, options);
     }
 
     /** omega and momentum from the eigenvalues of the matrix. */
@@ -305,7 +301,7 @@ namespace leopard::command_line
     if (arguments.choice.empty() || arguments.tune)
       {
         check_options_of_backend(arguments, result.backend);
-        if (arguments.method == Method::async)
+        if (arguments.method().has_blocks)
           {
             BlockAsyncOptions options = arguments.async;
             options.backend           = result.backend;
@@ -328,10 +324,8 @@ namespace leopard::command_line
     if (!reads_choice)
       log("backend", backend.text);
     Iteration result;
-    if (a.method == Method::chebyshev)
-      result.relaxation = make_chebyshev_solver(A, backend.backend, log);
-    else if (a.method != Method::async)
-      result.relaxation = make_point_solver(A, a, backend.backend, log);
+    if (!a.method().has_blocks)
+      result.relaxation = make_plain(A, a, backend.backend, log);
     else if (a.tune)
       result = make_async(A, tuned(A, a, backend.backend, log), nullptr, log);
     else if (reads_choice)

@@ -262,7 +262,7 @@ namespace leopard::command_line
         quality.scale = norm_b;
       quality.residual = residual_norm(A, x.data(), b.data());
       print(convergence_table(result, quality.scale, iteration.relaxation->tests_itself()));
-      report_result(result, quality, arguments.method == Method::async, seconds_before);
+      report_result(result, quality, arguments.method().has_blocks, seconds_before);
       report_error(arguments, A, result, x, b);
       report_slowness(result, arguments.criteria.relative_tolerance * quality.scale, arguments.criteria.relative_tolerance);
       check_result(result, quality, arguments.criteria.relative_tolerance);

@@ -37,7 +37,7 @@ namespace leopard
   std::vector<LevelOrder> level_orders(const MultigridHierarchy &hierarchy, const SmootherOptions &options, int n_threads)
   {
     std::vector<LevelOrder> orders(hierarchy.levels.size());
-    if (options.method == "async")
+    if (find_method(options.method).has_blocks)
       for (std::size_t l = 1; l < orders.size(); ++l)
         orders[l] = order_of(hierarchy.levels[l], options, n_threads);
     return orders;

@@ -76,7 +76,7 @@ namespace leopard
             "local_iterations_per_block of the smoother",
             "given",
             "none: each level has its own blocks");
-    require(wait_for_ghosts || (smoother.method == "async" && smoother.block_async.schedule == Schedule::chaotic),
+    require(wait_for_ghosts || (find_method(smoother.method).has_blocks && smoother.block_async.schedule == Schedule::chaotic),
             "wait_for_ghosts",
             "false for a smoother that is not asynchronous",
             "true, or the smoother async in the chaotic schedule");
@@ -84,7 +84,7 @@ namespace leopard
             "wait_for_ghosts",
             "false for the backend reference, whose results are reproducible",
             "true, or the backend host or cuda");
-    require(smoother_runs_on(smoother.method, backend),
+    require(find_method(smoother.method).runs_on(backend, as_smoother),
             "the smoother",
             smoother.method + ", which is sequential",
             "another one on the backend cuda, or the backend host");

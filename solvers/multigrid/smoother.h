@@ -2,7 +2,7 @@
 #pragma once
 
 #include "../block_async/block_async.h"
-#include "../relaxation/chebyshev.h"
+#include "../relaxation/methods.h"
 
 #include <memory>
 #include <string>
@@ -21,7 +21,7 @@ namespace leopard
   /** What smooths, and how. Numbers are dimensionless. */
   struct SmootherOptions
   {
-    std::string method = "async"; ///< one of smoother_names()
+    std::string method = "async"; ///< one of method_names(as_smoother), relaxation/methods.h
     /**
      * Relaxation factor, in (0, 2); 0: what suits the method and the dimension (default_omega()), and the level's
      * lambda_max (is_damped()).
@@ -37,14 +37,6 @@ namespace leopard
     /** @throws InvalidInput naming the option, what was found and what is expected. */
     void validate() const;
   };
-
-  /**
-   * "async", "jacobi", "damped-jacobi", "gauss-seidel", "multicolour-gauss-seidel", "sor", "ssor", "chebyshev", "ilu0".
-   * On the backend cuda all but gauss-seidel (lexicographic), ssor and ilu0; see smoother_runs_on().
-   */
-  const std::vector<std::string> &smoother_names();
-
-  bool smoother_runs_on(const std::string &method, Backend backend);
 
   /**
    * Relaxation factor for smoothing: 1 for Gauss-Seidel, SSOR, ILU(0), and for Jacobi, which then does not smooth; 1,
@@ -76,7 +68,6 @@ namespace leopard
 
   /**
    * A smoother for A x = b: anything that is a Relaxation. @param dim of space, for default_omega(); 0: unknown (as 2).
-   * A new method is a Relaxation in a file of its own and one line in the table of smoother.cc.
    * @throws InvalidInput, DeviceError.
    */
   std::unique_ptr<Relaxation> make_smoother(const CrsMatrix &A, const SmootherOptions &options, Backend backend, int dim);

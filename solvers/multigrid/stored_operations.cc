@@ -415,12 +415,13 @@ namespace leopard
         result.block_async.block_offsets = order.block_offsets;
         if (result.block_async.n_threads == 0)
           result.block_async.n_threads = options.n_threads;
-        if (result.method == "chebyshev" && result.chebyshev.lambda_max == 0. && communication.is_distributed())
+        const Method &method = find_method(result.method);
+        if (method.has_interval && result.chebyshev.lambda_max == 0. && communication.is_distributed())
           result.chebyshev.lambda_max = communication.max(estimate_lambda_max(A));
         if (result.omega == 0. && is_damped(result.method) && communication.max(gershgorin_bound(A)) > 2.001) // a look that most matrices pass
           {
             const double lambda_max = communication.max(estimate_lambda_max(A, 15));
-            const int    n_blocks   = result.method == "async" ? result.block_async.blocks(A.n_rows).n_blocks() : 1;
+            const int    n_blocks   = method.has_blocks ? result.block_async.blocks(A.n_rows).n_blocks() : 1;
             const double at_once    = share_at_once(result.block_async, options.backend, n_blocks, A.n_rows);
             result.omega            = default_omega(result.method, dim, at_once) * std::min(1., 2. / lambda_max);
           }

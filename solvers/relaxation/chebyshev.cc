@@ -3,6 +3,7 @@
 
 #include "../base/errors.h"
 #include "host_relaxation.h"
+#include "methods.h"
 #include "relaxation_engine.h"
 
 #include <algorithm>
@@ -208,4 +209,15 @@ namespace leopard
       return make_chebyshev_cuda(A, options);
     return std::make_unique<HostChebyshev>(A, options);
   }
+
+  extern const Method chebyshev_method = {.name         = "chebyshev",
+                                          .meaning      = "Chebyshev iteration for an interval of eigenvalues",
+                                          .uses_on_cuda = everywhere,
+                                          .omega        = OmegaRange::none,
+                                          .has_interval = true,
+                                          .make         = [](const CrsMatrix &A, const MethodOptions &given) {
+                                            ChebyshevOptions options = given.chebyshev;
+                                            options.backend          = given.backend;
+                                            return make_chebyshev(A, options);
+                                          }};
 } // namespace leopard

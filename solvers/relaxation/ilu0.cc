@@ -3,6 +3,7 @@
 
 #include "../base/errors.h"
 #include "host_relaxation.h"
+#include "methods.h"
 
 #include <algorithm>
 #include <cmath>
@@ -136,4 +137,9 @@ namespace leopard
       throw InvalidInput("ILU(0): omega is " + std::to_string(omega) + "\n  expected: a number between 0 and 2");
     return std::make_unique<HostIlu0>(A, omega);
   }
+
+  extern const Method ilu0_method = {.name    = "ilu0",
+                                     .meaning = "incomplete factors with the entries of the matrix",
+                                     .uses    = as_smoother,
+                                     .make    = [](const CrsMatrix &A, const MethodOptions &options) { return make_ilu0(A, options.omega); }};
 } // namespace leopard

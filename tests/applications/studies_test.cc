@@ -80,7 +80,7 @@ namespace leopard
       EXPECT_EQ(parse_smoother("S/E", "gauss-seidel").backend_in(Backend::cuda), Backend::host);
       EXPECT_DOUBLE_EQ(parse_smoother("S/E", "chebyshev(lambda_max=2)").options.chebyshev.lambda_max, 2.);
       EXPECT_DOUBLE_EQ(parse_smoother("S/E", "async(overlap=20)").options.block_async.overlap_percent, 20.);
-      for (const std::string &name : smoother_names())
+      for (const std::string &name : method_names(as_smoother))
         {
           EXPECT_EQ(parse_smoother("S/E", name).text, name);
           expect_in(name, smoother_syntax());

@@ -172,8 +172,8 @@ namespace leopard
 
     TEST_P(MultigridConvergence, WithEverySmoother)
     {
-      for (const std::string &method : smoother_names())
-        if (smoother_runs_on(method, GetParam()))
+      for (const std::string &method : method_names(as_smoother))
+        if (find_method(method).runs_on(GetParam(), as_smoother))
           for (const Stencil &stencil : {five_point_stencil(60, 70, 0.), seven_point_stencil(20, 21, 22, 0.)})
             {
               MultigridOptions options;
@@ -487,8 +487,8 @@ namespace leopard
       EXPECT_DOUBLE_EQ(default_omega("jacobi", 2, 0.), 1.);
       EXPECT_DOUBLE_EQ(default_omega("sor", 3, 0.), 1.2);
       EXPECT_THROW(default_omega("none", 2, 0.), InvalidInput);
-      EXPECT_THROW(smoother_runs_on("none", Backend::host), InvalidInput);
-      EXPECT_EQ(smoother_names().size(), 9u);
+      EXPECT_THROW(find_method("none", as_smoother), InvalidInput);
+      EXPECT_EQ(method_names(as_smoother).size(), 9u);
     }
 
     /** One smoothing step of each method is what the class for it does. */

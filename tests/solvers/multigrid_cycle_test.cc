@@ -192,8 +192,8 @@ namespace leopard
       const Stencil    stencil = five_point_stencil(30, 25, 0.);
       MultigridOptions options = jacobi_multigrid(GetParam(), 0.8);
       const Vector     b       = random_vector(stencil.n_rows(), 4);
-      for (const std::string &method : smoother_names())
-        if (smoother_runs_on(method, GetParam()))
+      for (const std::string &method : method_names(as_smoother))
+        if (find_method(method).runs_on(GetParam(), as_smoother))
           for (const bool stored : {true, false})
             {
               options.smoother.method               = method;

@@ -130,8 +130,8 @@ namespace leopard
         {
           MultigridHierarchy changed = hierarchy;
           change_values(changed);
-          for (const std::string &method : smoother_names())
-            if (smoother_runs_on(method, GetParam()))
+          for (const std::string &method : method_names(as_smoother))
+            if (find_method(method).runs_on(GetParam(), as_smoother))
               for (const char *solver : {"dense", "direct"})
                 {
                   MultigridOptions options                = jacobi_multigrid(GetParam(), 0.);

@@ -549,7 +549,7 @@ namespace leopard
           }
       };
       asynchronous(false).validate();
-      for (const std::string &name : smoother_names())
+      for (const std::string &name : method_names(as_smoother))
         if (name != "async")
           {
             MultigridOptions options = asynchronous(false);

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <functional>
 #include <limits>
 #include <set>
 
@@ -58,9 +59,9 @@ namespace leopard
 
     struct Option
     {
-      std::string           name;
-      std::set<std::string> methods; ///< that know it; empty: all
-      std::string           meaning;
+      std::string                         name;
+      std::function<bool(const Method &)> is_of; ///< empty: of all methods
+      std::string                         meaning;
       void (*set)(SmootherChoice &, const Value &);
     };
 
@@ -77,44 +78,44 @@ namespace leopard
          [](SmootherChoice &s, const Value &v) {
            s.backend = v.one_of<Backend>({{"host", Backend::host}, {"cuda", Backend::cuda}});
          }},
-        {"omega",
-         {"damped-jacobi", "async", "sor", "ssor"},
-         "relaxation factor",
-         [](SmootherChoice &s, const Value &v) { s.options.omega = v.number(); }},
-        {"k", {"async"}, "local iterations", [](SmootherChoice &s, const Value &v) { s.options.block_async.local_iterations = v.integer(); }},
-        {"block", {"async"}, "rows a block", [](SmootherChoice &s, const Value &v) { s.options.block_async.block_size = v.integer(); }},
+        {"omega", &Method::has_omega, "relaxation factor", [](SmootherChoice &s, const Value &v) { s.options.omega = v.number(); }},
+        {"k",
+         &Method::has_blocks,
+         "local iterations",
+         [](SmootherChoice &s, const Value &v) { s.options.block_async.local_iterations = v.integer(); }},
+        {"block", &Method::has_blocks, "rows a block", [](SmootherChoice &s, const Value &v) { s.options.block_async.block_size = v.integer(); }},
         {"shape",
-         {"async"},
+         &Method::has_blocks,
          "of blocks: contiguous, tiles or metis",
          [](SmootherChoice &s, const Value &v) {
            s.options.block_shape =
              v.one_of<BlockShape>({{"contiguous", BlockShape::contiguous}, {"tiles", BlockShape::tiles}, {"metis", BlockShape::metis}});
          }},
         {"schedule",
-         {"async"},
+         &Method::has_blocks,
          "chaotic, synchronous or replay",
          [](SmootherChoice &s, const Value &v) {
            s.options.block_async.schedule =
              v.one_of<Schedule>({{"chaotic", Schedule::chaotic}, {"synchronous", Schedule::synchronous}, {"replay", Schedule::replay}});
          }},
         {"l1",
-         {"async"},
+         &Method::has_blocks,
          "l1 weights, true or false",
          [](SmootherChoice &s, const Value &v) {
            s.options.block_async.l1_weights = v.one_of<bool>({{"true", true}, {"false", false}});
          }},
         {"overlap",
-         {"async"},
+         &Method::has_blocks,
          "of blocks, percent of their rows",
          [](SmootherChoice &s, const Value &v) {
            s.options.block_async.overlap_percent = v.number();
            s.options.block_async.overlap         = Overlap::uniform;
          }},
         {"lambda_min",
-         {"chebyshev"},
+         &Method::has_interval,
          "lower end of the interval",
          [](SmootherChoice &s, const Value &v) { s.options.chebyshev.lambda_min = v.number(); }},
-        {"lambda_max", {"chebyshev"}, "upper end of the interval", [](SmootherChoice &s, const Value &v) {
+        {"lambda_max", &Method::has_interval, "upper end of the interval", [](SmootherChoice &s, const Value &v) {
            s.options.chebyshev.lambda_max = v.number();
          }}};
       return all;
@@ -123,21 +124,22 @@ namespace leopard
 
   Backend SmootherChoice::backend_in(Backend study) const
   {
-    return backend.value_or(smoother_runs_on(options.method, study) ? study : Backend::host);
+    return backend.value_or(find_method(options.method).runs_on(study, as_smoother) ? study : Backend::host);
   }
 
   SmootherChoice parse_smoother(const std::string &entry, const std::string &text)
   {
     const NamedSettings call = parse_call(entry, text);
     SmootherChoice      choice;
-    choice.text           = text;
-    choice.options.method = call.name;
-    const auto &names     = smoother_names();
-    if (std::find(names.begin(), names.end(), call.name) == names.end())
+    choice.text                           = text;
+    choice.options.method                 = call.name;
+    const Method                  *method = lookup_method(call.name, as_smoother);
+    const std::vector<std::string> names  = method_names(as_smoother);
+    if (method == nullptr)
       throw Error("'" + entry + "' has the smoother '" + call.name + "'" + did_you_mean(call.name, names) + "\n  expected: one of " + joined(names));
     std::vector<std::string> known;
     for (const Option &option : options())
-      if (option.methods.empty() || option.methods.count(call.name) > 0)
+      if (!option.is_of || option.is_of(*method))
         known.push_back(option.name);
     std::set<std::string> given;
     for (const auto &[name, value] : call.settings)
@@ -159,7 +161,7 @@ namespace leopard
       {
         throw Error("'" + entry + "' has '" + text + "': " + error.what());
       }
-    if (choice.backend && !smoother_runs_on(call.name, *choice.backend))
+    if (choice.backend && !method->runs_on(*choice.backend, as_smoother))
       throw Error("'" + entry + "' has '" + text + "', but " + call.name + " does not run on " + to_string(*choice.backend) +
                   "\n  expected: backend=host, or another smoother");
     return choice;
@@ -167,12 +169,12 @@ namespace leopard
 
   std::string smoother_syntax()
   {
-    std::string text = "names of " + joined(smoother_names()) + "; options in brackets, as async(k=5, merged=2):";
+    std::string text = "names of " + joined(method_names(as_smoother)) + "; options in brackets, as async(k=5, merged=2):";
     for (const Option &option : options())
       {
         text += (option.name == "merged" ? " " : "; ") + option.name + " (" + option.meaning;
-        if (!option.methods.empty())
-          text += "; of " + joined({option.methods.begin(), option.methods.end()});
+        if (option.is_of)
+          text += "; of " + joined(method_names(as_smoother, option.is_of));
         text += ")";
       }
     return text;

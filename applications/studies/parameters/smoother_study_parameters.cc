@@ -211,7 +211,7 @@ namespace leopard
       throw Error("'" + path("Smoothers") + "' is empty\n  expected: a list, as 'async(k=5, merged=2), gauss-seidel'");
     if (backend == "cuda")
       for (const SmootherChoice &smoother : smoothers)
-        if (!smoother.backend && !smoother_runs_on(smoother.options.method, Backend::cuda))
+        if (!smoother.backend && !find_method(smoother.options.method).runs_on(Backend::cuda, as_smoother))
           throw Error("'" + path("Backend") + "' is cuda, but '" + path("Smoothers") + "' has " + smoother.text +
                       ", which runs on the host only\n  expected: " + smoother.options.method + "(backend=host), or the backend automatic");
   }

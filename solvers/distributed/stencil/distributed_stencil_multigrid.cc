@@ -3,6 +3,7 @@
 
 #include "../../base/errors.h"
 #include "../../base/together.h"
+#include "../../base/words.h"
 #include "../../multigrid/coarse_solvers.h"
 #include "make_slab_exchange.h"
 #include "slab_exchange_mpi.h"
@@ -104,11 +105,11 @@ namespace leopard
       if (!holds)
         throw InvalidInput("multigrid on slabs: " + option + " is " + found + "\n  expected: " + expected);
     };
-    const std::string &method = multigrid.smoother.method;
-    require(method == "async" || method == "jacobi" || method == "damped-jacobi",
+    const auto needs_no_matrix = [](const Method &method) { return method.make_of_stencil != nullptr; };
+    require(needs_no_matrix(find_method(multigrid.smoother.method)),
             "the smoother",
-            method,
-            "async, jacobi or damped-jacobi, which need no stored matrix");
+            multigrid.smoother.method,
+            joined(method_names(as_smoother, needs_no_matrix), ", ", " or ") + ", which need no stored matrix");
     require(multigrid.backend != Backend::reference, "backend", "reference", "host or cuda");
     require(gather_below >= 1, "gather_below", std::to_string(gather_below), "a number of unknowns >= 1");
   }

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "../relaxation/methods.h"
+#include "../relaxation/relaxation_engine.h"
+#include "block_async.h"
+
+namespace leopard
+{
+  namespace
+  {
+    BlockAsyncOptions async_options(const MethodOptions &given)
+    {
+      BlockAsyncOptions options = given.block_async != nullptr ? *given.block_async : BlockAsyncOptions();
+      options.backend           = given.backend;
+      options.omega             = given.omega;
+      return options;
+    }
+
+    /** A smoothing step is a few global iterations: nothing is gained by keeping the blocks on the chip. */
+    BlockAsyncOptions smoother_options(const MethodOptions &given)
+    {
+      BlockAsyncOptions options = async_options(given);
+      if (options.backend == Backend::cuda && options.execution == Execution::automatic)
+        options.execution = Execution::launch;
+      return options;
+    }
+
+    /** Jacobi with threads, on a GPU, or of a stencil is synchronous async-(1). */
+    BlockAsyncOptions jacobi_options(const MethodOptions &given)
+    {
+      BlockAsyncOptions options;
+      options.backend          = given.backend;
+      options.omega            = given.omega;
+      options.schedule         = Schedule::synchronous;
+      options.execution        = Execution::launch;
+      options.local_iterations = 1;
+      options.n_threads        = given.block_async != nullptr ? given.block_async->n_threads : 0;
+      options.storage          = given.block_async != nullptr ? given.block_async->storage : Storage::double_precision; // for update_values()
+      return options;
+    }
+
+    template <typename Matrix, BlockAsyncOptions (*options)(const MethodOptions &)>
+    std::unique_ptr<Relaxation> make_block_async(const Matrix &A, const MethodOptions &given)
+    {
+      return std::make_unique<BlockAsync>(A, options(given));
+    }
+
+    std::unique_ptr<Relaxation> make_jacobi(const CrsMatrix &A, const MethodOptions &given)
+    {
+      return make_point_relaxation(A, {PointMethod::jacobi, given.omega, false, given.backend});
+    }
+
+    /** The best where all blocks are relaxed at once is smaller. */
+    double smoothing_omega_of_async(int dim, double at_once)
+    {
+      const double in_sequence = omega_for_high_frequencies(dim, at_once), together = dim == 3 ? 0.75 : 0.6;
+      return dim == 1 ? in_sequence : in_sequence + at_once * (together - in_sequence);
+    }
+  } // namespace
+
+  std::unique_ptr<Relaxation> make_jacobi_cuda(const CrsMatrix &A, const PointRelaxationOptions &options)
+  {
+    return make_block_async<CrsMatrix, jacobi_options>(A, {.backend = Backend::cuda, .omega = options.omega});
+  }
+
+  extern const Method async_method = {.name            = "async",
+                                      .meaning         = "block-asynchronous iteration async-(k)",
+                                      .uses_on_cuda    = everywhere,
+                                      .omega           = OmegaRange::damping,
+                                      .has_blocks      = true,
+                                      .smoothing_omega = smoothing_omega_of_async,
+                                      .make            = make_block_async<CrsMatrix, async_options>,
+                                      .make_smoother   = make_block_async<CrsMatrix, smoother_options>,
+                                      .make_of_stencil = make_block_async<Stencil, smoother_options>};
+
+  extern const Method jacobi_method = {.name            = "jacobi",
+                                       .meaning         = "Jacobi",
+                                       .uses_on_cuda    = everywhere,
+                                       .omega           = OmegaRange::damping,
+                                       .is_iterated     = false,
+                                       .make            = make_jacobi,
+                                       .make_smoother   = make_block_async<CrsMatrix, jacobi_options>,
+                                       .make_of_stencil = make_block_async<Stencil, jacobi_options>};
+
+  extern const Method damped_jacobi_method = {.name            = "damped-jacobi",
+                                              .meaning         = "Jacobi with the relaxation factor that smooths best",
+                                              .uses            = as_smoother,
+                                              .uses_on_cuda    = as_smoother,
+                                              .omega           = OmegaRange::damping,
+                                              .smoothing_omega = omega_for_high_frequencies,
+                                              .make            = make_block_async<CrsMatrix, jacobi_options>,
+                                              .make_of_stencil = make_block_async<Stencil, jacobi_options>};
+} // namespace leopard

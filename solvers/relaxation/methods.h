@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "chebyshev.h"
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace leopard
+{
+  struct BlockAsyncOptions;
+  struct Stencil;
+
+  /** What a relaxation method is used as; they add up. */
+  enum MethodUse : unsigned
+  {
+    as_solver         = 1,
+    as_preconditioner = 2,
+    as_smoother       = 4,
+    everywhere        = as_solver + as_preconditioner + as_smoother
+  };
+
+  /** What a method's relaxation factor may be. */
+  enum class OmegaRange
+  {
+    none,       ///< it has none
+    one,        ///< 1 only
+    relaxation, ///< in (0, 2)
+    damping ///< the same, of Jacobi's sweeps: below 2 / (1 + rho(|B|)) they converge for certain, in every schedule, and tau scaling is meant for them
+  };
+
+  /** What a method is made with; each reads what it knows. Numbers are dimensionless. */
+  struct MethodOptions
+  {
+    Backend                  backend     = Backend::host;
+    double                   omega       = 1.;      ///< relaxation factor
+    ChebyshevOptions         chebyshev   = {};      ///< the interval of eigenvalues; all but backend
+    const BlockAsyncOptions *block_async = nullptr; ///< blocks, schedule, storage, threads; all but backend and omega; null: defaults
+  };
+
+  /**
+   * A relaxation method as the solvers, preconditioners, smoothers, leopard-solve and the studies know it. To add one: a file that implements Relaxation and
+   * defines such a row, and a line in methods.cc. Whether it is a fixed or a symmetric linear map depends on its options, and the Relaxation says it.
+   */
+  struct Method
+  {
+    using Make = std::unique_ptr<Relaxation> (*)(const CrsMatrix &A, const MethodOptions &options);
+
+    const char *name    = ""; ///< as users write it
+    const char *meaning = ""; ///< for --help: what it is, a few words
+
+    unsigned   uses         = everywhere;
+    unsigned   uses_on_cuda = 0; ///< those for which it runs on the backend cuda, too
+    OmegaRange omega        = OmegaRange::relaxation;
+    bool       has_blocks   = false; ///< reads MethodOptions::block_async; in the chaotic schedule asynchronous, and content with old ghosts
+    bool       has_interval = false; ///< reads MethodOptions::chebyshev
+    bool       is_iterated  = true;  ///< as a preconditioner several iterations are done; false: one, as is usual under its name
+
+    /** The relaxation factor with which it smooths best in 1, 2, 3 dimensions; see default_omega() of multigrid/smoother.h. */
+    double (*smoothing_omega)(int dim, double at_once) = nullptr; ///< null: 1
+
+    Make make          = nullptr; ///< @param A host memory; copied. @throws InvalidInput, DeviceError
+    Make make_smoother = nullptr; ///< null: make
+    std::unique_ptr<Relaxation> (*make_of_stencil)(const Stencil &stencil, const MethodOptions &options) = nullptr; ///< null: needs a stored matrix
+
+    /** Whether users may choose omega. */
+    bool has_omega() const { return omega == OmegaRange::relaxation || omega == OmegaRange::damping; }
+    bool runs_on(Backend backend, MethodUse use) const { return backend != Backend::cuda || (uses_on_cuda & use) != 0; }
+  };
+
+  /** The one list of relaxation methods, in the order in which users read them. */
+  const std::vector<const Method *> &methods();
+
+  /** Names of those that are used so, and run there or fulfil a condition, in this order. */
+  std::vector<std::string> method_names(MethodUse use, Backend backend = Backend::host);
+  std::vector<std::string> method_names(MethodUse use, const std::function<bool(const Method &)> &condition);
+
+  /** Null: there is none of this name that is used so. */
+  const Method *lookup_method(const std::string &name, MethodUse use = everywhere);
+
+  /** @throws InvalidInput with all names and the most similar one. */
+  const Method &find_method(const std::string &name, MethodUse use = everywhere);
+
+  /** 2 / (2 - mu_min - mu_max) with the high-frequency eigenvalues of B = I - D^-1 A for the Laplacian, from -1 to (dim - 1) / dim. */
+  double omega_for_high_frequencies(int dim, double at_once);
+} // namespace leopard
