@@ -28,7 +28,8 @@ namespace leopard
     none,       ///< it has none
     one,        ///< 1 only
     relaxation, ///< in (0, 2)
-    damping ///< the same, of Jacobi's sweeps: below 2 / (1 + rho(|B|)) they converge for certain, in every schedule, and tau scaling is meant for them
+    /** The same, of Jacobi's sweeps, which converge for certain below 2 / (1 + rho(|B|)), and which tau scaling is for. */
+    damping
   };
 
   /** What a method is made with; each reads what it knows. Numbers are dimensionless. */
@@ -41,8 +42,9 @@ namespace leopard
   };
 
   /**
-   * A relaxation method as the solvers, preconditioners, smoothers, leopard-solve and the studies know it. To add one: a file that implements Relaxation and
-   * defines such a row, and a line in methods.cc. Whether it is a fixed or a symmetric linear map depends on its options, and the Relaxation says it.
+   * A relaxation method as solvers, preconditioners, smoothers, leopard-solve and studies know it. To add one: a file
+   * that implements Relaxation and defines such a row, and its name in methods.cc. Whether it is a fixed or a symmetric
+   * linear map depends on its options, and the Relaxation says it.
    */
   struct Method
   {
@@ -54,12 +56,12 @@ namespace leopard
     unsigned   uses         = everywhere;
     unsigned   uses_on_cuda = 0; ///< those for which it runs on the backend cuda, too
     OmegaRange omega        = OmegaRange::relaxation;
-    bool       has_blocks   = false; ///< reads MethodOptions::block_async; in the chaotic schedule asynchronous, and content with old ghosts
+    bool       has_blocks   = false; ///< reads MethodOptions::block_async; a chaotic schedule bears old ghosts
     bool       has_interval = false; ///< reads MethodOptions::chebyshev
-    bool       is_iterated  = true;  ///< as a preconditioner several iterations are done; false: one, as is usual under its name
+    bool       is_iterated  = true;  ///< as a preconditioner: several iterations; false: one, as is usual
 
-    /** The relaxation factor with which it smooths best in 1, 2, 3 dimensions; see default_omega() of multigrid/smoother.h. */
-    double (*smoothing_omega)(int dim, double at_once) = nullptr; ///< null: 1
+    /** The relaxation factor with which it smooths best in 1, 2, 3 dimensions (default_omega()); null: 1. */
+    double (*smoothing_omega)(int dim, double at_once) = nullptr;
 
     Make make          = nullptr; ///< @param A host memory; copied. @throws InvalidInput, DeviceError
     Make make_smoother = nullptr; ///< null: make
@@ -83,6 +85,6 @@ namespace leopard
   /** @throws InvalidInput with all names and the most similar one. */
   const Method &find_method(const std::string &name, MethodUse use = everywhere);
 
-  /** 2 / (2 - mu_min - mu_max) with the high-frequency eigenvalues of B = I - D^-1 A for the Laplacian, from -1 to (dim - 1) / dim. */
+  /** 2 / (2 - mu_min - mu_max), of the Laplacian's high frequencies: eigenvalues of B from -1 to (dim - 1) / dim. */
   double omega_for_high_frequencies(int dim, double at_once);
 } // namespace leopard
