@@ -28,7 +28,7 @@ namespace leopard
     none,       ///< it has none
     one,        ///< 1 only
     relaxation, ///< in (0, 2)
-    /** The same, of Jacobi's sweeps, which converge for certain below 2 / (1 + rho(|B|)), and which tau scaling is for. */
+    /** The same, of Jacobi's sweeps, which converge for certain below 2 / (1 + rho(|B|)); tau scaling is for them. */
     damping
   };
 

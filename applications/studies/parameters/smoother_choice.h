@@ -20,8 +20,8 @@ namespace leopard
   };
 
   /**
-   * "NAME" or "NAME(OPTION=VALUE, ...)" with a name of method_names(as_smoother). Options of all: merged (iterations that
-   * make a smoothing step), backend (host or cuda); of those that have one: omega; of async: k (local iterations),
+   * "NAME" or "NAME(OPTION=VALUE, ...)" with a name of method_names(as_smoother). Options of all: merged (iterations
+   * that make a smoothing step), backend (host or cuda); of those that have one: omega; of async: k (local iterations),
    * block (rows), shape, schedule, l1, overlap (percent); of chebyshev: lambda_min, lambda_max.
    * @param entry "Section/Entry", for messages. @throws Error naming what was found, what resembles it, and what is
    * expected.
