@@ -11,24 +11,42 @@ namespace leopard
 {
   namespace
   {
-    /** Waits until the atomic is no longer `value`: spinning at first, then asleep. */
-    template <typename T>
-    void wait_while_equal(const std::atomic<T> &atomic, T value)
+    /** Waits for some microseconds until done() holds. @return whether it does. */
+    template <typename Done>
+    bool spin_until(const Done &done)
     {
       for (int spin = 0; spin < 2000; ++spin)
         {
-          if (atomic.load(std::memory_order_acquire) != value)
-            return;
+          if (done())
+            return true;
 #if defined(__x86_64__)
           __builtin_ia32_pause();
 #endif
         }
-      while (atomic.load(std::memory_order_acquire) == value)
-        atomic.wait(value, std::memory_order_acquire);
+      return done();
     }
   } // namespace
 
+  // Either the thread sees the new number before it sleeps, or the caller sees that it sleeps: both write first and then read, in one order for all.
+  void ThreadPool::Call::make()
+  {
+    number.fetch_add(1, std::memory_order_seq_cst);
+    if (asleep.load(std::memory_order_seq_cst))
+      number.notify_one();
+  }
+
+  void ThreadPool::Call::wait_for(unsigned int next)
+  {
+    if (spin_until([&] { return number.load(std::memory_order_acquire) == next; }))
+      return;
+    asleep.store(true, std::memory_order_seq_cst);
+    while (number.load(std::memory_order_seq_cst) != next)
+      number.wait(next - 1, std::memory_order_seq_cst);
+    asleep.store(false, std::memory_order_relaxed);
+  }
+
   ThreadPool::ThreadPool(int n_threads)
+    : calls(std::max(1, n_threads))
   {
     try
       {
@@ -54,21 +72,20 @@ namespace leopard
   void ThreadPool::end_workers()
   {
     stop.store(true);
-    generation.fetch_add(1, std::memory_order_release);
-    generation.notify_all();
+    for (std::size_t thread = 1; thread <= workers.size(); ++thread)
+      calls[thread].make();
     for (std::thread &worker : workers)
       worker.join();
   }
 
   void ThreadPool::work(int thread)
   {
-    for (unsigned int seen = 0;; ++seen)
+    for (unsigned int next = 1;; ++next)
       {
-        wait_while_equal(generation, seen);
+        calls[thread].wait_for(next);
         if (stop.load())
           return;
-        if (thread < n_active)
-          run_task(thread);
+        run_task(thread);
         if (running.fetch_sub(1, std::memory_order_acq_rel) == 1)
           running.notify_one();
       }
@@ -95,14 +112,15 @@ namespace leopard
         return;
       }
     const std::lock_guard<std::mutex> turn(callers);
-    task     = &task_;
-    n_active = n_threads == 0 ? size() : n_threads;
-    running.store(static_cast<int>(workers.size()), std::memory_order_relaxed);
-    generation.fetch_add(1, std::memory_order_release);
-    generation.notify_all();
+    const int                         n_active = n_threads == 0 ? size() : std::min(n_threads, size());
+    task                                       = &task_;
+    running.store(n_active - 1, std::memory_order_relaxed);
+    for (int thread = 1; thread < n_active; ++thread)
+      calls[thread].make();
     run_task(0);
-    for (int left = running.load(std::memory_order_acquire); left != 0; left = running.load(std::memory_order_acquire))
-      wait_while_equal(running, left);
+    if (!spin_until([this] { return running.load(std::memory_order_acquire) == 0; }))
+      for (int left = running.load(std::memory_order_acquire); left != 0; left = running.load(std::memory_order_acquire))
+        running.wait(left, std::memory_order_acquire);
     task = nullptr;
     if (failed.exchange(false))
       std::rethrow_exception(std::exchange(failure, nullptr));

@@ -13,9 +13,10 @@
 namespace leopard
 {
   /**
-   * Threads that wait for work. run() hands the same function to all of them, the caller being thread 0, and returns
-   * when all are done. A waiting thread spins for some microseconds, since the next call often comes at once, and then
-   * sleeps. Callers of different threads take turns; a task must not call run() of its own pool.
+   * Threads that wait for work. run() hands the same function to all of them, the caller being thread 0, and returns when all
+   * are done. A waiting thread spins for some microseconds, since the next call often comes at once, and then sleeps.
+   * Threads that have no part in a call sleep on.
+   * Callers of different threads take turns; a task must not call run() of its own pool.
    */
   class ThreadPool
   {
@@ -41,10 +42,19 @@ namespace leopard
     void run_task(int thread) noexcept;
     void end_workers();
 
+    /** What a thread waits for; a cache line of its own, so that only those are disturbed that are to work. */
+    struct alignas(64) Call
+    {
+      std::atomic<unsigned int> number{0};
+      std::atomic<bool>         asleep{false};
+
+      void make();
+      void wait_for(unsigned int next);
+    };
+
     std::mutex                      callers;
-    const std::function<void(int)> *task     = nullptr;
-    int                             n_active = 0;
-    std::atomic<unsigned int>       generation{0};
+    const std::function<void(int)> *task = nullptr;
+    std::vector<Call>               calls; ///< of each thread
     std::atomic<int>                running{0};
     std::atomic<bool>               stop{false};
     std::atomic<bool>               failed{false};
@@ -70,7 +80,10 @@ namespace leopard
     if (n_parts == 1)
       function(0l, n);
     else
-      pool.run([&](int part) { function(n * part / n_parts, n * (part + 1) / n_parts); }, n_parts);
+      {
+        const auto work = [&](int part) { function(n * part / n_parts, n * (part + 1) / n_parts); };
+        pool.run(std::cref(work), n_parts); // by reference, so that nothing is allocated
+      }
   }
 
   /** The sum of what function(begin, end) returns for the parts; within a number of threads always the same. */

@@ -7,8 +7,10 @@
 #include <solvers/matrix/generators.h>
 
 #include <atomic>
+#include <chrono>
 #include <fstream>
 #include <stdexcept>
+#include <thread>
 
 #include <pthread.h>
 #include <sys/resource.h>
@@ -64,6 +66,26 @@ namespace leopard
       // several at once: one of them
       EXPECT_THROW(pool.run([](int thread) { throw InvalidInput(std::to_string(thread)); }), InvalidInput);
       EXPECT_NO_THROW(pool.run([](int) {}));
+    }
+
+    TEST(ThreadPool, OnlyThoseAskedForWorkAndNoneIsLost)
+    {
+      ThreadPool       pool(4);
+      std::vector<int> calls(pool.size(), 0), expected(pool.size(), 0); // each thread writes its own
+      for (int call = 0; call < 4000; ++call)
+        {
+          const int n_threads = 1 + call * 7 % 5 % 4; // others sleep meanwhile, and miss calls
+          if (call % 500 == 0)
+            std::this_thread::sleep_for(std::chrono::milliseconds(2)); // until all sleep
+          pool.run([&](int thread) { ++calls[thread]; }, n_threads);
+          for (int thread = 0; thread < n_threads; ++thread)
+            ++expected[thread];
+          ASSERT_EQ(calls, expected) << "call " << call;
+        }
+      pool.run([&](int thread) { ++calls[thread]; }, 9); // more than there are: all
+      for (int &calls_of_thread : expected)
+        ++calls_of_thread;
+      EXPECT_EQ(calls, expected);
     }
 
     /** Address space for so many more threads, and some memory beside them. */
