@@ -31,6 +31,49 @@ namespace leopard
     profile->levels[level].*seconds += now() - start;
   }
 
+  /** What multigrid_cycle() and full_multigrid() ask for. */
+  struct Multigrid::Data::Parts
+  {
+    using Level = MultigridProfile::Level;
+
+    void smooth_before(int level) { smooth(level, data.options.pre_smoothing); }
+    void smooth_after(int level) { smooth(level, data.options.post_smoothing); }
+    void restrict_residual(int level)
+    {
+      transfer(level, [&] { data.operations->restrict_residual(level); });
+    }
+    void set_zero(int level) // one of the transfers from the next finer one
+    {
+      transfer(level + 1, [&] { data.operations->set_zero(level); });
+    }
+    void correct(int level)
+    {
+      transfer(level, [&] { data.operations->correct(level); });
+    }
+    void restrict_right_hand_side(int level)
+    {
+      transfer(level, [&] { data.operations->restrict_right_hand_side(level); });
+    }
+    void interpolate(int level)
+    {
+      transfer(level, [&] { data.operations->interpolate(level); });
+    }
+    void solve_coarsest() { data.solve_coarse(); }
+
+    Data &data;
+
+  private:
+    void smooth(int level, int n_steps)
+    {
+      data.timed(&Level::smoother, level, [&] { data.operations->smooth(level, n_steps); });
+    }
+    template <typename Function>
+    void transfer(int level, const Function &function)
+    {
+      data.timed(&Level::residual_and_transfers, level, function);
+    }
+  };
+
   bool Multigrid::Data::can_be_recorded() const
   {
     return options.use_graph && profile == nullptr && operations->is_queued() && coarse->is_queued() &&
@@ -67,22 +110,13 @@ namespace leopard
       if (operations->is_adaptive())
         for (int level = 0; level <= finest(); ++level)
           operations->set_zero(level);
-      visit(finest(), options.cycle);
+      multigrid_cycle(Parts{*this}, finest(), options.cycle);
     });
   }
 
   void Multigrid::Data::full_multigrid()
   {
-    run(recorded_start, [this] {
-      for (int level = finest(); level > 0; --level)
-        timed(&MultigridProfile::Level::residual_and_transfers, level, [&] { operations->restrict_right_hand_side(level); });
-      solve_coarse();
-      for (int level = 1; level <= finest(); ++level)
-        {
-          timed(&MultigridProfile::Level::residual_and_transfers, level, [&] { operations->interpolate(level); });
-          visit(level, options.cycle);
-        }
-    });
+    run(recorded_start, [this] { leopard::full_multigrid(Parts{*this}, finest(), options.cycle); });
   }
 
   void Multigrid::Data::iterate(double *x, const double *b)
@@ -92,26 +126,6 @@ namespace leopard
     cycle();
     if (operations->is_adaptive())
       operations->add_solutions(x);
-  }
-
-  void Multigrid::Data::visit(int level, CycleType type)
-  {
-    if (level == 0)
-      {
-        solve_coarse();
-        return;
-      }
-    using Part = MultigridProfile::Level;
-    timed(&Part::smoother, level, [&] { operations->smooth(level, options.pre_smoothing); });
-    timed(&Part::residual_and_transfers, level, [&] {
-      operations->restrict_residual(level);
-      operations->set_zero(level - 1);
-    });
-    visit(level - 1, type);
-    if (level > 1 && type != CycleType::v)
-      visit(level - 1, type == CycleType::w ? CycleType::w : CycleType::v);
-    timed(&Part::residual_and_transfers, level, [&] { operations->correct(level); });
-    timed(&Part::smoother, level, [&] { operations->smooth(level, options.post_smoothing); });
   }
 
   void Multigrid::Data::solve_coarse()

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "cycle.h"
 #include "hierarchy.h"
 #include "smoother.h"
 
@@ -10,13 +11,6 @@
 
 namespace leopard
 {
-  enum class CycleType
-  {
-    v,
-    w,
-    f
-  };
-
   /** "V", "W" or "F". */
   std::string to_string(CycleType cycle);
 

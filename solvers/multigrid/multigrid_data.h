@@ -52,7 +52,7 @@ namespace leopard
     /** function(), as a graph where that is possible. */
     template <typename Function>
     void run(Recorded &recorded, const Function &function);
-    void visit(int level, CycleType type);
+    struct Parts; ///< of the cycle, timed if a profile is taken
     void solve_coarse();
     /** function(), and its time added to `seconds` of the profile if one is taken. */
     template <typename Function>

@@ -3,6 +3,7 @@
 #include "multigrid_test.h"
 
 #include <solvers/base/errors.h>
+#include <solvers/multigrid/cycle.h>
 
 #include <gtest/gtest.h>
 
@@ -95,6 +96,47 @@ namespace leopard
           }
       }
     };
+
+    /** Writes down what a cycle asks for: b and a for smoothing, r, z, c for restriction, zero, correction, each with its level, and S for the coarsest one. */
+    struct Recorder
+    {
+      std::string calls;
+
+      void note(char what, int level) { calls += what + std::to_string(level) + ' '; }
+      void smooth_before(int level) { note('b', level); }
+      void smooth_after(int level) { note('a', level); }
+      void restrict_residual(int level) { note('r', level); }
+      void set_zero(int level) { note('z', level); }
+      void correct(int level) { note('c', level); }
+      void restrict_right_hand_side(int level) { note('R', level); }
+      void interpolate(int level) { note('I', level); }
+      void solve_coarsest() { calls += "S "; }
+    };
+
+    std::string calls_of_cycle(int level, CycleType type)
+    {
+      Recorder recorder;
+      multigrid_cycle(recorder, level, type);
+      return recorder.calls;
+    }
+
+    TEST(MultigridCycle, AsksForItsPartsInOrder)
+    {
+      using Type = CycleType;
+      for (const Type type : {Type::v, Type::w, Type::f})
+        {
+          EXPECT_EQ(calls_of_cycle(0, type), "S ");
+          EXPECT_EQ(calls_of_cycle(1, type), "b1 r1 z0 S c1 a1 ");
+        }
+      const std::string one = "b1 r1 z0 S c1 a1 ";
+      EXPECT_EQ(calls_of_cycle(2, Type::v), "b2 r2 z1 " + one + "c2 a2 ");
+      EXPECT_EQ(calls_of_cycle(2, Type::w), "b2 r2 z1 " + one + one + "c2 a2 ");
+      EXPECT_EQ(calls_of_cycle(3, Type::w), "b3 r3 z2 " + calls_of_cycle(2, Type::w) + calls_of_cycle(2, Type::w) + "c3 a3 ");
+      EXPECT_EQ(calls_of_cycle(3, Type::f), "b3 r3 z2 " + calls_of_cycle(2, Type::f) + calls_of_cycle(2, Type::v) + "c3 a3 ");
+      Recorder recorder;
+      full_multigrid(recorder, 2, Type::v);
+      EXPECT_EQ(recorder.calls, "R2 R1 S I1 " + one + "I2 " + calls_of_cycle(2, Type::v));
+    }
 
     TEST_P(MultigridCycle, PropagatesErrorsAsTheTextbookSays)
     {

@@ -8,6 +8,7 @@
 #include <applications/reaction_diffusion/grid/axis_modes.h>
 #include <solvers/device/cuda_error.cuh>
 #include <solvers/device/device_array.h>
+#include <solvers/multigrid/cycle.h>
 
 #include <algorithm>
 #include <vector>
@@ -118,7 +119,7 @@ namespace leopard::reaction_diffusion
     void iterate(cudaStream_t stream, GraphState *state, cudaGraphConditionalHandle more)
     {
       clear_ghosts(stream);
-      cycle(stream, state, 0);
+      multigrid_cycle(Parts{*this, stream, state}, static_cast<int>(coarsest));
       multiply_direction<Kinetics><<<sums.n_blocks, grid_threads, 0, stream>>>(finest(), system, state, gcr);
       sums.gather(stream);
       find_components<0><<<1, grid_threads, 0, stream>>>(state, sums.parts(), sums.n_parts());
@@ -188,31 +189,48 @@ namespace leopard::reaction_diffusion
       }
     };
 
-    void cycle(cudaStream_t stream, const GraphState *state, std::size_t l) const
+    /** What multigrid_cycle() asks for, as launches; its level 0 is the coarsest grid. */
+    struct Parts
     {
-      const LevelView &fine = levels[l].view;
-      if (l == coarsest)
-        {
-          solve_coarsest<Kinetics><<<1, coarse_threads, fine.n_nodes() * sizeof(float2), stream>>>(fine, system, state, view);
-          return;
-        }
-      const LevelView &coarse = levels[l + 1].view;
-      sweep(stream, l, state);
-      compute_residual<Kinetics><<<blocks(fine.n_nodes()), level_threads, 0, stream>>>(fine, system, state);
-      if (l == 0)
-        {
-          exchange(fine.residual);
-          restrict_residual<0><<<blocks(coarse.n_nodes()), level_threads, 0, stream>>>(fine, coarse, own_coarse_nodes());
-          gather(coarse.rhs);
-        }
-      else
-        restrict_residual<0><<<blocks(coarse.n_nodes()), level_threads, 0, stream>>>(fine, coarse, CoarseNodes{0, coarse.n_nodes()});
-      cycle(stream, state, l + 1);
-      prolongate<0><<<blocks(fine.n_nodes()), level_threads, 0, stream>>>(coarse, fine);
-      if (l == 0)
-        exchange(fine.d);
-      sweep(stream, l, state);
-    }
+      const GridMultigrid &multigrid;
+      const cudaStream_t   stream;
+      const GraphState    *state;
+
+      std::size_t      number(int level) const { return multigrid.coarsest - level; }
+      const LevelView &at(int level) const { return multigrid.levels[number(level)].view; }
+
+      void smooth_before(int level) const { multigrid.sweep(stream, number(level), state); }
+      void smooth_after(int level) const { multigrid.sweep(stream, number(level), state); }
+      void set_zero(int /*level*/) const {} // by restrict_residual()
+
+      void restrict_residual(int level) const
+      {
+        const LevelView  &fine = at(level), &coarse = at(level - 1);
+        const bool        is_finest = number(level) == 0;
+        const CoarseNodes own       = is_finest ? multigrid.own_coarse_nodes() : CoarseNodes{0, coarse.n_nodes()};
+        compute_residual<Kinetics><<<blocks(fine.n_nodes()), level_threads, 0, stream>>>(fine, multigrid.system, state);
+        if (is_finest)
+          multigrid.exchange(fine.residual);
+        leopard::reaction_diffusion::restrict_residual<0><<<blocks(coarse.n_nodes()), level_threads, 0, stream>>>(fine, coarse, own);
+        if (is_finest)
+          multigrid.gather(coarse.rhs);
+      }
+
+      void correct(int level) const
+      {
+        const LevelView &fine = at(level);
+        prolongate<0><<<blocks(fine.n_nodes()), level_threads, 0, stream>>>(at(level - 1), fine);
+        if (number(level) == 0)
+          multigrid.exchange(fine.d);
+      }
+
+      void solve_coarsest() const
+      {
+        const LevelView &grid = at(0);
+        leopard::reaction_diffusion::solve_coarsest<Kinetics>
+          <<<1, coarse_threads, grid.n_nodes() * sizeof(float2), stream>>>(grid, multigrid.system, state, multigrid.view);
+      }
+    };
 
     static int blocks(int n) { return (n + level_threads - 1) / level_threads; }
 

@@ -7,8 +7,10 @@
 #include <applications/reaction_diffusion/mesh/mesh_hierarchy.h>
 #include <solvers/device/device_array.h>
 #include <solvers/matrix/blocks.h>
+#include <solvers/multigrid/cycle.h>
 
 #include <memory>
+#include <utility>
 #include <vector>
 
 namespace leopard::reaction_diffusion
@@ -141,32 +143,61 @@ namespace leopard::reaction_diffusion
         }
     }
 
-    /** A V-cycle: d, with its ghosts, for rhs, both of the level, whatever stands in d. */
-    void cycle(cudaStream_t stream, std::size_t l = 0) const
+    /** A V-cycle: d of the mesh, with its ghosts, for its rhs, whatever stands in d. */
+    void cycle(cudaStream_t stream) const
     {
-      const MeshView &fine = views[l];
-      if (l == coarse.size())
-        {
-          // a level of one block (a rank, if it is shared): all sweeps at once
-          const bool small = n_all[l] <= mesh_threads;
-          for (int i = 0; i < (small ? 1 : 2); ++i)
-            relax(stream, l, small ? coarse_level_sweeps : sweeps, i == 0);
-          return;
-        }
-      const TransferView R = coarse[l]->restriction.view(), P = coarse[l]->prolongation.view();
-      relax(stream, l, sweeps, true);
-      compute_mesh_residual<Kinetics><<<fine.n_blocks, mesh_threads, 0, stream>>>(fine, system);
-      exchanges[l]->update_ghosts(stream, fine.residual);
-      restrict_mesh_residual<N><<<blocks(R.n_rows), mesh_threads, 0, stream>>>(fine, views[l + 1], R);
-      exchanges[l + 1]->gather(stream, views[l + 1].rhs);
-      cycle(stream, l + 1);
-      prolongate_mesh<N><<<blocks(P.n_rows), mesh_threads, 0, stream>>>(views[l + 1], fine, P);
-      exchanges[l]->update_ghosts(stream, fine.d);
-      relax(stream, l, sweeps, false);
+      Parts parts{*this, stream};
+      parts.set_zero(static_cast<int>(coarse.size()));
+      multigrid_cycle(parts, static_cast<int>(coarse.size()));
     }
 
   private:
     static constexpr int sweeps = 2; ///< in a block, before and behind
+
+    /** What multigrid_cycle() asks for, as launches; its level 0 is the coarsest one. */
+    struct Parts
+    {
+      const MeshMultigrid &multigrid;
+      const cudaStream_t   stream;
+      int                  zero_level = -1; ///< whose d is to be taken for zero by the next sweeps
+
+      std::size_t            number(int level) const { return multigrid.coarse.size() - level; }
+      const MeshView        &at(int level) const { return multigrid.views[number(level)]; }
+      const MeshExchange<N> &exchange(int level) const { return *multigrid.exchanges[number(level)]; }
+
+      void set_zero(int level) { zero_level = level; }
+      void smooth_before(int level) { relax(level, sweeps); }
+      void smooth_after(int level) { relax(level, sweeps); }
+
+      void restrict_residual(int level) const
+      {
+        const MeshView    &fine = at(level), &next = at(level - 1);
+        const TransferView R = multigrid.coarse[number(level)]->restriction.view();
+        compute_mesh_residual<Kinetics><<<fine.n_blocks, mesh_threads, 0, stream>>>(fine, multigrid.system);
+        exchange(level).update_ghosts(stream, fine.residual);
+        restrict_mesh_residual<N><<<blocks(R.n_rows), mesh_threads, 0, stream>>>(fine, next, R);
+        exchange(level - 1).gather(stream, next.rhs);
+      }
+
+      void correct(int level) const
+      {
+        const MeshView    &fine = at(level);
+        const TransferView P    = multigrid.coarse[number(level)]->prolongation.view();
+        prolongate_mesh<N><<<blocks(P.n_rows), mesh_threads, 0, stream>>>(at(level - 1), fine, P);
+        exchange(level).update_ghosts(stream, fine.d);
+      }
+
+      void solve_coarsest()
+      {
+        // a level of one block (a rank, if it is shared): all sweeps at once
+        const bool small = multigrid.n_all[number(0)] <= mesh_threads;
+        for (int i = 0; i < (small ? 1 : 2); ++i)
+          relax(0, small ? coarse_level_sweeps : sweeps);
+      }
+
+    private:
+      void relax(int level, int n_sweeps) { multigrid.relax(stream, number(level), n_sweeps, std::exchange(zero_level, -1) == level); }
+    };
 
     struct Transfer
     {
