@@ -133,7 +133,7 @@ namespace leopard::reaction_diffusion
       {
         level.rhs = b;
         level.clear();
-        Gcr<HostLevel<Schnakenberg>> gcr;
+        LevelGcr<HostLevel<Schnakenberg>> gcr;
         gcr.allocate(level, n_directions);
         const int iterations = gcr.solve(system, implicit, level, level.rhs, 1e-3, 500, [&] { mean.solve(system, implicit, level, level.rhs); });
         EXPECT_LE(iterations, 15);
@@ -162,7 +162,7 @@ namespace leopard::reaction_diffusion
         multigrid.set_coarsest(1, levels);
         const Vector b = levels[0]->rhs;
         levels[0]->clear();
-        multigrid.cycle(system, implicit, levels, 0);
+        multigrid.cycle(system, implicit, levels);
         EXPECT_LT(relative_residual(*levels[0], system, implicit, b), 0.36) << n;
       }
   }

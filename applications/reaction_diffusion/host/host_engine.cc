@@ -29,7 +29,7 @@ namespace leopard::reaction_diffusion
         n_own     = static_cast<long>(levels[0]->n_lines) * grid.n[0];
         for (auto &slot : slots)
           slot.assign(N * n, 0.);
-        partial_sums.resize(levels[0]->n_blocks);
+        partial_sums.resize(levels[0]->n_pieces());
       }
 
       void set_slot(int slot, const double *u) override

@@ -74,6 +74,9 @@ namespace leopard::reaction_diffusion
       , lines_per_block(std::max(1, std::min(4096 / grid.n[0], n_lines / 16)))
       , n_blocks((n_lines + lines_per_block - 1) / lines_per_block)
       , scheduler(n_blocks, n >= 8000 ? n : 1, n_threads)
+      , pool(shared_thread_pool(n_threads))
+      , lines_per_piece(std::max({1, 256 / grid.n[0], n_lines / 512}))
+      , pieces_per_thread(n >= (finest ? 8000 : 2000) ? std::max(1, 1000 / (lines_per_piece * grid.n[0])) : n_pieces())
       , u(finest ? 0 : N * n)
       , d(N * n)
       , rhs(N * n)
@@ -83,27 +86,31 @@ namespace leopard::reaction_diffusion
     {
     }
 
-    /** f(line, block) for all own lines, in parallel. */
+    /** Loops go over pieces, smaller than the blocks of sweeps, of which small grids have too few for many threads. They do not depend on the threads. */
+    int n_pieces() const { return (n_lines + lines_per_piece - 1) / lines_per_piece; }
+
+    /** f(line, piece) for all own lines, in parallel. */
     template <typename F>
     void for_lines(const F &f)
     {
-      scheduler.run(1, [&](int b, int /*thread*/) {
-        for (int line = begin_of_block(b); line < end_of_block(b); ++line)
-          f(line, b);
+      for_pieces([&](int piece) {
+        for (int line = begin_of_piece(piece); line < begin_of_piece(piece + 1); ++line)
+          f(line, piece);
       });
     }
 
-    /** f(begin, end, block) for ranges that hold all own entries of all fields, in parallel. */
+    /** f(begin, end, piece) for ranges that hold all own entries of all fields, in parallel. */
     template <typename F>
     void for_ranges(const F &f)
     {
-      scheduler.run(1, [&](int b, int /*thread*/) {
+      for_pieces([&](int piece) {
+        const long begin = static_cast<long>(begin_of_piece(piece)) * grid.n[0], end = static_cast<long>(begin_of_piece(piece + 1)) * grid.n[0];
         for (int c = 0; c < N; ++c)
-          f(c * n + static_cast<long>(begin_of_block(b)) * grid.n[0], c * n + static_cast<long>(end_of_block(b)) * grid.n[0], b);
+          f(c * n + begin, c * n + end, piece);
       });
     }
 
-    /** f(i, block) for all own entries of all fields, in parallel. */
+    /** f(i, piece) for all own entries of all fields, in parallel. */
     template <typename F>
     void for_entries(const F &f)
     {
@@ -183,12 +190,18 @@ namespace leopard::reaction_diffusion
     /** residual = rhs - A d. */
     void compute_residual(const NodeSystem<Kinetics> &system, double implicit)
     {
-      multiply(system, implicit, d.data(), residual.data());
-      for_entries([&](long i, int /*b*/) { residual[i] = rhs[i] - residual[i]; });
+      multiply(system, implicit, d.data(), [&](long i, double product) { residual[i] = rhs[i] - product; });
     }
 
     /** result = A v. */
     void multiply(const NodeSystem<Kinetics> &system, double implicit, const double *v, double *result)
+    {
+      multiply(system, implicit, v, [&](long i, double product) { result[i] = product; });
+    }
+
+    /** use(entry, product) for the entries of A v. */
+    template <typename Use>
+    void multiply(const NodeSystem<Kinetics> &system, double implicit, const double *v, const Use &use)
     {
       for_lines([&](int line, int /*b*/) {
         const Line    l(grid, line);
@@ -202,7 +215,7 @@ namespace leopard::reaction_diffusion
                 double     r = -factor * sum_at(l, v + c * n + i, x, lower[x], upper[x]);
                 for (int e = 0; e < N; ++e)
                   r += entries[(c * N + e) * n + i] * v[e * n + i];
-                result[c * n + i] = r;
+                use(c * n + i, r);
               }
           }
       });
@@ -215,20 +228,33 @@ namespace leopard::reaction_diffusion
       return grid.n[2] == 1 ? neighbour_sum<true>(l, p, w_left, w_right, left, right) : neighbour_sum<false>(l, p, w_left, w_right, left, right);
     }
 
-    GridSlabs *const       slabs;                                ///< or null
-    const GridLevel        grid;                                 ///< own nodes and, beside them, the neighbours'
-    const long             n;                                    ///< nodes of it
-    const int              lines_per_plane, first_line, n_lines; ///< own lines
-    const int              first_colour;                         ///< of the first node of the grid: colours are those of the grid of all ranks
-    const std::vector<int> coarse_offsets;                       ///< GridSlabs::coarse_offsets()
-    const int              lines_per_block, n_blocks;
-    HostScheduler          scheduler;
-    std::vector<double>    u;              ///< coarse levels: the restricted solution
-    std::vector<double>    d, rhs, matrix; ///< matrix: NodeSystem::relaxation_matrix()
-    std::vector<double>    block;          ///< the Jacobian's diagonal blocks
-    std::vector<double>    residual;
+    GridSlabs *const                  slabs;                                ///< or null
+    const GridLevel                   grid;                                 ///< own nodes and, beside them, the neighbours'
+    const long                        n;                                    ///< nodes of it
+    const int                         lines_per_plane, first_line, n_lines; ///< own lines
+    const int                         first_colour;   ///< of the first node of the grid: colours are those of the grid of all ranks
+    const std::vector<int>            coarse_offsets; ///< GridSlabs::coarse_offsets()
+    const int                         lines_per_block, n_blocks;
+    HostScheduler                     scheduler; ///< of sweeps
+    const std::shared_ptr<ThreadPool> pool;
+    const int                         lines_per_piece, pieces_per_thread; ///< the latter at least
+    std::vector<double>               u;                                  ///< coarse levels: the restricted solution
+    std::vector<double>               d, rhs, matrix;                     ///< matrix: NodeSystem::relaxation_matrix()
+    std::vector<double>               block;                              ///< the Jacobian's diagonal blocks
+    std::vector<double>               residual;
 
   private:
+    /** f(piece) for all of them, in parallel. */
+    template <typename F>
+    void for_pieces(const F &f)
+    {
+      parallel_for(*pool, n_pieces(), pieces_per_thread, [&](long begin, long end) {
+        for (long piece = begin; piece < end; ++piece)
+          f(static_cast<int>(piece));
+      });
+    }
+
+    int begin_of_piece(int piece) const { return first_line + std::min(n_lines, piece * lines_per_piece); }
     int begin_of_block(int b) const { return first_line + b * lines_per_block; }
     int end_of_block(int b) const { return first_line + std::min(n_lines, (b + 1) * lines_per_block); }
 

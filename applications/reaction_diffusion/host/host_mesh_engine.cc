@@ -22,7 +22,7 @@ namespace leopard::reaction_diffusion
         : ranks(ranks_)
         , options(options_)
         , system(make_node_system(kinetics, options_))
-        , rows(levels[0], options.n_threads, ranks.get())
+        , rows(levels[0], true, options.n_threads, ranks.get())
         , partial_sums(rows.n_blocks)
       {
         for (auto &slot : slots)

@@ -1,20 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "host_gcr.h"
 #include "host_rows.h"
+#include "level_gcr.h"
 
 #include <applications/reaction_diffusion/mesh/mesh_hierarchy.h>
+#include <solvers/multigrid/cycle.h>
 
 #include <memory>
 #include <vector>
 
 namespace leopard::reaction_diffusion
 {
-  /**
-   * GCR with V-cycles as preconditioner on a mesh and its coarser levels, with NodeSystem::stable_block(): before the
-   * coarse correction a sweep with the nodes of each block in ascending order, after it one in descending order.
-   */
+  /** GCR with V-cycles as preconditioner on a mesh and its coarser levels: a forward sweep before and a backward one after, with NodeSystem::stable_block(). */
   template <typename Kinetics>
   class HostMeshMultigrid
   {
@@ -27,7 +25,7 @@ namespace leopard::reaction_diffusion
       : finest(finest_)
     {
       for (std::size_t l = 1; l < levels.size(); ++l)
-        coarse.push_back({std::make_unique<Rows>(levels[l], n_threads, ranks), {}, {}, {}});
+        coarse.push_back({std::make_unique<Rows>(levels[l], false, n_threads, ranks), {}, {}, {}});
       for (std::size_t l = 0; l + 1 < levels.size(); ++l)
         {
           Coarse &c      = coarse[l];
@@ -71,7 +69,7 @@ namespace leopard::reaction_diffusion
     {
       return gcr.solve(system, implicit, finest, finest.rhs, reduction, max_cycles, [&] {
         before_cycle();
-        cycle(system, implicit, 0);
+        multigrid_cycle(Parts{*this, system, implicit}, static_cast<int>(coarse.size()));
       });
     }
 
@@ -94,40 +92,59 @@ namespace leopard::reaction_diffusion
           result[c] += A.values[p] * x[static_cast<long>(A.columns[p]) * N + c];
     }
 
-    /** From d = 0; ghosts are current at the end. */
-    void cycle(const NodeSystem<Kinetics> &system, double implicit, std::size_t l)
+    /** What multigrid_cycle() asks for; its level 0 is the coarsest one. From d = 0; ghosts are current at the end. */
+    struct Parts
     {
-      Rows &fine = rows(l);
-      if (l == coarse.size())
-        {
-          const int n_sweeps = fine.n_all <= coarse_nodes ? coarse_level_sweeps : 4; // as many on all ranks
-          fine.sweep(system, implicit, n_sweeps, 2, 0);
-          fine.update_ghosts(fine.d.data());
-          return;
-        }
-      Coarse &c = coarse[l];
-      fine.sweep(system, implicit, 1, 1, 0);
-      fine.update_ghosts(fine.d.data());
-      fine.multiply(system, implicit, fine.d.data(), fine.residual.data());
-      fine.for_entries([&](long e, int /*b*/) { fine.residual[e] = fine.rhs[e] - fine.residual[e]; });
-      fine.update_ghosts(fine.residual.data());
-      c.rows->for_nodes([&](int i, int /*b*/) { multiply_row(c.restriction, i, fine.residual.data(), &c.rows->rhs[static_cast<long>(i) * N]); });
-      c.rows->gather(c.rows->rhs.data());
-      c.rows->clear();
-      cycle(system, implicit, l + 1);
-      fine.for_nodes([&](int i, int /*b*/) {
-        double correction[N];
-        multiply_row(c.prolongation, i, c.rows->d.data(), correction);
-        for (int s = 0; s < N; ++s)
-          fine.d[static_cast<long>(i) * N + s] += correction[s];
-      });
-      fine.update_ghosts(fine.d.data());
-      fine.sweep(system, implicit, 1, 1, 1);
-      fine.update_ghosts(fine.d.data());
-    }
+      HostMeshMultigrid          &multigrid;
+      const NodeSystem<Kinetics> &system;
+      const double                implicit;
+
+      Rows   &at(int level) const { return multigrid.rows(multigrid.coarse.size() - level); }
+      Coarse &below(int level) const { return multigrid.coarse[multigrid.coarse.size() - level]; }
+
+      void smooth_before(int level) const { smooth(at(level), 1, 1, 0); }
+      void smooth_after(int level) const { smooth(at(level), 1, 1, 1); }
+      void set_zero(int level) const { at(level).clear(); }
+
+      void restrict_residual(int level) const
+      {
+        Rows   &fine = at(level);
+        Coarse &c    = below(level);
+        fine.compute_residual(system, implicit);
+        fine.update_ghosts(fine.residual.data());
+        c.rows->for_nodes([&](int i, int /*b*/) { multiply_row(c.restriction, i, fine.residual.data(), &c.rows->rhs[static_cast<long>(i) * N]); });
+        c.rows->gather(c.rows->rhs.data());
+      }
+
+      void correct(int level) const
+      {
+        Rows         &fine = at(level);
+        const Coarse &c    = below(level);
+        fine.for_nodes([&](int i, int /*b*/) {
+          double correction[N];
+          multiply_row(c.prolongation, i, c.rows->d.data(), correction);
+          for (int s = 0; s < N; ++s)
+            fine.d[static_cast<long>(i) * N + s] += correction[s];
+        });
+        fine.update_ghosts(fine.d.data());
+      }
+
+      void solve_coarsest() const
+      {
+        Rows &rows = at(0);
+        smooth(rows, rows.n_all <= coarse_nodes ? coarse_level_sweeps : 4, 2, 0); // as many on all ranks
+      }
+
+    private:
+      void smooth(Rows &rows, int n_sweeps, int k, int first) const
+      {
+        rows.sweep(system, implicit, n_sweeps, k, first);
+        rows.update_ghosts(rows.d.data());
+      }
+    };
 
     Rows               &finest;
     std::vector<Coarse> coarse;
-    Gcr<Rows>           gcr;
+    LevelGcr<Rows>      gcr;
   };
 } // namespace leopard::reaction_diffusion

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "host_gcr.h"
 #include "host_level.h"
+#include "level_gcr.h"
 
 #include <applications/reaction_diffusion/grid/axis_modes.h>
+#include <solvers/multigrid/cycle.h>
 
 namespace leopard::reaction_diffusion
 {
@@ -137,32 +138,14 @@ namespace leopard::reaction_diffusion
       mean_reaction.set_up(system, implicit, *levels[coarsest]);
       return solver.solve(system, implicit, *levels[0], levels[0]->rhs, reduction, max_cycles, [&] {
         before_cycle();
-        cycle(system, implicit, levels, 0);
+        cycle(system, implicit, levels);
       });
     }
 
     /** One cycle from d = 0. */
-    void cycle(const NodeSystem<Kinetics> &system, double implicit, Levels &levels, std::size_t l)
+    void cycle(const NodeSystem<Kinetics> &system, double implicit, Levels &levels, CycleType type = CycleType::v)
     {
-      HostLevel<Kinetics> &fine = *levels[l];
-      if (l == coarsest)
-        {
-          fine.residual = fine.rhs;
-          coarse_solver.solve(system, implicit, fine, fine.residual, coarse_reduction, max_coarse_iterations, [&] {
-            mean_reaction.solve(system, implicit, fine, fine.residual);
-          });
-          return;
-        }
-      HostLevel<Kinetics> &coarse = *levels[l + 1];
-      fine.sweep_by_colour(system, implicit);
-      fine.compute_residual(system, implicit);
-      fine.update_ghosts(fine.residual.data());
-      restrict_to(coarse, fine, fine.residual.data(), coarse.rhs.data());
-      coarse.clear();
-      cycle(system, implicit, levels, l + 1);
-      prolongate(coarse, fine);
-      fine.update_ghosts(fine.d.data());
-      fine.sweep_by_colour(system, implicit);
+      multigrid_cycle(Parts{*this, system, implicit, levels}, static_cast<int>(coarsest), type);
     }
 
     /** result = R f, all fields, on the whole coarse grid. f with the neighbours' values. */
@@ -201,8 +184,47 @@ namespace leopard::reaction_diffusion
     std::size_t coarsest = 0;
 
   private:
-    MeanReaction<Kinetics>   mean_reaction;
-    Gcr<HostLevel<Kinetics>> solver, coarse_solver;
+    /** What multigrid_cycle() asks for; its level 0 is the coarsest one. */
+    struct Parts
+    {
+      HostMultigrid              &multigrid;
+      const NodeSystem<Kinetics> &system;
+      const double                implicit;
+      Levels                     &levels;
+
+      HostLevel<Kinetics> &at(int level) const { return *levels[multigrid.coarsest - level]; }
+
+      void smooth_before(int level) const { at(level).sweep_by_colour(system, implicit); }
+      void smooth_after(int level) const { at(level).sweep_by_colour(system, implicit); }
+      void set_zero(int level) const { at(level).clear(); }
+
+      void restrict_residual(int level) const
+      {
+        HostLevel<Kinetics> &fine = at(level), &coarse = at(level - 1);
+        fine.compute_residual(system, implicit);
+        fine.update_ghosts(fine.residual.data());
+        restrict_to(coarse, fine, fine.residual.data(), coarse.rhs.data());
+      }
+
+      void correct(int level) const
+      {
+        HostLevel<Kinetics> &fine = at(level);
+        prolongate(at(level - 1), fine);
+        fine.update_ghosts(fine.d.data());
+      }
+
+      void solve_coarsest() const
+      {
+        HostLevel<Kinetics> &grid = at(0);
+        grid.residual             = grid.rhs;
+        multigrid.coarse_solver.solve(system, implicit, grid, grid.residual, coarse_reduction, max_coarse_iterations, [&] {
+          multigrid.mean_reaction.solve(system, implicit, grid, grid.residual);
+        });
+      }
+    };
+
+    MeanReaction<Kinetics>        mean_reaction;
+    LevelGcr<HostLevel<Kinetics>> solver, coarse_solver;
 
     /** fine.d += P coarse.d */
     static void prolongate(const HostLevel<Kinetics> &coarse, HostLevel<Kinetics> &fine)

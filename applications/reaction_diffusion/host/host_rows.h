@@ -24,8 +24,8 @@ namespace leopard::reaction_diffusion
     static constexpr int nodes_per_block = 256;
 
     /** @param ranks_ null: one rank. */
-    HostRows(const MeshLevel &level, int n_threads, MeshRanks *ranks_)
-      : HostRows(level, level.mesh.blocks(nodes_per_block), n_threads, ranks_)
+    HostRows(const MeshLevel &level, bool finest, int n_threads, MeshRanks *ranks_)
+      : HostRows(level, finest, level.mesh.blocks(nodes_per_block), n_threads, ranks_)
     {
     }
 
@@ -33,7 +33,7 @@ namespace leopard::reaction_diffusion
     template <typename F>
     void for_nodes(const F &f)
     {
-      scheduler.run(1, [&](int b, int /*thread*/) {
+      for_blocks([&](int b) {
         for (int i = offsets[b]; i < offsets[b + 1]; ++i)
           f(i, b);
       });
@@ -43,7 +43,7 @@ namespace leopard::reaction_diffusion
     template <typename F>
     void for_ranges(const F &f)
     {
-      scheduler.run(1, [&](int b, int /*thread*/) { f(static_cast<long>(offsets[b]) * N, static_cast<long>(offsets[b + 1]) * N, b); });
+      for_blocks([&](int b) { f(static_cast<long>(offsets[b]) * N, static_cast<long>(offsets[b + 1]) * N, b); });
     }
 
     /** f(entry, block) for all entries of all fields, in parallel. */
@@ -88,6 +88,7 @@ namespace leopard::reaction_diffusion
     }
 
     int n_nodes() const { return offsets.back(); } ///< the rank's own
+    int n_pieces() const { return n_blocks; }      ///< of loops
 
     /**
      * Block-asynchronous sweeps: k in a block when its turn comes, its nodes in ascending and in descending order by
@@ -115,8 +116,21 @@ namespace leopard::reaction_diffusion
         }
     }
 
+    /** residual = rhs - A d. */
+    void compute_residual(const NodeSystem<Kinetics> &system, double implicit)
+    {
+      multiply(system, implicit, d.data(), [&](long e, double product) { residual[e] = rhs[e] - product; });
+    }
+
     /** result = A v. */
     void multiply(const NodeSystem<Kinetics> &system, double implicit, const double *v, double *result)
+    {
+      multiply(system, implicit, v, [&](long e, double product) { result[e] = product; });
+    }
+
+    /** use(entry, product) for the entries of A v. */
+    template <typename Use>
+    void multiply(const NodeSystem<Kinetics> &system, double implicit, const double *v, const Use &use)
     {
       for_nodes([&](int i, int /*b*/) {
         double sum[N];
@@ -126,7 +140,7 @@ namespace leopard::reaction_diffusion
             double r = -implicit * system.diffusion[c] * sum[c];
             for (int e = 0; e < N; ++e)
               r += block[(static_cast<long>(i) * N + c) * N + e] * v[static_cast<long>(i) * N + e];
-            result[static_cast<long>(i) * N + c] = r;
+            use(static_cast<long>(i) * N + c, r);
           }
       });
     }
@@ -146,23 +160,27 @@ namespace leopard::reaction_diffusion
         }
     }
 
-    const int              n_all;    ///< nodes of all ranks
-    const std::vector<int> old_node; ///< of each node the level's
-    const std::vector<int> offsets;  ///< of the blocks
-    const int              n_blocks;
-    HostScheduler          scheduler;
-    std::vector<NodeRow>   row;
-    std::vector<double>    d, rhs, residual;
-    std::vector<double>    matrix; ///< NodeSystem::relaxation_matrix(), in cycles of the stable blocks
-    std::vector<double>    block;  ///< the Jacobian's diagonal blocks; on coarse levels NodeSystem::stable_block()
+    const int                         n_all;    ///< nodes of all ranks
+    const std::vector<int>            old_node; ///< of each node the level's
+    const std::vector<int>            offsets;  ///< of the blocks
+    const int                         n_blocks;
+    HostScheduler                     scheduler; ///< of sweeps
+    const std::shared_ptr<ThreadPool> pool;
+    const int                         blocks_per_thread; ///< in loops, at least
+    std::vector<NodeRow>              row;
+    std::vector<double>               d, rhs, residual;
+    std::vector<double>               matrix; ///< NodeSystem::relaxation_matrix(), in cycles of the stable blocks
+    std::vector<double>               block;  ///< the Jacobian's diagonal blocks; on coarse levels NodeSystem::stable_block()
 
   private:
-    HostRows(const MeshLevel &level, const Partition &partition, int n_threads, MeshRanks *ranks_)
+    HostRows(const MeshLevel &level, bool finest, const Partition &partition, int n_threads, MeshRanks *ranks_)
       : n_all(level.n_all)
       , old_node(partition.old_row)
       , offsets(partition.block_offsets)
       , n_blocks(static_cast<int>(offsets.size()) - 1)
       , scheduler(n_blocks, level.mesh.n_nodes() >= 8000 ? static_cast<long>(N) * level.mesh.n_nodes() : 1, n_threads) // as on grids
+      , pool(shared_thread_pool(n_threads))
+      , blocks_per_thread(level.mesh.n_nodes() >= (finest ? 8000 : 2000) ? 1000 / nodes_per_block : n_blocks)
       , d(static_cast<std::size_t>(N) * level.mesh.matrix.n_columns)
       , rhs(d.size())
       , residual(d.size())
@@ -188,6 +206,16 @@ namespace leopard::reaction_diffusion
         }
       neighbours.n_rows    = A.n_rows;
       neighbours.n_columns = A.n_columns;
+    }
+
+    /** f(block) for all of them, in parallel. */
+    template <typename F>
+    void for_blocks(const F &f)
+    {
+      parallel_for(*pool, n_blocks, blocks_per_thread, [&](long begin, long end) {
+        for (long b = begin; b < end; ++b)
+          f(static_cast<int>(b));
+      });
     }
 
     void exchange(double *values)
