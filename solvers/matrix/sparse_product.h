@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "crs_matrix.h"
+
+namespace leopard
+{
+  /**
+   * A B, rows sorted by column; sums that cancel stay as entries. @param B has at least A.n_columns rows. Host, in sequence: a row's terms are added in the
+   * order of A's row. @throws InvalidInput for shapes that do not fit, and more than 2^31 - 1 entries.
+   */
+  CrsMatrix product(const CrsMatrix &A, const CrsMatrix &B);
+} // namespace leopard

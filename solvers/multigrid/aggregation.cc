@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "aggregation.h"
+
+#include "../base/errors.h"
+#include "../matrix/sparse_product.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <utility>
+
+namespace leopard
+{
+  void AggregationOptions::validate() const
+  {
+    if (!(strength >= 0. && strength < 1.))
+      throw InvalidInput("aggregation: strength is " + std::to_string(strength) + "\n  expected: 0 <= strength < 1");
+    if (max_coarse < 1 || max_levels < 1)
+      throw InvalidInput("aggregation: max_coarse is " + std::to_string(max_coarse) + " and max_levels " + std::to_string(max_levels) +
+                         "\n  expected: at least 1");
+  }
+
+  namespace
+  {
+    constexpr int none = -1;
+
+    std::vector<double> diagonal_of(const CrsMatrix &A)
+    {
+      std::vector<double> result(A.n_rows, 0.);
+      for (int i = 0; i < A.n_rows; ++i)
+        for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
+          if (A.columns[p] == i)
+            result[i] = A.values[p];
+      return result;
+    }
+
+    /** The diagonal and the strong couplings, in A's order; weak ones are added to the diagonal. Without a diagonal entry there is none. */
+    CrsMatrix strong_part(const CrsMatrix &A, double strength)
+    {
+      const std::vector<double> diagonal = diagonal_of(A);
+      CrsMatrix                 result;
+      result.n_rows    = A.n_rows;
+      result.n_columns = A.n_columns;
+      result.row_offsets.reserve(A.n_rows + 1);
+      result.columns.reserve(A.columns.size());
+      result.values.reserve(A.values.size());
+      for (int i = 0; i < A.n_rows; ++i)
+        {
+          double weak  = 0.;
+          long   place = none; // of the diagonal
+          for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
+            {
+              const int j = A.columns[p];
+              if (j != i && !(std::abs(A.values[p]) > strength * std::sqrt(std::abs(diagonal[i] * diagonal[j]))))
+                {
+                  weak += A.values[p];
+                  continue;
+                }
+              if (j == i)
+                place = static_cast<long>(result.values.size());
+              result.columns.push_back(j);
+              result.values.push_back(A.values[p]);
+            }
+          if (place != none && weak != 0.)
+            result.values[place] += weak;
+          result.row_offsets.push_back(static_cast<int>(result.columns.size()));
+        }
+      return result;
+    }
+
+    /** Of D^-1 A, a little more than the power method says. */
+    double largest_eigenvalue(const CrsMatrix &A, const std::vector<double> &diagonal)
+    {
+      std::vector<double> v(A.n_rows), Av(A.n_rows);
+      for (int i = 0; i < A.n_rows; ++i) // rough: all frequencies
+        v[i] = std::sin(1. + 1e4 * i);
+      double norm = 0.;
+      for (int iteration = 0; iteration <= 15; ++iteration)
+        {
+          double sum = 0.;
+          for (const double x : v)
+            sum += x * x;
+          norm = std::sqrt(sum);
+          if (iteration == 15 || !(norm > 0.))
+            break;
+          for (double &x : v)
+            x /= norm;
+          multiply(A, v.data(), Av.data());
+          for (int i = 0; i < A.n_rows; ++i)
+            v[i] = diagonal[i] != 0. ? Av[i] / diagonal[i] : 0.;
+        }
+      return 1.1 * norm;
+    }
+
+    Aggregates aggregates_of(const CrsMatrix &S)
+    {
+      Aggregates        result;
+      std::vector<int> &of_row = result.of_row;
+      of_row.assign(S.n_rows, none);
+      const auto row     = [&](int i) { return std::pair(S.columns.begin() + S.row_offsets[i], S.columns.begin() + S.row_offsets[i + 1]); };
+      const auto coupled = [&](int i) {
+        const auto [begin, end] = row(i);
+        return std::any_of(begin, end, [&](int j) { return j != i; });
+      };
+      for (int i = 0; i < S.n_rows; ++i)
+        {
+          const auto [begin, end] = row(i);
+          if (of_row[i] != none || !coupled(i) || !std::all_of(begin, end, [&](int j) { return of_row[j] == none; }))
+            continue;
+          of_row[i] = result.n;
+          std::for_each(begin, end, [&](int j) { of_row[j] = result.n; });
+          ++result.n;
+        }
+      const std::vector<int> first_pass = of_row;
+      for (int i = 0; i < S.n_rows; ++i)
+        {
+          double strongest = 0.;
+          for (int p = S.row_offsets[i]; p < S.row_offsets[i + 1] && first_pass[i] == none; ++p)
+            if (const int j = S.columns[p]; j != i && first_pass[j] != none && std::abs(S.values[p]) > strongest)
+              {
+                strongest = std::abs(S.values[p]);
+                of_row[i] = first_pass[j];
+              }
+        }
+      for (int i = 0; i < S.n_rows; ++i)
+        {
+          if (of_row[i] != none || !coupled(i))
+            continue;
+          const auto [begin, end] = row(i);
+          of_row[i]               = result.n;
+          std::for_each(begin, end, [&](int j) { of_row[j] = of_row[j] == none ? result.n : of_row[j]; });
+          ++result.n;
+        }
+      return result;
+    }
+  } // namespace
+
+  Aggregates aggregate(const CrsMatrix &A, double strength)
+  {
+    return aggregates_of(strong_part(A, strength));
+  }
+
+  CrsMatrix smoothed_prolongation(const CrsMatrix &A, const Aggregates &aggregates, double strength)
+  {
+    const CrsMatrix           S        = strong_part(A, strength);
+    const std::vector<double> diagonal = diagonal_of(S);
+    const std::vector<int>   &of_row   = aggregates.of_row;
+    for (int i = 0; i < S.n_rows; ++i)
+      if (of_row[i] != none && !(std::abs(diagonal[i]) > 0.))
+        throw InvalidInput("aggregation: row " + std::to_string(i) + " has the diagonal entry " + std::to_string(diagonal[i]) +
+                           " where weak couplings are added to it\n  expected: a number that is not zero");
+    const double factor = 4. / (3. * largest_eigenvalue(S, diagonal));
+    CrsMatrix    P;
+    P.n_rows    = S.n_rows;
+    P.n_columns = aggregates.n;
+    std::vector<std::pair<int, double>> row;
+    for (int i = 0; i < S.n_rows; ++i)
+      {
+        row.clear();
+        for (int p = S.row_offsets[i]; p < S.row_offsets[i + 1] && of_row[i] != none; ++p)
+          if (const int j = S.columns[p]; of_row[j] != none)
+            row.emplace_back(of_row[j], -factor / diagonal[i] * S.values[p] + (j == i ? 1. : 0.));
+        std::stable_sort(row.begin(), row.end(), [](const auto &a, const auto &b) { return a.first < b.first; });
+        for (std::size_t t = 0; t < row.size(); ++t)
+          if (t > 0 && row[t].first == row[t - 1].first)
+            P.values.back() += row[t].second;
+          else
+            {
+              P.columns.push_back(row[t].first);
+              P.values.push_back(row[t].second);
+            }
+        P.row_offsets.push_back(static_cast<int>(P.columns.size()));
+      }
+    return P;
+  }
+
+  MultigridHierarchy aggregation_hierarchy(const CrsMatrix &A, const AggregationOptions &options)
+  {
+    options.validate();
+    A.validate();
+    if (A.n_columns != A.n_rows)
+      throw InvalidInput("aggregation: a matrix with " + std::to_string(A.n_rows) + " rows and " + std::to_string(A.n_columns) +
+                         " columns\n  expected: a square one, without ghosts");
+    MultigridHierarchy result;
+    result.levels.resize(1);
+    result.levels[0].matrix = A;
+    while (static_cast<int>(result.levels.size()) < options.max_levels)
+      {
+        MultigridLevel  &fine       = result.levels.back();
+        const Aggregates aggregates = aggregate(fine.matrix, options.strength);
+        if (fine.matrix.n_rows <= options.max_coarse || aggregates.n == 0 || 2 * aggregates.n > fine.matrix.n_rows)
+          break;
+        MultigridLevel coarse;
+        fine.prolongation = smoothed_prolongation(fine.matrix, aggregates, options.strength);
+        coarse.matrix     = product(transpose(fine.prolongation), product(fine.matrix, fine.prolongation));
+        result.levels.push_back(std::move(coarse));
+      }
+    std::reverse(result.levels.begin(), result.levels.end());
+    return result;
+  }
+} // namespace leopard
