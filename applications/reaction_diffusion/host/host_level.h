@@ -43,7 +43,7 @@ namespace leopard::reaction_diffusion
    * may be writing them.
    */
   template <bool flat>
-  double neighbour_sum(const Line &l, const double *p, double w_left, double w_right, bool left, bool right)
+  [[gnu::always_inline]] inline double neighbour_sum(const Line &l, const double *p, double w_left, double w_right, bool left, bool right)
   {
     double sum = l.w_below * load(p[l.below]) + l.w_above * load(p[l.above]);
     if constexpr (!flat)
