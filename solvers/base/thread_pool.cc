@@ -27,7 +27,8 @@ namespace leopard
     }
   } // namespace
 
-  // Either the thread sees the new number before it sleeps, or the caller sees that it sleeps: both write first and then read, in one order for all.
+  // Either the thread sees the new number before it sleeps, or the caller sees that it sleeps: both write first and
+  // then read, in one order for all.
   void ThreadPool::Call::make()
   {
     number.fetch_add(1, std::memory_order_seq_cst);

@@ -13,9 +13,9 @@
 namespace leopard
 {
   /**
-   * Threads that wait for work. run() hands the same function to all of them, the caller being thread 0, and returns when all
-   * are done. A waiting thread spins for some microseconds, since the next call often comes at once, and then sleeps.
-   * Threads that have no part in a call sleep on.
+   * Threads that wait for work. run() hands the same function to all of them, the caller being thread 0, and returns
+   * when all are done. A waiting thread spins for some microseconds, since the next call often comes at once, and then
+   * sleeps. Threads that have no part in a call sleep on.
    * Callers of different threads take turns; a task must not call run() of its own pool.
    */
   class ThreadPool

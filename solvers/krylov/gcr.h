@@ -12,14 +12,16 @@
 namespace leopard
 {
   /**
-   * GCR (generalized conjugate residuals, Eisenstat, Elman and Schultz 1983) on the host: the smallest residual in the space of the preconditioner's results,
-   * for matrices of any kind and preconditioners that change; truncated: of more than n_directions directions the newest are kept (Vinsome 1976, Orthomin),
-   * which is all that a symmetric matrix and preconditioner need.
+   * GCR (generalized conjugate residuals, Eisenstat, Elman and Schultz 1983) on the host: the smallest residual in the
+   * space of the preconditioner's results, for matrices of any kind and preconditioners that change; truncated: of more
+   * than n_directions directions the newest are kept (Vinsome 1976, Orthomin), which is all that a symmetric matrix and
+   * preconditioner need.
    *
    * Where the vectors' entries are and who works on them is asked of a Space:
    *
    *   n_pieces()                           pieces of the vectors, of which each has its partial sums
-   *   for_ranges(f)                        f(begin, end, piece) for ranges of entries, in parallel; a piece's ranges one after the other. Entries in no
+   *   for_ranges(f)                        f(begin, end, piece) for ranges of entries, in parallel; a piece's ranges
+   *   one after the other. Entries in no
    *                                        range (ghosts) are neither read nor written
    *   sum_over_ranks(double *values, n)    entries become their sums over all ranks
    *
@@ -46,8 +48,8 @@ namespace leopard
      * A x = b, from the present x, until the residual is `reduction` times as large as at first.
      * @param r b - A x, before and after. @param multiply(v, result): result = A v; it may update the ghosts of v.
      * @param precondition(z, r): z near A^-1 r, whatever is in z; it may exchange z for another vector of its length.
-     * @return the number of iterations, which may end before the goal is reached: at max_iterations, and where A times what the preconditioner has found is not
-     * a new direction, or not finite.
+     * @return the number of iterations, which may end before the goal is reached: at max_iterations, and where A times
+     * what the preconditioner has found is not a new direction, or not finite.
      */
     template <typename Multiply, typename Precondition>
     int solve(Space &space, Vector &x, Vector &r, double reduction, int max_iterations, const Multiply &multiply, const Precondition &precondition)

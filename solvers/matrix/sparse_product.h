@@ -6,8 +6,9 @@
 namespace leopard
 {
   /**
-   * A B, rows sorted by column; sums that cancel stay as entries. @param B has at least A.n_columns rows. Host, in sequence: a row's terms are added in the
-   * order of A's row. @throws InvalidInput for shapes that do not fit, and more than 2^31 - 1 entries.
+   * A B, rows sorted by column; sums that cancel stay as entries. @param B has at least A.n_columns rows. Host, in
+   * sequence: a row's terms are added in the order of A's row. @throws InvalidInput for shapes that do not fit, and
+   * more than 2^31 - 1 entries.
    */
   CrsMatrix product(const CrsMatrix &A, const CrsMatrix &B);
 } // namespace leopard

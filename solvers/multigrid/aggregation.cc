@@ -34,7 +34,10 @@ namespace leopard
       return result;
     }
 
-    /** The diagonal and the strong couplings, in A's order; weak ones are added to the diagonal. Without a diagonal entry there is none. */
+    /**
+     * The diagonal and the strong couplings, in A's order; weak ones are added to the diagonal. Without a diagonal
+     * entry there is none.
+     */
     CrsMatrix strong_part(const CrsMatrix &A, double strength)
     {
       const std::vector<double> diagonal = diagonal_of(A);

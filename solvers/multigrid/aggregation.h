@@ -10,9 +10,10 @@ namespace leopard
   struct AggregationOptions
   {
     /**
-     * Row i is strongly coupled to column j where abs(a_ij) > strength sqrt(abs(a_ii a_jj)); aggregates follow strong couplings, and of the matrix that smooths
-     * the prolongation weak ones are added to the diagonal. The same on all levels: halved from level to level, as the paper has it, V-cycles for anisotropic
-     * problems became slower with each level (0.48 against 0.35 a cycle for 160 x 160 nodes, 1:1000). 0: all entries that are not zero are strong.
+     * Row i is strongly coupled to column j where abs(a_ij) > strength sqrt(abs(a_ii a_jj)); aggregates follow strong
+     * couplings, and of the matrix that smooths the prolongation weak ones are added to the diagonal. The same on all
+     * levels: halved from level to level, as the paper has it, V-cycles for anisotropic problems became slower with
+     * each level (0.48 against 0.35 a cycle for 160 x 160 nodes, 1:1000). 0: all entries that are not zero are strong.
      */
     double strength   = 0.08;
     int    max_coarse = 500; ///< rows of a matrix that is not coarsened further
@@ -30,22 +31,25 @@ namespace leopard
   };
 
   /**
-   * A row with all that it is strongly coupled to, where none of them is taken; then rows that are left join the aggregate that they are coupled to most strongly,
-   * and those without such an aggregate are one themselves with what is left of their neighbours. Rows without strong couplings, which a smoother solves by
-   * itself (such as identity rows of a boundary), are in no aggregate. Vanek, Mandel, Brezina 1996, Algorithm 5.1.
+   * A row with all that it is strongly coupled to, where none of them is taken; then rows that are left join the
+   * aggregate that they are coupled to most strongly, and those without such an aggregate are one themselves with what
+   * is left of their neighbours. Rows without strong couplings, which a smoother solves by itself (such as identity
+   * rows of a boundary), are in no aggregate. Vanek, Mandel, Brezina 1996, Algorithm 5.1.
    */
   Aggregates aggregate(const CrsMatrix &A, double strength);
 
   /**
-   * P = (I - omega D^-1 A_s) P_0: P_0 is 1 where a row is in an aggregate, A_s are A's strong couplings, the weak ones added to its diagonal D, and
-   * omega = 4 / (3 lambda_max(D^-1 A_s)). Rows of A that sum to zero make rows of P that sum to one. Rows in no aggregate stay zero.
+   * P = (I - omega D^-1 A_s) P_0: P_0 is 1 where a row is in an aggregate, A_s are A's strong couplings, the weak ones
+   * added to its diagonal D, and omega = 4 / (3 lambda_max(D^-1 A_s)). Rows of A that sum to zero make rows of P that
+   * sum to one. Rows in no aggregate stay zero.
    * @throws InvalidInput where a diagonal entry of A_s is zero or not there, in a row of an aggregate.
    */
   CrsMatrix smoothed_prolongation(const CrsMatrix &A, const Aggregates &aggregates, double strength);
 
   /**
-   * Levels for any square matrix by smoothed aggregation (Vanek, Mandel, Brezina, Computing 56 (1996) 179): A_{l-1} = P_l^T A_l P_l, level by level until
-   * a matrix has at most max_coarse rows or there are hardly fewer aggregates than rows. One unknown a node; near the null space of A is the constant.
+   * Levels for any square matrix by smoothed aggregation (Vanek, Mandel, Brezina, Computing 56 (1996) 179): A_{l-1} =
+   * P_l^T A_l P_l, level by level until a matrix has at most max_coarse rows or there are hardly fewer aggregates than
+   * rows. One unknown a node; near the null space of A is the constant.
    * @throws InvalidInput for options or a matrix that are not valid, or one with ghosts.
    */
   MultigridHierarchy aggregation_hierarchy(const CrsMatrix &A, const AggregationOptions &options = {});

@@ -11,13 +11,15 @@ namespace leopard
   };
 
   /**
-   * A multigrid cycle on levels 0 (the coarsest) to `level`, from the present x_level: smoothing, the residual restricted, the coarser level's cycle
-   * from zero (V: one, W: two, F: an F- and a V-cycle), its correction added, smoothing. The only recursion of the project: stored matrices, stencils, and the
-   * grids and meshes of the time loop, on the host and queued on the GPU, hand in the parts:
+   * A multigrid cycle on levels 0 (the coarsest) to `level`, from the present x_level: smoothing, the residual
+   * restricted, the coarser level's cycle from zero (V: one, W: two, F: an F- and a V-cycle), its correction added,
+   * smoothing. The only recursion of the project: stored matrices, stencils, and the grids and meshes of the time loop,
+   * on the host and queued on the GPU, hand in the parts:
    *
    *   smooth_before(level), smooth_after(level)   x_l nearer to A_l^-1 b_l
    *   restrict_residual(level)                    b_{l-1} = R_l (b_l - A_l x_l)
-   *   set_zero(level)                             x_l = 0; on the device it may be left to the restriction or to the smoothing that follows
+   *   set_zero(level)                             x_l = 0; on the device it may be left to the restriction or to the
+   *   smoothing that follows
    *   correct(level)                              x_l += P_l x_{l-1}
    *   solve_coarsest()                            x_0 near A_0^-1 b_0
    *
@@ -42,7 +44,8 @@ namespace leopard
   }
 
   /**
-   * Full multigrid: right-hand sides down to the coarsest level, and on the way up from its solution one cycle a level. Beside the parts of a cycle it asks for
+   * Full multigrid: right-hand sides down to the coarsest level, and on the way up from its solution one cycle a level.
+   * Beside the parts of a cycle it asks for
    *
    *   restrict_right_hand_side(level)   b_{l-1} = R_l b_l
    *   interpolate(level)                x_l = P_l x_{l-1}

@@ -42,7 +42,10 @@ namespace leopard
       return A;
     }
 
-    /** Linear elements for -laplace u on triangles of the unit square, n x n nodes moved at random, u = 0 on the boundary: rows of the identity. */
+    /**
+     * Linear elements for -laplace u on triangles of the unit square, n x n nodes moved at random, u = 0 on the
+     * boundary: rows of the identity.
+     */
     CrsMatrix triangle_matrix(int n)
     {
       std::mt19937                           generator(3);
@@ -121,7 +124,10 @@ namespace leopard
     }
   } // namespace
 
-  /** At most 0.37, 0.35 and 0.45; without the smoothing of the prolongation 0.92, with weak couplings taken for strong ones 0.97. */
+  /**
+   * At most 0.37, 0.35 and 0.45; without the smoothing of the prolongation 0.92, with weak couplings taken for strong
+   * ones 0.97.
+   */
   TEST(Aggregation, TheVCycleConvergesAlikeForAllSizes)
   {
     struct Case

@@ -97,7 +97,10 @@ namespace leopard
       }
     };
 
-    /** Writes down what a cycle asks for: b and a for smoothing, r, z, c for restriction, zero, correction, each with its level, and S for the coarsest one. */
+    /**
+     * Writes down what a cycle asks for: b and a for smoothing, r, z, c for restriction, zero, correction, each with
+     * its level, and S for the coarsest one.
+     */
     struct Recorder
     {
       std::string calls;

@@ -86,7 +86,10 @@ namespace leopard::reaction_diffusion
     {
     }
 
-    /** Loops go over pieces, smaller than the blocks of sweeps, of which small grids have too few for many threads. They do not depend on the threads. */
+    /**
+     * Loops go over pieces, smaller than the blocks of sweeps, of which small grids have too few for many threads. They
+     * do not depend on the threads.
+     */
     int n_pieces() const { return (n_lines + lines_per_piece - 1) / lines_per_piece; }
 
     /** f(line, piece) for all own lines, in parallel. */

@@ -12,7 +12,10 @@
 
 namespace leopard::reaction_diffusion
 {
-  /** GCR with V-cycles as preconditioner on a mesh and its coarser levels: a forward sweep before and a backward one after, with NodeSystem::stable_block(). */
+  /**
+   * GCR with V-cycles as preconditioner on a mesh and its coarser levels, with NodeSystem::stable_block(): before the
+   * coarse correction a sweep with the nodes of each block in ascending order, after it one in descending order.
+   */
   template <typename Kinetics>
   class HostMeshMultigrid
   {

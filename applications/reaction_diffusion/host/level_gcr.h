@@ -21,8 +21,8 @@ namespace leopard::reaction_diffusion
     }
 
     /**
-     * Adds to d until the residual is `reduction` times as large as at first. @param r the residual of d, before and after. precondition() is to find an
-     * approximate solution of A d = r from d = 0. @return the number of iterations.
+     * Adds to d until the residual is `reduction` times as large as at first. @param r the residual of d, before and
+     * after. precondition() is to find an approximate solution of A d = r from d = 0. @return the number of iterations.
      */
     template <typename System, typename Precondition>
     int solve(const System        &system,
