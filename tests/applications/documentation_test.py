@@ -140,7 +140,19 @@ class Documentation(Program):
         for name, least in (("parameters", 5), ("commands", 8), ("python", 1), ("C++", 1), ("CMake", 2), ("output", 1)):
             self.assertGreaterEqual(kinds.count(name), least, name)
         for page, number, text in each("output"):  # what is of no other kind is compared with what is printed, or must be made known here
-            self.assertTrue(page.name == "tutorial.md" or text == readme("Turing analysis"), f"{page.name}, line {number}: no test reads\n{text}")
+            self.assertTrue(page.name in ("tutorial.md", "design.md") or text == readme("Turing analysis"), f"{page.name}, line {number}: no test reads\n{text}")
+
+    def test_sketches_of_the_design_name_what_is_there(self):
+        """Functions, classes and fields of the sketches, but for those that an example makes up."""
+        made_up = {"Selkov", "Richardson"}
+        sources = "\n".join(path.read_text() for folder in ("applications", "solvers") for path in sorted((ROOT / folder).rglob("*"))
+                            if path.suffix in (".h", ".cc", ".cuh", ".cu"))
+        sketches = [(number, text) for page, number, text in each("output") if page.name == "design.md"]
+        self.assertGreaterEqual(len(sketches), 3)
+        for number, text in sketches:
+            for name in set(re.findall(r"\b([A-Za-z_]\w+)(?=\(|::|<)|(?<=\.)(\w+)(?= =)", text)):
+                name = name[0] or name[1]
+                self.assertTrue(name in made_up or re.search(rf"\b{name}\b", sources), f"design.md, line {number}: there is no {name}")
 
     def test_parameter_files(self):
         for page, number, text in each("parameters"):
