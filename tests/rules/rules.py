@@ -176,7 +176,7 @@ def with_headers(root, name, known):
 def tidy(root, clang_tidy, build):
     """Several at once; a source that was found good is not looked at again until it, a header of the project, its compilation or the checks change."""
     names = [name for _, name in sources(root) if name.endswith(".cc") and not name.endswith("_stub.cc")
-             and name.startswith(("solvers/", "applications/reaction_diffusion/")) and not re.match("solvers/(dealii|distributed)/", name)]
+             and name.startswith(("solvers/", "applications/reaction_diffusion/", "applications/studies/papers/")) and not re.match("solvers/(dealii|distributed)/", name)]
     version = subprocess.run([clang_tidy, "--version"], capture_output=True, check=True).stdout
     common = hashlib.sha256(version + (root / ".clang-tidy").read_bytes()).hexdigest()
     commands = {str(pathlib.Path(entry["file"])): entry["command"] for entry in json.loads((pathlib.Path(build) / "compile_commands.json").read_text())}
