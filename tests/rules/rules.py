@@ -66,7 +66,7 @@ def public_headers(root):
         match = re.search(r"leopard_add_room\(PUBLIC([^)]*)\)", path.read_text())
         if match:
             room = path.parent.relative_to(root).as_posix()
-            result[room] = {f"{room}/{name}" for name in match[1].split()}
+            result[room] = {f"{room}/{name}" for name in match[1].split() if name != "INTERNAL"}
     return result
 
 
