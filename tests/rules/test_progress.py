@@ -32,6 +32,14 @@ class Progress(unittest.TestCase):
         self.assertRegex(lines[1], r"^testing: 50 % \(1 of 2\), ")
         self.assertRegex(lines[3], r"^testing: 100 % \(2 of 2\), ")
 
+    def test_tests_are_weighed_by_their_seconds(self):
+        with tempfile.NamedTemporaryFile("w", suffix=".plan") as plan:
+            plan.write("= 30 long.one\n= 9 long.two  # GetParam() = cuda\n= 1 short\n")
+            plan.flush()
+            lines = self.shown(" 1/3 Test  #2: short ......   Passed    0.01 sec\n 2/3 Test  #1: long.two  # GetParam() = cuda ......***Skipped   9.01 sec\n"
+                               " 3/3 Test  #3: long.one ......   Passed   30.01 sec\n", "testing", plan.name)
+        self.assertEqual([line.split(",")[0] for line in lines], ["testing: 2 % (1 of 3)", "testing: 25 % (2 of 3)", "testing: 100 % (3 of 3)"])
+
 
 if __name__ == "__main__":
     unittest.main()
