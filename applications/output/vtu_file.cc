@@ -2,6 +2,7 @@
 #include "vtu_file.h"
 
 #include <applications/base/collective.h>
+#include <solvers/base/words.h>
 
 #include <deal.II/base/utilities.h>
 
@@ -337,9 +338,7 @@ namespace leopard
           const ptree *array = find_array(piece, "PointData", field);
           if (array == nullptr)
             {
-              std::string names;
-              for (const std::string &name : names_of(piece, "PointData"))
-                names += (names.empty() ? "" : ", ") + name;
+              const std::string names    = joined(names_of(piece, "PointData"));
               const bool of_cells = find_array(piece, "CellData", field) != nullptr;
               file.fail(of_cells ? "has '" + field + "' as values of cells" : "has no field '" + field + "'",
                         of_cells ? "values of points; ParaView's filter 'Cell Data to Point Data' makes them"

@@ -13,6 +13,7 @@
 #include <applications/output/vtu_fields.h>
 #include <applications/output/vtu_file.h>
 #include <solvers/base/errors.h>
+#include <solvers/base/words.h>
 
 #include <deal.II/base/mpi.h>
 #include <deal.II/base/parameter_handler.h>
@@ -62,12 +63,7 @@ namespace leopard
         {
           const auto found = std::find(there.begin(), there.end(), field);
           if (found == there.end())
-            {
-              std::string names;
-              for (const std::string &name : there)
-                names += (names.empty() ? "" : ", ") + name;
-              throw Error(where + " has no field '" + field + "'\n  expected: all fields of this problem by their names; there are " + names);
-            }
+            throw Error(where + " has no field '" + field + "'\n  expected: all fields of this problem by their names; there are " + joined(there));
           result.push_back(found - there.begin());
         }
       return result;
@@ -299,11 +295,8 @@ namespace leopard
     Found found;
     discretization.set_values_at_nodes(look_up(context, cells, points, found), u);
 
-    std::string fields;
-    for (const std::string &field : problem.fields())
-      fields += (fields.empty() ? "" : ", ") + field;
     const std::string time = source.has_time ? format(" at its time %.8g", source.time) : "";
-    context.log.line("initial values of " + fields + " are those of " +
+    context.log.line("initial values of " + joined(problem.fields()) + " are those of " +
                      (source.files.empty() ? "the run in '" + problem.initial_from + "'" + format(", step %u", source.step) + time
                                            : "'" + problem.initial_from + "'" + (single_precision ? ", numbers of single precision" : "")) +
                      text_of(found));
