@@ -26,8 +26,9 @@ class SolverEntries(Program):
         self.assertGreater(plain % 10, 0)
         self.assertEqual(self.count("Method=async", *synchronous, "Test every=10") % 10, 0)
         self.assertGreater(self.count("Method=jacobi", "Preconditioner=none", "Test every=1", "Omega=0.6"), 1.3 * self.count("Method=jacobi", "Preconditioner=none", "Test every=1"))
-        for method in ("sor", "ssor"):
-            self.assertLess(self.count(f"Method={method}", "Preconditioner=none", "Test every=1", "Omega=1.5"), 0.7 * self.count(f"Method={method}", "Preconditioner=none", "Test every=1"))
+        for method in ("sor", "ssor"):  # on the host: by colours, as on a GPU, SSOR gains nothing from omega
+            sequential = [f"Method={method}", "Backend=host", "Preconditioner=none", "Test every=1"]
+            self.assertLess(self.count(*sequential, "Omega=1.5"), 0.7 * self.count(*sequential))
         chebyshev = ["Method=chebyshev", "Preconditioner=none"]
         for entries in (["Smallest eigenvalue=0.002", "Largest eigenvalue=2.1"], ["Smallest eigenvalue=0.05", "Largest eigenvalue=6"]):
             self.assertGreater(self.count(*chebyshev, *entries), 1.3 * self.count(*chebyshev, "Smallest eigenvalue=0.05", "Largest eigenvalue=2.1"))

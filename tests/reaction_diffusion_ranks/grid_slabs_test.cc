@@ -220,6 +220,7 @@ namespace leopard::reaction_diffusion
     EXPECT_NE(GridSlabs::why_not(grid_of({20, 20, 1}), 2, Backend::cuda).find("20 nodes in y, too few for 2 ranks with at least 32 each"),
               std::string::npos);
     EXPECT_NE(GridSlabs::why_not(grid_of({20, 20, 7}), 4, Backend::host).find("7 nodes in z"), std::string::npos);
+    EXPECT_EQ(GridSlabs::why_not(grid_of({20, 20, 1}), 1, Backend::cuda), ""); // one rank has the whole grid, however small
     EXPECT_THROW(GridSlabs(grid_of({20, 20, 7}), 0, 4, Backend::host, nullptr), InvalidInput);
     if (n_ranks() > 1)
       {

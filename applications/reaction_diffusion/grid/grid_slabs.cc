@@ -30,7 +30,7 @@ namespace leopard::reaction_diffusion
   std::string GridSlabs::why_not(const NodeGrid &grid, int n_ranks, Backend backend)
   {
     const int n_planes = grid.n[direction_of(grid)], multiple = GridSlabs::multiple(grid, backend);
-    if (n_planes / multiple >= n_ranks)
+    if (n_ranks == 1 || n_planes / multiple >= n_ranks)
       return "";
     return "the grid has " + std::to_string(n_planes) + " nodes in " + (grid.is_flat() ? "y" : "z") + ", too few for " + std::to_string(n_ranks) +
            " ranks with at least " + std::to_string(multiple) + " each";
