@@ -135,8 +135,8 @@ namespace
     };
 
     solver.multigrid().vmult(x, b); // queued piece by piece: each exchange is counted
-    const long   n_exchanges = solver.exchange().n_calls();
-    const double megabytes   = largest(static_cast<double>(solver.exchange().bytes_sent())) / 1e6;
+    const long   n_exchanges = solver.exchange().traffic().calls;
+    const double megabytes   = largest(static_cast<double>(solver.exchange().traffic().bytes)) / 1e6;
 
     StoppingCriteria criteria;
     criteria.relative_tolerance = 1e-10;

@@ -22,6 +22,8 @@ namespace leopard::reaction_diffusion
   {
   public:
     virtual ~Engine() = default;
+    /** What ranks agree upon when all have made their engines. Collective. */
+    virtual void connect() {}
     /** Does what the controller says until it says stop. */
     virtual void run(Controller &controller) = 0;
     /** Host memory, the rank's nodes of all fields of one of the four slots. Setting is collective. */

@@ -200,6 +200,7 @@ namespace leopard::reaction_diffusion
       const long n_own  = ranks != nullptr ? static_cast<long>(ranks->own_nodes().size()) : mesh.n_nodes();
       implementation = std::make_unique<Implementation>(std::move(engine), options, n_own, mesh.n_nodes(), mesh.largest_row(), mesh.largest_excess());
     });
+    implementation->engine->connect();
   }
 
   Stepper::~Stepper() = default;

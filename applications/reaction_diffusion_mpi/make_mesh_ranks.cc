@@ -3,28 +3,24 @@
 
 #include <solvers/distributed/stencil/make_slab_exchange.h>
 
-#include <algorithm>
-
 namespace leopard
 {
-  std::shared_ptr<reaction_diffusion::MeshRanks>
-  make_mesh_ranks(const std::vector<int> &owner, int n_fields, Backend backend, MPI_Comm comm, std::string &why_not)
+  std::shared_ptr<reaction_diffusion::MeshRanks> make_mesh_ranks(const std::vector<int> &owner, Backend backend, MPI_Comm comm, std::string &why_not)
   {
     using reaction_diffusion::MeshRanks;
     const int n_ranks = size_of(comm);
     why_not           = MeshRanks::why_not(owner, n_ranks);
     if (n_ranks == 1 || !why_not.empty())
       return nullptr;
-    // a level that is gathered, or all nodes that others read
-    const long                    largest_vector = std::max(static_cast<long>(n_fields * owner.size()), 8l * n_ranks);
-    std::shared_ptr<SlabExchange> exchange       = make_slab_exchange(comm, backend, false, 1, largest_vector);
-    if (backend == Backend::cuda && !exchange->is_queued())
+    const long                 largest_sums = 8l * n_ranks; // all that goes to all ranks by gather()
+    std::shared_ptr<Transport> transport    = make_slab_exchange(comm, backend, false, 1, largest_sums);
+    if (backend == Backend::cuda && !transport->is_queued())
       {
-        why_not = "values would travel by " + exchange->description();
+        why_not = "values would travel by " + transport->description();
         return nullptr;
       }
     // an exchange takes some 10 microseconds, a sweep of a GPU over 500000 nodes as long
     const int smallest_shared = backend == Backend::cuda ? 500000 : 4000;
-    return std::make_shared<MeshRanks>(owner, smallest_shared, rank_in(comm), n_ranks, std::move(exchange));
+    return std::make_shared<MeshRanks>(owner, smallest_shared, rank_in(comm), n_ranks, std::move(transport));
   }
 } // namespace leopard

@@ -18,6 +18,5 @@ namespace leopard
    * GPUs that cannot write into one another's memory. @return null then, and for one rank.
    * @throws DeviceError.
    */
-  std::shared_ptr<reaction_diffusion::MeshRanks>
-  make_mesh_ranks(const std::vector<int> &owner, int n_fields, Backend backend, MPI_Comm comm, std::string &why_not);
+  std::shared_ptr<reaction_diffusion::MeshRanks> make_mesh_ranks(const std::vector<int> &owner, Backend backend, MPI_Comm comm, std::string &why_not);
 } // namespace leopard

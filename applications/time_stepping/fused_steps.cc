@@ -228,7 +228,7 @@ namespace leopard
       {
         const std::vector<int> owner = make_whole(*domain.mesh, time.engine == "fused", comm, why_not);
         if (why_not.empty())
-          domain.mesh_ranks = make_mesh_ranks(owner, n_fields, backend_of(linear), comm, why_not);
+          domain.mesh_ranks = make_mesh_ranks(owner, backend_of(linear), comm, why_not);
       }
     return domain;
   }

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <solvers/base/together.h>
-#include <solvers/exchange/slab_exchange.h>
+#include <solvers/exchange/transport.h>
 
 #include <algorithm>
 #include <cstddef>
@@ -22,10 +22,10 @@ namespace leopard
   class Ranks
   {
   public:
-    /** @param exchange in the memory space of the backend; on a GPU one that is queued. */
-    Ranks(int rank_, int n_ranks, std::shared_ptr<SlabExchange> exchange_)
+    /** @param transport in the memory space of the backend; on a GPU one that is queued. */
+    Ranks(int rank_, int n_ranks, std::shared_ptr<Transport> transport_)
       : rank(rank_)
-      , exchange(std::move(exchange_))
+      , transport(std::move(transport_))
       , size(n_ranks)
       , merged_offsets(offsets(0))
     {
@@ -53,7 +53,7 @@ namespace leopard
       for (int r = 0; r <= size; ++r)
         merged_offsets[r] = n * r;
       std::copy_n(values, n, merged.begin() + merged_offsets[rank]);
-      exchange->gather(merged.data(), merged_offsets);
+      transport->gather(merged.data(), merged_offsets);
       for (int q = 0; q < n; ++q)
         {
           values[q] = merged[q];
@@ -76,14 +76,14 @@ namespace leopard
     /** Calls function(); an exception on one rank is thrown on all, see leopard::together(). Collective. */
     void together(const std::function<void()> &function) const
     {
-      leopard::together(function, [this](const std::string &own) { return exchange != nullptr ? exchange->first_error(own) : own; });
+      leopard::together(function, [this](const std::string &own) { return transport != nullptr ? transport->first_error(own) : own; });
     }
 
     /** For a log: "2 ranks (...), each ". */
-    std::string description() const { return std::to_string(size) + " ranks (" + exchange->description() + "), each "; }
+    std::string description() const { return std::to_string(size) + " ranks (" + transport->description() + "), each "; }
 
-    const int                           rank;
-    const std::shared_ptr<SlabExchange> exchange;
+    const int                        rank;
+    const std::shared_ptr<Transport> transport;
 
   private:
     const int           size;

@@ -3,11 +3,15 @@
 #include "../reaction_diffusion/triangles.h"
 #include "../solvers_distributed/ranks_test.h"
 
+#include <applications/reaction_diffusion/mesh/mesh_ghosts.h>
 #include <applications/reaction_diffusion/mesh/mesh_hierarchy.h>
 #include <applications/reaction_diffusion_mpi/make_mesh_ranks.h>
 #include <solvers/base/errors.h>
+#include <solvers/device/device_array.h>
 
 #include <algorithm>
+#include <cmath>
+#include <set>
 
 namespace leopard::reaction_diffusion
 {
@@ -40,13 +44,13 @@ namespace leopard::reaction_diffusion
     {
     protected:
       /** @param smallest_shared as of MeshRanks. */
-      std::shared_ptr<MeshRanks> ranks_for(const std::vector<int> &owner, int n_fields, int smallest_shared)
+      std::shared_ptr<MeshRanks> ranks_for(const std::vector<int> &owner, int smallest_shared)
       {
         std::string why_not;
-        const auto  made = make_mesh_ranks(owner, n_fields, GetParam(), MPI_COMM_WORLD, why_not);
+        const auto  made = make_mesh_ranks(owner, GetParam(), MPI_COMM_WORLD, why_not);
         EXPECT_EQ(why_not, "");
         EXPECT_EQ(made == nullptr, n_ranks() == 1);
-        return made != nullptr ? std::make_shared<MeshRanks>(owner, smallest_shared, my_rank(), n_ranks(), made->exchange) : nullptr;
+        return made != nullptr ? std::make_shared<MeshRanks>(owner, smallest_shared, my_rank(), n_ranks(), made->transport) : nullptr;
       }
 
       /** Steps on all ranks and on one alone. @param more times as many sweeps or cycles as there may be, at most. */
@@ -109,7 +113,7 @@ namespace leopard::reaction_diffusion
             options.local_iterations       = 3;
             options.fields_together        = scheme != Scheme::bdf2;
             compare(mesh.laplacian,
-                    ranks_for(owners_of(mesh, n_ranks(), false), 2, smallest_shared),
+                    ranks_for(owners_of(mesh, n_ranks(), false), smallest_shared),
                     options,
                     smooth_fields(mesh),
                     4. * dt,
@@ -129,7 +133,7 @@ namespace leopard::reaction_diffusion
     StepperOptions  options        = fixed_steps(GetParam(), Scheme::bdf2, 1e-4);
     options.stepping.linear_method = LinearMethod::sweeps;
     options.stepping.newton_floor  = 1e-13;
-    compare(mesh.laplacian, ranks_for(owners_of(mesh, n_ranks(), true), 2, nobody), options, smooth_fields(mesh), 4e-4, 1e-8, "scattered", 10.);
+    compare(mesh.laplacian, ranks_for(owners_of(mesh, n_ranks(), true), nobody), options, smooth_fields(mesh), 4e-4, 1e-8, "scattered", 10.);
   }
 
   TEST_P(MeshRanksTest, ErrorControlledStepsAreThoseOfOneRank)
@@ -144,7 +148,101 @@ namespace leopard::reaction_diffusion
     options.stepping.error_controlled = true;
     options.stepping.error_tolerance  = 1e-4;
     options.stepping.newton_tolerance = 1e-8;
-    compare(with_coordinates, ranks_for(owners_of(mesh, n_ranks(), false), 2, 100), options, smooth_fields(mesh), 0.05, 1e-5, "error-controlled");
+    compare(with_coordinates, ranks_for(owners_of(mesh, n_ranks(), false), 100), options, smooth_fields(mesh), 0.05, 1e-5, "error-controlled");
+  }
+
+  /**
+   * A rank sends each neighbour the nodes that its rows of matrix and transfers read, once, and other ranks nothing:
+   * counted on the levels of the whole mesh.
+   */
+  TEST_P(MeshRanksTest, NeighboursGetTheirGhostsAndNobodyElseAnything)
+  {
+    constexpr int                n_fields = 2;
+    const Triangles              mesh(60, 0.2, 8);
+    const std::vector<MeshLevel> whole = make_levels(mesh.laplacian);
+    for (const bool scattered : {false, true})
+      {
+        const auto ranks = ranks_for(owners_of(mesh, n_ranks(), scattered), 1);
+        if (ranks == nullptr)
+          GTEST_SKIP() << "one rank";
+        const std::vector<MeshLevel> levels = make_levels(mesh.laplacian, true, ranks.get());
+        for (std::size_t l = 0; l < levels.size() && levels[l].part.shared; ++l)
+          {
+            const std::vector<int>       &owner = levels[l].owner;
+            std::set<std::pair<int, int>> sent, ghosts; // with the other rank
+            const auto                    read = [&](const CrsMatrix &A, const std::vector<int> &row_owner) {
+              for (int i = 0; i < A.n_rows; ++i)
+                for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
+                  if (const int j = A.columns[p]; owner[j] == my_rank() && row_owner[i] != my_rank())
+                    sent.insert({row_owner[i], j});
+                  else if (owner[j] != my_rank() && row_owner[i] == my_rank())
+                    ghosts.insert({owner[j], j});
+            };
+            read(whole[l].mesh.matrix, owner);
+            if (l + 1 < levels.size())
+              read(whole[l].restriction, levels[l + 1].owner);
+            if (l > 0)
+              read(whole[l - 1].prolongation, levels[l - 1].owner);
+
+            MeshGhosts exchange(levels[l].part, ranks.get());
+            exchange.connect(n_fields);
+            Vector v;
+            for (int i = 0; i < static_cast<int>(owner.size()); ++i)
+              if (owner[i] == my_rank())
+                v.insert(v.end(), {1. * i, -1. * i});
+            const std::size_t n_own  = v.size();
+            const Traffic     before = ranks->transport->traffic();
+            v.resize(n_own + n_fields * ghosts.size(), 0.5);
+            if (GetParam() == Backend::cuda)
+              {
+                const device::Array<double> there(v);
+                exchange.update(there.data());
+                device::copy_to_host(v.data(), there.data(), v.size() * sizeof(double));
+              }
+            else
+              exchange.update(v.data());
+            std::size_t e = n_own;
+            for (const auto &[rank, node] : ghosts)
+              {
+                ASSERT_EQ(v[e++], 1. * node) << "level " << l << ", from rank " << rank;
+                ASSERT_EQ(v[e++], -1. * node);
+              }
+            const Traffic &after = ranks->transport->traffic();
+            EXPECT_EQ(after.bytes - before.bytes, sizeof(double) * n_fields * sent.size()) << "level " << l;
+            EXPECT_EQ(after.calls, before.calls + 1);
+            if (!scattered && l == 0)
+              {
+                for (const auto &to : levels[l].part.pattern.to)
+                  EXPECT_EQ(std::abs(to.rank - my_rank()), 1) << "of stripes only those beside this one";
+                EXPECT_LE(sent.size(), 2u * 3u * 61u) << "some lines of nodes a side, not " << owner.size();
+              }
+          }
+      }
+  }
+
+  /** In the time loop as well: no exchange of a run sends more than the ghosts of the neighbours, or the sums. */
+  TEST_P(MeshRanksTest, TheTimeLoopSendsGhostsToNeighboursOnly)
+  {
+    if (GetParam() == Backend::cuda)
+      GTEST_SKIP() << "replays of a graph do not count";
+    const Triangles mesh(60, 0.2, 8);
+    StepperOptions  options = fixed_steps(GetParam(), Scheme::bdf2, 2e-5);
+    const auto      ranks   = ranks_for(owners_of(mesh, n_ranks(), false), nobody);
+    if (ranks == nullptr)
+      GTEST_SKIP() << "one rank";
+    options.n_threads              = 1;
+    options.stepping.linear_method = LinearMethod::sweeps;
+    const MeshLevel level          = make_levels(mesh.laplacian, false, ranks.get()).front();
+    Stepper         stepper(mesh.laplacian, options, ranks);
+    stepper.start(own_part(*ranks, smooth_fields(mesh)).data());
+    const Traffic before = ranks->transport->traffic();
+    stepper.advance(6e-5, 100, 1e-5);
+    const Traffic    &after     = ranks->transport->traffic();
+    const std::size_t of_ghosts = 2 * sizeof(double) * level.part.pattern.sent.size(), of_sums = Sums::n * sizeof(double) * (n_ranks() - 1);
+    const long        n_exchanges = after.calls - before.calls;
+    EXPECT_GT(n_exchanges, stepper.totals().sweeps);
+    EXPECT_GT(of_ghosts, of_sums);
+    EXPECT_LE(after.bytes - before.bytes, n_exchanges * of_ghosts);
   }
 
   /** One field and three: vectors whose parts have odd lengths. */
@@ -167,7 +265,7 @@ namespace leopard::reaction_diffusion
                 u.push_back(0.5 + 0.1 * c + 0.05 * std::sin(i));
             }
           compare(mesh.laplacian,
-                  ranks_for(owners_of(mesh, n_ranks(), false), species, 100),
+                  ranks_for(owners_of(mesh, n_ranks(), false), 100),
                   options,
                   u,
                   10. * options.stepping.step_size,
@@ -206,7 +304,7 @@ namespace leopard::reaction_diffusion
         options.stepping.linear_method = method;
         options.stepping.newton_floor  = 1e-13;
         for (const int smallest_shared : {1, nobody})
-          compare(mesh, ranks_for(owner, 2, smallest_shared), options, initial, 10. * options.stepping.step_size, 1e-8, "components");
+          compare(mesh, ranks_for(owner, smallest_shared), options, initial, 10. * options.stepping.step_size, 1e-8, "components");
       }
   }
 
@@ -225,7 +323,7 @@ namespace leopard::reaction_diffusion
         options.stepping.newton_floor  = 1e-13;
         for (const int smallest_shared : {1, nobody})
           compare(
-            mesh.laplacian, ranks_for(owner, 2, smallest_shared), options, smooth_fields(mesh), 0.03, 1e-8, std::to_string(n) + " nodes a side", 20.);
+            mesh.laplacian, ranks_for(owner, smallest_shared), options, smooth_fields(mesh), 0.03, 1e-8, std::to_string(n) + " nodes a side", 20.);
       }
   }
 
@@ -233,7 +331,7 @@ namespace leopard::reaction_diffusion
   {
     const Triangles      mesh(30, 0.2, 4);
     const StepperOptions options = fixed_steps(GetParam(), Scheme::bdf2, 1e-3);
-    const auto           ranks   = ranks_for(owners_of(mesh, n_ranks(), false), 2, 100);
+    const auto           ranks   = ranks_for(owners_of(mesh, n_ranks(), false), 100);
     const Vector         whole = smooth_fields(mesh), mine = ranks != nullptr ? own_part(*ranks, whole) : whole;
     Stepper              first(mesh.laplacian, options, ranks), second(mesh.laplacian, options, ranks);
     first.start(mine.data());
@@ -285,24 +383,27 @@ namespace leopard::reaction_diffusion
             // what a rank has of value() on a level, its ghosts filled by an exchange
             const auto values_of = [&](std::size_t l, int r) {
               const MeshPart &part = parts[r][l].part;
-              Vector          result, all(part.offsets.empty() ? 0 : part.offsets.back());
-              for (int s = 0; s < n && !all.empty(); ++s)
-                {
-                  const std::vector<int> own  = own_nodes(l, s);
-                  const MeshPart        &sent = parts[s][l].part;
-                  EXPECT_EQ(sent.offsets, part.offsets);
-                  for (std::size_t t = 0; t < sent.sent.size(); ++t)
-                    all[part.offsets[s] + t] = value(part.shared ? own[sent.sent[t]] : sent.sent[t]);
-                }
+              Vector          result;
               if (part.shared)
                 for (const int i : own_nodes(l, r))
                   result.push_back(value(i));
               else
                 for (int i = 0; i < whole[l].mesh.n_nodes(); ++i)
-                  result.push_back(all.empty() || parts[r][l].owner[i] == r ? value(i) : 0.);
-              result.resize(result.size() + (part.shared ? part.received.size() : 0), 0.);
-              for (std::size_t g = 0; g < part.received.size(); ++g)
-                result[part.received[g]] = all[part.places[g]];
+                  result.push_back(!part.gathered || parts[r][l].owner[i] == r ? value(i) : 0.);
+              result.resize(result.size() + (part.shared ? part.pattern.received.size() : 0), 0.);
+              for (const auto &from : part.pattern.from)
+                {
+                  const std::vector<int> own    = own_nodes(l, from.rank);
+                  const ExchangePattern &theirs = parts[from.rank][l].part.pattern;
+                  const auto             to = std::find_if(theirs.to.begin(), theirs.to.end(), [&](const auto &other) { return other.rank == r; });
+                  EXPECT_NE(to, theirs.to.end());
+                  EXPECT_EQ(to->count, from.count);
+                  for (int k = 0; k < from.count; ++k)
+                    {
+                      const int node                                 = theirs.sent[to->offset + k];
+                      result[part.pattern.received[from.offset + k]] = value(part.shared ? own[node] : node);
+                    }
+                }
               return result;
             };
             const auto expect_rows = [&](const CrsMatrix &A, const CrsMatrix &A_part, const Vector &x, const std::vector<int> &rows) {

@@ -37,7 +37,7 @@ namespace leopard::reaction_diffusion
       if (ranks == nullptr)
         return;
       merge_rank<Merger, n><<<1, grid_threads, 0, stream>>>(of_blocks.data(), n_blocks, of_ranks.data() + offsets[ranks->rank]);
-      ranks->exchange->gather(of_ranks.data(), offsets);
+      ranks->transport->gather(of_ranks.data(), offsets);
     }
 
     /** What is to be merged, n values each. */
@@ -59,7 +59,7 @@ namespace leopard::reaction_diffusion
       return value;
     std::vector<double>         values(ranks->n_ranks(), value);
     const device::Array<double> all(values);
-    ranks->exchange->gather(all.data(), ranks->offsets(1));
+    ranks->transport->gather(all.data(), ranks->offsets(1));
     device::copy_to_host(values.data(), all.data(), values.size() * sizeof(double));
     return *std::max_element(values.begin(), values.end());
   }

@@ -39,7 +39,7 @@ namespace leopard::reaction_diffusion
         , n_pairs((n_values + 1) / 2)
         , n_parts(std::min(static_cast<int>(mesh.offsets.size()) - 1, 8 * device::n_multiprocessors()))
         , state(1)
-        , exchange(in_order(levels[0].part, mesh.old_node), ranks.get(), state.data())
+        , ghosts(levels[0].part.in_order(mesh.old_node), ranks.get())
         , pairs(std::vector<float2>(n_pairs * (4 + (has_multigrid() ? 2 * max_directions : 0)), float2{0.f, 0.f}))
         , blocks(static_cast<std::size_t>(2 * N * N) * n)
         , sums(n_parts, ranks.get())
@@ -73,9 +73,16 @@ namespace leopard::reaction_diffusion
           {
             MeshView preconditioned = view;
             preconditioned.d        = reinterpret_cast<float *>(d);
-            multigrid               = std::make_unique<MeshMultigrid<Kinetics>>(levels, system, preconditioned, mesh.old_node, exchange, ranks.get());
+            multigrid               = std::make_unique<MeshMultigrid<Kinetics>>(levels, system, preconditioned, mesh.old_node, ghosts, ranks.get());
           }
         device::synchronize();
+      }
+
+      void connect() override
+      {
+        ghosts.connect(N);
+        if (multigrid != nullptr)
+          multigrid->connect();
       }
 
       void set_slot(int slot, const double *u) override
@@ -114,30 +121,26 @@ namespace leopard::reaction_diffusion
       void predict(cudaStream_t stream) override
       {
         update_mesh<Kinetics, true><<<n_parts, grid_threads, 0, stream>>>(view);
-        exchange.template update_ghosts<double>(stream, nullptr);
+        ghosts.update_at(&state.data()->newest);
         evaluate_mesh<Kinetics><<<n_parts, mesh_threads, 0, stream>>>(view, system);
       }
 
       void correct(cudaStream_t stream) override
       {
         update_mesh<Kinetics, false><<<n_parts, grid_threads, 0, stream>>>(view);
-        exchange.template update_ghosts<double>(stream, nullptr);
+        ghosts.update_at(&state.data()->newest);
         evaluate_mesh<Kinetics><<<n_parts, mesh_threads, 0, stream>>>(view, system);
       }
 
-      void begin_sweeps(cudaStream_t stream) override
-      {
-        LEOPARD_CHECK(cudaMemsetAsync(view.d, 0, n_values * sizeof(float), stream));
-        exchange.clear(stream);
-      }
+      void begin_sweeps(cudaStream_t stream) override { LEOPARD_CHECK(cudaMemsetAsync(view.d, 0, n_values * sizeof(float), stream)); }
 
       void sweep(cudaStream_t stream, int position) override
       {
         relax_mesh<Kinetics><<<view.n_blocks, mesh_threads, 0, stream>>>(view, system, position, options.local_iterations, false);
         if (position % waited_exchange_interval == waited_exchange_interval - 1)
-          exchange.update_ghosts(stream, view.d);
+          ghosts.update(view.d);
         else
-          exchange.update_ghosts_loosely(stream, view.d, position % waited_exchange_interval == 0);
+          ghosts.update_loosely(view.d, position % waited_exchange_interval == 0);
       }
 
       bool has_cycles() const override { return has_multigrid(); }
@@ -177,7 +180,7 @@ namespace leopard::reaction_diffusion
       const std::size_t                        n_pairs; ///< of floats in a vector
       const int                                n_parts;
       device::Array<GraphState>                state;
-      const MeshExchange<N>                    exchange;
+      MeshGhosts                               ghosts;
       std::array<device::Array<double>, 4>     fields;
       const device::Array<float2>              pairs; ///< solution, rhs, residual, d, GCR's directions and their images
       const device::Array<float>               blocks;

@@ -30,6 +30,7 @@ namespace leopard::reaction_diffusion
     int        iterations_left; ///< global iterations of the linear solve under way
     int        first_iteration;
     double    *slots[4]; ///< the controller's slots; field c of node i at c * stride + i
+    double    *newest;   ///< meshes: slots[controller.slot(-1)], for exchanges of its ghosts
     double    *spare;    ///< what the update of slot(-1) is written to; then the two change places; null: it is updated in place
   };
 

@@ -80,6 +80,8 @@ namespace leopard::reaction_diffusion
     const typename NodeSystem<Kinetics>::Scheme scheme(c);
     double                                     *u   = v.state->slots[c.slot(-1)];
     const double                               *u_n = v.state->slots[c.slot(0)], *u_o = v.state->slots[c.slot(1)], *u_p = v.state->slots[c.slot(2)];
+    if (blockIdx.x == 0 && threadIdx.x == 0)
+      v.state->newest = u;
     for (int e = blockIdx.x * grid_threads + threadIdx.x; e < Kinetics::n_species * v.n; e += gridDim.x * grid_threads)
       if constexpr (predicting)
         u[e] = scheme.predict(u_n + e, u_o + e, u_p + e);

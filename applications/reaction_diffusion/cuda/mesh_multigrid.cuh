@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "mesh_exchange.cuh"
 #include "mesh_kernels.cuh"
 
+#include <applications/reaction_diffusion/mesh/mesh_ghosts.h>
 #include <applications/reaction_diffusion/mesh/mesh_hierarchy.h>
 #include <solvers/device/device_array.h>
 #include <solvers/matrix/blocks.h>
@@ -99,32 +99,39 @@ namespace leopard::reaction_diffusion
     static constexpr int N = Kinetics::n_species;
 
     /**
-     * @param levels the mesh and coarser ones. @param finest, old_node, finest_exchange of the mesh: its view, the
-     * order of its nodes there, and what ranks exchange. @param ranks null: one rank.
+     * @param levels the mesh and coarser ones. @param finest, old_node, finest_ghosts of the mesh: its view, the
+     * order of its nodes there, and its ghosts. @param ranks null: one rank.
      */
     MeshMultigrid(const std::vector<MeshLevel> &levels,
                   const NodeSystem<Kinetics>   &system_,
                   const MeshView               &finest,
                   const std::vector<int>       &old_node,
-                  const MeshExchange<N>        &finest_exchange,
-                  const Ranks                  *ranks)
+                  const MeshGhosts             &finest_ghosts,
+                  const MeshRanks              *ranks)
       : system(system_)
       , views(1, finest)
-      , exchanges(1, &finest_exchange)
+      , ghosts(1, &finest_ghosts)
     {
       const std::vector<int> *fine_node = &old_node;
       for (const MeshLevel &level : levels)
         n_all.push_back(level.n_all);
       for (std::size_t l = 1; l < levels.size(); ++l)
         {
-          coarse.push_back(std::make_unique<Coarse>(levels[l - 1], levels[l], *fine_node, ranks, finest.state));
+          coarse.push_back(std::make_unique<Coarse>(levels[l - 1], levels[l], *fine_node, ranks));
           fine_node = &coarse.back()->mesh.old_node;
           views.push_back(coarse.back()->view(finest.state));
-          exchanges.push_back(&coarse.back()->exchange);
+          ghosts.push_back(&coarse.back()->ghosts);
         }
     }
 
     std::size_t n_levels() const { return views.size(); }
+
+    /** Before the first cycle; the mesh is connected elsewhere. Collective. */
+    void connect()
+    {
+      for (const auto &level : coarse)
+        level->ghosts.connect(N);
+    }
 
     /** The Jacobian's stable part on the coarse levels. */
     void linearize(cudaStream_t stream) const
@@ -137,8 +144,8 @@ namespace leopard::reaction_diffusion
             restrict_mesh_solution<N, true><<<blocks(R.n_rows), mesh_threads, 0, stream>>>(views[l], to, R);
           else
             restrict_mesh_solution<N, false><<<blocks(R.n_rows), mesh_threads, 0, stream>>>(views[l], to, R);
-          exchanges[l + 1]->gather(stream, to.u);
-          exchanges[l + 1]->update_ghosts(stream, to.u);
+          ghosts[l + 1]->gather(to.u);
+          ghosts[l + 1]->update(to.u);
           linearize_mesh<Kinetics><<<blocks(to.n), mesh_threads, 0, stream>>>(to, system);
         }
     }
@@ -161,9 +168,9 @@ namespace leopard::reaction_diffusion
       const cudaStream_t   stream;
       int                  zero_level = -1; ///< whose d is to be taken for zero by the next sweeps
 
-      std::size_t            number(int level) const { return multigrid.coarse.size() - level; }
-      const MeshView        &at(int level) const { return multigrid.views[number(level)]; }
-      const MeshExchange<N> &exchange(int level) const { return *multigrid.exchanges[number(level)]; }
+      std::size_t       number(int level) const { return multigrid.coarse.size() - level; }
+      const MeshView   &at(int level) const { return multigrid.views[number(level)]; }
+      const MeshGhosts &ghosts(int level) const { return *multigrid.ghosts[number(level)]; }
 
       void set_zero(int level) { zero_level = level; }
       void smooth_before(int level) { relax(level, sweeps); }
@@ -174,9 +181,9 @@ namespace leopard::reaction_diffusion
         const MeshView    &fine = at(level), &next = at(level - 1);
         const TransferView R = multigrid.coarse[number(level)]->restriction.view();
         compute_mesh_residual<Kinetics><<<fine.n_blocks, mesh_threads, 0, stream>>>(fine, multigrid.system);
-        exchange(level).update_ghosts(stream, fine.residual);
+        ghosts(level).update(fine.residual);
         restrict_mesh_residual<N><<<blocks(R.n_rows), mesh_threads, 0, stream>>>(fine, next, R);
-        exchange(level - 1).gather(stream, next.rhs);
+        ghosts(level - 1).gather(next.rhs);
       }
 
       void correct(int level) const
@@ -184,7 +191,7 @@ namespace leopard::reaction_diffusion
         const MeshView    &fine = at(level);
         const TransferView P    = multigrid.coarse[number(level)]->prolongation.view();
         prolongate_mesh<N><<<blocks(P.n_rows), mesh_threads, 0, stream>>>(at(level - 1), fine, P);
-        exchange(level).update_ghosts(stream, fine.d);
+        ghosts(level).update(fine.d);
       }
 
       void solve_coarsest()
@@ -218,11 +225,11 @@ namespace leopard::reaction_diffusion
     struct Coarse
     {
       /** @param fine_node the order of the finer level's nodes. */
-      Coarse(const MeshLevel &fine, const MeshLevel &level, const std::vector<int> &fine_node, const Ranks *ranks, const GraphState *state)
+      Coarse(const MeshLevel &fine, const MeshLevel &level, const std::vector<int> &fine_node, const MeshRanks *ranks)
         : mesh(level.mesh)
         , restriction(permute(fine.restriction, mesh.old_node, fine_node))
         , prolongation(permute(fine.prolongation, fine_node, mesh.old_node))
-        , exchange(in_order(level.part, mesh.old_node), ranks, state)
+        , ghosts(level.part.in_order(mesh.old_node), ranks)
         , n_values(static_cast<std::size_t>(N) * level.mesh.matrix.n_columns)
         , vectors(4 * n_values)
         , blocks(static_cast<std::size_t>(2 * N * N) * level.mesh.n_nodes())
@@ -243,7 +250,7 @@ namespace leopard::reaction_diffusion
 
       DeviceMesh           mesh;
       Transfer             restriction, prolongation; ///< from and to the next finer level
-      MeshExchange<N>      exchange;
+      MeshGhosts           ghosts;
       std::size_t          n_values; ///< of a vector, with the ghosts'
       device::Array<float> vectors, blocks;
     };
@@ -253,13 +260,13 @@ namespace leopard::reaction_diffusion
     void relax(cudaStream_t stream, std::size_t l, int n_sweeps, bool from_zero) const
     {
       relax_mesh<Kinetics><<<views[l].n_blocks, mesh_threads, 0, stream>>>(views[l], system, -1, n_sweeps, from_zero);
-      exchanges[l]->update_ghosts(stream, views[l].d);
+      ghosts[l]->update(views[l].d);
     }
 
     const NodeSystem<Kinetics>           system;
     std::vector<int>                     n_all; ///< nodes of the levels, of all ranks
     std::vector<std::unique_ptr<Coarse>> coarse;
     std::vector<MeshView>                views;
-    std::vector<const MeshExchange<N> *> exchanges;
+    std::vector<const MeshGhosts *>      ghosts;
   };
 } // namespace leopard::reaction_diffusion

@@ -37,7 +37,8 @@ namespace leopard::reaction_diffusion
   }
 
   GridSlabs::GridSlabs(const NodeGrid &grid_, int rank_, int n_ranks, Backend backend, std::shared_ptr<SlabExchange> exchange_)
-    : Ranks(rank_, n_ranks, std::move(exchange_))
+    : Ranks(rank_, n_ranks, exchange_)
+    , exchange(std::move(exchange_))
     , grid(grid_)
     , direction(direction_of(grid_))
     , begin(share_out(grid_, n_ranks, backend))

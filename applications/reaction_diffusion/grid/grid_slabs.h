@@ -4,6 +4,7 @@
 #include "node_grid.h"
 
 #include <solvers/exchange/ranks.h>
+#include <solvers/exchange/slab_exchange.h>
 #include <solvers/relaxation/relaxation.h>
 
 #include <memory>
@@ -20,7 +21,7 @@ namespace leopard::reaction_diffusion
   class GridSlabs : public Ranks
   {
   public:
-    /** @param exchange as of Ranks. @throws InvalidInput with why_not(). */
+    /** @param exchange as the transport of Ranks. @throws InvalidInput with why_not(). */
     GridSlabs(const NodeGrid &grid, int rank, int n_ranks, Backend backend, std::shared_ptr<SlabExchange> exchange);
 
     /** Why a grid cannot be shared out, in a sentence; empty if it can. */
@@ -44,8 +45,9 @@ namespace leopard::reaction_diffusion
     /** Where each rank's nodes of the next coarser grid begin, those on its own planes, and their number. */
     std::vector<int> coarse_offsets(const GridLevel &finest) const;
 
-    const NodeGrid         grid;      ///< of all ranks
-    const int              direction; ///< 1 (y) in two dimensions, 2 (z) in three
-    const std::vector<int> begin;     ///< the first plane of each rank, and the number of planes
+    const std::shared_ptr<SlabExchange> exchange;  ///< the transport
+    const NodeGrid                      grid;      ///< of all ranks
+    const int                           direction; ///< 1 (y) in two dimensions, 2 (z) in three
+    const std::vector<int>              begin;     ///< the first plane of each rank, and the number of planes
   };
 } // namespace leopard::reaction_diffusion

@@ -31,6 +31,13 @@ namespace leopard::reaction_diffusion
           multigrid = std::make_unique<HostMeshMultigrid<Kinetics>>(levels, rows, options.n_threads, ranks.get());
       }
 
+      void connect() override
+      {
+        rows.connect();
+        if (multigrid != nullptr)
+          multigrid->connect();
+      }
+
       void set_slot(int slot, const double *u) override
       {
         rows.for_entries([&](long e, int /*b*/) { slots[slot][e] = u[place_of(e)]; });

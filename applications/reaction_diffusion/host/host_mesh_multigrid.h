@@ -41,6 +41,13 @@ namespace leopard::reaction_diffusion
 
     std::size_t n_levels() const { return coarse.size() + 1; }
 
+    /** Before the first cycle. Collective. */
+    void connect()
+    {
+      for (Coarse &c : coarse)
+        c.rows->connect();
+    }
+
     /**
      * The Jacobian's stable part on the coarse levels, with the reaction's derivative at the restricted solution.
      * @param u on the mesh.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <applications/reaction_diffusion/mesh/mesh_ghosts.h>
 #include <applications/reaction_diffusion/mesh/mesh_hierarchy.h>
 #include <applications/reaction_diffusion/rules/node_system.h>
 #include <solvers/block_async/host_scheduler.h>
@@ -63,27 +64,19 @@ namespace leopard::reaction_diffusion
       std::fill(d.begin() + static_cast<long>(n_nodes()) * N, d.end(), 0.);
     }
 
-    /** On a shared level: the values of the ghosts. */
-    void update_ghosts(double *values)
-    {
-      if (part.shared)
-        exchange(values);
-    }
+    /** Before the first exchange. Collective. */
+    void connect() { ghosts.connect(N); }
 
-    /**
-     * On the finest level that is whole on every rank: fetches the values that other ranks have restricted to their
-     * nodes. Does nothing on other levels.
-     */
-    void gather(double *values)
-    {
-      if (!part.shared && !part.offsets.empty())
-        exchange(values);
-    }
+    /** On a shared level: the values of the ghosts. */
+    void update_ghosts(double *values) { ghosts.update(values); }
+
+    /** See MeshGhosts::gather(). */
+    void gather(double *values) { ghosts.gather(values); }
 
     /** Entries become their sums over all ranks. */
     void sum_over_ranks(double *values, int n)
     {
-      if (part.shared)
+      if (ghosts.is_shared())
         ranks->sum(values, n);
     }
 
@@ -104,14 +97,14 @@ namespace leopard::reaction_diffusion
           for (int t = offsets[b]; t < offsets[b + 1]; ++t)
             relax(system, implicit, s % 2 == 0 ? t : offsets[b] + offsets[b + 1] - 1 - t);
       };
-      if (!part.shared)
+      if (!ghosts.is_shared())
         scheduler.run(n_iterations, relax_block);
-      for (int i = 0; i < n_iterations && part.shared; ++i)
+      for (int i = 0; i < n_iterations && ghosts.is_shared(); ++i)
         {
           if (i > 0 && i % waited_exchange_interval == 0)
             update_ghosts(d.data());
           else if (i > 0)
-            update_ghosts_loosely(i % waited_exchange_interval == 1, i == 1);
+            ghosts.update_loosely(d.data(), i % waited_exchange_interval == 1);
           scheduler.run(1, relax_block);
         }
     }
@@ -186,12 +179,9 @@ namespace leopard::reaction_diffusion
       , residual(d.size())
       , matrix(N * d.size())
       , block(N * d.size())
-      , part(in_order(level.part, old_node))
+      , ghosts(level.part.in_order(old_node), ranks_)
       , ranks(ranks_)
     {
-      for (const int o : part.offsets)
-        value_offsets.push_back(N * o);
-      sent_values.resize(value_offsets.empty() ? 0 : value_offsets.back());
       const CrsMatrix A = permute(level.mesh.matrix, partition);
       for (int i = 0; i < A.n_rows; ++i)
         {
@@ -218,40 +208,6 @@ namespace leopard::reaction_diffusion
       });
     }
 
-    void exchange(double *values)
-    {
-      pack(values);
-      ranks->exchange->gather(sent_values.data(), value_offsets);
-      unpack(values);
-    }
-
-    /**
-     * Brings the ghosts of d up to date without waiting. @param begins true in the first call after an exchange that
-     * was waited for, and in the very first: values that were sent earlier are too old and are thrown away. @param
-     * first nothing has been exchanged yet: values that have not arrived count as 0.
-     */
-    void update_ghosts_loosely(bool begins, bool first)
-    {
-      if (first)
-        std::fill(sent_values.begin(), sent_values.end(), 0.);
-      pack(d.data());
-      ranks->exchange->gather_loosely(sent_values.data(), value_offsets, begins);
-      unpack(d.data());
-    }
-
-    void pack(const double *values)
-    {
-      double *const mine = sent_values.data() + value_offsets[ranks->rank];
-      for (std::size_t t = 0; t < part.sent.size(); ++t)
-        std::copy_n(values + static_cast<long>(part.sent[t]) * N, N, mine + t * N);
-    }
-
-    void unpack(double *values) const
-    {
-      for (std::size_t t = 0; t < part.received.size(); ++t)
-        std::copy_n(sent_values.data() + static_cast<long>(part.places[t]) * N, N, values + static_cast<long>(part.received[t]) * N);
-    }
-
     void relax(const NodeSystem<Kinetics> &system, double implicit, int i)
     {
       const long first = static_cast<long>(i) * N;
@@ -267,10 +223,8 @@ namespace leopard::reaction_diffusion
         store(d[first + c], value[c]);
     }
 
-    CrsMatrix           neighbours; ///< laplace without its diagonal: the weights
-    const MeshPart      part;       ///< in the order of blocks
-    MeshRanks *const    ranks;      ///< or null
-    std::vector<int>    value_offsets;
-    std::vector<double> sent_values; ///< of all ranks
+    CrsMatrix        neighbours; ///< laplace without its diagonal: the weights
+    MeshGhosts       ghosts;
+    MeshRanks *const ranks; ///< or null
   };
 } // namespace leopard::reaction_diffusion

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 namespace leopard::reaction_diffusion
 {
@@ -24,14 +25,12 @@ namespace leopard::reaction_diffusion
       int              n_rows; ///< nodes whose rows it has
     };
 
-    /** Of one level the nodes that are read by other ranks than their owners. */
+    /** Of one level the nodes that other ranks than their owners read, as a rank sees them. */
     class ReadNodes
     {
     public:
       ReadNodes(const std::vector<int> &owner_, int rank_)
-        : by_others(owner_.size(), 0)
-        , by_rank(owner_.size(), 0)
-        , owner(owner_)
+        : owner(owner_)
         , rank(rank_)
       {
       }
@@ -43,12 +42,36 @@ namespace leopard::reaction_diffusion
           for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
             if (const int j = A.columns[p]; row_owner[i] != owner[j])
               {
-                by_others[j] = 1;
-                by_rank[j] |= row_owner[i] == rank;
+                if (owner[j] == rank)
+                  of_this_rank.push_back({row_owner[i], j});
+                else if (row_owner[i] == rank)
+                  by_this_rank.push_back({owner[j], j});
               }
       }
 
-      std::vector<char> by_others, by_rank; ///< by_rank: by this rank, which is not the owner
+      /** All nodes by all ranks. */
+      void add_all(int n_ranks)
+      {
+        for (std::size_t j = 0; j < owner.size(); ++j)
+          if (owner[j] != rank)
+            by_this_rank.push_back({owner[j], static_cast<int>(j)});
+          else
+            for (int r = 0; r < n_ranks; ++r)
+              if (r != rank)
+                of_this_rank.push_back({r, static_cast<int>(j)});
+      }
+
+      /** Each once, in an order that is the same on both sides. */
+      void sort()
+      {
+        for (auto *list : {&of_this_rank, &by_this_rank})
+          {
+            std::sort(list->begin(), list->end());
+            list->erase(std::unique(list->begin(), list->end()), list->end());
+          }
+      }
+
+      std::vector<std::pair<int, int>> of_this_rank, by_this_rank; ///< the other rank, reader or owner, and the node
 
     private:
       const std::vector<int> &owner;
@@ -71,45 +94,31 @@ namespace leopard::reaction_diffusion
             read.add(levels[l].restriction, levels[l + 1].owner);
           if (l > 0)
             read.add(levels[l - 1].prolongation, levels[l - 1].owner);
+          read.sort();
           for (int i = 0; i < n; ++i)
             if (view.owner[i] == ranks.rank)
               view.known.push_back(i);
           view.n_rows = static_cast<int>(view.known.size());
-          for (int i = 0; i < n; ++i)
-            if (read.by_rank[i])
-              view.known.push_back(i);
+          for (const auto &[owner, node] : read.by_this_rank)
+            view.known.push_back(node);
         }
       else
         {
+          read.add_all(ranks.n_ranks());
+          read.sort();
           view.known.resize(n);
           std::iota(view.known.begin(), view.known.end(), 0);
           view.n_rows = n;
-          std::fill(read.by_others.begin(), read.by_others.end(), 1);
-          for (int i = 0; i < n; ++i)
-            read.by_rank[i] = view.owner[i] != ranks.rank;
         }
       for (std::size_t i = 0; i < view.known.size(); ++i)
         view.number[view.known[i]] = static_cast<int>(i);
 
-      part.shared = shared;
-      part.offsets.assign(ranks.n_ranks() + 1, 0);
-      for (int i = 0; i < n; ++i)
-        if (read.by_others[i])
-          ++part.offsets[view.owner[i] + 1];
-      std::partial_sum(part.offsets.begin(), part.offsets.end(), part.offsets.begin());
-      std::vector<int> next = part.offsets;
-      for (int i = 0; i < n; ++i)
-        if (read.by_others[i])
-          {
-            const int place = next[view.owner[i]]++;
-            if (view.owner[i] == ranks.rank)
-              part.sent.push_back(view.number[i]);
-            else if (read.by_rank[i])
-              {
-                part.received.push_back(view.number[i]);
-                part.places.push_back(place);
-              }
-          }
+      part.shared   = shared;
+      part.gathered = !shared;
+      for (const auto &[reader, node] : read.of_this_rank)
+        part.pattern.add_sent(reader, view.number[node]);
+      for (const auto &[owner, node] : read.by_this_rank)
+        part.pattern.add_received(owner, view.number[node]);
       return view;
     }
 
@@ -146,8 +155,8 @@ namespace leopard::reaction_diffusion
     }
   } // namespace
 
-  MeshRanks::MeshRanks(std::vector<int> owner_, int smallest_shared_, int rank_, int n_ranks_, std::shared_ptr<SlabExchange> exchange_)
-    : Ranks(rank_, n_ranks_, std::move(exchange_))
+  MeshRanks::MeshRanks(std::vector<int> owner_, int smallest_shared_, int rank_, int n_ranks_, std::shared_ptr<Transport> transport_)
+    : Ranks(rank_, n_ranks_, std::move(transport_))
     , owner(std::move(owner_))
     , smallest_shared(smallest_shared_)
   {
@@ -177,18 +186,6 @@ namespace leopard::reaction_diffusion
       if (owner[i] == rank)
         result.push_back(static_cast<int>(i));
     return result;
-  }
-
-  MeshPart in_order(MeshPart part, const std::vector<int> &old_node)
-  {
-    std::vector<int> new_node(old_node.size());
-    for (std::size_t i = 0; i < old_node.size(); ++i)
-      new_node[old_node[i]] = static_cast<int>(i);
-    for (std::vector<int> *nodes : {&part.sent, &part.received})
-      for (int &i : *nodes)
-        if (i < static_cast<int>(new_node.size())) // no ghost
-          i = new_node[i];
-    return part;
   }
 
   void take_part(std::vector<MeshLevel> &levels, const MeshRanks &ranks)

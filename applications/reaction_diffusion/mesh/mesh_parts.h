@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <solvers/exchange/exchange_pattern.h>
 #include <solvers/exchange/ranks.h>
 
 #include <vector>
@@ -21,7 +22,7 @@ namespace leopard::reaction_diffusion
      * are whole on every rank: to compute there takes less time than to exchange values.
      * @throws InvalidInput.
      */
-    MeshRanks(std::vector<int> owner, int smallest_shared, int rank, int n_ranks, std::shared_ptr<SlabExchange> exchange);
+    MeshRanks(std::vector<int> owner, int smallest_shared, int rank, int n_ranks, std::shared_ptr<Transport> transport);
 
     /** Why a mesh cannot be shared out like this, in a sentence; empty if it can. */
     static std::string why_not(const std::vector<int> &owner, int n_ranks);
@@ -36,19 +37,17 @@ namespace leopard::reaction_diffusion
   /**
    * What a rank exchanges with the others on a level. On a shared level (distributed, not whole on every rank) each
    * rank numbers its own nodes first and then its ghosts: nodes of other ranks that its rows of the matrix or of the
-   * transfers read. All arrays are empty where there is one rank.
+   * transfers read, one rank's after the other's. A level that is gathered is whole, and the next finer one is shared:
+   * each rank restricts to its own nodes, which all others need. Elsewhere, and on one rank, nothing is exchanged.
    */
   struct MeshPart
   {
-    bool shared = false;       ///< or the level is whole, and (offsets not empty) the next finer one is shared: each rank restricts to its own nodes
-    std::vector<int> sent;     ///< own nodes that others read
-    std::vector<int> offsets;  ///< where each rank's begin among the sent ones of all, and their number
-    std::vector<int> received; ///< the ghosts; on a whole level the nodes of others
-    std::vector<int> places;   ///< of these: their numbers among the sent ones of all ranks
-  };
+    bool            shared = false, gathered = false;
+    ExchangePattern pattern; ///< of nodes
 
-  /** The same with the rank's nodes in another order. @param old_node the number in `part` of each node. */
-  MeshPart in_order(MeshPart part, const std::vector<int> &old_node);
+    /** The same with the rank's nodes in another order. @param old_node the number of each node as it is now. */
+    MeshPart in_order(const std::vector<int> &old_node) const { return {shared, gathered, pattern.in_order(old_node)}; }
+  };
 
   /** Reduces the levels of the whole mesh to what this rank needs. To be called by all ranks with the same levels. */
   void take_part(std::vector<MeshLevel> &levels, const MeshRanks &ranks);

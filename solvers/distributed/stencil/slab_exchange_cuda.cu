@@ -4,26 +4,22 @@
 #include "../../device/cuda_error.cuh"
 #include "../../device/device.h"
 #include "../../device/device_array.h"
+#include "../../exchange/peer_exchange.h"
+#include "../../exchange/peer_memory.cuh"
 #include "slab_exchange_cuda.h"
 
-#include <cuda/atomic>
-
 #include <algorithm>
-#include <cstring>
-#include <exception>
+#include <numeric>
 
 namespace leopard
 {
   namespace
   {
-    using Number = unsigned long long; // of an exchange; flags only grow
+    using peer::flag_stride, peer::last_to_come, peer::look, peer::n_threads, peer::Number, peer::raise, peer::wait_for;
 
-    constexpr int    max_ranks = 64, n_threads = 256, flag_stride = 16; // flags stand 128 bytes apart
-    constexpr int    n_flags      = 4 + 2 * max_ranks;
+    constexpr int    max_ranks    = 64;
+    constexpr int    n_flags      = 4 + max_ranks;
     constexpr size_t header_bytes = (n_flags * flag_stride * sizeof(Number) + 255) / 256 * 256;
-    constexpr Number longest_wait = 300ull * 1000 * 1000 * 1000; // ns
-    constexpr Number patience =
-      4000; // ns: what a value needs from one GPU to the next. Ranks that are at the same place would otherwise always just miss one another
 
     enum Flag
     {
@@ -31,8 +27,7 @@ namespace leopard
       flag_from_above,
       flag_loose_from_below,
       flag_loose_from_above,
-      flag_gathered,                                  ///< and one a rank from here on
-      flag_loose_gathered = flag_gathered + max_ranks ///< likewise
+      flag_gathered ///< and one a rank from here on
     };
 
     // Exchange n of those that are waited for uses buffer n % 2: a rank that has its neighbour's planes of exchange n
@@ -57,55 +52,16 @@ namespace leopard
       __device__ Number *flag(int f) const { return reinterpret_cast<Number *>(memory) + f * flag_stride; }
       __device__ double *mail(int plane) const { return reinterpret_cast<double *>(memory + header_bytes) + plane * largest_plane; }
       __device__ double *vector(Number number) const { return mail(n_mail_planes) + (number % 2) * largest_vector; }
-      __device__ double *loose_vector() const { return mail(n_mail_planes) + 2 * largest_vector; }
 
-      std::size_t bytes() const { return header_bytes + sizeof(double) * (n_mail_planes * largest_plane + 3 * largest_vector); }
+      std::size_t bytes() const { return header_bytes + sizeof(double) * (n_mail_planes * largest_plane + 2 * largest_vector); }
     };
 
     /** What a rank's kernels remember from one to the next; in device memory, so that a replayed graph counts on. */
     struct Progress
     {
-      Number       waited, visit, gathered, gather_visit; ///< exchanges, visits with loose exchanges, gathers, and visits with loose gathers so far
-      unsigned int arrived, left;                         ///< thread blocks of the running kernel
+      Number       waited, visit, gathered; ///< exchanges, visits with loose exchanges, and gathers so far
+      unsigned int arrived, left;           ///< thread blocks of the running kernel
     };
-
-    __device__ inline Number nanoseconds()
-    {
-      Number t;
-      asm volatile("mov.u64 %0, %globaltimer;" : "=l"(t));
-      return t;
-    }
-
-    __device__ inline void raise(Number *flag, Number number)
-    {
-      cuda::atomic_ref<Number, cuda::thread_scope_system>(*flag).store(number, cuda::memory_order_release);
-    }
-
-    __device__ inline Number look(Number *flag)
-    {
-      return cuda::atomic_ref<Number, cuda::thread_scope_system>(*flag).load(cuda::memory_order_acquire);
-    }
-
-    __device__ inline void wait_for(Number *flag, Number number)
-    {
-      const Number start = nanoseconds();
-      while (look(flag) < number)
-        if (nanoseconds() - start > longest_wait)
-          __trap();
-    }
-
-    /**
-     * Counts the thread blocks that have come here. Called by all threads; true in the first thread of the last block.
-     * What all blocks wrote before happens before what it does next: its raise() releases their writes to other GPUs,
-     * too, and is the only fence beyond this GPU, each of which costs a microsecond.
-     */
-    __device__ inline bool last_to_come(unsigned int *counter)
-    {
-      __syncthreads();
-      if (threadIdx.x != 0)
-        return false;
-      return cuda::atomic_ref<unsigned int, cuda::thread_scope_device>(*counter).fetch_add(1, cuda::memory_order_acq_rel) == gridDim.x - 1;
-    }
 
     __device__ inline void leave(Progress *progress, Number Progress::*counter, Number number)
     {
@@ -116,41 +72,16 @@ namespace leopard
         }
     }
 
-    /**
-     * put(i, get(i)) for all i < n by all threads of the grid, with several values of a thread on their way at once.
-     */
-    template <typename Get, typename Put>
-    __device__ void move(int n, const Get &get, const Put &put)
-    {
-      constexpr int at_once = 4;
-      const int     stride  = gridDim.x * blockDim.x;
-      for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += at_once * stride)
-        {
-          double values[at_once];
-#pragma unroll
-          for (int e = 0; e < at_once; ++e)
-            if (i + e * stride < n)
-              values[e] = get(i + e * stride);
-#pragma unroll
-          for (int e = 0; e < at_once; ++e)
-            if (i + e * stride < n)
-              put(i + e * stride, values[e]);
-        }
-    }
-
-    using MailValue = cuda::atomic_ref<double, cuda::thread_scope_system>;
-
-    /** Mailboxes are written by other GPUs: plain loads could find old values in a cache. */
     __device__ inline void take(double *to, double *mail, int n)
     {
-      move(
-        n, [&](int i) { return MailValue(mail[i]).load(cuda::memory_order_relaxed); }, [&](int i, double value) { to[i] = value; });
+      peer::move<double>(
+        n, [&](int i) { return peer::load(mail + i); }, [&](int i, double value) { to[i] = value; });
     }
 
     __device__ inline void send(double *mail, const double *from, int n)
     {
-      move(
-        n, [&](int i) { return from[i]; }, [&](int i, double value) { MailValue(mail[i]).store(value, cuda::memory_order_relaxed); });
+      peer::move<double>(
+        n, [&](int i) { return from[i]; }, [&](int i, double value) { peer::store(mail + i, value); });
     }
 
     /** The plane of all fields that begins so many values behind the first own one. */
@@ -232,13 +163,14 @@ namespace leopard
         }
       if (threadIdx.x == 0)
         {
-          const Number start = nanoseconds();
+          const Number start = peer::nanoseconds();
           do
             {
               has_come[0] = below.memory != nullptr && look(own.flag(flag_loose_from_below)) == visit;
               has_come[1] = above.memory != nullptr && look(own.flag(flag_loose_from_above)) == visit;
             }
-          while ((has_come[0] != (below.memory != nullptr) || has_come[1] != (above.memory != nullptr)) && nanoseconds() - start < patience);
+          while ((has_come[0] != (below.memory != nullptr) || has_come[1] != (above.memory != nullptr)) &&
+                 peer::nanoseconds() - start < peer::patience);
         }
       __syncthreads();
       if (has_come[0])
@@ -268,57 +200,6 @@ namespace leopard
       leave(progress, &Progress::gathered, number);
     }
 
-    /** Where the parts of ranks begin, and the length. */
-    struct Offsets
-    {
-      int value[max_ranks + 1];
-    };
-
-    __global__ void __launch_bounds__(n_threads)
-      gather_loosely_kernel(const Mailbox *boxes, int rank, int n_ranks, Progress *progress, double *whole, const Offsets offsets, bool begins)
-    {
-      __shared__ bool has_come[max_ranks];
-      const Number    visit = progress->gather_visit + begins;
-      const int       begin = offsets.value[rank], n = offsets.value[rank + 1] - begin, other = threadIdx.x;
-      for (int r = 0; r < n_ranks; ++r)
-        if (r != rank)
-          send(boxes[r].loose_vector() + begin, whole + begin, n);
-      const Mailbox own = boxes[rank];
-      if (last_to_come(&progress->arrived))
-        for (int r = 0; r < n_ranks; ++r)
-          if (r != rank)
-            raise(boxes[r].flag(flag_loose_gathered + rank), visit);
-      if (other < n_ranks)
-        {
-          const Number start = nanoseconds();
-          do
-            has_come[other] = other != rank && look(own.flag(flag_loose_gathered + other)) == visit;
-          while (!has_come[other] && other != rank && nanoseconds() - start < patience);
-        }
-      __syncthreads();
-      for (int r = 0; r < n_ranks; ++r)
-        if (has_come[r])
-          take(whole + offsets.value[r], own.loose_vector() + offsets.value[r], offsets.value[r + 1] - offsets.value[r]);
-      leave(progress, &Progress::gather_visit, visit);
-    }
-
-    /** For together(); longer texts are cut. */
-    std::string first_error_of(const AllGather &all_gather, int n_ranks, const std::string &own)
-    {
-      struct Text
-      {
-        char characters[2048];
-      };
-      Text mine = {};
-      std::strncpy(mine.characters, own.c_str(), sizeof(Text) - 1);
-      std::vector<Text> texts(n_ranks);
-      all_gather(&mine, sizeof(Text), texts.data());
-      for (const Text &text : texts)
-        if (text.characters[0] != '\0')
-          return text.characters;
-      return "";
-    }
-
     class CudaSlabExchange : public SlabExchange
     {
     public:
@@ -327,51 +208,30 @@ namespace leopard
         , n_ranks(n_ranks_)
         , all_gather(all_gather_)
         , boxes(n_ranks, {nullptr, largest_plane, largest_vector})
-        , memory(boxes[0].bytes())
-        , progress(1)
+        , memory(boxes[0].bytes(), rank_, n_ranks_, all_gather_)
+        , progress(std::vector<Progress>(1, Progress{}))
         , device_boxes(n_ranks)
       {
-        LEOPARD_CHECK(cudaMemset(memory.data(), 0, memory.size()));
-        LEOPARD_CHECK(cudaMemset(progress.data(), 0, sizeof(Progress)));
-        device::synchronize(); // before anybody else writes there
-        boxes[rank].memory = memory.data();
       }
 
-      ~CudaSlabExchange() override
+      /** Collective. @return why it cannot be; empty if it can. */
+      std::string open()
       {
-        cudaDeviceSynchronize();
-        wait_for_all_ranks(); // nobody writes into a closed mailbox
+        std::vector<int> all(n_ranks);
+        std::iota(all.begin(), all.end(), 0);
+        all.erase(all.begin() + rank);
+        const std::string why_not = memory.open(all);
+        if (!why_not.empty())
+          return why_not;
         for (int r = 0; r < n_ranks; ++r)
-          if (r != rank && boxes[r].memory != nullptr)
-            cudaIpcCloseMemHandle(boxes[r].memory);
-        wait_for_all_ranks(); // nobody gives back memory that another one has open
-      }
-
-      /** Collective: exchanges handles. @return why it cannot be; empty if it can. */
-      std::string connect()
-      {
-        struct Card
-        {
-          cudaIpcMemHandle_t handle;
-          char               error[128];
-        };
-        Card own = {};
-        note(own.error, cudaIpcGetMemHandle(&own.handle, memory.data()));
-        std::vector<Card> cards(n_ranks);
-        all_gather(&own, sizeof(Card), cards.data());
-        for (int r = 0; r < n_ranks && own.error[0] == '\0'; ++r)
-          if (r != rank && cards[r].error[0] == '\0')
-            {
-              void *opened = nullptr;
-              note(own.error, cudaIpcOpenMemHandle(&opened, cards[r].handle, cudaIpcMemLazyEnablePeerAccess));
-              boxes[r].memory = static_cast<char *>(opened);
-            }
-        all_gather(&own, sizeof(Card), cards.data());
-        for (const Card &card : cards)
-          if (card.error[0] != '\0')
-            return card.error;
+          boxes[r].memory = memory.of_rank(r);
         device::copy_to_device(device_boxes.data(), boxes.data(), boxes.size() * sizeof(Mailbox));
         return "";
+      }
+
+      std::unique_ptr<Exchange> connect(const ExchangePattern &pattern, int n_values) override
+      {
+        return make_peer_exchange(pattern, n_values, rank, n_ranks, all_gather, sent);
       }
 
       std::string description() const override { return "kernels write into the other GPUs' memory (CUDA inter-process handles)"; }
@@ -383,7 +243,7 @@ namespace leopard
       {
         if (n_ranks == 1)
           return;
-        exchange_kernel<<<blocks_for(x.plane), n_threads>>>(boxes[rank], box(rank - 1), box(rank + 1), progress.data(), x, b);
+        exchange_kernel<<<peer::blocks_for(x.plane), n_threads>>>(boxes[rank], box(rank - 1), box(rank + 1), progress.data(), x, b);
         LEOPARD_CHECK(cudaGetLastError());
         count(static_cast<long>(x.n_fields) * x.plane * ((rank > 0 ? (b != nullptr ? 3 : 1) : 0) + (rank < n_ranks - 1)));
       }
@@ -392,7 +252,7 @@ namespace leopard
       {
         if (n_ranks == 1)
           return;
-        exchange_loosely_kernel<<<blocks_for(x.plane), n_threads>>>(boxes[rank], box(rank - 1), box(rank + 1), progress.data(), x, begins);
+        exchange_loosely_kernel<<<peer::blocks_for(x.plane), n_threads>>>(boxes[rank], box(rank - 1), box(rank + 1), progress.data(), x, begins);
         LEOPARD_CHECK(cudaGetLastError());
         count(static_cast<long>(x.n_fields) * x.plane * ((rank > 0) + (rank < n_ranks - 1)));
       }
@@ -403,21 +263,9 @@ namespace leopard
           return;
         require_room(offsets);
         const int begin = offsets[rank], end = offsets[rank + 1], n = offsets[n_ranks];
-        gather_kernel<<<blocks_for(n), n_threads>>>(device_boxes.data(), rank, n_ranks, progress.data(), whole, begin, end, n);
+        gather_kernel<<<peer::blocks_for(n), n_threads>>>(device_boxes.data(), rank, n_ranks, progress.data(), whole, begin, end, n);
         LEOPARD_CHECK(cudaGetLastError());
         count(static_cast<long>(end - begin) * (n_ranks - 1));
-      }
-
-      void gather_loosely(double *whole, const std::vector<int> &offsets, bool begins) override
-      {
-        if (n_ranks == 1)
-          return;
-        require_room(offsets);
-        Offsets all;
-        std::copy(offsets.begin(), offsets.end(), all.value);
-        gather_loosely_kernel<<<blocks_for(offsets[n_ranks]), n_threads>>>(device_boxes.data(), rank, n_ranks, progress.data(), whole, all, begins);
-        LEOPARD_CHECK(cudaGetLastError());
-        count(static_cast<long>(offsets[rank + 1] - offsets[rank]) * (n_ranks - 1));
       }
 
       std::string first_error(const std::string &own) override { return first_error_of(all_gather, n_ranks, own); }
@@ -431,31 +279,12 @@ namespace leopard
                              std::to_string(boxes[rank].largest_vector) + ", as said when the exchange was made");
       }
 
-      /** All blocks must be on the chip at once, since they wait: there are few. */
-      static int blocks_for(int n) { return std::min(96, (n + n_threads - 1) / n_threads); }
-
-      static void note(char (&error)[128], cudaError_t code)
-      {
-        if (code != cudaSuccess)
-          std::strncpy(error, cudaGetErrorString(code), sizeof(error) - 1);
-        cudaGetLastError(); // an answer here, not an error to keep
-      }
-
-      /** Not on ranks on which something went wrong, as the others may never call it. */
-      void wait_for_all_ranks() const
-      {
-        const char        own = 0;
-        std::vector<char> all(n_ranks);
-        if (std::uncaught_exceptions() == 0)
-          all_gather(&own, 1, all.data());
-      }
-
       Mailbox box(int r) const { return r >= 0 && r < n_ranks ? boxes[r] : Mailbox{nullptr, 0, 0}; }
 
       const int               rank, n_ranks;
       const AllGather         all_gather;
       std::vector<Mailbox>    boxes; ///< one a rank
-      device::Array<char>     memory;
+      peer::Memory            memory;
       device::Array<Progress> progress;
       device::Array<Mailbox>  device_boxes;
     };
@@ -472,7 +301,7 @@ namespace leopard
     std::unique_ptr<CudaSlabExchange> result; // its memory may be missing on one rank alone
     together([&] { result = std::make_unique<CudaSlabExchange>(rank, n_ranks, largest_plane, largest_vector, all_gather); },
              [&](const std::string &own) { return first_error_of(all_gather, n_ranks, own); });
-    why_not = result->connect();
+    why_not = result->open();
     if (!why_not.empty())
       return nullptr;
     return result;

@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "../../exchange/all_gather.h"
 #include "../../exchange/slab_exchange.h"
 
-#include <functional>
 #include <memory>
 
 namespace leopard
 {
-  /** Collective: all gets n_ranks times n_bytes bytes, those of rank r from r n_bytes on. */
-  using AllGather = std::function<void(const void *own, std::size_t n_bytes, void *all)>;
-
   /**
    * The exchange between GPUs of one host, one rank each (or several ranks on one GPU): each rank lends its neighbours
    * a mailbox in its device memory (CUDA inter-process memory handles), kernels write planes into the neighbour's
@@ -19,9 +16,8 @@ namespace leopard
    * some minutes, since another one has died, ends with a DeviceError at its next call.
    *
    * Collective. @param largest_plane values a plane, all fields together, at most; @param largest_vector values of
-   * gather() and gather_loosely() at most;
-   * @param why_not set, on all ranks alike, where a GPU cannot write into another one's memory. @return null then.
-   * @throws DeviceError.
+   * gather() at most; @param why_not set, on all ranks alike, where a GPU cannot write into another one's memory.
+   * @return null then. @throws DeviceError.
    */
   std::unique_ptr<SlabExchange>
   make_cuda_slab_exchange(int rank, int n_ranks, long largest_plane, long largest_vector, const AllGather &all_gather, std::string &why_not);

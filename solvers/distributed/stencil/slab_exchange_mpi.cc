@@ -2,6 +2,7 @@
 #include "slab_exchange_mpi.h"
 
 #include "../../device/device.h"
+#include "../mpi/mpi_exchange.h"
 
 #include <algorithm>
 #include <exception>
@@ -10,7 +11,7 @@ namespace leopard
 {
   namespace
   {
-    constexpr int waited_tag = 1, loose_tag = 2, gather_tag = 3;
+    constexpr int waited_tag = 1, loose_tag = 2;
   }
 
   std::string first_error_in(MPI_Comm comm, const std::string &own)
@@ -37,17 +38,13 @@ namespace leopard
     MPI_Comm_dup(comm_, &comm);
     MPI_Comm_rank(comm, &rank);
     MPI_Comm_size(comm, &n_ranks);
-    expected_parts.resize(n_ranks);
   }
 
   MpiSlabExchange::~MpiSlabExchange()
   {
     if (std::uncaught_exceptions() > 0)
       return; // what is on its way may never come
-    std::vector<Messages *> all = {&sent, &expected_from_below, &expected_from_above};
-    for (Messages &messages : expected_parts)
-      all.push_back(&messages);
-    for (Messages *messages : all)
+    for (Messages *messages : {&on_their_way, &expected_from_below, &expected_from_above})
       for (Message &message : *messages)
         MPI_Wait(&message.request, MPI_STATUS_IGNORE);
     MPI_Comm_free(&comm);
@@ -56,6 +53,11 @@ namespace leopard
   std::string MpiSlabExchange::description() const
   {
     return space == MemorySpace::host ? "MPI messages" : "MPI messages, staged through host memory (" + reason + ")";
+  }
+
+  std::unique_ptr<Exchange> MpiSlabExchange::connect(const ExchangePattern &pattern, int n_values)
+  {
+    return std::make_unique<MpiExchange>(pattern, n_values, comm, space, sent);
   }
 
   std::string MpiSlabExchange::first_error(const std::string &own)
@@ -151,7 +153,7 @@ namespace leopard
   template <typename Fill>
   void MpiSlabExchange::send(int n, double number, int to, int tag, const Fill &fill)
   {
-    Message &message  = new_message(sent, n);
+    Message &message  = new_message(on_their_way, n);
     message.values[0] = number;
     fill(message.values.data() + 1);
     MPI_Isend(message.values.data(), 1 + n, MPI_DOUBLE, to, tag, comm, &message.request);
@@ -176,12 +178,12 @@ namespace leopard
 
   void MpiSlabExchange::end_sent()
   {
-    for (int done = 1; !sent.empty();)
+    for (int done = 1; !on_their_way.empty();)
       {
-        MPI_Test(&sent.front().request, &done, MPI_STATUS_IGNORE);
+        MPI_Test(&on_their_way.front().request, &done, MPI_STATUS_IGNORE);
         if (!done)
           break;
-        end_first(sent);
+        end_first(on_their_way);
       }
   }
 
@@ -200,21 +202,6 @@ namespace leopard
       receive(n_plane, visit, rank - 1, loose_tag, expected_from_below, [&](const double *from) { put_plane(x, -x.plane, from); });
     if (rank < n_ranks - 1)
       receive(n_plane, visit, rank + 1, loose_tag, expected_from_above, [&](const double *from) { put_plane(x, n, from); });
-    end_sent();
-  }
-
-  void MpiSlabExchange::gather_loosely(double *whole, const std::vector<int> &offsets, bool begins)
-  {
-    gather_visit += begins;
-    const auto part_of = [&](int r) { return offsets[r + 1] - offsets[r]; };
-    if (n_ranks > 1)
-      count(static_cast<long>(part_of(rank)) * (n_ranks - 1));
-    for (int r = 0; r < n_ranks; ++r)
-      if (r != rank && part_of(rank) > 0)
-        send(part_of(rank), gather_visit, r, gather_tag, [&](double *to) { fetch(to, whole + offsets[rank], part_of(rank)); });
-    for (int r = 0; r < n_ranks; ++r)
-      if (r != rank && part_of(r) > 0)
-        receive(part_of(r), gather_visit, r, gather_tag, expected_parts[r], [&](const double *from) { put(whole + offsets[r], from, part_of(r)); });
     end_sent();
   }
 

@@ -26,11 +26,13 @@ namespace leopard
 
     std::string description() const override;
     bool        is_queued() const override { return false; }
+
+    std::unique_ptr<Exchange> connect(const ExchangePattern &pattern, int n_values) override;
+
     void        exchange(const SlabVector &x) override { exchange(x, nullptr); }
     void        exchange(const SlabVector &x, double *b) override;
     void        exchange_loosely(const SlabVector &x, bool begins) override;
     void        gather(double *whole, const std::vector<int> &offsets) override;
-    void        gather_loosely(double *whole, const std::vector<int> &offsets, bool begins) override;
     std::string first_error(const std::string &own) override;
 
   private:
@@ -64,14 +66,13 @@ namespace leopard
     void fetch_plane(double *host, const SlabVector &x, long offset) const;
     void put_plane(const SlabVector &x, long offset, const double *host) const;
 
-    MPI_Comm              comm; ///< a duplicate, so that no messages are mixed up
-    MemorySpace           space;
-    std::string           reason;
-    int                   rank = 0, n_ranks = 1;
-    double                visit = 0., gather_visit = 0.; ///< number of visits with loose exchanges, and with loose gathers
-    std::vector<double>   to_below, to_above, from_below, from_above, gathered;
-    std::vector<int>      counts;
-    Messages              sent, expected_from_below, expected_from_above, spare;
-    std::vector<Messages> expected_parts; ///< of loose gathers, from each rank
+    MPI_Comm            comm; ///< a duplicate, so that no messages are mixed up
+    MemorySpace         space;
+    std::string         reason;
+    int                 rank = 0, n_ranks = 1;
+    double              visit = 0.; ///< number of visits with loose exchanges
+    std::vector<double> to_below, to_above, from_below, from_above, gathered;
+    std::vector<int>    counts;
+    Messages            on_their_way, expected_from_below, expected_from_above, spare;
   };
 } // namespace leopard

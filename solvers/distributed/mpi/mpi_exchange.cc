@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mpi_exchange.h"
+
+#include "../../base/errors.h"
+
+#include <algorithm>
+#include <cstring>
+#include <exception>
+#include <limits>
+
+namespace leopard
+{
+  namespace
+  {
+    constexpr int waited_tag = 1, loose_tag = 2;
+
+    template <typename Number>
+    void pack_entries(Number *packed, const Number *x, const std::vector<int> &entries, int n_values)
+    {
+      for (const int i : entries)
+        for (int c = 0; c < n_values; ++c)
+          *packed++ = x[static_cast<long>(i) * n_values + c];
+    }
+  } // namespace
+
+  MpiExchange::Message::Message(const Neighbour &neighbour_, int n_values)
+    : neighbour(neighbour_)
+    , values(1 + static_cast<std::size_t>(neighbour_.count) * n_values)
+  {
+  }
+
+  MpiExchange::MpiExchange(const ExchangePattern &pattern_, int n_values_, MPI_Comm comm_, MemorySpace space_, const std::shared_ptr<Traffic> &sent)
+    : pattern(pattern_)
+    , n_values(n_values_)
+    , space(space_)
+    , traffic(sent)
+    , packed(pattern.sent.size() * n_values)
+    , received(pattern.received.size() * n_values)
+    , requests(pattern.to.size() + pattern.from.size())
+    , messages(std::make_unique<Messages>())
+  {
+    MPI_Comm_dup(comm_, &comm);
+    for (const Neighbour &from : pattern.from)
+      {
+        std::vector<Run> list;
+        for (int k = from.offset; k < from.offset + from.count; ++k)
+          if (list.empty() || pattern.received[k] != list.back().entry + list.back().count)
+            list.push_back({pattern.received[k], k - from.offset, 1});
+          else
+            ++list.back().count;
+        runs.push_back(list);
+        messages->expected.emplace_back(from, n_values);
+      }
+    for (const Neighbour &to : pattern.to)
+      messages->sent.emplace_back(to, n_values);
+  }
+
+  MpiExchange::~MpiExchange()
+  {
+    if (std::uncaught_exceptions() > 0)
+      {
+        messages.release(); // MPI may yet read and write them
+        return;
+      }
+    if (visit > 0.)
+      {
+        take_all();
+        for (Message &message : messages->expected)
+          {
+            MPI_Cancel(&message.request);
+            MPI_Wait(&message.request, MPI_STATUS_IGNORE);
+          }
+      }
+    MPI_Comm_free(&comm);
+  }
+
+  char *MpiExchange::values_of(const Vector &v)
+  {
+    if (v.values != nullptr)
+      return static_cast<char *>(v.values);
+    char *result;
+    std::memcpy(&result, v.address, sizeof(result));
+    return result;
+  }
+
+  void MpiExchange::pack(const Vector &v)
+  {
+    if (packed.empty())
+      return;
+    const char *values = values_of(v);
+    if (space == MemorySpace::host && v.value_bytes == sizeof(float))
+      pack_entries(reinterpret_cast<float *>(packed.data()), reinterpret_cast<const float *>(values), pattern.sent, n_values);
+    else if (space == MemorySpace::host)
+      pack_entries(packed.data(), reinterpret_cast<const double *>(values), pattern.sent, n_values);
+    else
+      {
+        if (v.value_bytes != sizeof(double))
+          throw InvalidInput("single precision in device memory is to travel by MPI messages\n  expected: double precision");
+        if (device_indices.size() == 0)
+          {
+            std::vector<int> indices;
+            for (const int i : pattern.sent)
+              for (int c = 0; c < n_values; ++c)
+                indices.push_back(i * n_values + c);
+            device_indices = device::Array<int>(indices);
+            device_packed  = device::Array<double>(indices.size());
+          }
+        device::gather(device_packed.data(), reinterpret_cast<const double *>(values), device_indices.data(), static_cast<int>(packed.size()));
+        device::copy_to_host(packed.data(), device_packed.data(), packed.size() * sizeof(double));
+      }
+  }
+
+  void MpiExchange::unpack(const Vector &v, const Neighbour &from, const char *arrived) const
+  {
+    char *const values = values_of(v);
+    for (const Run &run : runs[&from - pattern.from.data()])
+      {
+        char       *to    = values + bytes_of(v, run.entry);
+        const char *here  = arrived + bytes_of(v, run.offset);
+        const auto  bytes = bytes_of(v, run.count);
+        if (space == MemorySpace::device)
+          device::copy_to_device(to, here, bytes);
+        else
+          std::memcpy(to, here, bytes);
+      }
+  }
+
+  void MpiExchange::exchange(const Vector &v)
+  {
+    // where a neighbour's ghosts stand together, they arrive in the vector
+    const auto   in_place = [&](std::size_t n) { return space == MemorySpace::host && runs[n].size() == 1; };
+    char *const  buffer   = reinterpret_cast<char *>(received.data());
+    MPI_Request *request  = requests.data();
+    for (std::size_t n = 0; n < pattern.from.size(); ++n)
+      {
+        const Neighbour &from = pattern.from[n];
+        char *const      to   = in_place(n) ? values_of(v) + bytes_of(v, runs[n][0].entry) : buffer + bytes_of(v, from.offset);
+        MPI_Irecv(to, static_cast<int>(bytes_of(v, from.count)), MPI_BYTE, from.rank, waited_tag, comm, request++);
+      }
+    pack(v);
+    for (const Neighbour &to : pattern.to)
+      MPI_Isend(reinterpret_cast<const char *>(packed.data()) + bytes_of(v, to.offset),
+                static_cast<int>(bytes_of(v, to.count)),
+                MPI_BYTE,
+                to.rank,
+                waited_tag,
+                comm,
+                request++);
+    traffic->count(bytes_of(v, pattern.sent.size()));
+    MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
+    for (std::size_t n = 0; n < pattern.from.size(); ++n)
+      if (!in_place(n))
+        unpack(v, pattern.from[n], buffer + bytes_of(v, pattern.from[n].offset));
+  }
+
+  void MpiExchange::begin()
+  {
+    if (visit == 0.)
+      for (Message &message : messages->expected)
+        expect(message);
+    take(nullptr);
+    ++visit;
+  }
+
+  void MpiExchange::exchange_loosely(const Vector &v)
+  {
+    send_loosely(v);
+    take(&v);
+  }
+
+  /** Asks MPI if the message was not done before. */
+  bool MpiExchange::is_done(Message &message)
+  {
+    int done = message.is_done;
+    if (!message.is_done)
+      MPI_Test(&message.request, &done, MPI_STATUS_IGNORE);
+    message.is_done = done != 0;
+    return message.is_done;
+  }
+
+  void MpiExchange::expect(Message &message)
+  {
+    const int n_bytes = static_cast<int>(message.values.size() * sizeof(double));
+    MPI_Irecv(message.values.data(), n_bytes, MPI_BYTE, message.neighbour.rank, loose_tag, comm, &message.request);
+    message.is_done = false;
+  }
+
+  void MpiExchange::send_loosely(const Vector &v)
+  {
+    std::size_t n_bytes = 0;
+    bool        any     = false;
+    for (Message &message : messages->sent)
+      any = is_done(message) || any;
+    if (any)
+      pack(v);
+    for (Message &message : messages->sent)
+      if (message.is_done)
+        {
+          const Neighbour &to   = message.neighbour;
+          const auto       size = bytes_of(v, to.count);
+          message.values[0]     = visit;
+          std::memcpy(message.values.data() + 1, reinterpret_cast<const char *>(packed.data()) + bytes_of(v, to.offset), size);
+          MPI_Issend(message.values.data(), static_cast<int>(sizeof(double) + size), MPI_BYTE, to.rank, loose_tag, comm, &message.request);
+          message.is_done = false;
+          n_bytes += size;
+        }
+    traffic->count(n_bytes);
+  }
+
+  /**
+   * Takes all that has arrived but what is of a visit yet to come: of a neighbour that is ahead since it reads nothing
+   * of this rank. @param v null: forget it.
+   */
+  void MpiExchange::take(const Vector *v)
+  {
+    for (std::size_t n = 0; n < pattern.from.size(); ++n)
+      for (Message &message = messages->expected[n]; is_done(message) && message.values[0] <= visit; expect(message))
+        if (v != nullptr && message.values[0] == visit)
+          unpack(*v, pattern.from[n], reinterpret_cast<const char *>(message.values.data() + 1));
+  }
+
+  /**
+   * Takes messages until there are none anywhere: a rank whose own have been taken enters a barrier, and goes on until
+   * all have entered it. Source: Hoefler, Siebert, Lumsdaine, Scalable communication protocols for dynamic sparse data
+   * exchange, 2010, Algorithm 2.
+   */
+  void MpiExchange::take_all()
+  {
+    visit                  = std::numeric_limits<double>::infinity();
+    MPI_Request everybody  = MPI_REQUEST_NULL;
+    bool        is_waiting = false;
+    for (int done = 0; !done;)
+      {
+        take(nullptr);
+        if (is_waiting)
+          MPI_Test(&everybody, &done, MPI_STATUS_IGNORE);
+        else if (std::all_of(messages->sent.begin(), messages->sent.end(), is_done))
+          {
+            MPI_Ibarrier(comm, &everybody);
+            is_waiting = true;
+          }
+      }
+  }
+} // namespace leopard

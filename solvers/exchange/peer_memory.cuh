@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "../device/device_array.h"
+#include "all_gather.h"
+
+#include <cuda/atomic>
+
+#include <string>
+#include <vector>
+
+namespace leopard::peer
+{
+  /**
+   * Device memory of this rank into which kernels of other ranks of the host write, on other GPUs or on the same one
+   * (CUDA inter-process memory handles; over NVLink where there is one).
+   */
+  class Memory
+  {
+  public:
+    /** Of zeros. Not collective. @throws DeviceError. */
+    Memory(std::size_t n_bytes, int rank, int n_ranks, const AllGather &all_gather);
+    /** Collective, but on ranks on which something went wrong: nobody writes into a closed mailbox. */
+    ~Memory();
+    Memory(const Memory &)            = delete;
+    Memory &operator=(const Memory &) = delete;
+
+    /** Collective: opens the memory of these ranks. @return on all ranks alike why it cannot be; empty if it can. */
+    std::string open(const std::vector<int> &ranks);
+
+    /** Where the memory of a rank begins, this one's or one that is open; null: it is not. */
+    char *of_rank(int r) const { return begin[r]; }
+
+  private:
+    void wait_for_all_ranks() const;
+
+    const int           rank, n_ranks;
+    const AllGather     all_gather;
+    device::Array<char> own;
+    std::vector<char *> begin; ///< one a rank
+  };
+
+  // What kernels do with it: they write values, then raise a flag; the other rank's kernel waits for the flag.
+
+  using Number = unsigned long long; ///< of an exchange; flags only grow
+
+  constexpr int    n_threads = 256, flag_stride = 16;          // flags stand 128 bytes apart
+  constexpr Number longest_wait = 300ull * 1000 * 1000 * 1000; // ns
+  constexpr Number patience     = 4000;                        // ns: what a value needs from one GPU to the next. Ranks that are at the same
+                                                               // place would otherwise always just miss one another
+
+  /** A kernel's thread blocks: all must be on the chip at once, since they wait. */
+  inline int blocks_for(long n)
+  {
+    return static_cast<int>(n < 95l * n_threads ? (n + n_threads - 1) / n_threads + (n == 0) : 96);
+  }
+
+  __device__ inline Number nanoseconds()
+  {
+    Number t;
+    asm volatile("mov.u64 %0, %globaltimer;" : "=l"(t));
+    return t;
+  }
+
+  __device__ inline void raise(Number *flag, Number number)
+  {
+    cuda::atomic_ref<Number, cuda::thread_scope_system>(*flag).store(number, cuda::memory_order_release);
+  }
+
+  __device__ inline Number look(Number *flag)
+  {
+    return cuda::atomic_ref<Number, cuda::thread_scope_system>(*flag).load(cuda::memory_order_acquire);
+  }
+
+  __device__ inline void wait_for(Number *flag, Number number)
+  {
+    const Number start = nanoseconds();
+    while (look(flag) < number)
+      if (nanoseconds() - start > longest_wait)
+        __trap();
+  }
+
+  /**
+   * Counts the thread blocks that have come here. Called by all threads; true in the first thread of the last block.
+   * What all blocks wrote before happens before what it does next: its raise() releases their writes to other GPUs,
+   * too, and is the only fence beyond this GPU, each of which costs a microsecond.
+   */
+  __device__ inline bool last_to_come(unsigned int *counter)
+  {
+    __syncthreads();
+    if (threadIdx.x != 0)
+      return false;
+    return cuda::atomic_ref<unsigned int, cuda::thread_scope_device>(*counter).fetch_add(1, cuda::memory_order_acq_rel) == gridDim.x - 1;
+  }
+
+  /**
+   * put(i, get(i)) for all i < n by all threads of the grid, with several values of a thread on their way at once.
+   */
+  template <typename Value, typename Get, typename Put>
+  __device__ void move(int n, const Get &get, const Put &put)
+  {
+    constexpr int at_once = 4;
+    const int     stride  = gridDim.x * blockDim.x;
+    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += at_once * stride)
+      {
+        Value values[at_once];
+#pragma unroll
+        for (int e = 0; e < at_once; ++e)
+          if (i + e * stride < n)
+            values[e] = get(i + e * stride);
+#pragma unroll
+        for (int e = 0; e < at_once; ++e)
+          if (i + e * stride < n)
+            put(i + e * stride, values[e]);
+      }
+  }
+
+  /** A value in memory that other GPUs write: plain loads could find old ones in a cache. */
+  template <typename Value>
+  __device__ inline Value load(Value *mail)
+  {
+    return cuda::atomic_ref<Value, cuda::thread_scope_system>(*mail).load(cuda::memory_order_relaxed);
+  }
+
+  template <typename Value>
+  __device__ inline void store(Value *mail, Value value)
+  {
+    cuda::atomic_ref<Value, cuda::thread_scope_system>(*mail).store(value, cuda::memory_order_relaxed);
+  }
+} // namespace leopard::peer

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "../device/cuda_error.cuh"
+#include "../device/device.h"
+#include "peer_memory.cuh"
+
+#include <cstring>
+#include <exception>
+
+namespace leopard::peer
+{
+  namespace
+  {
+    /** An allocation of its own, as a handle opens the whole of the driver's block that an array lies in. */
+    std::size_t whole_blocks(std::size_t n_bytes)
+    {
+      constexpr std::size_t block = std::size_t(2) << 20;
+      return (n_bytes + block - 1) / block * block;
+    }
+
+    struct Card
+    {
+      cudaIpcMemHandle_t handle;
+      char               error[128];
+
+      void note(cudaError_t code)
+      {
+        if (code != cudaSuccess)
+          std::strncpy(error, cudaGetErrorString(code), sizeof(error) - 1);
+        cudaGetLastError(); // an answer here, not an error to keep
+      }
+    };
+  } // namespace
+
+  Memory::Memory(std::size_t n_bytes, int rank_, int n_ranks_, const AllGather &all_gather_)
+    : rank(rank_)
+    , n_ranks(n_ranks_)
+    , all_gather(all_gather_)
+    , own(whole_blocks(n_bytes))
+    , begin(n_ranks, nullptr)
+  {
+    LEOPARD_CHECK(cudaMemset(own.data(), 0, own.size()));
+    device::synchronize(); // before anybody else writes there
+    begin[rank] = own.data();
+  }
+
+  Memory::~Memory()
+  {
+    cudaDeviceSynchronize();
+    wait_for_all_ranks(); // nobody writes into closed memory
+    for (int r = 0; r < n_ranks; ++r)
+      if (r != rank && begin[r] != nullptr)
+        cudaIpcCloseMemHandle(begin[r]);
+    wait_for_all_ranks(); // nobody gives back memory that another one has open
+  }
+
+  std::string Memory::open(const std::vector<int> &ranks)
+  {
+    Card mine = {};
+    mine.note(cudaIpcGetMemHandle(&mine.handle, own.data()));
+    std::vector<Card> cards(n_ranks);
+    all_gather(&mine, sizeof(Card), cards.data());
+    for (const int r : ranks)
+      if (mine.error[0] == '\0' && cards[r].error[0] == '\0')
+        {
+          void *opened = nullptr;
+          mine.note(cudaIpcOpenMemHandle(&opened, cards[r].handle, cudaIpcMemLazyEnablePeerAccess));
+          begin[r] = static_cast<char *>(opened);
+        }
+    all_gather(&mine, sizeof(Card), cards.data());
+    for (const Card &card : cards)
+      if (card.error[0] != '\0')
+        return card.error;
+    return "";
+  }
+
+  void Memory::wait_for_all_ranks() const
+  {
+    const char        mine = 0;
+    std::vector<char> all(n_ranks);
+    if (std::uncaught_exceptions() == 0)
+      all_gather(&mine, 1, all.data());
+  }
+} // namespace leopard::peer
