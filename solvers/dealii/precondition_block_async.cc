@@ -5,6 +5,7 @@
 #include "../base/norms.h"
 #include "../device/device_vector.h"
 #include "../distributed/ghost_exchange.h"
+#include "../relaxation/with_ghosts.h"
 #include "trilinos_matrix.h"
 
 #include <deal.II/base/multithread_info.h>
@@ -267,15 +268,7 @@ namespace leopard
         own_x = d.device_x.data();
         own_b = d.device_b.data();
       }
-    if (!d.communication->has_ghosts())
-      d.relaxation->iterate(own_x, own_b, d.n_iterations);
-    else
-      for (int i = 0; i < d.n_iterations; ++i)
-        {
-          if (i > 0 || !from_zero)
-            d.communication->update_ghosts(own_x, space);
-          d.relaxation->iterate(own_x, own_b, 1);
-        }
+    iterate_with_ghosts(*d.relaxation, own_x, own_b, d.n_iterations, *d.communication, from_zero);
     if (space == MemorySpace::device)
       d.device_x.copy_to_host(d.x.data());
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "precondition_relaxation.h"
 
+#include "../relaxation/with_ghosts.h"
+
 #include <algorithm>
 
 namespace leopard
@@ -21,17 +23,7 @@ namespace leopard
   void PreconditionRelaxation::iterate_from_zero(double *x, const double *b) const
   {
     relaxation.restart(); // a new right-hand side: what a polynomial or momentum remembers belongs to the one before
-    if (!communication.has_ghosts())
-      {
-        relaxation.iterate(x, b, n_iterations);
-        return;
-      }
-    for (int i = 0; i < n_iterations; ++i)
-      {
-        if (i > 0)
-          communication.update_ghosts(x, relaxation.memory_space());
-        relaxation.iterate(x, b, 1);
-      }
+    iterate_with_ghosts(relaxation, x, b, n_iterations, communication, true);
   }
 
   void PreconditionRelaxation::vmult(HostVector &dst, const HostVector &src) const

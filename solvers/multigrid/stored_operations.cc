@@ -2,6 +2,7 @@
 #include "../base/errors.h"
 #include "../device/device.h"
 #include "../matrix/blocks.h"
+#include "../relaxation/with_ghosts.h"
 #include "coarse_solvers.h"
 #include "level_order.h"
 #include "linear_algebra.h"
@@ -123,21 +124,7 @@ namespace leopard
         if (n == 0)
           return;
         l.smoother->restart();
-        if (!l.has_ghosts)
-          {
-            l.smoother->iterate(l.x.get(), l.b.get(), n);
-            return;
-          }
-        if (l.loose != nullptr)
-          l.loose->begin();
-        for (int i = 0; i < n; ++i)
-          {
-            if (l.loose != nullptr && i > 0)
-              l.loose->update_ghosts(l.x.get(), memory_space());
-            else
-              update_ghosts(level, l.x.get());
-            l.smoother->iterate(l.x.get(), l.b.get(), 1);
-          }
+        iterate_with_ghosts(*l.smoother, l.x.get(), l.b.get(), n, communication(level), false, l.loose.get());
       }
 
       void restrict_residual(int level) override

@@ -3,6 +3,7 @@
 
 #include "../base/errors.h"
 #include "../base/norms.h"
+#include "with_ghosts.h"
 
 #include <algorithm>
 #include <chrono>
@@ -140,10 +141,7 @@ namespace leopard
         refuse_norm("the first residual", false);
     }
 
-    /**
-     * n global iterations with an exchange of ghosts before each, where there are any, and the residual afterwards;
-     * fewer if it is asked to stop.
-     */
+    /** n global iterations, fewer if it is asked to stop, and the residual afterwards. */
     IterationReport iterate(Relaxation             &relaxation,
                             double                 *x,
                             const double           *b,
@@ -152,17 +150,15 @@ namespace leopard
                             const Residual         &residual,
                             const Communication    &communication)
     {
-      const int together = communication.has_ghosts() ? 1 : criteria.asked_to_stop ? criteria.test_every : n;
+      const int together = criteria.asked_to_stop ? criteria.test_every : n;
       int       done     = 0;
       do
         {
           const int now = std::min(together, n - done);
-          if (communication.has_ghosts())
-            communication.update_ghosts(x, relaxation.memory_space());
-          relaxation.iterate(x, b, now);
+          iterate_with_ghosts(relaxation, x, b, now, communication);
           done += now;
         }
-      while (done < n && !(done % criteria.test_every == 0 && criteria.asked_to_stop && criteria.asked_to_stop()));
+      while (done < n && !(criteria.asked_to_stop && criteria.asked_to_stop()));
       IterationReport report;
       report.minimum = report.maximum = done;
       report.mean                     = done;
