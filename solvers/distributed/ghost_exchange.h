@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "../relaxation/relaxation.h"
+#include "../exchange/communication.h"
+#include "mpi/mpi_exchange.h"
 
 #include <deal.II/base/index_set.h>
 #include <deal.II/base/mpi.h>
@@ -27,16 +28,9 @@ namespace leopard
     GhostExchange(const dealii::IndexSet &owned, const dealii::IndexSet &ghosts, MPI_Comm comm, const std::vector<int> &old_row = {});
     /** The same for own entries in a new order: entry i is the old_row[i]-th of other's. */
     GhostExchange(const GhostExchange &other, const std::vector<int> &old_row);
-    ~GhostExchange() override;
 
     void update_ghosts(double *x, MemorySpace space) const override;
-    /**
-     * With messages of its own communicator: at most one is on its way to each neighbour, which gets the next one when
-     * it has taken that. So the memory is that of one message for each neighbour and direction. On a device an exchange
-     * copies, as the waited one does, what travels to the host, which waits for the rank's own device, and copies back
-     * what has arrived. Destruction takes what is on its way yet; while an exception is on its way, too, it leaves
-     * messages and communicator to MPI, as other ranks may never come.
-     */
+    /** An MpiExchange of its own communicator, which may outlive this object. */
     std::unique_ptr<LooseExchange> loose() const override;
     double                         sum(double value) const override;
     double                         max(double value) const override;
@@ -46,29 +40,12 @@ namespace leopard
     std::unique_ptr<const Communication> reordered(const std::vector<int> &old_row) const override;
 
   private:
-    struct Neighbour
-    {
-      unsigned int rank;
-      int          offset; ///< into the packed (sending) or the ghost (receiving) values
-      int          count;
-    };
-
     class Loose;
 
-    void number_anew(const std::vector<int> &old_row);
-    /** packed <- the own entries that travel. */
-    void pack(const double *x, MemorySpace space) const;
-
-    MPI_Comm                         comm;
-    bool                             ghosts_anywhere;
-    int                              n_owned  = 0;
-    int                              n_ghosts = 0;
-    std::vector<Neighbour>           send, receive;
-    std::vector<int>                 packed_indices; ///< own entries to send, neighbour after neighbour
-    mutable std::vector<double>      packed, received;
-    mutable std::vector<MPI_Request> requests;
-
-    struct DeviceBuffers;
-    mutable std::unique_ptr<DeviceBuffers> device_buffers;
+    const MPI_Comm                     comm;
+    bool                               ghosts_anywhere;
+    ExchangePattern                    pattern;
+    std::shared_ptr<const MPI_Comm>    own_comm; ///< of the exchange, and of the same in other orders
+    const std::unique_ptr<MpiExchange> exchange;
   };
 } // namespace leopard

@@ -29,26 +29,36 @@ namespace leopard
   {
   }
 
-  MpiExchange::MpiExchange(const ExchangePattern &pattern_, int n_values_, MPI_Comm comm_, MemorySpace space_, const std::shared_ptr<Traffic> &sent)
+  std::shared_ptr<const MPI_Comm> duplicate(MPI_Comm comm)
+  {
+    auto result = std::make_unique<MPI_Comm>();
+    MPI_Comm_dup(comm, result.get());
+    return {result.release(), [](MPI_Comm *copy) {
+              if (std::uncaught_exceptions() == 0) // other ranks may never come
+                MPI_Comm_free(copy);
+              delete copy;
+            }};
+  }
+
+  MpiExchange::MpiExchange(const ExchangePattern                 &pattern_,
+                           int                                    n_values_,
+                           const std::shared_ptr<const MPI_Comm> &comm_,
+                           MemorySpace                            space_,
+                           const std::shared_ptr<Traffic>        &sent)
     : pattern(pattern_)
     , n_values(n_values_)
+    , comm(comm_)
     , space(space_)
     , traffic(sent)
+    , all_runs(runs_of(0, static_cast<int>(pattern.received.size())))
     , packed(pattern.sent.size() * n_values)
     , received(pattern.received.size() * n_values)
     , requests(pattern.to.size() + pattern.from.size())
     , messages(std::make_unique<Messages>())
   {
-    MPI_Comm_dup(comm_, &comm);
     for (const Neighbour &from : pattern.from)
       {
-        std::vector<Run> list;
-        for (int k = from.offset; k < from.offset + from.count; ++k)
-          if (list.empty() || pattern.received[k] != list.back().entry + list.back().count)
-            list.push_back({pattern.received[k], k - from.offset, 1});
-          else
-            ++list.back().count;
-        runs.push_back(list);
+        runs.push_back(runs_of(from.offset, from.count));
         messages->expected.emplace_back(from, n_values);
       }
     for (const Neighbour &to : pattern.to)
@@ -62,16 +72,25 @@ namespace leopard
         messages.release(); // MPI may yet read and write them
         return;
       }
-    if (visit > 0.)
+    if (visit == 0.)
+      return;
+    take_all();
+    for (Message &message : messages->expected)
       {
-        take_all();
-        for (Message &message : messages->expected)
-          {
-            MPI_Cancel(&message.request);
-            MPI_Wait(&message.request, MPI_STATUS_IGNORE);
-          }
+        MPI_Cancel(&message.request);
+        MPI_Wait(&message.request, MPI_STATUS_IGNORE);
       }
-    MPI_Comm_free(&comm);
+  }
+
+  std::vector<MpiExchange::Run> MpiExchange::runs_of(int begin, int n) const
+  {
+    std::vector<Run> result;
+    for (int k = begin; k < begin + n; ++k)
+      if (result.empty() || pattern.received[k] != result.back().entry + result.back().count)
+        result.push_back({pattern.received[k], k - begin, 1});
+      else
+        ++result.back().count;
+    return result;
   }
 
   char *MpiExchange::values_of(const Vector &v)
@@ -83,14 +102,14 @@ namespace leopard
     return result;
   }
 
-  void MpiExchange::pack(const Vector &v)
+  void MpiExchange::pack(const Vector &v, MemorySpace in)
   {
     if (packed.empty())
       return;
     const char *values = values_of(v);
-    if (space == MemorySpace::host && v.value_bytes == sizeof(float))
+    if (in == MemorySpace::host && v.value_bytes == sizeof(float))
       pack_entries(reinterpret_cast<float *>(packed.data()), reinterpret_cast<const float *>(values), pattern.sent, n_values);
-    else if (space == MemorySpace::host)
+    else if (in == MemorySpace::host)
       pack_entries(packed.data(), reinterpret_cast<const double *>(values), pattern.sent, n_values);
     else
       {
@@ -110,47 +129,36 @@ namespace leopard
       }
   }
 
-  void MpiExchange::unpack(const Vector &v, const Neighbour &from, const char *arrived) const
+  void MpiExchange::unpack(const Vector &v, MemorySpace in, const std::vector<Run> &list, const char *arrived) const
   {
     char *const values = values_of(v);
-    for (const Run &run : runs[&from - pattern.from.data()])
-      {
-        char       *to    = values + bytes_of(v, run.entry);
-        const char *here  = arrived + bytes_of(v, run.offset);
-        const auto  bytes = bytes_of(v, run.count);
-        if (space == MemorySpace::device)
-          device::copy_to_device(to, here, bytes);
-        else
-          std::memcpy(to, here, bytes);
-      }
+    for (const Run &run : list)
+      if (in == MemorySpace::device)
+        device::copy_to_device(values + bytes_of(v, run.entry), arrived + bytes_of(v, run.offset), bytes_of(v, run.count));
+      else
+        std::memcpy(values + bytes_of(v, run.entry), arrived + bytes_of(v, run.offset), bytes_of(v, run.count));
   }
 
-  void MpiExchange::exchange(const Vector &v)
+  void MpiExchange::exchange(const Vector &v, MemorySpace in)
   {
-    // where a neighbour's ghosts stand together, they arrive in the vector
-    const auto   in_place = [&](std::size_t n) { return space == MemorySpace::host && runs[n].size() == 1; };
-    char *const  buffer   = reinterpret_cast<char *>(received.data());
+    const bool   in_place = in == MemorySpace::host && all_runs.size() <= 1; // all ghosts stand together: they arrive in the vector
+    char *const  arrived  = in_place && !all_runs.empty() ? values_of(v) + bytes_of(v, all_runs[0].entry) : reinterpret_cast<char *>(received.data());
     MPI_Request *request  = requests.data();
-    for (std::size_t n = 0; n < pattern.from.size(); ++n)
-      {
-        const Neighbour &from = pattern.from[n];
-        char *const      to   = in_place(n) ? values_of(v) + bytes_of(v, runs[n][0].entry) : buffer + bytes_of(v, from.offset);
-        MPI_Irecv(to, static_cast<int>(bytes_of(v, from.count)), MPI_BYTE, from.rank, waited_tag, comm, request++);
-      }
-    pack(v);
+    for (const Neighbour &from : pattern.from)
+      MPI_Irecv(arrived + bytes_of(v, from.offset), static_cast<int>(bytes_of(v, from.count)), MPI_BYTE, from.rank, waited_tag, *comm, request++);
+    pack(v, in);
     for (const Neighbour &to : pattern.to)
       MPI_Isend(reinterpret_cast<const char *>(packed.data()) + bytes_of(v, to.offset),
                 static_cast<int>(bytes_of(v, to.count)),
                 MPI_BYTE,
                 to.rank,
                 waited_tag,
-                comm,
+                *comm,
                 request++);
     traffic->count(bytes_of(v, pattern.sent.size()));
     MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
-    for (std::size_t n = 0; n < pattern.from.size(); ++n)
-      if (!in_place(n))
-        unpack(v, pattern.from[n], buffer + bytes_of(v, pattern.from[n].offset));
+    if (!in_place)
+      unpack(v, in, all_runs, arrived);
   }
 
   void MpiExchange::begin()
@@ -158,14 +166,14 @@ namespace leopard
     if (visit == 0.)
       for (Message &message : messages->expected)
         expect(message);
-    take(nullptr);
+    take(nullptr, space);
     ++visit;
   }
 
-  void MpiExchange::exchange_loosely(const Vector &v)
+  void MpiExchange::exchange_loosely(const Vector &v, MemorySpace in)
   {
-    send_loosely(v);
-    take(&v);
+    send_loosely(v, in);
+    take(&v, in);
   }
 
   /** Asks MPI if the message was not done before. */
@@ -181,18 +189,18 @@ namespace leopard
   void MpiExchange::expect(Message &message)
   {
     const int n_bytes = static_cast<int>(message.values.size() * sizeof(double));
-    MPI_Irecv(message.values.data(), n_bytes, MPI_BYTE, message.neighbour.rank, loose_tag, comm, &message.request);
+    MPI_Irecv(message.values.data(), n_bytes, MPI_BYTE, message.neighbour.rank, loose_tag, *comm, &message.request);
     message.is_done = false;
   }
 
-  void MpiExchange::send_loosely(const Vector &v)
+  void MpiExchange::send_loosely(const Vector &v, MemorySpace in)
   {
     std::size_t n_bytes = 0;
     bool        any     = false;
     for (Message &message : messages->sent)
       any = is_done(message) || any;
     if (any)
-      pack(v);
+      pack(v, in);
     for (Message &message : messages->sent)
       if (message.is_done)
         {
@@ -200,7 +208,7 @@ namespace leopard
           const auto       size = bytes_of(v, to.count);
           message.values[0]     = visit;
           std::memcpy(message.values.data() + 1, reinterpret_cast<const char *>(packed.data()) + bytes_of(v, to.offset), size);
-          MPI_Issend(message.values.data(), static_cast<int>(sizeof(double) + size), MPI_BYTE, to.rank, loose_tag, comm, &message.request);
+          MPI_Issend(message.values.data(), static_cast<int>(sizeof(double) + size), MPI_BYTE, to.rank, loose_tag, *comm, &message.request);
           message.is_done = false;
           n_bytes += size;
         }
@@ -211,12 +219,12 @@ namespace leopard
    * Takes all that has arrived but what is of a visit yet to come: of a neighbour that is ahead since it reads nothing
    * of this rank. @param v null: forget it.
    */
-  void MpiExchange::take(const Vector *v)
+  void MpiExchange::take(const Vector *v, MemorySpace in)
   {
     for (std::size_t n = 0; n < pattern.from.size(); ++n)
       for (Message &message = messages->expected[n]; is_done(message) && message.values[0] <= visit; expect(message))
         if (v != nullptr && message.values[0] == visit)
-          unpack(*v, pattern.from[n], reinterpret_cast<const char *>(message.values.data() + 1));
+          unpack(*v, in, runs[n], reinterpret_cast<const char *>(message.values.data() + 1));
   }
 
   /**
@@ -231,12 +239,12 @@ namespace leopard
     bool        is_waiting = false;
     for (int done = 0; !done;)
       {
-        take(nullptr);
+        take(nullptr, space);
         if (is_waiting)
           MPI_Test(&everybody, &done, MPI_STATUS_IGNORE);
         else if (std::all_of(messages->sent.begin(), messages->sent.end(), is_done))
           {
-            MPI_Ibarrier(comm, &everybody);
+            MPI_Ibarrier(*comm, &everybody);
             is_waiting = true;
           }
       }

@@ -12,6 +12,9 @@
 
 namespace leopard
 {
+  /** A duplicate, so that no messages are mixed up. Collective, and so is the end of the last copy. */
+  std::shared_ptr<const MPI_Comm> duplicate(MPI_Comm comm);
+
   /**
    * The exchange of a pattern by MPI messages to and from the neighbours. Vectors in device memory must be double: what
    * travels is copied to the host, for which the host waits, and what has arrived is copied back.
@@ -23,21 +26,33 @@ namespace leopard
   class MpiExchange : public Exchange
   {
   public:
-    /** Collective. @param n_values of an entry, see Transport::connect(). @param sent counts what this rank sends. */
-    MpiExchange(const ExchangePattern &pattern, int n_values, MPI_Comm comm, MemorySpace space, const std::shared_ptr<Traffic> &sent);
     /**
-     * Collective. Takes what is on its way yet; while an exception is on its way, too, it leaves messages and
-     * communicator to MPI, as other ranks may never come.
+     * @param n_values of an entry, see Transport::connect(). @param comm of this exchange alone. @param sent counts what
+     * this rank sends.
+     */
+    MpiExchange(const ExchangePattern                 &pattern,
+                int                                    n_values,
+                const std::shared_ptr<const MPI_Comm> &comm,
+                MemorySpace                            space,
+                const std::shared_ptr<Traffic>        &sent);
+    /**
+     * Collective after a visit. Takes what is on its way yet; while an exception is on its way, too, it leaves messages
+     * to MPI, as other ranks may never come.
      */
     ~MpiExchange() override;
     MpiExchange(const MpiExchange &)            = delete;
     MpiExchange &operator=(const MpiExchange &) = delete;
 
+    using Exchange::update;
+    using Exchange::update_loosely;
+    /** The same for a vector in this memory space. */
+    void update(double *v, MemorySpace in) { exchange({v, nullptr, sizeof(double)}, in); }
+    void update_loosely(double *v, MemorySpace in) { exchange_loosely({v, nullptr, sizeof(double)}, in); }
     void begin() override;
 
   protected:
-    void exchange(const Vector &v) override;
-    void exchange_loosely(const Vector &v) override;
+    void exchange(const Vector &v) override { exchange(v, space); }
+    void exchange_loosely(const Vector &v) override { exchange_loosely(v, space); }
 
   private:
     using Neighbour = ExchangePattern::Neighbour;
@@ -61,32 +76,38 @@ namespace leopard
       std::vector<Message> sent, expected;
     };
 
+    void exchange(const Vector &v, MemorySpace in);
+    void exchange_loosely(const Vector &v, MemorySpace in);
     /** The address of v. */
     static char *values_of(const Vector &v);
     /** Of entries of v. */
     std::size_t bytes_of(const Vector &v, std::size_t n_entries) const { return n_entries * n_values * v.value_bytes; }
     /** packed <- the own entries that travel. */
-    void pack(const Vector &v);
-    /** The ghosts of v that a neighbour, one of pattern.from, owns <- what it has sent. */
-    void unpack(const Vector &v, const Neighbour &from, const char *arrived) const;
+    void pack(const Vector &v, MemorySpace in);
+    /** Ghosts of v <- what has arrived. */
+    void unpack(const Vector &v, MemorySpace in, const std::vector<Run> &runs, const char *arrived) const;
+    /** Of entries k from begin on that are received. */
+    std::vector<Run> runs_of(int begin, int n) const;
 
     static bool is_done(Message &message);
     void        expect(Message &message);
-    void        send_loosely(const Vector &v);
-    void        take(const Vector *v);
-    void        take_all();
+    void        send_loosely(const Vector &v, MemorySpace in);
+    /** @param v null: forgets what has arrived. */
+    void take(const Vector *v, MemorySpace in);
+    void take_all();
 
-    const ExchangePattern          pattern;
-    const int                      n_values;
-    const MemorySpace              space;
-    const std::shared_ptr<Traffic> traffic;
-    MPI_Comm                       comm; ///< a duplicate, so that no messages are mixed up
-    std::vector<std::vector<Run>>  runs; ///< of what comes from each neighbour
-    std::vector<double>            packed, received;
-    device::Array<int>             device_indices; ///< of the values that are sent
-    device::Array<double>          device_packed;
-    std::vector<MPI_Request>       requests;
-    double                         visit = 0.;
-    std::unique_ptr<Messages>      messages;
+    const ExchangePattern                 pattern;
+    const int                             n_values;
+    const std::shared_ptr<const MPI_Comm> comm;
+    const MemorySpace                     space;
+    const std::shared_ptr<Traffic>        traffic;
+    std::vector<std::vector<Run>>         runs;     ///< of what comes from each neighbour
+    std::vector<Run>                      all_runs; ///< of what comes from all
+    std::vector<double>                   packed, received;
+    device::Array<int>                    device_indices; ///< of the values that are sent
+    device::Array<double>                 device_packed;
+    std::vector<MPI_Request>              requests;
+    double                                visit = 0.;
+    std::unique_ptr<Messages>             messages;
   };
 } // namespace leopard

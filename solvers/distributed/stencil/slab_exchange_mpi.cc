@@ -57,7 +57,7 @@ namespace leopard
 
   std::unique_ptr<Exchange> MpiSlabExchange::connect(const ExchangePattern &pattern, int n_values)
   {
-    return std::make_unique<MpiExchange>(pattern, n_values, comm, space, sent);
+    return std::make_unique<MpiExchange>(pattern, n_values, duplicate(comm), space, sent);
   }
 
   std::string MpiSlabExchange::first_error(const std::string &own)
