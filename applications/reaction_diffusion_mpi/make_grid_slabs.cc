@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "make_grid_slabs.h"
 
+#include <applications/reaction_diffusion/rules/sums.h>
 #include <solvers/distributed/stencil/make_slab_exchange.h>
 
 #include <algorithm>
@@ -20,7 +21,8 @@ namespace leopard
       padded_plane *= (grid.n[1] + 7) / 8 * 8;
     for (const int n : grid.n)
       n_coarse *= n / 2 + 1;
-    std::shared_ptr<SlabExchange> exchange = make_slab_exchange(comm, backend, false, n_fields * padded_plane, std::max(n_coarse, 8l * n_ranks));
+    const long largest_sums                = static_cast<long>(std::max(reaction_diffusion::Sums::n, reaction_diffusion::max_directions)) * n_ranks;
+    std::shared_ptr<SlabExchange> exchange = make_slab_exchange(comm, backend, false, n_fields * padded_plane, std::max(n_coarse, largest_sums));
     if (backend == Backend::cuda && !exchange->is_queued())
       {
         why_not = "values would travel by " + exchange->description();

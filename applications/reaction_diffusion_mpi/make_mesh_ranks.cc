@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "make_mesh_ranks.h"
 
+#include <applications/reaction_diffusion/grid/node_grid.h>
+#include <applications/reaction_diffusion/rules/sums.h>
 #include <solvers/distributed/stencil/make_slab_exchange.h>
+
+#include <algorithm>
 
 namespace leopard
 {
@@ -12,7 +16,8 @@ namespace leopard
     why_not           = MeshRanks::why_not(owner, n_ranks);
     if (n_ranks == 1 || !why_not.empty())
       return nullptr;
-    const long                 largest_sums = 8l * n_ranks; // all that goes to all ranks by gather()
+    // all that goes to all ranks by gather()
+    const long                 largest_sums = static_cast<long>(std::max(reaction_diffusion::Sums::n, reaction_diffusion::max_directions)) * n_ranks;
     std::shared_ptr<Transport> transport    = make_slab_exchange(comm, backend, false, 1, largest_sums);
     if (backend == Backend::cuda && !transport->is_queued())
       {

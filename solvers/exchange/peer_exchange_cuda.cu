@@ -312,7 +312,7 @@ namespace leopard
       const device::Array<Progress>  progress;
       const device::Array<Port>      ports;
       const device::Array<int2>      sent, received;
-      peer::Memory                   memory; ///< flags, then boxes
+      peer::Memory                   memory; ///< flags, then boxes; the first to go, when all kernels have ended
       View                           view{};
       int                            n_begun = 0;
     };

@@ -27,8 +27,8 @@ namespace leopard
   {
   public:
     /**
-     * @param n_values of an entry, see Transport::connect(). @param comm of this exchange alone. @param sent counts what
-     * this rank sends.
+     * @param n_values of an entry, see Transport::connect(). @param comm of this exchange, and of the same in other
+     * orders. @param sent counts what this rank sends.
      */
     MpiExchange(const ExchangePattern                 &pattern,
                 int                                    n_values,

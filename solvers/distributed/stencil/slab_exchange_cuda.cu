@@ -208,9 +208,9 @@ namespace leopard
         , n_ranks(n_ranks_)
         , all_gather(all_gather_)
         , boxes(n_ranks, {nullptr, largest_plane, largest_vector})
-        , memory(boxes[0].bytes(), rank_, n_ranks_, all_gather_)
         , progress(std::vector<Progress>(1, Progress{}))
         , device_boxes(n_ranks)
+        , memory(boxes[0].bytes(), rank_, n_ranks_, all_gather_)
       {
       }
 
@@ -284,9 +284,9 @@ namespace leopard
       const int               rank, n_ranks;
       const AllGather         all_gather;
       std::vector<Mailbox>    boxes; ///< one a rank
-      peer::Memory            memory;
       device::Array<Progress> progress;
       device::Array<Mailbox>  device_boxes;
+      peer::Memory            memory; ///< the first to go, and with it whoever uses the others
     };
   } // namespace
 
