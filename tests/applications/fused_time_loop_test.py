@@ -57,6 +57,28 @@ end
 """
 
 
+THOMAS = """
+set Problem = turing
+subsection Turing
+  set Kinetics   = expressions
+  set Constants  = a: 150, b: 100, alpha: 1.5, rho: 13, K: 0.05, d: 28
+  set Reaction u = a - u - rho*u*v/(1 + u + K*u^2)
+  set Reaction v = alpha*(b - v) - rho*u*v/(1 + u + K*u^2)
+  set Diffusion u = 1
+  set Diffusion v = d
+  set gamma = 500
+  set Start from steady state = true
+  set Perturbation = 0.01
+end
+subsection Mesh
+  set Global refinements = 5
+end
+subsection Time stepping
+  set End time = 2
+end
+"""
+
+
 class FusedTimeLoop(Program):
     def run_case(self, engine, *settings):
         said, self.case = self.leopard(self.write("case.prm", CASE), f"Time stepping/Engine={engine}", *settings), "case"
@@ -259,6 +281,13 @@ class FusedTimeLoop(Program):
         said = self.leopard(self.write("case.prm", CASE), "Time stepping/Engine=fused", "Newton/Max steps=1", *too_long)
         reasons = self.run_json("case")["time_loop"]["rejected_for"]
         self.assertGreater(reasons["Newton"] + reasons["linear solver"], 0)
+
+    def test_steps_grow_where_a_pattern_has_edges_as_narrow_as_a_coarse_mesh(self):
+        """Thomas' kinetics: once the solver limited them to a thousandth of what the error estimate allows."""
+        self.leopard(self.write("thomas.prm", THOMAS), "Output/Log every=1", timeout=120)
+        rows = self.statistics("thomas")[1]
+        self.assertLess(len(rows), 260)  # once 494
+        self.assertGreater(max(row[2] for row in rows[:-1]), 0.03)
 
     def test_surfaces_and_growing_domains(self):
         sphere = ["Mesh/Domain=sphere", "Mesh/Radius=1", "Mesh/Global refinements=3", "Discretization/Method=finite elements"]

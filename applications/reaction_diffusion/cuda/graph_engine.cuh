@@ -177,7 +177,7 @@ namespace leopard::reaction_diffusion
     }
 
     bool has_cycles() const override { return multigrid != nullptr; }
-    void begin_cycles(cudaStream_t stream, cudaGraphConditionalHandle more) override { multigrid->begin(stream, view, state.data(), more); }
+    void begin_cycles(cudaStream_t stream, cudaGraphConditionalHandle more) override { multigrid->begin(stream, state.data(), more); }
     void cycle(cudaStream_t stream, cudaGraphConditionalHandle more) override { multigrid->iterate(stream, state.data(), more); }
 
     void end_solve(cudaStream_t /*stream*/) override

@@ -20,12 +20,12 @@ namespace leopard::reaction_diffusion
 
   struct LevelView
   {
-    int      n[3];                   ///< finest grid: the rank's nodes
-    int      first[3];               ///< the place of the first of them in the grid of all ranks
-    int      line, plane;            ///< nodes from one line, one plane to the next
-    AxisView axis[3];                ///< of the rank's nodes, and of all coarse ones
-    float2  *d, *rhs, *residual, *u; ///< u: coarse levels only, the restricted solution
-    float4  *reaction;               ///< R by rows
+    int      n[3];        ///< finest grid: the rank's nodes
+    int      first[3];    ///< the place of the first of them in the grid of all ranks
+    int      line, plane; ///< nodes from one line, one plane to the next
+    AxisView axis[3];     ///< of the rank's nodes, and of all coarse ones
+    float2  *d, *rhs, *residual;
+    float4  *reaction; ///< R by rows
 
     __host__ __device__ int n_nodes() const { return n[0] * n[1] * n[2]; }
   };
@@ -229,42 +229,51 @@ namespace leopard::reaction_diffusion
     fine.d[node.at] = sum;
   }
 
-  /** The solution on a coarse grid. `finest`: the fine grid is the finest one, whose solution is in the slots. */
-  template <bool finest>
-  __global__ void __launch_bounds__(level_threads) restrict_solution(const __grid_constant__ LevelView fine,
-                                                                     const __grid_constant__ LevelView coarse,
-                                                                     const __grid_constant__ GridView  grid,
-                                                                     CoarseNodes                       own)
+  /**
+   * The mean of the fine grid's reaction around a coarse node (see HostMultigrid::restrict_reaction()), its rows in
+   * coarse.d and coarse.residual, whence store_reaction() takes them when those of all ranks are there. Nodes of other
+   * ranks do not count.
+   */
+  template <int>
+  __global__ void __launch_bounds__(level_threads)
+    restrict_reaction(const __grid_constant__ LevelView fine, const __grid_constant__ LevelView coarse, CoarseNodes own)
   {
     const int t = own.begin + blockIdx.x * level_threads + threadIdx.x;
     if (t >= own.end)
       return;
-    const double *u = grid.state->slots[grid.state->controller.slot(-1)];
-    const Node    node(coarse, t);
-    coarse.u[node.at] = restricted(fine, node, [&](int x, int y, int z) {
-      if constexpr (!finest)
-        return fine.u[z * fine.plane + y * fine.line + x];
-      const int i = (z * grid.n[1] + y) * grid.n[0] + x;
-      return make_float2(static_cast<float>(u[i]), static_cast<float>(u[grid.stride + i]));
-    });
+    const Node node(coarse, t);
+    float4     sum   = make_float4(0.f, 0.f, 0.f, 0.f);
+    float      total = 0.f;
+    for (int k = 0; k < 27; ++k)
+      {
+        const int step[]   = {k % 3, k / 3 % 3, k / 9};
+        float     w        = 1.f;
+        int       place[3] = {};
+        bool      is_own   = true;
+        for (int direction = 0; direction < 3; ++direction)
+          {
+            w *= fine.axis[direction].restriction[3 * node.place[direction] + step[direction]];
+            place[direction] = fine.axis[direction].fine_node[node.place[direction]] - fine.first[direction] + step[direction] - 1;
+            is_own           = is_own && place[direction] >= 0 && place[direction] < fine.n[direction];
+          }
+        if (w == 0.f || !is_own)
+          continue;
+        const float4 r = fine.reaction[place[2] * fine.plane + place[1] * fine.line + place[0]];
+        sum            = make_float4(sum.x + w * r.x, sum.y + w * r.y, sum.z + w * r.z, sum.w + w * r.w);
+        total += w;
+      }
+    coarse.d[node.at]        = make_float2(sum.x / total, sum.y / total);
+    coarse.residual[node.at] = make_float2(sum.z / total, sum.w / total);
   }
 
-  /** The reaction's derivative at the solution on a coarse grid. */
-  template <typename Kinetics>
-  __global__ void __launch_bounds__(level_threads)
-    linearize_level(const __grid_constant__ LevelView coarse, const __grid_constant__ NodeSystem<Kinetics> system, const GraphState *state)
+  template <int>
+  __global__ void __launch_bounds__(level_threads) store_reaction(const __grid_constant__ LevelView coarse)
   {
     const int t = blockIdx.x * level_threads + threadIdx.x;
     if (t >= coarse.n_nodes())
       return;
-    const Node   node(coarse, t);
-    const float2 value   = coarse.u[node.at];
-    const double here[2] = {value.x, value.y};
-    const double zero[2] = {0., 0.};
-    double       g[2], block[4];
-    Sums         unused;
-    system.residual(typename NodeSystem<Kinetics>::Scheme(state->controller), here, here, here, here, zero, NodeRow{0., 0.}, g, block, unused);
-    coarse.reaction[node.at] =
-      make_float4(static_cast<float>(block[0]), static_cast<float>(block[1]), static_cast<float>(block[2]), static_cast<float>(block[3]));
+    const int    at = Node(coarse, t).at;
+    const float2 x = coarse.d[at], y = coarse.residual[at];
+    coarse.reaction[at] = make_float4(x.x, x.y, y.x, y.y);
   }
 } // namespace leopard::reaction_diffusion

@@ -35,7 +35,7 @@ namespace leopard::reaction_diffusion
     {
       const long slab_plane = grid.is_flat() ? view.padded_x : view.padded_x * view.padded_y;
       for (std::size_t l = 0; l < grids.size(); ++l)
-        levels.emplace_back(grids[l], l == 0 ? padded_nodes : grids[l].n_nodes(), l == 0, l == 0 && slabs != nullptr ? slab_plane : 0);
+        levels.emplace_back(grids[l], l == 0 ? padded_nodes : grids[l].n_nodes(), l == 0 && slabs != nullptr ? slab_plane : 0);
       LevelView &finest = levels[0].view;
       finest.line       = view.padded_x;
       finest.plane      = view.padded_x * view.padded_y;
@@ -95,20 +95,19 @@ namespace leopard::reaction_diffusion
     }
 
     /** Before the cycles of a Newton step: no correction, the Jacobian on the coarse grids, the goal. */
-    void begin(cudaStream_t stream, const GridView &grid, GraphState *state, cudaGraphConditionalHandle more)
+    void begin(cudaStream_t stream, GraphState *state, cudaGraphConditionalHandle more)
     {
       for (std::size_t l = 1; l <= coarsest; ++l)
         {
-          const LevelView &fine = levels[l - 1].view, &coarse = levels[l].view;
+          const LevelView  &fine = levels[l - 1].view, &coarse = levels[l].view;
+          const CoarseNodes own = l == 1 ? own_coarse_nodes() : CoarseNodes{0, coarse.n_nodes()};
+          restrict_reaction<0><<<blocks(own.end - own.begin), level_threads, 0, stream>>>(fine, coarse, own);
           if (l == 1)
             {
-              const CoarseNodes own = own_coarse_nodes();
-              restrict_solution<true><<<blocks(own.end - own.begin), level_threads, 0, stream>>>(fine, coarse, grid, own);
-              gather(coarse.u);
+              gather(coarse.d);
+              gather(coarse.residual);
             }
-          else
-            restrict_solution<false><<<blocks(coarse.n_nodes()), level_threads, 0, stream>>>(fine, coarse, grid, CoarseNodes{0, coarse.n_nodes()});
-          linearize_level<Kinetics><<<blocks(coarse.n_nodes()), level_threads, 0, stream>>>(coarse, system, state);
+          store_reaction<0><<<blocks(coarse.n_nodes()), level_threads, 0, stream>>>(coarse);
         }
       begin_gcr<0><<<sums.n_blocks, grid_threads, 0, stream>>>(finest(), gcr);
       sums.gather(stream);
@@ -142,7 +141,7 @@ namespace leopard::reaction_diffusion
       device::Array<float4> reaction;
 
       /** @param n nodes, with the padding. @param margin nodes before and behind them. */
-      Level(const GridLevel &grid, std::size_t n, bool is_finest, std::size_t margin)
+      Level(const GridLevel &grid, std::size_t n, std::size_t margin)
       {
         std::vector<float> all_numbers;
         std::vector<int>   all_nodes;
@@ -175,7 +174,7 @@ namespace leopard::reaction_diffusion
             to.fine_node      = advance(node, axis.fine_node.size());
           }
         const std::size_t stride = n + 2 * margin;
-        pairs                    = device::Array<float2>((is_finest ? 3 : 4) * stride);
+        pairs                    = device::Array<float2>(3 * stride);
         reaction                 = device::Array<float4>(n);
         if (margin > 0) // planes travel with their padding
           LEOPARD_CHECK(cudaMemset(pairs.data(), 0, pairs.size() * sizeof(float2)));
@@ -184,7 +183,6 @@ namespace leopard::reaction_diffusion
         view.rhs      = pairs.data() + margin;
         view.residual = view.rhs + stride;
         view.d        = view.residual + stride;
-        view.u        = is_finest ? nullptr : view.d + stride;
         view.reaction = reaction.data();
       }
     };

@@ -136,7 +136,7 @@ namespace leopard::reaction_diffusion
         double diagonal = 0.;
         for (const Axis &axis : levels[coarsest].axis)
           diagonal += axis.lower.size() > 1 ? axis.lower[1] + axis.upper[1] : 0.;
-        if (0.2 * diffusion * diagonal < rate && levels[coarsest].n_nodes() < 20000)
+        if (0.5 * diffusion * diagonal < rate && levels[coarsest].n_nodes() < 2500) // cheap to solve on
           break;
       }
     return coarsest;

@@ -140,34 +140,30 @@ namespace leopard::reaction_diffusion
           }
       }
 
-      /** The Jacobian on the coarse grids: the reaction's derivative at the restricted solution. */
+      /** The Jacobian on the coarse grids, see restrict_reaction(). */
       void linearize_coarse_levels(const Controller &c)
       {
-        const Scheme  scheme(c);
-        const double *u = slots[c.slot(-1)].data();
         for (std::size_t l = 1; l <= multigrid.coarsest; ++l)
           {
             HostLevel<Kinetics> &level = *levels[l];
-            HostMultigrid<Kinetics>::restrict_to(level, *levels[l - 1], u, level.u.data());
-            u = level.u.data();
+            HostMultigrid<Kinetics>::restrict_reaction(system, c.implicit, level, *levels[l - 1]);
             level.for_lines([&](int line, int /*b*/) {
               const Line  line_here(level.grid, line);
               const Axis &axis = level.grid.axis[0];
               for (int x = 0; x < level.grid.n[0]; ++x)
                 {
-                  const long i = line_here.begin + x;
-                  double     here[N], zero[N] = {}, g[N], block[N * N], matrix[N * N];
-                  Sums       unused;
-                  for (int s = 0; s < N; ++s)
-                    here[s] = level.u[s * level.n + i];
-                  system.residual(
-                    scheme, here, here, here, here, zero, NodeRow{line_here.diagonal + axis.lower[x] + axis.upper[x], 0.}, g, block, unused);
-                  system.relaxation_matrix(block, matrix);
+                  const long   i        = line_here.begin + x;
+                  const double diagonal = line_here.diagonal + axis.lower[x] + axis.upper[x];
+                  double       block[N * N], matrix[N * N];
                   for (int e = 0; e < N * N; ++e)
                     {
-                      level.block[e * level.n + i]  = block[e];
-                      level.matrix[e * level.n + i] = matrix[e];
+                      double &entry = level.block[e * level.n + i];
+                      entry += e % (N + 1) == 0 ? c.implicit * system.diffusion[e / (N + 1)] * diagonal : 0.;
+                      block[e] = entry;
                     }
+                  system.relaxation_matrix(block, matrix);
+                  for (int e = 0; e < N * N; ++e)
+                    level.matrix[e * level.n + i] = matrix[e];
                 }
             });
           }

@@ -77,7 +77,6 @@ namespace leopard::reaction_diffusion
       , pool(shared_thread_pool(n_threads))
       , lines_per_piece(std::max({1, 256 / grid.n[0], n_lines / 512}))
       , pieces_per_thread(n >= (finest ? 8000 : 2000) ? std::max(1, 1000 / (lines_per_piece * grid.n[0])) : n_pieces())
-      , u(finest ? 0 : N * n)
       , d(N * n)
       , rhs(N * n)
       , matrix(N * N * n)
@@ -241,7 +240,6 @@ namespace leopard::reaction_diffusion
     HostScheduler                     scheduler; ///< of sweeps
     const std::shared_ptr<ThreadPool> pool;
     const int                         lines_per_piece, pieces_per_thread; ///< the latter at least
-    std::vector<double>               u;                                  ///< coarse levels: the restricted solution
     std::vector<double>               d, rhs, matrix;                     ///< matrix: NodeSystem::relaxation_matrix()
     std::vector<double>               block;                              ///< the Jacobian's diagonal blocks
     std::vector<double>               residual;

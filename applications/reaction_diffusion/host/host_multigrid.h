@@ -181,6 +181,44 @@ namespace leopard::reaction_diffusion
         fine.slabs->exchange->gather(result + c * coarse.n, fine.coarse_offsets);
     }
 
+    /**
+     * coarse.block = R times the fine level's blocks without diffusion's part, R averaging over the nodes around one;
+     * several ranks leave out their neighbours' nodes. The reaction's derivative is averaged and not taken at averaged
+     * values: where a pattern has edges as narrow as the coarse mesh size, it would be that of values which occur
+     * nowhere, and could make a coarse block singular.
+     */
+    static void restrict_reaction(const NodeSystem<Kinetics> &system, double implicit, HostLevel<Kinetics> &coarse, const HostLevel<Kinetics> &fine)
+    {
+      const auto &axis = fine.grid.axis;
+      coarse.for_lines([&](int line, int /*b*/) {
+        const Line l(coarse.grid, line);
+        if (fine.slabs != nullptr && (l.begin < fine.coarse_offsets[fine.slabs->rank] || l.begin >= fine.coarse_offsets[fine.slabs->rank + 1]))
+          return;
+        const auto weight = [&](int k) { // of a fine line
+          const int from = (axis[2].fine_node[l.z] + k / 3 - 1) * fine.grid.n[1] + axis[1].fine_node[l.y] + k % 3 - 1;
+          return from < fine.first_line || from >= fine.first_line + fine.n_lines
+                   ? 0.
+                   : axis[2].restriction[3 * l.z + k / 3] * axis[1].restriction[3 * l.y + k % 3];
+        };
+        double total = 0.;
+        for (int k = 0; k < 9; ++k)
+          total += weight(k);
+        for (int e = 0; e < N * N; ++e)
+          std::fill_n(&coarse.block[e * coarse.n + l.begin], coarse.grid.n[0], 0.);
+        for (int k = 0; k < 9; ++k)
+          if (const double w = weight(k) / total; w != 0.)
+            add_reaction(system,
+                         implicit,
+                         coarse,
+                         l.begin,
+                         fine,
+                         Line(fine.grid, (axis[2].fine_node[l.z] + k / 3 - 1) * fine.grid.n[1] + axis[1].fine_node[l.y] + k % 3 - 1),
+                         w);
+      });
+      for (int e = 0; e < N * N && fine.slabs != nullptr; ++e)
+        fine.slabs->exchange->gather(coarse.block.data() + e * coarse.n, fine.coarse_offsets);
+    }
+
     std::size_t coarsest = 0;
 
   private:
@@ -225,6 +263,30 @@ namespace leopard::reaction_diffusion
 
     MeanReaction<Kinetics>        mean_reaction;
     LevelGcr<HostLevel<Kinetics>> solver, coarse_solver;
+
+    /** Adds w R (the fine line's blocks without diffusion's part) to those of the coarse line that begins at `begin`, R along x only. */
+    static void add_reaction(const NodeSystem<Kinetics> &system,
+                             double                      implicit,
+                             HostLevel<Kinetics>        &coarse,
+                             long                        begin,
+                             const HostLevel<Kinetics>  &fine,
+                             const Line                 &line,
+                             double                      w)
+    {
+      const Axis &axis = fine.grid.axis[0];
+      for (int x = 0; x < coarse.grid.n[0]; ++x)
+        for (int k = 0; k < 3; ++k)
+          {
+            const double weight = w * axis.restriction[3 * static_cast<std::size_t>(x) + k];
+            if (weight == 0.)
+              continue;
+            const int    from     = axis.fine_node[x] + k - 1;
+            const double diagonal = implicit * (line.diagonal + axis.lower[from] + axis.upper[from]);
+            for (int e = 0; e < N * N; ++e)
+              coarse.block[e * coarse.n + begin + x] +=
+                weight * (fine.block[e * fine.n + line.begin + from] - (e % (N + 1) == 0 ? diagonal * system.diffusion[e / (N + 1)] : 0.));
+          }
+    }
 
     /** fine.d += P coarse.d */
     static void prolongate(const HostLevel<Kinetics> &coarse, HostLevel<Kinetics> &fine)
