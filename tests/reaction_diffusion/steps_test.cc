@@ -511,6 +511,48 @@ namespace leopard::reaction_diffusion
     EXPECT_EQ(Sums::larger(1., 2.), 2.);
   }
 
+  /**
+   * The sweeps and corrections of a step whose residual r becomes contraction^sweeps r + bend r^2: what sweeps and what
+   * Newton's method leave.
+   */
+  std::pair<int, int> work_of_a_step(double contraction, double bend)
+  {
+    Controller c;
+    c.options.error_controlled = false;
+    c.options.step_size        = 1e-3;
+    c.next_step                = 1e-3;
+    c.rate_bound               = 4000.; // so that sweeps may contract by 0.8 only
+    c.n_unknowns               = 1.;
+    c.n_levels                 = 1;
+    c.last_step                = 1;
+    c.stop_time                = 1.;
+    Sums sums;
+    sums.residual = sums.squares = sums.history = 1.;
+    EXPECT_EQ(c.start(), Action::predict);
+    for (Action action = c.next(sums); action == Action::correct; action = c.next(sums))
+      {
+        const double r = std::sqrt(sums.residual);
+        sums.residual  = std::pow(std::pow(contraction, c.n_sweeps) * r + bend * r * r, 2);
+      }
+    EXPECT_EQ(c.stop_reason, StopReason::step_limit);
+    return {c.figures.sweeps, c.figures.newton_steps};
+  }
+
+  TEST(Controller, WhatNewtonsMethodLeavesIsNoReasonForMoreSweeps)
+  {
+    const auto [sweeps, corrections] = work_of_a_step(0.8, 0.03);
+    EXPECT_LE(sweeps, 120) << "once 1078";
+    EXPECT_LE(corrections, 4);
+  }
+
+  TEST(Controller, SweepsThatContractLessThanTheyShouldBecomeMore)
+  {
+    const auto [sweeps, corrections] = work_of_a_step(0.97, 0.03);
+    EXPECT_LE(corrections, 8);
+    EXPECT_LE(sweeps, 1200);
+    EXPECT_LE(work_of_a_step(0.1, 0.).first, 60);
+  }
+
   TEST(ReactionDiffusionStepsInput, BadInputIsNamed)
   {
     const auto message = [](double fraction, bool error_controlled, Scheme scheme) -> std::string {

@@ -68,6 +68,7 @@ namespace leopard::reaction_diffusion
     double scale          = 0.;                                           ///< of the old values, as Sums::history has them after a prediction
     bool   uses_multigrid = false, predicting = false, measuring = false; ///< measuring: the row_rate of the present solution is being found out
     double sweep_rate = 0.;                                               ///< contraction of the residual in a sweep as of the last solve
+    double last_ratio = 1.;                                               ///< of the residuals after and before the last correction
     double reduction  = 0.;                                               ///< of the residual, that the linear solve is to reach
     double n_unknowns = 0.;
 
@@ -83,6 +84,8 @@ namespace leopard::reaction_diffusion
     }
     /** Where sweeps contract no faster than this, multigrid takes over, if there is any. */
     static constexpr double slow_bound = 0.87;
+    /** More than these cost more than the further Newton step that fewer would make necessary. */
+    static constexpr double many_sweeps = 40.;
 
     LEOPARD_HOST_DEVICE int  scheme_order() const { return options.scheme == Scheme::implicit_euler ? 1 : 2; }
     LEOPARD_HOST_DEVICE bool explicit_reaction() const { return options.scheme == Scheme::imex_bdf2; }
@@ -263,6 +266,7 @@ namespace leopard::reaction_diffusion
     LEOPARD_HOST_DEVICE Action after_prediction(const Sums &sums)
     {
       predicting                     = false;
+      last_ratio                     = 1.;
       norm                           = std::sqrt(sums.residual);
       rms                            = std::sqrt(sums.squares / n_unknowns);
       scale                          = std::sqrt(sums.history);
@@ -284,12 +288,17 @@ namespace leopard::reaction_diffusion
     {
       const double enough = uses_multigrid ? 1e-3 : smallest_reduction; // a cycle is dear, a Newton step is not
       // below the goal, but far from a solution: as much as is_of_solution() wants to see
-      const double most   = reached(norm, goal) && !reached(norm, small_part() * scale) ? 0.005 : 0.5;
-      reduction           = larger(norm > 0. ? smaller(0.3 * goal / norm, most) : most, larger(enough, smallest_reduction));
-      const double needed = std::log(static_cast<float>(reduction)) / std::log(static_cast<float>(sweep_rate));
-      const int    sweeps = static_cast<int>(smaller(needed + 1., options.max_sweeps));
-      n_sweeps            = uses_multigrid ? 0 : (sweeps < 2 ? 2 : sweeps);
-      n_cycles            = uses_multigrid ? options.max_cycles : 0;
+      const double most = reached(norm, goal) && !reached(norm, small_part() * scale) ? 0.005 : 0.5;
+      reduction         = larger(norm > 0. ? smaller(0.3 * goal / norm, most) : most, larger(enough, smallest_reduction));
+      double needed     = std::log(static_cast<float>(reduction)) / std::log(static_cast<float>(sweep_rate));
+      if (needed > many_sweeps && reduction < 1e-3 && !explicit_reaction()) // as with cycles: Newton's method squares what is left
+        {
+          reduction = 1e-3;
+          needed    = std::log(1e-3F) / std::log(static_cast<float>(sweep_rate));
+        }
+      const int sweeps = static_cast<int>(smaller(needed + 1., options.max_sweeps));
+      n_sweeps         = uses_multigrid ? 0 : (sweeps < 2 ? 2 : sweeps);
+      n_cycles         = uses_multigrid ? options.max_cycles : 0;
       return Action::correct;
     }
 
@@ -307,12 +316,19 @@ namespace leopard::reaction_diffusion
     /** Of the equation's terms, that a residual is small against. */
     LEOPARD_HOST_DEVICE double small_part() const { return larger(larger(1e-4, options.newton_tolerance), rounding()); }
 
+    /**
+     * What sweeps leave of the residual and what Newton's method leaves, since J is not G, are seen together. The latter
+     * goes down with the square; a residual that does so says nothing against the sweeps.
+     */
     LEOPARD_HOST_DEVICE void learn_rate(double new_norm)
     {
       if (uses_multigrid || !(norm > 0.) || !(new_norm > 0.) || reached(new_norm, 0.1 * goal))
         return; // rounding would be mistaken for slow convergence
-      const double seen = std::exp(std::log(static_cast<float>(new_norm / norm)) / static_cast<float>(n_sweeps));
-      sweep_rate        = smaller(larger(seen, 0.02), 0.98);
+      const double ratio = new_norm / norm, seen = std::exp(std::log(static_cast<float>(ratio)) / static_cast<float>(n_sweeps));
+      const bool   by_sweeps = explicit_reaction() || !(ratio <= smaller(0.5, 2. * last_ratio * last_ratio));
+      if (by_sweeps || seen < sweep_rate)
+        sweep_rate = smaller(larger(seen, 0.02), 0.98);
+      last_ratio = ratio;
     }
 
     LEOPARD_HOST_DEVICE Action after_correction(const Sums &sums)
