@@ -196,12 +196,13 @@ namespace leopard
     unsigned int                n_levels   = 0; ///< solutions that are known, at most levels.size()
     int                         last_order = 0; ///< of the last step; 0: there was none
     double                      t = 0., dt = 0.;
-    double                      start_size = 0.; ///< the largest |u| at time zero
-    bool                        told_bound = false, told_negative = false;
-    std::vector<HostVector>     levels;         ///< u_n, u_n-1, u_n-2
-    std::vector<double>         steps;          ///< t_n - t_n-1, t_n-1 - t_n-2
-    std::vector<HostVector>     rates;          ///< explicit reaction: r(u_n), r(u_n-1), and at last r(u_n+1); else empty
-    HostVector                  explicit_rates; ///< what the last step has taken as the reaction
+    double                      start_size    = 0.; ///< the largest |u| at time zero
+    bool                        told_bound    = false;
+    double                      told_negative = 0.; ///< the largest share of its field that a negative value had when it was told of
+    std::vector<HostVector>     levels;             ///< u_n, u_n-1, u_n-2
+    std::vector<double>         steps;              ///< t_n - t_n-1, t_n-1 - t_n-2
+    std::vector<HostVector>     rates;              ///< explicit reaction: r(u_n), r(u_n-1), and at last r(u_n+1); else empty
+    HostVector                  explicit_rates;     ///< what the last step has taken as the reaction
     std::unique_ptr<FusedSteps> fused;
     bool                        fused_loaded = false;
     HostVector                  u_new, prediction, history, combination;

@@ -96,6 +96,18 @@ namespace leopard
     return format(" (the largest |u| has grown from %.3g at the start to %.3g: the solution may blow up)", start_size, largest);
   }
 
+  namespace
+  {
+    /** Whether negative values matter that are `part` of the field's largest |u|. */
+    std::string weight_of_negative(double part, double size, bool grave)
+    {
+      return format(" (%.2g %% of its largest value, %.3g: ", 100. * part, size) +
+             (grave ? "more than the errors that the tolerance allows; do not trust the result unless a smaller 'Error tolerance' or a finer mesh "
+                      "takes them away)"
+                    : "no more than the errors that the tolerance allows, and harmless unless the reaction is singular near 0)");
+    }
+  } // namespace
+
   void TimeIntegrator::check_values(double start, double step_size, StepReport &report)
   {
     const FieldInspection values = inspect(u_new, n_fields);
@@ -106,19 +118,20 @@ namespace leopard
                                "\n  to try: a smaller step or 'Time stepping/Step control = error-controlled', if the true solution stays bounded; "
                                "kinetics with saturation; a larger 'Time stepping/Blow-up factor', if such values are right");
     const int field = values.negative_field();
-    if (field < 0 || (parameters.negative_values == "ignore" && (told_negative || !problem.fields_are_concentrations())))
+    if (field < 0 || (parameters.negative_values == "ignore" && !problem.fields_are_concentrations()))
       return;
-    const std::string found =
-      problem.fields()[field] + " becomes negative, " + format("%.3g", values.minimum[field]) + ", in the step from time " + format("%.8g", start);
+    const double      part = -values.minimum[field] / values.size[field], harmless = parameters.adaptive() ? parameters.error_tolerance : 1e-3;
+    const std::string found = problem.fields()[field] + " becomes negative, " + format("%.3g", values.minimum[field]) +
+                              weight_of_negative(part, values.size[field], part > harmless) + ", in the step from time " + format("%.8g", start);
     if (parameters.negative_values == "stop")
       throw ConvergenceFailure(
         found + " with step size " + format("%.4g", step_size) +
         ", and 'Time stepping/Negative values' is stop\n  to try: a smaller step or error tolerance, other kinetics or initial "
         "values; 'Negative values' = clip or ignore");
-    if (!told_negative)
+    if (told_negative == 0. || (part > harmless && told_negative <= harmless))
       report.notes.push_back("warning: " + found + (parameters.negative_values == "clip" ? "; such values are set to zero" : "; the run goes on") +
-                             " ('Time stepping/Negative values', said once)");
-    told_negative = true;
+                             " ('Time stepping/Negative values', " + (part > harmless ? "said once)" : "said again only if it is more)"));
+    told_negative = std::max(told_negative, part);
     if (parameters.negative_values == "clip")
       {
         report.clipped = clip_negative_values(u_new);
