@@ -247,7 +247,7 @@ namespace leopard
         else if (parameters.preconditioner == "amg")
           {
             TrilinosWrappers::PreconditionAMG::AdditionalData data;
-            data.elliptic              = parameters.method == "cg";
+            data.elliptic              = true; // what ML has for other matrices needs a hundred times the iterations for the mass with a reaction
             data.higher_order_elements = false;
             const auto own             = A.locally_owned_range_indices();
             data.constant_modes.assign(n_components, std::vector<bool>(own.n_elements(), false));
