@@ -21,11 +21,14 @@ namespace leopard
     return lines;
   }
 
-  std::string why_general_time_loop(const Parameters &parameters)
+  std::string why_general_time_loop(const Parameters &parameters, const LinearSolverParameters &linear)
   {
     if (parameters.time.engine == "general")
       return "it is asked for";
-    return FusedSteps::why_not(*parameters.problem, parameters.time, parameters.newton, parameters.linear_solver);
+    const std::string why_not = FusedSteps::why_not(*parameters.problem, parameters.time, parameters.newton, linear);
+    return why_not.empty() && !parameters.discretization.finite_differences && !parameters.discretization.lumped_mass
+             ? "it needs a lumped mass matrix"
+             : why_not;
   }
 
   void refuse_fused_time_loop(const std::string &why_not)
@@ -39,9 +42,7 @@ namespace leopard
     if (parameters.study != "none" || !parameters.problem->time_dependent())
       return "";
     const LinearSolverParameters &linear  = parameters.linear_solver;
-    std::string                   why_not = why_general_time_loop(parameters);
-    if (why_not.empty() && !parameters.discretization.finite_differences && !parameters.discretization.lumped_mass)
-      why_not = "it needs a lumped mass matrix";
+    const std::string             why_not = why_general_time_loop(parameters, linear);
     if (parameters.time.engine == "fused" && !why_not.empty())
       refuse_fused_time_loop(why_not);
     const std::string general = (linear.automatic ? linear.choice() : linear.name());

@@ -6,6 +6,7 @@
 
 namespace leopard
 {
+  struct LinearSolverParameters;
   struct Parameters;
 
   /**
@@ -22,10 +23,10 @@ namespace leopard
   std::string expected_time_loop(const Parameters &parameters);
 
   /**
-   * Whether the settings ask for the general time loop, and why; empty if they do not. The mesh and the machine may
-   * have reasons of their own.
+   * Whether the settings, with this linear solver, ask for the general time loop, and why; empty if they do not. The mesh
+   * and the machine may have reasons of their own.
    */
-  std::string why_general_time_loop(const Parameters &parameters);
+  std::string why_general_time_loop(const Parameters &parameters, const LinearSolverParameters &linear);
 
   /** "'Time stepping/Engine' is fused, but ..." @throws Error, always. */
   [[noreturn]] void refuse_fused_time_loop(const std::string &why_not);

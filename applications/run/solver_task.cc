@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "solver_task.h"
 
+#include "choices.h"
 #include "parameters.h"
-
-#include <applications/time_stepping/fused_steps.h>
 
 #include <algorithm>
 #include <cmath>
@@ -102,7 +101,7 @@ namespace leopard
         return false;
       linear.free    = true;
       linear.backend = "automatic";
-      return parameters.time.engine == "general" || !FusedSteps::why_not(*parameters.problem, parameters.time, parameters.newton, linear).empty();
+      return !why_general_time_loop(parameters, linear).empty();
     }
   } // namespace
 

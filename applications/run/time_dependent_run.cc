@@ -160,7 +160,7 @@ namespace leopard
       {
         const std::string  asynchronous = "; asynchronous: results of two runs differ within the tolerance";
         const auto        &linear       = context.parameters.linear_solver;
-        std::string        why_not      = why_general_time_loop(context.parameters);
+        std::string        why_not      = why_general_time_loop(context.parameters, context.parameters.linear_solver);
         FusedSteps::Domain domain;
         if (why_not.empty())
           domain = choose_domain(why_not);
