@@ -128,6 +128,8 @@ namespace leopard
   {
     if (domain == "file" || domain == "surface file")
       return 0.;
+    if (domain == "torus")
+      return 36.;
     double n = 1.;
     for (int d = 0; d < dimension; ++d)
       n *= domain == "hypercube" || domain == "box" ? cells[d] : 2.; // few

@@ -22,8 +22,12 @@ namespace leopard
       return {"async", "none", "the steps are so short that every asynchronous iteration converges"};
     if (task.in_time && task.has_newton && task.consistent_mass)
       return {krylov, on_device ? "chebyshev" : "ssor", "the matrix of a step is not symmetric, and with a consistent mass relaxations diverge"};
-    if (task.in_time && task.has_newton && task.long_steps && task.n_unknowns > 0. && task.n_unknowns <= most_direct / 3. && !on_device)
-      return {"direct", "none", "steps become so long that their systems are indefinite, and the mesh is small"};
+    const bool small_or_unknown = task.n_unknowns <= most_direct && (task.n_unknowns > 0. || task.dimension == 2);
+    if (task.in_time && task.has_newton && task.long_steps && small_or_unknown && !on_device)
+      return {"direct",
+              "none",
+              std::string("steps become so long that their systems are indefinite, and the mesh is ") +
+                (task.n_unknowns > 0. ? "small" : "in a file, of unknown size")};
     if (task.in_time)
       return task.has_newton ? SolverChoice{krylov, "async", "the matrix of a step is not symmetric, with the mass on its diagonal"}
                              : SolverChoice{krylov, "chebyshev", "the matrix of a step is symmetric, with the mass on its diagonal"};
