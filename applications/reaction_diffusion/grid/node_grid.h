@@ -55,7 +55,8 @@ namespace leopard::reaction_diffusion
 
   /**
    * The number of the coarsest grid that is of use to a multigrid cycle: on still coarser ones the reaction outweighs
-   * diffusion and a relaxation no longer smoothes. @param diffusion the smallest coefficient, @param rate the largest
+   * diffusion and a relaxation no longer smoothes; it has fewer than 2500 nodes, since the solver there costs their
+   * number times that of a line. @param diffusion the smallest coefficient, @param rate the largest
    * positive derivative of a rate by its own field, in 1 / time.
    */
   std::size_t coarsest_level(const std::vector<GridLevel> &levels, double diffusion, double rate);
