@@ -23,8 +23,8 @@ namespace leopard
   std::string expected_time_loop(const Parameters &parameters);
 
   /**
-   * Whether the settings, with this linear solver, ask for the general time loop, and why; empty if they do not. The mesh
-   * and the machine may have reasons of their own.
+   * Whether the settings, with this linear solver, ask for the general time loop, and why; empty if they do not. The
+   * mesh and the machine may have reasons of their own.
    */
   std::string why_general_time_loop(const Parameters &parameters, const LinearSolverParameters &linear);
 

@@ -264,7 +264,10 @@ namespace leopard::reaction_diffusion
     MeanReaction<Kinetics>        mean_reaction;
     LevelGcr<HostLevel<Kinetics>> solver, coarse_solver;
 
-    /** Adds w R (the fine line's blocks without diffusion's part) to those of the coarse line that begins at `begin`, R along x only. */
+    /**
+     * Adds w R (the fine line's blocks without diffusion's part) to those of the coarse line that begins at `begin`, R
+     * along x only.
+     */
     static void add_reaction(const NodeSystem<Kinetics> &system,
                              double                      implicit,
                              HostLevel<Kinetics>        &coarse,

@@ -317,8 +317,8 @@ namespace leopard::reaction_diffusion
     LEOPARD_HOST_DEVICE double small_part() const { return larger(larger(1e-4, options.newton_tolerance), rounding()); }
 
     /**
-     * What sweeps leave of the residual and what Newton's method leaves, since J is not G, are seen together. The latter
-     * goes down with the square; a residual that does so says nothing against the sweeps.
+     * What sweeps leave of the residual and what Newton's method leaves, since J is not G, are seen together. The
+     * latter goes down with the square; a residual that does so says nothing against the sweeps.
      */
     LEOPARD_HOST_DEVICE void learn_rate(double new_norm)
     {
