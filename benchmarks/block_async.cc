@@ -77,7 +77,7 @@ namespace
     return result;
   }
 
-  void time_method(const std::string &problem, const std::string &form, BlockAsync &method, int k, const Settings &settings)
+  void time_method(const std::string &problem, const std::string &form, BlockAsync<double> &method, int k, const Settings &settings)
   {
     DeviceVector<double> x(method.n_rows()), b(method.n_rows());
     b             = 1.;
@@ -105,10 +105,10 @@ namespace
     std::fflush(stdout);
   }
 
-  void time_spmv(const std::string &problem, const CrsMatrix &A, const Settings &settings)
+  void time_spmv(const std::string &problem, const CrsMatrix<double> &A, const Settings &settings)
   {
-    const device::DeviceMatrix matrix(A);
-    DeviceVector<double>       x(A.n_columns), y(A.n_rows);
+    const device::DeviceMatrix<double> matrix(A);
+    DeviceVector<double>               x(A.n_columns), y(A.n_rows);
     x             = 1.;
     const Times t = measure(settings.samples, 10, [&] {
       for (int i = 0; i < 10; ++i)
@@ -118,7 +118,7 @@ namespace
     std::fflush(stdout);
   }
 
-  void time_stencil_problem(const std::string &name, const Stencil &stencil, const std::array<int, 3> &tile, const Settings &settings)
+  void time_stencil_problem(const std::string &name, const Stencil<double> &stencil, const std::array<int, 3> &tile, const Settings &settings)
   {
     const std::vector<std::string> forms       = split(settings.forms);
     const auto                     has         = [&](const char *form) { return std::find(forms.begin(), forms.end(), form) != forms.end(); };
@@ -131,7 +131,7 @@ namespace
     if (has("stencil"))
       for (const std::string &k : split(settings.ks))
         {
-          BlockAsync method(stencil, options_for(std::stoi(k)));
+          BlockAsync<double> method(stencil, options_for(std::stoi(k)));
           time_method(name, "stencil", method, std::stoi(k), settings);
         }
     if (!has("double") && !has("lossless"))
@@ -140,22 +140,22 @@ namespace
     std::array<int, 3> t     = tile;
     if (!settings.tile.empty() && std::sscanf(settings.tile.c_str(), "%dx%dx%d", &t[0], &t[1], &t[2]) != 3)
       throw InvalidInput("--tile is '" + settings.tile + "'\n  expected: for example 32x16x1");
-    const Partition partition = tile_partition(stencil.n_x, stencil.n_y, stencil.n_z, t[0], t[1], t[2]);
-    const CrsMatrix A         = permute(stencil.to_crs(), partition);
+    const Partition         partition = tile_partition(stencil.n_x, stencil.n_y, stencil.n_z, t[0], t[1], t[2]);
+    const CrsMatrix<double> A         = permute(stencil.to_crs(), partition);
     std::printf("%-22s matrix made in %.1f s\n", name.c_str(), now() - start);
     time_spmv(name, A, settings);
     for (const char *form : {"double", "lossless"})
       if (has(form))
         {
-          std::vector<std::future<std::unique_ptr<BlockAsync>>> methods; // made side by side, timed one after the other
-          const std::vector<std::string>                        ks = split(settings.ks);
+          std::vector<std::future<std::unique_ptr<BlockAsync<double>>>> methods; // made side by side, timed one after the other
+          const std::vector<std::string>                                ks = split(settings.ks);
           for (const std::string &k : ks)
             {
               BlockAsyncOptions options = options_for(std::stoi(k));
               options.block_offsets     = partition.block_offsets;
               options.storage           = form == std::string("double") ? Storage::double_precision : Storage::automatic;
               methods.push_back(std::async(std::launch::async, [&A, options] {
-                auto method = std::make_unique<BlockAsync>(A, options);
+                auto method = std::make_unique<BlockAsync<double>>(A, options);
                 device::synchronize();
                 return method;
               }));
@@ -176,7 +176,7 @@ namespace
     std::string flags; ///< l: launch form, s: synchronous persistent form
   };
 
-  void time_to_solution(const std::string &name, const CrsMatrix &A, const std::vector<Candidate> &candidates, const Settings &settings)
+  void time_to_solution(const std::string &name, const CrsMatrix<double> &A, const std::vector<Candidate> &candidates, const Settings &settings)
   {
     std::vector<double> ones(A.n_rows, 1.), b_host(A.n_rows), diagonal(A.n_rows);
     multiply(A, ones.data(), b_host.data());
@@ -184,8 +184,8 @@ namespace
       for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
         if (A.columns[p] == i)
           diagonal[i] = 1. / A.values[p];
-    DeviceVector<double>       x(A.n_rows), b(A.n_rows), inverse_diagonal(A.n_rows);
-    const device::DeviceMatrix matrix(A);
+    DeviceVector<double>               x(A.n_rows), b(A.n_rows), inverse_diagonal(A.n_rows);
+    const device::DeviceMatrix<double> matrix(A);
     b.copy_from_host(b_host.data());
     inverse_diagonal.copy_from_host(diagonal.data());
     for (const bool jacobi : {false, true})
@@ -198,11 +198,11 @@ namespace
     const ExtremeEigenvalues eigenvalues = extreme_eigenvalues(A);
     for (const Candidate &c : candidates)
       {
-        const Partition   partition = c.shape == "metis" ? metis_partition(A, c.block_size)
-                                      : c.shape == "rcm" ? rcm_partition(A, c.block_size)
-                                                         : contiguous_partition(A.n_rows, c.block_size);
-        const CrsMatrix   P         = permute(A, partition);
-        BlockAsyncOptions options;
+        const Partition         partition = c.shape == "metis" ? metis_partition(A, c.block_size)
+                                            : c.shape == "rcm" ? rcm_partition(A, c.block_size)
+                                                               : contiguous_partition(A.n_rows, c.block_size);
+        const CrsMatrix<double> P         = permute(A, partition);
+        BlockAsyncOptions       options;
         options.backend          = Backend::cuda;
         options.block_offsets    = partition.block_offsets;
         options.local_iterations = c.k;
@@ -219,8 +219,8 @@ namespace
             options.omega              = m.omega;
             options.momentum           = m.momentum;
           }
-        BlockAsync       method(P, options);
-        StoppingCriteria criteria;
+        BlockAsync<double> method(P, options);
+        StoppingCriteria   criteria;
         criteria.relative_tolerance = 1e-10;
         criteria.test_every         = c.test_every;
         criteria.max_iterations     = 200000;
@@ -275,15 +275,15 @@ namespace
   /** Many solves in each form of execution; every one must converge. */
   void robustness(int runs)
   {
-    const Stencil   stencil = five_point_stencil(128, 128, 0.1);
-    const CrsMatrix A       = stencil.to_crs();
+    const Stencil<double>   stencil = five_point_stencil(128, 128, 0.1);
+    const CrsMatrix<double> A       = stencil.to_crs();
     for (const bool stored : {true, false})
       for (const Execution execution : {Execution::launch, Execution::persistent})
         {
           BlockAsyncOptions options;
-          options.backend             = Backend::cuda;
-          options.execution           = execution;
-          const auto           method = stored ? std::make_unique<BlockAsync>(A, options) : std::make_unique<BlockAsync>(stencil, options);
+          options.backend   = Backend::cuda;
+          options.execution = execution;
+          const auto method = stored ? std::make_unique<BlockAsync<double>>(A, options) : std::make_unique<BlockAsync<double>>(stencil, options);
           DeviceVector<double> x(A.n_rows), b(A.n_rows);
           b = 1.;
           StoppingCriteria criteria;

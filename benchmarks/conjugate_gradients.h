@@ -11,11 +11,11 @@ namespace leopard
    * Conjugate gradients with cuSPARSE and cuBLAS, as the yardstick, from x = 0 until ||r|| <= tolerance ||b||; D^-1 as
    * preconditioner if the diagonal's inverse is given. Returns the iterations.
    */
-  inline int conjugate_gradients(const device::DeviceMatrix &A,
-                                 DeviceVector<double>       &x,
-                                 const DeviceVector<double> &b,
-                                 const DeviceVector<double> *inverse_diagonal,
-                                 double                      tolerance)
+  inline int conjugate_gradients(const device::DeviceMatrix<double> &A,
+                                 DeviceVector<double>               &x,
+                                 const DeviceVector<double>         &b,
+                                 const DeviceVector<double>         *inverse_diagonal,
+                                 double                              tolerance)
   {
     DeviceVector<double> r(b), z(b), p(b), q(b);
     x = 0.;

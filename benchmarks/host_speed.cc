@@ -37,7 +37,7 @@ namespace
     }
   };
 
-  void copy_matrix(const CrsMatrix &A, dealii::SparsityPattern &pattern, dealii::SparseMatrix<double> &matrix)
+  void copy_matrix(const CrsMatrix<double> &A, dealii::SparsityPattern &pattern, dealii::SparseMatrix<double> &matrix)
   {
     std::vector<unsigned int> lengths(A.n_rows);
     for (int i = 0; i < A.n_rows; ++i)
@@ -100,8 +100,8 @@ namespace
   /** Helmholtz problem in two dimensions, delta = 1, b = 1, from 0 to a relative residual of 1e-6. */
   void helmholtz(int n, int repetitions)
   {
-    const Stencil   stencil = five_point_stencil(n, n, 1.);
-    const CrsMatrix A       = stencil.to_crs();
+    const Stencil<double>   stencil = five_point_stencil(n, n, 1.);
+    const CrsMatrix<double> A       = stencil.to_crs();
     std::printf("Helmholtz, delta = 1, %d x %d = %d rows: to a relative residual of 1e-6 from 0, residuals not counted, median of %d\n",
                 n,
                 n,
@@ -119,7 +119,7 @@ namespace
     methods.push_back({"deal.II Jacobi_step, 1 thread", reset_u, [&] { matrix.Jacobi_step(u, f, 1.); }, residual_u});
     methods.push_back({"deal.II SOR_step, omega 1", reset_u, [&] { matrix.SOR_step(u, f, 1.); }, residual_u});
     methods.push_back({"deal.II SOR_step, omega 1.25 (best)", reset_u, [&] { matrix.SOR_step(u, f, 1.25); }, residual_u});
-    const auto add = [&](const std::string &name, std::shared_ptr<BlockAsync> method) {
+    const auto add = [&](const std::string &name, std::shared_ptr<BlockAsync<double>> method) {
       methods.push_back({name,
                          [&] { std::fill(x.begin(), x.end(), 0.); },
                          [&x, &b, method] { method->iterate(x.data(), b.data(), 1); },
@@ -130,8 +130,8 @@ namespace
         BlockAsyncOptions options;
         options.local_iterations = k;
         options.n_threads        = 2;
-        add("async-(" + std::to_string(k) + "), 2 threads", std::make_shared<BlockAsync>(A, options));
-        add("async-(" + std::to_string(k) + "), stencil, 2 threads", std::make_shared<BlockAsync>(stencil, options));
+        add("async-(" + std::to_string(k) + "), 2 threads", std::make_shared<BlockAsync<double>>(A, options));
+        add("async-(" + std::to_string(k) + "), stencil, 2 threads", std::make_shared<BlockAsync<double>>(stencil, options));
       }
     time_to_solution(methods, 1e-6, repetitions);
   }
@@ -139,9 +139,9 @@ namespace
 
 int main(int argc, char **argv)
 {
-  const int       n           = argc > 1 ? std::atoi(argv[1]) : 1000;
-  const int       repetitions = argc > 2 ? std::atoi(argv[2]) : 15;
-  const CrsMatrix A           = five_point_matrix(n, n, 0.1);
+  const int               n           = argc > 1 ? std::atoi(argv[1]) : 1000;
+  const int               repetitions = argc > 2 ? std::atoi(argv[2]) : 15;
+  const CrsMatrix<double> A           = five_point_matrix(n, n, 0.1);
 
   dealii::SparsityPattern      pattern;
   dealii::SparseMatrix<double> matrix;
@@ -155,9 +155,9 @@ int main(int argc, char **argv)
     BlockAsyncOptions options;
     options.local_iterations = k;
     options.n_threads        = threads;
-    return std::make_shared<BlockAsync>(A, options);
+    return std::make_shared<BlockAsync<double>>(A, options);
   };
-  const auto          run = [&](const std::shared_ptr<BlockAsync> &m) { return [&, m] { m->iterate(x.data(), b.data(), inner); }; };
+  const auto          run = [&](const std::shared_ptr<BlockAsync<double>> &m) { return [&, m] { m->iterate(x.data(), b.data(), inner); }; };
   std::vector<Timing> timings;
   timings.push_back({"deal.II Jacobi_step", [&] {
                        for (int i = 0; i < inner; ++i)

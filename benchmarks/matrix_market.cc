@@ -56,8 +56,8 @@ int main(int argc, char **argv)
   app.add_option("--folder", folder, "where the files are for so long")->check(CLI::ExistingDirectory)->capture_default_str();
   CLI11_PARSE(app, argc, argv);
 
-  const Folder files(std::filesystem::path(folder) / "leopard_benchmark_matrix_market");
-  CrsMatrix    few_digits = five_point_matrix(side, side, 0.1), all_digits = few_digits;
+  const Folder      files(std::filesystem::path(folder) / "leopard_benchmark_matrix_market");
+  CrsMatrix<double> few_digits = five_point_matrix(side, side, 0.1), all_digits = few_digits;
   for (std::size_t p = 0; p < all_digits.values.size(); ++p)
     all_digits.values[p] *= 1. + 0.1 * std::sin(static_cast<double>(p));
   std::printf("five-point matrix of %d rows and %d entries, fastest of %d; required: %.0f MB of text a second\n\n",
@@ -75,8 +75,8 @@ int main(int argc, char **argv)
       const double megabytes = 1e-6 * static_cast<double>(std::filesystem::file_size(plain));
       for (const auto &path : {plain, packed})
         {
-          CrsMatrix    read;
-          const double speed = megabytes / fastest(repetitions, [&] { read = read_matrix_market(path); });
+          CrsMatrix<double> read;
+          const double      speed = megabytes / fastest(repetitions, [&] { read = read_matrix_market(path); });
           if (read.columns != A->columns || read.values != A->values)
             {
               std::fprintf(stderr, "what was read is not what was written\n");

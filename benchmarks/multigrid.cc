@@ -89,7 +89,7 @@ namespace
     return 2. * n_bytes / t.median;
   }
 
-  Stencil stencil_of(const std::string &text, double delta)
+  Stencil<double> stencil_of(const std::string &text, double delta)
   {
     const std::size_t colon = text.find(':');
     const std::string name  = text.substr(0, colon);
@@ -98,7 +98,7 @@ namespace
       throw InvalidInput("the case is '" + text + "'\n  expected: for example five:4096");
     if (name == "three")
       {
-        Stencil stencil;
+        Stencil<double> stencil;
         stencil.n_x                   = n;
         stencil.coefficient(0, 0, 0)  = 2. + delta;
         stencil.coefficient(-1, 0, 0) = stencil.coefficient(1, 0, 0) = -1.;
@@ -122,7 +122,7 @@ namespace
   class Vectors
   {
   public:
-    explicit Vectors(Multigrid &multigrid)
+    explicit Vectors(Multigrid<double> &multigrid)
       : on_device(multigrid.memory_space() == MemorySpace::device)
       , n(multigrid.n_rows())
       , host_x(on_device ? 0 : n)
@@ -138,7 +138,7 @@ namespace
     void    clear() { set(x(), 0.); }
 
     /** ||b - A x|| / ||b||, with the multigrid's product alone. */
-    double relative_residual(Multigrid &multigrid)
+    double relative_residual(Multigrid<double> &multigrid)
     {
       if (on_device)
         {
@@ -194,12 +194,12 @@ namespace
     }
   };
 
-  double bytes(const CrsMatrix &A)
+  double bytes(const CrsMatrix<double> &A)
   {
     return 12. * A.n_entries() + 4. * A.n_rows;
   }
 
-  void print_roofline(const Settings &settings, const std::vector<Traffic> &traffic, bool stored, Multigrid &multigrid, double cycle_seconds)
+  void print_roofline(const Settings &settings, const std::vector<Traffic> &traffic, bool stored, Multigrid<double> &multigrid, double cycle_seconds)
   {
     const MultigridProfile profile = multigrid.profile(5);
     double                 sum     = 0.;
@@ -236,7 +236,7 @@ namespace
   }
 
   /** Levels as the stencil form chooses them, so that both forms do the same. */
-  int number_of_levels(const Stencil &stencil, const Settings &settings)
+  int number_of_levels(const Stencil<double> &stencil, const Settings &settings)
   {
     return settings.n_levels > 0 ? settings.n_levels : default_n_levels(stencil, settings.options.backend);
   }
@@ -250,10 +250,10 @@ namespace
 
   void run(const std::string &name, const std::string &form, const Settings &settings, std::ostream *csv)
   {
-    const int     elements = cells_of_elements(name);
-    const Stencil stencil  = elements > 0 ? Stencil() : stencil_of(name, settings.delta);
-    const bool    stored = form == "stored", on_device = settings.options.backend == Backend::cuda;
-    int           n_levels = elements > 0 ? 0 : number_of_levels(stencil, settings);
+    const int             elements = cells_of_elements(name);
+    const Stencil<double> stencil  = elements > 0 ? Stencil<double>() : stencil_of(name, settings.delta);
+    const bool            stored = form == "stored", on_device = settings.options.backend == Backend::cuda;
+    int                   n_levels = elements > 0 ? 0 : number_of_levels(stencil, settings);
     if (elements > 0 && !stored)
       return;
     std::vector<Traffic> traffic;
@@ -270,10 +270,10 @@ namespace
     else
       for (const StencilGrid &grid : stencil_levels(stencil, n_levels))
         traffic.push_back({static_cast<double>(grid.stencil.n_rows()), 8. * grid.stencil.diagonal.size(), 0.});
-    start                  = now();
-    Multigrid    multigrid = stored ? Multigrid(hierarchy, settings.options) : Multigrid(stencil, n_levels, settings.options);
-    const double set_up    = now() - start;
-    hierarchy              = MultigridHierarchy();
+    start                       = now();
+    Multigrid<double> multigrid = stored ? Multigrid<double>(hierarchy, settings.options) : Multigrid<double>(stencil, n_levels, settings.options);
+    const double      set_up    = now() - start;
+    hierarchy                   = MultigridHierarchy();
     Vectors          vectors(multigrid);
     StoppingCriteria criteria;
     criteria.relative_tolerance = settings.tolerance;
@@ -325,9 +325,9 @@ namespace
 
   void run_cg(const std::string &name, const Settings &settings)
   {
-    const CrsMatrix            A = stencil_of(name, settings.delta).to_crs();
-    const device::DeviceMatrix matrix(A);
-    DeviceVector<double>       x(A.n_rows), b(A.n_rows);
+    const CrsMatrix<double>            A = stencil_of(name, settings.delta).to_crs();
+    const device::DeviceMatrix<double> matrix(A);
+    DeviceVector<double>               x(A.n_rows), b(A.n_rows);
     b             = 1.;
     int         n = 0;
     const Times t = measure(true, 3, [&] { n = conjugate_gradients(matrix, x, b, nullptr, settings.tolerance); });

@@ -93,16 +93,16 @@ namespace
   // ---- ours
 
   /** @param make_multigrid the set-up, from the stored matrix. */
-  Sample solve_by_multigrid(const CrsMatrix &A, const std::function<Multigrid()> &make_multigrid)
+  Sample solve_by_multigrid(const CrsMatrix<double> &A, const std::function<Multigrid<double>()> &make_multigrid)
   {
     std::vector<double> x(A.n_rows, 0.), b(A.n_rows);
     for (int i = 0; i < A.n_rows; ++i)
       b[i] = right_hand_side(i);
-    Sample           sample;
-    const double     start     = seconds();
-    Multigrid        multigrid = make_multigrid();
-    const double     middle    = seconds();
-    StoppingCriteria criteria;
+    Sample            sample;
+    const double      start     = seconds();
+    Multigrid<double> multigrid = make_multigrid();
+    const double      middle    = seconds();
+    StoppingCriteria  criteria;
     criteria.relative_tolerance = tolerance;
     criteria.max_iterations     = 100;
     const SolveResult result    = multigrid.solve(x.data(), b.data(), criteria);
@@ -115,10 +115,10 @@ namespace
     return sample;
   }
 
-  void run_ours(const Stencil &stencil, int dim, const Arguments &arguments)
+  void run_ours(const Stencil<double> &stencil, int dim, const Arguments &arguments)
   {
-    const CrsMatrix     A = stencil.to_crs();
-    std::vector<double> coordinates;
+    const CrsMatrix<double> A = stencil.to_crs();
+    std::vector<double>     coordinates;
     for (int z = 0; z < stencil.n_z; ++z)
       for (int y = 0; y < stencil.n_y; ++y)
         for (int x = 0; x < stencil.n_x; ++x)
@@ -139,21 +139,21 @@ namespace
           const std::string name =
             std::string("V(1,1), ") + smoother + (smoother == std::string("async") ? "-(" + std::to_string(local_iterations) + ")" : "");
           report("stencil form, " + name, arguments, true, [&] {
-            return solve_by_multigrid(A, [&] { return Multigrid(find_stencil(A, coordinates, dim)->stencil, 0, options); });
+            return solve_by_multigrid(A, [&] { return Multigrid<double>(find_stencil(A, coordinates, dim)->stencil, 0, options); });
           });
           report("stored form, " + name, arguments, true, [&] {
-            return solve_by_multigrid(A, [&] { return Multigrid(make_hierarchy(find_stencil(A, coordinates, dim)->stencil), options); });
+            return solve_by_multigrid(A, [&] { return Multigrid<double>(make_hierarchy(find_stencil(A, coordinates, dim)->stencil), options); });
           });
         }
   }
 
   // ---- Trilinos ML
 
-  HostMatrix distributed_matrix(const Stencil &stencil, MPI_Comm comm)
+  HostMatrix distributed_matrix(const Stencil<double> &stencil, MPI_Comm comm)
   {
-    const CrsMatrix    A       = stencil.to_crs();
-    const unsigned int n_ranks = dealii::Utilities::MPI::n_mpi_processes(comm), rank = dealii::Utilities::MPI::this_mpi_process(comm);
-    dealii::IndexSet   owned(A.n_rows);
+    const CrsMatrix<double> A       = stencil.to_crs();
+    const unsigned int      n_ranks = dealii::Utilities::MPI::n_mpi_processes(comm), rank = dealii::Utilities::MPI::this_mpi_process(comm);
+    dealii::IndexSet        owned(A.n_rows);
     owned.add_range(static_cast<long>(A.n_rows) * rank / n_ranks, static_cast<long>(A.n_rows) * (rank + 1) / n_ranks);
     dealii::DynamicSparsityPattern pattern(A.n_rows, A.n_rows, owned);
     for (const auto i : owned)
@@ -192,7 +192,7 @@ namespace
     return sample;
   }
 
-  void run_ml(const Stencil &stencil, const Arguments &arguments, MPI_Comm comm)
+  void run_ml(const Stencil<double> &stencil, const Arguments &arguments, MPI_Comm comm)
   {
     const HostMatrix A      = distributed_matrix(stencil, comm);
     const bool       speaks = dealii::Utilities::MPI::this_mpi_process(comm) == 0;
@@ -234,8 +234,8 @@ int main(int argc, char **argv)
     }
   for (const int dim : {2, 3})
     {
-      const int     n       = dim == 2 ? arguments.n_2d : arguments.n_3d;
-      const Stencil stencil = dim == 2 ? five_point_stencil(n, n, 0.) : seven_point_stencil(n, n, n, 0.);
+      const int             n       = dim == 2 ? arguments.n_2d : arguments.n_3d;
+      const Stencil<double> stencil = dim == 2 ? five_point_stencil(n, n, 0.) : seven_point_stencil(n, n, n, 0.);
       if (speaks)
         std::printf("%dD Laplacian, finite differences, %d rows, %u rank(s), %d thread(s) a rank, fastest of %d\n",
                     dim,

@@ -108,7 +108,7 @@ namespace
     return options;
   }
 
-  void time_problem(const std::string &kind, const Stencil &whole, const Settings &settings, const std::string &mode)
+  void time_problem(const std::string &kind, const Stencil<double> &whole, const Settings &settings, const std::string &mode)
   {
     const DistributedStencilOptions options   = options_for(settings, mode);
     const bool                      on_device = options.multigrid.backend == Backend::cuda;

@@ -12,9 +12,9 @@ namespace leopard
   {
     using Rows = std::vector<std::map<int, double>>;
 
-    CrsMatrix to_crs(const Rows &rows, int n_columns)
+    CrsMatrix<double> to_crs(const Rows &rows, int n_columns)
     {
-      CrsMatrix A;
+      CrsMatrix<double> A;
       A.n_rows    = static_cast<int>(rows.size());
       A.n_columns = n_columns;
       for (const auto &row : rows)
@@ -51,7 +51,7 @@ namespace leopard
      * A 1D matrix of n_cells cells of length h without the two boundary nodes; zero entries are kept, so that all have
      * one pattern.
      */
-    CrsMatrix assemble(const std::vector<std::vector<double>> &cell_matrix, int n_cells, double factor)
+    CrsMatrix<double> assemble(const std::vector<std::vector<double>> &cell_matrix, int n_cells, double factor)
     {
       const int p = static_cast<int>(cell_matrix.size()) - 1, n = p * n_cells - 1;
       Rows      rows(n);
@@ -63,7 +63,7 @@ namespace leopard
       return to_crs(rows, n);
     }
 
-    CrsMatrix embed(const std::vector<std::vector<double>> &embedding, int n_coarse_cells)
+    CrsMatrix<double> embed(const std::vector<std::vector<double>> &embedding, int n_coarse_cells)
     {
       const int p = static_cast<int>(embedding[0].size()) - 1, n_coarse = p * n_coarse_cells - 1, n = 2 * p * n_coarse_cells - 1;
       Rows      rows(n);
@@ -77,9 +77,9 @@ namespace leopard
     }
 
     /** The Kronecker product: row (i, j) is i * B.n_rows + j. */
-    CrsMatrix kronecker(const CrsMatrix &A, const CrsMatrix &B)
+    CrsMatrix<double> kronecker(const CrsMatrix<double> &A, const CrsMatrix<double> &B)
     {
-      CrsMatrix C;
+      CrsMatrix<double> C;
       C.n_rows    = A.n_rows * B.n_rows;
       C.n_columns = A.n_columns * B.n_columns;
       C.row_offsets.reserve(C.n_rows + 1);
@@ -99,18 +99,18 @@ namespace leopard
       return C;
     }
 
-    CrsMatrix power(const CrsMatrix &A, int dim)
+    CrsMatrix<double> power(const CrsMatrix<double> &A, int dim)
     {
       return dim == 1 ? A : kronecker(power(A, dim - 1), A);
     }
 
     /** The sum over directions d of the product that has K in direction d and M in the others. */
-    CrsMatrix laplacian(const CrsMatrix &K, const CrsMatrix &M, int dim)
+    CrsMatrix<double> laplacian(const CrsMatrix<double> &K, const CrsMatrix<double> &M, int dim)
     {
-      CrsMatrix sum;
+      CrsMatrix<double> sum;
       for (int d = 0; d < dim; ++d)
         {
-          CrsMatrix term = d == 0 ? K : M;
+          CrsMatrix<double> term = d == 0 ? K : M;
           for (int e = 1; e < dim; ++e)
             term = kronecker(term, d == e ? K : M);
           if (d == 0)

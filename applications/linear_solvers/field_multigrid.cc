@@ -30,8 +30,8 @@ namespace leopard
       if (all.owned.n_elements() > 0)
         result.owned.add_range(all.owned.nth_index_in_set(0) / C, all.owned.nth_index_in_set(0) / C + all.owned.n_elements() / C);
       result.ghosts.set_size(result.owned.size());
-      const CrsMatrix &from = all.matrix;
-      std::vector<int> number(from.n_columns, -1); // of the field's columns
+      const CrsMatrix<double> &from = all.matrix;
+      std::vector<int>         number(from.n_columns, -1); // of the field's columns
       for (int i = 0; i < from.n_rows; ++i)
         if (i % field.n_components == field.component)
           number[i] = i / field.n_components;
@@ -44,9 +44,9 @@ namespace leopard
           }
       result.ghosts.compress();
 
-      CrsMatrix &matrix = result.matrix;
-      matrix.n_rows     = from.n_rows / field.n_components;
-      matrix.n_columns  = matrix.n_rows + n_ghosts;
+      CrsMatrix<double> &matrix = result.matrix;
+      matrix.n_rows             = from.n_rows / field.n_components;
+      matrix.n_columns          = matrix.n_rows + n_ghosts;
       for (int row = field.component; row < from.n_rows; row += field.n_components)
         {
           for (int p = from.row_offsets[row]; p < from.row_offsets[row + 1]; ++p)
@@ -60,7 +60,7 @@ namespace leopard
       return result;
     }
 
-    std::vector<double> diagonal_of(const CrsMatrix &A)
+    std::vector<double> diagonal_of(const CrsMatrix<double> &A)
     {
       std::vector<double> diagonal;
       for (const int entry : diagonal_entries(A))
@@ -111,14 +111,14 @@ namespace leopard
     make_stored_form(values);
   }
 
-  void FieldMultigrid::keep_definite(CrsMatrix &now, int n_levels) const
+  void FieldMultigrid::keep_definite(CrsMatrix<double> &now, int n_levels) const
   {
     if (!parameters.is_krylov())
       return; // it is to solve, not to precondition
-    const CrsMatrix       &before   = stiffness.matrix;
-    const std::vector<int> diagonal = diagonal_entries(now);
-    std::vector<double>    beyond(now.n_rows, 0.);
-    double                 worst = 0.;
+    const CrsMatrix<double> &before   = stiffness.matrix;
+    const std::vector<int>   diagonal = diagonal_entries(now);
+    std::vector<double>      beyond(now.n_rows, 0.);
+    double                   worst = 0.;
     for (int i = 0; i < now.n_rows; ++i)
       {
         for (int p = now.row_offsets[i]; p < now.row_offsets[i + 1]; ++p)
@@ -164,8 +164,8 @@ namespace leopard
       form += " (with tiles of its own: 'Linear solver/Block size' and 'Multigrid/Block shape' are for stored matrices)";
     multigrid.reset(); // the memory is needed for the new one
     return for_user([&] {
-      std::unique_ptr<CoarseSolver> coarse;
-      int                           n_levels = wanted.n_levels;
+      std::unique_ptr<CoarseSolver<double>> coarse;
+      int                                   n_levels = wanted.n_levels;
       if (wanted.coarse_solver == "cg" || wanted.coarse_solver == "amg")
         {
           const std::vector<StencilGrid> grids = stencil_levels(found->stencil, n_levels);
@@ -190,9 +190,9 @@ namespace leopard
           return;
         }
       multigrid.reset(); // the memory is needed for the new one
-      MultigridOptions              options = parameters.multigrid.options;
-      std::unique_ptr<CoarseSolver> coarse  = coarse_solver(hierarchy->levels.front());
-      takes_values                          = is_changed && coarse == nullptr; // those that are handed in take no new values
+      MultigridOptions                      options = parameters.multigrid.options;
+      std::unique_ptr<CoarseSolver<double>> coarse  = coarse_solver(hierarchy->levels.front());
+      takes_values                                  = is_changed && coarse == nullptr; // those that are handed in take no new values
       if (takes_values)
         options.smoother.block_async.storage = Storage::double_precision;
       multigrid = std::make_unique<PreconditionMultigrid>(*hierarchy, options, std::move(coarse), field);
@@ -218,9 +218,9 @@ namespace leopard
   bool FieldMultigrid::take_values(const LocalMatrix &values)
   {
     // the finest level, and what it has beyond K
-    std::vector<double> beyond(finest.n_columns, 0.);
-    const CrsMatrix    &now = values.matrix, &before = stiffness.matrix;
-    bool                is_other = false;
+    std::vector<double>      beyond(finest.n_columns, 0.);
+    const CrsMatrix<double> &now = values.matrix, &before = stiffness.matrix;
+    bool                     is_other = false;
     for (int i = 0; i < finest.n_rows; ++i)
       if (!is_constrained[i])
         for (int p = now.row_offsets[i], q = finest.row_offsets[i]; p < now.row_offsets[i + 1]; ++p, ++q)
@@ -229,11 +229,11 @@ namespace leopard
             beyond[i] += now.values[p] - before.values[p];
             is_other = is_other || now.values[p] != before.values[p];
           }
-    CrsMatrix &target       = hierarchy->is_adaptive() ? hierarchy->matrix : hierarchy->levels.back().matrix;
-    CrsMatrix  matrix       = without_zeros(finest);
-    const bool same_pattern = matrix.row_offsets == target.row_offsets && matrix.columns == target.columns;
-    target                  = std::move(matrix);
-    is_changed              = is_changed || Utilities::MPI::max(is_other ? 1 : 0, comm) == 1;
+    CrsMatrix<double> &target       = hierarchy->is_adaptive() ? hierarchy->matrix : hierarchy->levels.back().matrix;
+    CrsMatrix<double>  matrix       = without_zeros(finest);
+    const bool         same_pattern = matrix.row_offsets == target.row_offsets && matrix.columns == target.columns;
+    target                          = std::move(matrix);
+    is_changed                      = is_changed || Utilities::MPI::max(is_other ? 1 : 0, comm) == 1;
     if (!is_changed)
       return same_pattern;
     if (hierarchy->is_adaptive())
@@ -255,7 +255,7 @@ namespace leopard
     return same_pattern;
   }
 
-  std::unique_ptr<CoarseSolver> FieldMultigrid::coarse_solver(const MultigridLevel &level) const
+  std::unique_ptr<CoarseSolver<double>> FieldMultigrid::coarse_solver(const MultigridLevel &level) const
   {
     const MultigridParameters &wanted = parameters.multigrid;
     if (wanted.coarse_solver == "cg" || wanted.coarse_solver == "amg")
@@ -267,8 +267,8 @@ namespace leopard
 
   std::string FieldMultigrid::description() const
   {
-    const MultigridOptions &options = parameters.multigrid.options;
-    const Multigrid        &method  = multigrid->multigrid();
+    const MultigridOptions  &options = parameters.multigrid.options;
+    const Multigrid<double> &method  = multigrid->multigrid();
     return std::string(to_string(options.cycle)) + "(" + std::to_string(options.pre_smoothing) + "," + std::to_string(options.post_smoothing) +
            ") multigrid, smoother " + options.smoother.method +
            (parameters.smoother().has_blocks ? "-(" + std::to_string(options.smoother.block_async.local_iterations) + ")" : "") + ", " +

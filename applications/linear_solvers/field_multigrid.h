@@ -45,14 +45,14 @@ namespace leopard
      * its absolute value is taken, which keeps the levels definite. Source: Laird and Giles 2002, Preconditioned
      * iterative solution of the 2D Helmholtz equation.
      */
-    void keep_definite(CrsMatrix &now, int n_levels) const;
+    void keep_definite(CrsMatrix<double> &now, int n_levels) const;
     bool make_stencil_form(const LocalMatrix &values);
     void make_stored_form(const LocalMatrix &values);
     void make_hierarchy();
     /** @return whether the finest level has the pattern that it had. */
     bool take_values(const LocalMatrix &values);
 
-    std::unique_ptr<CoarseSolver> coarse_solver(const MultigridLevel &level) const;
+    std::unique_ptr<CoarseSolver<double>> coarse_solver(const MultigridLevel &level) const;
 
     const LinearSolverParameters &parameters;
     const HostMatrix             &A;
@@ -64,7 +64,7 @@ namespace leopard
 
     // stored form
     std::optional<MultigridHierarchy> hierarchy;
-    CrsMatrix                         finest;          ///< its finest matrix, with the zeros
+    CrsMatrix<double>                 finest;          ///< its finest matrix, with the zeros
     std::vector<bool>                 is_constrained;  ///< rows of it
     std::vector<std::vector<double>>  level_diagonals; ///< of K_l below the finest level
 

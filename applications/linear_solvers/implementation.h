@@ -28,11 +28,11 @@ namespace leopard
      */
     void update_values();
 
-    const HostMatrix           &A;
-    LocalMatrix                 local;
-    GhostExchange               exchange;
-    std::unique_ptr<Relaxation> relaxation; ///< null: none solves or preconditions
-    const MPI_Comm              comm;
+    const HostMatrix                   &A;
+    LocalMatrix                         local;
+    GhostExchange                       exchange;
+    std::unique_ptr<Relaxation<double>> relaxation; ///< null: none solves or preconditions
+    const MPI_Comm                      comm;
   };
 
   /**

@@ -186,8 +186,10 @@ namespace leopard
         advice(progress, parameters, parameters.method == "cg" ? "gmres, as cg needs a symmetric positive definite matrix" : "a smaller time step"));
     }
 
-    std::string
-    krylov_description(const LinearSolverParameters &parameters, const Relaxation *relaxation, const FieldsMultigrid *multigrid, bool flexible)
+    std::string krylov_description(const LinearSolverParameters &parameters,
+                                   const Relaxation<double>     *relaxation,
+                                   const FieldsMultigrid        *multigrid,
+                                   bool                          flexible)
     {
       std::string text = (flexible ? "flexible " : "") + parameters.method;
       if (multigrid != nullptr)
@@ -205,7 +207,7 @@ namespace leopard
      * Whether the Krylov method has to bear a preconditioner that it is not made for. @param relaxation, @param
      * multigrid at most one of them.
      */
-    bool needs_flexible(const LinearSolverParameters &parameters, const Relaxation *relaxation, const FieldsMultigrid *multigrid)
+    bool needs_flexible(const LinearSolverParameters &parameters, const Relaxation<double> *relaxation, const FieldsMultigrid *multigrid)
     {
       const auto is_other = [&](const auto &preconditioner) {
         return parameters.method == "cg" ? !preconditioner.is_symmetric_map() : !preconditioner.is_fixed_linear_map();

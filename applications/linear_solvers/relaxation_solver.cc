@@ -18,7 +18,8 @@ namespace leopard
   namespace
   {
     /** Null if no relaxation solves or preconditions. */
-    std::unique_ptr<Relaxation> make_relaxation(const LinearSolverParameters &parameters, const CrsMatrix &A, const Communication &communication)
+    std::unique_ptr<Relaxation<double>>
+    make_relaxation(const LinearSolverParameters &parameters, const CrsMatrix<double> &A, const Communication<double> &communication)
     {
       const Method *method = parameters.relaxation();
       if (method == nullptr)
@@ -63,7 +64,7 @@ namespace leopard
   namespace
   {
     /** Collective. */
-    std::string why_it_diverges(const CrsMatrix &A, MPI_Comm comm)
+    std::string why_it_diverges(const CrsMatrix<double> &A, MPI_Comm comm)
     {
       const double rho = Utilities::MPI::max(estimate_spectral_radius_abs(A), comm);
       return "estimate: rho(|I - D^-1 A|) = " + format("%.4f", rho) +

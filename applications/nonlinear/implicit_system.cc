@@ -35,8 +35,8 @@ namespace leopard
 
   void ImplicitSystem::find_node_entries()
   {
-    const CrsMatrix local = local_matrix(system.stiffness).matrix;
-    const double   *mass  = problem.time_dependent() ? local_values(system.mass) : nullptr;
+    const CrsMatrix<double> local = local_matrix(system.stiffness).matrix;
+    const double           *mass  = problem.time_dependent() ? local_values(system.mass) : nullptr;
     node_entries.reserve(static_cast<std::size_t>(local.n_rows) * n);
     for (int row = 0; row < local.n_rows; ++row)
       {
@@ -131,7 +131,7 @@ namespace leopard
 
   void ImplicitSystem::row_sums(HostVector &sums) const
   {
-    const CrsMatrix local = local_matrix(matrix).matrix;
+    const CrsMatrix<double> local = local_matrix(matrix).matrix;
     for (int row = 0; row < local.n_rows; ++row)
       {
         double sum = 0.;

@@ -339,7 +339,7 @@ namespace leopard
           if (array == nullptr)
             {
               const std::string names    = joined(names_of(piece, "PointData"));
-              const bool of_cells = find_array(piece, "CellData", field) != nullptr;
+              const bool        of_cells = find_array(piece, "CellData", field) != nullptr;
               file.fail(of_cells ? "has '" + field + "' as values of cells" : "has no field '" + field + "'",
                         of_cells ? "values of points; ParaView's filter 'Cell Data to Point Data' makes them"
                                  : "a field of this name at its points, where there " + (names.empty() ? "is none" : "are " + names));

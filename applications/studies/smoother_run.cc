@@ -65,8 +65,8 @@ namespace leopard
     template <typename VectorType>
     struct Operator
     {
-      Multigrid &multigrid;
-      void       vmult(VectorType &y, const VectorType &x) const
+      Multigrid<double> &multigrid;
+      void               vmult(VectorType &y, const VectorType &x) const
       {
         multigrid.multiply(data(y), const_cast<double *>(data(x)));
       } // its ghosts, of which one rank has none
@@ -74,8 +74,8 @@ namespace leopard
     template <typename VectorType>
     struct Preconditioner
     {
-      Multigrid &multigrid;
-      void       vmult(VectorType &y, const VectorType &x) const { multigrid.vmult(data(y), data(x)); }
+      Multigrid<double> &multigrid;
+      void               vmult(VectorType &y, const VectorType &x) const { multigrid.vmult(data(y), data(x)); }
     };
 
     /**
@@ -83,7 +83,7 @@ namespace leopard
      * other's transposes.
      */
     template <typename VectorType>
-    SolveResult solve_cg(Multigrid &multigrid, VectorType &x, const VectorType &b, const SmootherStudyParameters &study)
+    SolveResult solve_cg(Multigrid<double> &multigrid, VectorType &x, const VectorType &b, const SmootherStudyParameters &study)
     {
       const double  goal = study.tolerance * b.l2_norm();
       SolverControl control(study.max_cycles, goal, false, false);
@@ -114,7 +114,7 @@ namespace leopard
       return result;
     }
 
-    SolveResult solve_cycles(Multigrid &multigrid, double *x, const double *b, const SmootherStudyParameters &study)
+    SolveResult solve_cycles(Multigrid<double> &multigrid, double *x, const double *b, const SmootherStudyParameters &study)
     {
       StoppingCriteria criteria;
       criteria.max_iterations     = study.max_cycles;
@@ -141,7 +141,7 @@ namespace leopard
     }
 
     /** Further cycles from the solution, to see how small the residual gets. */
-    void go_beyond(Multigrid &multigrid, double *x, const double *b, double norm_b, int n_cycles, SmootherRow &row)
+    void go_beyond(Multigrid<double> &multigrid, double *x, const double *b, double norm_b, int n_cycles, SmootherRow &row)
     {
       ResidualHistory &history = row.histories.back();
       row.attainable           = history.relative_residuals.back();
@@ -156,7 +156,7 @@ namespace leopard
     }
 
     template <typename VectorType>
-    void repeat(const StudyProblem &problem, Multigrid &multigrid, const SmootherStudyParameters &study, SmootherRow &row)
+    void repeat(const StudyProblem &problem, Multigrid<double> &multigrid, const SmootherStudyParameters &study, SmootherRow &row)
     {
       VectorType b = make_vector<VectorType>(problem.b.size()), x = make_vector<VectorType>(multigrid.n_columns());
       fill(b, problem.b);
@@ -188,7 +188,7 @@ namespace leopard
      * Each part is the smallest of five profiles: a cycle always does the same, and other work on the machine only adds
      * time.
      */
-    void profile(Multigrid &multigrid, SmootherRow &row)
+    void profile(Multigrid<double> &multigrid, SmootherRow &row)
     {
       const auto keep_smaller = [](double &smallest, double seconds) { smallest = smallest > 0. ? std::min(smallest, seconds) : seconds; };
       for (int i = 0; i < 5; ++i)
@@ -240,11 +240,11 @@ namespace leopard
     row.varies            = method.has_blocks && combination.smoother->options.block_async.schedule == Schedule::chaotic;
     try
       {
-        check_memory(problem.memory(method.make_of_stencil == nullptr));
-        const double start     = now();
-        Multigrid    multigrid = problem.make_multigrid(multigrid_options(combination, backend, n_threads), study);
-        row.setup_seconds      = now() - start;
-        row.memory             = multigrid.memory();
+        check_memory(problem.memory(!method.make_of_stencil));
+        const double      start     = now();
+        Multigrid<double> multigrid = problem.make_multigrid(multigrid_options(combination, backend, n_threads), study);
+        row.setup_seconds           = now() - start;
+        row.memory                  = multigrid.memory();
         if (multigrid.memory_space() == MemorySpace::device)
           repeat<DeviceVector<double>>(problem, multigrid, study, row);
         else

@@ -17,11 +17,11 @@ namespace leopard
 {
   namespace
   {
-    Stencil named_stencil(const std::string &name, int n, double epsilon)
+    Stencil<double> named_stencil(const std::string &name, int n, double epsilon)
     {
       if (name == "3-point")
         {
-          Stencil stencil;
+          Stencil<double> stencil;
           stencil.n_x                   = n;
           stencil.coefficient(0, 0, 0)  = 2. + epsilon;
           stencil.coefficient(-1, 0, 0) = stencil.coefficient(1, 0, 0) = -1.;
@@ -96,7 +96,7 @@ namespace leopard
     return problem;
   }
 
-  CrsMatrix StudyProblem::coarse_matrix() const
+  CrsMatrix<double> StudyProblem::coarse_matrix() const
   {
     if (!stencil)
       return hierarchy.levels.at(0).matrix;
@@ -106,9 +106,9 @@ namespace leopard
     return grid.stencil.to_crs();
   }
 
-  Multigrid StudyProblem::make_multigrid(MultigridOptions options, const SmootherStudyParameters &study) const
+  Multigrid<double> StudyProblem::make_multigrid(MultigridOptions options, const SmootherStudyParameters &study) const
   {
-    std::unique_ptr<CoarseSolver> coarse;
+    std::unique_ptr<CoarseSolver<double>> coarse;
     if (study.coarse_solver == "cg" || study.coarse_solver == "amg")
       {
         KrylovCoarseOptions krylov;
@@ -120,7 +120,7 @@ namespace leopard
       }
     else
       options.coarse_solver = study.coarse_solver;
-    return stencil ? Multigrid(*stencil, n_levels, options, std::move(coarse)) : Multigrid(hierarchy, options, std::move(coarse));
+    return stencil ? Multigrid<double>(*stencil, n_levels, options, std::move(coarse)) : Multigrid<double>(hierarchy, options, std::move(coarse));
   }
 
   namespace

@@ -19,19 +19,19 @@ namespace leopard
    */
   struct StudyProblem
   {
-    std::string            description;
-    double                 epsilon  = std::numeric_limits<double>::quiet_NaN(); ///< of a stencil
-    int                    n_levels = 0;
-    std::optional<Stencil> stencil;
-    MultigridHierarchy     hierarchy; ///< without a stencil
-    std::vector<double>    b;
-    double                 seconds = 0.; ///< that it took to make the hierarchy
+    std::string                    description;
+    double                         epsilon  = std::numeric_limits<double>::quiet_NaN(); ///< of a stencil
+    int                            n_levels = 0;
+    std::optional<Stencil<double>> stencil;
+    MultigridHierarchy             hierarchy; ///< without a stencil
+    std::vector<double>            b;
+    double                         seconds = 0.; ///< that it took to make the hierarchy
 
     /** A multigrid method for it. @throws Error, also for a coarse problem too large for its solver. */
-    Multigrid make_multigrid(MultigridOptions options, const SmootherStudyParameters &study) const;
+    Multigrid<double> make_multigrid(MultigridOptions options, const SmootherStudyParameters &study) const;
 
     /** The matrix of the coarsest level. */
-    CrsMatrix coarse_matrix() const;
+    CrsMatrix<double> coarse_matrix() const;
 
     /**
      * Host memory in bytes that a row with this stencil takes, estimated from above; 0 without a stencil. @param stored

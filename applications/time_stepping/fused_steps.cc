@@ -89,10 +89,10 @@ namespace leopard
       const auto        unknown = [&](int column) {
         return column < K.matrix.n_rows ? K.owned.nth_index_in_set(column) : K.ghosts.nth_index_in_set(column - K.matrix.n_rows);
       };
-      MeshLaplacian result;
-      CrsMatrix    &A = result.matrix;
-      A.n_rows        = K.matrix.n_rows / n_fields;
-      A.n_columns     = checked_count(static_cast<double>(m.size()) / n_fields, "nodes of the mesh");
+      MeshLaplacian      result;
+      CrsMatrix<double> &A = result.matrix;
+      A.n_rows             = K.matrix.n_rows / n_fields;
+      A.n_columns          = checked_count(static_cast<double>(m.size()) / n_fields, "nodes of the mesh");
       for (int i = 0; i < A.n_rows; ++i)
         {
           const int row = i * n_fields;

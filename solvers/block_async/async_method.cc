@@ -38,16 +38,19 @@ namespace leopard
       return options;
     }
 
-    template <typename Matrix, BlockAsyncOptions (*options)(const MethodOptions &)>
-    std::unique_ptr<Relaxation> make_block_async(const Matrix &A, const MethodOptions &given)
+    template <template <typename> class Matrix, typename Number>
+    std::unique_ptr<Relaxation<Number>> make(const Matrix<Number> &A, const BlockAsyncOptions &options)
     {
-      return std::make_unique<BlockAsync>(A, options(given));
+      return std::make_unique<BlockAsync<Number>>(A, options);
     }
 
-    std::unique_ptr<Relaxation> make_jacobi(const CrsMatrix &A, const MethodOptions &given)
-    {
+    /** For the list of methods, with such options. */
+    template <BlockAsyncOptions (*options)(const MethodOptions &)>
+    constexpr auto make_block_async = [](const auto &A, const MethodOptions &given) { return make(A, options(given)); };
+
+    constexpr auto make_jacobi = [](const auto &A, const MethodOptions &given) {
       return make_point_relaxation(A, {PointMethod::jacobi, given.omega, false, given.backend});
-    }
+    };
 
     /** The best where all blocks are relaxed at once is smaller. */
     double smoothing_omega_of_async(int dim, double at_once)
@@ -57,10 +60,16 @@ namespace leopard
     }
   } // namespace
 
-  std::unique_ptr<Relaxation> make_jacobi_cuda(const CrsMatrix &A, const PointRelaxationOptions &options)
+  template <typename Number>
+  std::unique_ptr<Relaxation<Number>> make_jacobi_cuda(const CrsMatrix<Number> &A, const PointRelaxationOptions &options)
   {
-    return make_block_async<CrsMatrix, jacobi_options>(A, {.backend = Backend::cuda, .omega = options.omega});
+    return make(A, jacobi_options({.backend = Backend::cuda, .omega = options.omega}));
   }
+
+#define INSTANTIATE(Number) \
+  template std::unique_ptr<Relaxation<Number>> make_jacobi_cuda(const CrsMatrix<Number> &A, const PointRelaxationOptions &options);
+  LEOPARD_FOR_EACH_NUMBER(INSTANTIATE)
+#undef INSTANTIATE
 
   extern const Method async_method = {.name            = "async",
                                       .meaning         = "block-asynchronous iteration async-(k)",
@@ -68,9 +77,9 @@ namespace leopard
                                       .omega           = OmegaRange::damping,
                                       .has_blocks      = true,
                                       .smoothing_omega = smoothing_omega_of_async,
-                                      .make            = make_block_async<CrsMatrix, async_options>,
-                                      .make_smoother   = make_block_async<CrsMatrix, smoother_options>,
-                                      .make_of_stencil = make_block_async<Stencil, smoother_options>};
+                                      .make            = make_block_async<async_options>,
+                                      .make_smoother   = make_block_async<smoother_options>,
+                                      .make_of_stencil = make_block_async<smoother_options>};
 
   extern const Method jacobi_method = {.name            = "jacobi",
                                        .meaning         = "Jacobi",
@@ -78,8 +87,8 @@ namespace leopard
                                        .omega           = OmegaRange::damping,
                                        .is_iterated     = false,
                                        .make            = make_jacobi,
-                                       .make_smoother   = make_block_async<CrsMatrix, jacobi_options>,
-                                       .make_of_stencil = make_block_async<Stencil, jacobi_options>};
+                                       .make_smoother   = make_block_async<jacobi_options>,
+                                       .make_of_stencil = make_block_async<jacobi_options>};
 
   extern const Method damped_jacobi_method = {.name            = "damped-jacobi",
                                               .meaning         = "Jacobi with the relaxation factor that smooths best",
@@ -87,6 +96,6 @@ namespace leopard
                                               .uses_on_cuda    = as_smoother,
                                               .omega           = OmegaRange::damping,
                                               .smoothing_omega = omega_for_high_frequencies,
-                                              .make            = make_block_async<CrsMatrix, jacobi_options>,
-                                              .make_of_stencil = make_block_async<Stencil, jacobi_options>};
+                                              .make            = make_block_async<jacobi_options>,
+                                              .make_of_stencil = make_block_async<jacobi_options>};
 } // namespace leopard

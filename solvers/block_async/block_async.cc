@@ -73,7 +73,8 @@ namespace leopard
     return result;
   }
 
-  BlockAsync::BlockAsync(const CrsMatrix &A, const BlockAsyncOptions &options_)
+  template <typename Number>
+  BlockAsync<Number>::BlockAsync(const CrsMatrix<Number> &A, const BlockAsyncOptions &options_)
     : options(options_)
     , rows(A.n_rows)
     , columns(A.n_columns)
@@ -95,7 +96,8 @@ namespace leopard
       }
   }
 
-  BlockAsync::BlockAsync(const Stencil &stencil, const BlockAsyncOptions &options_)
+  template <typename Number>
+  BlockAsync<Number>::BlockAsync(const Stencil<Number> &stencil, const BlockAsyncOptions &options_)
     : options(options_)
     , rows((stencil.validate(), stencil.n_rows()))
     , columns(rows)
@@ -126,9 +128,11 @@ namespace leopard
       }
   }
 
-  BlockAsync::~BlockAsync() = default;
+  template <typename Number>
+  BlockAsync<Number>::~BlockAsync() = default;
 
-  std::string BlockAsync::name() const
+  template <typename Number>
+  std::string BlockAsync<Number>::name() const
   {
     return "async-(" + std::to_string(options.local_iterations) + ")" + (options.momentum > 0. ? " with momentum" : "") +
            (options.schedule == Schedule::synchronous ? " synchronous"
@@ -136,68 +140,85 @@ namespace leopard
                                                       : "");
   }
 
-  std::string BlockAsync::description() const
+  template <typename Number>
+  std::string BlockAsync<Number>::description() const
   {
     return engine->description();
   }
 
-  int BlockAsync::n_rows() const
+  template <typename Number>
+  int BlockAsync<Number>::n_rows() const
   {
     return rows;
   }
 
-  int BlockAsync::n_columns() const
+  template <typename Number>
+  int BlockAsync<Number>::n_columns() const
   {
     return columns;
   }
 
-  MemorySpace BlockAsync::memory_space() const
+  template <typename Number>
+  MemorySpace BlockAsync<Number>::memory_space() const
   {
     return engine->memory_space();
   }
 
-  bool BlockAsync::is_fixed_linear_map() const
+  template <typename Number>
+  bool BlockAsync<Number>::is_fixed_linear_map() const
   {
     return engine->is_fixed_linear_map();
   }
 
-  bool BlockAsync::is_symmetric_map() const
+  template <typename Number>
+  bool BlockAsync<Number>::is_symmetric_map() const
   {
     return options.schedule == Schedule::synchronous && options.overlap == Overlap::none && options.momentum == 0.;
   }
 
-  void BlockAsync::iterate(double *x, const double *b, int n_iterations)
+  template <typename Number>
+  void BlockAsync<Number>::iterate(Number *x, const Number *b, int n_iterations)
   {
     engine->iterate(x, b, n_iterations);
   }
 
-  bool BlockAsync::tests_itself() const
+  template <typename Number>
+  bool BlockAsync<Number>::tests_itself() const
   {
     return engine->tests_itself();
   }
 
-  IterationReport BlockAsync::iterate_until(double *x, const double *b, int n_iterations, const ResidualTest &test)
+  template <typename Number>
+  IterationReport BlockAsync<Number>::iterate_until(Number *x, const Number *b, int n_iterations, const ResidualTest &test)
   {
     return engine->iterate_until(x, b, n_iterations, test);
   }
 
-  void BlockAsync::restart()
+  template <typename Number>
+  void BlockAsync<Number>::restart()
   {
     engine->restart();
   }
 
-  double BlockAsync::residual_norm_squared(const double *x, const double *b)
+  template <typename Number>
+  double BlockAsync<Number>::residual_norm_squared(const Number *x, const Number *b)
   {
     return engine->residual_norm_squared(x, b);
   }
 
-  double BlockAsync::norm_squared(const double *b)
+  template <typename Number>
+  double BlockAsync<Number>::norm_squared(const Number *b)
   {
     return engine->norm_squared(b);
   }
 
-  void BlockAsync::update_values(const double *values)
+  template <typename Number>
+  void BlockAsync<Number>::update_values(const Number *values)
   {
     engine->update_values(values);
   }
+
+#define INSTANTIATE(Number) template class BlockAsync<Number>;
+  LEOPARD_FOR_EACH_NUMBER(INSTANTIATE)
+#undef INSTANTIATE
 } // namespace leopard

@@ -38,7 +38,7 @@ namespace leopard
     Backend   backend   = Backend::host;
     Schedule  schedule  = Schedule::chaotic;
     Execution execution = Execution::automatic; ///< backend cuda
-    Storage   storage   = Storage::automatic;   ///< of the matrix on the GPU; the other backends store doubles
+    Storage   storage   = Storage::automatic;   ///< of the matrix on the GPU; the other backends store Numbers
 
     int              block_size      = 256;           ///< rows a block; the last block may have fewer
     std::vector<int> block_offsets   = {};            ///< if not empty: where blocks begin, instead of block_size (see blocks_between())
@@ -63,6 +63,9 @@ namespace leopard
     Blocks blocks(int n_rows) const;
   };
 
+  template <typename Number>
+  class BlockAsyncEngine; ///< what a backend implements (block_async_engine.h)
+
   /**
    * Block-asynchronous iteration async-(k) for A x = b.
    *
@@ -83,21 +86,22 @@ namespace leopard
    * inner sweeps. With momentum the velocities v live from one iterate() to the next, until restart(); the
    * random numbers of a replay go on.
    */
-  class BlockAsync : public Relaxation
+  template <typename Number>
+  class BlockAsync : public Relaxation<Number>
   {
   public:
     /**
      * Copies (and for the backend cuda uploads) what it needs of A, after A.validate(). @throws InvalidInput,
      * DeviceError.
      */
-    BlockAsync(const CrsMatrix &A, const BlockAsyncOptions &options);
+    BlockAsync(const CrsMatrix<Number> &A, const BlockAsyncOptions &options);
 
     /**
      * For an operator that is not stored. Blocks are tiles of the grid, of a shape that suits the backend; weights,
      * overlap, momentum and local iterations that vary from block to block are for stored matrices. @throws
      * InvalidInput, DeviceError.
      */
-    BlockAsync(const Stencil &stencil, const BlockAsyncOptions &options);
+    BlockAsync(const Stencil<Number> &stencil, const BlockAsyncOptions &options);
     ~BlockAsync() override;
 
     std::string     name() const override;
@@ -107,20 +111,18 @@ namespace leopard
     MemorySpace     memory_space() const override;
     bool            is_fixed_linear_map() const override;
     bool            is_symmetric_map() const override;
-    void            iterate(double *x, const double *b, int n_iterations) override;
+    void            iterate(Number *x, const Number *b, int n_iterations) override;
     bool            tests_itself() const override;
-    IterationReport iterate_until(double *x, const double *b, int n_iterations, const ResidualTest &test) override;
+    IterationReport iterate_until(Number *x, const Number *b, int n_iterations, const ResidualTest &test) override;
     void            restart() override;
-    double          residual_norm_squared(const double *x, const double *b) override;
-    double          norm_squared(const double *b) override;
+    double          residual_norm_squared(const Number *x, const Number *b) override;
+    double          norm_squared(const Number *b) override;
     /** On the backend cuda for Storage::double_precision only. */
-    void update_values(const double *values) override;
-
-    class Engine; ///< what a backend implements (block_async_engine.h)
+    void update_values(const Number *values) override;
 
   private:
-    BlockAsyncOptions       options;
-    int                     rows, columns;
-    std::unique_ptr<Engine> engine;
+    BlockAsyncOptions                         options;
+    int                                       rows, columns;
+    std::unique_ptr<BlockAsyncEngine<Number>> engine;
   };
 } // namespace leopard

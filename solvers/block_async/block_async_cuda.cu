@@ -24,9 +24,9 @@ namespace leopard
     {
       std::vector<double> values, keeps;
 
-      Weights(const BlockCrs &matrix, const BlockAsyncOptions &options) { compute(matrix, options); }
+      Weights(const BlockCrs<double> &matrix, const BlockAsyncOptions &options) { compute(matrix, options); }
 
-      void compute(const BlockCrs &matrix, const BlockAsyncOptions &options)
+      void compute(const BlockCrs<double> &matrix, const BlockAsyncOptions &options)
       {
         matrix.compute_weights(options.omega, options.l1_weights, values);
         keeps.resize(options.l1_weights ? values.size() : 0);
@@ -38,15 +38,15 @@ namespace leopard
     /** A matrix and how it is to be stored. */
     struct Prepared
     {
-      BlockCrs      matrix;
-      Weights       weights;
-      Dictionary    values, weight_table;
-      bool          weights_in_table = false;
-      Storage       storage;
-      DistanceSlots slots;
-      int           n_entries;
+      BlockCrs<double> matrix;
+      Weights          weights;
+      Dictionary       values, weight_table;
+      bool             weights_in_table = false;
+      Storage          storage;
+      DistanceSlots    slots;
+      int              n_entries;
 
-      Prepared(const CrsMatrix &A, const BlockAsyncOptions &options)
+      Prepared(const CrsMatrix<double> &A, const BlockAsyncOptions &options)
         : matrix(A, options.blocks(A.n_rows))
         , weights(matrix, options)
         , storage(choose(options.storage))
@@ -78,7 +78,7 @@ namespace leopard
     };
 
     template <typename Format>
-    class CudaEngine : public BlockAsync::Engine
+    class CudaEngine : public BlockAsyncEngine<double>
     {
       using Value = typename Format::Value;
 
@@ -109,7 +109,7 @@ namespace leopard
         , old_x(options_.schedule == Schedule::synchronous ? prepared.matrix.n_columns : 0)
         , monitor(n_blocks)
         , weights(std::move(prepared.weights))
-        , host_matrix(storage == Storage::double_precision ? std::make_unique<BlockCrs>(std::move(prepared.matrix)) : nullptr)
+        , host_matrix(storage == Storage::double_precision ? std::make_unique<BlockCrs<double>>(std::move(prepared.matrix)) : nullptr)
       {
         choose_form(prepared.slots, packets_.inner_width, packets_.outer_width);
       }
@@ -200,7 +200,7 @@ namespace leopard
 
       static std::string columns_text() { return Format::has_columns ? "columns of 16 bits" : "columns from distances common to a block"; }
 
-      std::size_t check_memory(const Packets<Format> &p, const BlockCrs &host) const
+      std::size_t check_memory(const Packets<Format> &p, const BlockCrs<double> &host) const
       {
         const std::size_t vectors = (options.l1_weights + (options.momentum > 0.)) * static_cast<std::size_t>(host.n_local_rows()) +
                                     (options.schedule == Schedule::synchronous ? host.n_columns : 0);
@@ -403,40 +403,40 @@ namespace leopard
         LEOPARD_CHECK(cudaGetLastError());
       }
 
-      const BlockAsyncOptions    options;
-      const Storage              storage;
-      const int                  n_rows, n_blocks, n_entries, largest_block, outer_bytes, inner_bytes, largest_packet, most_ghosts, n_distinct;
-      const std::size_t          n_bytes;
-      device::Array<char>        packets;
-      device::Array<BlockExtent> extents;
-      device::Array<double>      weight_table, value_table;
-      device::Array<double>      keeps;
-      std::vector<unsigned int>  value_positions, weight_positions;
-      std::vector<int>           value_sources;
-      device::Array<int>         local_iterations_per_block;
-      device::Array<double>      velocity;
-      bool                       velocity_is_zero = true; ///< though its memory may hold something else
-      device::Array<double>      old_x;                   ///< synchronous schedule only
-      CudaMonitor                monitor;
-      Weights                    weights;     ///< on the host, for values that change
-      std::unique_ptr<BlockCrs>  host_matrix; ///< for values that change
-      std::unique_ptr<Positions> positions;   ///< from the first update_values() on
-      Execution                  execution         = Execution::launch;
-      PersistentKernel           persistent_kernel = nullptr;
-      LaunchKernel               launch_kernel = nullptr, residual_kernel = nullptr;                  ///< null: relax_any_kernel
-      int                        n_threads = 0, n_launch_threads = 0, n_launched = 0, n_residual = 0; ///< thread blocks of the two launch kernels
-      std::size_t                n_shared = 0;
+      const BlockAsyncOptions           options;
+      const Storage                     storage;
+      const int                         n_rows, n_blocks, n_entries, largest_block, outer_bytes, inner_bytes, largest_packet, most_ghosts, n_distinct;
+      const std::size_t                 n_bytes;
+      device::Array<char>               packets;
+      device::Array<BlockExtent>        extents;
+      device::Array<double>             weight_table, value_table;
+      device::Array<double>             keeps;
+      std::vector<unsigned int>         value_positions, weight_positions;
+      std::vector<int>                  value_sources;
+      device::Array<int>                local_iterations_per_block;
+      device::Array<double>             velocity;
+      bool                              velocity_is_zero = true; ///< though its memory may hold something else
+      device::Array<double>             old_x;                   ///< synchronous schedule only
+      CudaMonitor                       monitor;
+      Weights                           weights;     ///< on the host, for values that change
+      std::unique_ptr<BlockCrs<double>> host_matrix; ///< for values that change
+      std::unique_ptr<Positions>        positions;   ///< from the first update_values() on
+      Execution                         execution         = Execution::launch;
+      PersistentKernel                  persistent_kernel = nullptr;
+      LaunchKernel                      launch_kernel = nullptr, residual_kernel = nullptr; ///< null: relax_any_kernel
+      int         n_threads = 0, n_launch_threads = 0, n_launched = 0, n_residual = 0;      ///< thread blocks of the two launch kernels
+      std::size_t n_shared = 0;
     };
 
     template <typename Format>
-    std::unique_ptr<BlockAsync::Engine> make_engine(Prepared &&p, const BlockAsyncOptions &options)
+    std::unique_ptr<BlockAsyncEngine<double>> make_engine(Prepared &&p, const BlockAsyncOptions &options)
     {
       const Packets<Format> packets(p.matrix, p.weights.values, p.weights_in_table ? &p.weight_table : nullptr, p.values, p.slots);
       return std::make_unique<CudaEngine<Format>>(std::move(p), packets, options);
     }
 
     template <typename Column>
-    std::unique_ptr<BlockAsync::Engine> make_engine_for(Prepared &&p, const BlockAsyncOptions &options)
+    std::unique_ptr<BlockAsyncEngine<double>> make_engine_for(Prepared &&p, const BlockAsyncOptions &options)
     {
       return p.storage == Storage::dictionary         ? make_engine<PacketFormat<Column, std::uint8_t>>(std::move(p), options)
              : p.storage == Storage::single_precision ? make_engine<PacketFormat<Column, float>>(std::move(p), options)
@@ -444,7 +444,8 @@ namespace leopard
     }
   } // namespace
 
-  std::unique_ptr<BlockAsync::Engine> make_cuda_engine(const CrsMatrix &A, const BlockAsyncOptions &options)
+  template <> // the kernels compute in double
+  std::unique_ptr<BlockAsyncEngine<double>> make_cuda_engine(const CrsMatrix<double> &A, const BlockAsyncOptions &options)
   {
     Prepared prepared(A, options);
     return prepared.slots.is_used() ? make_engine_for<NoColumns>(std::move(prepared), options)

@@ -19,12 +19,16 @@ namespace leopard
      * block reads its off-block values as they are now or as they were at the beginning of one of the last two global
      * iterations of this call.
      */
-    class ReferenceEngine : public BlockAsync::Engine
+    template <typename Number>
+    class ReferenceEngine : public BlockAsyncEngine<Number>
     {
     public:
-      ReferenceEngine(const CrsMatrix &A_, const BlockAsyncOptions &options_)
+      ReferenceEngine(const CrsMatrix<Number> &A_, const BlockAsyncOptions &options_)
         : A(A_)
         , options(options_)
+        , omega(static_cast<Number>(options_.omega))
+        , block_omega(static_cast<Number>(options_.block_omega))
+        , momentum(static_cast<Number>(options_.momentum))
         , blocks(options_.blocks(A_.n_rows))
         , random(options_.seed)
         , order(blocks.n_blocks())
@@ -52,11 +56,11 @@ namespace leopard
 
       void restart() override
       {
-        for (std::vector<double> &v : velocity)
-          std::fill(v.begin(), v.end(), 0.);
+        for (std::vector<Number> &v : velocity)
+          std::fill(v.begin(), v.end(), Number(0));
       }
 
-      void iterate(double *x, const double *b, int n_iterations) override
+      void iterate(Number *x, const Number *b, int n_iterations) override
       {
         for (auto &snapshot : snapshots)
           std::copy_n(x, A.n_columns, snapshot.begin());
@@ -73,14 +77,14 @@ namespace leopard
           }
       }
 
-      double residual_norm_squared(const double *x, const double *b) override { return square(residual_norm(A, x, b)); }
+      double residual_norm_squared(const Number *x, const Number *b) override { return square(residual_norm(A, x, b)); }
 
-      double norm_squared(const double *b) override
+      double norm_squared(const Number *b) override
       {
-        return std::accumulate(b, b + A.n_rows, 0., [](double sum, double value) { return sum + square(value); });
+        return std::accumulate(b, b + A.n_rows, 0., [](double sum, Number value) { return sum + square(value); });
       }
 
-      void update_values(const double *values) override
+      void update_values(const Number *values) override
       {
         check_new_values(A.row_offsets, diagonal_entry, values);
         std::copy_n(values, A.values.size(), A.values.begin());
@@ -89,7 +93,7 @@ namespace leopard
       }
 
     private:
-      const double *values_to_read(const double *x)
+      const Number *values_to_read(const Number *x)
       {
         if (options.schedule == Schedule::synchronous)
           return snapshots[0].data();
@@ -99,7 +103,7 @@ namespace leopard
         return staleness == 0 ? x : snapshots[staleness - 1].data();
       }
 
-      void relax(int block, double *x, const double *off_block, const double *b)
+      void relax(int block, Number *x, const Number *off_block, const Number *b)
       {
         const int  begin = blocks.begin[block], end = blocks.end[block];
         const int  k      = options.local_iterations_per_block.empty() ? options.local_iterations : options.local_iterations_per_block[block];
@@ -117,37 +121,44 @@ namespace leopard
           {
             for (int i = begin; i < end; ++i)
               {
-                double r = frozen[i - begin], l1 = 0.; // the residual, diagonal included
+                Number r = frozen[i - begin], l1 = 0; // the residual, diagonal included
                 for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
                   if (inside(A.columns[p]))
                     r -= A.values[p] * y[A.columns[p] - begin];
                   else
                     l1 += std::abs(A.values[p]);
-                const double d  = diagonal[i] + (options.l1_weights ? std::copysign(l1, diagonal[i]) : 0.);
-                double      &v  = velocity[block][i - begin];
-                v               = options.omega / d * r + options.momentum * v;
+                const Number d  = diagonal[i] + (options.l1_weights ? std::copysign(l1, diagonal[i]) : Number(0));
+                Number      &v  = velocity[block][i - begin];
+                v               = omega / d * r + momentum * v;
                 next[i - begin] = y[i - begin] + v;
               }
             y.swap(next);
           }
         for (int i = blocks.owned_begin[block]; i < blocks.owned_begin[block + 1]; ++i)
-          x[i] += options.block_omega * (y[i - begin] - x[i]);
+          x[i] += block_omega * (y[i - begin] - x[i]);
       }
 
-      CrsMatrix                          A;
+      CrsMatrix<Number>                  A;
       const BlockAsyncOptions            options;
+      const Number                       omega, block_omega, momentum;
       const Blocks                       blocks;
       std::mt19937_64                    random;
       std::vector<int>                   order;
-      std::array<std::vector<double>, 2> snapshots;
-      std::vector<double>                frozen, y, next, diagonal;
+      std::array<std::vector<Number>, 2> snapshots;
+      std::vector<Number>                frozen, y, next, diagonal;
       std::vector<int>                   diagonal_entry; ///< of each row
-      std::vector<std::vector<double>>   velocity;       ///< one vector a block, overlap included
+      std::vector<std::vector<Number>>   velocity;       ///< one vector a block, overlap included
     };
   } // namespace
 
-  std::unique_ptr<BlockAsync::Engine> make_reference_engine(const CrsMatrix &A, const BlockAsyncOptions &options)
+  template <typename Number>
+  std::unique_ptr<BlockAsyncEngine<Number>> make_reference_engine(const CrsMatrix<Number> &A, const BlockAsyncOptions &options)
   {
-    return std::make_unique<ReferenceEngine>(A, options);
+    return std::make_unique<ReferenceEngine<Number>>(A, options);
   }
+
+#define INSTANTIATE(Number) \
+  template std::unique_ptr<BlockAsyncEngine<Number>> make_reference_engine(const CrsMatrix<Number> &A, const BlockAsyncOptions &options);
+  LEOPARD_FOR_EACH_NUMBER(INSTANTIATE)
+#undef INSTANTIATE
 } // namespace leopard

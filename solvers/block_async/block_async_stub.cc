@@ -4,13 +4,21 @@
 
 namespace leopard
 {
-  std::unique_ptr<BlockAsync::Engine> make_cuda_engine(const CrsMatrix & /*A*/, const BlockAsyncOptions & /*options*/)
+  template <typename Number>
+  std::unique_ptr<BlockAsyncEngine<Number>> make_cuda_engine(const CrsMatrix<Number> & /*A*/, const BlockAsyncOptions & /*options*/)
   {
     no_cuda();
   }
 
-  std::unique_ptr<BlockAsync::Engine> make_stencil_cuda_engine(const Stencil & /*stencil*/, const BlockAsyncOptions & /*options*/)
+  template <typename Number>
+  std::unique_ptr<BlockAsyncEngine<Number>> make_stencil_cuda_engine(const Stencil<Number> & /*stencil*/, const BlockAsyncOptions & /*options*/)
   {
     no_cuda();
   }
+
+#define INSTANTIATE(Number)                                                                                                          \
+  template std::unique_ptr<BlockAsyncEngine<Number>> make_cuda_engine(const CrsMatrix<Number> &A, const BlockAsyncOptions &options); \
+  template std::unique_ptr<BlockAsyncEngine<Number>> make_stencil_cuda_engine(const Stencil<Number> &stencil, const BlockAsyncOptions &options);
+  LEOPARD_FOR_EACH_NUMBER(INSTANTIATE)
+#undef INSTANTIATE
 } // namespace leopard

@@ -225,8 +225,11 @@ namespace leopard
     std::vector<int>          value_sources;
     int                       inner_width = 0, outer_width = 0, outer_bytes = 0, inner_bytes = 0, most_ghosts = 0; ///< the largest of a block
 
-    Packets(
-      const BlockCrs &A, const std::vector<double> &weights, const Dictionary *weight_table, const Dictionary &values_, const DistanceSlots &slots_)
+    Packets(const BlockCrs<double>    &A,
+            const std::vector<double> &weights,
+            const Dictionary          *weight_table,
+            const Dictionary          &values_,
+            const DistanceSlots       &slots_)
       : values(values_)
       , slots(slots_)
     {
@@ -249,7 +252,7 @@ namespace leopard
       std::vector<int> columns; ///< sorted, each once, if entries share them; else as many as there are entries
       bool             shared;
 
-      Ghosts(const BlockCrs::Part<int> &outer, int first, int rows)
+      Ghosts(const BlockCrs<double>::Part<int> &outer, int first, int rows)
         : columns(outer.columns.begin() + outer.offsets[first], outer.columns.begin() + outer.offsets[first + rows])
       {
         std::vector<int> distinct = columns;
@@ -268,16 +271,16 @@ namespace leopard
     /** A packet before it is filled. */
     struct Layout
     {
-      const BlockCrs  &A;
-      const int        block, first, rows;
-      const Ghosts     ghosts;
-      PacketHeader     head        = {};
-      std::vector<int> slices      = {0}, distances, order; ///< order: the rows with outer entries, the longest first
-      int              n_outer     = 0;
-      std::size_t      outer_bytes = 0, inner_bytes = 0;
-      std::size_t      begin = 0; ///< in the bytes of all packets
+      const BlockCrs<double> &A;
+      const int               block, first, rows;
+      const Ghosts            ghosts;
+      PacketHeader            head        = {};
+      std::vector<int>        slices      = {0}, distances, order; ///< order: the rows with outer entries, the longest first
+      int                     n_outer     = 0;
+      std::size_t             outer_bytes = 0, inner_bytes = 0;
+      std::size_t             begin = 0; ///< in the bytes of all packets
 
-      Layout(const BlockCrs &A_, int block_)
+      Layout(const BlockCrs<double> &A_, int block_)
         : A(A_)
         , block(block_)
         , first(A.first_local[block])
@@ -302,7 +305,7 @@ namespace leopard
         "or more ranks");
     }
 
-    void add_block(const BlockCrs &A, int block, const std::vector<double> &weights, const Dictionary *weight_table)
+    void add_block(const BlockCrs<double> &A, int block, const std::vector<double> &weights, const Dictionary *weight_table)
     {
       Layout l(A, block);
       if (!Format::has_columns)
@@ -351,17 +354,17 @@ namespace leopard
         size += (n_bytes + 15) / 16 * 16;
         return static_cast<int>(at);
       };
-      const BlockCrs &A = l.A;
-      head.begin        = A.blocks.begin[l.block];
-      head.rows         = l.rows;
-      head.owned_begin  = A.blocks.owned_begin[l.block] - A.blocks.begin[l.block];
-      head.owned_rows   = A.blocks.owned_begin[l.block + 1] - A.blocks.owned_begin[l.block];
-      head.first_local  = l.first;
-      head.n_boundary   = static_cast<int>(l.order.size());
-      head.n_jags       = l.order.empty() ? 0 : l.outer_length(l.order.front());
-      head.jags         = header_ints + static_cast<int>(l.slices.size());
-      head.distances    = head.jags + head.n_jags + 1;
-      head.n_ghosts     = static_cast<int>(l.ghosts.columns.size());
+      const BlockCrs<double> &A = l.A;
+      head.begin                = A.blocks.begin[l.block];
+      head.rows                 = l.rows;
+      head.owned_begin          = A.blocks.owned_begin[l.block] - A.blocks.begin[l.block];
+      head.owned_rows           = A.blocks.owned_begin[l.block + 1] - A.blocks.owned_begin[l.block];
+      head.first_local          = l.first;
+      head.n_boundary           = static_cast<int>(l.order.size());
+      head.n_jags               = l.order.empty() ? 0 : l.outer_length(l.order.front());
+      head.jags                 = header_ints + static_cast<int>(l.slices.size());
+      head.distances            = head.jags + head.n_jags + 1;
+      head.n_ghosts             = static_cast<int>(l.ghosts.columns.size());
       section((head.distances + l.distances.size()) * sizeof(int));
       head.ghosts        = section(head.n_ghosts * sizeof(int));
       head.outer_numbers = l.ghosts.shared ? section(l.n_outer * sizeof(std::uint16_t)) : 0;
@@ -404,10 +407,10 @@ namespace leopard
 
     void put_inner(const Layout &l)
     {
-      const BlockCrs   &A             = l.A;
-      const std::size_t values_begin  = (l.begin + l.outer_bytes + l.head.values) / sizeof(double);
-      auto             *columns       = reinterpret_cast<Column *>(inner_part(l) + l.head.columns);
-      auto             *stored_values = reinterpret_cast<Value *>(inner_part(l) + l.head.values);
+      const BlockCrs<double> &A             = l.A;
+      const std::size_t       values_begin  = (l.begin + l.outer_bytes + l.head.values) / sizeof(double);
+      auto                   *columns       = reinterpret_cast<Column *>(inner_part(l) + l.head.columns);
+      auto                   *stored_values = reinterpret_cast<Value *>(inner_part(l) + l.head.values);
       for (int r = 0; r < static_cast<int>(l.slices.size() - 1) * 32; ++r)
         {
           const int  slice = l.slices[r / 32], width = (l.slices[r / 32 + 1] - slice) / 16;
@@ -432,8 +435,8 @@ namespace leopard
 
     void put_outer(const Layout &l)
     {
-      const BlockCrs &A      = l.A;
-      char           *packet = outer_part(l);
+      const BlockCrs<double> &A      = l.A;
+      char                   *packet = outer_part(l);
       std::memcpy(packet, &l.head, sizeof(l.head));
       std::copy(l.slices.begin(), l.slices.end(), reinterpret_cast<int *>(packet) + header_ints);
       std::copy(l.distances.begin(), l.distances.end(), reinterpret_cast<int *>(packet) + l.head.distances);

@@ -13,14 +13,16 @@
 namespace leopard
 {
   // The race between blocks is the method; relaxed atomics make it well defined and cost what plain accesses cost.
-  inline double load(const double &x)
+  template <typename Number>
+  Number load(const Number &x)
   {
-    return std::atomic_ref<double>(const_cast<double &>(x)).load(std::memory_order_relaxed);
+    return std::atomic_ref<Number>(const_cast<Number &>(x)).load(std::memory_order_relaxed);
   }
 
-  inline void store(double &x, double value)
+  template <typename Number>
+  void store(Number &x, Number value)
   {
-    std::atomic_ref<double>(x).store(value, std::memory_order_relaxed);
+    std::atomic_ref<Number>(x).store(value, std::memory_order_relaxed);
   }
 
   /**

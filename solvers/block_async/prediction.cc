@@ -45,7 +45,7 @@ namespace leopard
     }
 
     /** Own entries between -1 and 1, the same in every call. */
-    std::vector<double> random_error(const CrsMatrix &A)
+    std::vector<double> random_error(const CrsMatrix<double> &A)
     {
       std::mt19937_64                        random(1);
       std::uniform_real_distribution<double> value(-1., 1.);
@@ -55,7 +55,7 @@ namespace leopard
     }
   } // namespace
 
-  bool converges_in_all_schedules(const CrsMatrix &A, const BlockAsyncOptions &options, double max_seconds)
+  bool converges_in_all_schedules(const CrsMatrix<double> &A, const BlockAsyncOptions &options, double max_seconds)
   {
     using Clock                 = std::chrono::steady_clock;
     constexpr int             n = 300, n_compared = 100; // what grows by a percent an iteration has grown threefold since the comparison
@@ -63,7 +63,7 @@ namespace leopard
     const std::vector<double> zero(A.n_rows, 0.);
     for (const Schedule schedule : {Schedule::synchronous, Schedule::chaotic, Schedule::replay})
       {
-        BlockAsync          relaxation(A, on_one_thread(options, schedule));
+        BlockAsync<double>  relaxation(A, on_one_thread(options, schedule));
         std::vector<double> x        = random_error(A);
         double              compared = norm_of(x);
         const double        far_off  = 1000. * std::max(compared, 1.); // momentum may let an error grow before it falls, but not so much
@@ -81,10 +81,10 @@ namespace leopard
     return true;
   }
 
-  PredictedConvergence predicted_convergence(const CrsMatrix &A, const BlockAsyncOptions &options)
+  PredictedConvergence predicted_convergence(const CrsMatrix<double> &A, const BlockAsyncOptions &options)
   {
     constexpr int             n_before = 12, n_measured = 24; // the fast parts of the error go first
-    BlockAsync                relaxation(A, on_one_thread(options, Schedule::synchronous));
+    BlockAsync<double>        relaxation(A, on_one_thread(options, Schedule::synchronous));
     std::vector<double>       x = random_error(A);
     const std::vector<double> zero(A.n_rows, 0.);
     relaxation.iterate(x.data(), zero.data(), n_before);

@@ -23,7 +23,7 @@ namespace leopard
    * @param options of any backend and schedule; of blocks, weights, momentum and local iterations. @throws
    * InvalidInput.
    */
-  PredictedConvergence predicted_convergence(const CrsMatrix &A, const BlockAsyncOptions &options);
+  PredictedConvergence predicted_convergence(const CrsMatrix<double> &A, const BlockAsyncOptions &options);
 
   /**
    * Whether the iteration converges whatever happens: some hundred global iterations on A x = 0 from a random x shrink
@@ -32,5 +32,5 @@ namespace leopard
    * threads come in another order; momentum that fails here is likely to diverge some day. On one host thread.
    * @param max_seconds wall time; false if it did not do for a decision. @throws InvalidInput.
    */
-  bool converges_in_all_schedules(const CrsMatrix &A, const BlockAsyncOptions &options, double max_seconds);
+  bool converges_in_all_schedules(const CrsMatrix<double> &A, const BlockAsyncOptions &options, double max_seconds);
 } // namespace leopard

@@ -12,21 +12,22 @@ namespace leopard
 {
   namespace
   {
-    constexpr int height = SlicedRows::height;
+    constexpr int height = SlicedRows<double>::height; // the same for all
 
+    template <typename Number>
     LEOPARD_VECTOR_CLONES void sweep_slices(const int *__restrict offsets,
-                                            const double *__restrict values,
+                                            const Number *__restrict values,
                                             const std::uint16_t *__restrict columns,
-                                            const double *__restrict weights,
-                                            double keep,
-                                            const double *__restrict y,
-                                            const double *__restrict frozen,
+                                            const Number *__restrict weights,
+                                            Number keep,
+                                            const Number *__restrict y,
+                                            const Number *__restrict frozen,
                                             int n_slices,
-                                            double *__restrict next)
+                                            Number *__restrict next)
     {
       for (int s = 0; s < n_slices; ++s)
         {
-          double sum[height];
+          Number sum[height];
           for (int r = 0; r < height; ++r)
             sum[r] = frozen[s * height + r];
           for (int p = offsets[s]; p < offsets[s + 1]; p += height)
@@ -38,8 +39,8 @@ namespace leopard
     }
 
     /** function(slice, first row in the block, first local row, number of rows). */
-    template <typename Function>
-    void for_each_slice(const BlockCrs &matrix, const Function &function)
+    template <typename Number, typename Function>
+    void for_each_slice(const BlockCrs<Number> &matrix, const Function &function)
     {
       int slice = 0;
       for (int block = 0; block < matrix.n_blocks(); ++block)
@@ -51,7 +52,8 @@ namespace leopard
     }
   } // namespace
 
-  SlicedRows::SlicedRows(const BlockCrs &matrix)
+  template <typename Number>
+  SlicedRows<Number>::SlicedRows(const BlockCrs<Number> &matrix)
   {
     for (int block = 0; block < matrix.n_blocks(); ++block)
       first_slice.push_back(first_slice.back() + rounded_up(matrix.first_local[block + 1] - matrix.first_local[block]) / height);
@@ -69,8 +71,8 @@ namespace leopard
       offsets[slice + 1] = static_cast<int>(sum);
     });
     columns.resize(sum);
-    values.assign(sum, 0.);
-    weights.assign(static_cast<std::size_t>(first_slice.back()) * height, 0.);
+    values.assign(sum, Number(0));
+    weights.assign(static_cast<std::size_t>(first_slice.back()) * height, Number(0));
     for_each_slice(matrix, [&](int slice, int in_block, int local, int n) {
       for (int p = offsets[slice]; p < offsets[slice + 1]; ++p)
         {
@@ -83,7 +85,8 @@ namespace leopard
     });
   }
 
-  void SlicedRows::update(const BlockCrs &matrix, const std::vector<double> &new_weights)
+  template <typename Number>
+  void SlicedRows<Number>::update(const BlockCrs<Number> &matrix, const std::vector<Number> &new_weights)
   {
     const std::vector<int> &rows = matrix.inner.offsets;
     for_each_slice(matrix, [&](int slice, int /*in_block*/, int local, int n) {
@@ -96,7 +99,8 @@ namespace leopard
     });
   }
 
-  void SlicedRows::sweep(int block, double keep, const double *y, const double *frozen, double *next) const
+  template <typename Number>
+  void SlicedRows<Number>::sweep(int block, Number keep, const Number *y, const Number *frozen, Number *next) const
   {
     const int first = first_slice[block];
     sweep_slices(offsets.data() + first,
@@ -109,4 +113,8 @@ namespace leopard
                  first_slice[block + 1] - first,
                  next);
   }
+
+#define INSTANTIATE(Number) template class SlicedRows<Number>;
+  LEOPARD_FOR_EACH_NUMBER(INSTANTIATE)
+#undef INSTANTIATE
 } // namespace leopard

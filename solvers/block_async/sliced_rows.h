@@ -13,6 +13,7 @@ namespace leopard
    * instructions relax eight rows at once (Monakov, Lokhmotov, Avetisyan 2010: sliced ELLPACK). Entry e of the slice's
    * row r is number offsets[s] + 8 e + r; shorter rows are filled up with zeros. Host memory.
    */
+  template <typename Number>
   class SlicedRows
   {
   public:
@@ -21,21 +22,21 @@ namespace leopard
 
     /** Empty, until built. */
     SlicedRows() = default;
-    explicit SlicedRows(const BlockCrs &matrix);
+    explicit SlicedRows(const BlockCrs<Number> &matrix);
 
     /** Values and weights anew. @param weights one a local row, see BlockCrs::compute_weights(). */
-    void update(const BlockCrs &matrix, const std::vector<double> &weights);
+    void update(const BlockCrs<Number> &matrix, const std::vector<Number> &weights);
 
     /**
      * One Jacobi sweep inside a block: next_i = keep y_i + weight_i (frozen_i - sum over j != i of a_ij y_j). @param y,
      * frozen, next rounded_up(n) values for a block of n rows, whose last ones mean nothing but are numbers.
      */
-    void sweep(int block, double keep, const double *y, const double *frozen, double *next) const;
+    void sweep(int block, Number keep, const Number *y, const Number *frozen, Number *next) const;
 
   private:
     std::vector<int>           first_slice = {0}; ///< of each block
     std::vector<int>           offsets     = {0}; ///< of each slice
     std::vector<std::uint16_t> columns;           ///< from the block's first row
-    std::vector<double>        values, weights;   ///< of the slices' rows
+    std::vector<Number>        values, weights;   ///< of the slices' rows
   };
 } // namespace leopard

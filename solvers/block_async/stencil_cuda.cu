@@ -17,10 +17,10 @@ namespace leopard
     template <bool full, bool variable> // of a star long lines, which memory serves better; a full one exchanges whole planes, and fewer so
     using DeepShape = StencilShape<full ? 8 : 16, full ? 4 : 2, full ? 2 : 4, full ? 4 : 2, full, variable>;
 
-    class StencilCudaEngine : public StencilEngine
+    class StencilCudaEngine : public StencilEngine<double>
     {
     public:
-      StencilCudaEngine(const Stencil &stencil, const BlockAsyncOptions &options_)
+      StencilCudaEngine(const Stencil<double> &stencil, const BlockAsyncOptions &options_)
         : options(options_)
         , n_rows(stencil.n_rows())
         , inverse_diagonals(inverted(stencil, options_))
@@ -95,7 +95,7 @@ namespace leopard
     private:
       using Kernel = void (*)(StencilView, RelaxVectors, RelaxParameters, MonitorView);
 
-      static std::vector<double> inverted(const Stencil &stencil, const BlockAsyncOptions &options)
+      static std::vector<double> inverted(const Stencil<double> &stencil, const BlockAsyncOptions &options)
       {
         std::vector<double> result = stencil.diagonal;
         for (double &d : result)
@@ -215,7 +215,8 @@ namespace leopard
     };
   } // namespace
 
-  std::unique_ptr<BlockAsync::Engine> make_stencil_cuda_engine(const Stencil &stencil, const BlockAsyncOptions &options)
+  template <> // the kernels compute in double
+  std::unique_ptr<BlockAsyncEngine<double>> make_stencil_cuda_engine(const Stencil<double> &stencil, const BlockAsyncOptions &options)
   {
     if (stencil.n_y == 1 && stencil.n_z == 1)
       return make_stencil_line_cuda_engine(stencil, options);

@@ -11,19 +11,24 @@ namespace leopard
    * What the engines of all backends have in common for operators that are not stored: nothing to change, nothing to
    * remember.
    */
-  class StencilEngine : public BlockAsync::Engine
+  template <typename Number>
+  class StencilEngine : public BlockAsyncEngine<Number>
   {
   public:
     void restart() override {}
-    void update_values(const double * /*values*/) override
+    void update_values(const Number * /*values*/) override
     {
       throw InvalidInput("a stencil has no stored values to change\n  expected: a new object for a new stencil");
     }
   };
 
-  std::unique_ptr<BlockAsync::Engine> make_stencil_reference_engine(const Stencil &stencil, const BlockAsyncOptions &options);
-  std::unique_ptr<BlockAsync::Engine> make_stencil_host_engine(const Stencil &stencil, const BlockAsyncOptions &options);
+  template <typename Number>
+  std::unique_ptr<BlockAsyncEngine<Number>> make_stencil_reference_engine(const Stencil<Number> &stencil, const BlockAsyncOptions &options);
+  template <typename Number>
+  std::unique_ptr<BlockAsyncEngine<Number>> make_stencil_host_engine(const Stencil<Number> &stencil, const BlockAsyncOptions &options);
   /** For grids of one line of nodes; make_stencil_cuda_engine() takes it for them. */
-  std::unique_ptr<BlockAsync::Engine> make_stencil_line_cuda_engine(const Stencil &stencil, const BlockAsyncOptions &options);
-  std::unique_ptr<BlockAsync::Engine> make_stencil_cuda_engine(const Stencil &stencil, const BlockAsyncOptions &options);
+  template <typename Number>
+  std::unique_ptr<BlockAsyncEngine<Number>> make_stencil_line_cuda_engine(const Stencil<Number> &stencil, const BlockAsyncOptions &options);
+  template <typename Number>
+  std::unique_ptr<BlockAsyncEngine<Number>> make_stencil_cuda_engine(const Stencil<Number> &stencil, const BlockAsyncOptions &options);
 } // namespace leopard

@@ -15,16 +15,18 @@ namespace leopard
      * Nodes of a tile in x, y and z. In two dimensions a tile of x and b stays in a core's first and second cache
      * during its sweeps.
      */
-    std::array<int, 3> tile_of(const Stencil &stencil)
+    template <typename Number>
+    std::array<int, 3> tile_of(const Stencil<Number> &stencil)
     {
       return stencil.n_z == 1 ? std::array<int, 3>{std::min(stencil.n_x, 512), 16, 1} : std::array<int, 3>{std::min(stencil.n_x, 128), 8, 8};
     }
 
     /** The stencil engine's oracle: the stored matrix in the order of the tiles, relaxed by the reference engine. */
-    class StencilReferenceEngine : public StencilEngine
+    template <typename Number>
+    class StencilReferenceEngine : public StencilEngine<Number>
     {
     public:
-      StencilReferenceEngine(const Stencil &stencil, const BlockAsyncOptions &options)
+      StencilReferenceEngine(const Stencil<Number> &stencil, const BlockAsyncOptions &options)
         : tile(tile_of(stencil))
         , partition(tile_partition(stencil.n_x, stencil.n_y, stencil.n_z, tile[0], tile[1], tile[2]))
         , engine(make_reference_engine(permute(stencil.to_crs(), partition), in_tiles(options, partition)))
@@ -35,21 +37,21 @@ namespace leopard
       bool        is_fixed_linear_map() const override { return engine->is_fixed_linear_map(); }
       std::string description() const override { return engine->description() + ", tiles of a stencil"; }
 
-      void iterate(double *x, const double *b, int n_iterations) override
+      void iterate(Number *x, const Number *b, int n_iterations) override
       {
-        const std::vector<double> new_b = in_new_order(b);
-        std::vector<double>       new_x = in_new_order(x);
+        const std::vector<Number> new_b = in_new_order(b);
+        std::vector<Number>       new_x = in_new_order(x);
         engine->iterate(new_x.data(), new_b.data(), n_iterations);
         for (std::size_t i = 0; i < new_x.size(); ++i)
           x[partition.old_row[i]] = new_x[i];
       }
 
-      double residual_norm_squared(const double *x, const double *b) override
+      double residual_norm_squared(const Number *x, const Number *b) override
       {
         return engine->residual_norm_squared(in_new_order(x).data(), in_new_order(b).data());
       }
 
-      double norm_squared(const double *b) override { return engine->norm_squared(b); }
+      double norm_squared(const Number *b) override { return engine->norm_squared(b); }
 
     private:
       static BlockAsyncOptions in_tiles(BlockAsyncOptions options, const Partition &partition)
@@ -58,76 +60,81 @@ namespace leopard
         return options;
       }
 
-      std::vector<double> in_new_order(const double *v) const
+      std::vector<Number> in_new_order(const Number *v) const
       {
-        std::vector<double> result(partition.old_row.size());
+        std::vector<Number> result(partition.old_row.size());
         for (std::size_t i = 0; i < result.size(); ++i)
           result[i] = v[partition.old_row[i]];
         return result;
       }
 
-      std::array<int, 3>                  tile;
-      Partition                           partition;
-      std::unique_ptr<BlockAsync::Engine> engine;
+      std::array<int, 3>                        tile;
+      Partition                                 partition;
+      std::unique_ptr<BlockAsyncEngine<Number>> engine;
     };
 
     /** A tile with a margin of one node on each side, x fastest. */
+    template <typename Number>
     struct Window
     {
       int                 n_x = 0, n_y = 0, n_z = 0; ///< margin included
-      std::vector<double> values;
+      std::vector<Number> values;
       int                 index(int x, int y, int z) const { return ((z + 1) * n_y + y + 1) * n_x + x + 1; }
     };
 
     /** A row of a tile and the rows beside it in a window, for one Jacobi sweep. */
+    template <typename Number>
     struct RowSweep
     {
       int           n;
-      const double *rows[9]; ///< [3 (dz + 1) + dy + 1], at the first node; the row itself is the fifth
-      const double *rhs;     ///< b
-      const double *weights; ///< omega / d_i, or null
-      double        weight;  ///< the same where it does not vary
-      double        keep;    ///< 1 - omega
-      const double *c;       ///< coefficients
+      const Number *rows[9]; ///< [3 (dz + 1) + dy + 1], at the first node; the row itself is the fifth
+      const Number *rhs;     ///< b
+      const Number *weights; ///< omega / d_i, or null
+      Number        weight;  ///< the same where it does not vary
+      Number        keep;    ///< 1 - omega
+      const Number *c;       ///< coefficients
     };
 
-    double weight_of(const RowSweep &s, int i)
+    template <typename Number>
+    Number weight_of(const RowSweep<Number> &s, int i)
     {
       return s.weights != nullptr ? s.weights[i] : s.weight;
     }
 
     /** next_i = (1 - omega) u_i + omega / d_i (b_i - the off-diagonal part of (A u)_i) for five points in a plane. */
-    LEOPARD_VECTOR_CLONES void sweep_flat_star(const RowSweep &s, double *__restrict next)
+    template <typename Number>
+    LEOPARD_VECTOR_CLONES void sweep_flat_star(const RowSweep<Number> &s, Number *__restrict next)
     {
-      const double *here = s.rows[4], *front = s.rows[3], *back = s.rows[5];
-      const double  west = s.c[12], east = s.c[14], south = s.c[10], north = s.c[16];
+      const Number *here = s.rows[4], *front = s.rows[3], *back = s.rows[5];
+      const Number  west = s.c[12], east = s.c[14], south = s.c[10], north = s.c[16];
       for (int i = 0; i < s.n; ++i)
         {
-          const double r = s.rhs[i] - west * here[i - 1] - east * here[i + 1] - south * front[i] - north * back[i];
+          const Number r = s.rhs[i] - west * here[i - 1] - east * here[i + 1] - south * front[i] - north * back[i];
           next[i]        = s.keep * here[i] + weight_of(s, i) * r;
         }
     }
 
     /** The same for seven points. */
-    LEOPARD_VECTOR_CLONES void sweep_star(const RowSweep &s, double *__restrict next)
+    template <typename Number>
+    LEOPARD_VECTOR_CLONES void sweep_star(const RowSweep<Number> &s, Number *__restrict next)
     {
-      const double *here = s.rows[4], *front = s.rows[3], *back = s.rows[5], *below = s.rows[1], *above = s.rows[7];
-      const double  west = s.c[12], east = s.c[14], south = s.c[10], north = s.c[16], bottom = s.c[4], top = s.c[22];
+      const Number *here = s.rows[4], *front = s.rows[3], *back = s.rows[5], *below = s.rows[1], *above = s.rows[7];
+      const Number  west = s.c[12], east = s.c[14], south = s.c[10], north = s.c[16], bottom = s.c[4], top = s.c[22];
       for (int i = 0; i < s.n; ++i)
         {
-          const double r =
+          const Number r =
             s.rhs[i] - west * here[i - 1] - east * here[i + 1] - south * front[i] - north * back[i] - bottom * below[i] - top * above[i];
           next[i] = s.keep * here[i] + weight_of(s, i) * r;
         }
     }
 
     /** The same for nine points (rows 3 to 5) or twenty-seven (rows 0 to 8). */
-    template <int first, int end>
-    inline void sweep_rows(const RowSweep &s, double *__restrict next)
+    template <int first, int end, typename Number>
+    inline void sweep_rows(const RowSweep<Number> &s, Number *__restrict next)
     {
       for (int i = 0; i < s.n; ++i)
         {
-          double r = s.rhs[i];
+          Number r = s.rhs[i];
           for (int l = first; l < end; ++l)
             {
               r -= s.c[3 * l] * s.rows[l][i - 1] + s.c[3 * l + 2] * s.rows[l][i + 1];
@@ -138,12 +145,14 @@ namespace leopard
         }
     }
 
-    LEOPARD_VECTOR_CLONES void sweep_flat_full(const RowSweep &s, double *__restrict next)
+    template <typename Number>
+    LEOPARD_VECTOR_CLONES void sweep_flat_full(const RowSweep<Number> &s, Number *__restrict next)
     {
       sweep_rows<3, 6>(s, next);
     }
 
-    LEOPARD_VECTOR_CLONES void sweep_full(const RowSweep &s, double *__restrict next)
+    template <typename Number>
+    LEOPARD_VECTOR_CLONES void sweep_full(const RowSweep<Number> &s, Number *__restrict next)
     {
       sweep_rows<0, 9>(s, next);
     }
@@ -152,12 +161,14 @@ namespace leopard
      * The tiles of a stencil on host threads. Each sweep runs over rows of the grid, which the compiler turns into
      * vector instructions.
      */
-    class StencilHostEngine : public StencilEngine
+    template <typename Number>
+    class StencilHostEngine : public StencilEngine<Number>
     {
     public:
-      StencilHostEngine(const Stencil &stencil_, const BlockAsyncOptions &options_)
+      StencilHostEngine(const Stencil<Number> &stencil_, const BlockAsyncOptions &options_)
         : stencil(stencil_)
         , options(options_)
+        , omega(static_cast<Number>(options_.omega))
         , tile(tile_of(stencil_))
         , tiles{(stencil.n_x + tile[0] - 1) / tile[0], (stencil.n_y + tile[1] - 1) / tile[1], (stencil.n_z + tile[2] - 1) / tile[2]}
         , star(stencil.is_star())
@@ -172,10 +183,10 @@ namespace leopard
         , below(stencil.ghost_below ? stencil.plane() : 0)
         , old_x(options_.schedule == Schedule::synchronous ? below + stencil.n_rows() + (stencil.ghost_above ? stencil.plane() : 0) : 0)
       {
-        for (double &w : weights)
-          w = options.omega / w;
+        for (Number &w : weights)
+          w = omega / w;
         for (Scratch &s : scratch)
-          for (Window *window : {&s.current, &s.next})
+          for (Window<Number> *window : {&s.current, &s.next})
             {
               window->n_x = tile[0] + 2;
               window->n_y = tile[1] + 2;
@@ -194,7 +205,7 @@ namespace leopard
                " threads, stencil form, no stored matrix";
       }
 
-      void iterate(double *x, const double *b, int n_iterations) override
+      void iterate(Number *x, const Number *b, int n_iterations) override
       {
         if (options.schedule != Schedule::synchronous)
           {
@@ -208,20 +219,20 @@ namespace leopard
           }
       }
 
-      double residual_norm_squared(const double *x, const double *b) override
+      double residual_norm_squared(const Number *x, const Number *b) override
       {
         return scheduler.sum([&](int t) { return residual_of_tile(t, x, b); });
       }
 
-      double norm_squared(const double *b) override
+      double norm_squared(const Number *b) override
       {
-        return std::accumulate(b, b + stencil.n_rows(), 0., [](double sum, double value) { return sum + square(value); });
+        return std::accumulate(b, b + stencil.n_rows(), 0., [](double sum, Number value) { return sum + square(value); });
       }
 
     private:
       struct Scratch
       {
-        Window current, next;
+        Window<Number> current, next;
       };
 
       struct Place
@@ -246,31 +257,31 @@ namespace leopard
       long index(int x, int y, int z) const { return (static_cast<long>(z) * stencil.n_y + y) * stencil.n_x + x; }
 
       /** Copies the tile from own and its margin from v; zero beyond the grid. */
-      void fill(const Place &p, const double *own, const double *v, Window &window) const
+      void fill(const Place &p, const Number *own, const Number *v, Window<Number> &window) const
       {
         for (int z = -1; z <= p.n_z; ++z)
           for (int y = -1; y <= p.n_y; ++y)
             {
-              double    *to   = window.values.data() + window.index(-1, y, z);
+              Number    *to   = window.values.data() + window.index(-1, y, z);
               const bool in   = exists(p.y + y, p.z + z);
               const bool mine = in && y >= 0 && y < p.n_y && z >= 0 && z < p.n_z;
               if (!in)
-                std::fill_n(to, p.n_x + 2, 0.);
+                std::fill_n(to, p.n_x + 2, Number(0));
               else if (!(flat && (z < 0 || z == p.n_z)))
                 {
                   const long from = index(p.x, p.y + y, p.z + z);
-                  to[0]           = p.x > 0 ? load(v[from - 1]) : 0.;
+                  to[0]           = p.x > 0 ? load(v[from - 1]) : Number(0);
                   if (mine)
                     std::copy_n(own + from, p.n_x, to + 1);
                   else
                     for (int x = 0; x < p.n_x; ++x)
                       to[1 + x] = load(v[from + x]);
-                  to[1 + p.n_x] = p.x + p.n_x < stencil.n_x ? load(v[from + p.n_x]) : 0.;
+                  to[1 + p.n_x] = p.x + p.n_x < stencil.n_x ? load(v[from + p.n_x]) : Number(0);
                 }
             }
       }
 
-      void relax_tile(int t, double *x, const double *off_tile, const double *b, Scratch &s) const
+      void relax_tile(int t, Number *x, const Number *off_tile, const Number *b, Scratch &s) const
       {
         const Place p = place_of(t);
         fill(p, x, off_tile, s.current);
@@ -285,8 +296,8 @@ namespace leopard
         for (int z = 0; z < p.n_z; ++z)
           for (int y = 0; y < p.n_y; ++y)
             {
-              const double *from = s.current.values.data() + s.current.index(0, y, z);
-              double       *to   = x + index(p.x, p.y + y, p.z + z);
+              const Number *from = s.current.values.data() + s.current.index(0, y, z);
+              Number       *to   = x + index(p.x, p.y + y, p.z + z);
               // what other tiles may read meanwhile
               const bool seen = y == 0 || y == p.n_y - 1 || (!flat && (z == 0 || z == p.n_z - 1));
               for (int i = 0; i < (seen ? p.n_x : 1); ++i)
@@ -315,19 +326,19 @@ namespace leopard
       }
 
       /** A sweep over a row of the tile. */
-      void sweep_row(const Place &p, int y, int z, const double *b, const Window &window, double *next) const
+      void sweep_row(const Place &p, int y, int z, const Number *b, const Window<Number> &window, Number *next) const
       {
-        const long    first = index(p.x, p.y + y, p.z + z);
-        const double *here  = window.values.data() + window.index(0, y, z);
-        RowSweep      s;
+        const long       first = index(p.x, p.y + y, p.z + z);
+        const Number    *here  = window.values.data() + window.index(0, y, z);
+        RowSweep<Number> s;
         for (int dz = -1; dz <= 1; ++dz)
           for (int dy = -1; dy <= 1; ++dy)
             s.rows[3 * (dz + 1) + dy + 1] = here + (dz * window.n_y + dy) * window.n_x;
         s.n       = p.n_x;
         s.rhs     = b + first;
         s.weights = weights.empty() ? nullptr : weights.data() + first;
-        s.weight  = options.omega / stencil.coefficient(0, 0, 0);
-        s.keep    = 1. - options.omega;
+        s.weight  = omega / stencil.coefficient(0, 0, 0);
+        s.keep    = Number(1) - omega;
         s.c       = stencil.coefficients.data();
         if (star)
           flat ? sweep_flat_star(s, next) : sweep_star(s, next);
@@ -335,47 +346,57 @@ namespace leopard
           flat ? sweep_flat_full(s, next) : sweep_full(s, next);
       }
 
-      double residual_of_tile(int t, const double *x, const double *b) const
+      double residual_of_tile(int t, const Number *x, const Number *b) const
       {
         const Place p   = place_of(t);
         double      sum = 0.;
-        const auto  at  = [&](int i, int j, int k) { return i >= 0 && i < stencil.n_x && exists(j, k) ? x[index(i, j, k)] : 0.; };
+        const auto  at  = [&](int i, int j, int k) { return i >= 0 && i < stencil.n_x && exists(j, k) ? x[index(i, j, k)] : Number(0); };
         for (int k = p.z; k < p.z + p.n_z; ++k)
           for (int j = p.y; j < p.y + p.n_y; ++j)
             for (int i = p.x; i < p.x + p.n_x; ++i)
               {
-                const double d = stencil.diagonal.empty() ? stencil.coefficient(0, 0, 0) : stencil.diagonal[index(i, j, k)];
-                double       r = b[index(i, j, k)] - d * x[index(i, j, k)];
+                const Number d = stencil.diagonal.empty() ? stencil.coefficient(0, 0, 0) : stencil.diagonal[index(i, j, k)];
+                Number       r = b[index(i, j, k)] - d * x[index(i, j, k)];
                 for (int dz = flat ? 0 : -1; dz <= (flat ? 0 : 1); ++dz)
                   for (int dy = -1; dy <= 1; ++dy)
                     for (int dx = -1; dx <= 1; ++dx)
-                      if (const double c = stencil.coefficient(dx, dy, dz); c != 0. && (dx != 0 || dy != 0 || dz != 0))
+                      if (const Number c = stencil.coefficient(dx, dy, dz); c != Number(0) && (dx != 0 || dy != 0 || dz != 0))
                         r -= c * at(i + dx, j + dy, k + dz);
                 sum += square(r);
               }
         return sum;
       }
 
-      const Stencil            stencil;
+      const Stencil<Number>    stencil;
       const BlockAsyncOptions  options;
+      const Number             omega;
       const std::array<int, 3> tile, tiles;
       const bool               star, flat;
       const int                begin_y, end_y, begin_z, end_z; ///< of the lines that exist
-      std::vector<double>      weights;                        ///< omega / d_i, if the diagonal varies
+      std::vector<Number>      weights;                        ///< omega / d_i, if the diagonal varies
       HostScheduler            scheduler;
       std::vector<Scratch>     scratch; ///< one a thread
       const std::ptrdiff_t     below;   ///< nodes of the ghost plane below
-      std::vector<double>      old_x;   ///< synchronous schedule only, with a ghost plane on each side that has them
+      std::vector<Number>      old_x;   ///< synchronous schedule only, with a ghost plane on each side that has them
     };
   } // namespace
 
-  std::unique_ptr<BlockAsync::Engine> make_stencil_reference_engine(const Stencil &stencil, const BlockAsyncOptions &options)
+  template <typename Number>
+  std::unique_ptr<BlockAsyncEngine<Number>> make_stencil_reference_engine(const Stencil<Number> &stencil, const BlockAsyncOptions &options)
   {
-    return std::make_unique<StencilReferenceEngine>(stencil, options);
+    return std::make_unique<StencilReferenceEngine<Number>>(stencil, options);
   }
 
-  std::unique_ptr<BlockAsync::Engine> make_stencil_host_engine(const Stencil &stencil, const BlockAsyncOptions &options)
+  template <typename Number>
+  std::unique_ptr<BlockAsyncEngine<Number>> make_stencil_host_engine(const Stencil<Number> &stencil, const BlockAsyncOptions &options)
   {
-    return std::make_unique<StencilHostEngine>(stencil, options);
+    return std::make_unique<StencilHostEngine<Number>>(stencil, options);
   }
+
+#define INSTANTIATE(Number)                                                                                           \
+  template std::unique_ptr<BlockAsyncEngine<Number>> make_stencil_reference_engine(const Stencil<Number>   &stencil,  \
+                                                                                   const BlockAsyncOptions &options); \
+  template std::unique_ptr<BlockAsyncEngine<Number>> make_stencil_host_engine(const Stencil<Number> &stencil, const BlockAsyncOptions &options);
+  LEOPARD_FOR_EACH_NUMBER(INSTANTIATE)
+#undef INSTANTIATE
 } // namespace leopard

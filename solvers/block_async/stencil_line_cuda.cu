@@ -118,10 +118,10 @@ namespace leopard
             store(x + first + e, y[e]);
     }
 
-    class StencilLineCudaEngine : public StencilEngine
+    class StencilLineCudaEngine : public StencilEngine<double>
     {
     public:
-      StencilLineCudaEngine(const Stencil &stencil, const BlockAsyncOptions &options_)
+      StencilLineCudaEngine(const Stencil<double> &stencil, const BlockAsyncOptions &options_)
         : options(options_)
         , inverse_diagonals(inverted(stencil, options_))
         , n_tiles((stencil.n_x + tile_size - 1) / tile_size)
@@ -167,7 +167,7 @@ namespace leopard
       double norm_squared(const double *b) override { return monitor.norm_squared(b, view.n); }
 
     private:
-      static std::vector<double> inverted(const Stencil &stencil, const BlockAsyncOptions &options)
+      static std::vector<double> inverted(const Stencil<double> &stencil, const BlockAsyncOptions &options)
       {
         std::vector<double> result = stencil.diagonal;
         for (double &d : result)
@@ -190,7 +190,8 @@ namespace leopard
     };
   } // namespace
 
-  std::unique_ptr<BlockAsync::Engine> make_stencil_line_cuda_engine(const Stencil &stencil, const BlockAsyncOptions &options)
+  template <> // the kernels compute in double
+  std::unique_ptr<BlockAsyncEngine<double>> make_stencil_line_cuda_engine(const Stencil<double> &stencil, const BlockAsyncOptions &options)
   {
     return std::make_unique<StencilLineCudaEngine>(stencil, options);
   }

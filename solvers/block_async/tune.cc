@@ -31,7 +31,7 @@ namespace leopard
     return "unknown";
   }
 
-  Partition TunedChoice::partition(const CrsMatrix &A) const
+  Partition TunedChoice::partition(const CrsMatrix<double> &A) const
   {
     switch (shape)
       {
@@ -65,7 +65,7 @@ namespace leopard
     class Vectors
     {
     public:
-      Vectors(const Relaxation &relaxation, const std::vector<double> &b_)
+      Vectors(const Relaxation<double> &relaxation, const std::vector<double> &b_)
         : x(b_.size(), 0.)
         , b(b_)
       {
@@ -97,7 +97,7 @@ namespace leopard
     class Tuner
     {
     public:
-      Tuner(const CrsMatrix &A_, const TuneRequest &request_)
+      Tuner(const CrsMatrix<double> &A_, const TuneRequest &request_)
         : A(A_)
         , request(request_)
         , start(now())
@@ -130,7 +130,7 @@ namespace leopard
         BlockShape          shape;
         int                 block_size;
         std::vector<int>    block_offsets;
-        CrsMatrix           matrix;
+        CrsMatrix<double>   matrix;
         std::vector<double> b;
       };
 
@@ -189,7 +189,7 @@ namespace leopard
        * The result of the quickest of a few runs, as one run may be disturbed; but of one that diverges or stagnates,
        * if there is any.
        */
-      static SolveResult run(BlockAsync &relaxation, const std::vector<double> &b, double max_seconds, double longest)
+      static SolveResult run(BlockAsync<double> &relaxation, const std::vector<double> &b, double max_seconds, double longest)
       {
         Vectors          vectors(relaxation, b);
         StoppingCriteria criteria;
@@ -245,9 +245,9 @@ namespace leopard
             const System     &system  = system_of(choice);
             BlockAsyncOptions options = choice.options;
             options.block_offsets     = system.block_offsets;
-            BlockAsync        relaxation(system.matrix, options);
-            const SolveResult result = run(relaxation, system.b, std::max(1e-3, max_seconds), 0.05 * request.seconds);
-            choice.seconds_a_digit   = seconds_a_digit(result);
+            BlockAsync<double> relaxation(system.matrix, options);
+            const SolveResult  result = run(relaxation, system.b, std::max(1e-3, max_seconds), 0.05 * request.seconds);
+            choice.seconds_a_digit    = seconds_a_digit(result);
             if (!std::isfinite(choice.seconds_a_digit))
               {
                 report(name + to_string(result.status) + " after " + std::to_string(result.n_iterations) + " iterations, dropped");
@@ -454,7 +454,7 @@ namespace leopard
           }
       }
 
-      const CrsMatrix                  &A;
+      const CrsMatrix<double>          &A;
       const TuneRequest                &request;
       const double                      start;
       TunedChoice                       base, best;
@@ -466,7 +466,7 @@ namespace leopard
     };
   } // namespace
 
-  TunedChoice tune(const CrsMatrix &A, const TuneRequest &request)
+  TunedChoice tune(const CrsMatrix<double> &A, const TuneRequest &request)
   {
     A.validate();
     if (A.n_rows == 0 || A.n_columns != A.n_rows)

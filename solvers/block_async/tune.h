@@ -28,7 +28,7 @@ namespace leopard
      * The permutation and the blocks for A; the method is BlockAsync(permute(A, partition), options with its
      * block_offsets).
      */
-    Partition partition(const CrsMatrix &A) const;
+    Partition partition(const CrsMatrix<double> &A) const;
   };
 
   struct TuneRequest
@@ -49,14 +49,14 @@ namespace leopard
    * Asynchronous runs vary, and so may the choice.
    * @throws InvalidInput, DeviceError, and ConvergenceFailure if nothing that was tried converges.
    */
-  TunedChoice tune(const CrsMatrix &A, const TuneRequest &request);
+  TunedChoice tune(const CrsMatrix<double> &A, const TuneRequest &request);
 
   /**
    * A JSON file with the choice and the matrix it was made for (rows, entries); written whole or not at all. @throws
    * Error.
    */
-  void write_choice(const TunedChoice &choice, const CrsMatrix &A, const std::string &path);
+  void write_choice(const TunedChoice &choice, const CrsMatrix<double> &A, const std::string &path);
 
   /** @throws InvalidInput if the file is damaged or was made for a matrix of other size, naming what differs. */
-  TunedChoice read_choice(const std::string &path, const CrsMatrix &A);
+  TunedChoice read_choice(const std::string &path, const CrsMatrix<double> &A);
 } // namespace leopard

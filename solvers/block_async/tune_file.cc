@@ -260,7 +260,7 @@ namespace leopard
     }
   } // namespace
 
-  void write_choice(const TunedChoice &choice, const CrsMatrix &A, const std::string &path)
+  void write_choice(const TunedChoice &choice, const CrsMatrix<double> &A, const std::string &path)
   {
     choice.options.validate();
     if (!std::isfinite(choice.seconds_a_digit))
@@ -277,7 +277,7 @@ namespace leopard
     write_whole(path, file.object.dump(2) + "\n");
   }
 
-  TunedChoice read_choice(const std::string &path, const CrsMatrix &A)
+  TunedChoice read_choice(const std::string &path, const CrsMatrix<double> &A)
   {
     const Json json = parsed(path);
     Reader     file(path, json, "");

@@ -130,7 +130,7 @@ namespace leopard::command_line
     }
   } // namespace
 
-  std::string advice_for(const CrsMatrix &A, const Arguments &arguments, const SolveResult *result)
+  std::string advice_for(const CrsMatrix<double> &A, const Arguments &arguments, const SolveResult *result)
   {
     try
       {
@@ -152,7 +152,7 @@ namespace leopard::command_line
       }
   }
 
-  double estimated_error(const CrsMatrix &A, const std::vector<double> &x, const std::vector<double> &b, double factor)
+  double estimated_error(const CrsMatrix<double> &A, const std::vector<double> &x, const std::vector<double> &b, double factor)
   {
     double correction = 0., largest = 0.;
     for (int i = 0; i < A.n_rows; ++i)

@@ -38,7 +38,7 @@ namespace leopard::command_line
    * The same with the spectral radii, which are looked for (up to 30 s), and the result, with what to change in the
    * options that were given.
    */
-  std::string advice_for(const CrsMatrix &A, const Arguments &arguments, const SolveResult *result);
+  std::string advice_for(const CrsMatrix<double> &A, const Arguments &arguments, const SolveResult *result);
 
   /**
    * About how far x is from the solution, ||D^-1 r||_inf / (1 - factor), relative to ||x||_inf: dimensionless. The
@@ -46,5 +46,5 @@ namespace leopard::command_line
    * still add. Unlike the residual it does not depend on how rows are scaled.
    * @param factor of an iteration; outside (0, 1): the first correction alone.
    */
-  double estimated_error(const CrsMatrix &A, const std::vector<double> &x, const std::vector<double> &b, double factor);
+  double estimated_error(const CrsMatrix<double> &A, const std::vector<double> &x, const std::vector<double> &b, double factor);
 } // namespace leopard::command_line

@@ -82,7 +82,7 @@ namespace leopard::command_line
         refuse("--threads", "it with the backend host only");
     }
 
-    ExtremeEigenvalues eigenvalues_of(const CrsMatrix &A, const std::string &what_for, const Log &log)
+    ExtremeEigenvalues eigenvalues_of(const CrsMatrix<double> &A, const std::string &what_for, const Log &log)
     {
       log("eigenvalues", "of D^-1 A, for " + what_for + " ...");
       try
@@ -100,7 +100,7 @@ namespace leopard::command_line
     }
 
     /** Of a method without blocks. */
-    std::unique_ptr<Relaxation> make_plain(const CrsMatrix &A, const Arguments &a, Backend backend, const Log &log)
+    std::unique_ptr<Relaxation<double>> make_plain(const CrsMatrix<double> &A, const Arguments &a, Backend backend, const Log &log)
     {
       MethodOptions options;
       options.backend = backend;
@@ -116,7 +116,7 @@ namespace leopard::command_line
     }
 
     /** omega and momentum from the eigenvalues of the matrix. */
-    void complete_weights(const CrsMatrix &A, const Arguments &a, BlockAsyncOptions &options, const Log &log)
+    void complete_weights(const CrsMatrix<double> &A, const Arguments &a, BlockAsyncOptions &options, const Log &log)
     {
       if (a.omega_is_tau)
         options.omega = tau_scaling(eigenvalues_of(A, "--omega tau", log));
@@ -160,7 +160,7 @@ namespace leopard::command_line
     }
 
     /** Local iterations as theta says, and whether that is expected to pay. */
-    void depend_on_theta(const CrsMatrix &A, BlockAsyncOptions &options, const Log &log)
+    void depend_on_theta(const CrsMatrix<double> &A, BlockAsyncOptions &options, const Log &log)
     {
       const PredictedConvergence without = predicted_convergence(A, options);
       const Blocks               blocks  = options.blocks(A.n_rows);
@@ -187,7 +187,7 @@ namespace leopard::command_line
      * Above 2 / (1 + rho(|B|)) an asynchronous schedule need not converge (thesis, theorem 3.2.5), nor the synchronous
      * one with several local iterations; up to omega = 1 that bound is no narrower than what omega = 1 itself needs.
      */
-    void check_omega(const CrsMatrix &A, const BlockAsyncOptions &options, const Log &log)
+    void check_omega(const CrsMatrix<double> &A, const BlockAsyncOptions &options, const Log &log)
     {
       constexpr double max_seconds    = 10.;
       const bool       is_omega       = options.omega >= options.block_omega;
@@ -222,33 +222,33 @@ namespace leopard::command_line
     }
 
     /** Completes options with what only the matrix, in the order of its blocks, can tell. */
-    using Complete = std::function<void(const CrsMatrix &matrix, BlockAsyncOptions &options)>;
+    using Complete = std::function<void(const CrsMatrix<double> &matrix, BlockAsyncOptions &options)>;
 
-    Iteration make_async(const CrsMatrix &A, const TunedChoice &choice, const Complete &complete, const Log &log)
+    Iteration make_async(const CrsMatrix<double> &A, const TunedChoice &choice, const Complete &complete, const Log &log)
     {
       BlockAsyncOptions options = choice.options;
       Iteration         result;
       result.is_replay = options.schedule == Schedule::replay;
       result.partition = choose_partition(A, choice.shape, options.block_size);
-      CrsMatrix permuted;
+      CrsMatrix<double> permuted;
       if (result.partition)
         {
           permuted = permute(A, *result.partition);
           if (choice.shape == BlockShape::metis)
             options.block_offsets = result.partition->block_offsets;
         }
-      const CrsMatrix &matrix = result.partition ? permuted : A;
+      const CrsMatrix<double> &matrix = result.partition ? permuted : A;
       if (complete)
         complete(matrix, options);
       log("blocks",
           to_string(choice.shape) + (options.overlap == Overlap::none ? "" : ", overlap of " + number(options.overlap_percent) + " percent"));
       log("weights", weights(options));
       check_omega(matrix, options, log);
-      result.relaxation = std::make_unique<BlockAsync>(matrix, options);
+      result.relaxation = std::make_unique<BlockAsync<double>>(matrix, options);
       return result;
     }
 
-    TunedChoice tuned(const CrsMatrix &A, const Arguments &a, Backend backend, const Log &log)
+    TunedChoice tuned(const CrsMatrix<double> &A, const Arguments &a, Backend backend, const Log &log)
     {
       TuneRequest request;
       request.backend   = backend;
@@ -274,7 +274,7 @@ namespace leopard::command_line
       return choice;
     }
 
-    TunedChoice choice_from_file(const CrsMatrix &A, const Arguments &a, const Log &log)
+    TunedChoice choice_from_file(const CrsMatrix<double> &A, const Arguments &a, const Log &log)
     {
       TunedChoice   choice  = read_choice(a.choice, A);
       const Backend backend = choice.options.backend;
@@ -311,14 +311,14 @@ namespace leopard::command_line
     return result;
   }
 
-  std::optional<Partition> choose_partition(const CrsMatrix &A, BlockShape shape, int block_size)
+  std::optional<Partition> choose_partition(const CrsMatrix<double> &A, BlockShape shape, int block_size)
   {
     if (shape == BlockShape::contiguous)
       return {};
     return shape == BlockShape::rcm ? rcm_partition(A, block_size) : metis_partition(A, block_size);
   }
 
-  Iteration make_iteration(const CrsMatrix &A, const Arguments &a, const ChosenBackend &backend, const Log &log)
+  Iteration make_iteration(const CrsMatrix<double> &A, const Arguments &a, const ChosenBackend &backend, const Log &log)
   {
     const bool reads_choice = !a.choice.empty() && !a.tune;
     if (!reads_choice)
@@ -336,7 +336,7 @@ namespace leopard::command_line
         choice.shape           = a.shape;
         choice.options         = a.async;
         choice.options.backend = backend.backend;
-        const auto complete    = [&](const CrsMatrix &matrix, BlockAsyncOptions &options) {
+        const auto complete    = [&](const CrsMatrix<double> &matrix, BlockAsyncOptions &options) {
           complete_weights(matrix, a, options, log);
           if (a.theta)
             depend_on_theta(matrix, options, log);

@@ -30,16 +30,16 @@ namespace leopard::command_line
    * What the blocks are for: the numbering in which they are contiguous, none if that is the one of A. @throws
    * InvalidInput.
    */
-  std::optional<Partition> choose_partition(const CrsMatrix &A, BlockShape shape, int block_size);
+  std::optional<Partition> choose_partition(const CrsMatrix<double> &A, BlockShape shape, int block_size);
 
   /** The iteration, for the matrix in another numbering if partition says so. */
   struct Iteration
   {
-    std::optional<Partition>    partition;
-    std::unique_ptr<Relaxation> relaxation;
-    bool                        is_replay = false; ///< of a seed, equal in all runs
+    std::optional<Partition>            partition;
+    std::unique_ptr<Relaxation<double>> relaxation;
+    bool                                is_replay = false; ///< of a seed, equal in all runs
   };
 
   /** Makes the iteration that the arguments ask for, or tunes one, or reads the choice. @throws UsageError, Error. */
-  Iteration make_iteration(const CrsMatrix &A, const Arguments &arguments, const ChosenBackend &backend, const Log &log);
+  Iteration make_iteration(const CrsMatrix<double> &A, const Arguments &arguments, const ChosenBackend &backend, const Log &log);
 } // namespace leopard::command_line

@@ -47,7 +47,7 @@ namespace leopard::command_line
     }
 
     /** What CrsMatrix::validate() finds, for a matrix just read, with numbers that count from 1 as in the file. */
-    void check_matrix(const CrsMatrix &A, const std::string &path)
+    void check_matrix(const CrsMatrix<double> &A, const std::string &path)
     {
       const auto refuse = [&](const std::string &what, const std::string &expected) {
         throw InvalidInput(path + ": " + what + "\n  expected: " + expected);
@@ -71,9 +71,9 @@ namespace leopard::command_line
       A.validate();
     }
 
-    CrsMatrix read_matrix(const std::string &path)
+    CrsMatrix<double> read_matrix(const std::string &path)
     {
-      CrsMatrix A = read_matrix_market(path);
+      CrsMatrix<double> A = read_matrix_market(path);
       check_matrix(A, path);
       const spectrum::Asymmetry asymmetry = spectrum::find_asymmetry(A);
       log_line("matrix",
@@ -84,7 +84,7 @@ namespace leopard::command_line
       return A;
     }
 
-    std::vector<double> right_hand_side(const CrsMatrix &A, const std::string &path)
+    std::vector<double> right_hand_side(const CrsMatrix<double> &A, const std::string &path)
     {
       if (!path.empty())
         {
@@ -98,7 +98,7 @@ namespace leopard::command_line
       return b;
     }
 
-    void analyze_matrix(const Arguments &arguments, const CrsMatrix &A)
+    void analyze_matrix(const Arguments &arguments, const CrsMatrix<double> &A)
     {
       const std::optional<Partition> partition = choose_partition(A, arguments.shape, arguments.async.block_size);
       BlockAsyncOptions              options   = arguments.async;
@@ -112,7 +112,8 @@ namespace leopard::command_line
     }
 
     /** Solves from x = 0, wherever the relaxation wants its vectors. */
-    SolveResult solve_from_zero(Relaxation &relaxation, const std::vector<double> &b, const StoppingCriteria &criteria, std::vector<double> &x)
+    SolveResult
+    solve_from_zero(Relaxation<double> &relaxation, const std::vector<double> &b, const StoppingCriteria &criteria, std::vector<double> &x)
     {
       x.assign(b.size(), 0.);
       if (relaxation.memory_space() == MemorySpace::host)
@@ -184,7 +185,7 @@ namespace leopard::command_line
 
     /** The error, known or estimated; and a warning where a small residual hides a large one. */
     void report_error(
-      const Arguments &arguments, const CrsMatrix &A, const SolveResult &result, const std::vector<double> &x, const std::vector<double> &b)
+      const Arguments &arguments, const CrsMatrix<double> &A, const SolveResult &result, const std::vector<double> &x, const std::vector<double> &b)
     {
       const bool   is_known = arguments.rhs.empty();
       const double error    = is_known ? distance_from_ones(x) : estimated_error(A, x, b, result.convergence_factor());
@@ -225,7 +226,7 @@ namespace leopard::command_line
     }
 
     /** @return the exit code. */
-    int conclude(const Arguments &arguments, const CrsMatrix &A, const SolveResult &result)
+    int conclude(const Arguments &arguments, const CrsMatrix<double> &A, const SolveResult &result)
     {
       const double tolerance = arguments.criteria.relative_tolerance;
       const bool   did_all   = tolerance == 0. && (result.status == SolveStatus::iteration_limit || result.status == SolveStatus::time_limit);
@@ -242,7 +243,7 @@ namespace leopard::command_line
       return 1;
     }
 
-    int solve_system(const Arguments &arguments, const ChosenBackend &backend, const CrsMatrix &A, const Stopwatch &stopwatch)
+    int solve_system(const Arguments &arguments, const ChosenBackend &backend, const CrsMatrix<double> &A, const Stopwatch &stopwatch)
     {
       std::vector<double> b         = right_hand_side(A, arguments.rhs);
       const Iteration     iteration = make_iteration(A, arguments, backend, log_line);
@@ -279,7 +280,7 @@ namespace leopard::command_line
         check_can_be_written(path);
     const ChosenBackend backend = choose_backend(arguments);
     log_line("leopard-solve", std::string(" ") + version() + " (" + git_commit() + ")");
-    const CrsMatrix A = read_matrix(arguments.matrix);
+    const CrsMatrix<double> A = read_matrix(arguments.matrix);
     if (!arguments.analyze)
       return solve_system(arguments, backend, A, stopwatch);
     analyze_matrix(arguments, A);

@@ -8,7 +8,7 @@
 
 namespace leopard::command_line
 {
-  Watched::Watched(Relaxation &relaxation_, double tolerance_, Report report_)
+  Watched::Watched(Relaxation<double> &relaxation_, double tolerance_, Report report_)
     : relaxation(relaxation_)
     , tolerance(tolerance_)
     , report(std::move(report_))

@@ -16,13 +16,13 @@ namespace leopard::command_line
    * the tolerance will take at the rate of the last half of the tests. It only looks; all is done by the relaxation
    * that it is made of.
    */
-  class Watched : public Relaxation
+  class Watched : public Relaxation<double>
   {
   public:
     using Report = std::function<void(const std::string &text)>;
 
     /** Keeps the reference. @param tolerance relative, 0: none, and nothing is said. */
-    Watched(Relaxation &relaxation, double tolerance, Report report);
+    Watched(Relaxation<double> &relaxation, double tolerance, Report report);
 
     std::string     name() const override { return relaxation.name(); }
     std::string     description() const override { return relaxation.description(); }
@@ -42,7 +42,7 @@ namespace leopard::command_line
   private:
     void look(double residual);
 
-    Relaxation                                 &relaxation;
+    Relaxation<double>                         &relaxation;
     const double                                tolerance;
     const Report                                report;
     const std::chrono::steady_clock::time_point start  = std::chrono::steady_clock::now();

@@ -44,7 +44,7 @@ namespace leopard
 
   DistributedRows::DistributedRows(const LocalMatrix &local, const IndexSet &identity_rows)
   {
-    const CrsMatrix         &A      = local.matrix;
+    const CrsMatrix<double> &A      = local.matrix;
     const std::vector<Index> ghosts = [&] {
       std::vector<Index> indices;
       local.ghosts.fill_index_vector(indices);
@@ -160,9 +160,9 @@ namespace leopard
                                     : static_cast<int>(owned.n_elements() + ghosts.index_within_set(global));
   }
 
-  CrsMatrix DistributedRows::number(const IndexSet &owned_columns, const IndexSet &ghosts) const
+  CrsMatrix<double> DistributedRows::number(const IndexSet &owned_columns, const IndexSet &ghosts) const
   {
-    CrsMatrix matrix;
+    CrsMatrix<double> matrix;
     matrix.n_rows      = static_cast<int>(row_offsets.size()) - 1;
     matrix.n_columns   = static_cast<int>(owned_columns.n_elements() + ghosts.n_elements());
     matrix.row_offsets = row_offsets;

@@ -57,7 +57,7 @@ namespace leopard
     void add_ghosts(const dealii::IndexSet &owned_columns, dealii::IndexSet &ghosts) const;
 
     /** With columns numbered: own ones from 0 on, then one for each element of ghosts. */
-    CrsMatrix number(const dealii::IndexSet &owned_columns, const dealii::IndexSet &ghosts) const;
+    CrsMatrix<double> number(const dealii::IndexSet &owned_columns, const dealii::IndexSet &ghosts) const;
   };
 
   /** The place of a global number among own entries and ghosts. @param owned contiguous. */

@@ -50,7 +50,7 @@ namespace leopard
     }
 
     /** A level's matrix as Trilinos wants it. */
-    HostMatrix trilinos_matrix(const CrsMatrix &A, const GlobalNumbers &numbers, MPI_Comm comm)
+    HostMatrix trilinos_matrix(const CrsMatrix<double> &A, const GlobalNumbers &numbers, MPI_Comm comm)
     {
       IndexSet owned(numbers.n());
       owned.add_range(numbers.first, numbers.first + A.n_rows);
@@ -67,7 +67,7 @@ namespace leopard
       return matrix;
     }
 
-    class HostCoarseSolver : public CoarseSolver
+    class HostCoarseSolver : public CoarseSolver<double>
     {
     public:
       HostCoarseSolver(bool use_amg, const MultigridLevel &level, MemorySpace space_, MPI_Comm comm, const KrylovCoarseOptions &options_)
@@ -118,7 +118,7 @@ namespace leopard
     private:
       const KrylovCoarseOptions                          options;
       const MemorySpace                                  space;
-      const std::shared_ptr<const Communication>         communication;
+      const std::shared_ptr<const Communication<double>> communication;
       const GlobalNumbers                                numbers;
       HostMatrix                                         A;
       HostVector                                         b_vector, x_vector;
@@ -127,12 +127,12 @@ namespace leopard
       std::unique_ptr<TrilinosWrappers::PreconditionAMG> amg;
     };
 
-    class DeviceCoarseSolver : public CoarseSolver
+    class DeviceCoarseSolver : public CoarseSolver<double>
     {
     public:
       DeviceCoarseSolver(const MultigridLevel &level, const KrylovCoarseOptions &options_)
         : options(options_)
-        , communication(level.communication != nullptr ? level.communication : std::make_shared<const Communication>())
+        , communication(level.communication != nullptr ? level.communication : std::make_shared<const Communication<double>>())
         , A(level.matrix, *communication)
         , x_vector(level.matrix.n_rows, communication.get())
         , b_vector(level.matrix.n_rows, communication.get())
@@ -152,15 +152,15 @@ namespace leopard
       }
 
     private:
-      const KrylovCoarseOptions                  options;
-      const std::shared_ptr<const Communication> communication;
-      DeviceOperator                             A;
-      DeviceVector<double>                       x_vector, b_vector;
-      GrowingVectorMemory<DeviceVector<double>>  memory;
+      const KrylovCoarseOptions                          options;
+      const std::shared_ptr<const Communication<double>> communication;
+      DeviceOperator                                     A;
+      DeviceVector<double>                               x_vector, b_vector;
+      GrowingVectorMemory<DeviceVector<double>>          memory;
     };
   } // namespace
 
-  std::unique_ptr<CoarseSolver>
+  std::unique_ptr<CoarseSolver<double>>
   make_krylov_coarse_solver(const std::string &name, const MultigridLevel &level, Backend backend, MPI_Comm comm, const KrylovCoarseOptions &options)
   {
     if (name != "cg" && name != "amg")

@@ -24,6 +24,6 @@ namespace leopard
    * well, which throws ConvergenceFailure where the tolerance is missed.
    * @param name "cg" or "amg". @throws InvalidInput for another name.
    */
-  std::unique_ptr<CoarseSolver> make_krylov_coarse_solver(
+  std::unique_ptr<CoarseSolver<double>> make_krylov_coarse_solver(
     const std::string &name, const MultigridLevel &level, Backend backend, MPI_Comm comm, const KrylovCoarseOptions &options = {});
 } // namespace leopard

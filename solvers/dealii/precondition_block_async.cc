@@ -38,12 +38,12 @@ namespace leopard
         fail("the matrix has " + std::to_string(A.m()) + " rows and " + std::to_string(A.n()) + " columns", "a square matrix");
     }
 
-    CrsMatrix crs_matrix(const dealii::SparseMatrix<double> &A)
+    CrsMatrix<double> crs_matrix(const dealii::SparseMatrix<double> &A)
     {
       constexpr auto largest = static_cast<std::size_t>(std::numeric_limits<int>::max());
       if (A.m() > largest || A.n_nonzero_elements() > largest)
         fail("the matrix has " + std::to_string(A.n_nonzero_elements()) + " entries", "at most " + std::to_string(largest));
-      CrsMatrix result;
+      CrsMatrix<double> result;
       result.n_rows = result.n_columns = static_cast<int>(A.m());
       for (int i = 0; i < result.n_rows; ++i)
         {
@@ -58,10 +58,10 @@ namespace leopard
     }
 
     /** A without the zeros off its diagonal, and with a one on the diagonal of zero rows, which are returned. */
-    std::vector<int> make_relaxable(CrsMatrix &A)
+    std::vector<int> make_relaxable(CrsMatrix<double> &A)
     {
-      CrsMatrix        result;
-      std::vector<int> zero_rows;
+      CrsMatrix<double> result;
+      std::vector<int>  zero_rows;
       result.n_rows    = A.n_rows;
       result.n_columns = A.n_columns;
       for (int i = 0; i < A.n_rows; ++i)
@@ -86,7 +86,7 @@ namespace leopard
       return zero_rows;
     }
 
-    Partition make_partition(const CrsMatrix &A, const AdditionalData &options)
+    Partition make_partition(const CrsMatrix<double> &A, const AdditionalData &options)
     {
       if (options.block_shape == BlockShape::contiguous || A.n_rows <= options.block_size)
         return contiguous_partition(A.n_rows, options.block_size);
@@ -135,7 +135,7 @@ namespace leopard
   /** Arrays are in the order of the blocks. */
   struct PreconditionBlockAsync::Data
   {
-    Data(CrsMatrix A, const AdditionalData &additional_data)
+    Data(CrsMatrix<double> A, const AdditionalData &additional_data)
       : n_iterations(additional_data.n_iterations)
     {
       BlockAsyncOptions options = block_async_options(additional_data);
@@ -147,7 +147,7 @@ namespace leopard
       A.validate(); // before rows get other numbers
       Partition partition   = make_partition(A, additional_data);
       options.block_offsets = partition.block_offsets;
-      relaxation            = std::make_unique<BlockAsync>(permute(A, partition), options);
+      relaxation            = std::make_unique<BlockAsync<double>>(permute(A, partition), options);
       old_row               = std::move(partition.old_row);
       for (int i = 0; i < A.n_rows; ++i)
         if (std::binary_search(old_zero_rows.begin(), old_zero_rows.end(), old_row[i]))
@@ -163,15 +163,15 @@ namespace leopard
       n_global_rows = A.n_rows;
     }
 
-    const int                      n_iterations;
-    size_type                      n_global_rows;
-    std::unique_ptr<BlockAsync>    relaxation;
-    std::unique_ptr<Communication> communication = std::make_unique<Communication>();
-    bool                           is_fixed      = false;
-    std::vector<int>               old_row, zero_rows;
-    std::vector<double>            x, b; ///< x with ghosts
-    DeviceVector<double>           device_x, device_b;
-    std::optional<bool>            is_symmetric; ///< once it is known
+    const int                              n_iterations;
+    size_type                              n_global_rows;
+    std::unique_ptr<BlockAsync<double>>    relaxation;
+    std::unique_ptr<Communication<double>> communication = std::make_unique<Communication<double>>();
+    bool                                   is_fixed      = false;
+    std::vector<int>                       old_row, zero_rows;
+    std::vector<double>                    x, b; ///< x with ghosts
+    DeviceVector<double>                   device_x, device_b;
+    std::optional<bool>                    is_symmetric; ///< once it is known
   };
 
   PreconditionBlockAsync::AdditionalData::AdditionalData(const Fields &fields)

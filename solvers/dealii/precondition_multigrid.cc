@@ -20,7 +20,7 @@ namespace leopard
 
   struct PreconditionMultigrid::Data
   {
-    Data(Multigrid multigrid_, std::vector<int> position_, std::vector<int> isolated_, std::vector<double> inverse_diagonal_)
+    Data(Multigrid<double> multigrid_, std::vector<int> position_, std::vector<int> isolated_, std::vector<double> inverse_diagonal_)
       : multigrid(std::move(multigrid_))
       , position(std::move(position_))
       , isolated(std::move(isolated_))
@@ -89,7 +89,7 @@ namespace leopard
           x[isolated[i]] = inverse_diagonal[i] * b[isolated[i]];
     }
 
-    Multigrid           multigrid;
+    Multigrid<double>   multigrid;
     std::vector<int>    position; ///< of the multigrid's own unknowns among the user's; empty: the same
     std::vector<int>    isolated; ///< positions of those that are solved with the diagonal
     std::vector<double> inverse_diagonal;
@@ -129,24 +129,24 @@ namespace leopard
     }
   } // namespace
 
-  PreconditionMultigrid::PreconditionMultigrid(const MultigridHierarchy     &hierarchy,
-                                               const MultigridOptions       &options,
-                                               std::unique_ptr<CoarseSolver> coarse,
-                                               const Field                  &field)
-    : data(std::make_unique<Data>(Multigrid(hierarchy, options, std::move(coarse)),
+  PreconditionMultigrid::PreconditionMultigrid(const MultigridHierarchy             &hierarchy,
+                                               const MultigridOptions               &options,
+                                               std::unique_ptr<CoarseSolver<double>> coarse,
+                                               const Field                          &field)
+    : data(std::make_unique<Data>(Multigrid<double>(hierarchy, options, std::move(coarse)),
                                   positions(hierarchy.finest_matrix().n_rows, field),
                                   std::vector<int>(),
                                   std::vector<double>()))
   {
   }
 
-  PreconditionMultigrid::PreconditionMultigrid(const FoundStencil           &found,
-                                               const std::vector<double>    &diagonal,
-                                               int                           n_levels,
-                                               const MultigridOptions       &options,
-                                               std::unique_ptr<CoarseSolver> coarse,
-                                               const Field                  &field)
-    : data(std::make_unique<Data>(Multigrid(found.stencil, n_levels, options, std::move(coarse)),
+  PreconditionMultigrid::PreconditionMultigrid(const FoundStencil                   &found,
+                                               const std::vector<double>            &diagonal,
+                                               int                                   n_levels,
+                                               const MultigridOptions               &options,
+                                               std::unique_ptr<CoarseSolver<double>> coarse,
+                                               const Field                          &field)
+    : data(std::make_unique<Data>(Multigrid<double>(found.stencil, n_levels, options, std::move(coarse)),
                                   positions(found.rows, field),
                                   positions(found.isolated_rows, field),
                                   inverses(found.isolated_rows, diagonal)))
@@ -161,7 +161,7 @@ namespace leopard
     return data->multigrid.memory_space();
   }
 
-  Multigrid &PreconditionMultigrid::multigrid() const
+  Multigrid<double> &PreconditionMultigrid::multigrid() const
   {
     return data->multigrid;
   }

@@ -31,22 +31,22 @@ namespace leopard
   {
   public:
     /** Stored matrices, for example of make_multigrid_hierarchy(). @throws InvalidInput, DeviceError, as Multigrid. */
-    PreconditionMultigrid(const MultigridHierarchy     &hierarchy,
-                          const MultigridOptions       &options,
-                          std::unique_ptr<CoarseSolver> coarse = nullptr,
-                          const Field                  &field  = {});
+    PreconditionMultigrid(const MultigridHierarchy             &hierarchy,
+                          const MultigridOptions               &options,
+                          std::unique_ptr<CoarseSolver<double>> coarse = nullptr,
+                          const Field                          &field  = {});
 
     /**
      * The stencil form, for a matrix of one rank that is a stencil.
      * @param diagonal of the matrix, one a row: rows that are not of the stencil are solved with it alone.
      * @param n_levels 0: as many as are of use. @throws InvalidInput, DeviceError, as Multigrid.
      */
-    PreconditionMultigrid(const FoundStencil           &found,
-                          const std::vector<double>    &diagonal,
-                          int                           n_levels,
-                          const MultigridOptions       &options,
-                          std::unique_ptr<CoarseSolver> coarse = nullptr,
-                          const Field                  &field  = {});
+    PreconditionMultigrid(const FoundStencil                   &found,
+                          const std::vector<double>            &diagonal,
+                          int                                   n_levels,
+                          const MultigridOptions               &options,
+                          std::unique_ptr<CoarseSolver<double>> coarse = nullptr,
+                          const Field                          &field  = {});
     ~PreconditionMultigrid();
     PreconditionMultigrid(PreconditionMultigrid &&) noexcept;
 
@@ -57,8 +57,8 @@ namespace leopard
     /** Cycles from x until a criterion holds; x and b are a rank's own entries in memory_space(). */
     SolveResult solve(double *x, const double *b, const StoppingCriteria &criteria);
 
-    MemorySpace memory_space() const;
-    Multigrid  &multigrid() const;
+    MemorySpace        memory_space() const;
+    Multigrid<double> &multigrid() const;
 
   private:
     /** Between the user's own entries and the order that the multigrid has, x with ghosts. */

@@ -7,7 +7,7 @@
 
 namespace leopard
 {
-  PreconditionRelaxation::PreconditionRelaxation(Relaxation &relaxation_, int n_iterations_, const Communication &communication_)
+  PreconditionRelaxation::PreconditionRelaxation(Relaxation<double> &relaxation_, int n_iterations_, const Communication<double> &communication_)
     : relaxation(relaxation_)
     , n_iterations(n_iterations_)
     , communication(communication_)
@@ -40,7 +40,7 @@ namespace leopard
     device::copy_on_device(dst.data(), device_x.data(), dst.size() * sizeof(double));
   }
 
-  DeviceOperator::DeviceOperator(const CrsMatrix &A, const Communication &communication_)
+  DeviceOperator::DeviceOperator(const CrsMatrix<double> &A, const Communication<double> &communication_)
     : matrix(A)
     , communication(communication_)
   {

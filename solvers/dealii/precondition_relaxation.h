@@ -20,7 +20,7 @@ namespace leopard
   {
   public:
     /** Keeps references: both must outlive the preconditioner. @param n_iterations >= 1. */
-    PreconditionRelaxation(Relaxation &relaxation, int n_iterations, const Communication &communication);
+    PreconditionRelaxation(Relaxation<double> &relaxation, int n_iterations, const Communication<double> &communication);
     ~PreconditionRelaxation();
 
     void vmult(HostVector &dst, const HostVector &src) const;
@@ -29,9 +29,9 @@ namespace leopard
   private:
     void iterate_from_zero(double *x, const double *b) const;
 
-    Relaxation                  &relaxation;
+    Relaxation<double>          &relaxation;
     const int                    n_iterations;
-    const Communication         &communication;
+    const Communication<double> &communication;
     mutable std::vector<double>  host_x;   ///< own entries and ghosts
     mutable DeviceVector<double> device_x; ///< the same on the device
   };
@@ -41,14 +41,14 @@ namespace leopard
   {
   public:
     /** Uploads A. Keeps a reference to the communication. */
-    DeviceOperator(const CrsMatrix &A, const Communication &communication);
+    DeviceOperator(const CrsMatrix<double> &A, const Communication<double> &communication);
 
     void vmult(DeviceVector<double> &dst, const DeviceVector<double> &src) const;
     void update_values(const double *values);
 
   private:
-    device::DeviceMatrix         matrix;
-    const Communication         &communication;
+    device::DeviceMatrix<double> matrix;
+    const Communication<double> &communication;
     mutable DeviceVector<double> x_with_ghosts;
   };
 } // namespace leopard

@@ -48,9 +48,9 @@ namespace leopard
       }
     result.ghosts.compress();
 
-    CrsMatrix &matrix = result.matrix;
-    matrix.n_rows     = epetra.NumMyRows();
-    matrix.n_columns  = matrix.n_rows + static_cast<int>(result.ghosts.n_elements());
+    CrsMatrix<double> &matrix = result.matrix;
+    matrix.n_rows             = epetra.NumMyRows();
+    matrix.n_columns          = matrix.n_rows + static_cast<int>(result.ghosts.n_elements());
 
     std::vector<int> local_column(columns.NumMyElements());
     for (int c = 0; c < columns.NumMyElements(); ++c)

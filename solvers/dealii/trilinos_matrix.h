@@ -18,9 +18,9 @@ namespace leopard
    */
   struct LocalMatrix
   {
-    CrsMatrix        matrix;
-    dealii::IndexSet owned;  ///< the rank's rows, contiguous
-    dealii::IndexSet ghosts; ///< columns that other ranks own
+    CrsMatrix<double> matrix;
+    dealii::IndexSet  owned;  ///< the rank's rows, contiguous
+    dealii::IndexSet  ghosts; ///< columns that other ranks own
   };
 
   /**

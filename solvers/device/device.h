@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "../base/number_types.h"
+
 #include <cstddef>
 #include <functional>
 #include <memory>
@@ -59,13 +61,17 @@ namespace leopard::device
    * to[to_indices[i]] = from[from_indices[i]], or += with add; no index twice in to_indices; null: i itself. All in
    * device memory.
    */
-  void copy_entries(double *to, const int *to_indices, const double *from, const int *from_indices, int n, bool add);
+  template <typename Number>
+  void copy_entries(Number *to, const int *to_indices, const Number *from, const int *from_indices, int n, bool add);
 
-  double dot(const double *x, const double *y, std::size_t n);      ///< sum of x_i y_i; waits for it
-  void   axpy(double *y, double a, const double *x, std::size_t n); ///< y += a x
+  template <typename Number>
+  double dot(const Number *x, const Number *y, std::size_t n); ///< sum of x_i y_i; waits for it
+  template <typename Number>
+  void axpy(Number *y, Number a, const Number *x, std::size_t n); ///< y += a x
 
   /** packed[i] = x[indices[i]], all in device memory. For the exchange of ghost values. */
-  void gather(double *packed, const double *x, const int *indices, int n);
+  template <typename Number>
+  void gather(Number *packed, const Number *x, const int *indices, int n);
 
   /** A sequence of device work that is recorded once and then costs one launch (a CUDA graph). */
   class Graph

@@ -15,20 +15,22 @@ namespace leopard::device
       return (n + threads_per_block - 1) / threads_per_block;
     }
 
-    __global__ void gather_kernel(double *packed, const double *x, const int *indices, int n)
+    template <typename Number>
+    __global__ void gather_kernel(Number *packed, const Number *x, const int *indices, int n)
     {
       const int i = blockIdx.x * blockDim.x + threadIdx.x;
       if (i < n)
         packed[i] = x[indices[i]];
     }
 
-    __global__ void copy_entries_kernel(double *to, const int *to_indices, const double *from, const int *from_indices, int n, bool add)
+    template <typename Number>
+    __global__ void copy_entries_kernel(Number *to, const int *to_indices, const Number *from, const int *from_indices, int n, bool add)
     {
       const int i = blockIdx.x * blockDim.x + threadIdx.x;
       if (i >= n)
         return;
-      const double value  = from[from_indices != nullptr ? from_indices[i] : i];
-      double      &target = to[to_indices != nullptr ? to_indices[i] : i];
+      const Number value  = from[from_indices != nullptr ? from_indices[i] : i];
+      Number      &target = to[to_indices != nullptr ? to_indices[i] : i];
       target              = add ? target + value : value;
     }
 
@@ -153,7 +155,8 @@ namespace leopard::device
     LEOPARD_CHECK(cudaMemsetAsync(destination, 0, n_bytes));
   }
 
-  void copy_entries(double *to, const int *to_indices, const double *from, const int *from_indices, int n, bool add)
+  template <typename Number>
+  void copy_entries(Number *to, const int *to_indices, const Number *from, const int *from_indices, int n, bool add)
   {
     if (n == 0)
       return;
@@ -161,11 +164,18 @@ namespace leopard::device
     LEOPARD_CHECK(cudaGetLastError());
   }
 
-  void gather(double *packed, const double *x, const int *indices, int n)
+  template <typename Number>
+  void gather(Number *packed, const Number *x, const int *indices, int n)
   {
     if (n == 0)
       return;
     gather_kernel<<<blocks_for(n), threads_per_block>>>(packed, x, indices, n);
     LEOPARD_CHECK(cudaGetLastError());
   }
+
+#define INSTANTIATE(Number)                                                                                                    \
+  template void copy_entries(Number *to, const int *to_indices, const Number *from, const int *from_indices, int n, bool add); \
+  template void gather(Number *packed, const Number *x, const int *indices, int n);
+  LEOPARD_FOR_EACH_NUMBER(INSTANTIATE)
+#undef INSTANTIATE
 } // namespace leopard::device

@@ -57,22 +57,34 @@ namespace leopard
     {
       no_cuda();
     }
-    void copy_entries(double * /*to*/, const int * /*to_indices*/, const double * /*from*/, const int * /*from_indices*/, int /*n*/, bool /*add*/)
+    template <typename Number>
+    void copy_entries(Number * /*to*/, const int * /*to_indices*/, const Number * /*from*/, const int * /*from_indices*/, int /*n*/, bool /*add*/)
     {
       no_cuda();
     }
-    double dot(const double * /*x*/, const double * /*y*/, std::size_t /*n*/)
+    template <typename Number>
+    double dot(const Number * /*x*/, const Number * /*y*/, std::size_t /*n*/)
     {
       no_cuda();
     }
-    void axpy(double * /*y*/, double /*a*/, const double * /*x*/, std::size_t /*n*/)
+    template <typename Number>
+    void axpy(Number * /*y*/, Number /*a*/, const Number * /*x*/, std::size_t /*n*/)
     {
       no_cuda();
     }
-    void gather(double * /*packed*/, const double * /*x*/, const int * /*indices*/, int /*n*/)
+    template <typename Number>
+    void gather(Number * /*packed*/, const Number * /*x*/, const int * /*indices*/, int /*n*/)
     {
       no_cuda();
     }
+
+#define INSTANTIATE(Number)                                                                                                      \
+  template void   copy_entries(Number *to, const int *to_indices, const Number *from, const int *from_indices, int n, bool add); \
+  template double dot(const Number *x, const Number *y, std::size_t n);                                                          \
+  template void   axpy(Number *y, Number a, const Number *x, std::size_t n);                                                     \
+  template void   gather(Number *packed, const Number *x, const int *indices, int n);
+    LEOPARD_FOR_EACH_NUMBER(INSTANTIATE)
+#undef INSTANTIATE
 
     struct Graph::Data
     {

@@ -113,15 +113,17 @@ namespace leopard
     }
   } // namespace
 
-  double device::dot(const double *x, const double *y, std::size_t n)
+  template <typename Number>
+  double device::dot(const Number *x, const Number *y, std::size_t n)
   {
-    double result = 0.;
+    Number result = 0;
     if (n > 0)
       LEOPARD_CHECK(leopard::dot(handle(), static_cast<std::int64_t>(n), x, y, &result));
     return result;
   }
 
-  void device::axpy(double *y, double a, const double *x, std::size_t n)
+  template <typename Number>
+  void device::axpy(Number *y, Number a, const Number *x, std::size_t n)
   {
     if (n > 0)
       LEOPARD_CHECK(leopard::axpy(handle(), static_cast<std::int64_t>(n), a, x, y));
@@ -290,6 +292,12 @@ namespace leopard
     scale_kernel<<<blocks_for(n), threads_per_block>>>(values, factors.values, n);
     LEOPARD_CHECK(cudaGetLastError());
   }
+
+#define INSTANTIATE(Number)                                                     \
+  template double device::dot(const Number *x, const Number *y, std::size_t n); \
+  template void   device::axpy(Number *y, Number a, const Number *x, std::size_t n);
+  LEOPARD_FOR_EACH_NUMBER(INSTANTIATE)
+#undef INSTANTIATE
 
   template class DeviceVector<double>;
   template class DeviceVector<float>;

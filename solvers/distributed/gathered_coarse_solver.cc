@@ -25,14 +25,14 @@ namespace leopard
     }
 
     /** The rows of all ranks. */
-    CrsMatrix gather(const CrsMatrix &A, const GlobalNumbers &numbers, MPI_Comm comm)
+    CrsMatrix<double> gather(const CrsMatrix<double> &A, const GlobalNumbers &numbers, MPI_Comm comm)
     {
       std::vector<int> lengths, columns;
       for (int i = 0; i < A.n_rows; ++i)
         lengths.push_back(A.row_offsets[i + 1] - A.row_offsets[i]);
       for (const int column : A.columns)
         columns.push_back(numbers.of_column[column]);
-      CrsMatrix whole;
+      CrsMatrix<double> whole;
       whole.n_rows = whole.n_columns = numbers.n();
       for (const int length : all_gather(lengths, MPI_INT, comm))
         whole.row_offsets.push_back(whole.row_offsets.back() + length);
@@ -52,8 +52,8 @@ namespace leopard
     , x_whole(numbers.n())
     , x_own(level.matrix.n_columns)
   {
-    const CrsMatrix whole = gather(level.matrix, numbers, comm);
-    solver                = make_coarse_solver(whole, constants_in_null_space(whole, Communication()).has_value(), options);
+    const CrsMatrix<double> whole = gather(level.matrix, numbers, comm);
+    solver                        = make_coarse_solver<double>(whole, constants_in_null_space(whole, Communication<double>()).has_value(), options);
     if (on_device)
       {
         device_b.reinit(b_whole.size());

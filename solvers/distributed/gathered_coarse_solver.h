@@ -15,7 +15,7 @@ namespace leopard
    * of its matrix, gathers the right-hand side in each solve, and solves all of it. The level is small, and this spares
    * a second exchange.
    */
-  class GatheredCoarseSolver : public CoarseSolver
+  class GatheredCoarseSolver : public CoarseSolver<double>
   {
   public:
     /** Collective. @throws InvalidInput if the level is too large for the solver, DeviceError. */
@@ -26,12 +26,12 @@ namespace leopard
     bool        is_fixed_linear_map() const override { return solver->is_fixed_linear_map(); }
 
   private:
-    const MPI_Comm                comm;
-    const int                     n;
-    const bool                    on_device;
-    const GlobalNumbers           numbers;
-    std::unique_ptr<CoarseSolver> solver;
-    std::vector<double>           b_own, b_whole, x_whole, x_own; ///< x_own with ghosts
-    DeviceVector<double>          device_b, device_x;
+    const MPI_Comm                        comm;
+    const int                             n;
+    const bool                            on_device;
+    const GlobalNumbers                   numbers;
+    std::unique_ptr<CoarseSolver<double>> solver;
+    std::vector<double>                   b_own, b_whole, x_whole, x_own; ///< x_own with ghosts
+    DeviceVector<double>                  device_b, device_x;
   };
 } // namespace leopard

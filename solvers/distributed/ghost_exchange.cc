@@ -51,7 +51,7 @@ namespace leopard
   {
   }
 
-  std::unique_ptr<const Communication> GhostExchange::reordered(const std::vector<int> &old_row) const
+  std::unique_ptr<const Communication<double>> GhostExchange::reordered(const std::vector<int> &old_row) const
   {
     return std::make_unique<GhostExchange>(*this, old_row);
   }
@@ -62,7 +62,7 @@ namespace leopard
       exchange->update(x, space);
   }
 
-  class GhostExchange::Loose : public LooseExchange
+  class GhostExchange::Loose : public LooseExchange<double>
   {
   public:
     explicit Loose(const GhostExchange &ghosts)
@@ -76,7 +76,7 @@ namespace leopard
     const std::unique_ptr<MpiExchange> exchange;
   };
 
-  std::unique_ptr<LooseExchange> GhostExchange::loose() const
+  std::unique_ptr<LooseExchange<double>> GhostExchange::loose() const
   {
     return std::make_unique<Loose>(*this);
   }

@@ -17,7 +17,7 @@ namespace leopard
    * entries first and then one entry for each element of `ghosts`, in its order, in host or device memory; from
    * the device only the values that travel are copied to the host.
    */
-  class GhostExchange : public Communication
+  class GhostExchange : public Communication<double>
   {
   public:
     /**
@@ -31,13 +31,13 @@ namespace leopard
 
     void update_ghosts(double *x, MemorySpace space) const override;
     /** An MpiExchange of its own communicator, which may outlive this object. */
-    std::unique_ptr<LooseExchange> loose() const override;
-    double                         sum(double value) const override;
-    double                         max(double value) const override;
-    bool                           is_distributed() const override;
-    bool                           has_ghosts() const override;
+    std::unique_ptr<LooseExchange<double>> loose() const override;
+    double                                 sum(double value) const override;
+    double                                 max(double value) const override;
+    bool                                   is_distributed() const override;
+    bool                                   has_ghosts() const override;
 
-    std::unique_ptr<const Communication> reordered(const std::vector<int> &old_row) const override;
+    std::unique_ptr<const Communication<double>> reordered(const std::vector<int> &old_row) const override;
 
   private:
     class Loose;

@@ -3,7 +3,7 @@
 
 namespace leopard
 {
-  GlobalNumbers::GlobalNumbers(const CrsMatrix &A, const Communication *communication, MPI_Comm comm)
+  GlobalNumbers::GlobalNumbers(const CrsMatrix<double> &A, const Communication<double> *communication, MPI_Comm comm)
     : offsets(1, 0)
   {
     int n_ranks = 1, rank = 0;

@@ -14,7 +14,7 @@ namespace leopard
   struct GlobalNumbers
   {
     /** Collective. @param communication of A's ghosts; null: A has none. */
-    GlobalNumbers(const CrsMatrix &A, const Communication *communication, MPI_Comm comm);
+    GlobalNumbers(const CrsMatrix<double> &A, const Communication<double> *communication, MPI_Comm comm);
 
     int n() const { return offsets.back(); } ///< of all ranks
 

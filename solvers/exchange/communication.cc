@@ -5,14 +5,20 @@
 
 namespace leopard
 {
-  std::unique_ptr<const Communication> Communication::reordered(const std::vector<int> & /*old_row*/) const
+  template <typename Number>
+  std::unique_ptr<const Communication<Number>> Communication<Number>::reordered(const std::vector<int> & /*old_row*/) const
   {
     throw InvalidInput(
       "an exchange of ghosts cannot serve vectors in another order\n  expected: Communication::reordered(), or blocks of contiguous rows");
   }
 
-  std::unique_ptr<LooseExchange> Communication::loose() const
+  template <typename Number>
+  std::unique_ptr<LooseExchange<Number>> Communication<Number>::loose() const
   {
     throw InvalidInput("an exchange of ghosts cannot do without waiting\n  expected: Communication::loose(), or to wait for ghosts");
   }
+
+#define INSTANTIATE(Number) template class Communication<Number>;
+  LEOPARD_FOR_EACH_NUMBER(INSTANTIATE)
+#undef INSTANTIATE
 } // namespace leopard

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "../base/backend.h"
+#include "../base/number_types.h"
 #include "../base/rank_sums.h"
 
 #include <memory>
@@ -14,6 +15,7 @@ namespace leopard
    * made for visits, each of some calls of update_ghosts(); values of one visit are never taken in another one. Making
    * it and its destruction are collective, and so is begin() in that all ranks call it equally often.
    */
+  template <typename Number>
   class LooseExchange
   {
   public:
@@ -28,22 +30,23 @@ namespace leopard
      * the ghost entries of x (from entry n_rows on); where none have, they stay. Ranks may call it differently often.
      * Allocates nothing.
      */
-    virtual void update_ghosts(double *x, MemorySpace space) = 0;
+    virtual void update_ghosts(Number *x, MemorySpace space) = 0;
   };
 
   /**
    * What a distributed program adds to an iteration that only knows its own rows. The default is one process: nothing
    * to exchange, and a sum over ranks is the number itself. All functions are collective.
    */
+  template <typename Number>
   class Communication : public RankSums
   {
   public:
     /** Fetches the ghost entries (from entry n_rows on) of x from the ranks that own them. */
-    virtual void update_ghosts(double * /*x*/, MemorySpace /*space*/) const {}
+    virtual void update_ghosts(Number * /*x*/, MemorySpace /*space*/) const {}
     /**
      * An exchange of the same ghosts that does not wait; this object must outlive it. @throws InvalidInput by default.
      */
-    virtual std::unique_ptr<LooseExchange> loose() const;
+    virtual std::unique_ptr<LooseExchange<Number>> loose() const;
     /** Whether there are other ranks at all. */
     virtual bool is_distributed() const { return false; }
     /** Whether x has ghost entries anywhere, so that update_ghosts() must be called between global iterations. */
@@ -52,6 +55,6 @@ namespace leopard
      * The same for vectors whose own entries are in a new order: entry i is the old entry old_row[i] (see Partition).
      * @throws InvalidInput by default.
      */
-    virtual std::unique_ptr<const Communication> reordered(const std::vector<int> &old_row) const;
+    virtual std::unique_ptr<const Communication<Number>> reordered(const std::vector<int> &old_row) const;
   };
 } // namespace leopard

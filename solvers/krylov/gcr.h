@@ -153,9 +153,9 @@ namespace leopard
       long   i      = begin;
       for (; i + 3 < end; i += 4)
         for (int s = 0; s < 4; ++s)
-          sum[s] += static_cast<double>(a[i + s]) * b[i + s];
+          sum[s] += static_cast<double>(a[i + s]) * static_cast<double>(b[i + s]);
       for (; i < end; ++i)
-        sum[0] += static_cast<double>(a[i]) * b[i];
+        sum[0] += static_cast<double>(a[i]) * static_cast<double>(b[i]);
       return sum[0] + sum[1] + (sum[2] + sum[3]);
     }
 

@@ -14,7 +14,7 @@ namespace leopard
 {
   namespace
   {
-    std::vector<double> inverse_diagonal(const CrsMatrix &A)
+    std::vector<double> inverse_diagonal(const CrsMatrix<double> &A)
     {
       std::vector<double> inverse(A.n_rows);
       for (int i = 0; i < A.n_rows; ++i)
@@ -54,7 +54,7 @@ namespace leopard
       return estimate;
     }
 
-    void require_square(const CrsMatrix &A, const std::string &what)
+    void require_square(const CrsMatrix<double> &A, const std::string &what)
     {
       A.validate();
       if (A.n_rows == 0 || A.n_columns != A.n_rows)
@@ -69,7 +69,7 @@ namespace leopard
                            std::to_string(eigenvalues.largest) + "\n  expected: positive ones, of a symmetric positive definite matrix");
     }
 
-    double entry(const CrsMatrix &A, int i, int j)
+    double entry(const CrsMatrix<double> &A, int i, int j)
     {
       for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
         if (A.columns[p] == j)
@@ -78,7 +78,7 @@ namespace leopard
     }
 
     /** Whether I - D^-1 A has no negative entry, so that it is its own absolute value. */
-    bool is_nonnegative_iteration(const CrsMatrix &A)
+    bool is_nonnegative_iteration(const CrsMatrix<double> &A)
     {
       for (int i = 0; i < A.n_rows; ++i)
         for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
@@ -88,7 +88,7 @@ namespace leopard
     }
   } // namespace
 
-  double estimate_spectral_radius_abs(const CrsMatrix &A, int max_iterations, double tolerance)
+  double estimate_spectral_radius_abs(const CrsMatrix<double> &A, int max_iterations, double tolerance)
   {
     const std::vector<double> inverse = inverse_diagonal(A);
     std::vector<double>       image(A.n_rows);
@@ -106,7 +106,7 @@ namespace leopard
     return power_iteration(std::vector<double>(A.n_rows, 1.), step, max_iterations, tolerance) - 1.;
   }
 
-  double estimate_spectral_radius(const CrsMatrix &A, int max_iterations, double tolerance)
+  double estimate_spectral_radius(const CrsMatrix<double> &A, int max_iterations, double tolerance)
   {
     const std::vector<double> inverse = inverse_diagonal(A);
     std::vector<double>       image(A.n_rows);
@@ -132,7 +132,7 @@ namespace leopard
     return std::sqrt(power_iteration(v, step, max_iterations, tolerance));
   }
 
-  ExtremeEigenvalues extreme_eigenvalues(const CrsMatrix &A, double tolerance)
+  ExtremeEigenvalues extreme_eigenvalues(const CrsMatrix<double> &A, double tolerance)
   {
     require_square(A, "extreme eigenvalues");
     if (const int row = spectrum::row_without_positive_diagonal(A); row >= 0)
@@ -146,7 +146,7 @@ namespace leopard
     return spectrum::extreme(A, tolerance, INFINITY);
   }
 
-  Theta theta(const CrsMatrix &A, const Blocks &blocks)
+  Theta theta(const CrsMatrix<double> &A, const Blocks &blocks)
   {
     A.validate();
     if (blocks.n_rows() != A.n_rows)
@@ -182,7 +182,7 @@ namespace leopard
     return result;
   }
 
-  MatrixAnalysis spectrum::analyze_within(const CrsMatrix &A, const Blocks &blocks, double max_seconds)
+  MatrixAnalysis spectrum::analyze_within(const CrsMatrix<double> &A, const Blocks &blocks, double max_seconds)
   {
     constexpr double tolerance = 1e-4;
     MatrixAnalysis   result;
@@ -206,7 +206,7 @@ namespace leopard
     return result;
   }
 
-  MatrixAnalysis analyze(const CrsMatrix &A, const Blocks &blocks)
+  MatrixAnalysis analyze(const CrsMatrix<double> &A, const Blocks &blocks)
   {
     require_square(A, "analysis of a matrix");
     return spectrum::analyze_within(A, blocks, INFINITY);

@@ -8,6 +8,7 @@
 
 namespace leopard
 {
+  template <typename Number>
   struct CrsMatrix;
 
   /**
@@ -16,13 +17,13 @@ namespace leopard
    * both signs. Ghost columns are left out: for a rank's part of a matrix the result is a lower bound.
    * @param tolerance relative change of the estimate at which to stop.
    */
-  double estimate_spectral_radius_abs(const CrsMatrix &A, int max_iterations = 2000, double tolerance = 1e-7);
+  double estimate_spectral_radius_abs(const CrsMatrix<double> &A, int max_iterations = 2000, double tolerance = 1e-7);
 
   /**
    * rho(I - D^-1 A), which below 1 makes Jacobi converge: power iteration with B^2, since B may have eigenvalues of
    * both signs.
    */
-  double estimate_spectral_radius(const CrsMatrix &A, int max_iterations = 2000, double tolerance = 1e-7);
+  double estimate_spectral_radius(const CrsMatrix<double> &A, int max_iterations = 2000, double tolerance = 1e-7);
 
   /**
    * Smallest and largest eigenvalue of D^-1 A, dimensionless. For a symmetric A with positive diagonal they are those
@@ -40,7 +41,7 @@ namespace leopard
    * not positive, saying which.
    * @throws ConvergenceFailure.
    */
-  ExtremeEigenvalues extreme_eigenvalues(const CrsMatrix &A, double tolerance = 1e-6);
+  ExtremeEigenvalues extreme_eigenvalues(const CrsMatrix<double> &A, double tolerance = 1e-6);
 
   /**
    * Diagonal and blocks against what lies outside the blocks (dimensionless; infinite where there is nothing outside).
@@ -57,7 +58,7 @@ namespace leopard
     std::vector<double> block_ratios;               ///< and of each block
   };
 
-  Theta theta(const CrsMatrix &A, const Blocks &blocks);
+  Theta theta(const CrsMatrix<double> &A, const Blocks &blocks);
 
   /** What an analysis finds out about a matrix and relaxation. */
   struct MatrixAnalysis
@@ -83,7 +84,7 @@ namespace leopard
    * rho(B) and rho(|B|) to about 1e-4: by Lanczos where A is symmetric, by Arnoldi (Spectra) where not. @throws
    * InvalidInput, ConvergenceFailure.
    */
-  MatrixAnalysis analyze(const CrsMatrix &A, const Blocks &blocks);
+  MatrixAnalysis analyze(const CrsMatrix<double> &A, const Blocks &blocks);
 
   /**
    * rho(|I - omega D^-1 A|) = |1 - omega| + omega rho(|B|), dimensionless: below 1 every asynchronous schedule with

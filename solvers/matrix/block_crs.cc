@@ -9,7 +9,8 @@
 
 namespace leopard
 {
-  BlockCrs::BlockCrs(const CrsMatrix &A, const Blocks &blocks_)
+  template <typename Number>
+  BlockCrs<Number>::BlockCrs(const CrsMatrix<Number> &A, const Blocks &blocks_)
     : n_rows(A.n_rows)
     , n_columns(A.n_columns)
     , blocks(blocks_)
@@ -69,7 +70,8 @@ namespace leopard
     throw InvalidInput("an entry of row " + std::to_string(row) + " is " + std::to_string(value) + "\n  expected: finite numbers");
   }
 
-  void BlockCrs::check_values(const double *new_values) const
+  template <typename Number>
+  void BlockCrs<Number>::check_values(const Number *new_values) const
   {
     for (int block = 0; block < n_blocks(); ++block)
       for (int l = first_local[block]; l < first_local[block + 1]; ++l)
@@ -83,14 +85,16 @@ namespace leopard
         }
   }
 
-  void BlockCrs::update_diagonal(const double *new_values)
+  template <typename Number>
+  void BlockCrs<Number>::update_diagonal(const Number *new_values)
   {
     check_values(new_values);
     for (std::size_t l = 0; l < diagonal.size(); ++l)
       diagonal[l] = new_values[diagonal_source[l]];
   }
 
-  void BlockCrs::update_values(const double *new_values)
+  template <typename Number>
+  void BlockCrs<Number>::update_values(const Number *new_values)
   {
     update_diagonal(new_values);
     for (std::size_t p = 0; p < inner.values.size(); ++p)
@@ -99,16 +103,21 @@ namespace leopard
       outer.values[p] = new_values[outer.source[p]];
   }
 
-  void BlockCrs::compute_weights(double omega, bool l1_weights, std::vector<double> &weights) const
+  template <typename Number>
+  void BlockCrs<Number>::compute_weights(double omega, bool l1_weights, std::vector<Number> &weights) const
   {
     weights.resize(diagonal.size());
     for (std::size_t l = 0; l < diagonal.size(); ++l)
       {
-        double sum = 0.;
+        Number sum = 0;
         if (l1_weights)
           for (int p = outer.offsets[l]; p < outer.offsets[l + 1]; ++p)
             sum += std::abs(outer.values[p]);
-        weights[l] = omega / (diagonal[l] + std::copysign(sum, diagonal[l]));
+        weights[l] = static_cast<Number>(omega) / (diagonal[l] + std::copysign(sum, diagonal[l]));
       }
   }
+
+#define INSTANTIATE(Number) template struct BlockCrs<Number>;
+  LEOPARD_FOR_EACH_NUMBER(INSTANTIATE)
+#undef INSTANTIATE
 } // namespace leopard

@@ -28,6 +28,7 @@ namespace leopard
    * first_local[J] <= l < first_local[J+1], of which the first is row blocks.begin[J]. Without overlap they are the
    * matrix' rows.
    */
+  template <typename Number>
   struct BlockCrs
   {
     /** One of the two parts: local row l holds the entries offsets[l] <= p < offsets[l+1]. */
@@ -36,7 +37,7 @@ namespace leopard
     {
       std::vector<int>    offsets = {0};
       std::vector<Index>  columns;
-      std::vector<double> values;
+      std::vector<Number> values;
       std::vector<int>    source; ///< which entry of the CrsMatrix a value comes from
     };
 
@@ -44,22 +45,22 @@ namespace leopard
      * Splits A, which must be valid. @throws InvalidInput if a block has more than 65536 rows or the blocks do not
      * cover the matrix.
      */
-    BlockCrs(const CrsMatrix &A, const Blocks &blocks);
+    BlockCrs(const CrsMatrix<Number> &A, const Blocks &blocks);
 
     /**
      * New values in the order of the CrsMatrix. @throws InvalidInput if one is not finite, or zero on the diagonal;
      * then nothing has changed.
      */
-    void update_values(const double *new_values);
+    void update_values(const Number *new_values);
 
     /** The same, of which the diagonal alone is taken; all are checked. */
-    void update_diagonal(const double *new_values);
+    void update_diagonal(const Number *new_values);
 
     /**
      * weights[l] = omega / d_l for each local row l, where d_l = a_ll, or with l1 weights a_ll + sign(a_ll) times the
      * sum of the |a_lj| outside the diagonal block (thesis, section 4.10.2.3). Allocates only if the length changes.
      */
-    void compute_weights(double omega, bool l1_weights, std::vector<double> &weights) const;
+    void compute_weights(double omega, bool l1_weights, std::vector<Number> &weights) const;
 
     int n_blocks() const { return blocks.n_blocks(); }
     int n_local_rows() const { return first_local.back(); }
@@ -67,12 +68,12 @@ namespace leopard
     int                 n_rows, n_columns;
     Blocks              blocks;
     std::vector<int>    first_local = {0}; ///< n_blocks + 1
-    std::vector<double> diagonal;          ///< one a local row
+    std::vector<Number> diagonal;          ///< one a local row
     std::vector<int>    diagonal_source;
     Part<std::uint16_t> inner; ///< within the diagonal blocks, without the diagonal
     Part<int>           outer; ///< everything else
 
   private:
-    void check_values(const double *new_values) const;
+    void check_values(const Number *new_values) const;
   };
 } // namespace leopard

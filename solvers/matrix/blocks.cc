@@ -28,7 +28,8 @@ namespace leopard
     };
 
     /** The graph of A + A^T without loops and without ghosts. */
-    Graph symmetric_graph(const CrsMatrix &A)
+    template <typename Number>
+    Graph symmetric_graph(const CrsMatrix<Number> &A)
     {
       std::vector<std::vector<int>> adjacent(A.n_rows);
       for (int i = 0; i < A.n_rows; ++i)
@@ -301,7 +302,8 @@ namespace leopard
                       : bisected<3>(coordinates, block_size, n_threads);
   }
 
-  Partition metis_partition(const CrsMatrix &A, int block_size)
+  template <typename Number>
+  Partition metis_partition(const CrsMatrix<Number> &A, int block_size)
   {
     require_block_size(block_size);
     Graph graph = symmetric_graph(A);
@@ -342,7 +344,8 @@ namespace leopard
       }
   }
 
-  Partition rcm_partition(const CrsMatrix &A, int block_size)
+  template <typename Number>
+  Partition rcm_partition(const CrsMatrix<Number> &A, int block_size)
   {
     require_block_size(block_size);
     const Graph      graph  = symmetric_graph(A);
@@ -381,7 +384,8 @@ namespace leopard
     return result;
   }
 
-  CrsMatrix permute(const CrsMatrix &A, const Partition &partition)
+  template <typename Number>
+  CrsMatrix<Number> permute(const CrsMatrix<Number> &A, const Partition &partition)
   {
     require_length(partition.old_row, A.n_rows, "rows");
     return permute(A, partition.old_row, partition.old_row);
@@ -390,11 +394,12 @@ namespace leopard
   namespace
   {
     /** Sorts a row's entries by column; rows are short and often nearly sorted. */
-    void sort_entries(int *columns, double *values, int n)
+    template <typename Number>
+    void sort_entries(int *columns, Number *values, int n)
     {
       if (n > 64)
         {
-          std::vector<std::pair<int, double>> entries(n);
+          std::vector<std::pair<int, Number>> entries(n);
           for (int e = 0; e < n; ++e)
             entries[e] = {columns[e], values[e]};
           std::sort(entries.begin(), entries.end());
@@ -405,7 +410,7 @@ namespace leopard
       for (int e = 1; e < n; ++e)
         {
           const int    column = columns[e];
-          const double value  = values[e];
+          const Number value  = values[e];
           int          to     = e;
           for (; to > 0 && columns[to - 1] > column; --to)
             {
@@ -418,7 +423,8 @@ namespace leopard
     }
   } // namespace
 
-  CrsMatrix permute(const CrsMatrix &A, const std::vector<int> &old_row, const std::vector<int> &old_column, int n_threads)
+  template <typename Number>
+  CrsMatrix<Number> permute(const CrsMatrix<Number> &A, const std::vector<int> &old_row, const std::vector<int> &old_column, int n_threads)
   {
     if (!old_row.empty())
       require_length(old_row, A.n_rows, "rows");
@@ -432,8 +438,8 @@ namespace leopard
     std::iota(new_column.begin(), new_column.end(), 0);
     for (std::size_t j = 0; j < old_column.size(); ++j)
       new_column[old_column[j]] = static_cast<int>(j);
-    const auto old = [&](long i) { return old_row.empty() ? static_cast<int>(i) : old_row[i]; };
-    CrsMatrix  result;
+    const auto        old = [&](long i) { return old_row.empty() ? static_cast<int>(i) : old_row[i]; };
+    CrsMatrix<Number> result;
     result.n_rows    = A.n_rows;
     result.n_columns = A.n_columns;
     result.row_offsets.resize(static_cast<std::size_t>(A.n_rows) + 1);
@@ -456,23 +462,36 @@ namespace leopard
     return result;
   }
 
-  std::vector<double> permute(const std::vector<double> &v, const Partition &partition)
+  template <typename Number>
+  std::vector<Number> permute(const std::vector<Number> &v, const Partition &partition)
   {
     require_length(partition.old_row, v.size(), "rows");
     require_permutation(partition.old_row, "row");
-    std::vector<double> result(v.size());
+    std::vector<Number> result(v.size());
     for (std::size_t i = 0; i < v.size(); ++i)
       result[i] = v[partition.old_row[i]];
     return result;
   }
 
-  std::vector<double> permute_back(const std::vector<double> &new_v, const Partition &partition)
+  template <typename Number>
+  std::vector<Number> permute_back(const std::vector<Number> &new_v, const Partition &partition)
   {
     require_length(partition.old_row, new_v.size(), "rows");
     require_permutation(partition.old_row, "row");
-    std::vector<double> result(new_v.size());
+    std::vector<Number> result(new_v.size());
     for (std::size_t i = 0; i < new_v.size(); ++i)
       result[partition.old_row[i]] = new_v[i];
     return result;
   }
+
+#define INSTANTIATE(Number)                                                                                          \
+  template Partition         metis_partition(const CrsMatrix<Number> &A, int block_size);                            \
+  template Partition         rcm_partition(const CrsMatrix<Number> &A, int block_size);                              \
+  template CrsMatrix<Number> permute(const CrsMatrix<Number> &A, const Partition &partition);                        \
+  template CrsMatrix<Number> permute(                                                                                \
+    const CrsMatrix<Number> &A, const std::vector<int> &old_row, const std::vector<int> &old_column, int n_threads); \
+  template std::vector<Number> permute(const std::vector<Number> &v, const Partition &partition);                    \
+  template std::vector<Number> permute_back(const std::vector<Number> &new_v, const Partition &partition);
+  LEOPARD_FOR_EACH_NUMBER(INSTANTIATE)
+#undef INSTANTIATE
 } // namespace leopard

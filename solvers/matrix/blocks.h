@@ -73,25 +73,31 @@ namespace leopard
   Partition coordinate_partition(const std::vector<double> &coordinates, int dim, int block_size, int n_threads = 1);
 
   /** METIS k-way partition of the graph of A + A^T into parts of at most block_size rows. @throws InvalidInput. */
-  Partition metis_partition(const CrsMatrix &A, int block_size);
+  template <typename Number>
+  Partition metis_partition(const CrsMatrix<Number> &A, int block_size);
 
   /** Reverse Cuthill-McKee order of the graph of A + A^T (small bandwidth), then blocks of block_size rows. */
-  Partition rcm_partition(const CrsMatrix &A, int block_size);
+  template <typename Number>
+  Partition rcm_partition(const CrsMatrix<Number> &A, int block_size);
 
   // permute() and permute_back() throw InvalidInput for an order that is not one: of another length, or with a row that
   // is missing.
 
   /** Rows and own columns in the new order, P A P^T; ghost columns stay. Entries of a row sorted by column. */
-  CrsMatrix permute(const CrsMatrix &A, const Partition &partition);
+  template <typename Number>
+  CrsMatrix<Number> permute(const CrsMatrix<Number> &A, const Partition &partition);
 
   /**
    * The same with an order each for rows and columns of a matrix of any shape; an empty order leaves them as they are.
    */
-  CrsMatrix permute(const CrsMatrix &A, const std::vector<int> &old_row, const std::vector<int> &old_column, int n_threads = 1);
+  template <typename Number>
+  CrsMatrix<Number> permute(const CrsMatrix<Number> &A, const std::vector<int> &old_row, const std::vector<int> &old_column, int n_threads = 1);
 
   /** new_v[i] = v[old_row[i]]. */
-  std::vector<double> permute(const std::vector<double> &v, const Partition &partition);
+  template <typename Number>
+  std::vector<Number> permute(const std::vector<Number> &v, const Partition &partition);
 
   /** The inverse: v[old_row[i]] = new_v[i]. */
-  std::vector<double> permute_back(const std::vector<double> &new_v, const Partition &partition);
+  template <typename Number>
+  std::vector<Number> permute_back(const std::vector<Number> &new_v, const Partition &partition);
 } // namespace leopard

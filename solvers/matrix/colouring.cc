@@ -16,7 +16,8 @@ namespace leopard
     {
       std::vector<int> offsets, rows;
 
-      explicit EarlierRows(const CrsMatrix &A)
+      template <typename Number>
+      explicit EarlierRows(const CrsMatrix<Number> &A)
         : offsets(static_cast<std::size_t>(A.n_rows) + 1, 0)
       {
         for (int j = 0; j < A.n_rows; ++j)
@@ -50,7 +51,8 @@ namespace leopard
     return result;
   }
 
-  Colouring greedy_colouring(const CrsMatrix &A)
+  template <typename Number>
+  Colouring greedy_colouring(const CrsMatrix<Number> &A)
   {
     const EarlierRows earlier(A);
     std::vector<int>  colour(A.n_rows), size;
@@ -81,4 +83,8 @@ namespace leopard
       result.rows[next[colour[i]]++] = i;
     return result;
   }
+
+#define INSTANTIATE(Number) template Colouring greedy_colouring(const CrsMatrix<Number> &A);
+  LEOPARD_FOR_EACH_NUMBER(INSTANTIATE)
+#undef INSTANTIATE
 } // namespace leopard

@@ -30,5 +30,6 @@ namespace leopard
    * O(entries). Source: Saad, Iterative Methods for Sparse Linear Systems, 2003, algorithm 3.6 and section 12.4.
    * @param A a matrix that validate() accepts.
    */
-  Colouring greedy_colouring(const CrsMatrix &A);
+  template <typename Number>
+  Colouring greedy_colouring(const CrsMatrix<Number> &A);
 } // namespace leopard

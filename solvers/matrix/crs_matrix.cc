@@ -17,7 +17,8 @@ namespace leopard
       throw InvalidInput("sparse matrix: " + what + "\n  expected: " + expected);
     }
 
-    void check_arrays(const CrsMatrix &A)
+    template <typename Number>
+    void check_arrays(const CrsMatrix<Number> &A)
     {
       if (A.n_rows < 0 || A.n_columns < A.n_rows)
         fail("it has " + std::to_string(A.n_rows) + " rows and " + std::to_string(A.n_columns) + " columns",
@@ -48,12 +49,14 @@ namespace leopard
     return static_cast<int>(count);
   }
 
-  int CrsMatrix::n_entries() const
+  template <typename Number>
+  int CrsMatrix<Number>::n_entries() const
   {
     return checked_count(static_cast<double>(values.size()), "entries in a sparse matrix");
   }
 
-  void CrsMatrix::validate() const
+  template <typename Number>
+  void CrsMatrix<Number>::validate() const
   {
     check_arrays(*this);
     const auto       row_text = [](int i) { return "row " + std::to_string(i); };
@@ -78,7 +81,7 @@ namespace leopard
             if (column == i)
               {
                 diagonal_found = true;
-                if (values[p] == 0.)
+                if (values[p] == Number(0))
                   fail("the diagonal entry of " + row_text(i) + " is zero", "a nonzero diagonal; relaxation divides by it");
               }
           }
@@ -87,16 +90,17 @@ namespace leopard
       }
   }
 
-  CrsMatrix without_zeros(const CrsMatrix &A)
+  template <typename Number>
+  CrsMatrix<Number> without_zeros(const CrsMatrix<Number> &A)
   {
-    CrsMatrix result;
+    CrsMatrix<Number> result;
     result.n_rows    = A.n_rows;
     result.n_columns = A.n_columns;
     result.row_offsets.reserve(A.row_offsets.size());
     for (int i = 0; i < A.n_rows; ++i)
       {
         for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
-          if (A.columns[p] == i || A.values[p] != 0.)
+          if (A.columns[p] == i || A.values[p] != Number(0))
             {
               result.columns.push_back(A.columns[p]);
               result.values.push_back(A.values[p]);
@@ -106,9 +110,10 @@ namespace leopard
     return result;
   }
 
-  CrsMatrix transpose(const CrsMatrix &A)
+  template <typename Number>
+  CrsMatrix<Number> transpose(const CrsMatrix<Number> &A)
   {
-    CrsMatrix result;
+    CrsMatrix<Number> result;
     result.n_rows    = A.n_columns;
     result.n_columns = A.n_rows;
     result.row_offsets.assign(static_cast<std::size_t>(A.n_columns) + 1, 0);
@@ -129,27 +134,38 @@ namespace leopard
     return result;
   }
 
-  void multiply(const CrsMatrix &A, const double *x, double *y)
+  template <typename Number>
+  void multiply(const CrsMatrix<Number> &A, const Number *x, Number *y)
   {
     for (int i = 0; i < A.n_rows; ++i)
       {
-        double sum = 0.;
+        Number sum = 0;
         for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
           sum += A.values[p] * x[A.columns[p]];
         y[i] = sum;
       }
   }
 
-  double residual_norm(const CrsMatrix &A, const double *x, const double *b)
+  template <typename Number>
+  double residual_norm(const CrsMatrix<Number> &A, const Number *x, const Number *b)
   {
     SafeNorm norm;
     for (int i = 0; i < A.n_rows; ++i)
       {
-        double r = b[i];
+        Number r = b[i];
         for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
           r -= A.values[p] * x[A.columns[p]];
         norm.add(r);
       }
     return norm.value();
   }
+
+#define INSTANTIATE(Number)                                                                    \
+  template struct CrsMatrix<Number>;                                                           \
+  template CrsMatrix<Number> without_zeros(const CrsMatrix<Number> &A);                        \
+  template CrsMatrix<Number> transpose(const CrsMatrix<Number> &A);                            \
+  template void              multiply(const CrsMatrix<Number> &A, const Number *x, Number *y); \
+  template double            residual_norm(const CrsMatrix<Number> &A, const Number *x, const Number *b);
+  LEOPARD_FOR_EACH_NUMBER(INSTANTIATE)
+#undef INSTANTIATE
 } // namespace leopard

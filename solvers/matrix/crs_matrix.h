@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "../base/number_types.h"
+
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace leopard
@@ -14,13 +17,14 @@ namespace leopard
    * columns 0 .. n_rows-1 are the rank's own unknowns and n_rows .. n_columns-1 are *ghosts*, whose values
    * other ranks own and no relaxation changes. Indices are 32 bits wide; at most 2^31 - 1 entries.
    */
+  template <typename Number>
   struct CrsMatrix
   {
     int                 n_rows      = 0;
     int                 n_columns   = 0;
     std::vector<int>    row_offsets = {0}; ///< n_rows + 1 entries, not decreasing
     std::vector<int>    columns;           ///< one an entry, any order within a row, no column twice
-    std::vector<double> values;            ///< one an entry
+    std::vector<Number> values;            ///< one an entry
 
     /** Number of stored entries. @throws InvalidInput for more than 2^31 - 1. */
     int n_entries() const;
@@ -40,15 +44,26 @@ namespace leopard
    */
   int checked_count(double count, const std::string &of_what);
 
+  /** The same matrix in another number type, each value rounded. */
+  template <typename Number>
+  CrsMatrix<Number> rounded_to(CrsMatrix<double> A)
+  {
+    return {A.n_rows, A.n_columns, std::move(A.row_offsets), std::move(A.columns), rounded_to<Number>(std::move(A.values))};
+  }
+
   /** A without the zeros that are stored off its diagonal. */
-  CrsMatrix without_zeros(const CrsMatrix &A);
+  template <typename Number>
+  CrsMatrix<Number> without_zeros(const CrsMatrix<Number> &A);
 
   /** A^T, rows sorted by column. A may be rectangular (interpolation between grids), as for multiply(). */
-  CrsMatrix transpose(const CrsMatrix &A);
+  template <typename Number>
+  CrsMatrix<Number> transpose(const CrsMatrix<Number> &A);
 
   /** y = A x on the host, in sequence. @param x n_columns values, @param y n_rows values. */
-  void multiply(const CrsMatrix &A, const double *x, double *y);
+  template <typename Number>
+  void multiply(const CrsMatrix<Number> &A, const Number *x, Number *y);
 
   /** ||b - A x||_2 on the host, in sequence, own rows only. @param x n_columns values, @param b n_rows values. */
-  double residual_norm(const CrsMatrix &A, const double *x, const double *b);
+  template <typename Number>
+  double residual_norm(const CrsMatrix<Number> &A, const Number *x, const Number *b);
 } // namespace leopard

@@ -9,16 +9,17 @@
 namespace leopard::device
 {
   /** A CRS matrix of any shape on the device, multiplied by cuSPARSE. */
+  template <typename Number>
   class DeviceMatrix
   {
   public:
-    explicit DeviceMatrix(const CrsMatrix &A);
+    explicit DeviceMatrix(const CrsMatrix<Number> &A);
     ~DeviceMatrix();
     /** y = A x. @param y n_rows, x n_columns values, device memory. */
-    void multiply(double *y, const double *x) const { multiply(y, 1., x, 0.); }
+    void multiply(Number *y, const Number *x) const { multiply(y, Number(1), x, Number(0)); }
     /** y <- alpha A x + beta y; with beta = 0 y is not read. Allocates nothing. */
-    void multiply(double *y, double alpha, const double *x, double beta) const;
-    void update_values(const double *values); ///< host memory, order of the CrsMatrix
+    void multiply(Number *y, Number alpha, const Number *x, Number beta) const;
+    void update_values(const Number *values); ///< host memory, order of the CrsMatrix
     int  n_rows() const;
     int  n_columns() const;
 
@@ -28,14 +29,15 @@ namespace leopard::device
   };
 
   /** A dense n x n matrix on the device with y = A x by cuBLAS. */
+  template <typename Number>
   class DenseMatrix
   {
   public:
     /** @param values n * n numbers, row after row, host memory. @throws DeviceError. */
-    DenseMatrix(const std::vector<double> &values, int n);
+    DenseMatrix(const std::vector<Number> &values, int n);
     ~DenseMatrix();
-    void update_values(const std::vector<double> &values); ///< host memory
-    void multiply(double *y, const double *x) const;
+    void update_values(const std::vector<Number> &values); ///< host memory
+    void multiply(Number *y, const Number *x) const;
 
   private:
     struct Data;

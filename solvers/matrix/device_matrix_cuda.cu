@@ -3,19 +3,29 @@
 #include "../device/device_array.h"
 #include "device_matrix.h"
 
+#include <type_traits>
+
 namespace leopard::device
 {
-  struct DeviceMatrix::Data
+  namespace
+  {
+    /** As cuSPARSE calls it. */
+    template <typename Number>
+    constexpr cudaDataType data_type = std::is_same_v<Number, double> ? CUDA_R_64F : CUDA_R_32F;
+  } // namespace
+
+  template <typename Number>
+  struct DeviceMatrix<Number>::Data
   {
     int                  n_rows, n_columns;
     Array<int>           offsets, columns;
-    Array<double>        values;
+    Array<Number>        values;
     cusparseHandle_t     handle = nullptr;
     cusparseSpMatDescr_t matrix = nullptr;
     cusparseDnVecDescr_t x = nullptr, y = nullptr;
     Array<char>          buffer;
 
-    explicit Data(const CrsMatrix &A)
+    explicit Data(const CrsMatrix<Number> &A)
       : n_rows(A.n_rows)
       , n_columns(A.n_columns)
       , offsets(A.row_offsets)
@@ -36,18 +46,18 @@ namespace leopard::device
                                       CUSPARSE_INDEX_32I,
                                       CUSPARSE_INDEX_32I,
                                       CUSPARSE_INDEX_BASE_ZERO,
-                                      CUDA_R_64F));
+                                      data_type<Number>));
       // cuSPARSE wants vectors with the descriptor; the real ones come with each product
-      const Array<double> some_x(n_columns), some_y(n_rows);
-      LEOPARD_CHECK(cusparseCreateDnVec(&x, n_columns, some_x.data(), CUDA_R_64F));
-      LEOPARD_CHECK(cusparseCreateDnVec(&y, n_rows, some_y.data(), CUDA_R_64F));
-      const double one = 1., zero = 0.;
+      const Array<Number> some_x(n_columns), some_y(n_rows);
+      LEOPARD_CHECK(cusparseCreateDnVec(&x, n_columns, some_x.data(), data_type<Number>));
+      LEOPARD_CHECK(cusparseCreateDnVec(&y, n_rows, some_y.data(), data_type<Number>));
+      const Number one = 1, zero = 0;
       std::size_t  n_bytes = 0;
       LEOPARD_CHECK(cusparseSpMV_bufferSize(
-        handle, CUSPARSE_OPERATION_NON_TRANSPOSE, &one, matrix, x, &zero, y, CUDA_R_64F, CUSPARSE_SPMV_ALG_DEFAULT, &n_bytes));
+        handle, CUSPARSE_OPERATION_NON_TRANSPOSE, &one, matrix, x, &zero, y, data_type<Number>, CUSPARSE_SPMV_ALG_DEFAULT, &n_bytes));
       buffer = Array<char>(n_bytes);
       LEOPARD_CHECK(cusparseSpMV_preprocess(
-        handle, CUSPARSE_OPERATION_NON_TRANSPOSE, &one, matrix, x, &zero, y, CUDA_R_64F, CUSPARSE_SPMV_ALG_DEFAULT, buffer.data()));
+        handle, CUSPARSE_OPERATION_NON_TRANSPOSE, &one, matrix, x, &zero, y, data_type<Number>, CUSPARSE_SPMV_ALG_DEFAULT, buffer.data()));
     }
 
     ~Data()
@@ -63,26 +73,29 @@ namespace leopard::device
     }
   };
 
-  DeviceMatrix::DeviceMatrix(const CrsMatrix &A)
+  template <typename Number>
+  DeviceMatrix<Number>::DeviceMatrix(const CrsMatrix<Number> &A)
     : data(std::make_unique<Data>(A))
   {
   }
 
-  DeviceMatrix::~DeviceMatrix() = default;
+  template <typename Number>
+  DeviceMatrix<Number>::~DeviceMatrix() = default;
 
-  void DeviceMatrix::multiply(double *y, double alpha, const double *x, double beta) const
+  template <typename Number>
+  void DeviceMatrix<Number>::multiply(Number *y, Number alpha, const Number *x, Number beta) const
   {
-    if (data->n_rows == 0 || (data->matrix == nullptr && beta == 1.))
+    if (data->n_rows == 0 || (data->matrix == nullptr && beta == Number(1)))
       return;
     if (data->matrix == nullptr) // no entries
       {
-        if (beta == 0.)
-          set_zero(y, data->n_rows * sizeof(double));
+        if (beta == Number(0))
+          set_zero(y, data->n_rows * sizeof(Number));
         else
-          axpy(y, beta - 1., y, data->n_rows);
+          axpy(y, beta - Number(1), y, data->n_rows);
         return;
       }
-    LEOPARD_CHECK(cusparseDnVecSetValues(data->x, const_cast<double *>(x)));
+    LEOPARD_CHECK(cusparseDnVecSetValues(data->x, const_cast<Number *>(x)));
     LEOPARD_CHECK(cusparseDnVecSetValues(data->y, y));
     LEOPARD_CHECK(cusparseSpMV(data->handle,
                                CUSPARSE_OPERATION_NON_TRANSPOSE,
@@ -91,35 +104,39 @@ namespace leopard::device
                                data->x,
                                &beta,
                                data->y,
-                               CUDA_R_64F,
+                               data_type<Number>,
                                CUSPARSE_SPMV_ALG_DEFAULT,
                                data->buffer.data()));
   }
 
-  void DeviceMatrix::update_values(const double *values)
+  template <typename Number>
+  void DeviceMatrix<Number>::update_values(const Number *values)
   {
     if (data->values.size() > 0)
-      copy_to_device(data->values.data(), values, data->values.size() * sizeof(double));
+      copy_to_device(data->values.data(), values, data->values.size() * sizeof(Number));
   }
 
-  int DeviceMatrix::n_rows() const
+  template <typename Number>
+  int DeviceMatrix<Number>::n_rows() const
   {
     return data->n_rows;
   }
 
-  int DeviceMatrix::n_columns() const
+  template <typename Number>
+  int DeviceMatrix<Number>::n_columns() const
   {
     return data->n_columns;
   }
 
-  struct DenseMatrix::Data
+  template <typename Number>
+  struct DenseMatrix<Number>::Data
   {
     int            n;
-    Array<double>  values;
+    Array<Number>  values;
     Array<char>    workspace; ///< cuBLAS' own is not to be allocated while a graph is recorded
     cublasHandle_t handle = nullptr;
 
-    Data(const std::vector<double> &host, int n_)
+    Data(const std::vector<Number> &host, int n_)
       : n(n_)
       , values(host)
       , workspace(std::size_t(4) << 20)
@@ -137,7 +154,8 @@ namespace leopard::device
     }
   };
 
-  DenseMatrix::DenseMatrix(const std::vector<double> &values, int n)
+  template <typename Number>
+  DenseMatrix<Number>::DenseMatrix(const std::vector<Number> &values, int n)
   {
     if (values.size() != static_cast<std::size_t>(n) * n)
       throw InvalidInput("a dense matrix of " + std::to_string(n) + " rows has " + std::to_string(values.size()) +
@@ -145,21 +163,37 @@ namespace leopard::device
     data = std::make_unique<Data>(values, n);
   }
 
-  DenseMatrix::~DenseMatrix() = default;
+  template <typename Number>
+  DenseMatrix<Number>::~DenseMatrix() = default;
 
-  void DenseMatrix::update_values(const std::vector<double> &values)
+  template <typename Number>
+  void DenseMatrix<Number>::update_values(const std::vector<Number> &values)
   {
     if (values.size() != data->values.size())
       throw InvalidInput("a dense matrix of " + std::to_string(data->n) + " rows gets " + std::to_string(values.size()) +
                          " new values\n  expected: as many as rows times rows");
     if (data->n > 0)
-      copy_to_device(data->values.data(), values.data(), values.size() * sizeof(double));
+      copy_to_device(data->values.data(), values.data(), values.size() * sizeof(Number));
   }
 
-  void DenseMatrix::multiply(double *y, const double *x) const
+  template <typename Number>
+  void DenseMatrix<Number>::multiply(Number *y, const Number *x) const
   {
-    const double one = 1., zero = 0.;
-    if (data->n > 0) // cuBLAS stores column after column: our rows are its columns
-      LEOPARD_CHECK(cublasDgemv(data->handle, CUBLAS_OP_T, data->n, data->n, &one, data->values.data(), data->n, x, 1, &zero, y, 1));
+    const Number one = 1, zero = 0;
+    if (data->n == 0)
+      return;
+    const auto call = [&](auto gemv) { // cuBLAS stores column after column: our rows are its columns
+      LEOPARD_CHECK(gemv(data->handle, CUBLAS_OP_T, data->n, data->n, &one, data->values.data(), data->n, x, 1, &zero, y, 1));
+    };
+    if constexpr (std::is_same_v<Number, double>)
+      call(cublasDgemv);
+    else
+      call(cublasSgemv);
   }
+
+#define INSTANTIATE(Number)            \
+  template class DeviceMatrix<Number>; \
+  template class DenseMatrix<Number>;
+  LEOPARD_FOR_EACH_NUMBER(INSTANTIATE)
+#undef INSTANTIATE
 } // namespace leopard::device

@@ -4,45 +4,63 @@
 
 namespace leopard::device
 {
-  struct DeviceMatrix::Data
+  template <typename Number>
+  struct DeviceMatrix<Number>::Data
   {
   };
-  DeviceMatrix::DeviceMatrix(const CrsMatrix & /*A*/)
+  template <typename Number>
+  DeviceMatrix<Number>::DeviceMatrix(const CrsMatrix<Number> & /*A*/)
   {
     no_cuda();
   }
-  DeviceMatrix::~DeviceMatrix() = default;
-  void DeviceMatrix::multiply(double * /*y*/, double /*alpha*/, const double * /*x*/, double /*beta*/) const
+  template <typename Number>
+  DeviceMatrix<Number>::~DeviceMatrix() = default;
+  template <typename Number>
+  void DeviceMatrix<Number>::multiply(Number * /*y*/, Number /*alpha*/, const Number * /*x*/, Number /*beta*/) const
   {
     no_cuda();
   }
-  void DeviceMatrix::update_values(const double * /*values*/)
+  template <typename Number>
+  void DeviceMatrix<Number>::update_values(const Number * /*values*/)
   {
     no_cuda();
   }
-  int DeviceMatrix::n_rows() const
+  template <typename Number>
+  int DeviceMatrix<Number>::n_rows() const
   {
     return 0;
   }
-  int DeviceMatrix::n_columns() const
+  template <typename Number>
+  int DeviceMatrix<Number>::n_columns() const
   {
     return 0;
   }
 
-  struct DenseMatrix::Data
+  template <typename Number>
+  struct DenseMatrix<Number>::Data
   {
   };
-  DenseMatrix::DenseMatrix(const std::vector<double> & /*values*/, int /*n*/)
+  template <typename Number>
+  DenseMatrix<Number>::DenseMatrix(const std::vector<Number> & /*values*/, int /*n*/)
   {
     no_cuda();
   }
-  DenseMatrix::~DenseMatrix() = default;
-  void DenseMatrix::update_values(const std::vector<double> & /*values*/)
+  template <typename Number>
+  DenseMatrix<Number>::~DenseMatrix() = default;
+  template <typename Number>
+  void DenseMatrix<Number>::update_values(const std::vector<Number> & /*values*/)
   {
     no_cuda();
   }
-  void DenseMatrix::multiply(double * /*y*/, const double * /*x*/) const
+  template <typename Number>
+  void DenseMatrix<Number>::multiply(Number * /*y*/, const Number * /*x*/) const
   {
     no_cuda();
   }
+
+#define INSTANTIATE(Number)            \
+  template class DeviceMatrix<Number>; \
+  template class DenseMatrix<Number>;
+  LEOPARD_FOR_EACH_NUMBER(INSTANTIATE)
+#undef INSTANTIATE
 } // namespace leopard::device

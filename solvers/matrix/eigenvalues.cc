@@ -36,7 +36,7 @@ namespace leopard::spectrum
     public:
       using Scalar = double;
 
-      Product(const CrsMatrix &matrix_, double max_seconds_)
+      Product(const CrsMatrix<double> &matrix_, double max_seconds_)
         : matrix(matrix_)
         , max_seconds(max_seconds_)
         , start(std::chrono::steady_clock::now())
@@ -56,16 +56,16 @@ namespace leopard::spectrum
       }
 
     private:
-      const CrsMatrix                            &matrix;
+      const CrsMatrix<double>                    &matrix;
       const double                                max_seconds;
       const std::chrono::steady_clock::time_point start;
     };
 
     /** Entries value(row, column, a_ij) in the place of those of A; ghost columns are left out. */
     template <typename Value>
-    CrsMatrix transformed(const CrsMatrix &A, const Value &value)
+    CrsMatrix<double> transformed(const CrsMatrix<double> &A, const Value &value)
     {
-      CrsMatrix M;
+      CrsMatrix<double> M;
       M.n_rows = M.n_columns = A.n_rows;
       M.row_offsets.reserve(A.row_offsets.size());
       M.columns.reserve(A.columns.size());
@@ -83,7 +83,7 @@ namespace leopard::spectrum
       return M;
     }
 
-    std::vector<double> diagonal_of(const CrsMatrix &A)
+    std::vector<double> diagonal_of(const CrsMatrix<double> &A)
     {
       std::vector<double> diagonal(A.n_rows);
       for (int i = 0; i < A.n_rows; ++i)
@@ -93,7 +93,7 @@ namespace leopard::spectrum
       return diagonal;
     }
 
-    Eigen::MatrixXd dense(const CrsMatrix &M)
+    Eigen::MatrixXd dense(const CrsMatrix<double> &M)
     {
       Eigen::MatrixXd result = Eigen::MatrixXd::Zero(M.n_rows, M.n_rows);
       for (int i = 0; i < M.n_rows; ++i)
@@ -110,7 +110,7 @@ namespace leopard::spectrum
 
     /** Runs a solver of Spectra for so many eigenvalues and returns them. */
     template <typename Solver>
-    auto eigenvalues(const CrsMatrix &M, Spectra::SortRule rule, int n_eigenvalues, double tolerance, double max_seconds)
+    auto eigenvalues(const CrsMatrix<double> &M, Spectra::SortRule rule, int n_eigenvalues, double tolerance, double max_seconds)
     {
       Product product(M, max_seconds);
       try
@@ -134,13 +134,13 @@ namespace leopard::spectrum
                                " restarts\n  expected: a larger tolerance, or estimates by power iteration");
     }
 
-    double lanczos(const CrsMatrix &M, Spectra::SortRule rule, double tolerance, double max_seconds)
+    double lanczos(const CrsMatrix<double> &M, Spectra::SortRule rule, double tolerance, double max_seconds)
     {
       return eigenvalues<Spectra::SymEigsSolver<Product>>(M, rule, 1, tolerance, max_seconds)[0];
     }
 
     /** D^-1/2 A D^-1/2 + shift I. */
-    CrsMatrix symmetric_form(const CrsMatrix &A)
+    CrsMatrix<double> symmetric_form(const CrsMatrix<double> &A)
     {
       const std::vector<double> diagonal = diagonal_of(A);
       return transformed(A,
@@ -160,7 +160,7 @@ namespace leopard::spectrum
      * Whether the graph of the entries off the diagonal has no cycle: then I - D^-1 A is nilpotent and all its
      * eigenvalues are 0.
      */
-    bool is_triangular_in_some_order(const CrsMatrix &A)
+    bool is_triangular_in_some_order(const CrsMatrix<double> &A)
     {
       const auto counts = [&](int i, int p) { return A.columns[p] != i && A.columns[p] < A.n_rows && A.values[p] != 0.; };
 
@@ -183,7 +183,7 @@ namespace leopard::spectrum
     }
   } // namespace
 
-  Asymmetry find_asymmetry(const CrsMatrix &A)
+  Asymmetry find_asymmetry(const CrsMatrix<double> &A)
   {
     std::vector<int> offsets(A.n_rows + 1, 0);
     for (const int j : A.columns)
@@ -226,18 +226,18 @@ namespace leopard::spectrum
     return {};
   }
 
-  int row_without_positive_diagonal(const CrsMatrix &A)
+  int row_without_positive_diagonal(const CrsMatrix<double> &A)
   {
     const std::vector<double> diagonal = diagonal_of(A);
     const auto                found    = std::find_if(diagonal.begin(), diagonal.end(), [](double d) { return !(d > 0.); });
     return found == diagonal.end() ? -1 : static_cast<int>(found - diagonal.begin());
   }
 
-  ExtremeEigenvalues extreme(const CrsMatrix &A, double tolerance, double max_seconds)
+  ExtremeEigenvalues extreme(const CrsMatrix<double> &A, double tolerance, double max_seconds)
   {
     if (A.n_rows == 0)
       return {1., 1.};
-    const CrsMatrix M = symmetric_form(A);
+    const CrsMatrix<double> M = symmetric_form(A);
     if (A.n_rows <= n_dense)
       {
         const Eigen::VectorXd all = Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(dense(M), Eigen::EigenvaluesOnly).eigenvalues();
@@ -247,17 +247,17 @@ namespace leopard::spectrum
     return {smallest - shift, lanczos(M, Spectra::SortRule::LargestAlge, tolerance, max_seconds) - shift};
   }
 
-  ExtremeEigenvalues estimate_extreme(const CrsMatrix &A, double tolerance, double max_seconds)
+  ExtremeEigenvalues estimate_extreme(const CrsMatrix<double> &A, double tolerance, double max_seconds)
   {
     if (A.n_rows <= n_dense)
       return extreme(A, tolerance, max_seconds);
-    const auto          start    = std::chrono::steady_clock::now();
-    const auto          time_out = [&] { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() > max_seconds; };
-    const CrsMatrix     M        = symmetric_form(A);
-    Eigen::VectorXd     v = Eigen::VectorXd::Zero(A.n_rows), before = v, image = v;
-    std::vector<double> diagonal, beside;
-    ExtremeEigenvalues  result;
-    std::mt19937_64     random(1);
+    const auto              start    = std::chrono::steady_clock::now();
+    const auto              time_out = [&] { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() > max_seconds; };
+    const CrsMatrix<double> M        = symmetric_form(A);
+    Eigen::VectorXd         v = Eigen::VectorXd::Zero(A.n_rows), before = v, image = v;
+    std::vector<double>     diagonal, beside;
+    ExtremeEigenvalues      result;
+    std::mt19937_64         random(1);
     for (double &x : v)
       x = std::uniform_real_distribution<double>(-1., 1.)(random);
     v.normalize();
@@ -285,25 +285,25 @@ namespace leopard::spectrum
       }
   }
 
-  double radius(const CrsMatrix &A, double tolerance, double max_seconds)
+  double radius(const CrsMatrix<double> &A, double tolerance, double max_seconds)
   {
     if (is_triangular_in_some_order(A))
       return 0.;
     const std::vector<double> diagonal = diagonal_of(A);
-    const CrsMatrix           B        = transformed(A, [&](int i, int j, double value) { return i == j ? 0. : -value / diagonal[i]; });
+    const CrsMatrix<double>   B        = transformed(A, [&](int i, int j, double value) { return i == j ? 0. : -value / diagonal[i]; });
     if (A.n_rows <= n_dense)
       return Eigen::EigenSolver<Eigen::MatrixXd>(dense(B), false).eigenvalues().cwiseAbs().maxCoeff();
     // several, as the first to converge need not be the largest
     return eigenvalues<Spectra::GenEigsSolver<Product>>(B, Spectra::SortRule::LargestMagn, 6, tolerance, max_seconds).cwiseAbs().maxCoeff();
   }
 
-  double radius_abs(const CrsMatrix &A, bool symmetric, double tolerance, double max_seconds)
+  double radius_abs(const CrsMatrix<double> &A, bool symmetric, double tolerance, double max_seconds)
   {
     if (is_triangular_in_some_order(A))
       return 0.;
     // the similar matrix |D|^-1/2 |A - D| |D|^-1/2 is symmetric if A is
     const std::vector<double> diagonal = diagonal_of(A);
-    const CrsMatrix           M        = transformed(A, [&](int i, int j, double value) {
+    const CrsMatrix<double>   M        = transformed(A, [&](int i, int j, double value) {
       return i == j ? 0. : std::abs(value) / (std::sqrt(std::abs(diagonal[i])) * std::sqrt(std::abs(diagonal[j])));
     });
     if (A.n_rows <= n_dense)

@@ -19,30 +19,30 @@ namespace leopard::spectrum
   };
 
   /** The first entry with |a_ij - a_ji| > 1e-12 sqrt(|a_ii a_jj|); less is rounding of an assembly. */
-  Asymmetry find_asymmetry(const CrsMatrix &A);
+  Asymmetry find_asymmetry(const CrsMatrix<double> &A);
 
   /** The first row whose diagonal entry is not positive; -1: none. */
-  int row_without_positive_diagonal(const CrsMatrix &A);
+  int row_without_positive_diagonal(const CrsMatrix<double> &A);
 
   /**
    * Of D^-1/2 A D^-1/2 for symmetric A with positive diagonal; relative to them. Of lambda_1 < 1e-4 the error is up to
    * tolerance 1e-4.
    */
-  ExtremeEigenvalues extreme(const CrsMatrix &A, double tolerance, double max_seconds);
+  ExtremeEigenvalues extreme(const CrsMatrix<double> &A, double tolerance, double max_seconds);
 
   /**
    * The same roughly: the Lanczos method without restart and without orthogonalization, which costs little more than
    * the products, until the values change by less than tolerance or max_seconds have passed. They lie within the
    * spectrum, so lambda_1 is rather too large and lambda_n too small.
    */
-  ExtremeEigenvalues estimate_extreme(const CrsMatrix &A, double tolerance, double max_seconds);
+  ExtremeEigenvalues estimate_extreme(const CrsMatrix<double> &A, double tolerance, double max_seconds);
 
   /** rho(I - D^-1 A) of any matrix. */
-  double radius(const CrsMatrix &A, double tolerance, double max_seconds);
+  double radius(const CrsMatrix<double> &A, double tolerance, double max_seconds);
 
   /** rho(|I - D^-1 A|); in symmetric form if A is symmetric. */
-  double radius_abs(const CrsMatrix &A, bool symmetric, double tolerance, double max_seconds);
+  double radius_abs(const CrsMatrix<double> &A, bool symmetric, double tolerance, double max_seconds);
 
   /** analyze() with a limit of time. */
-  MatrixAnalysis analyze_within(const CrsMatrix &A, const Blocks &blocks, double max_seconds);
+  MatrixAnalysis analyze_within(const CrsMatrix<double> &A, const Blocks &blocks, double max_seconds);
 } // namespace leopard::spectrum

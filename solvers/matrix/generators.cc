@@ -14,13 +14,13 @@ namespace leopard
 {
   namespace
   {
-    void add_entry(CrsMatrix &A, int column, double value)
+    void add_entry(CrsMatrix<double> &A, int column, double value)
     {
       A.columns.push_back(column);
       A.values.push_back(value);
     }
 
-    void end_row(CrsMatrix &A)
+    void end_row(CrsMatrix<double> &A)
     {
       A.row_offsets.push_back(A.n_entries());
       ++A.n_rows;
@@ -28,7 +28,7 @@ namespace leopard
     }
   } // namespace
 
-  CrsMatrix seven_point_matrix(int n_x, int n_y, int n_z, double delta)
+  CrsMatrix<double> seven_point_matrix(int n_x, int n_y, int n_z, double delta)
   {
     const double n_nodes = static_cast<double>(n_x) * n_y * n_z;
     const auto   grid    = std::to_string(n_x) + " x " + std::to_string(n_y) + " x " + std::to_string(n_z) + " nodes";
@@ -37,9 +37,9 @@ namespace leopard
     checked_count(n_nodes, "rows for a grid of " + grid);
     checked_count(7. * n_nodes - 2. * (static_cast<double>(n_x) * n_y + static_cast<double>(n_y) * n_z + static_cast<double>(n_z) * n_x),
                   "entries for a grid of " + grid);
-    CrsMatrix  A;
-    const int  stride[3] = {1, n_x, n_x * n_y}, n[3] = {n_x, n_y, n_z};
-    const bool flat = n_z == 1;
+    CrsMatrix<double> A;
+    const int         stride[3] = {1, n_x, n_x * n_y}, n[3] = {n_x, n_y, n_z};
+    const bool        flat = n_z == 1;
     for (int z = 0; z < n_z; ++z)
       for (int y = 0; y < n_y; ++y)
         for (int x = 0; x < n_x; ++x)
@@ -57,12 +57,12 @@ namespace leopard
     return A;
   }
 
-  CrsMatrix five_point_matrix(int n_x, int n_y, double delta)
+  CrsMatrix<double> five_point_matrix(int n_x, int n_y, double delta)
   {
     return seven_point_matrix(n_x, n_y, 1, delta);
   }
 
-  CrsMatrix trefethen_matrix(int n)
+  CrsMatrix<double> trefethen_matrix(int n)
   {
     std::vector<int> primes;
     for (int candidate = 2; static_cast<int>(primes.size()) < n; ++candidate)
@@ -81,7 +81,7 @@ namespace leopard
         if (is_prime)
           primes.push_back(candidate);
       }
-    CrsMatrix A;
+    CrsMatrix<double> A;
     for (int i = 0; i < n; ++i)
       {
         std::map<int, double> row = {{i, static_cast<double>(primes[i])}};
@@ -96,12 +96,12 @@ namespace leopard
     return A;
   }
 
-  CrsMatrix random_dominant_matrix(int n, int entries_per_row, double dominance, std::uint64_t seed)
+  CrsMatrix<double> random_dominant_matrix(int n, int entries_per_row, double dominance, std::uint64_t seed)
   {
     std::mt19937_64                        random(seed);
     std::uniform_real_distribution<double> value(-1., 1.);
     std::uniform_int_distribution<int>     column(0, n - 1);
-    CrsMatrix                              A;
+    CrsMatrix<double>                      A;
     for (int i = 0; i < n; ++i)
       {
         std::map<int, double> row;

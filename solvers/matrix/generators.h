@@ -11,18 +11,18 @@ namespace leopard
    * The five-point stencil of -laplace u + delta u with zero boundary values, times h^2: diagonal 4 + delta, n_x n_y
    * rows, x fastest.
    */
-  CrsMatrix five_point_matrix(int n_x, int n_y, double delta);
+  CrsMatrix<double> five_point_matrix(int n_x, int n_y, double delta);
 
   /** The seven-point stencil likewise: diagonal 6 + delta. */
-  CrsMatrix seven_point_matrix(int n_x, int n_y, int n_z, double delta);
+  CrsMatrix<double> seven_point_matrix(int n_x, int n_y, int n_z, double delta);
 
   /** The first n primes on the diagonal, ones where |i - j| is a power of two (1 included). */
-  CrsMatrix trefethen_matrix(int n);
+  CrsMatrix<double> trefethen_matrix(int n);
 
   /**
    * A random nonsymmetric matrix with about entries_per_row off-diagonal entries of either sign a row, whose absolute
    * values sum up to dominance (in (0, 1)) times the diagonal: ||I - D^-1 A||_inf <= dominance. The same for the same
    * seed.
    */
-  CrsMatrix random_dominant_matrix(int n, int entries_per_row, double dominance, std::uint64_t seed);
+  CrsMatrix<double> random_dominant_matrix(int n, int entries_per_row, double dominance, std::uint64_t seed);
 } // namespace leopard

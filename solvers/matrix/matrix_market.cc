@@ -341,7 +341,7 @@ namespace leopard
     }
 
     /** Sorts each row by column. @return row and column of an entry that stands twice, if there is one. */
-    std::optional<std::pair<int, int>> sort_rows(CrsMatrix &A)
+    std::optional<std::pair<int, int>> sort_rows(CrsMatrix<double> &A)
     {
       std::vector<std::pair<int, double>> row;
       for (int i = 0; i < A.n_rows; ++i)
@@ -367,9 +367,9 @@ namespace leopard
      * Compressed rows by counting; the entries of a row are in the order of the file, a mirrored entry where its
      * original is.
      */
-    CrsMatrix to_rows(const std::vector<Entry> &entries, const Header &header)
+    CrsMatrix<double> to_rows(const std::vector<Entry> &entries, const Header &header)
     {
-      CrsMatrix A;
+      CrsMatrix<double> A;
       A.n_rows = A.n_columns = header.n_rows;
       A.row_offsets.assign(static_cast<std::size_t>(A.n_rows) + 1, 0);
       const auto is_mirrored = [&](const Entry &entry) { return header.is_symmetric && entry.row != entry.column; };
@@ -507,7 +507,7 @@ namespace leopard
     }
   } // namespace
 
-  CrsMatrix parse_matrix_market(const char *begin, const char *end, const std::string &name)
+  CrsMatrix<double> parse_matrix_market(const char *begin, const char *end, const std::string &name)
   {
     LineReader       reader(begin, end, name);
     const Header     header            = read_matrix_header(reader);
@@ -527,7 +527,7 @@ namespace leopard
                   "the matrix has " + std::to_string(header.n_entries + n_mirrored) + " entries in both triangles together",
                   "at most 2^31 - 1 entries");
       }
-    CrsMatrix A = to_rows(entries, header);
+    CrsMatrix<double> A = to_rows(entries, header);
     if (const auto twice = sort_rows(A))
       {
         auto [i, j] = *twice;
@@ -543,7 +543,7 @@ namespace leopard
     return A;
   }
 
-  CrsMatrix read_matrix_market(const std::string &path)
+  CrsMatrix<double> read_matrix_market(const std::string &path)
   {
     return read(path, [&](const char *begin, const char *end) { return parse_matrix_market(begin, end, path); });
   }

@@ -45,12 +45,12 @@ namespace leopard
    * rectangular), is malformed, is truncated, has an entry twice, a value that is not finite or out of double's range,
    * an entry above the diagonal although it is symmetric, or more than 2^31 - 1 entries after mirroring.
    */
-  CrsMatrix read_matrix_market(const std::string &path);
+  CrsMatrix<double> read_matrix_market(const std::string &path);
 
   /**
    * The same for a text in memory, not compressed, [begin, end). @param name stands in messages where the path would.
    */
-  CrsMatrix parse_matrix_market(const char *begin, const char *end, const std::string &name);
+  CrsMatrix<double> parse_matrix_market(const char *begin, const char *end, const std::string &name);
 
   /**
    * Reads a vector of n entries, such as a right-hand side: a general matrix of n rows and one column, real or integer,
@@ -68,7 +68,7 @@ namespace leopard
    * twice, a value that is not finite, or not symmetric although said to be.
    * @throws Error if the file cannot be written. PATH is what it was then, and PATH.tmp is removed.
    */
-  void write_matrix_market(const CrsMatrix &A, const std::string &path, bool symmetric = false);
+  void write_matrix_market(const CrsMatrix<double> &A, const std::string &path, bool symmetric = false);
 
   /**
    * Writes a vector likewise, in format array. @throws InvalidInput for a value that is not finite, Error if the file

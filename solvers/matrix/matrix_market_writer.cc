@@ -98,7 +98,7 @@ namespace leopard
     }
 
     /** Refuses what a reader would refuse. */
-    void check(const CrsMatrix &A, const std::string &path)
+    void check(const CrsMatrix<double> &A, const std::string &path)
     {
       if (A.n_rows < 0 || A.n_rows != A.n_columns)
         refuse(path,
@@ -126,9 +126,9 @@ namespace leopard
         }
     }
 
-    void check_symmetry(const CrsMatrix &A, const std::string &path)
+    void check_symmetry(const CrsMatrix<double> &A, const std::string &path)
     {
-      const CrsMatrix T = transpose(A), S = transpose(T); // S is A with sorted rows
+      const CrsMatrix<double> T = transpose(A), S = transpose(T); // S is A with sorted rows
       for (int i = 0; i < A.n_rows; ++i)
         for (int p = S.row_offsets[i], q = T.row_offsets[i]; p < S.row_offsets[i + 1] || q < T.row_offsets[i + 1]; ++p, ++q)
           {
@@ -140,7 +140,7 @@ namespace leopard
     }
   } // namespace
 
-  void write_matrix_market(const CrsMatrix &A, const std::string &path, bool symmetric)
+  void write_matrix_market(const CrsMatrix<double> &A, const std::string &path, bool symmetric)
   {
     check(A, path);
     if (symmetric)

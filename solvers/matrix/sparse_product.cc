@@ -8,15 +8,16 @@
 
 namespace leopard
 {
-  CrsMatrix product(const CrsMatrix &A, const CrsMatrix &B)
+  template <typename Number>
+  CrsMatrix<Number> product(const CrsMatrix<Number> &A, const CrsMatrix<Number> &B)
   {
     if (B.n_rows < A.n_columns)
       throw InvalidInput("product of sparse matrices: the first has " + std::to_string(A.n_columns) + " columns, the second " +
                          std::to_string(B.n_rows) + " rows\n  expected: as many rows as columns");
-    CrsMatrix result;
+    CrsMatrix<Number> result;
     result.n_rows    = A.n_rows;
     result.n_columns = B.n_columns;
-    std::vector<double> sum(B.n_columns, 0.);
+    std::vector<Number> sum(B.n_columns, Number(0));
     std::vector<int>    last_row(B.n_columns, -1), columns;
     for (int i = 0; i < A.n_rows; ++i)
       {
@@ -28,7 +29,7 @@ namespace leopard
               if (last_row[j] != i)
                 {
                   last_row[j] = i;
-                  sum[j]      = 0.;
+                  sum[j]      = 0;
                   columns.push_back(j);
                 }
               sum[j] += A.values[p] * B.values[q];
@@ -43,4 +44,8 @@ namespace leopard
       }
     return result;
   }
+
+#define INSTANTIATE(Number) template CrsMatrix<Number> product(const CrsMatrix<Number> &A, const CrsMatrix<Number> &B);
+  LEOPARD_FOR_EACH_NUMBER(INSTANTIATE)
+#undef INSTANTIATE
 } // namespace leopard

@@ -10,5 +10,6 @@ namespace leopard
    * sequence: a row's terms are added in the order of A's row. @throws InvalidInput for shapes that do not fit, and
    * more than 2^31 - 1 entries.
    */
-  CrsMatrix product(const CrsMatrix &A, const CrsMatrix &B);
+  template <typename Number>
+  CrsMatrix<Number> product(const CrsMatrix<Number> &A, const CrsMatrix<Number> &B);
 } // namespace leopard

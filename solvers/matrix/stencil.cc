@@ -11,16 +11,17 @@ namespace leopard
 {
   namespace
   {
-    Stencil grid(int n_x, int n_y, int n_z)
+    Stencil<double> grid(int n_x, int n_y, int n_z)
     {
-      Stencil stencil;
+      Stencil<double> stencil;
       stencil.n_x = n_x;
       stencil.n_y = n_y;
       stencil.n_z = n_z;
       return stencil;
     }
 
-    void check_grid(const Stencil &s, int fewest)
+    template <typename Number>
+    void check_grid(const Stencil<Number> &s, int fewest)
     {
       if (std::min({s.n_x, s.n_y, s.n_z}) < fewest || static_cast<double>(s.n_x) * s.n_y * s.n_z > 2147483647.)
         throw InvalidInput("stencil: a grid of " + std::to_string(s.n_x) + " x " + std::to_string(s.n_y) + " x " + std::to_string(s.n_z) +
@@ -28,53 +29,57 @@ namespace leopard
     }
   } // namespace
 
-  bool Stencil::is_star() const
+  template <typename Number>
+  bool Stencil<Number>::is_star() const
   {
     for (int dz = -1; dz <= 1; ++dz)
       for (int dy = -1; dy <= 1; ++dy)
         for (int dx = -1; dx <= 1; ++dx)
-          if (dx * dx + dy * dy + dz * dz > 1 && coefficient(dx, dy, dz) != 0. && (n_z > 1 || dz == 0))
+          if (dx * dx + dy * dy + dz * dz > 1 && coefficient(dx, dy, dz) != Number(0) && (n_z > 1 || dz == 0))
             return false;
     return true;
   }
 
-  int Stencil::n_rows() const
+  template <typename Number>
+  int Stencil<Number>::n_rows() const
   {
     check_grid(*this, 0);
     return n_x * n_y * n_z;
   }
 
-  void Stencil::validate() const
+  template <typename Number>
+  void Stencil<Number>::validate() const
   {
     check_grid(*this, 1);
-    for (const double c : coefficients)
+    for (const Number c : coefficients)
       if (!std::isfinite(c))
         throw InvalidInput("stencil: a coefficient is " + std::to_string(c) + "\n  expected: finite numbers");
-    if (diagonal.empty() && coefficient(0, 0, 0) == 0.)
+    if (diagonal.empty() && coefficient(0, 0, 0) == Number(0))
       throw InvalidInput("stencil: the central coefficient is zero\n  expected: a nonzero diagonal; relaxation divides by it");
     const std::size_t n_diagonal = static_cast<std::size_t>(n_rows()) + (ghost_above ? plane() : 0);
     if (!diagonal.empty() && diagonal.size() != n_diagonal)
       throw InvalidInput("stencil: " + std::to_string(diagonal.size()) + " diagonal entries\n  expected: none or one for each of the " +
                          std::to_string(n_diagonal) + (ghost_above ? " rows and nodes of the ghost plane above" : " rows"));
     for (std::size_t i = 0; i < diagonal.size(); ++i)
-      if (!(std::isfinite(diagonal[i]) && diagonal[i] != 0.))
+      if (!(std::isfinite(diagonal[i]) && diagonal[i] != Number(0)))
         throw InvalidInput("stencil: the diagonal entry of row " + std::to_string(i) + " is " + std::to_string(diagonal[i]) +
                            "\n  expected: a finite number that is not zero");
   }
 
-  CrsMatrix Stencil::to_crs() const
+  template <typename Number>
+  CrsMatrix<Number> Stencil<Number>::to_crs() const
   {
     if (is_slab())
       throw InvalidInput(
         "stencil: a slab of a larger grid is to be stored as a matrix\n  expected: methods that need no stored matrix (async, jacobi, "
         "damped-jacobi) on several ranks");
-    CrsMatrix A;
+    CrsMatrix<Number> A;
     A.n_rows = A.n_columns = n_rows();
     double n_entries       = 0.; // at most, as a diagonal may have zeros
     for (int dz = -1; dz <= 1; ++dz)
       for (int dy = -1; dy <= 1; ++dy)
         for (int dx = -1; dx <= 1; ++dx)
-          if (coefficient(dx, dy, dz) != 0. || (dx == 0 && dy == 0 && dz == 0 && !diagonal.empty()))
+          if (coefficient(dx, dy, dz) != Number(0) || (dx == 0 && dy == 0 && dz == 0 && !diagonal.empty()))
             n_entries += static_cast<double>(n_x - std::abs(dx)) * (n_y - std::abs(dy)) * (n_z - std::abs(dz));
     const std::size_t capacity = checked_count(n_entries, "entries in the matrix of a stencil");
     A.row_offsets.reserve(static_cast<std::size_t>(A.n_rows) + 1);
@@ -90,8 +95,8 @@ namespace leopard
                   {
                     const int    column = ((z + dz) * n_y + y + dy) * n_x + x + dx;
                     const bool   center = dx == 0 && dy == 0 && dz == 0;
-                    const double c      = center && !diagonal.empty() ? diagonal[column] : coefficient(dx, dy, dz);
-                    if (c == 0.)
+                    const Number c      = center && !diagonal.empty() ? diagonal[column] : coefficient(dx, dy, dz);
+                    if (c == Number(0))
                       continue;
                     A.columns.push_back(column);
                     A.values.push_back(c);
@@ -101,18 +106,18 @@ namespace leopard
     return A;
   }
 
-  Stencil five_point_stencil(int n_x, int n_y, double delta)
+  Stencil<double> five_point_stencil(int n_x, int n_y, double delta)
   {
-    Stencil stencil              = grid(n_x, n_y, 1);
+    Stencil<double> stencil      = grid(n_x, n_y, 1);
     stencil.coefficient(0, 0, 0) = 4. + delta;
     for (const int d : {-1, 1})
       stencil.coefficient(d, 0, 0) = stencil.coefficient(0, d, 0) = -1.;
     return stencil;
   }
 
-  Stencil nine_point_stencil(int n_x, int n_y, double delta)
+  Stencil<double> nine_point_stencil(int n_x, int n_y, double delta)
   {
-    Stencil stencil = grid(n_x, n_y, 1);
+    Stencil<double> stencil = grid(n_x, n_y, 1);
     for (int dy = -1; dy <= 1; ++dy)
       for (int dx = -1; dx <= 1; ++dx)
         stencil.coefficient(dx, dy, 0) = -1. / 3.;
@@ -120,18 +125,18 @@ namespace leopard
     return stencil;
   }
 
-  Stencil seven_point_stencil(int n_x, int n_y, int n_z, double delta)
+  Stencil<double> seven_point_stencil(int n_x, int n_y, int n_z, double delta)
   {
-    Stencil stencil              = grid(n_x, n_y, n_z);
+    Stencil<double> stencil      = grid(n_x, n_y, n_z);
     stencil.coefficient(0, 0, 0) = 6. + delta;
     for (const int d : {-1, 1})
       stencil.coefficient(d, 0, 0) = stencil.coefficient(0, d, 0) = stencil.coefficient(0, 0, d) = -1.;
     return stencil;
   }
 
-  Stencil twenty_seven_point_stencil(int n_x, int n_y, int n_z, double delta)
+  Stencil<double> twenty_seven_point_stencil(int n_x, int n_y, int n_z, double delta)
   {
-    Stencil stencil = grid(n_x, n_y, n_z);
+    Stencil<double> stencil = grid(n_x, n_y, n_z);
     for (int dz = -1; dz <= 1; ++dz)
       for (int dy = -1; dy <= 1; ++dy)
         for (int dx = -1; dx <= 1; ++dx)
@@ -141,4 +146,8 @@ namespace leopard
           }
     return stencil;
   }
+
+#define INSTANTIATE(Number) template struct Stencil<Number>;
+  LEOPARD_FOR_EACH_NUMBER(INSTANTIATE)
+#undef INSTANTIATE
 } // namespace leopard

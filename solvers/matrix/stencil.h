@@ -19,15 +19,16 @@ namespace leopard
    * where it goes on above, two right behind its last one, and b and the diagonal one. Ghost planes are read and never
    * written by relaxations.
    */
+  template <typename Number>
   struct Stencil
   {
     int                    n_x = 1, n_y = 1, n_z = 1;
-    std::array<double, 27> coefficients = {};                        ///< in the order of (dz, dy, dx), dx fastest
-    std::vector<double>    diagonal;                                 ///< empty, or one a row (and one for each node of the ghost plane above)
+    std::array<Number, 27> coefficients = {};                        ///< in the order of (dz, dy, dx), dx fastest
+    std::vector<Number>    diagonal;                                 ///< empty, or one a row (and one for each node of the ghost plane above)
     bool                   ghost_below = false, ghost_above = false; ///< whether the grid goes on below and above the last direction's planes
 
-    double &coefficient(int dx, int dy, int dz) { return coefficients[((dz + 1) * 3 + dy + 1) * 3 + dx + 1]; }
-    double  coefficient(int dx, int dy, int dz) const { return coefficients[((dz + 1) * 3 + dy + 1) * 3 + dx + 1]; }
+    Number &coefficient(int dx, int dy, int dz) { return coefficients[((dz + 1) * 3 + dy + 1) * 3 + dx + 1]; }
+    Number  coefficient(int dx, int dy, int dz) const { return coefficients[((dz + 1) * 3 + dy + 1) * 3 + dx + 1]; }
 
     /** n_x n_y n_z. @throws InvalidInput if these are more than 2^31 - 1. */
     int n_rows() const;
@@ -42,15 +43,31 @@ namespace leopard
      * The same matrix, stored. Coefficients that are zero are left out. @throws InvalidInput for a slab, whose columns
      * have no numbers of their own.
      */
-    CrsMatrix to_crs() const;
+    CrsMatrix<Number> to_crs() const;
   };
 
+  /** The same stencil in another number type, each value rounded. */
+  template <typename Number>
+  Stencil<Number> rounded_to(const Stencil<double> &stencil)
+  {
+    Stencil<Number> result;
+    result.n_x = stencil.n_x;
+    result.n_y = stencil.n_y;
+    result.n_z = stencil.n_z;
+    for (std::size_t i = 0; i < result.coefficients.size(); ++i)
+      result.coefficients[i] = static_cast<Number>(stencil.coefficients[i]);
+    result.diagonal    = rounded_to<Number>(stencil.diagonal);
+    result.ghost_below = stencil.ghost_below;
+    result.ghost_above = stencil.ghost_above;
+    return result;
+  }
+
   // -laplace u + delta u with zero boundary values, times h^2 (2D) or h^2 again in the finite difference 3D stencil:
-  Stencil five_point_stencil(int n_x, int n_y, double delta);           ///< finite differences: 4 + delta; -1
-  Stencil nine_point_stencil(int n_x, int n_y, double delta);           ///< bilinear elements: 8/3 + delta; -1/3
-  Stencil seven_point_stencil(int n_x, int n_y, int n_z, double delta); ///< finite differences: 6 + delta; -1
-  Stencil twenty_seven_point_stencil(int    n_x,
-                                     int    n_y,
-                                     int    n_z,
-                                     double delta); ///< trilinear elements times 1/h: 8/3 + delta; faces 0, edges -1/6, corners -1/12
+  Stencil<double> five_point_stencil(int n_x, int n_y, double delta);           ///< finite differences: 4 + delta; -1
+  Stencil<double> nine_point_stencil(int n_x, int n_y, double delta);           ///< bilinear elements: 8/3 + delta; -1/3
+  Stencil<double> seven_point_stencil(int n_x, int n_y, int n_z, double delta); ///< finite differences: 6 + delta; -1
+  Stencil<double> twenty_seven_point_stencil(int    n_x,
+                                             int    n_y,
+                                             int    n_z,
+                                             double delta); ///< trilinear elements times 1/h: 8/3 + delta; faces 0, edges -1/6, corners -1/12
 } // namespace leopard

@@ -24,7 +24,7 @@ namespace leopard
   {
     constexpr int none = -1;
 
-    std::vector<double> diagonal_of(const CrsMatrix &A)
+    std::vector<double> diagonal_of(const CrsMatrix<double> &A)
     {
       std::vector<double> result(A.n_rows, 0.);
       for (int i = 0; i < A.n_rows; ++i)
@@ -38,10 +38,10 @@ namespace leopard
      * The diagonal and the strong couplings, in A's order; weak ones are added to the diagonal. Without a diagonal
      * entry there is none.
      */
-    CrsMatrix strong_part(const CrsMatrix &A, double strength)
+    CrsMatrix<double> strong_part(const CrsMatrix<double> &A, double strength)
     {
       const std::vector<double> diagonal = diagonal_of(A);
-      CrsMatrix                 result;
+      CrsMatrix<double>         result;
       result.n_rows    = A.n_rows;
       result.n_columns = A.n_columns;
       result.row_offsets.reserve(A.n_rows + 1);
@@ -72,7 +72,7 @@ namespace leopard
     }
 
     /** Of D^-1 A, a little more than the power method says. */
-    double largest_eigenvalue(const CrsMatrix &A, const std::vector<double> &diagonal)
+    double largest_eigenvalue(const CrsMatrix<double> &A, const std::vector<double> &diagonal)
     {
       std::vector<double> v(A.n_rows), Av(A.n_rows);
       for (int i = 0; i < A.n_rows; ++i) // rough: all frequencies
@@ -95,7 +95,7 @@ namespace leopard
       return 1.1 * norm;
     }
 
-    Aggregates aggregates_of(const CrsMatrix &S)
+    Aggregates aggregates_of(const CrsMatrix<double> &S)
     {
       Aggregates        result;
       std::vector<int> &of_row = result.of_row;
@@ -138,22 +138,22 @@ namespace leopard
     }
   } // namespace
 
-  Aggregates aggregate(const CrsMatrix &A, double strength)
+  Aggregates aggregate(const CrsMatrix<double> &A, double strength)
   {
     return aggregates_of(strong_part(A, strength));
   }
 
-  CrsMatrix smoothed_prolongation(const CrsMatrix &A, const Aggregates &aggregates, double strength)
+  CrsMatrix<double> smoothed_prolongation(const CrsMatrix<double> &A, const Aggregates &aggregates, double strength)
   {
-    const CrsMatrix           S        = strong_part(A, strength);
+    const CrsMatrix<double>   S        = strong_part(A, strength);
     const std::vector<double> diagonal = diagonal_of(S);
     const std::vector<int>   &of_row   = aggregates.of_row;
     for (int i = 0; i < S.n_rows; ++i)
       if (of_row[i] != none && !(std::abs(diagonal[i]) > 0.))
         throw InvalidInput("aggregation: row " + std::to_string(i) + " has the diagonal entry " + std::to_string(diagonal[i]) +
                            " where weak couplings are added to it\n  expected: a number that is not zero");
-    const double factor = 4. / (3. * largest_eigenvalue(S, diagonal));
-    CrsMatrix    P;
+    const double      factor = 4. / (3. * largest_eigenvalue(S, diagonal));
+    CrsMatrix<double> P;
     P.n_rows    = S.n_rows;
     P.n_columns = aggregates.n;
     std::vector<std::pair<int, double>> row;
@@ -177,7 +177,7 @@ namespace leopard
     return P;
   }
 
-  MultigridHierarchy aggregation_hierarchy(const CrsMatrix &A, const AggregationOptions &options)
+  MultigridHierarchy aggregation_hierarchy(const CrsMatrix<double> &A, const AggregationOptions &options)
   {
     options.validate();
     A.validate();

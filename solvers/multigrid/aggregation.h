@@ -36,7 +36,7 @@ namespace leopard
    * is left of their neighbours. Rows without strong couplings, which a smoother solves by itself (such as identity
    * rows of a boundary), are in no aggregate. Vanek, Mandel, Brezina 1996, Algorithm 5.1.
    */
-  Aggregates aggregate(const CrsMatrix &A, double strength);
+  Aggregates aggregate(const CrsMatrix<double> &A, double strength);
 
   /**
    * P = (I - omega D^-1 A_s) P_0: P_0 is 1 where a row is in an aggregate, A_s are A's strong couplings, the weak ones
@@ -44,7 +44,7 @@ namespace leopard
    * sum to one. Rows in no aggregate stay zero.
    * @throws InvalidInput where a diagonal entry of A_s is zero or not there, in a row of an aggregate.
    */
-  CrsMatrix smoothed_prolongation(const CrsMatrix &A, const Aggregates &aggregates, double strength);
+  CrsMatrix<double> smoothed_prolongation(const CrsMatrix<double> &A, const Aggregates &aggregates, double strength);
 
   /**
    * Levels for any square matrix by smoothed aggregation (Vanek, Mandel, Brezina, Computing 56 (1996) 179): A_{l-1} =
@@ -52,5 +52,5 @@ namespace leopard
    * rows. One unknown a node; near the null space of A is the constant.
    * @throws InvalidInput for options or a matrix that are not valid, or one with ghosts.
    */
-  MultigridHierarchy aggregation_hierarchy(const CrsMatrix &A, const AggregationOptions &options = {});
+  MultigridHierarchy aggregation_hierarchy(const CrsMatrix<double> &A, const AggregationOptions &options = {});
 } // namespace leopard

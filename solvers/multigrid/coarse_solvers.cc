@@ -24,7 +24,7 @@ namespace leopard
     class Factors
     {
     public:
-      Factors(const CrsMatrix &A, bool singular)
+      Factors(const CrsMatrix<double> &A, bool singular)
         : n(A.n_rows)
       {
         if (singular)
@@ -53,7 +53,7 @@ namespace leopard
       }
 
     private:
-      void find_free_rows(const CrsMatrix &A)
+      void find_free_rows(const CrsMatrix<double> &A)
       {
         free = Eigen::VectorXd::Zero(n);
         for (int i = 0; i < n; ++i)
@@ -82,49 +82,60 @@ namespace leopard
       return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
     }
 
-    class DirectSolver : public CoarseSolver
+    template <typename Number>
+    class DirectSolver : public CoarseSolver<Number>
     {
     public:
-      DirectSolver(const CrsMatrix &A, bool singular, MemorySpace space_)
+      DirectSolver(const CrsMatrix<double> &A, bool singular, MemorySpace space_)
         : factors(std::make_unique<Factors>(A, singular))
         , space(space_)
         , host_b(A.n_rows)
         , host_x(A.n_rows)
+        , solution(A.n_rows)
       {
       }
 
       std::string name() const override { return std::string("sparse direct (LU)") + (space == MemorySpace::device ? ", on the host" : ""); }
 
-      void solve(double *x, const double *b) override
+      void solve(Number *x, const Number *b) override
       {
-        const std::size_t n_bytes = host_b.size() * sizeof(double);
+        const std::size_t n_bytes = host_b.size() * sizeof(Number);
         if (space == MemorySpace::host)
           {
-            factors->solve(Eigen::Map<Eigen::VectorXd>(x, host_b.size()), Eigen::Map<const Eigen::VectorXd>(b, host_b.size()));
+            solve_on_host(Eigen::Map<Vector>(x, host_b.size()), Eigen::Map<const Vector>(b, host_b.size()));
             return;
           }
         device::synchronize(); // so that the time taken below is that of the copy, without the kernels before it
         double start = now();
         device::copy_to_host(host_b.data(), b, n_bytes);
         seconds += now() - start;
-        factors->solve(host_x, host_b);
+        solve_on_host(host_x, host_b);
         start = now();
         device::copy_to_device(x, host_x.data(), n_bytes);
         seconds += now() - start;
       }
 
-      void   update(const CrsMatrix &A, bool singular) override { factors = std::make_unique<Factors>(A, singular); }
+      void   update(const CrsMatrix<double> &A, bool singular) override { factors = std::make_unique<Factors>(A, singular); }
       double copy_seconds() const override { return seconds; }
 
     private:
+      using Vector = Eigen::Matrix<Number, Eigen::Dynamic, 1>;
+
+      void solve_on_host(Eigen::Ref<Vector> x, const Eigen::Ref<const Vector> &b)
+      {
+        factors->solve(solution, b.template cast<double>());
+        x = solution.template cast<Number>();
+      }
+
       std::unique_ptr<const Factors> factors;
       const MemorySpace              space;
-      Eigen::VectorXd                host_b, host_x;
+      Vector                         host_b, host_x;
+      Eigen::VectorXd                solution;
       double                         seconds = 0.;
     };
 
     /** A^-1 column by column from the sparse factors, stored row after row. */
-    std::vector<double> inverse(const CrsMatrix &A, bool singular, ThreadPool &pool)
+    std::vector<double> inverse(const CrsMatrix<double> &A, bool singular, ThreadPool &pool)
     {
       const int           n = A.n_rows;
       const Factors       factors(A, singular);
@@ -141,51 +152,54 @@ namespace leopard
       return result;
     }
 
-    class HostDenseInverse : public CoarseSolver
+    template <typename Number>
+    class HostDenseInverse : public CoarseSolver<Number>
     {
     public:
-      HostDenseInverse(const CrsMatrix &A, bool singular, int n_threads)
+      HostDenseInverse(const CrsMatrix<double> &A, bool singular, int n_threads)
         : n(A.n_rows)
         , pool(shared_thread_pool(n_threads))
-        , values(inverse(A, singular, *pool))
+        , values(rounded_to<Number>(inverse(A, singular, *pool)))
       {
       }
 
       std::string name() const override { return "dense inverse"; }
-      void        update(const CrsMatrix &A, bool singular) override { values = inverse(A, singular, *pool); }
+      void        update(const CrsMatrix<double> &A, bool singular) override { values = rounded_to<Number>(inverse(A, singular, *pool)); }
 
-      void solve(double *x, const double *b) override
+      void solve(Number *x, const Number *b) override
       {
-        using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+        using RowMajor = Eigen::Matrix<Number, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+        using Vector   = Eigen::Matrix<Number, Eigen::Dynamic, 1>;
         parallel_for(*pool, n, std::max(1, 65536 / std::max(n, 1)), [&](long begin, long end) {
-          Eigen::Map<Eigen::VectorXd>(x + begin, end - begin).noalias() =
-            Eigen::Map<const RowMajor>(values.data() + begin * n, end - begin, n) * Eigen::Map<const Eigen::VectorXd>(b, n);
+          Eigen::Map<Vector>(x + begin, end - begin).noalias() =
+            Eigen::Map<const RowMajor>(values.data() + begin * n, end - begin, n) * Eigen::Map<const Vector>(b, n);
         });
       }
 
     private:
       const int                         n;
       const std::shared_ptr<ThreadPool> pool;
-      std::vector<double>               values;
+      std::vector<Number>               values;
     };
 
-    class DeviceDenseInverse : public CoarseSolver
+    template <typename Number>
+    class DeviceDenseInverse : public CoarseSolver<Number>
     {
     public:
-      DeviceDenseInverse(const CrsMatrix &A, bool singular, int n_threads)
+      DeviceDenseInverse(const CrsMatrix<double> &A, bool singular, int n_threads)
         : pool(shared_thread_pool(n_threads))
-        , matrix(inverse(A, singular, *pool), A.n_rows)
+        , matrix(rounded_to<Number>(inverse(A, singular, *pool)), A.n_rows)
       {
       }
 
       std::string name() const override { return "dense inverse"; }
-      void        solve(double *x, const double *b) override { matrix.multiply(x, b); }
-      void        update(const CrsMatrix &A, bool singular) override { matrix.update_values(inverse(A, singular, *pool)); }
-      bool        is_queued() const override { return true; }
+      void        solve(Number *x, const Number *b) override { matrix.multiply(x, b); }
+      void update(const CrsMatrix<double> &A, bool singular) override { matrix.update_values(rounded_to<Number>(inverse(A, singular, *pool))); }
+      bool is_queued() const override { return true; }
 
     private:
       const std::shared_ptr<ThreadPool> pool;
-      device::DenseMatrix               matrix;
+      device::DenseMatrix<Number>       matrix;
     };
 
     void check_size(int n, int limit, const MultigridOptions &options)
@@ -198,7 +212,7 @@ namespace leopard
     }
   } // namespace
 
-  std::optional<std::vector<double>> constants_in_null_space(const CrsMatrix &A, const Communication &communication)
+  std::optional<std::vector<double>> constants_in_null_space(const CrsMatrix<double> &A, const RankSums &over_ranks)
   {
     std::vector<double> result(A.n_rows, 0.);
     double              n_free = 0., n_others = 0.;
@@ -217,12 +231,13 @@ namespace leopard
         n_free += free;
         n_others += !free && beside > 0.;
       }
-    if (communication.sum(n_others) > 0. || communication.sum(n_free) == 0.)
+    if (over_ranks.sum(n_others) > 0. || over_ranks.sum(n_free) == 0.)
       return std::nullopt;
     return result;
   }
 
-  std::unique_ptr<CoarseSolver> make_coarse_solver(const CrsMatrix &A, bool singular, const MultigridOptions &options)
+  template <typename Number>
+  std::unique_ptr<CoarseSolver<Number>> make_coarse_solver(const CrsMatrix<double> &A, bool singular, const MultigridOptions &options)
   {
     if (A.n_columns > A.n_rows)
       throw InvalidInput(
@@ -232,11 +247,16 @@ namespace leopard
     if (options.coarse_solver == "direct")
       {
         check_size(A.n_rows, options.max_direct, options);
-        return std::make_unique<DirectSolver>(A, singular, on_device ? MemorySpace::device : MemorySpace::host);
+        return std::make_unique<DirectSolver<Number>>(A, singular, on_device ? MemorySpace::device : MemorySpace::host);
       }
     check_size(A.n_rows, options.max_dense, options);
     if (on_device)
-      return std::make_unique<DeviceDenseInverse>(A, singular, options.n_threads);
-    return std::make_unique<HostDenseInverse>(A, singular, options.n_threads);
+      return std::make_unique<DeviceDenseInverse<Number>>(A, singular, options.n_threads);
+    return std::make_unique<HostDenseInverse<Number>>(A, singular, options.n_threads);
   }
+
+#define INSTANTIATE(Number) \
+  template std::unique_ptr<CoarseSolver<Number>> make_coarse_solver(const CrsMatrix<double> &A, bool singular, const MultigridOptions &options);
+  LEOPARD_FOR_EACH_NUMBER(INSTANTIATE)
+#undef INSTANTIATE
 } // namespace leopard

@@ -15,12 +15,13 @@ namespace leopard
    * diagonal keep theirs.
    * @throws InvalidInput if A_0 is too large for it, has ghosts, or cannot be factorized.
    */
-  std::unique_ptr<CoarseSolver> make_coarse_solver(const CrsMatrix &A, bool singular, const MultigridOptions &options);
+  template <typename Number>
+  std::unique_ptr<CoarseSolver<Number>> make_coarse_solver(const CrsMatrix<double> &A, bool singular, const MultigridOptions &options);
 
   /**
    * The vector that A maps to zero if it is the operator of a problem of pure Neumann type: one in the rows whose
    * entries add up to zero, zero in rows with nothing beside the diagonal (constrained unknowns). Nothing, on all ranks
    * alike, if there are others.
    */
-  std::optional<std::vector<double>> constants_in_null_space(const CrsMatrix &A, const Communication &communication);
+  std::optional<std::vector<double>> constants_in_null_space(const CrsMatrix<double> &A, const RankSums &over_ranks);
 } // namespace leopard

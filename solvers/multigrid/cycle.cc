@@ -11,14 +11,16 @@ namespace leopard
     }
   } // namespace
 
-  void Multigrid::Data::wait() const
+  template <typename Number>
+  void MultigridData<Number>::wait() const
   {
     if (operations->memory_space() == MemorySpace::device)
       device::synchronize();
   }
 
+  template <typename Number>
   template <typename Function>
-  void Multigrid::Data::timed(double MultigridProfile::Level::*seconds, int level, const Function &function)
+  void MultigridData<Number>::timed(double MultigridProfile::Level::*seconds, int level, const Function &function)
   {
     if (profile == nullptr)
       {
@@ -32,7 +34,8 @@ namespace leopard
   }
 
   /** What multigrid_cycle() and full_multigrid() ask for. */
-  struct Multigrid::Data::Parts
+  template <typename Number>
+  struct MultigridData<Number>::Parts
   {
     using Level = MultigridProfile::Level;
 
@@ -60,7 +63,7 @@ namespace leopard
     }
     void solve_coarsest() { data.solve_coarse(); }
 
-    Data &data;
+    MultigridData &data;
 
   private:
     void smooth(int level, int n_steps)
@@ -74,14 +77,16 @@ namespace leopard
     }
   };
 
-  bool Multigrid::Data::can_be_recorded() const
+  template <typename Number>
+  bool MultigridData<Number>::can_be_recorded() const
   {
     return options.use_graph && profile == nullptr && operations->is_queued() && coarse->is_queued() &&
            (own_coarse_solver || !operations->is_singular()); // else means are taken out, for which the host waits
   }
 
+  template <typename Number>
   template <typename Function>
-  void Multigrid::Data::run(Recorded &recorded, const Function &function)
+  void MultigridData<Number>::run(Recorded &recorded, const Function &function)
   {
     if (!can_be_recorded() || !recorded.used) // libraries set themselves up at the first use, which must not be recorded
       {
@@ -98,13 +103,15 @@ namespace leopard
     recorded.graph->launch();
   }
 
-  void Multigrid::Data::forget_recorded()
+  template <typename Number>
+  void MultigridData<Number>::forget_recorded()
   {
     recorded_cycle.graph.reset();
     recorded_start.graph.reset();
   }
 
-  void Multigrid::Data::cycle()
+  template <typename Number>
+  void MultigridData<Number>::cycle()
   {
     run(recorded_cycle, [this] {
       if (operations->is_adaptive())
@@ -114,12 +121,14 @@ namespace leopard
     });
   }
 
-  void Multigrid::Data::full_multigrid()
+  template <typename Number>
+  void MultigridData<Number>::full_multigrid()
   {
     run(recorded_start, [this] { leopard::full_multigrid(Parts{*this}, finest(), options.cycle); });
   }
 
-  void Multigrid::Data::iterate(double *x, const double *b)
+  template <typename Number>
+  void MultigridData<Number>::iterate(Number *x, const Number *b)
   {
     if (operations->is_adaptive())
       operations->set_residual(x, b);
@@ -128,7 +137,8 @@ namespace leopard
       operations->add_solutions(x);
   }
 
-  void Multigrid::Data::solve_coarse()
+  template <typename Number>
+  void MultigridData<Number>::solve_coarse()
   {
     const double start = profile != nullptr ? now() : 0., copies = coarse->copy_seconds();
     const bool   project = operations->is_singular() && !own_coarse_solver;
@@ -144,4 +154,12 @@ namespace leopard
     profile->copies += copied;
     profile->coarse_solver += now() - start - copied;
   }
+
+#define INSTANTIATE(Number)                               \
+  template void MultigridData<Number>::cycle();           \
+  template void MultigridData<Number>::full_multigrid();  \
+  template void MultigridData<Number>::forget_recorded(); \
+  template void MultigridData<Number>::iterate(Number *x, const Number *b);
+  LEOPARD_FOR_EACH_NUMBER(INSTANTIATE)
+#undef INSTANTIATE
 } // namespace leopard

@@ -30,7 +30,7 @@ namespace leopard
     class Lattice
     {
     public:
-      Lattice(const CrsMatrix &A_, const std::vector<double> &coordinates_, int dim_)
+      Lattice(const CrsMatrix<double> &A_, const std::vector<double> &coordinates_, int dim_)
         : A(A_)
         , coordinates(coordinates_)
         , dim(dim_)
@@ -51,7 +51,7 @@ namespace leopard
         return p;
       }
 
-      const CrsMatrix           &A;
+      const CrsMatrix<double>   &A;
       const std::vector<double> &coordinates;
       const int                  dim;
       std::vector<char>          is_isolated;
@@ -164,8 +164,8 @@ namespace leopard
 
     std::array<Range, 27> ranges_of(const Lattice &lattice)
     {
-      const CrsMatrix      &A = lattice.A;
-      std::array<Range, 27> ranges;
+      const CrsMatrix<double> &A = lattice.A;
+      std::array<Range, 27>    ranges;
       for (const int i : lattice.rows)
         {
           const auto here = lattice.position(i);
@@ -191,7 +191,7 @@ namespace leopard
       return ranges;
     }
 
-    FoundStencil find(const CrsMatrix &A, const std::vector<double> &coordinates, int dim, double tolerance)
+    FoundStencil find(const CrsMatrix<double> &A, const std::vector<double> &coordinates, int dim, double tolerance)
     {
       const Lattice         lattice(A, coordinates, dim);
       std::array<Range, 27> ranges = ranges_of(lattice);
@@ -239,7 +239,7 @@ namespace leopard
   } // namespace
 
   std::optional<FoundStencil>
-  find_stencil(const CrsMatrix &A, const std::vector<double> &coordinates, int dim, std::string *why_not, double tolerance)
+  find_stencil(const CrsMatrix<double> &A, const std::vector<double> &coordinates, int dim, std::string *why_not, double tolerance)
   {
     if (A.n_columns != A.n_rows)
       throw InvalidInput("find_stencil: the matrix has " + std::to_string(A.n_columns - A.n_rows) +

@@ -12,7 +12,7 @@ namespace leopard
   /** A matrix that is a stencil, but for the order of its rows and for rows that are coupled to none. */
   struct FoundStencil
   {
-    Stencil          stencil;
+    Stencil<double>  stencil;
     std::vector<int> rows;           ///< the matrix' row of each of the stencil's nodes, x fastest
     std::vector<int> isolated_rows;  ///< the others (boundary values): a_ii x_i = b_i
     double           deviation = 0.; ///< largest |a_ij - coefficient| over the largest diagonal entry; 0: every entry is equal exactly
@@ -31,5 +31,5 @@ namespace leopard
    * @throws InvalidInput if A has ghosts, or not dim coordinates a row.
    */
   std::optional<FoundStencil>
-  find_stencil(const CrsMatrix &A, const std::vector<double> &coordinates, int dim, std::string *why_not = nullptr, double tolerance = 1e-11);
+  find_stencil(const CrsMatrix<double> &A, const std::vector<double> &coordinates, int dim, std::string *why_not = nullptr, double tolerance = 1e-11);
 } // namespace leopard

@@ -21,7 +21,7 @@ namespace leopard
     }
 
     /** Lengths, column indices, finite values. Unlike CrsMatrix::validate() of matrices of any shape. */
-    void check(const CrsMatrix &A, int n_rows, int n_columns, const std::string &where)
+    void check(const CrsMatrix<double> &A, int n_rows, int n_columns, const std::string &where)
     {
       if (A.n_rows != n_rows || A.n_columns != n_columns)
         fail(where, "it is " + size_text(A.n_rows, A.n_columns), size_text(n_rows, n_columns));
@@ -43,12 +43,12 @@ namespace leopard
         }
     }
 
-    bool is_empty(const CrsMatrix &A)
+    bool is_empty(const CrsMatrix<double> &A)
     {
       return A.n_rows == 0 && A.n_columns == 0 && A.values.empty();
     }
 
-    void check_valid(const CrsMatrix &A, const std::string &where)
+    void check_valid(const CrsMatrix<double> &A, const std::string &where)
     {
       try
         {
@@ -86,8 +86,8 @@ namespace leopard
 
     void check_copy_lists(const MultigridHierarchy &hierarchy, std::vector<int> &level_of_row, int l, const std::string &name)
     {
-      const MultigridLevel &level  = hierarchy.levels[l];
-      const CrsMatrix      &global = hierarchy.matrix;
+      const MultigridLevel    &level  = hierarchy.levels[l];
+      const CrsMatrix<double> &global = hierarchy.matrix;
       if (level.global_rows.size() != level.level_rows.size())
         fail(name,
              std::to_string(level.global_rows.size()) + " global_rows and " + std::to_string(level.level_rows.size()) + " level_rows",

@@ -19,17 +19,18 @@ namespace leopard
    */
   struct MultigridLevel
   {
-    CrsMatrix matrix; ///< A_l, n x n. Rows of unknowns that are not of the level's problem (refinement edges, boundary) are rows of the identity
-    CrsMatrix prolongation; ///< P_l, n x n_coarse; empty on level 0. Zero rows for unknowns that no correction may change
-    CrsMatrix restriction;  ///< R_l, n_coarse x n; empty: the transpose of P_l (one rank only)
+    CrsMatrix<double>
+      matrix; ///< A_l, n x n. Rows of unknowns that are not of the level's problem (refinement edges, boundary) are rows of the identity
+    CrsMatrix<double> prolongation; ///< P_l, n x n_coarse; empty on level 0. Zero rows for unknowns that no correction may change
+    CrsMatrix<double> restriction;  ///< R_l, n_coarse x n; empty: the transpose of P_l (one rank only)
 
     /**
      * Local smoothing on adaptive meshes: the couplings E_l, n x n, from unknowns inside the level (columns) to
      * unknowns on the refinement edge to the coarser level (rows), which A_l does not have (deal.II's interface
      * matrix). Empty: none.
      */
-    CrsMatrix interface;
-    CrsMatrix interface_transpose; ///< E_l^T, n x n; empty: the transpose of E_l (one rank only)
+    CrsMatrix<double> interface;
+    CrsMatrix<double> interface_transpose; ///< E_l^T, n x n; empty: the transpose of E_l (one rank only)
 
     /**
      * The unknowns that the level shares with the active mesh: entry global_rows[i] of a global vector is entry
@@ -42,7 +43,7 @@ namespace leopard
     std::vector<double> coordinates; ///< dim numbers an unknown, unknown after unknown; empty: not known (smoothers in tiles need them)
     int                 dim = 0;
 
-    std::shared_ptr<const Communication> communication; ///< null: one rank
+    std::shared_ptr<const Communication<double>> communication; ///< null: one rank
   };
 
   /**
@@ -52,14 +53,14 @@ namespace leopard
    */
   struct MultigridHierarchy
   {
-    std::vector<MultigridLevel>          levels;
-    CrsMatrix                            matrix;
-    std::shared_ptr<const Communication> communication; ///< of matrix; null: one rank, or that of the finest level
+    std::vector<MultigridLevel>                  levels;
+    CrsMatrix<double>                            matrix;
+    std::shared_ptr<const Communication<double>> communication; ///< of matrix; null: one rank, or that of the finest level
 
     /** The same on all ranks, also on those without rows. */
     bool is_adaptive() const { return matrix.n_rows > 0 || communication != nullptr; }
     /** The operator of the whole problem: matrix, or the finest level's. */
-    const CrsMatrix &finest_matrix() const { return is_adaptive() ? matrix : levels.back().matrix; }
+    const CrsMatrix<double> &finest_matrix() const { return is_adaptive() ? matrix : levels.back().matrix; }
     /**
      * Lengths of arrays and indices in range, at least one level, level matrices that CrsMatrix::validate() accepts.
      * @throws InvalidInput naming the level and the array, what was found and what is expected.
@@ -79,7 +80,7 @@ namespace leopard
    */
   struct StencilGrid
   {
-    Stencil               stencil;
+    Stencil<double>       stencil;
     std::array<double, 3> last_interval = {1., 1., 1.};
 
     /** Number of nodes in direction d (0: x). */
@@ -109,16 +110,16 @@ namespace leopard
    * finest and what coarsen() makes of it, coarsest first. @param n_levels 0: down to one node. @throws InvalidInput if
    * there are fewer.
    */
-  std::vector<StencilGrid> stencil_levels(const Stencil &finest, int n_levels = 0);
+  std::vector<StencilGrid> stencil_levels(const Stencil<double> &finest, int n_levels = 0);
 
   /**
    * Linear interpolation from coarse to fine nodes as a matrix. @throws InvalidInput if coarse is not what coarsen()
    * makes.
    */
-  CrsMatrix stencil_prolongation(const StencilGrid &fine, const StencilGrid &coarse);
+  CrsMatrix<double> stencil_prolongation(const StencilGrid &fine, const StencilGrid &coarse);
 
   /**
    * The hierarchy of stored matrices for a stencil: stencil_levels(), with coordinates in units of the finest interval.
    */
-  MultigridHierarchy make_hierarchy(const Stencil &finest, int n_levels = 0);
+  MultigridHierarchy make_hierarchy(const Stencil<double> &finest, int n_levels = 0);
 } // namespace leopard

@@ -16,42 +16,46 @@ namespace leopard
   {
     constexpr long grain = 8192; ///< entries or numbers that are worth waking a thread for
 
-    class HostMatrix : public LinearAlgebra::Matrix
+    template <typename Number>
+    class HostMatrix : public LinearAlgebra<Number>::Matrix
     {
     public:
-      HostMatrix(CrsMatrix &&A_, std::shared_ptr<ThreadPool> pool_)
+      HostMatrix(CrsMatrix<Number> &&A_, std::shared_ptr<ThreadPool> pool_)
         : A(std::move(A_))
         , pool(std::move(pool_))
         , grain_rows(A.n_rows == 0 ? 1 : std::max(1l, grain * A.n_rows / std::max(A.n_entries(), 1)))
       {
       }
 
-      void multiply(double *z, double alpha, const double *x, double beta, const double *y) const override
+      void multiply(Number *z, Number alpha, const Number *x, Number beta, const Number *y) const override
       {
         parallel_for(*pool, A.n_rows, grain_rows, [&](long begin, long end) {
           const int    *columns = A.columns.data();
-          const double *values  = A.values.data();
+          const Number *values  = A.values.data();
           for (long i = begin; i < end; ++i)
             {
-              double sum = 0.;
+              Number sum = 0;
               for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
                 sum += values[p] * x[columns[p]];
-              z[i] = beta == 0. ? alpha * sum : beta * y[i] + alpha * sum;
+              z[i] = beta == Number(0) ? alpha * sum : beta * y[i] + alpha * sum;
             }
         });
       }
 
-      void update_values(const std::vector<double> &values) override { A.values = values; }
+      void update_values(const std::vector<Number> &values) override { A.values = values; }
 
     private:
-      CrsMatrix                         A;
+      CrsMatrix<Number>                 A;
       const std::shared_ptr<ThreadPool> pool;
       const long                        grain_rows;
     };
 
-    class HostAlgebra : public LinearAlgebra
+    template <typename Number>
+    class HostAlgebra : public LinearAlgebra<Number>
     {
     public:
+      using Matrix = typename LinearAlgebra<Number>::Matrix;
+
       explicit HostAlgebra(int n_threads)
         : pool(shared_thread_pool(n_threads))
       {
@@ -59,11 +63,11 @@ namespace leopard
 
       MemorySpace memory_space() const override { return MemorySpace::host; }
 
-      std::shared_ptr<double[]> vector(std::size_t n) const override { return std::shared_ptr<double[]>(new double[n]()); }
+      std::shared_ptr<Number[]> vector(std::size_t n) const override { return std::shared_ptr<Number[]>(new Number[n]()); }
 
-      std::shared_ptr<double[]> vector(const std::vector<double> &host) const override
+      std::shared_ptr<Number[]> vector(const std::vector<Number> &host) const override
       {
-        std::shared_ptr<double[]> result(new double[host.size()]);
+        std::shared_ptr<Number[]> result(new Number[host.size()]);
         std::copy(host.begin(), host.end(), result.get());
         return result;
       }
@@ -77,24 +81,24 @@ namespace leopard
         return result;
       }
 
-      std::unique_ptr<Matrix> matrix(CrsMatrix A) const override { return std::make_unique<HostMatrix>(std::move(A), pool); }
+      std::unique_ptr<Matrix> matrix(CrsMatrix<Number> A) const override { return std::make_unique<HostMatrix<Number>>(std::move(A), pool); }
 
-      void set_zero(double *x, std::size_t n) const override
+      void set_zero(Number *x, std::size_t n) const override
       {
-        parallel_for(*pool, static_cast<long>(n), grain, [&](long begin, long end) { std::fill(x + begin, x + end, 0.); });
+        parallel_for(*pool, static_cast<long>(n), grain, [&](long begin, long end) { std::fill(x + begin, x + end, Number(0)); });
       }
 
-      double dot(const double *x, const double *y, int n) const override
+      double dot(const Number *x, const Number *y, int n) const override
       {
         return parallel_sum(*pool, n, grain, [&](long begin, long end) {
           double sum = 0.;
           for (long i = begin; i < end; ++i)
-            sum += x[i] * y[i];
+            sum += static_cast<double>(x[i]) * static_cast<double>(y[i]);
           return sum;
         });
       }
 
-      void add(double *y, double a, const double *x, int n) const override
+      void add(Number *y, Number a, const Number *x, int n) const override
       {
         parallel_for(*pool, n, grain, [&](long begin, long end) {
           for (long i = begin; i < end; ++i)
@@ -102,7 +106,7 @@ namespace leopard
         });
       }
 
-      void copy_entries(double *to, const int *to_rows, const double *from, const int *from_rows, int n, bool add) const override
+      void copy_entries(Number *to, const int *to_rows, const Number *from, const int *from_rows, int n, bool add) const override
       {
         parallel_for(*pool, n, grain, [&](long begin, long end) {
           if (to_rows == nullptr && from_rows == nullptr && !add)
@@ -110,8 +114,8 @@ namespace leopard
           else
             for (long i = begin; i < end; ++i)
               {
-                const double value  = from[from_rows != nullptr ? from_rows[i] : i];
-                double      &target = to[to_rows != nullptr ? to_rows[i] : i];
+                const Number value  = from[from_rows != nullptr ? from_rows[i] : i];
+                Number      &target = to[to_rows != nullptr ? to_rows[i] : i];
                 target              = add ? target + value : value;
               }
         });
@@ -121,52 +125,56 @@ namespace leopard
       const std::shared_ptr<ThreadPool> pool;
     };
 
-    class DeviceMatrix : public LinearAlgebra::Matrix
+    template <typename Number>
+    class DeviceMatrix : public LinearAlgebra<Number>::Matrix
     {
     public:
-      explicit DeviceMatrix(const CrsMatrix &A)
+      explicit DeviceMatrix(const CrsMatrix<Number> &A)
         : matrix(A)
       {
       }
 
-      void multiply(double *z, double alpha, const double *x, double beta, const double *y) const override
+      void multiply(Number *z, Number alpha, const Number *x, Number beta, const Number *y) const override
       {
-        if (beta != 0. && z != y)
-          device::copy_on_device(z, y, static_cast<std::size_t>(matrix.n_rows()) * sizeof(double));
+        if (beta != Number(0) && z != y)
+          device::copy_on_device(z, y, static_cast<std::size_t>(matrix.n_rows()) * sizeof(Number));
         matrix.multiply(z, alpha, x, beta);
       }
 
-      void update_values(const std::vector<double> &values) override { matrix.update_values(values.data()); }
+      void update_values(const std::vector<Number> &values) override { matrix.update_values(values.data()); }
 
     private:
-      device::DeviceMatrix matrix;
+      device::DeviceMatrix<Number> matrix;
     };
 
-    class DeviceAlgebra : public LinearAlgebra
+    template <typename Number>
+    class DeviceAlgebra : public LinearAlgebra<Number>
     {
     public:
+      using Matrix = typename LinearAlgebra<Number>::Matrix;
+
       MemorySpace memory_space() const override { return MemorySpace::device; }
 
-      std::shared_ptr<double[]> vector(std::size_t n) const override
+      std::shared_ptr<Number[]> vector(std::size_t n) const override
       {
-        std::shared_ptr<double[]> result = allocate<double>(n);
+        std::shared_ptr<Number[]> result = allocate<Number>(n);
         if (n > 0)
-          device::set_zero(result.get(), n * sizeof(double));
+          device::set_zero(result.get(), n * sizeof(Number));
         return result;
       }
 
-      std::shared_ptr<double[]> vector(const std::vector<double> &host) const override { return upload(host); }
+      std::shared_ptr<Number[]> vector(const std::vector<Number> &host) const override { return upload(host); }
       std::shared_ptr<int[]>    indices(const std::vector<int> &host) const override { return upload(host); }
-      std::unique_ptr<Matrix>   matrix(CrsMatrix A) const override { return std::make_unique<DeviceMatrix>(A); }
+      std::unique_ptr<Matrix>   matrix(CrsMatrix<Number> A) const override { return std::make_unique<DeviceMatrix<Number>>(A); }
 
-      void   set_zero(double *x, std::size_t n) const override { device::set_zero(x, n * sizeof(double)); }
-      double dot(const double *x, const double *y, int n) const override { return device::dot(x, y, n); }
-      void   add(double *y, double a, const double *x, int n) const override { device::axpy(y, a, x, n); }
+      void   set_zero(Number *x, std::size_t n) const override { device::set_zero(x, n * sizeof(Number)); }
+      double dot(const Number *x, const Number *y, int n) const override { return device::dot(x, y, n); }
+      void   add(Number *y, Number a, const Number *x, int n) const override { device::axpy(y, a, x, n); }
 
-      void copy_entries(double *to, const int *to_rows, const double *from, const int *from_rows, int n, bool add) const override
+      void copy_entries(Number *to, const int *to_rows, const Number *from, const int *from_rows, int n, bool add) const override
       {
         if (to_rows == nullptr && from_rows == nullptr && !add)
-          device::copy_on_device(to, from, static_cast<std::size_t>(n) * sizeof(double));
+          device::copy_on_device(to, from, static_cast<std::size_t>(n) * sizeof(Number));
         else
           device::copy_entries(to, to_rows, from, from_rows, n, add);
       }
@@ -189,26 +197,34 @@ namespace leopard
     };
   } // namespace
 
-  double LinearAlgebra::norm_squared(const double *x, int n) const
+  template <typename Number>
+  double LinearAlgebra<Number>::norm_squared(const Number *x, int n) const
   {
     const double sum = dot(x, x, n);
     if (sum != 0. || n == 0)
       return sum;
     // zeros, or numbers whose squares are zero: rare enough to look at them on the host
-    std::vector<double> copy;
+    std::vector<Number> copy;
     if (memory_space() == MemorySpace::device)
       {
         copy.resize(n);
-        device::copy_to_host(copy.data(), x, copy.size() * sizeof(double));
+        device::copy_to_host(copy.data(), x, copy.size() * sizeof(Number));
         x = copy.data();
       }
-    return std::accumulate(x, x + n, 0., [](double squares, double value) { return squares + square(value); });
+    return std::accumulate(x, x + n, 0., [](double squares, Number value) { return squares + square(value); });
   }
 
-  std::unique_ptr<LinearAlgebra> make_linear_algebra(Backend backend, int n_threads)
+  template <typename Number>
+  std::unique_ptr<LinearAlgebra<Number>> make_linear_algebra(Backend backend, int n_threads)
   {
     if (backend == Backend::cuda)
-      return std::make_unique<DeviceAlgebra>();
-    return std::make_unique<HostAlgebra>(backend == Backend::reference ? 1 : n_threads);
+      return std::make_unique<DeviceAlgebra<Number>>();
+    return std::make_unique<HostAlgebra<Number>>(backend == Backend::reference ? 1 : n_threads);
   }
+
+#define INSTANTIATE(Number)             \
+  template class LinearAlgebra<Number>; \
+  template std::unique_ptr<LinearAlgebra<Number>> make_linear_algebra(Backend backend, int n_threads);
+  LEOPARD_FOR_EACH_NUMBER(INSTANTIATE)
+#undef INSTANTIATE
 } // namespace leopard

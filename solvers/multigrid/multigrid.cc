@@ -19,7 +19,7 @@ namespace leopard
     }
 
     /** Interior rows of a stencil whose diagonal makes all rows sum to zero have no solution, or many. */
-    void check_not_singular(const CrsMatrix &coarsest)
+    void check_not_singular(const CrsMatrix<double> &coarsest)
     {
       for (int i = 0; i < coarsest.n_rows; ++i)
         {
@@ -37,13 +37,15 @@ namespace leopard
         "the grid that are zero (Dirichlet), or stored matrices");
     }
 
-    std::unique_ptr<Multigrid::Operations> make_operations(const std::vector<StencilGrid> &levels, const MultigridOptions &options)
+    template <typename Number>
+    std::unique_ptr<MultigridOperations<Number>> make_operations(const std::vector<StencilGrid> &levels, const MultigridOptions &options)
     {
-      return options.backend == Backend::cuda ? make_stencil_cuda_operations(levels, options) : make_stencil_host_operations(levels, options);
+      return options.backend == Backend::cuda ? make_stencil_cuda_operations<Number>(levels, options)
+                                              : make_stencil_host_operations<Number>(levels, options);
     }
   } // namespace
 
-  int default_n_levels(const Stencil &finest, Backend backend)
+  int default_n_levels(const Stencil<double> &finest, Backend backend)
   {
     const std::vector<StencilGrid> levels = stencil_levels(finest);
     int                            n      = static_cast<int>(levels.size());
@@ -90,87 +92,107 @@ namespace leopard
             "another one on the backend cuda, or the backend host");
   }
 
-  Multigrid::Data::Data(std::unique_ptr<Operations> operations_, std::unique_ptr<CoarseSolver> coarse_, const MultigridOptions &options_)
+  template <typename Number>
+  MultigridData<Number>::MultigridData(std::unique_ptr<MultigridOperations<Number>> operations_,
+                                       std::unique_ptr<CoarseSolver<Number>>        coarse_,
+                                       const MultigridOptions                      &options_)
     : options(options_)
     , operations(std::move(operations_))
     , coarse(std::move(coarse_))
   {
   }
 
-  Multigrid::Multigrid(const MultigridHierarchy &hierarchy, const MultigridOptions &options, std::unique_ptr<CoarseSolver> coarse)
+  template <typename Number>
+  Multigrid<Number>::Multigrid(const MultigridHierarchy &hierarchy, const MultigridOptions &options, std::unique_ptr<CoarseSolver<Number>> coarse)
   {
     options.validate();
     hierarchy.validate();
     if (hierarchy.is_adaptive() && (options.cycle != CycleType::v || options.full_start))
       throw InvalidInput("multigrid: " + (options.full_start ? "a full multigrid start" : "a " + to_string(options.cycle) + "-cycle") +
                          " on an adaptive mesh with local smoothing\n  expected: the V-cycle, without full multigrid start");
-    std::unique_ptr<Operations> operations = make_stored_operations(hierarchy, options);
-    const bool                  own        = coarse == nullptr;
+    std::unique_ptr<MultigridOperations<Number>> operations = make_stored_operations<Number>(hierarchy, options);
+    const bool                                   own        = coarse == nullptr;
     if (own)
-      coarse = make_coarse_solver(hierarchy.levels.front().matrix, operations->is_singular(), options);
-    data                    = std::make_unique<Data>(std::move(operations), std::move(coarse), options);
+      coarse = make_coarse_solver<Number>(hierarchy.levels.front().matrix, operations->is_singular(), options);
+    data                    = std::make_unique<MultigridData<Number>>(std::move(operations), std::move(coarse), options);
     data->own_coarse_solver = own;
     data->matrices          = hierarchy.is_adaptive() ? "stored matrices, local smoothing" : "stored matrices";
   }
 
-  Multigrid::Multigrid(const Stencil &finest, int n_levels, const MultigridOptions &options, std::unique_ptr<CoarseSolver> coarse)
+  template <typename Number>
+  Multigrid<Number>::Multigrid(const Stencil<double>                &finest,
+                               int                                   n_levels,
+                               const MultigridOptions               &options,
+                               std::unique_ptr<CoarseSolver<Number>> coarse)
   {
     options.validate();
     const std::vector<StencilGrid> levels   = stencil_levels(finest, n_levels == 0 ? default_n_levels(finest, options.backend) : n_levels);
-    const CrsMatrix                coarsest = levels.front().stencil.to_crs();
+    const CrsMatrix<double>        coarsest = levels.front().stencil.to_crs();
     check_not_singular(coarsest);
     const bool own = coarse == nullptr;
     if (own)
-      coarse = make_coarse_solver(coarsest, false, options);
-    data                    = std::make_unique<Data>(make_operations(levels, options), std::move(coarse), options);
+      coarse = make_coarse_solver<Number>(coarsest, false, options);
+    data                    = std::make_unique<MultigridData<Number>>(make_operations<Number>(levels, options), std::move(coarse), options);
     data->own_coarse_solver = own;
     data->matrices          = "stencils";
   }
 
-  Multigrid::Multigrid(std::unique_ptr<Operations> operations, const MultigridOptions &options, std::unique_ptr<CoarseSolver> coarse)
+  template <typename Number>
+  Multigrid<Number>::Multigrid(std::unique_ptr<MultigridOperations<Number>> operations,
+                               const MultigridOptions                      &options,
+                               std::unique_ptr<CoarseSolver<Number>>        coarse)
   {
     options.validate();
     if (operations == nullptr || coarse == nullptr)
       throw InvalidInput("multigrid: operations or a coarse solver of one's own are missing\n  expected: both");
-    data                    = std::make_unique<Data>(std::move(operations), std::move(coarse), options);
+    data                    = std::make_unique<MultigridData<Number>>(std::move(operations), std::move(coarse), options);
     data->own_coarse_solver = false;
     data->matrices          = "operators";
   }
 
-  Multigrid::~Multigrid()                     = default;
-  Multigrid::Multigrid(Multigrid &&) noexcept = default;
+  template <typename Number>
+  Multigrid<Number>::~Multigrid() = default;
+  template <typename Number>
+  Multigrid<Number>::Multigrid(Multigrid &&) noexcept = default;
 
-  int Multigrid::n_rows() const
+  template <typename Number>
+  int Multigrid<Number>::n_rows() const
   {
     return data->operations->n_rows();
   }
 
-  int Multigrid::n_columns() const
+  template <typename Number>
+  int Multigrid<Number>::n_columns() const
   {
     return data->operations->n_columns();
   }
 
-  int Multigrid::n_levels() const
+  template <typename Number>
+  int Multigrid<Number>::n_levels() const
   {
     return data->operations->n_levels();
   }
 
-  MemorySpace Multigrid::memory_space() const
+  template <typename Number>
+  MemorySpace Multigrid<Number>::memory_space() const
   {
     return data->operations->memory_space();
   }
 
-  bool Multigrid::is_singular() const
+  template <typename Number>
+  bool Multigrid<Number>::is_singular() const
   {
     return data->operations->is_singular();
   }
 
-  std::size_t Multigrid::memory() const
+  template <typename Number>
+  std::size_t Multigrid<Number>::memory() const
   {
     return data->operations->memory();
   }
 
-  bool Multigrid::is_fixed_linear_map() const
+  template <typename Number>
+  bool Multigrid<Number>::is_fixed_linear_map() const
   {
     bool result = data->coarse->is_fixed_linear_map() && data->options.wait_for_ghosts;
     for (int level = 1; level < n_levels(); ++level)
@@ -178,29 +200,34 @@ namespace leopard
     return result;
   }
 
-  void CoarseSolver::update(const CrsMatrix & /*A*/, bool /*singular*/)
+  template <typename Number>
+  void CoarseSolver<Number>::update(const CrsMatrix<double> & /*A*/, bool /*singular*/)
   {
     throw InvalidInput("multigrid: the coarse solver '" + name() + "' takes no new values\n  expected: one that does, or a new Multigrid");
   }
 
-  void Multigrid::Operations::update_values(const MultigridHierarchy & /*hierarchy*/)
+  template <typename Number>
+  void MultigridOperations<Number>::update_values(const MultigridHierarchy & /*hierarchy*/)
   {
     throw InvalidInput("multigrid: these operators have no stored values to change\n  expected: stored matrices, or a new Multigrid");
   }
 
-  void Multigrid::update_values(const MultigridHierarchy &hierarchy)
+  template <typename Number>
+  void Multigrid<Number>::update_values(const MultigridHierarchy &hierarchy)
   {
     data->operations->update_values(hierarchy);
     data->coarse->update(hierarchy.levels.front().matrix, is_singular());
     data->forget_recorded();
   }
 
-  void Multigrid::multiply(double *y, double *x)
+  template <typename Number>
+  void Multigrid<Number>::multiply(Number *y, Number *x)
   {
     data->operations->multiply(y, x);
   }
 
-  bool Multigrid::is_symmetric_map() const
+  template <typename Number>
+  bool Multigrid<Number>::is_symmetric_map() const
   {
     bool result = data->coarse->is_fixed_linear_map() && data->options.pre_smoothing == data->options.post_smoothing;
     for (int level = 1; level < n_levels(); ++level)
@@ -208,7 +235,8 @@ namespace leopard
     return result;
   }
 
-  void Multigrid::vmult(double *x, const double *b)
+  template <typename Number>
+  void Multigrid<Number>::vmult(Number *x, const Number *b)
   {
     data->operations->set_right_hand_sides(b);
     data->operations->set_zero(data->finest());
@@ -216,7 +244,8 @@ namespace leopard
     data->operations->get_solution(x);
   }
 
-  void Multigrid::cycle(double *x, const double *b)
+  template <typename Number>
+  void Multigrid<Number>::cycle(Number *x, const Number *b)
   {
     if (data->operations->is_adaptive())
       {
@@ -228,4 +257,12 @@ namespace leopard
     data->cycle();
     data->operations->get_solution(x);
   }
+
+#define INSTANTIATE(Number)                   \
+  template class CoarseSolver<Number>;        \
+  template class MultigridOperations<Number>; \
+  template struct MultigridData<Number>;      \
+  template class Multigrid<Number>;
+  LEOPARD_FOR_EACH_NUMBER(INSTANTIATE)
+#undef INSTANTIATE
 } // namespace leopard

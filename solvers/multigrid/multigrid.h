@@ -15,6 +15,7 @@ namespace leopard
   std::string to_string(CycleType cycle);
 
   /** What solves on level 0. Made by somebody who has the level's matrix. */
+  template <typename Number>
   class CoarseSolver
   {
   public:
@@ -22,12 +23,12 @@ namespace leopard
     /** "dense inverse", "CG", ... for a log. */
     virtual std::string name() const = 0;
     /** x = A_0^-1 b: x with ghosts, b without, both in the memory space of the multigrid's backend; collective. */
-    virtual void solve(double *x, const double *b) = 0;
+    virtual void solve(Number *x, const Number *b) = 0;
     /**
      * Takes a matrix with the pattern of the first and other values. Coarse solvers that do not implement it refuse.
      * @throws InvalidInput.
      */
-    virtual void update(const CrsMatrix &A, bool singular);
+    virtual void update(const CrsMatrix<double> &A, bool singular);
     /** Whether all that solve() does is queued on the device, so that a CUDA graph can hold it. */
     virtual bool is_queued() const { return false; }
     /** Whether x is the same linear function of b in every call; not so for CG that stops at a tolerance. */
@@ -68,7 +69,7 @@ namespace leopard
   };
 
   /** The number of levels that Multigrid takes for a stencil if it is told 0. @throws InvalidInput. */
-  int default_n_levels(const Stencil &finest, Backend backend);
+  int default_n_levels(const Stencil<double> &finest, Backend backend);
 
   /** Where the time of a cycle goes, in seconds a cycle, measured with a wait after each part. */
   struct MultigridProfile
@@ -83,11 +84,17 @@ namespace leopard
     double             sum() const;
   };
 
+  template <typename Number>
+  class MultigridOperations; ///< what a form (stored, stencil) and a backend implement (operations.h)
+  template <typename Number>
+  struct MultigridData; ///< the cycle on them (multigrid_data.h)
+
   /**
-   * Geometric multigrid for A x = b over a given hierarchy: on each level nu1 smoothing steps, the residual restricted,
-   * the coarser level's cycle from zero (W: two, F: an F- and a V-cycle), the correction prolongated, nu2 smoothing
-   * steps. With interface matrices it is the local smoothing of adaptive meshes. Hierarchies and operators go to the
-   * device once; a cycle moves nothing between host and device and allocates nothing.
+   * Geometric multigrid for A x = b over a given hierarchy: on each level nu1 smoothing steps, the residual
+   * restricted, the coarser level's cycle from zero (W: two, F: an F- and a V-cycle), the correction prolongated, nu2
+   * smoothing steps. With interface matrices it is the local smoothing of adaptive meshes. Hierarchies and operators
+   * go to the device once; a cycle moves nothing between host and device and allocates nothing. A hierarchy is made in
+   * double precision; what the cycle needs of it is rounded to Number.
    *
    * All arrays live in memory_space(). x has n_columns() values (own ones, then ghosts of finest_matrix()), b has
    * n_rows().
@@ -102,6 +109,7 @@ namespace leopard
    * Source: Trottenberg, Oosterlee, Schueller, Multigrid, 2001, section 2.4; local smoothing: Janssen, Kanschat 2011;
    * thesis, Algorithm 10.
    */
+  template <typename Number>
   class Multigrid
   {
   public:
@@ -109,19 +117,17 @@ namespace leopard
      * Stored matrices, which are copied. @param coarse null: what the options name; it keeps the numbering of level 0.
      * @throws InvalidInput, DeviceError (before anything is allocated if the device is too small, with what is needed).
      */
-    Multigrid(const MultigridHierarchy &hierarchy, const MultigridOptions &options, std::unique_ptr<CoarseSolver> coarse = nullptr);
+    Multigrid(const MultigridHierarchy &hierarchy, const MultigridOptions &options, std::unique_ptr<CoarseSolver<Number>> coarse = nullptr);
 
     /**
      * Stencils on all levels, nothing stored. @param n_levels 0: coarsened until a level has at most 256 unknowns
      * (host) or 1024 (cuda).
      * @throws InvalidInput, DeviceError.
      */
-    Multigrid(const Stencil &finest, int n_levels, const MultigridOptions &options, std::unique_ptr<CoarseSolver> coarse = nullptr);
-
-    class Operations; ///< what a form (stored, stencil) and a backend implement (operations.h)
+    Multigrid(const Stencil<double> &finest, int n_levels, const MultigridOptions &options, std::unique_ptr<CoarseSolver<Number>> coarse = nullptr);
 
     /** Operations of one's own. @param coarse what solves on level 0, on vectors x(0) and b(0) of the operations. */
-    Multigrid(std::unique_ptr<Operations> operations, const MultigridOptions &options, std::unique_ptr<CoarseSolver> coarse);
+    Multigrid(std::unique_ptr<MultigridOperations<Number>> operations, const MultigridOptions &options, std::unique_ptr<CoarseSolver<Number>> coarse);
     ~Multigrid();
     Multigrid(Multigrid &&) noexcept;
 
@@ -155,13 +161,13 @@ namespace leopard
     void update_values(const MultigridHierarchy &hierarchy);
 
     /** y = A x of the whole problem. @param y n_rows(), x n_columns() values; its ghosts are brought up to date. */
-    void multiply(double *y, double *x);
+    void multiply(Number *y, Number *x);
 
     /** x = C b: one cycle from x = 0. */
-    void vmult(double *x, const double *b);
+    void vmult(Number *x, const Number *b);
 
     /** One cycle from the given x. */
-    void cycle(double *x, const double *b);
+    void cycle(Number *x, const Number *b);
 
     /**
      * Cycles until a criterion holds; max_iterations counts cycles, of which the full multigrid start is one, and
@@ -170,7 +176,7 @@ namespace leopard
      * comes near the goal, and now and then, the residual itself. What the history ends with is always the residual
      * itself. After divergence or stagnation ask diagnosis().
      */
-    SolveResult solve(double *x, const double *b, const StoppingCriteria &criteria);
+    SolveResult solve(Number *x, const Number *b, const StoppingCriteria &criteria);
 
     /**
      * Smooths A_l x = 0 from a fixed random x on each level and says on which the residual grows, with the growth
@@ -183,8 +189,6 @@ namespace leopard
     MultigridProfile profile(int n_cycles);
 
   private:
-    class Iteration;
-    struct Data;
-    std::unique_ptr<Data> data;
+    std::unique_ptr<MultigridData<Number>> data;
   };
 } // namespace leopard

@@ -11,9 +11,12 @@
 namespace leopard
 {
   /** The cycle itself, on the vectors of the levels. */
-  struct Multigrid::Data
+  template <typename Number>
+  struct MultigridData
   {
-    Data(std::unique_ptr<Operations> operations, std::unique_ptr<CoarseSolver> coarse, const MultigridOptions &options);
+    MultigridData(std::unique_ptr<MultigridOperations<Number>> operations,
+                  std::unique_ptr<CoarseSolver<Number>>        coarse,
+                  const MultigridOptions                      &options);
 
     int finest() const { return operations->n_levels() - 1; }
     /** Level as which Operations know the whole problem. */
@@ -29,14 +32,14 @@ namespace leopard
      */
     void forget_recorded();
     /** One cycle for x and b of the whole problem. */
-    void iterate(double *x, const double *b);
+    void iterate(Number *x, const Number *b);
 
-    const MultigridOptions              options;
-    const std::unique_ptr<Operations>   operations;
-    const std::unique_ptr<CoarseSolver> coarse;
-    bool                                own_coarse_solver = true; ///< that takes means out by itself
-    std::string                         matrices;                 ///< "stored matrices" or "stencils", for a log
-    MultigridProfile                   *profile = nullptr;        ///< where times go, while they are taken
+    const MultigridOptions                             options;
+    const std::unique_ptr<MultigridOperations<Number>> operations;
+    const std::unique_ptr<CoarseSolver<Number>>        coarse;
+    bool                                               own_coarse_solver = true; ///< that takes means out by itself
+    std::string                                        matrices;                 ///< "stored matrices" or "stencils", for a log
+    MultigridProfile                                  *profile = nullptr;        ///< where times go, while they are taken
 
   private:
     /**

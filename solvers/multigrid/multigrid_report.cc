@@ -11,10 +11,11 @@ namespace leopard
 {
   namespace
   {
-    void put(double *to, const std::vector<double> &values, MemorySpace space)
+    template <typename Number>
+    void put(Number *to, const std::vector<Number> &values, MemorySpace space)
     {
       if (space == MemorySpace::device)
-        device::copy_to_device(to, values.data(), values.size() * sizeof(double));
+        device::copy_to_device(to, values.data(), values.size() * sizeof(Number));
       else
         std::copy(values.begin(), values.end(), to);
     }
@@ -35,10 +36,11 @@ namespace leopard
     return result;
   }
 
-  std::string Multigrid::description() const
+  template <typename Number>
+  std::string Multigrid<Number>::description() const
   {
-    Operations             &operations = *data->operations;
-    const MultigridOptions &options    = data->options;
+    MultigridOperations<Number> &operations = *data->operations;
+    const MultigridOptions      &options    = data->options;
     std::string text = to_string(options.cycle) + "(" + std::to_string(options.pre_smoothing) + "," + std::to_string(options.post_smoothing) +
                        ")-cycle" + (options.full_start ? " after full multigrid" : "") + ", " + std::to_string(n_levels()) +
                        (n_levels() == 1 ? " level" : " levels") + " of " + data->matrices + ", " + std::to_string(memory() / 1000000) + " MB";
@@ -48,7 +50,7 @@ namespace leopard
       text += "; singular: constants are taken out";
     for (int level = n_levels() - 1; level > 0; --level)
       {
-        const Relaxation &smoother = operations.smoother(level);
+        const Relaxation<Number> &smoother = operations.smoother(level);
         text += "\n  level " + std::to_string(level) + ": " + std::to_string(operations.n_unknowns(level)) + " unknowns, " + smoother.name();
         for (const std::string &more : {operations.description(level), smoother.description()})
           text += more.empty() ? "" : ", " + more;
@@ -56,25 +58,26 @@ namespace leopard
     return text + "\n  level 0: " + std::to_string(operations.n_unknowns(0)) + " unknowns, " + data->coarse->name();
   }
 
-  std::string Multigrid::diagnosis()
+  template <typename Number>
+  std::string Multigrid<Number>::diagnosis()
   {
-    constexpr int n_first = 20, n_more = 20; // steps until the fastest growing part dominates, and steps that measure its growth
-    Operations   &operations = *data->operations;
-    std::string   text;
+    constexpr int                n_first = 20, n_more = 20; // steps until the fastest growing part dominates, and steps that measure its growth
+    MultigridOperations<Number> &operations = *data->operations;
+    std::string                  text;
     for (int level = 1; level < n_levels(); ++level)
       {
         const int                              n = operations.n_unknowns(level);
-        std::vector<double>                    values(n);
+        std::vector<Number>                    values(n);
         std::mt19937_64                        random(1);
         std::uniform_real_distribution<double> value(-1., 1.);
-        std::generate(values.begin(), values.end(), [&] { return value(random); });
+        std::generate(values.begin(), values.end(), [&] { return static_cast<Number>(value(random)); });
         operations.set_zero(level);
         put(operations.x(level), values, memory_space());
-        std::fill(values.begin(), values.end(), 0.);
+        std::fill(values.begin(), values.end(), Number(0));
         put(operations.b(level), values, memory_space());
 
-        const Communication &communication = operations.communication(level);
-        const auto           residual      = [&] {
+        const Communication<Number> &communication = operations.communication(level);
+        const auto                   residual      = [&] {
           if (communication.has_ghosts())
             communication.update_ghosts(operations.x(level), memory_space());
           return std::sqrt(communication.sum(operations.smoother(level).residual_norm_squared(operations.x(level), operations.b(level))));
@@ -97,16 +100,17 @@ namespace leopard
     return text;
   }
 
-  MultigridProfile Multigrid::profile(int n_cycles)
+  template <typename Number>
+  MultigridProfile Multigrid<Number>::profile(int n_cycles)
   {
-    Operations      &operations = *data->operations;
-    MultigridProfile result;
+    MultigridOperations<Number> &operations = *data->operations;
+    MultigridProfile             result;
     result.levels.resize(n_levels());
     for (int level = 0; level < n_levels(); ++level)
       {
         result.levels[level].n_unknowns = operations.n_unknowns(level);
         operations.set_zero(level);
-        put(operations.b(level), std::vector<double>(operations.n_unknowns(level), 1.), memory_space());
+        put(operations.b(level), std::vector<Number>(operations.n_unknowns(level), Number(1)), memory_space());
       }
     data->cycle(); // warms up
     data->profile = &result;
@@ -122,4 +126,11 @@ namespace leopard
     result.copies /= n_cycles;
     return result;
   }
+
+#define INSTANTIATE(Number)                                         \
+  template std::string      Multigrid<Number>::description() const; \
+  template std::string      Multigrid<Number>::diagnosis();         \
+  template MultigridProfile Multigrid<Number>::profile(int n_cycles);
+  LEOPARD_FOR_EACH_NUMBER(INSTANTIATE)
+#undef INSTANTIATE
 } // namespace leopard

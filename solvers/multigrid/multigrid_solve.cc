@@ -17,10 +17,11 @@ namespace leopard
    * Cycles as a stationary iteration, so that solve() for relaxations serves them, too. Vectors are those of the whole
    * problem.
    */
-  class Multigrid::Iteration : public Relaxation
+  template <typename Number>
+  class MultigridIteration : public Relaxation<Number>
   {
   public:
-    explicit Iteration(Data &data_)
+    explicit MultigridIteration(MultigridData<Number> &data_)
       : data(data_)
     {
     }
@@ -30,10 +31,10 @@ namespace leopard
     int         n_columns() const override { return data.operations->n_columns(); }
     MemorySpace memory_space() const override { return data.operations->memory_space(); }
     bool        is_fixed_linear_map() const override { return false; }
-    void        update_values(const double        */*values*/) override { throw InvalidInput("a multigrid cycle has no values to change"); }
+    void        update_values(const Number        */*values*/) override { throw InvalidInput("a multigrid cycle has no values to change"); }
     void        restart() override { started = false; }
 
-    void iterate(double *x, const double *b, int n_iterations) override
+    void iterate(Number *x, const Number *b, int n_iterations) override
     {
       for (int i = 0; i < n_iterations; ++i)
         {
@@ -47,7 +48,7 @@ namespace leopard
 
     bool tests_itself() const override { return !data.operations->is_adaptive() && data.finest() > 0; }
 
-    IterationReport iterate_until(double *x, const double *b, int n_iterations, const ResidualTest &given) override
+    IterationReport iterate_until(Number *x, const Number *b, int n_iterations, const ResidualTest &given) override
     {
       IterationReport report;
       ResidualTest    test = given;
@@ -89,27 +90,28 @@ namespace leopard
       return report;
     }
 
-    double residual_norm_squared(const double *x, const double *b) override
+    double residual_norm_squared(const Number *x, const Number *b) override
     {
-      return data.operations->residual_norm_squared(const_cast<double *>(x), b); // whose ghosts it brings up to date
+      return data.operations->residual_norm_squared(const_cast<Number *>(x), b); // whose ghosts it brings up to date
     }
 
-    double norm_squared(const double *b) override { return data.operations->norm_squared(b); }
+    double norm_squared(const Number *b) override { return data.operations->norm_squared(b); }
 
   private:
-    Data  &data;
-    bool   started = false;
-    double ratio   = 0.; ///< of the residual at a cycle's end to that after pre-smoothing; 0: not yet known
+    MultigridData<Number> &data;
+    bool                   started = false;
+    double                 ratio   = 0.; ///< of the residual at a cycle's end to that after pre-smoothing; 0: not yet known
   };
 
-  SolveResult Multigrid::solve(double *x, const double *b, const StoppingCriteria &criteria)
+  template <typename Number>
+  SolveResult Multigrid<Number>::solve(Number *x, const Number *b, const StoppingCriteria &criteria)
   {
-    Iteration        iteration(*data);
-    StoppingCriteria each_cycle = criteria;
+    MultigridIteration<Number> iteration(*data);
+    StoppingCriteria           each_cycle = criteria;
     each_cycle.validate();
-    each_cycle.test_every              = 1;
-    Operations          &operations    = *data->operations;
-    const Communication &communication = operations.communication(data->whole());
+    each_cycle.test_every                      = 1;
+    MultigridOperations<Number> &operations    = *data->operations;
+    const Communication<Number> &communication = operations.communication(data->whole());
     if (operations.is_adaptive())
       return leopard::solve(iteration, x, b, each_cycle, communication);
     const int finest = data->finest();
@@ -122,4 +124,8 @@ namespace leopard
     operations.get_solution(x);
     return result;
   }
+
+#define INSTANTIATE(Number) template SolveResult Multigrid<Number>::solve(Number *x, const Number *b, const StoppingCriteria &criteria);
+  LEOPARD_FOR_EACH_NUMBER(INSTANTIATE)
+#undef INSTANTIATE
 } // namespace leopard

@@ -4,9 +4,16 @@
 
 namespace leopard
 {
-  std::unique_ptr<Multigrid::Operations> make_stencil_cuda_operations(const std::vector<StencilGrid> & /*levels*/,
-                                                                      const MultigridOptions & /*options*/)
+  template <typename Number>
+  std::unique_ptr<MultigridOperations<Number>> make_stencil_cuda_operations(const std::vector<StencilGrid> & /*levels*/,
+                                                                            const MultigridOptions & /*options*/)
   {
     no_cuda();
   }
+
+#define INSTANTIATE(Number)                                                                                                  \
+  template std::unique_ptr<MultigridOperations<Number>> make_stencil_cuda_operations(const std::vector<StencilGrid> &levels, \
+                                                                                     const MultigridOptions         &options);
+  LEOPARD_FOR_EACH_NUMBER(INSTANTIATE)
+#undef INSTANTIATE
 } // namespace leopard

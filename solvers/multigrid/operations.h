@@ -14,23 +14,24 @@ namespace leopard
    * number its unknowns as it likes: only set_right_hand_sides(), set_solution() and get_solution() know the user's
    * order. Level 0 keeps the user's order, for the coarse solver.
    */
-  class Multigrid::Operations
+  template <typename Number>
+  class MultigridOperations
   {
   public:
-    virtual ~Operations() = default;
+    virtual ~MultigridOperations() = default;
 
-    virtual MemorySpace memory_space() const        = 0;
-    virtual int         n_levels() const            = 0;
-    virtual int         n_unknowns(int level) const = 0;                      ///< own ones
-    virtual int         n_rows() const { return n_unknowns(n_levels() - 1); } ///< of the whole problem
-    virtual int         n_columns() const { return n_rows(); }                ///< with ghosts
-    virtual std::size_t memory() const      = 0; ///< bytes of operators and vectors, smoothers included as far as they say
-    virtual Relaxation &smoother(int level) = 0; ///< of a level above 0
+    virtual MemorySpace         memory_space() const        = 0;
+    virtual int                 n_levels() const            = 0;
+    virtual int                 n_unknowns(int level) const = 0;                      ///< own ones
+    virtual int                 n_rows() const { return n_unknowns(n_levels() - 1); } ///< of the whole problem
+    virtual int                 n_columns() const { return n_rows(); }                ///< with ghosts
+    virtual std::size_t         memory() const      = 0; ///< bytes of operators and vectors, smoothers included as far as they say
+    virtual Relaxation<Number> &smoother(int level) = 0; ///< of a level above 0
     /** What a log should say beside the smoother's own description, in a line; empty: nothing. */
     virtual std::string description(int /*level*/) const { return ""; }
 
-    virtual double *x(int level) = 0; ///< with ghosts
-    virtual double *b(int level) = 0;
+    virtual Number *x(int level) = 0; ///< with ghosts
+    virtual Number *b(int level) = 0;
 
     /** x_l = 0. */
     virtual void set_zero(int level) = 0;
@@ -53,21 +54,21 @@ namespace leopard
      * b_L <- b for the finest level L; on adaptive hierarchies all b_l from the copy lists, zero where nothing is
      * copied to.
      */
-    virtual void set_right_hand_sides(const double *b) = 0;
+    virtual void set_right_hand_sides(const Number *b) = 0;
     /** x_L <- x. Not on adaptive hierarchies. */
-    virtual void set_solution(const double *x) = 0;
+    virtual void set_solution(const Number *x) = 0;
     /** x <- x_L, own values; on adaptive hierarchies x <- all x_l at the entries of the copy lists, zero elsewhere. */
-    virtual void get_solution(double *x) = 0;
+    virtual void get_solution(Number *x) = 0;
 
     /** y = A x of the whole problem, whose ghosts are brought up to date; x_L is not what it was afterwards. */
-    virtual void multiply(double *y, double *x) = 0;
+    virtual void multiply(Number *y, Number *x) = 0;
 
     // Vectors of the whole problem: those of the finest level in its own order, or, on adaptive hierarchies, of the
     // active mesh in the user's order.
 
     /** ||b - A x||_2^2, on singular problems without the mean. */
-    virtual double residual_norm_squared(double *x, const double *b) = 0;
-    virtual double norm_squared(const double *b)                     = 0;
+    virtual double residual_norm_squared(Number *x, const Number *b) = 0;
+    virtual double norm_squared(const Number *b)                     = 0;
     /**
      * ||b_L - A_L x_L||_2^2 as the last restrict_residual() of the finest level L found it: the residual after
      * pre-smoothing, at no cost. Not on adaptive hierarchies.
@@ -83,26 +84,29 @@ namespace leopard
     virtual bool is_queued() const { return memory_space() == MemorySpace::device; }
     virtual bool is_adaptive() const { return false; }
     /** On adaptive hierarchies: set_right_hand_sides() with b - A x; and x += what get_solution() gives. */
-    virtual void set_residual(double * /*x*/, const double * /*b*/) {}
-    virtual void add_solutions(double * /*x*/) {}
+    virtual void set_residual(Number * /*x*/, const Number * /*b*/) {}
+    virtual void add_solutions(Number * /*x*/) {}
     /** Whether the constants are the null space of the operators. */
     virtual bool is_singular() const { return false; }
     /** New values for the same patterns. @throws InvalidInput by default. */
     virtual void update_values(const MultigridHierarchy &hierarchy);
     /** Takes the mean out of the own values of v on level 0. Singular problems only. */
-    virtual void remove_coarse_mean(double * /*v*/) {}
+    virtual void remove_coarse_mean(Number * /*v*/) {}
     /** Of a level, or, with level = n_levels(), of the whole problem. */
-    virtual const Communication &communication(int /*level*/) const
+    virtual const Communication<Number> &communication(int /*level*/) const
     {
-      static const Communication one_rank;
+      static const Communication<Number> one_rank;
       return one_rank;
     }
   };
 
   /** Stored matrices; on the host with threads, on the device with cuSPARSE. @throws InvalidInput, DeviceError. */
-  std::unique_ptr<Multigrid::Operations> make_stored_operations(const MultigridHierarchy &hierarchy, const MultigridOptions &options);
+  template <typename Number>
+  std::unique_ptr<MultigridOperations<Number>> make_stored_operations(const MultigridHierarchy &hierarchy, const MultigridOptions &options);
 
   /** Stencils, finest last. */
-  std::unique_ptr<Multigrid::Operations> make_stencil_host_operations(const std::vector<StencilGrid> &levels, const MultigridOptions &options);
-  std::unique_ptr<Multigrid::Operations> make_stencil_cuda_operations(const std::vector<StencilGrid> &levels, const MultigridOptions &options);
+  template <typename Number>
+  std::unique_ptr<MultigridOperations<Number>> make_stencil_host_operations(const std::vector<StencilGrid> &levels, const MultigridOptions &options);
+  template <typename Number>
+  std::unique_ptr<MultigridOperations<Number>> make_stencil_cuda_operations(const std::vector<StencilGrid> &levels, const MultigridOptions &options);
 } // namespace leopard

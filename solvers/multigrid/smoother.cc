@@ -32,7 +32,8 @@ namespace leopard
      * Of D^-1 A, at most: by the symbol sum_d c_d cos(d theta), which is linear in each cosine. 2 for a star, more for
      * elements with long edges.
      */
-    double largest_eigenvalue(const Stencil &stencil)
+    template <typename Number>
+    double largest_eigenvalue(const Stencil<Number> &stencil)
     {
       const double diagonal =
         stencil.diagonal.empty() ? stencil.coefficient(0, 0, 0) : *std::min_element(stencil.diagonal.begin(), stencil.diagonal.end());
@@ -40,13 +41,13 @@ namespace leopard
       double    largest = diagonal;
       for (int corner = 0; corner < 8; ++corner) // theta is 0 or pi in each direction
         {
-          double symbol = diagonal - stencil.coefficient(0, 0, 0);
+          double symbol = diagonal - static_cast<double>(stencil.coefficient(0, 0, 0));
           for (int dz = -z; dz <= z; ++dz)
             for (int dy = -y; dy <= y; ++dy)
               for (int dx = -1; dx <= 1; ++dx)
                 {
                   const bool is_odd = ((corner & 1) * dx + (corner >> 1 & 1) * dy + (corner >> 2) * dz) % 2 != 0;
-                  symbol += (is_odd ? -1. : 1.) * stencil.coefficient(dx, dy, dz);
+                  symbol += (is_odd ? -1. : 1.) * static_cast<double>(stencil.coefficient(dx, dy, dz));
                 }
           largest = std::max(largest, symbol);
         }
@@ -108,16 +109,18 @@ namespace leopard
     return static_cast<double>(HostScheduler::n_at_work(n_blocks, n_rows, n_threads) - 1) / n_blocks;
   }
 
-  std::unique_ptr<Relaxation> make_smoother(const CrsMatrix &A, const SmootherOptions &options, Backend backend, int dim)
+  template <typename Number>
+  std::unique_ptr<Relaxation<Number>> make_smoother(const CrsMatrix<Number> &A, const SmootherOptions &options, Backend backend, int dim)
   {
     options.validate();
     const Method &method   = find(options.method, backend);
     const int     n_blocks = method.has_blocks ? options.block_async.blocks(A.n_rows).n_blocks() : 1;
     const double  at_once  = share_at_once(options.block_async, backend, n_blocks, A.n_rows);
-    return (method.make_smoother != nullptr ? method.make_smoother : method.make)(A, method_options(options, backend, dim, at_once));
+    return (method.make_smoother ? method.make_smoother : method.make)(A, method_options(options, backend, dim, at_once));
   }
 
-  std::unique_ptr<Relaxation> make_smoother(const Stencil &stencil, const SmootherOptions &options, Backend backend)
+  template <typename Number>
+  std::unique_ptr<Relaxation<Number>> make_smoother(const Stencil<Number> &stencil, const SmootherOptions &options, Backend backend)
   {
     options.validate();
     const int     dim     = (stencil.n_x > 1) + (stencil.n_y > 1) + (stencil.n_z > 1);
@@ -126,6 +129,12 @@ namespace leopard
     if (options.omega == 0. && is_damped(options.method))
       if (const double largest = largest_eigenvalue(stencil); largest > 2.)
         request.omega *= 2. / largest;
-    return method.make_of_stencil != nullptr ? method.make_of_stencil(stencil, request) : method.make(stencil.to_crs(), request);
+    return method.make_of_stencil ? method.make_of_stencil(stencil, request) : method.make(stencil.to_crs(), request);
   }
+
+#define INSTANTIATE(Number)                                                                                                                         \
+  template std::unique_ptr<Relaxation<Number>> make_smoother(const CrsMatrix<Number> &A, const SmootherOptions &options, Backend backend, int dim); \
+  template std::unique_ptr<Relaxation<Number>> make_smoother(const Stencil<Number> &stencil, const SmootherOptions &options, Backend backend);
+  LEOPARD_FOR_EACH_NUMBER(INSTANTIATE)
+#undef INSTANTIATE
 } // namespace leopard

@@ -70,8 +70,10 @@ namespace leopard
    * A smoother for A x = b: anything that is a Relaxation. @param dim of space, for default_omega(); 0: unknown (as 2).
    * @throws InvalidInput, DeviceError.
    */
-  std::unique_ptr<Relaxation> make_smoother(const CrsMatrix &A, const SmootherOptions &options, Backend backend, int dim);
+  template <typename Number>
+  std::unique_ptr<Relaxation<Number>> make_smoother(const CrsMatrix<Number> &A, const SmootherOptions &options, Backend backend, int dim);
 
   /** The same for a matrix that is not stored. Methods that need a stored one store it. */
-  std::unique_ptr<Relaxation> make_smoother(const Stencil &stencil, const SmootherOptions &options, Backend backend);
+  template <typename Number>
+  std::unique_ptr<Relaxation<Number>> make_smoother(const Stencil<Number> &stencil, const SmootherOptions &options, Backend backend);
 } // namespace leopard

@@ -31,8 +31,8 @@ namespace leopard
         , flat(level.stencil.n_z == 1)
         , full(!level.stencil.is_star())
       {
-        const Stencil &stencil = level.stencil;
-        const int      first = stencil.ghost_below ? -1 : 0, above = stencil.ghost_above ? 2 : 0;
+        const Stencil<double> &stencil = level.stencil;
+        const int              first = stencil.ghost_below ? -1 : 0, above = stencil.ghost_above ? 2 : 0;
         grid = {stencil.n_x,
                 stencil.n_y,
                 stencil.n_z,
@@ -50,11 +50,11 @@ namespace leopard
 
       double *x() const { return all_x.data() + below; }
 
-      int                         n, below; ///< own nodes; place of x in all_x, which keeps x where pairs of neighbours can be read at once
-      device::Array<double>       diagonal, all_x, b;
-      std::unique_ptr<Relaxation> smoother;
-      bool                        flat, full;
-      GridView                    grid;
+      int                                 n, below; ///< own nodes; place of x in all_x, which keeps x where pairs of neighbours can be read at once
+      device::Array<double>               diagonal, all_x, b;
+      std::unique_ptr<Relaxation<double>> smoother;
+      bool                                flat, full;
+      GridView                            grid;
 
       /** Calls f with the shape that the kernels for this grid are compiled for. */
       template <typename F>
@@ -67,7 +67,7 @@ namespace leopard
       }
     };
 
-    class StencilCudaOperations : public Multigrid::Operations
+    class StencilCudaOperations : public MultigridOperations<double>
     {
     public:
       StencilCudaOperations(const std::vector<StencilGrid> &stencils, const MultigridOptions &options_)
@@ -84,12 +84,12 @@ namespace leopard
       StencilCudaOperations &operator=(const StencilCudaOperations &) = delete;
       ~StencilCudaOperations() override { cudaFreeHost(restricted_norm); }
 
-      MemorySpace memory_space() const override { return MemorySpace::device; }
-      int         n_levels() const override { return static_cast<int>(levels.size()); }
-      int         n_unknowns(int l) const override { return levels[l]->n; }
-      Relaxation &smoother(int l) override { return *levels[l]->smoother; }
-      double     *x(int l) override { return levels[l]->x(); }
-      double     *b(int l) override { return levels[l]->b.data(); }
+      MemorySpace         memory_space() const override { return MemorySpace::device; }
+      int                 n_levels() const override { return static_cast<int>(levels.size()); }
+      int                 n_unknowns(int l) const override { return levels[l]->n; }
+      Relaxation<double> &smoother(int l) override { return *levels[l]->smoother; }
+      double             *x(int l) override { return levels[l]->x(); }
+      double             *b(int l) override { return levels[l]->b.data(); }
 
       std::size_t memory() const override
       {
@@ -168,8 +168,8 @@ namespace leopard
 
       static int n_parts_for(const StencilGrid &level)
       {
-        const Stencil &s = level.stencil;
-        const dim3     t = s.n_z == 1 ? tiles<GridShape<false, true>>(s.n_x, s.n_y, s.n_z) : tiles<GridShape<false, false>>(s.n_x, s.n_y, s.n_z);
+        const Stencil<double> &s = level.stencil;
+        const dim3 t = s.n_z == 1 ? tiles<GridShape<false, true>>(s.n_x, s.n_y, s.n_z) : tiles<GridShape<false, false>>(s.n_x, s.n_y, s.n_z);
         return std::max(n_residual_blocks, static_cast<int>(t.x * t.y * t.z));
       }
 
@@ -222,7 +222,8 @@ namespace leopard
     };
   } // namespace
 
-  std::unique_ptr<Multigrid::Operations> make_stencil_cuda_operations(const std::vector<StencilGrid> &levels, const MultigridOptions &options)
+  template <> // the kernels compute in double
+  std::unique_ptr<MultigridOperations<double>> make_stencil_cuda_operations(const std::vector<StencilGrid> &levels, const MultigridOptions &options)
   {
     return std::make_unique<StencilCudaOperations>(levels, options);
   }

@@ -14,7 +14,7 @@ namespace leopard
       return n == 1 ? 1 : n / 2;
     }
 
-    std::string size_text(const Stencil &stencil)
+    std::string size_text(const Stencil<double> &stencil)
     {
       return std::to_string(stencil.n_x) + " x " + std::to_string(stencil.n_y) + " x " + std::to_string(stencil.n_z);
     }
@@ -94,7 +94,7 @@ namespace leopard
     };
 
     template <typename Function>
-    void for_each_node(const Stencil &stencil, const Function &function)
+    void for_each_node(const Stencil<double> &stencil, const Function &function)
     {
       for (int z = 0, i = 0; z < stencil.n_z; ++z)
         for (int y = 0; y < stencil.n_y; ++y)
@@ -103,10 +103,10 @@ namespace leopard
     }
 
     /** In each coarse node the average of a fine vector with the weights of the interpolation. */
-    std::vector<double> weighted_averages(const std::vector<double> &fine_values, const StencilGrid &fine, const Stencil &coarse)
+    std::vector<double> weighted_averages(const std::vector<double> &fine_values, const StencilGrid &fine, const Stencil<double> &coarse)
     {
-      const Stencil      &f = fine.stencil;
-      std::vector<double> result(coarse.n_rows());
+      const Stencil<double> &f = fine.stencil;
+      std::vector<double>    result(coarse.n_rows());
       for_each_node(coarse, [&](int x, int y, int z, int i) {
         const Neighbours cx = children(fine, 0, x), cy = children(fine, 1, y), cz = children(fine, 2, z);
         double           sum = 0., weights = 0.;
@@ -129,12 +129,12 @@ namespace leopard
     fine.stencil.validate();
     if (fine.stencil.n_rows() == 1)
       throw InvalidInput("a stencil on a grid of one node is to be coarsened\n  expected: more nodes");
-    const double mass_scale = fine.dim() == 1 ? 2. : fine.dim() == 2 ? 4. : 8., laplacian_scale = mass_scale / 4.;
-    StencilGrid  coarse;
-    Stencil     &stencil = coarse.stencil;
-    stencil.n_x          = coarse_nodes(fine.n(0));
-    stencil.n_y          = coarse_nodes(fine.n(1));
-    stencil.n_z          = coarse_nodes(fine.n(2));
+    const double     mass_scale = fine.dim() == 1 ? 2. : fine.dim() == 2 ? 4. : 8., laplacian_scale = mass_scale / 4.;
+    StencilGrid      coarse;
+    Stencil<double> &stencil = coarse.stencil;
+    stencil.n_x              = coarse_nodes(fine.n(0));
+    stencil.n_y              = coarse_nodes(fine.n(1));
+    stencil.n_z              = coarse_nodes(fine.n(2));
     for (int d = 0; d < 3; ++d)
       if (fine.n(d) > 1)
         coarse.last_interval[d] = 0.5 * (fine.last_interval[d] + (fine.n(d) % 2 == 1 ? 1. : 0.));
@@ -159,7 +159,7 @@ namespace leopard
     return coarse;
   }
 
-  std::vector<StencilGrid> stencil_levels(const Stencil &finest, int n_levels)
+  std::vector<StencilGrid> stencil_levels(const Stencil<double> &finest, int n_levels)
   {
     if (n_levels < 0)
       throw InvalidInput("multigrid: " + std::to_string(n_levels) + " levels\n  expected: a number >= 1, or 0 for as many as there are");
@@ -177,13 +177,13 @@ namespace leopard
     return levels;
   }
 
-  CrsMatrix stencil_prolongation(const StencilGrid &fine, const StencilGrid &coarse)
+  CrsMatrix<double> stencil_prolongation(const StencilGrid &fine, const StencilGrid &coarse)
   {
     for (int d = 0; d < 3; ++d)
       if (coarse.n(d) != coarse_nodes(fine.n(d)))
         throw InvalidInput("interpolation from a grid of " + size_text(coarse.stencil) + " to one of " + size_text(fine.stencil) +
                            " nodes\n  expected: the coarse grid that coarsen() makes");
-    CrsMatrix P;
+    CrsMatrix<double> P;
     P.n_rows    = fine.stencil.n_rows();
     P.n_columns = coarse.stencil.n_rows();
     P.row_offsets.reserve(static_cast<std::size_t>(P.n_rows) + 1);
@@ -201,7 +201,7 @@ namespace leopard
     return P;
   }
 
-  MultigridHierarchy make_hierarchy(const Stencil &finest, int n_levels)
+  MultigridHierarchy make_hierarchy(const Stencil<double> &finest, int n_levels)
   {
     const std::vector<StencilGrid> grids = stencil_levels(finest, n_levels);
     std::vector<int>               directions; // that have more than one node

@@ -11,8 +11,11 @@ namespace leopard
   {
     constexpr long grain = 8192; ///< nodes that are worth waking a thread for
 
+    template <typename Number>
     struct Level
     {
+      using Scratch = typename StencilHostGrid<Number>::Scratch;
+
       explicit Level(const StencilGrid &stencil_grid)
         : grid(stencil_grid)
         , n(stencil_grid.stencil.n_rows())
@@ -22,17 +25,21 @@ namespace leopard
       {
       }
 
-      double *x() { return all_x.data() + below; }
+      Number *x() { return all_x.data() + below; }
 
-      StencilHostGrid                       grid;
-      int                                   n, below; ///< own nodes; nodes of a ghost plane before them
-      std::vector<double>                   all_x, b;
-      std::unique_ptr<Relaxation>           smoother;
-      std::vector<StencilHostGrid::Scratch> scratch; ///< one a thread
+      StencilHostGrid<Number>             grid;
+      int                                 n, below; ///< own nodes; nodes of a ghost plane before them
+      std::vector<Number>                 all_x, b;
+      std::unique_ptr<Relaxation<Number>> smoother;
+      std::vector<Scratch>                scratch; ///< one a thread
     };
 
-    class StencilHostOperations : public Multigrid::Operations
+    template <typename Number>
+    class StencilHostOperations : public MultigridOperations<Number>
     {
+      using Piece   = typename StencilHostGrid<Number>::Piece;
+      using Scratch = typename StencilHostGrid<Number>::Scratch;
+
     public:
       StencilHostOperations(const std::vector<StencilGrid> &grids, const MultigridOptions &options)
         : pool(shared_thread_pool(options.backend == Backend::reference ? 1 : options.n_threads))
@@ -47,31 +54,31 @@ namespace leopard
             levels.emplace_back(grids[l]);
             levels[l].scratch.assign(pool->size(), levels[l].grid.scratch(l > 0 ? &levels[l - 1].grid : nullptr));
             if (l > 0)
-              levels[l].smoother = make_smoother(grids[l].stencil, smoother, options.backend);
+              levels[l].smoother = make_smoother(rounded_to<Number>(grids[l].stencil), smoother, options.backend);
           }
       }
 
-      MemorySpace memory_space() const override { return MemorySpace::host; }
-      int         n_levels() const override { return static_cast<int>(levels.size()); }
-      int         n_unknowns(int level) const override { return levels[level].n; }
-      Relaxation &smoother(int level) override { return *levels[level].smoother; }
-      double     *x(int level) override { return levels[level].x(); }
-      double     *b(int level) override { return levels[level].b.data(); }
+      MemorySpace         memory_space() const override { return MemorySpace::host; }
+      int                 n_levels() const override { return static_cast<int>(levels.size()); }
+      int                 n_unknowns(int level) const override { return levels[level].n; }
+      Relaxation<Number> &smoother(int level) override { return *levels[level].smoother; }
+      Number             *x(int level) override { return levels[level].x(); }
+      Number             *b(int level) override { return levels[level].b.data(); }
 
       std::size_t memory() const override
       {
         std::size_t sum = 0;
-        for (const Level &level : levels)
+        for (const Level<Number> &level : levels)
           sum +=
-            (level.all_x.size() + level.b.size() + 2 * level.grid.stencil().diagonal.size()) * sizeof(double); // a diagonal for the smoother, too
+            (level.all_x.size() + level.b.size() + 2 * level.grid.stencil().diagonal.size()) * sizeof(Number); // a diagonal for the smoother, too
         return sum;
       }
 
       void set_zero(int level) override
       {
-        double *all = levels[level].all_x.data();
+        Number *all = levels[level].all_x.data();
         parallel_for(
-          *pool, static_cast<long>(levels[level].all_x.size()), grain, [&](long begin, long end) { std::fill(all + begin, all + end, 0.); });
+          *pool, static_cast<long>(levels[level].all_x.size()), grain, [&](long begin, long end) { std::fill(all + begin, all + end, Number(0)); });
       }
 
       void smooth(int level, int n_steps) override
@@ -91,15 +98,15 @@ namespace leopard
       void correct(int level) override { prolongate(level, true); }
       void interpolate(int level) override { prolongate(level, false); }
 
-      void set_right_hand_sides(const double *from) override { copy(from, b(n_levels() - 1)); }
-      void set_solution(const double *from) override { copy(from, x(n_levels() - 1)); }
-      void get_solution(double *to) override { copy(x(n_levels() - 1), to); }
+      void set_right_hand_sides(const Number *from) override { copy(from, b(n_levels() - 1)); }
+      void set_solution(const Number *from) override { copy(from, x(n_levels() - 1)); }
+      void get_solution(Number *to) override { copy(x(n_levels() - 1), to); }
 
-      void multiply(double *y, double *from) override
+      void multiply(Number *y, Number *from) override
       {
         const long n_x = levels.back().grid.stencil().n_x, n_y = levels.back().grid.stencil().n_y;
-        for_pieces(levels.back(), [&](const StencilHostGrid::Piece &p, StencilHostGrid::Scratch & /*s*/) {
-          double *result = y + (p.k * n_y + p.j) * n_x;
+        for_pieces(levels.back(), [&](const Piece &p, Scratch & /*s*/) {
+          Number *result = y + (p.k * n_y + p.j) * n_x;
           levels.back().grid.residual_line(from, nullptr, p.j, p.k, p.begin, p.end, result + p.begin);
           for (int i = p.begin; i < p.end; ++i)
             result[i] = -result[i];
@@ -107,18 +114,18 @@ namespace leopard
         });
       }
 
-      double residual_norm_squared(double *from, const double *right) override
+      double residual_norm_squared(Number *from, const Number *right) override
       {
-        return for_pieces(levels.back(), [&](const StencilHostGrid::Piece &p, StencilHostGrid::Scratch &s) {
+        return for_pieces(levels.back(), [&](const Piece &p, Scratch &s) {
           levels.back().grid.residual_line(from, right, p.j, p.k, p.begin, p.end, s.sum.data());
-          return StencilHostGrid::norm_squared(s.sum.data(), p.end - p.begin);
+          return StencilHostGrid<Number>::norm_squared(s.sum.data(), p.end - p.begin);
         });
       }
 
-      double norm_squared(const double *v) override
+      double norm_squared(const Number *v) override
       {
         return parallel_sum(*pool, levels.back().n, grain, [&](long begin, long end) {
-          return StencilHostGrid::norm_squared(v + begin, static_cast<int>(end - begin));
+          return StencilHostGrid<Number>::norm_squared(v + begin, static_cast<int>(end - begin));
         });
       }
 
@@ -131,7 +138,7 @@ namespace leopard
         parallel_for(*pool, levels[level].n, grain, function);
       }
 
-      void copy(const double *from, double *to) const
+      void copy(const Number *from, Number *to) const
       {
         for_all(n_levels() - 1, [&](long begin, long end) { std::copy(from + begin, from + end, to + begin); });
       }
@@ -141,7 +148,7 @@ namespace leopard
        * summed up.
        */
       template <typename Function>
-      double in_parts(Level &level, long n, const Function &function)
+      double in_parts(Level<Number> &level, long n, const Function &function)
       {
         std::vector<double> sums(pool->size(), 0.);
         const int           n_parts = static_cast<int>(std::max(1l, std::min({static_cast<long>(pool->size()), level.n / grain, n})));
@@ -155,9 +162,9 @@ namespace leopard
 
       /** function(piece, scratch) for the pieces of the level's lines; the sum of what it returns. */
       template <typename Function>
-      double for_pieces(Level &level, const Function &function)
+      double for_pieces(Level<Number> &level, const Function &function)
       {
-        return in_parts(level, level.grid.n_pieces(), [&](long first, long last, StencilHostGrid::Scratch &s) {
+        return in_parts(level, level.grid.n_pieces(), [&](long first, long last, Scratch &s) {
           double sum = 0.;
           for (long number = first; number < last; ++number)
             sum += function(level.grid.piece(number), s);
@@ -166,15 +173,15 @@ namespace leopard
       }
 
       /** The squared norm of what is restricted: the residual, or b where x is null. */
-      double restrict_vector(int level, const double *from)
+      double restrict_vector(int level, const Number *from)
       {
-        Level         &fine = levels[level], &coarse = levels[level - 1];
-        const Stencil &f = fine.grid.stencil(), &c = coarse.grid.stencil();
+        Level<Number>         &fine = levels[level], &coarse = levels[level - 1];
+        const Stencil<Number> &f = fine.grid.stencil(), &c = coarse.grid.stencil();
         return in_parts(fine,
                         f.n_z > 1   ? c.n_z
                         : f.n_y > 1 ? c.n_y
                                     : c.n_x,
-                        [&](long first, long last, StencilHostGrid::Scratch &s) {
+                        [&](long first, long last, Scratch &s) {
                           return fine.grid.restrict_part(
                             coarse.grid, from, fine.b.data(), coarse.b.data(), static_cast<int>(first), static_cast<int>(last), s);
                         });
@@ -182,24 +189,31 @@ namespace leopard
 
       void prolongate(int level, bool add)
       {
-        Level &fine = levels[level], &coarse = levels[level - 1];
-        for_pieces(fine, [&](const StencilHostGrid::Piece &piece, StencilHostGrid::Scratch &s) {
+        Level<Number> &fine = levels[level], &coarse = levels[level - 1];
+        for_pieces(fine, [&](const Piece &piece, Scratch &s) {
           fine.grid.interpolate_piece(coarse.grid, coarse.x(), fine.x(), add, piece, s);
           return 0.;
         });
-        for (const StencilHostGrid::Piece &piece : fine.grid.ghost_pieces())
+        for (const Piece &piece : fine.grid.ghost_pieces())
           fine.grid.interpolate_piece(coarse.grid, coarse.x(), fine.x(), add, piece, fine.scratch.front());
       }
 
       const std::shared_ptr<ThreadPool> pool;
       const int                         iterations_per_step;
-      std::vector<Level>                levels;
+      std::vector<Level<Number>>        levels;
       double                            restricted_norm = 0.;
     };
   } // namespace
 
-  std::unique_ptr<Multigrid::Operations> make_stencil_host_operations(const std::vector<StencilGrid> &levels, const MultigridOptions &options)
+  template <typename Number>
+  std::unique_ptr<MultigridOperations<Number>> make_stencil_host_operations(const std::vector<StencilGrid> &levels, const MultigridOptions &options)
   {
-    return std::make_unique<StencilHostOperations>(levels, options);
+    return std::make_unique<StencilHostOperations<Number>>(levels, options);
   }
+
+#define INSTANTIATE(Number)                                                                                                  \
+  template std::unique_ptr<MultigridOperations<Number>> make_stencil_host_operations(const std::vector<StencilGrid> &levels, \
+                                                                                     const MultigridOptions         &options);
+  LEOPARD_FOR_EACH_NUMBER(INSTANTIATE)
+#undef INSTANTIATE
 } // namespace leopard

@@ -17,29 +17,34 @@ namespace leopard
 {
   namespace
   {
-    std::size_t bytes(const CrsMatrix &A)
+    template <typename Number>
+    std::size_t bytes(const CrsMatrix<double> &A)
     {
-      return A.values.size() * (sizeof(double) + sizeof(int)) + A.row_offsets.size() * sizeof(int);
+      return A.values.size() * (sizeof(Number) + sizeof(int)) + A.row_offsets.size() * sizeof(int);
     }
 
     /** Bytes of the operators, with transposed ones where they are not given. */
+    template <typename Number>
     std::size_t operator_bytes(const MultigridLevel &level)
     {
-      return bytes(level.matrix) + bytes(level.prolongation) + std::max(bytes(level.restriction), bytes(level.prolongation)) +
-             2 * bytes(level.interface);
+      return bytes<Number>(level.matrix) + bytes<Number>(level.prolongation) +
+             std::max(bytes<Number>(level.restriction), bytes<Number>(level.prolongation)) + 2 * bytes<Number>(level.interface);
     }
 
+    template <typename Number>
     std::size_t vector_bytes(const MultigridLevel &level)
     {
-      return (2 * static_cast<std::size_t>(level.matrix.n_columns) + level.matrix.n_rows) * sizeof(double);
+      return (2 * static_cast<std::size_t>(level.matrix.n_columns) + level.matrix.n_rows) * sizeof(Number);
     }
 
     /** Operators, vectors, and smoothers that have a copy of their matrix. */
+    template <typename Number>
     std::size_t hierarchy_bytes(const MultigridHierarchy &hierarchy)
     {
-      std::size_t sum = bytes(hierarchy.matrix) + hierarchy.matrix.n_columns * sizeof(double);
+      std::size_t sum = bytes<Number>(hierarchy.matrix) + hierarchy.matrix.n_columns * sizeof(Number);
       for (std::size_t l = 0; l < hierarchy.levels.size(); ++l)
-        sum += operator_bytes(hierarchy.levels[l]) + vector_bytes(hierarchy.levels[l]) + (l > 0 ? bytes(hierarchy.levels[l].matrix) : 0);
+        sum += operator_bytes<Number>(hierarchy.levels[l]) + vector_bytes<Number>(hierarchy.levels[l]) +
+               (l > 0 ? bytes<Number>(hierarchy.levels[l].matrix) : 0);
       return sum;
     }
 
@@ -52,27 +57,42 @@ namespace leopard
                           " are free\n  expected: a smaller problem, a larger GPU, more ranks on more GPUs, or the backend host");
     }
 
-    const Communication &one_rank()
+    template <typename Number>
+    const Communication<Number> &one_rank()
     {
-      static const Communication communication;
+      static const Communication<Number> communication;
       return communication;
     }
 
+    /** Ghosts travel in double precision; other number types are for one rank. */
+    template <typename Number>
+    std::shared_ptr<const Communication<Number>> for_number(const std::shared_ptr<const Communication<double>> &communication)
+    {
+      if constexpr (std::is_same_v<Number, double>)
+        return communication;
+      else if (communication != nullptr && communication->is_distributed())
+        throw InvalidInput("multigrid: several ranks, and another number type than double\n  expected: one rank, or double");
+      else
+        return nullptr;
+    }
+
     /** Vectors among which a singular problem is solved. */
+    template <typename Number>
     struct NullSpace
     {
       int                       n = 0;
-      std::shared_ptr<double[]> vector;
+      std::shared_ptr<Number[]> vector;
       double                    norm_squared = 0.; ///< over all ranks
     };
 
-    class StoredOperations : public Multigrid::Operations
+    template <typename Number>
+    class StoredOperations : public MultigridOperations<Number>
     {
     public:
       StoredOperations(const MultigridHierarchy &hierarchy, const MultigridOptions &options)
-        : algebra(make_linear_algebra(options.backend, options.n_threads))
+        : algebra(make_linear_algebra<Number>(options.backend, options.n_threads))
         , iterations_per_step(options.smoother.iterations_per_step)
-        , n_bytes(hierarchy_bytes(hierarchy))
+        , n_bytes(hierarchy_bytes<Number>(hierarchy))
         , adaptive(hierarchy.is_adaptive())
       {
         if (options.backend == Backend::cuda)
@@ -83,11 +103,11 @@ namespace leopard
           set_up_level(hierarchy, orders, static_cast<int>(l), options);
         if (adaptive)
           {
-            matrix               = algebra->matrix(hierarchy.matrix);
+            matrix               = algebra->matrix(rounded_to<Number>(hierarchy.matrix));
             rows                 = hierarchy.matrix.n_rows;
             global_columns       = hierarchy.matrix.n_columns;
             global_residual      = algebra->vector(global_columns);
-            global_communication = hierarchy.communication;
+            global_communication = for_number<Number>(hierarchy.communication);
           }
         else
           {
@@ -101,19 +121,19 @@ namespace leopard
         find_null_spaces(hierarchy);
       }
 
-      MemorySpace memory_space() const override { return algebra->memory_space(); }
-      int         n_levels() const override { return static_cast<int>(levels.size()); }
-      int         n_unknowns(int level) const override { return levels[level].n; }
-      std::size_t memory() const override { return n_bytes; }
-      Relaxation &smoother(int level) override { return *levels[level].smoother; }
-      int         n_rows() const override { return rows; }
-      int         n_columns() const override { return adaptive ? global_columns : levels.back().n_columns; }
-      std::string description(int level) const override { return levels[level].text; }
-      double     *x(int level) override { return levels[level].x.get(); }
-      double     *b(int level) override { return levels[level].b.get(); }
-      bool        is_adaptive() const override { return adaptive; }
-      bool        is_queued() const override { return memory_space() == MemorySpace::device && !any_ghosts; }
-      bool        is_singular() const override { return coarse_null_space.norm_squared > 0.; }
+      MemorySpace         memory_space() const override { return algebra->memory_space(); }
+      int                 n_levels() const override { return static_cast<int>(levels.size()); }
+      int                 n_unknowns(int level) const override { return levels[level].n; }
+      std::size_t         memory() const override { return n_bytes; }
+      Relaxation<Number> &smoother(int level) override { return *levels[level].smoother; }
+      int                 n_rows() const override { return rows; }
+      int                 n_columns() const override { return adaptive ? global_columns : levels.back().n_columns; }
+      std::string         description(int level) const override { return levels[level].text; }
+      Number             *x(int level) override { return levels[level].x.get(); }
+      Number             *b(int level) override { return levels[level].b.get(); }
+      bool                is_adaptive() const override { return adaptive; }
+      bool                is_queued() const override { return memory_space() == MemorySpace::device && !any_ghosts; }
+      bool                is_singular() const override { return coarse_null_space.norm_squared > 0.; }
 
       void set_zero(int level) override { algebra->set_zero(x(level), levels[level].n_columns); }
 
@@ -163,7 +183,7 @@ namespace leopard
         levels[level].P->multiply(x(level), 1., x(level - 1), 0., x(level));
       }
 
-      void set_right_hand_sides(const double *b) override
+      void set_right_hand_sides(const Number *b) override
       {
         if (!adaptive)
           {
@@ -176,9 +196,9 @@ namespace leopard
         distribute_residual();
       }
 
-      void set_solution(const double *x) override { algebra->copy_entries(levels.back().x.get(), nullptr, x, finest_order.get(), rows); }
+      void set_solution(const Number *x) override { algebra->copy_entries(levels.back().x.get(), nullptr, x, finest_order.get(), rows); }
 
-      void get_solution(double *x) override
+      void get_solution(Number *x) override
       {
         if (adaptive)
           {
@@ -190,13 +210,13 @@ namespace leopard
         algebra->copy_entries(x, finest_order.get(), levels.back().x.get(), nullptr, rows);
       }
 
-      void set_residual(double *x, const double *b) override
+      void set_residual(Number *x, const Number *b) override
       {
         compute_residual(x, b);
         distribute_residual();
       }
 
-      void add_solutions(double *x) override
+      void add_solutions(Number *x) override
       {
         for (int level = 0; level < n_levels(); ++level)
           {
@@ -207,7 +227,7 @@ namespace leopard
         project(x, global_null_space, communication(n_levels()));
       }
 
-      void multiply(double *y, double *x) override
+      void multiply(Number *y, Number *x) override
       {
         if (adaptive)
           {
@@ -222,14 +242,14 @@ namespace leopard
         algebra->copy_entries(y, finest_order.get(), levels.back().r.get(), nullptr, rows);
       }
 
-      double residual_norm_squared(double *x, const double *b) override
+      double residual_norm_squared(Number *x, const Number *b) override
       {
         compute_residual(x, b);
-        const double *r = adaptive ? global_residual.get() : levels.back().r.get();
+        const Number *r = adaptive ? global_residual.get() : levels.back().r.get();
         return algebra->norm_squared(r, rows);
       }
 
-      double norm_squared(const double *b) override { return algebra->norm_squared(b, rows); }
+      double norm_squared(const Number *b) override { return algebra->norm_squared(b, rows); }
 
       double restricted_residual_norm_squared() override
       {
@@ -244,22 +264,22 @@ namespace leopard
                              std::to_string(hierarchy.finest_matrix().n_rows) + " unknowns\n  expected: " + std::to_string(levels.size()) +
                              " levels and " + std::to_string(rows) + " unknowns");
         if (adaptive)
-          matrix->update_values(hierarchy.matrix.values);
+          matrix->update_values(rounded_to<Number>(hierarchy.matrix.values));
         for (std::size_t l = 0; l < levels.size(); ++l)
           update_level(hierarchy.levels[l], levels[l], static_cast<int>(l));
         find_null_spaces(hierarchy);
       }
 
-      void remove_coarse_mean(double *v) override { project(v, coarse_null_space, communication(0)); }
+      void remove_coarse_mean(Number *v) override { project(v, coarse_null_space, communication(0)); }
 
-      const Communication &communication(int level) const override
+      const Communication<Number> &communication(int level) const override
       {
-        const Communication *result = level == n_levels() ? global_communication.get() : levels[level].communication.get();
-        return result != nullptr ? *result : one_rank();
+        const Communication<Number> *result = level == n_levels() ? global_communication.get() : levels[level].communication.get();
+        return result != nullptr ? *result : one_rank<Number>();
       }
 
     private:
-      using Matrix = LinearAlgebra::Matrix;
+      using Matrix = typename LinearAlgebra<Number>::Matrix;
 
       struct CopyList
       {
@@ -269,17 +289,17 @@ namespace leopard
 
       struct Level
       {
-        int                                  n = 0, n_columns = 0, n_entries = 0;
-        std::unique_ptr<Matrix>              A, P, R, E, E_transpose;
-        std::shared_ptr<double[]>            x, b, r;  ///< r with ghosts, too: the restriction reads them
-        CopyList                             down, up; ///< right-hand sides from the active mesh, corrections to it
-        std::unique_ptr<Relaxation>          smoother;
-        std::string                          text;
-        std::vector<int>                     old_row;                                 ///< of the user's numbering; empty: the same
-        std::vector<int>                     entries, E_entries, E_transpose_entries; ///< of the user's matrices, from the first update on
-        std::shared_ptr<const Communication> communication;                           ///< null: one rank
-        std::unique_ptr<LooseExchange>       loose;                                   ///< of the communication; null: the smoother waits
-        bool                                 has_ghosts = false;
+        int                                          n = 0, n_columns = 0, n_entries = 0;
+        std::unique_ptr<Matrix>                      A, P, R, E, E_transpose;
+        std::shared_ptr<Number[]>                    x, b, r;  ///< r with ghosts, too: the restriction reads them
+        CopyList                                     down, up; ///< right-hand sides from the active mesh, corrections to it
+        std::unique_ptr<Relaxation<Number>>          smoother;
+        std::string                                  text;
+        std::vector<int>                             old_row;                                 ///< of the user's numbering; empty: the same
+        std::vector<int>                             entries, E_entries, E_transpose_entries; ///< of the user's matrices, from the first update on
+        std::shared_ptr<const Communication<Number>> communication;                           ///< null: one rank
+        std::unique_ptr<LooseExchange<Number>>       loose;                                   ///< of the communication; null: the smoother waits
+        bool                                         has_ghosts = false;
       };
 
       void set_up_level(const MultigridHierarchy &hierarchy, const std::vector<LevelOrder> &orders, int level, const MultigridOptions &options)
@@ -292,29 +312,33 @@ namespace leopard
         l.n_entries                 = from.matrix.n_entries();
         l.text                      = order.text;
         l.old_row                   = order.old_row;
-        l.communication             = from.communication;
-        l.has_ghosts                = from.communication != nullptr && from.communication->has_ghosts();
+        l.communication             = for_number<Number>(from.communication);
+        l.has_ghosts                = l.communication != nullptr && l.communication->has_ghosts();
         if (l.has_ghosts && !order.old_row.empty())
-          l.communication = from.communication->reordered(order.old_row);
+          l.communication = l.communication->reordered(order.old_row);
         l.x = algebra->vector(l.n_columns);
         l.b = algebra->vector(l.n);
         l.r = algebra->vector(l.n_columns);
         set_up_copy_lists(hierarchy, from, order.old_row, l);
 
-        CrsMatrix A = permute(from.matrix, order.old_row, order.old_row, options.n_threads);
+        CrsMatrix<double> A = permute(from.matrix, order.old_row, order.old_row, options.n_threads);
         if (level > 0)
           {
             const std::vector<int> &coarse_order = orders[level - 1].old_row;
-            CrsMatrix               P            = permute(from.prolongation, order.old_row, coarse_order, options.n_threads);
-            l.R                                  = algebra->matrix(from.restriction.n_columns == 0 ? transpose(P)
-                                                                  : permute(from.restriction, coarse_order, order.old_row, options.n_threads));
-            l.P                                  = algebra->matrix(std::move(P));
+            CrsMatrix<double>       P            = permute(from.prolongation, order.old_row, coarse_order, options.n_threads);
+            l.R                                  = algebra->matrix(rounded_to<Number>(
+              from.restriction.n_columns == 0 ? transpose(P) : permute(from.restriction, coarse_order, order.old_row, options.n_threads)));
+            l.P                                  = algebra->matrix(rounded_to<Number>(std::move(P)));
             set_up_interface(from, order.old_row, l);
             if (l.has_ghosts && !options.wait_for_ghosts)
               l.loose = l.communication->loose();
-            l.smoother = make_smoother(A, smoother_options(A, order, options, communication(level), from.dim), options.backend, from.dim);
+            const SmootherOptions smoother = smoother_options(A, order, options, communication(level), from.dim);
+            CrsMatrix<Number>     rounded  = rounded_to<Number>(std::move(A));
+            l.smoother                     = make_smoother(rounded, smoother, options.backend, from.dim);
+            l.A                            = algebra->matrix(std::move(rounded));
           }
-        l.A = algebra->matrix(std::move(A));
+        else
+          l.A = algebra->matrix(rounded_to<Number>(std::move(A)));
       }
 
       void set_up_copy_lists(const MultigridHierarchy &hierarchy, const MultigridLevel &from, const std::vector<int> &old_row, Level &l) const
@@ -341,9 +365,10 @@ namespace leopard
       {
         if (from.interface.n_rows == 0)
           return;
-        CrsMatrix E   = permute(from.interface, old_row, old_row);
-        l.E_transpose = algebra->matrix(from.interface_transpose.n_rows == 0 ? transpose(E) : permute(from.interface_transpose, old_row, old_row));
-        l.E           = algebra->matrix(std::move(E));
+        CrsMatrix<double> E = permute(from.interface, old_row, old_row);
+        l.E_transpose       = algebra->matrix(
+          rounded_to<Number>(from.interface_transpose.n_rows == 0 ? transpose(E) : permute(from.interface_transpose, old_row, old_row)));
+        l.E = algebra->matrix(rounded_to<Number>(std::move(E)));
       }
 
       void update_level(const MultigridLevel &from, Level &l, int level)
@@ -359,44 +384,44 @@ namespace leopard
             l.entries = as_numbers(permute(numbered(from.matrix), l.old_row, l.old_row));
             if (l.E != nullptr)
               {
-                const CrsMatrix E = permute(numbered(from.interface), l.old_row, l.old_row);
-                l.E_entries       = as_numbers(E);
+                const CrsMatrix<double> E = permute(numbered(from.interface), l.old_row, l.old_row);
+                l.E_entries               = as_numbers(E);
                 l.E_transpose_entries =
                   as_numbers(from.interface_transpose.n_rows == 0 ? transpose(E) : permute(numbered(from.interface_transpose), l.old_row, l.old_row));
               }
           }
-        const std::vector<double> values = in_order(from.matrix.values, l.entries, name);
+        const std::vector<Number> values = in_order(from.matrix.values, l.entries, name);
         l.A->update_values(values);
         if (l.smoother != nullptr)
           l.smoother->update_values(values.data());
         if (l.E == nullptr)
           return;
         l.E->update_values(in_order(from.interface.values, l.E_entries, name));
-        const CrsMatrix &transposed = from.interface_transpose.n_rows == 0 ? from.interface : from.interface_transpose;
+        const CrsMatrix<double> &transposed = from.interface_transpose.n_rows == 0 ? from.interface : from.interface_transpose;
         l.E_transpose->update_values(in_order(transposed.values, l.E_transpose_entries, name));
       }
 
-      static CrsMatrix numbered(CrsMatrix A)
+      static CrsMatrix<double> numbered(CrsMatrix<double> A)
       {
         std::iota(A.values.begin(), A.values.end(), 0.);
         return A;
       }
 
-      static std::vector<int> as_numbers(const CrsMatrix &A) { return std::vector<int>(A.values.begin(), A.values.end()); }
+      static std::vector<int> as_numbers(const CrsMatrix<double> &A) { return std::vector<int>(A.values.begin(), A.values.end()); }
 
-      static std::vector<double> in_order(const std::vector<double> &values, const std::vector<int> &entries, const std::string &name)
+      static std::vector<Number> in_order(const std::vector<double> &values, const std::vector<int> &entries, const std::string &name)
       {
         if (values.size() != entries.size())
           throw InvalidInput(name + ": a matrix has " + std::to_string(values.size()) + " entries\n  expected: the pattern it had, of " +
                              std::to_string(entries.size()));
-        std::vector<double> result(values.size());
+        std::vector<Number> result(values.size());
         for (std::size_t p = 0; p < values.size(); ++p)
-          result[p] = values[entries[p]];
+          result[p] = static_cast<Number>(values[entries[p]]);
         return result;
       }
 
-      static SmootherOptions
-      smoother_options(const CrsMatrix &A, const LevelOrder &order, const MultigridOptions &options, const Communication &communication, int dim)
+      static SmootherOptions smoother_options(
+        const CrsMatrix<double> &A, const LevelOrder &order, const MultigridOptions &options, const Communication<Number> &communication, int dim)
       {
         SmootherOptions result           = options.smoother;
         result.block_async.block_offsets = order.block_offsets;
@@ -417,17 +442,17 @@ namespace leopard
 
       void find_null_spaces(const MultigridHierarchy &hierarchy)
       {
-        const Communication                     &whole  = communication(n_levels());
+        const Communication<Number>             &whole  = communication(n_levels());
         const std::optional<std::vector<double>> finest = constants_in_null_space(hierarchy.finest_matrix(), whole),
                                                  coarse = constants_in_null_space(hierarchy.levels.front().matrix, communication(0));
-        coarse_null_space = global_null_space = NullSpace();
+        coarse_null_space = global_null_space = NullSpace<Number>();
         if (!finest || !coarse)
           return;
         const std::vector<int> &finest_old_row = levels.back().old_row;
-        const auto              make           = [&](const std::vector<double> &vector, const Communication &communication) {
-          NullSpace result;
+        const auto              make           = [&](const std::vector<double> &vector, const Communication<Number> &communication) {
+          NullSpace<Number> result;
           result.n      = static_cast<int>(vector.size());
-          result.vector = algebra->vector(vector);
+          result.vector = algebra->vector(rounded_to<Number>(vector));
           double sum    = 0.;
           for (const double v : vector)
             sum += v;
@@ -446,27 +471,27 @@ namespace leopard
           }
       }
 
-      void update_ghosts(int level, double *v) const
+      void update_ghosts(int level, Number *v) const
       {
         if (levels[level].has_ghosts)
           levels[level].communication->update_ghosts(v, memory_space());
       }
 
-      void project(double *v, const NullSpace &space, const Communication &communication) const
+      void project(Number *v, const NullSpace<Number> &space, const Communication<Number> &communication) const
       {
         if (space.norm_squared == 0.)
           return;
         const double product = communication.sum(algebra->dot(v, space.vector.get(), space.n));
-        algebra->add(v, -product / space.norm_squared, space.vector.get(), space.n);
+        algebra->add(v, static_cast<Number>(-product / space.norm_squared), space.vector.get(), space.n);
       }
 
       /** r = b - A x of the whole problem: global_residual, or that of the finest level. */
-      void compute_residual(double *x, const double *b)
+      void compute_residual(Number *x, const Number *b)
       {
-        const Communication &whole = communication(n_levels());
+        const Communication<Number> &whole = communication(n_levels());
         if (whole.has_ghosts())
           whole.update_ghosts(x, memory_space());
-        double       *r = adaptive ? global_residual.get() : levels.back().r.get();
+        Number       *r = adaptive ? global_residual.get() : levels.back().r.get();
         const Matrix &A = adaptive ? *matrix : *levels.back().A;
         A.multiply(r, -1., x, 1., b);
         project(r, global_null_space, whole);
@@ -484,24 +509,30 @@ namespace leopard
           }
       }
 
-      const std::unique_ptr<LinearAlgebra> algebra;
-      const int                            iterations_per_step;
-      const std::size_t                    n_bytes;
-      const bool                           adaptive;
-      std::vector<Level>                   levels;
+      const std::unique_ptr<LinearAlgebra<Number>> algebra;
+      const int                                    iterations_per_step;
+      const std::size_t                            n_bytes;
+      const bool                                   adaptive;
+      std::vector<Level>                           levels;
 
-      int                                  rows = 0, global_columns = 0; ///< of the whole problem
-      bool                                 any_ghosts = false;
-      std::unique_ptr<Matrix>              matrix; ///< adaptive hierarchies: of the active mesh
-      std::shared_ptr<double[]>            global_residual;
-      std::shared_ptr<int[]>               finest_order; ///< others: the finest level's; null: the user's
-      std::shared_ptr<const Communication> global_communication;
-      NullSpace                            coarse_null_space, global_null_space; ///< singular problems
+      int                                          rows = 0, global_columns = 0; ///< of the whole problem
+      bool                                         any_ghosts = false;
+      std::unique_ptr<Matrix>                      matrix; ///< adaptive hierarchies: of the active mesh
+      std::shared_ptr<Number[]>                    global_residual;
+      std::shared_ptr<int[]>                       finest_order; ///< others: the finest level's; null: the user's
+      std::shared_ptr<const Communication<Number>> global_communication;
+      NullSpace<Number>                            coarse_null_space, global_null_space; ///< singular problems
     };
   } // namespace
 
-  std::unique_ptr<Multigrid::Operations> make_stored_operations(const MultigridHierarchy &hierarchy, const MultigridOptions &options)
+  template <typename Number>
+  std::unique_ptr<MultigridOperations<Number>> make_stored_operations(const MultigridHierarchy &hierarchy, const MultigridOptions &options)
   {
-    return std::make_unique<StoredOperations>(hierarchy, options);
+    return std::make_unique<StoredOperations<Number>>(hierarchy, options);
   }
+
+#define INSTANTIATE(Number) \
+  template std::unique_ptr<MultigridOperations<Number>> make_stored_operations(const MultigridHierarchy &hierarchy, const MultigridOptions &options);
+  LEOPARD_FOR_EACH_NUMBER(INSTANTIATE)
+#undef INSTANTIATE
 } // namespace leopard

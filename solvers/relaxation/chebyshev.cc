@@ -27,7 +27,8 @@ namespace leopard
       return text;
     }
 
-    double diagonal_of(const CrsMatrix &A, int i)
+    template <typename Number>
+    double diagonal_of(const CrsMatrix<Number> &A, int i)
     {
       for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
         if (A.columns[p] == i)
@@ -36,7 +37,8 @@ namespace leopard
     }
 
     /** w = D^-1 A v, own columns only; returns w^T |D| w. */
-    double multiply_scaled(const CrsMatrix &A, const double *v, double *w)
+    template <typename Number>
+    double multiply_scaled(const CrsMatrix<Number> &A, const double *v, double *w)
     {
       double norm_squared = 0.;
       for (int i = 0; i < A.n_rows; ++i)
@@ -45,7 +47,7 @@ namespace leopard
           for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
             if (A.columns[p] < A.n_rows)
               {
-                sum += A.values[p] * v[A.columns[p]];
+                sum += static_cast<double>(A.values[p]) * v[A.columns[p]];
                 if (A.columns[p] == i)
                   diagonal = A.values[p];
               }
@@ -56,7 +58,8 @@ namespace leopard
     }
 
     /** estimate_lambda_max() that allocates nothing. @param work 2 n_rows values. */
-    double estimate_lambda_max(const CrsMatrix &A, std::vector<double> &work, int n_steps = 40)
+    template <typename Number>
+    double estimate_lambda_max(const CrsMatrix<Number> &A, std::vector<double> &work, int n_steps = 40)
     {
       double                                *v = work.data(), *w = v + A.n_rows;
       std::mt19937_64                        random(1);
@@ -82,11 +85,12 @@ namespace leopard
       return estimate > 0. ? std::min(safety * estimate, bound) : bound;
     }
 
-    class HostChebyshev : public HostRelaxation
+    template <typename Number>
+    class HostChebyshev : public HostRelaxation<Number>
     {
     public:
-      HostChebyshev(const CrsMatrix &A_, const ChebyshevOptions &options)
-        : HostRelaxation(A_)
+      HostChebyshev(const CrsMatrix<Number> &A_, const ChebyshevOptions &options)
+        : HostRelaxation<Number>(A_)
         , recurrence(A, options)
         , direction(A.n_rows)
       {
@@ -97,30 +101,35 @@ namespace leopard
       bool        is_symmetric_map() const override { return true; }
       void        restart() override { recurrence.restart(); }
 
-      void iterate(double *x, const double *b, int n_iterations) override
+      void iterate(Number *x, const Number *b, int n_iterations) override
       {
         for (int n = 0; n < n_iterations; ++n)
           {
-            const auto [a, c] = recurrence.next();
+            const auto   factors = recurrence.next();
+            const Number a = static_cast<Number>(factors.direction), c = static_cast<Number>(factors.residual);
             for (int i = 0; i < A.n_rows; ++i)
               {
-                const double step = c * inverse_diagonal[i] * residual(i, x, b);
-                direction[i]      = a == 0. ? step : a * direction[i] + step; // what was before the first step may be anything
+                const Number step = c * inverse_diagonal[i] * residual(i, x, b);
+                direction[i]      = a == Number(0) ? step : a * direction[i] + step; // what was before the first step may be anything
               }
             for (int i = 0; i < A.n_rows; ++i)
               x[i] += direction[i];
           }
       }
 
-      void update_values(const double *values) override
+      void update_values(const Number *values) override
       {
-        HostRelaxation::update_values(values);
+        HostRelaxation<Number>::update_values(values);
         recurrence.update(A);
       }
 
     private:
+      using HostRelaxation<Number>::A;
+      using HostRelaxation<Number>::inverse_diagonal;
+      using HostRelaxation<Number>::residual;
+
       ChebyshevRecurrence recurrence;
-      std::vector<double> direction; ///< d_k
+      std::vector<Number> direction; ///< d_k
     };
   } // namespace
 
@@ -137,26 +146,29 @@ namespace leopard
                          "\n  expected: 0 < lambda_min < lambda_max, or 0 to have one chosen");
   }
 
-  double gershgorin_bound(const CrsMatrix &A)
+  template <typename Number>
+  double gershgorin_bound(const CrsMatrix<Number> &A)
   {
     double bound = 0.;
     for (int i = 0; i < A.n_rows; ++i)
       {
         double sum = 0.;
         for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
-          sum += std::abs(A.values[p]);
+          sum += std::abs(static_cast<double>(A.values[p]));
         bound = std::max(bound, sum / std::abs(diagonal_of(A, i)));
       }
     return bound;
   }
 
-  double estimate_lambda_max(const CrsMatrix &A, int n_steps)
+  template <typename Number>
+  double estimate_lambda_max(const CrsMatrix<Number> &A, int n_steps)
   {
     std::vector<double> work(2 * static_cast<std::size_t>(A.n_rows));
     return estimate_lambda_max(A, work, n_steps);
   }
 
-  ChebyshevRecurrence::ChebyshevRecurrence(const CrsMatrix &A, const ChebyshevOptions &options_)
+  template <typename Number>
+  ChebyshevRecurrence::ChebyshevRecurrence(const CrsMatrix<Number> &A, const ChebyshevOptions &options_)
     : options(options_)
     , work(options_.lambda_max == 0. ? 2 * static_cast<std::size_t>(A.n_rows) : 0)
   {
@@ -167,7 +179,8 @@ namespace leopard
     update(A);
   }
 
-  void ChebyshevRecurrence::update(const CrsMatrix &A)
+  template <typename Number>
+  void ChebyshevRecurrence::update(const CrsMatrix<Number> &A)
   {
     const double largest  = !estimates() ? options.lambda_max : A.n_rows > 0 ? estimate_lambda_max(A, work) : 1.;
     const double smallest = options.lambda_min > 0. ? options.lambda_min : largest / (options.ratio > 0. ? options.ratio : default_ratio);
@@ -202,12 +215,13 @@ namespace leopard
            " and " + number(lambda_max) + (estimates() ? " (estimated)" : " (given)");
   }
 
-  std::unique_ptr<Relaxation> make_chebyshev(const CrsMatrix &A, const ChebyshevOptions &options)
+  template <typename Number>
+  std::unique_ptr<Relaxation<Number>> make_chebyshev(const CrsMatrix<Number> &A, const ChebyshevOptions &options)
   {
     options.validate();
     if (options.backend == Backend::cuda)
       return make_chebyshev_cuda(A, options);
-    return std::make_unique<HostChebyshev>(A, options);
+    return std::make_unique<HostChebyshev<Number>>(A, options);
   }
 
   extern const Method chebyshev_method = {.name         = "chebyshev",
@@ -215,9 +229,18 @@ namespace leopard
                                           .uses_on_cuda = everywhere,
                                           .omega        = OmegaRange::none,
                                           .has_interval = true,
-                                          .make         = [](const CrsMatrix &A, const MethodOptions &given) {
+                                          .make         = [](const auto &A, const MethodOptions &given) {
                                             ChebyshevOptions options = given.chebyshev;
                                             options.backend          = given.backend;
                                             return make_chebyshev(A, options);
                                           }};
+
+#define INSTANTIATE(Number)                                                                                       \
+  template double gershgorin_bound(const CrsMatrix<Number> &A);                                                   \
+  template double estimate_lambda_max(const CrsMatrix<Number> &A, int n_steps);                                   \
+  template ChebyshevRecurrence::ChebyshevRecurrence(const CrsMatrix<Number> &A, const ChebyshevOptions &options); \
+  template void                                ChebyshevRecurrence::update(const CrsMatrix<Number> &A);           \
+  template std::unique_ptr<Relaxation<Number>> make_chebyshev(const CrsMatrix<Number> &A, const ChebyshevOptions &options);
+  LEOPARD_FOR_EACH_NUMBER(INSTANTIATE)
+#undef INSTANTIATE
 } // namespace leopard

@@ -7,6 +7,7 @@
 
 namespace leopard
 {
+  template <typename Number>
   struct CrsMatrix;
 
   struct ChebyshevOptions
@@ -29,13 +30,15 @@ namespace leopard
    * @param A host memory, a matrix that validate() accepts. @param n_steps of power iteration. @throws InvalidInput if
    * the iteration overflows.
    */
-  double estimate_lambda_max(const CrsMatrix &A, int n_steps = 40);
+  template <typename Number>
+  double estimate_lambda_max(const CrsMatrix<Number> &A, int n_steps = 40);
 
   /**
    * max_i sum_j |a_ij| / |a_ii|, which no eigenvalue of D^-1 A exceeds; dimensionless. @param A host memory, ghost
    * columns count.
    */
-  double gershgorin_bound(const CrsMatrix &A);
+  template <typename Number>
+  double gershgorin_bound(const CrsMatrix<Number> &A);
 
   /**
    * Chebyshev iteration with D^-1 A, D the diagonal, for spectra in [lambda_min, lambda_max]: after n iterations from
@@ -56,5 +59,6 @@ namespace leopard
    * Source: Saad, Iterative Methods for Sparse Linear Systems, 2003, algorithm 12.1; as a smoother: Adams, Brezina, Hu,
    * Tuminaro 2003.
    */
-  std::unique_ptr<Relaxation> make_chebyshev(const CrsMatrix &A, const ChebyshevOptions &options);
+  template <typename Number>
+  std::unique_ptr<Relaxation<Number>> make_chebyshev(const CrsMatrix<Number> &A, const ChebyshevOptions &options);
 } // namespace leopard

@@ -18,7 +18,8 @@ namespace leopard
     /**
      * other_i = x_i + direction (x_i - other_i) + residual (D^-1 (b - A x))_i: other is x_{k-1} and becomes x_{k+1}.
      */
-    __global__ void chebyshev_kernel(SellView A, const double *x, const double *b, double *other, ChebyshevRecurrence::Coefficients factors)
+    template <typename Number>
+    __global__ void chebyshev_kernel(SellView<Number> A, const Number *x, const Number *b, Number *other, ChebyshevRecurrence::Coefficients factors)
     {
       const int slot = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
       if (slot >= A.n_slots)
@@ -26,18 +27,19 @@ namespace leopard
       const int row = A.row(slot);
       if (row < 0)
         return;
-      const double value = x[row];
+      const Number value = x[row];
       // in the first step there is no x_{k-1}, and what is in its place may be no number
-      const double direction = factors.direction == 0. ? 0. : factors.direction * (value - other[row]);
-      other[row]             = value + direction + factors.residual / __ldg(A.diagonal + slot) * A.residual(slot, row, x, __ldg(b + row));
+      const Number direction = factors.direction == 0. ? Number(0) : static_cast<Number>(factors.direction) * (value - other[row]);
+      other[row] = value + direction + static_cast<Number>(factors.residual) / __ldg(A.diagonal + slot) * A.residual(slot, row, x, __ldg(b + row));
     }
 
-    __global__ void swap_kernel(double *x, double *y, int n)
+    template <typename Number>
+    __global__ void swap_kernel(Number *x, Number *y, int n)
     {
       const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
       if (i >= n)
         return;
-      const double value = x[i];
+      const Number value = x[i];
       x[i]               = y[i];
       y[i]               = value;
     }
@@ -49,16 +51,17 @@ namespace leopard
       return rows;
     }
 
-    class CudaChebyshev : public Relaxation
+    template <typename Number>
+    class CudaChebyshev : public Relaxation<Number>
     {
     public:
-      CudaChebyshev(const CrsMatrix &A, const ChebyshevOptions &options)
+      CudaChebyshev(const CrsMatrix<Number> &A, const ChebyshevOptions &options)
         : rows(A.n_rows)
         , columns(A.n_columns)
         , recurrence(A, options)
         , matrix(A, natural_order(A.n_rows), {0, A.n_rows})
         , other(A.n_columns)
-        , host_matrix(recurrence.estimates() ? A : CrsMatrix())
+        , host_matrix(recurrence.estimates() ? A : CrsMatrix<Number>())
       {
       }
 
@@ -72,29 +75,29 @@ namespace leopard
       void        restart() override { recurrence.restart(); }
 
       /** Returns when the work is queued on the default stream. */
-      void iterate(double *x, const double *b, int n_iterations) override
+      void iterate(Number *x, const Number *b, int n_iterations) override
       {
         if (rows == 0)
           return;
         if (columns > rows && n_iterations > 1) // the iterations that read our vector want the ghosts in it
-          device::copy_on_device(other.data() + rows, x + rows, static_cast<std::size_t>(columns - rows) * sizeof(double));
-        double *newest = x, *next = other.data();
+          device::copy_on_device(other.data() + rows, x + rows, static_cast<std::size_t>(columns - rows) * sizeof(Number));
+        Number *newest = x, *next = other.data();
         for (int n = 0; n < n_iterations; ++n)
           {
-            chebyshev_kernel<<<DeviceSell::blocks_for(matrix.first(1)), sell_threads>>>(matrix.view(), newest, b, next, recurrence.next());
+            chebyshev_kernel<<<DeviceSell<Number>::blocks_for(matrix.first(1)), sell_threads>>>(matrix.view(), newest, b, next, recurrence.next());
             LEOPARD_CHECK(cudaGetLastError());
             std::swap(newest, next);
           }
         if (newest == x)
           return;
-        swap_kernel<<<DeviceSell::blocks_for(rows), sell_threads>>>(x, other.data(), rows);
+        swap_kernel<<<DeviceSell<Number>::blocks_for(rows), sell_threads>>>(x, other.data(), rows);
         LEOPARD_CHECK(cudaGetLastError());
       }
 
-      double residual_norm_squared(const double *x, const double *b) override { return matrix.residual_norm_squared(x, b); }
-      double norm_squared(const double *b) override { return matrix.norm_squared(b); }
+      double residual_norm_squared(const Number *x, const Number *b) override { return matrix.residual_norm_squared(x, b); }
+      double norm_squared(const Number *b) override { return matrix.norm_squared(b); }
 
-      void update_values(const double *values) override
+      void update_values(const Number *values) override
       {
         matrix.update_values(values);
         if (recurrence.estimates())
@@ -105,15 +108,21 @@ namespace leopard
     private:
       const int             rows, columns;
       ChebyshevRecurrence   recurrence;
-      DeviceSell            matrix;
-      device::Array<double> other;       ///< x_{k-1} between two calls
-      CrsMatrix             host_matrix; ///< for estimates of an interval that was not given
+      DeviceSell<Number>    matrix;
+      device::Array<Number> other;       ///< x_{k-1} between two calls
+      CrsMatrix<Number>     host_matrix; ///< for estimates of an interval that was not given
     };
   } // namespace
 
-  std::unique_ptr<Relaxation> make_chebyshev_cuda(const CrsMatrix &A, const ChebyshevOptions &options)
+  template <typename Number>
+  std::unique_ptr<Relaxation<Number>> make_chebyshev_cuda(const CrsMatrix<Number> &A, const ChebyshevOptions &options)
   {
     A.validate();
-    return std::make_unique<CudaChebyshev>(A, options);
+    return std::make_unique<CudaChebyshev<Number>>(A, options);
   }
+
+#define INSTANTIATE(Number) \
+  template std::unique_ptr<Relaxation<Number>> make_chebyshev_cuda(const CrsMatrix<Number> &A, const ChebyshevOptions &options);
+  LEOPARD_FOR_EACH_NUMBER(INSTANTIATE)
+#undef INSTANTIATE
 } // namespace leopard

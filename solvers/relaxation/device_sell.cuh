@@ -25,20 +25,21 @@ namespace leopard
   constexpr int sell_reduction_blocks = 2048; ///< at most; they share out the slots
 
   /** What a kernel needs of the matrix. All arrays in device memory. */
+  template <typename Number>
   struct SellView
   {
     const int    *rows; ///< the row of each slot, or -1; null: slot i is row i
     const int    *slice_offsets, *columns;
-    const double *values, *diagonal;
+    const Number *values, *diagonal;
     int           n_rows, n_slots;
 
     /** The row of a slot < n_slots, or -1 for one that only fills up a slice. */
     __device__ int row(int slot) const { return rows != nullptr ? __ldg(rows + slot) : (slot < n_rows ? slot : -1); }
 
     /** b_row - (A x)_row. Reads x by ordinary loads: others may write to rows that are not among this row's columns. */
-    __device__ double residual(int slot, int row, const double *x, double b_row) const
+    __device__ Number residual(int slot, int row, const Number *x, Number b_row) const
     {
-      double    r   = b_row - __ldg(diagonal + slot) * x[row];
+      Number    r   = b_row - __ldg(diagonal + slot) * x[row];
       const int end = __ldg(slice_offsets + slot / 32 + 1);
 #pragma unroll 4
       for (int p = __ldg(slice_offsets + slot / 32) + slot % 32; p < end; p += 32)
@@ -48,24 +49,26 @@ namespace leopard
   };
 
   /** The layout described above, first in host memory. */
+  template <typename Number>
   struct SlicedEllpack
   {
     std::vector<int>    first_slot; ///< of each group, and the number of slots
     std::vector<int>    rows, slice_offsets = {0}, columns;
-    std::vector<double> values, diagonal;
+    std::vector<Number> values, diagonal;
     std::vector<int>    source, diagonal_source; ///< entry of the CrsMatrix, or -1 for padding
 
     /**
      * @param order all rows, group after group; group g is order[k], group_offsets[g] <= k < group_offsets[g+1].
      * @throws InvalidInput if the padding takes it beyond 2^31 entries.
      */
-    SlicedEllpack(const CrsMatrix &A, const std::vector<int> &order, const std::vector<int> &group_offsets);
+    SlicedEllpack(const CrsMatrix<Number> &A, const std::vector<int> &order, const std::vector<int> &group_offsets);
 
   private:
-    void fill(const CrsMatrix &A, const std::vector<int> &diagonal_entry);
+    void fill(const CrsMatrix<Number> &A, const std::vector<int> &diagonal_entry);
   };
 
-  inline SlicedEllpack::SlicedEllpack(const CrsMatrix &A, const std::vector<int> &order, const std::vector<int> &group_offsets)
+  template <typename Number>
+  inline SlicedEllpack<Number>::SlicedEllpack(const CrsMatrix<Number> &A, const std::vector<int> &order, const std::vector<int> &group_offsets)
   {
     // 2^31 - 1, less what an index runs beyond the end before a loop or a launch sees it
     constexpr std::size_t limit = 2147483647u - 1024u;
@@ -95,12 +98,13 @@ namespace leopard
     fill(A, diagonal_entries(A));
   }
 
-  inline void SlicedEllpack::fill(const CrsMatrix &A, const std::vector<int> &diagonal_entry)
+  template <typename Number>
+  inline void SlicedEllpack<Number>::fill(const CrsMatrix<Number> &A, const std::vector<int> &diagonal_entry)
   {
     columns.resize(slice_offsets.back(), 0);
-    values.resize(slice_offsets.back(), 0.);
+    values.resize(slice_offsets.back(), Number(0));
     source.resize(slice_offsets.back(), -1);
-    diagonal.resize(rows.size(), 1.);
+    diagonal.resize(rows.size(), Number(1));
     diagonal_source.resize(rows.size(), -1);
     for (std::size_t slot = 0; slot < rows.size(); ++slot)
       if (const int row = rows[slot]; row >= 0)
@@ -121,14 +125,15 @@ namespace leopard
         }
   }
 
-  static __global__ void sell_residual_kernel(SellView A, const double *x, const double *b, double *parts)
+  template <typename Number>
+  __global__ void sell_residual_kernel(SellView<Number> A, const Number *x, const Number *b, double *parts)
   {
     __shared__ double shared[32];
     double            sum = 0.;
     for (int slot = blockIdx.x * blockDim.x + threadIdx.x; slot < A.n_slots; slot += gridDim.x * blockDim.x)
       if (const int row = A.row(slot); row >= 0)
         {
-          const double r = A.residual(slot, row, x, __ldg(b + row));
+          const Number r = A.residual(slot, row, x, __ldg(b + row));
           sum += square(r);
         }
     sum = sum_over_block(sum, shared);
@@ -136,7 +141,8 @@ namespace leopard
       parts[blockIdx.x] = sum;
   }
 
-  static __global__ void sell_replace_kernel(double *values, const int *source, const double *new_values, int n)
+  template <typename Number>
+  __global__ void sell_replace_kernel(Number *values, const int *source, const Number *new_values, int n)
   {
     const int p = blockIdx.x * blockDim.x + threadIdx.x;
     if (p < n && source[p] >= 0)
@@ -144,6 +150,7 @@ namespace leopard
   }
 
   /** The matrix in device memory, with what every relaxation has to know of it: norms, and new values. */
+  template <typename Number>
   class DeviceSell
   {
   public:
@@ -151,12 +158,15 @@ namespace leopard
      * @param A a matrix that validate() accepts. @param order, group_offsets as for SlicedEllpack. @throws
      * InvalidInput, DeviceError.
      */
-    DeviceSell(const CrsMatrix &A, const std::vector<int> &order, const std::vector<int> &group_offsets)
-      : DeviceSell(A, SlicedEllpack(A, order, group_offsets))
+    DeviceSell(const CrsMatrix<Number> &A, const std::vector<int> &order, const std::vector<int> &group_offsets)
+      : DeviceSell(A, SlicedEllpack<Number>(A, order, group_offsets))
     {
     }
 
-    SellView view() const { return {rows.data(), slice_offsets.data(), columns.data(), values.data(), diagonal.data(), n_rows, first_slot.back()}; }
+    SellView<Number> view() const
+    {
+      return {rows.data(), slice_offsets.data(), columns.data(), values.data(), diagonal.data(), n_rows, first_slot.back()};
+    }
 
     /** The slots of group g are first(g) <= slot < first(g + 1), multiples of 32. */
     int first(int group) const { return first_slot[group]; }
@@ -169,12 +179,12 @@ namespace leopard
       const double      n_off_diagonal = n_entries - n_rows;
       const double      padding        = values.size() > 0 ? 100. * (1. - n_off_diagonal / static_cast<double>(values.size())) : 0.;
       const std::size_t n_bytes =
-        (rows.size() + slice_offsets.size() + columns.size()) * sizeof(int) + (values.size() + diagonal.size()) * sizeof(double);
+        (rows.size() + slice_offsets.size() + columns.size()) * sizeof(int) + (values.size() + diagonal.size()) * sizeof(Number);
       return "sliced ELLPACK with " + std::to_string(static_cast<int>(padding + 0.5)) + " % padding, " + std::to_string(n_bytes / 1000000) + " MB";
     }
 
     /** Waits for the result. */
-    double residual_norm_squared(const double *x, const double *b) const
+    double residual_norm_squared(const Number *x, const Number *b) const
     {
       if (n_rows == 0)
         return 0.;
@@ -183,12 +193,12 @@ namespace leopard
       return sums.sum_of_parts();
     }
 
-    double norm_squared(const double *b) const { return sums.norm_squared(b, n_rows); }
+    double norm_squared(const Number *b) const { return sums.norm_squared(b, n_rows); }
 
     /**
      * @param new_values host memory, order of the CrsMatrix. Allocates at the first call only. @throws InvalidInput.
      */
-    void update_values(const double *new_values)
+    void update_values(const Number *new_values)
     {
       check_new_values(row_offsets, diagonal_entry, new_values);
       if (n_rows == 0)
@@ -197,17 +207,17 @@ namespace leopard
         {
           source               = device::Array<int>(host_source);
           diagonal_source      = device::Array<int>(host_diagonal_source);
-          staging              = device::Array<double>(static_cast<std::size_t>(n_entries));
+          staging              = device::Array<Number>(static_cast<std::size_t>(n_entries));
           host_source          = std::vector<int>();
           host_diagonal_source = std::vector<int>();
         }
-      device::copy_to_device(staging.data(), new_values, staging.size() * sizeof(double));
+      device::copy_to_device(staging.data(), new_values, staging.size() * sizeof(Number));
       replace(values, source);
       replace(diagonal, diagonal_source);
     }
 
   private:
-    DeviceSell(const CrsMatrix &A, SlicedEllpack &&host)
+    DeviceSell(const CrsMatrix<Number> &A, SlicedEllpack<Number> &&host)
       : n_rows(A.n_rows)
       , n_entries(A.n_entries())
       , n_parts(std::min(blocks_for(host.first_slot.back()), sell_reduction_blocks))
@@ -234,7 +244,7 @@ namespace leopard
       return true;
     }
 
-    void replace(const device::Array<double> &array, const device::Array<int> &from) const
+    void replace(const device::Array<Number> &array, const device::Array<int> &from) const
     {
       const int n = static_cast<int>(array.size());
       if (n > 0)
@@ -246,10 +256,10 @@ namespace leopard
     const std::vector<int> first_slot, row_offsets, diagonal_entry; ///< the last two of the CrsMatrix
     device::Array<int>     rows;                                    ///< empty: slot i is row i
     device::Array<int>     slice_offsets, columns;
-    device::Array<double>  values, diagonal;
+    device::Array<Number>  values, diagonal;
     std::vector<int>       host_source, host_diagonal_source; ///< until the first update_values()
     device::Array<int>     source, diagonal_source;           ///< from then on
-    device::Array<double>  staging;                           ///< likewise: values as they came
+    device::Array<Number>  staging;                           ///< likewise: values as they came
     device::PartialSums    sums;
   };
 } // namespace leopard

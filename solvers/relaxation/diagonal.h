@@ -9,7 +9,8 @@
 namespace leopard
 {
   /** Of each row the number of its diagonal entry among A's entries. @param A a matrix that validate() accepts. */
-  inline std::vector<int> diagonal_entries(const CrsMatrix &A)
+  template <typename Number>
+  inline std::vector<int> diagonal_entries(const CrsMatrix<Number> &A)
   {
     std::vector<int> entries(A.n_rows);
     for (int i = 0; i < A.n_rows; ++i)
@@ -25,7 +26,8 @@ namespace leopard
    * memory.
    * @throws InvalidInput naming the row where a value is not finite, or that on the diagonal is zero.
    */
-  inline void check_new_values(const std::vector<int> &row_offsets, const std::vector<int> &diagonal, const double *values)
+  template <typename Number>
+  inline void check_new_values(const std::vector<int> &row_offsets, const std::vector<int> &diagonal, const Number *values)
   {
     for (std::size_t i = 0; i < diagonal.size(); ++i)
       for (int p = row_offsets[i]; p < row_offsets[i + 1]; ++p)

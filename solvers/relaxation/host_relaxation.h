@@ -10,7 +10,8 @@
 namespace leopard
 {
   /** What the sequential relaxations on the host have in common: a copy of the matrix, its inverted diagonal, norms. */
-  class HostRelaxation : public Relaxation
+  template <typename Number>
+  class HostRelaxation : public Relaxation<Number>
   {
   public:
     int         n_rows() const override { return A.n_rows; }
@@ -18,9 +19,9 @@ namespace leopard
     MemorySpace memory_space() const override { return MemorySpace::host; }
     bool        is_fixed_linear_map() const override { return true; }
 
-    double residual_norm_squared(const double *x, const double *b) override { return square(residual_norm(A, x, b)); }
+    double residual_norm_squared(const Number *x, const Number *b) override { return square(residual_norm(A, x, b)); }
 
-    double norm_squared(const double *b) override
+    double norm_squared(const Number *b) override
     {
       double sum = 0.;
       for (int i = 0; i < A.n_rows; ++i)
@@ -28,7 +29,7 @@ namespace leopard
       return sum;
     }
 
-    void update_values(const double *values) override
+    void update_values(const Number *values) override
     {
       check_new_values(A.row_offsets, diagonal_entry, values);
       std::copy_n(values, A.values.size(), A.values.begin());
@@ -37,7 +38,7 @@ namespace leopard
 
   protected:
     /** @throws InvalidInput for what A.validate() refuses. */
-    explicit HostRelaxation(const CrsMatrix &A_)
+    explicit HostRelaxation(const CrsMatrix<Number> &A_)
       : A((A_.validate(), A_))
       , diagonal_entry(diagonal_entries(A))
       , inverse_diagonal(A.n_rows)
@@ -46,23 +47,23 @@ namespace leopard
     }
 
     /** (b - A x)_i. */
-    double residual(int i, const double *x, const double *b) const
+    Number residual(int i, const Number *x, const Number *b) const
     {
-      double r = b[i];
+      Number r = b[i];
       for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
         r -= A.values[p] * x[A.columns[p]];
       return r;
     }
 
-    CrsMatrix           A;
+    CrsMatrix<Number>   A;
     std::vector<int>    diagonal_entry;
-    std::vector<double> inverse_diagonal;
+    std::vector<Number> inverse_diagonal;
 
   private:
     void invert_diagonal()
     {
       for (int i = 0; i < A.n_rows; ++i)
-        inverse_diagonal[i] = 1. / A.values[diagonal_entry[i]];
+        inverse_diagonal[i] = Number(1) / A.values[diagonal_entry[i]];
     }
   };
 } // namespace leopard

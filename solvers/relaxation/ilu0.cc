@@ -17,10 +17,11 @@ namespace leopard
     /**
      * Both factors in one matrix, rows sorted by column: L without its diagonal left of the diagonal, U from there on.
      */
+    template <typename Number>
     class IncompleteFactors
     {
     public:
-      explicit IncompleteFactors(const CrsMatrix &A)
+      explicit IncompleteFactors(const CrsMatrix<Number> &A)
         : offsets(1, 0)
         , diagonal(A.n_rows)
         , position(A.n_rows, -1)
@@ -46,7 +47,7 @@ namespace leopard
         factorize(A.values);
       }
 
-      void factorize(const std::vector<double> &new_values)
+      void factorize(const std::vector<Number> &new_values)
       {
         for (std::size_t p = 0; p < values.size(); ++p)
           values[p] = new_values[source[p]];
@@ -65,14 +66,14 @@ namespace leopard
               }
             for (int p = offsets[i]; p < offsets[i + 1]; ++p)
               position[columns[p]] = -1;
-            if (const double pivot = values[diagonal[i]]; !(std::isfinite(pivot) && pivot != 0.))
+            if (const Number pivot = values[diagonal[i]]; !(std::isfinite(pivot) && pivot != Number(0)))
               throw InvalidInput("ILU(0): the pivot of row " + std::to_string(i) + " is " + std::to_string(pivot) +
                                  "\n  expected: a matrix whose incomplete factors exist, such as an M-matrix; choose another smoother");
           }
       }
 
       /** v <- (L U)^-1 v. */
-      void solve(double *v) const
+      void solve(Number *v) const
       {
         const int n = static_cast<int>(diagonal.size());
         for (int i = 0; i < n; ++i)
@@ -88,16 +89,17 @@ namespace leopard
 
     private:
       std::vector<int>    offsets, diagonal, columns, source; ///< diagonal: the entry of each row; source: the entry of A
-      std::vector<double> values;
+      std::vector<Number> values;
       std::vector<int>    position; ///< of each column in the row at work, or -1
     };
 
-    class HostIlu0 : public HostRelaxation
+    template <typename Number>
+    class HostIlu0 : public HostRelaxation<Number>
     {
     public:
-      HostIlu0(const CrsMatrix &A_, double omega_)
-        : HostRelaxation(A_)
-        , omega(omega_)
+      HostIlu0(const CrsMatrix<Number> &A_, double omega_)
+        : HostRelaxation<Number>(A_)
+        , omega(static_cast<Number>(omega_))
         , factors(A)
         , correction(A.n_rows)
       {
@@ -106,7 +108,7 @@ namespace leopard
       std::string name() const override { return "ILU(0)"; }
       bool        is_symmetric_map() const override { return true; }
 
-      void iterate(double *x, const double *b, int n_iterations) override
+      void iterate(Number *x, const Number *b, int n_iterations) override
       {
         for (int n = 0; n < n_iterations; ++n)
           {
@@ -118,28 +120,36 @@ namespace leopard
           }
       }
 
-      void update_values(const double *values) override
+      void update_values(const Number *values) override
       {
-        HostRelaxation::update_values(values);
+        HostRelaxation<Number>::update_values(values);
         factors.factorize(A.values);
       }
 
     private:
-      const double        omega;
-      IncompleteFactors   factors;
-      std::vector<double> correction;
+      using HostRelaxation<Number>::A;
+      using HostRelaxation<Number>::residual;
+
+      const Number              omega;
+      IncompleteFactors<Number> factors;
+      std::vector<Number>       correction;
     };
   } // namespace
 
-  std::unique_ptr<Relaxation> make_ilu0(const CrsMatrix &A, double omega)
+  template <typename Number>
+  std::unique_ptr<Relaxation<Number>> make_ilu0(const CrsMatrix<Number> &A, double omega)
   {
     if (!(omega > 0. && omega < 2.))
       throw InvalidInput("ILU(0): omega is " + std::to_string(omega) + "\n  expected: a number between 0 and 2");
-    return std::make_unique<HostIlu0>(A, omega);
+    return std::make_unique<HostIlu0<Number>>(A, omega);
   }
 
   extern const Method ilu0_method = {.name    = "ilu0",
                                      .meaning = "incomplete factors with the entries of the matrix",
                                      .uses    = as_smoother,
-                                     .make    = [](const CrsMatrix &A, const MethodOptions &options) { return make_ilu0(A, options.omega); }};
+                                     .make    = [](const auto &A, const MethodOptions &options) { return make_ilu0(A, options.omega); }};
+
+#define INSTANTIATE(Number) template std::unique_ptr<Relaxation<Number>> make_ilu0(const CrsMatrix<Number> &A, double omega);
+  LEOPARD_FOR_EACH_NUMBER(INSTANTIATE)
+#undef INSTANTIATE
 } // namespace leopard

@@ -7,6 +7,7 @@
 
 namespace leopard
 {
+  template <typename Number>
   struct CrsMatrix;
 
   /**
@@ -18,5 +19,6 @@ namespace leopard
    * @throws InvalidInput for what A.validate() refuses, an omega out of range, and a pivot that is zero or not finite,
    * with its row. Source: Saad, Iterative Methods for Sparse Linear Systems, 2003, algorithm 10.4 (section 10.3.2).
    */
-  std::unique_ptr<Relaxation> make_ilu0(const CrsMatrix &A, double omega);
+  template <typename Number>
+  std::unique_ptr<Relaxation<Number>> make_ilu0(const CrsMatrix<Number> &A, double omega);
 } // namespace leopard

@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "../base/number_types.h"
 #include "chebyshev.h"
 
 #include <functional>
 #include <memory>
 #include <string>
+#include <tuple>
 #include <vector>
 
 namespace leopard
 {
   struct BlockAsyncOptions;
+  template <typename Number>
   struct Stencil;
 
   /** What a relaxation method is used as; they add up. */
@@ -42,14 +45,44 @@ namespace leopard
   };
 
   /**
+   * What makes a relaxation of a matrix (CrsMatrix or Stencil), for each number type of the library: method.make(A,
+   * options) is a Relaxation of A's type. Made of one function for all of them, such as
+   *   [](const auto &A, const MethodOptions &options) { return make_ilu0(A, options.omega); }
+   */
+  template <template <typename> class Matrix, typename... Numbers>
+  class MakeRelaxation
+  {
+  public:
+    constexpr MakeRelaxation() = default;
+    template <typename Function>
+    constexpr MakeRelaxation(Function function)
+      : functions(FunctionOf<Numbers>(function)...)
+    {
+    }
+
+    explicit operator bool() const { return std::get<0>(functions) != nullptr; }
+
+    /** @param A host memory; copied. @throws InvalidInput, DeviceError. */
+    template <typename Number>
+    std::unique_ptr<Relaxation<Number>> operator()(const Matrix<Number> &A, const MethodOptions &options) const
+    {
+      return std::get<FunctionOf<Number>>(functions)(A, options);
+    }
+
+  private:
+    template <typename Number>
+    using FunctionOf = std::unique_ptr<Relaxation<Number>> (*)(const Matrix<Number> &, const MethodOptions &);
+
+    std::tuple<FunctionOf<Numbers>...> functions = {};
+  };
+
+  /**
    * A relaxation method as solvers, preconditioners, smoothers, leopard-solve and studies know it. To add one: a file
    * that implements Relaxation and defines such a row, and its name in methods.cc. Whether it is a fixed or a symmetric
    * linear map depends on its options, and the Relaxation says it.
    */
   struct Method
   {
-    using Make = std::unique_ptr<Relaxation> (*)(const CrsMatrix &A, const MethodOptions &options);
-
     const char *name    = ""; ///< as users write it
     const char *meaning = ""; ///< for --help: what it is, a few words
 
@@ -63,9 +96,9 @@ namespace leopard
     /** The relaxation factor with which it smooths best in 1, 2, 3 dimensions (default_omega()); null: 1. */
     double (*smoothing_omega)(int dim, double at_once) = nullptr;
 
-    Make make          = nullptr; ///< @param A host memory; copied. @throws InvalidInput, DeviceError
-    Make make_smoother = nullptr; ///< null: make
-    std::unique_ptr<Relaxation> (*make_of_stencil)(const Stencil &stencil, const MethodOptions &options) = nullptr; ///< null: needs a stored matrix
+    MakeRelaxation<CrsMatrix, LEOPARD_NUMBERS> make            = {};
+    MakeRelaxation<CrsMatrix, LEOPARD_NUMBERS> make_smoother   = {}; ///< empty: make
+    MakeRelaxation<Stencil, LEOPARD_NUMBERS>   make_of_stencil = {}; ///< empty: needs a stored matrix
 
     /** Whether users may choose omega. */
     bool has_omega() const { return omega == OmegaRange::relaxation || omega == OmegaRange::damping; }

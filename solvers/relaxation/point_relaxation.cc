@@ -14,12 +14,14 @@ namespace leopard
 {
   namespace
   {
-    class HostPointRelaxation : public HostRelaxation
+    template <typename Number>
+    class HostPointRelaxation : public HostRelaxation<Number>
     {
     public:
-      HostPointRelaxation(const CrsMatrix &A_, const PointRelaxationOptions &options_)
-        : HostRelaxation(A_)
+      HostPointRelaxation(const CrsMatrix<Number> &A_, const PointRelaxationOptions &options_)
+        : HostRelaxation<Number>(A_)
         , options(options_)
+        , omega(static_cast<Number>(options_.omega))
         , new_x(options_.method == PointMethod::jacobi ? A.n_rows : 0)
       {
         if (options.colouring)
@@ -37,7 +39,7 @@ namespace leopard
 
       bool is_symmetric_map() const override { return options.method == PointMethod::jacobi || options.method == PointMethod::ssor; }
 
-      void iterate(double *x, const double *b, int n_iterations) override
+      void iterate(Number *x, const Number *b, int n_iterations) override
       {
         for (int n = 0; n < n_iterations; ++n)
           if (options.method == PointMethod::jacobi)
@@ -60,11 +62,16 @@ namespace leopard
       /** The k-th row of a forward sweep. */
       int row(int k) const { return options.colouring ? colouring.rows[k] : k; }
 
-      double relaxed(int i, const double *x, const double *b) const { return x[i] + options.omega * inverse_diagonal[i] * residual(i, x, b); }
+      Number relaxed(int i, const Number *x, const Number *b) const { return x[i] + omega * inverse_diagonal[i] * residual(i, x, b); }
+
+      using HostRelaxation<Number>::A;
+      using HostRelaxation<Number>::inverse_diagonal;
+      using HostRelaxation<Number>::residual;
 
       const PointRelaxationOptions options;
+      const Number                 omega;
       Colouring                    colouring; ///< with that option only
-      std::vector<double>          new_x;     ///< Jacobi only
+      std::vector<Number>          new_x;     ///< Jacobi only
     };
   } // namespace
 
@@ -94,11 +101,12 @@ namespace leopard
       throw InvalidInput("colouring is set for Jacobi, which knows no order of the rows\n  expected: no colouring, or Gauss-Seidel, SOR or SSOR");
   }
 
-  std::unique_ptr<Relaxation> make_point_relaxation(const CrsMatrix &A, const PointRelaxationOptions &options)
+  template <typename Number>
+  std::unique_ptr<Relaxation<Number>> make_point_relaxation(const CrsMatrix<Number> &A, const PointRelaxationOptions &options)
   {
     options.validate();
     if (options.backend != Backend::cuda)
-      return std::make_unique<HostPointRelaxation>(A, options);
+      return std::make_unique<HostPointRelaxation<Number>>(A, options);
     if (options.method != PointMethod::jacobi)
       return make_multicolour_cuda(A, options);
     return make_jacobi_cuda(A, options);
@@ -107,10 +115,9 @@ namespace leopard
   namespace
   {
     template <PointMethod method, bool colouring>
-    std::unique_ptr<Relaxation> make_point(const CrsMatrix &A, const MethodOptions &options)
-    {
+    constexpr auto make_point = [](const auto &A, const MethodOptions &options) {
       return make_point_relaxation(A, {method, options.omega, colouring, options.backend});
-    }
+    };
 
     /** A little more than Gauss-Seidel smooths better: 1.1 in two dimensions, 1.2 in three. */
     double smoothing_omega_of_sor(int dim, double /*at_once*/)
@@ -146,4 +153,9 @@ namespace leopard
                                      .uses_on_cuda = as_solver,
                                      .is_iterated  = false,
                                      .make         = make_point<PointMethod::ssor, false>};
+
+#define INSTANTIATE(Number) \
+  template std::unique_ptr<Relaxation<Number>> make_point_relaxation(const CrsMatrix<Number> &A, const PointRelaxationOptions &options);
+  LEOPARD_FOR_EACH_NUMBER(INSTANTIATE)
+#undef INSTANTIATE
 } // namespace leopard

@@ -7,6 +7,7 @@
 
 namespace leopard
 {
+  template <typename Number>
   struct CrsMatrix;
 
   enum class PointMethod
@@ -47,5 +48,6 @@ namespace leopard
    * Source: thesis, section 2.4; Saad, Iterative Methods for Sparse Linear Systems, 2003, sections 4.1 and 12.4
    * (multicolouring).
    */
-  std::unique_ptr<Relaxation> make_point_relaxation(const CrsMatrix &A, const PointRelaxationOptions &options);
+  template <typename Number>
+  std::unique_ptr<Relaxation<Number>> make_point_relaxation(const CrsMatrix<Number> &A, const PointRelaxationOptions &options);
 } // namespace leopard

@@ -11,7 +11,8 @@ namespace leopard
      * x_i += (omega / a_ii) (b - A x)_i for the rows of one colour. None is the neighbour of another: nothing that is
      * read here is written here.
      */
-    __global__ void relax_colour_kernel(SellView A, int first_slot, int end_slot, double *x, const double *b, double omega)
+    template <typename Number>
+    __global__ void relax_colour_kernel(SellView<Number> A, int first_slot, int end_slot, Number *x, const Number *b, Number omega)
     {
       const int slot = first_slot + static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
       if (slot >= end_slot)
@@ -21,10 +22,11 @@ namespace leopard
         x[row] += omega / __ldg(A.diagonal + slot) * A.residual(slot, row, x, __ldg(b + row));
     }
 
-    class CudaMulticolour : public Relaxation
+    template <typename Number>
+    class CudaMulticolour : public Relaxation<Number>
     {
     public:
-      CudaMulticolour(const CrsMatrix &A, const PointRelaxationOptions &options_)
+      CudaMulticolour(const CrsMatrix<Number> &A, const PointRelaxationOptions &options_)
         : options(options_)
         , rows(A.n_rows)
         , columns(A.n_columns)
@@ -47,7 +49,7 @@ namespace leopard
       }
 
       /** Returns when the work is queued on the default stream. */
-      void iterate(double *x, const double *b, int n_iterations) override
+      void iterate(Number *x, const Number *b, int n_iterations) override
       {
         for (int n = 0; n < n_iterations; ++n)
           {
@@ -59,28 +61,35 @@ namespace leopard
           }
       }
 
-      double residual_norm_squared(const double *x, const double *b) override { return matrix.residual_norm_squared(x, b); }
-      double norm_squared(const double *b) override { return matrix.norm_squared(b); }
-      void   update_values(const double *values) override { matrix.update_values(values); }
+      double residual_norm_squared(const Number *x, const Number *b) override { return matrix.residual_norm_squared(x, b); }
+      double norm_squared(const Number *b) override { return matrix.norm_squared(b); }
+      void   update_values(const Number *values) override { matrix.update_values(values); }
 
     private:
-      void relax(int colour, double *x, const double *b) const
+      void relax(int colour, Number *x, const Number *b) const
       {
         const int first = matrix.first(colour), end = matrix.first(colour + 1);
-        relax_colour_kernel<<<DeviceSell::blocks_for(end - first), sell_threads>>>(matrix.view(), first, end, x, b, options.omega);
+        relax_colour_kernel<<<DeviceSell<Number>::blocks_for(end - first), sell_threads>>>(
+          matrix.view(), first, end, x, b, static_cast<Number>(options.omega));
         LEOPARD_CHECK(cudaGetLastError());
       }
 
       const PointRelaxationOptions options;
       const int                    rows, columns;
       const Colouring              colouring;
-      DeviceSell                   matrix;
+      DeviceSell<Number>           matrix;
     };
   } // namespace
 
-  std::unique_ptr<Relaxation> make_multicolour_cuda(const CrsMatrix &A, const PointRelaxationOptions &options)
+  template <typename Number>
+  std::unique_ptr<Relaxation<Number>> make_multicolour_cuda(const CrsMatrix<Number> &A, const PointRelaxationOptions &options)
   {
     A.validate();
-    return std::make_unique<CudaMulticolour>(A, options);
+    return std::make_unique<CudaMulticolour<Number>>(A, options);
   }
+
+#define INSTANTIATE(Number) \
+  template std::unique_ptr<Relaxation<Number>> make_multicolour_cuda(const CrsMatrix<Number> &A, const PointRelaxationOptions &options);
+  LEOPARD_FOR_EACH_NUMBER(INSTANTIATE)
+#undef INSTANTIATE
 } // namespace leopard

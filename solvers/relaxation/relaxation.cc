@@ -59,11 +59,11 @@ namespace leopard
         throw InvalidInput("stopping criterion " + name + " is " + short_text(found) + "\n  expected: " + expected);
     };
     require(max_iterations >= 0, "max_iterations", max_iterations, "a number >= 0");
-    require(relative_tolerance == 0. || (relative_tolerance >= 1e-15 && relative_tolerance < INFINITY),
+    require(relative_tolerance == 0. || (relative_tolerance >= 1e-15 && relative_tolerance < HUGE_VAL),
             "relative_tolerance",
             relative_tolerance,
             "0, or a number >= 1e-15: double precision does not resolve smaller residuals");
-    require(absolute_tolerance == 0. || (absolute_tolerance >= 1e-145 && absolute_tolerance < INFINITY),
+    require(absolute_tolerance == 0. || (absolute_tolerance >= 1e-145 && absolute_tolerance < HUGE_VAL),
             "absolute_tolerance",
             absolute_tolerance,
             "0, or a number >= 1e-145, whose square is in the range of double");
@@ -83,7 +83,8 @@ namespace leopard
     return divergence_factor * std::max({initial_residual, goal(), 1e-300});
   }
 
-  IterationReport Relaxation::iterate_until(double * /*x*/, const double * /*b*/, int /*n_iterations*/, const ResidualTest & /*test*/)
+  template <typename Number>
+  IterationReport Relaxation<Number>::iterate_until(Number * /*x*/, const Number * /*b*/, int /*n_iterations*/, const ResidualTest & /*test*/)
   {
     throw InvalidInput(name() + " does not test residuals by itself\n  expected: solve(), which asks before");
   }
@@ -91,27 +92,28 @@ namespace leopard
   namespace
   {
     /** Norms over all ranks. */
+    template <typename Number>
     class Residual
     {
     public:
-      Residual(Relaxation &relaxation_, const Communication &communication_)
+      Residual(Relaxation<Number> &relaxation_, const Communication<Number> &communication_)
         : relaxation(relaxation_)
         , communication(communication_)
       {
       }
 
-      double norm(double *x, const double *b) const
+      double norm(Number *x, const Number *b) const
       {
         if (communication.has_ghosts())
           communication.update_ghosts(x, relaxation.memory_space());
         return std::sqrt(communication.sum(relaxation.residual_norm_squared(x, b)));
       }
 
-      double norm_of(const double *b) const { return std::sqrt(communication.sum(relaxation.norm_squared(b))); }
+      double norm_of(const Number *b) const { return std::sqrt(communication.sum(relaxation.norm_squared(b))); }
 
     private:
-      Relaxation          &relaxation;
-      const Communication &communication;
+      Relaxation<Number>          &relaxation;
+      const Communication<Number> &communication;
     };
 
     /**
@@ -142,13 +144,14 @@ namespace leopard
     }
 
     /** n global iterations, fewer if it is asked to stop, and the residual afterwards. */
-    IterationReport iterate(Relaxation             &relaxation,
-                            double                 *x,
-                            const double           *b,
-                            int                     n,
-                            const StoppingCriteria &criteria,
-                            const Residual         &residual,
-                            const Communication    &communication)
+    template <typename Number>
+    IterationReport iterate(Relaxation<Number>          &relaxation,
+                            Number                      *x,
+                            const Number                *b,
+                            int                          n,
+                            const StoppingCriteria      &criteria,
+                            const Residual<Number>      &residual,
+                            const Communication<Number> &communication)
     {
       const int together = criteria.asked_to_stop ? criteria.test_every : n;
       int       done     = 0;
@@ -193,11 +196,13 @@ namespace leopard
     bool stagnates(const std::vector<double> &residuals, int tests)
     {
       const auto n = static_cast<std::size_t>(tests);
-      return n > 0 && (is_flat(residuals, n, 2.) || is_flat(residuals, 4 * n, INFINITY));
+      return n > 0 && (is_flat(residuals, n, 2.) || is_flat(residuals, 4 * n, HUGE_VAL));
     }
   } // namespace
 
-  SolveResult solve(Relaxation &relaxation, double *x, const double *b, const StoppingCriteria &criteria, const Communication &communication)
+  template <typename Number>
+  SolveResult
+  solve(Relaxation<Number> &relaxation, Number *x, const Number *b, const StoppingCriteria &criteria, const Communication<Number> &communication)
   {
     criteria.validate();
     const auto     start   = std::chrono::steady_clock::now();
@@ -263,4 +268,11 @@ namespace leopard
     result.seconds = seconds();
     return result;
   }
+
+#define INSTANTIATE(Number)          \
+  template class Relaxation<Number>; \
+  template SolveResult solve(        \
+    Relaxation<Number> &relaxation, Number *x, const Number *b, const StoppingCriteria &criteria, const Communication<Number> &communication);
+  LEOPARD_FOR_EACH_NUMBER(INSTANTIATE)
+#undef INSTANTIATE
 } // namespace leopard

@@ -47,6 +47,7 @@ namespace leopard
    *
    * All arrays live in memory_space(); x has n_columns() values, b has n_rows().
    */
+  template <typename Number>
   class Relaxation
   {
   public:
@@ -76,7 +77,7 @@ namespace leopard
     virtual bool is_symmetric_map() const { return false; }
 
     /** Does n global iterations and returns when they are done. */
-    virtual void iterate(double *x, const double *b, int n_iterations) = 0;
+    virtual void iterate(Number *x, const Number *b, int n_iterations) = 0;
 
     /**
      * Whether iterate_until() may be called: the persistent form on a GPU, whose blocks are not to be stopped for a
@@ -89,23 +90,23 @@ namespace leopard
      * passed, or that it is time for the caller to look. What it finds on the way is an estimate, the final residual is
      * not.
      */
-    virtual IterationReport iterate_until(double *x, const double *b, int n_iterations, const ResidualTest &test);
+    virtual IterationReport iterate_until(Number *x, const Number *b, int n_iterations, const ResidualTest &test);
 
     /** Forgets what an iteration with momentum or a polynomial remembers of the iterations before. */
     virtual void restart() {}
 
     /** ||b - A x||_2^2 over the own rows, as a sum of square() of base/norms.h: zero for zeros only. */
-    virtual double residual_norm_squared(const double *x, const double *b) = 0;
+    virtual double residual_norm_squared(const Number *x, const Number *b) = 0;
 
     /** ||b||_2^2 over the own rows, likewise. */
-    virtual double norm_squared(const double *b) = 0;
+    virtual double norm_squared(const Number *b) = 0;
 
     /**
      * Takes new values for the sparsity pattern that the object was made with: one value an entry, host memory, in the
      * order of that CrsMatrix. Allocates nothing.
      * @throws InvalidInput if a value is not finite, or a diagonal entry has become zero; then the object is as it was.
      */
-    virtual void update_values(const double *values) = 0;
+    virtual void update_values(const Number *values) = 0;
   };
 
   /** When solve() stops. Without tolerances it does max_iterations global iterations and tests nothing on the way. */
@@ -170,6 +171,10 @@ namespace leopard
    * below 1e-130 and not zero and there is no absolute tolerance: squares would under- or overflow. In every case for a
    * first residual that is infinite. A relaxation that tests by itself has changed x until then.
    */
-  SolveResult
-  solve(Relaxation &relaxation, double *x, const double *b, const StoppingCriteria &criteria, const Communication &communication = Communication());
+  template <typename Number>
+  SolveResult solve(Relaxation<Number>          &relaxation,
+                    Number                      *x,
+                    const Number                *b,
+                    const StoppingCriteria      &criteria,
+                    const Communication<Number> &communication = Communication<Number>());
 } // namespace leopard

@@ -12,16 +12,19 @@ namespace leopard
    * Multicolour Gauss-Seidel, SOR and SSOR on a GPU. @param options valid, and not Jacobi. @throws InvalidInput,
    * DeviceError.
    */
-  std::unique_ptr<Relaxation> make_multicolour_cuda(const CrsMatrix &A, const PointRelaxationOptions &options);
+  template <typename Number>
+  std::unique_ptr<Relaxation<Number>> make_multicolour_cuda(const CrsMatrix<Number> &A, const PointRelaxationOptions &options);
 
   /**
    * Jacobi iteration on a GPU: async-(1) with the synchronous schedule, made in block_async/. @param options valid.
    * @throws InvalidInput, DeviceError.
    */
-  std::unique_ptr<Relaxation> make_jacobi_cuda(const CrsMatrix &A, const PointRelaxationOptions &options);
+  template <typename Number>
+  std::unique_ptr<Relaxation<Number>> make_jacobi_cuda(const CrsMatrix<Number> &A, const PointRelaxationOptions &options);
 
   /** Chebyshev iteration on a GPU. @param options valid. @throws InvalidInput, DeviceError. */
-  std::unique_ptr<Relaxation> make_chebyshev_cuda(const CrsMatrix &A, const ChebyshevOptions &options);
+  template <typename Number>
+  std::unique_ptr<Relaxation<Number>> make_chebyshev_cuda(const CrsMatrix<Number> &A, const ChebyshevOptions &options);
 
   /**
    * The interval of a Chebyshev iteration as the options and the matrix give it, and the coefficients of its recurrence
@@ -40,14 +43,16 @@ namespace leopard
     };
 
     /** @throws InvalidInput if an estimate is asked for that A does not allow, or lambda_min is not below it. */
-    ChebyshevRecurrence(const CrsMatrix &A, const ChebyshevOptions &options);
+    template <typename Number>
+    ChebyshevRecurrence(const CrsMatrix<Number> &A, const ChebyshevOptions &options);
 
     bool estimates() const { return options.lambda_max == 0.; }
     /**
      * Finds the interval for values that have changed, and forgets the steps before. Allocates nothing. @throws
      * InvalidInput.
      */
-    void         update(const CrsMatrix &A);
+    template <typename Number>
+    void         update(const CrsMatrix<Number> &A);
     void         restart() { started = false; }
     Coefficients next();
     /** "eigenvalues of D^-1 A between ... and ..., ...": for a log. */

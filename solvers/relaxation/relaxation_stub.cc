@@ -4,13 +4,21 @@
 
 namespace leopard
 {
-  std::unique_ptr<Relaxation> make_multicolour_cuda(const CrsMatrix & /*A*/, const PointRelaxationOptions & /*options*/)
+  template <typename Number>
+  std::unique_ptr<Relaxation<Number>> make_multicolour_cuda(const CrsMatrix<Number> & /*A*/, const PointRelaxationOptions & /*options*/)
   {
     no_cuda();
   }
 
-  std::unique_ptr<Relaxation> make_chebyshev_cuda(const CrsMatrix & /*A*/, const ChebyshevOptions & /*options*/)
+  template <typename Number>
+  std::unique_ptr<Relaxation<Number>> make_chebyshev_cuda(const CrsMatrix<Number> & /*A*/, const ChebyshevOptions & /*options*/)
   {
     no_cuda();
   }
+
+#define INSTANTIATE(Number)                                                                                                              \
+  template std::unique_ptr<Relaxation<Number>> make_multicolour_cuda(const CrsMatrix<Number> &A, const PointRelaxationOptions &options); \
+  template std::unique_ptr<Relaxation<Number>> make_chebyshev_cuda(const CrsMatrix<Number> &A, const ChebyshevOptions &options);
+  LEOPARD_FOR_EACH_NUMBER(INSTANTIATE)
+#undef INSTANTIATE
 } // namespace leopard

@@ -3,8 +3,14 @@
 
 namespace leopard
 {
-  void iterate_with_ghosts(
-    Relaxation &relaxation, double *x, const double *b, int n, const Communication &communication, bool ghosts_are_current, LooseExchange *loose)
+  template <typename Number>
+  void iterate_with_ghosts(Relaxation<Number>          &relaxation,
+                           Number                      *x,
+                           const Number                *b,
+                           int                          n,
+                           const Communication<Number> &communication,
+                           bool                         ghosts_are_current,
+                           LooseExchange<Number>       *loose)
   {
     if (!communication.has_ghosts())
       {
@@ -22,4 +28,15 @@ namespace leopard
         relaxation.iterate(x, b, 1);
       }
   }
+
+#define INSTANTIATE(Number)                                                          \
+  template void iterate_with_ghosts(Relaxation<Number>          &relaxation,         \
+                                    Number                      *x,                  \
+                                    const Number                *b,                  \
+                                    int                          n,                  \
+                                    const Communication<Number> &communication,      \
+                                    bool                         ghosts_are_current, \
+                                    LooseExchange<Number>       *loose);
+  LEOPARD_FOR_EACH_NUMBER(INSTANTIATE)
+#undef INSTANTIATE
 } // namespace leopard

@@ -12,11 +12,12 @@ namespace leopard
    * @param ghosts_are_current not before the first. @param loose null, or a visit: between two iterations nobody waits,
    * ghosts are those that have arrived.
    */
-  void iterate_with_ghosts(Relaxation          &relaxation,
-                           double              *x,
-                           const double        *b,
-                           int                  n,
-                           const Communication &communication,
-                           bool                 ghosts_are_current = false,
-                           LooseExchange       *loose              = nullptr);
+  template <typename Number>
+  void iterate_with_ghosts(Relaxation<Number>          &relaxation,
+                           Number                      *x,
+                           const Number                *b,
+                           int                          n,
+                           const Communication<Number> &communication,
+                           bool                         ghosts_are_current = false,
+                           LooseExchange<Number>       *loose              = nullptr);
 } // namespace leopard

@@ -39,8 +39,8 @@ namespace leopard
       {
         implicit->set_mass_factor(a);
         implicit->linearize(u);
-        const CrsMatrix matrix = local_matrix(implicit->jacobian()).matrix;
-        double          worst  = 0.;
+        const CrsMatrix<double> matrix = local_matrix(implicit->jacobian()).matrix;
+        double                  worst  = 0.;
         for (int row = 0; row < matrix.n_rows; ++row)
           {
             double diagonal = 0., rest = 0.;

@@ -126,7 +126,7 @@ namespace leopard
     {
       const StudyProblem problem = make_stencil_problem("3-point", 5, 0.5, 2);
       EXPECT_EQ(problem.b.size(), 5u);
-      const CrsMatrix A = problem.stencil->to_crs();
+      const CrsMatrix<double> A = problem.stencil->to_crs();
       EXPECT_EQ(A.n_entries(), 13);
       EXPECT_EQ(A.values[0], 2.5);
       EXPECT_EQ(A.values[1], -1.);

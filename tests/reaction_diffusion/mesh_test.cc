@@ -240,7 +240,7 @@ namespace leopard::reaction_diffusion
           EXPECT_NEAR(value, (entries[{where.second, where.first}]), 1e-9 * std::abs(entries[{where.first, where.first}]));
         if (l + 1 == levels.size())
           continue;
-        for (const CrsMatrix *transfer : {&levels[l].restriction, &levels[l].prolongation})
+        for (const CrsMatrix<double> *transfer : {&levels[l].restriction, &levels[l].prolongation})
           for (int i = 0; i < transfer->n_rows; ++i)
             {
               double sum = 0.;

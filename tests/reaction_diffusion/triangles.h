@@ -43,7 +43,7 @@ namespace leopard::reaction_diffusion
                 add({b, c, d}, rows, mass);
               }
           }
-      CrsMatrix &A = laplacian.matrix;
+      CrsMatrix<double> &A = laplacian.matrix;
       A.n_rows = A.n_columns = static_cast<int>(nodes.size());
       const double largest   = *std::max_element(mass.begin(), mass.end());
       for (std::size_t i = 0; i < nodes.size(); ++i)

@@ -170,7 +170,7 @@ namespace leopard::reaction_diffusion
           {
             const std::vector<int>       &owner = levels[l].owner;
             std::set<std::pair<int, int>> sent, ghosts; // with the other rank
-            const auto                    read = [&](const CrsMatrix &A, const std::vector<int> &row_owner) {
+            const auto                    read = [&](const CrsMatrix<double> &A, const std::vector<int> &row_owner) {
               for (int i = 0; i < A.n_rows; ++i)
                 for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
                   if (const int j = A.columns[p]; owner[j] == my_rank() && row_owner[i] != my_rank())
@@ -238,7 +238,7 @@ namespace leopard::reaction_diffusion
     options.n_threads              = 1;
     options.stepping.linear_method = LinearMethod::sweeps;
     std::set<std::pair<int, int>> sent; // the reader and the node
-    const CrsMatrix              &A = mesh.laplacian.matrix;
+    const CrsMatrix<double>      &A = mesh.laplacian.matrix;
     for (int i = 0; i < A.n_rows; ++i)
       for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
         if (const int j = A.columns[p]; ranks->owner[j] == my_rank() && ranks->owner[i] != my_rank())
@@ -416,7 +416,7 @@ namespace leopard::reaction_diffusion
                 }
               return result;
             };
-            const auto expect_rows = [&](const CrsMatrix &A, const CrsMatrix &A_part, const Vector &x, const std::vector<int> &rows) {
+            const auto expect_rows = [&](const CrsMatrix<double> &A, const CrsMatrix<double> &A_part, const Vector &x, const std::vector<int> &rows) {
               Vector whole_x, whole_y(A.n_rows), y(A_part.n_rows);
               for (int i = 0; i < A.n_columns; ++i)
                 whole_x.push_back(value(i));

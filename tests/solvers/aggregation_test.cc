@@ -20,9 +20,9 @@ namespace leopard
   namespace
   {
     /** -epsilon u_xx - u_yy on n x n inner nodes. */
-    CrsMatrix anisotropic_matrix(int n, double epsilon)
+    CrsMatrix<double> anisotropic_matrix(int n, double epsilon)
     {
-      CrsMatrix A;
+      CrsMatrix<double> A;
       A.n_rows = A.n_columns = n * n;
       for (int i = 0; i < n * n; ++i)
         {
@@ -46,7 +46,7 @@ namespace leopard
      * Linear elements for -laplace u on triangles of the unit square, n x n nodes moved at random, u = 0 on the
      * boundary: rows of the identity.
      */
-    CrsMatrix triangle_matrix(int n)
+    CrsMatrix<double> triangle_matrix(int n)
     {
       std::mt19937                           generator(3);
       std::uniform_real_distribution<double> random(-0.25, 0.25);
@@ -74,7 +74,7 @@ namespace leopard
             add(rising ? std::array<int, 3>{a, b, c} : std::array<int, 3>{a, b, d});
             add(rising ? std::array<int, 3>{a, c, d} : std::array<int, 3>{b, c, d});
           }
-      CrsMatrix A;
+      CrsMatrix<double> A;
       A.n_rows = A.n_columns = n * n;
       for (int i = 0; i < n * n; ++i)
         {
@@ -91,17 +91,17 @@ namespace leopard
     }
 
     /** The factor of the error's A-norm in the last of 25 V-cycles with SSOR, one sweep before and one after. */
-    double convergence_factor(const CrsMatrix &A)
+    double convergence_factor(const CrsMatrix<double> &A)
     {
       MultigridOptions options;
       options.n_threads       = 2;
       options.pre_smoothing   = 1;
       options.post_smoothing  = 1;
       options.smoother.method = "ssor";
-      Multigrid    multigrid(aggregation_hierarchy(A), options);
-      Vector       x = random_vector(A.n_rows, 5), Ax(A.n_rows);
-      const Vector b(A.n_rows, 0.);
-      double       last = 0., factor = 0.;
+      Multigrid<double> multigrid(aggregation_hierarchy(A), options);
+      Vector            x = random_vector(A.n_rows, 5), Ax(A.n_rows);
+      const Vector      b(A.n_rows, 0.);
+      double            last = 0., factor = 0.;
       for (int i = 0; i < 25; ++i)
         {
           x = cycle(multigrid, x, b);
@@ -132,9 +132,9 @@ namespace leopard
   {
     struct Case
     {
-      const char                     *name;
-      std::function<CrsMatrix(int n)> matrix;
-      double                          bound;
+      const char                             *name;
+      std::function<CrsMatrix<double>(int n)> matrix;
+      double                                  bound;
     };
     const std::vector<Case> cases = {{"five points", [](int n) { return five_point_stencil(n, n, 0.).to_crs(); }, 0.42},
                                      {"anisotropic, 1:1000", [](int n) { return anisotropic_matrix(n, 1e-3); }, 0.42},
@@ -142,7 +142,7 @@ namespace leopard
     for (const Case &c : cases)
       for (const int n : {40, 80, 160, 320})
         {
-          const CrsMatrix          A         = c.matrix(n);
+          const CrsMatrix<double>  A         = c.matrix(n);
           const MultigridHierarchy hierarchy = aggregation_hierarchy(A);
           EXPECT_NO_THROW(hierarchy.validate());
           EXPECT_GE(hierarchy.levels.size(), n < 100 ? 2u : 3u);
@@ -155,7 +155,7 @@ namespace leopard
 
   TEST(Aggregation, LevelsAreGalerkinProductsAndKeepConstants)
   {
-    CrsMatrix          A = neumann_hierarchy(5).levels.back().matrix;
+    CrsMatrix<double>  A = neumann_hierarchy(5).levels.back().matrix;
     AggregationOptions options;
     options.max_coarse                 = 10;
     const MultigridHierarchy hierarchy = aggregation_hierarchy(A, options);
@@ -172,9 +172,9 @@ namespace leopard
 
   TEST(Aggregation, FollowsStrongCouplingsOnly)
   {
-    const int        n          = 30;
-    const CrsMatrix  A          = anisotropic_matrix(n, 1e-3);
-    const Aggregates aggregates = aggregate(A, 0.08);
+    const int               n          = 30;
+    const CrsMatrix<double> A          = anisotropic_matrix(n, 1e-3);
+    const Aggregates        aggregates = aggregate(A, 0.08);
     EXPECT_EQ(aggregates.n, n * (n / 3)); // three along each line
     for (int i = 0; i < n * n; ++i)
       for (int j = 0; j < n * n; ++j)
@@ -184,10 +184,10 @@ namespace leopard
 
   TEST(Aggregation, RowsWithoutCouplingsAreInNoAggregate)
   {
-    const int        n          = 12;
-    const CrsMatrix  A          = triangle_matrix(n);
-    const Aggregates aggregates = aggregate(A, 0.08);
-    const CrsMatrix  P          = smoothed_prolongation(A, aggregates, 0.08);
+    const int               n          = 12;
+    const CrsMatrix<double> A          = triangle_matrix(n);
+    const Aggregates        aggregates = aggregate(A, 0.08);
+    const CrsMatrix<double> P          = smoothed_prolongation(A, aggregates, 0.08);
     for (int i = 0; i < n * n; ++i)
       {
         const bool boundary = i % n == 0 || i % n == n - 1 || i / n == 0 || i / n == n - 1;
@@ -198,7 +198,7 @@ namespace leopard
 
   TEST(Aggregation, ADiagonalMatrixIsOneLevel)
   {
-    CrsMatrix A;
+    CrsMatrix<double> A;
     A.n_rows = A.n_columns = 1000;
     for (int i = 0; i < A.n_rows; ++i)
       {
@@ -211,7 +211,7 @@ namespace leopard
 
   TEST(Aggregation, RefusesWhatItCannotCoarsen)
   {
-    CrsMatrix ghosts = five_point_stencil(4, 4, 0.).to_crs();
+    CrsMatrix<double> ghosts = five_point_stencil(4, 4, 0.).to_crs();
     ++ghosts.n_columns;
     EXPECT_THROW(aggregation_hierarchy(ghosts), InvalidInput);
     AggregationOptions options;

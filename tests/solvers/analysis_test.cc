@@ -24,9 +24,9 @@ namespace leopard
 
     const double pi = std::acos(-1.);
 
-    CrsMatrix matrix(const std::vector<std::map<int, double>> &rows)
+    CrsMatrix<double> matrix(const std::vector<std::map<int, double>> &rows)
     {
-      CrsMatrix A;
+      CrsMatrix<double> A;
       A.n_rows = A.n_columns = static_cast<int>(rows.size());
       for (const auto &row : rows)
         {
@@ -44,9 +44,9 @@ namespace leopard
      * The 13-point stencil of the biharmonic operator, the square of the five-point matrix: positive definite, and
      * Jacobi diverges.
      */
-    CrsMatrix biharmonic_matrix(int n)
+    CrsMatrix<double> biharmonic_matrix(int n)
     {
-      const CrsMatrix                    A = five_point_matrix(n, n, 0.);
+      const CrsMatrix<double>            A = five_point_matrix(n, n, 0.);
       std::vector<std::map<int, double>> rows(A.n_rows);
       for (int i = 0; i < A.n_rows; ++i)
         for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
@@ -75,17 +75,17 @@ namespace leopard
     }
 
     /** The result of some global iterations from zero. */
-    SolveResult relax(const CrsMatrix &A, const BlockAsyncOptions &options, const StoppingCriteria &criteria)
+    SolveResult relax(const CrsMatrix<double> &A, const BlockAsyncOptions &options, const StoppingCriteria &criteria)
     {
       Vector x(A.n_rows, 0.), b(A.n_rows), solution(A.n_rows);
       for (int i = 0; i < A.n_rows; ++i)
         solution[i] = 2. + std::sin(i);
       multiply(A, solution.data(), b.data());
-      BlockAsync relaxation(A, options);
+      BlockAsync<double> relaxation(A, options);
       return solve(relaxation, x.data(), b.data(), criteria);
     }
 
-    BlockAsyncOptions synchronous_jacobi(const CrsMatrix &A)
+    BlockAsyncOptions synchronous_jacobi(const CrsMatrix<double> &A)
     {
       BlockAsyncOptions options;
       options.backend          = Backend::reference;
@@ -100,7 +100,7 @@ namespace leopard
       for (const int n : {1, 2, 5, 8, 9, 30, 60})
         for (const double delta : {0., 0.5})
           {
-            const CrsMatrix          A        = five_point_matrix(n, n, delta);
+            const CrsMatrix<double>  A        = five_point_matrix(n, n, delta);
             const ExtremeEigenvalues found    = extreme_eigenvalues(A);
             const double             c        = 4. * std::cos(pi / (n + 1)) / (4. + delta);
             const double             of_delta = n == 1 ? 0. : c;
@@ -116,7 +116,7 @@ namespace leopard
 
     TEST(Eigenvalues, AreEstimatedQuicker)
     {
-      for (const CrsMatrix &A : {five_point_matrix(5, 5, 0.), five_point_matrix(80, 70, 0.), trefethen_matrix(1000), biharmonic_matrix(15)})
+      for (const CrsMatrix<double> &A : {five_point_matrix(5, 5, 0.), five_point_matrix(80, 70, 0.), trefethen_matrix(1000), biharmonic_matrix(15)})
         {
           const ExtremeEigenvalues found = spectrum::estimate_extreme(A, 0.01, 1000.), exact = extreme_eigenvalues(A);
           EXPECT_NEAR(found.smallest, exact.smallest, 0.05 * exact.smallest);
@@ -129,7 +129,7 @@ namespace leopard
 
     TEST(Eigenvalues, OfASingularMatrixBeginWithZero)
     {
-      CrsMatrix A = five_point_matrix(20, 20, 0.);
+      CrsMatrix<double> A = five_point_matrix(20, 20, 0.);
       for (int i = 0; i < A.n_rows; ++i)
         {
           double sum = 0.;
@@ -155,9 +155,9 @@ namespace leopard
                    {"row 0, column 1 is -1.0", "row 1, column 0 is -1.5", "expected: a symmetric"});
       expect_words(refusal([] { extreme_eigenvalues(matrix({{{0, 2.}, {1, -1.}}, {{1, 2.}}})); }), {"is 0.0"});
       expect_words(refusal([] { extreme_eigenvalues(matrix({{{0, 2.}}, {{1, -2.}}})); }), {"row 1 is -2", "positive diagonal"});
-      expect_words(refusal([] { extreme_eigenvalues(CrsMatrix()); }), {"0 rows", "expected: a square matrix"});
-      CrsMatrix with_ghost = matrix({{{0, 2.}}});
-      with_ghost.n_columns = 2;
+      expect_words(refusal([] { extreme_eigenvalues(CrsMatrix<double>()); }), {"0 rows", "expected: a square matrix"});
+      CrsMatrix<double> with_ghost = matrix({{{0, 2.}}});
+      with_ghost.n_columns         = 2;
       expect_words(refusal([&] { analyze(with_ghost, contiguous_blocks(1, 1)); }), {"1 rows and 2 columns"});
       expect_words(refusal([] { analyze(five_point_matrix(3, 3, 0.), contiguous_blocks(8, 4)); }), {"8 rows", "9"});
     }
@@ -182,8 +182,8 @@ namespace leopard
       const std::string file = real_matrix_file(GetParam().name);
       if (file.empty())
         GTEST_SKIP() << "no " << GetParam().name << ".mtx.gz here; the variable LEOPARD_MATRICES says in which folder";
-      const CrsMatrix      A     = read_matrix_market(file);
-      const MatrixAnalysis found = analyze(A, contiguous_blocks(A.n_rows, 448));
+      const CrsMatrix<double> A     = read_matrix_market(file);
+      const MatrixAnalysis    found = analyze(A, contiguous_blocks(A.n_rows, 448));
       EXPECT_NEAR(found.smallest_eigenvalue, GetParam().smallest, 1e-4 * GetParam().smallest);
       EXPECT_NEAR(found.largest_eigenvalue, GetParam().largest, 1e-4 * GetParam().largest);
       EXPECT_NEAR(found.spectral_radius, GetParam().radius, 1e-4);
@@ -203,8 +203,8 @@ namespace leopard
     {
       for (const int n : {5, 40, 64, 65, 500})
         {
-          const CrsMatrix      A     = random_dominant_matrix(n, 4, 0.9, 11);
-          const MatrixAnalysis found = analyze(A, contiguous_blocks(n, 32));
+          const CrsMatrix<double> A     = random_dominant_matrix(n, 4, 0.9, 11);
+          const MatrixAnalysis    found = analyze(A, contiguous_blocks(n, 32));
           EXPECT_FALSE(found.symmetric);
           EXPECT_FALSE(found.has_eigenvalues);
           EXPECT_NEAR(found.spectral_radius_abs, estimate_spectral_radius_abs(A, 20000, 1e-12), 1e-4) << n;
@@ -266,7 +266,7 @@ namespace leopard
 
     TEST(Verdict, NeitherAndTauHelps)
     {
-      const CrsMatrix          A           = biharmonic_matrix(10);
+      const CrsMatrix<double>  A           = biharmonic_matrix(10);
       const MatrixAnalysis     found       = analyze(A, contiguous_blocks(A.n_rows, 64));
       const ExtremeEigenvalues eigenvalues = extreme_eigenvalues(A);
       const double             tau         = tau_scaling(eigenvalues);
@@ -326,7 +326,7 @@ namespace leopard
 
     TEST(Momentum, SynchronousIterationConvergesAtThePredictedRate)
     {
-      for (const CrsMatrix &A : {five_point_matrix(24, 24, 0.), biharmonic_matrix(8)})
+      for (const CrsMatrix<double> &A : {five_point_matrix(24, 24, 0.), biharmonic_matrix(8)})
         {
           const ExtremeEigenvalues eigenvalues = extreme_eigenvalues(A);
           const MomentumParameters parameters  = momentum_parameters(eigenvalues);
@@ -336,7 +336,7 @@ namespace leopard
           options.momentum                     = parameters.momentum;
           Vector x(A.n_rows, 0.), b(A.n_rows);
           multiply(A, Vector(A.n_rows, 1.).data(), b.data());
-          BlockAsync relaxation(A, options);
+          BlockAsync<double> relaxation(A, options);
           relaxation.iterate(x.data(), b.data(), 40);
           const double before = residual_norm(A, x.data(), b.data());
           const int    n      = static_cast<int>(std::log(1e-8) / std::log(predicted));

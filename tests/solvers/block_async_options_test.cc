@@ -64,18 +64,18 @@ namespace leopard
 
     TEST_P(Options, EqualTheReferenceInTheSynchronousSchedule)
     {
-      const std::vector<CrsMatrix> matrices = {
+      const std::vector<CrsMatrix<double>> matrices = {
         five_point_matrix(50, 40, 0.1), random_dominant_matrix(2000, 9, 0.9, 1), random_dominant_matrix(2000, 30, 0.9, 2)};
-      for (const CrsMatrix &A : matrices)
+      for (const CrsMatrix<double> &A : matrices)
         for (const Variant &variant : variants(2000))
           {
             const Vector      b = random_vector(2000, 3), x0 = random_vector(2000, 4);
             BlockAsyncOptions o = options(Schedule::synchronous, 128, 3);
             variant.change(o);
-            BlockAsync method(A, o);
+            BlockAsync<double> method(A, o);
             o.backend = Backend::reference;
-            BlockAsync reference(A, o);
-            Vector     x = x0, y = x0;
+            BlockAsync<double> reference(A, o);
+            Vector             x = x0, y = x0;
             for (const int n : {1, 3}) // velocities live on between calls
               {
                 iterate(method, x, b, n);
@@ -94,8 +94,8 @@ namespace leopard
     {
       if (GetParam() != Backend::cuda)
         GTEST_SKIP() << "a form of the GPU";
-      const CrsMatrix A = random_dominant_matrix(2000, 9, 0.9, 1);
-      const Vector    b = random_vector(2000, 3), x0 = random_vector(2000, 4);
+      const CrsMatrix<double> A = random_dominant_matrix(2000, 9, 0.9, 1);
+      const Vector            b = random_vector(2000, 3), x0 = random_vector(2000, 4);
       for (const Variant &variant : variants(2000))
         {
           BlockAsyncOptions o = options(Schedule::synchronous, 128, 3);
@@ -104,10 +104,10 @@ namespace leopard
             continue; // do not fit in registers
           BlockAsyncOptions persistent = o;
           persistent.execution         = Execution::persistent;
-          BlockAsync method(A, persistent);
+          BlockAsync<double> method(A, persistent);
           o.backend = Backend::reference;
-          BlockAsync reference(A, o);
-          Vector     x = x0, y = x0, z = x0;
+          BlockAsync<double> reference(A, o);
+          Vector             x = x0, y = x0, z = x0;
           for (const int n : {1, 3, 4})
             {
               iterate(method, x, b, n);
@@ -123,16 +123,16 @@ namespace leopard
 
     TEST_P(Options, EveryVariantConvergesInTheChaoticSchedule)
     {
-      const int       n_rows  = GetParam() == Backend::host ? 12000 : 2000; // there at least two threads for each variant
-      const CrsMatrix A       = random_dominant_matrix(n_rows, 9, 0.7, 5);
-      const Vector    x_exact = random_vector(n_rows, 6);
-      Vector          b(n_rows);
+      const int               n_rows  = GetParam() == Backend::host ? 12000 : 2000; // there at least two threads for each variant
+      const CrsMatrix<double> A       = random_dominant_matrix(n_rows, 9, 0.7, 5);
+      const Vector            x_exact = random_vector(n_rows, 6);
+      Vector                  b(n_rows);
       multiply(A, x_exact.data(), b.data());
       for (const Variant &variant : variants(n_rows))
         {
           BlockAsyncOptions o = options(Schedule::chaotic, 128, 3);
           variant.change(o);
-          BlockAsync method(A, o);
+          BlockAsync<double> method(A, o);
           if (GetParam() == Backend::host)
             EXPECT_EQ(method.description().find(" on 1 threads"), std::string::npos) << variant.name << ", " << method.description();
           Vector x(n_rows, 0.);
@@ -144,13 +144,13 @@ namespace leopard
 
     TEST_P(Options, MomentumIsSecondOrderRichardson)
     {
-      const CrsMatrix   A = five_point_matrix(20, 20, 0.1);
-      const Vector      b = random_vector(400, 7), x0 = random_vector(400, 8);
-      BlockAsyncOptions o = options(Schedule::synchronous, 512, 1);
-      o.omega             = 0.9;
-      o.momentum          = 0.4;
-      BlockAsync method(A, o);
-      Vector     x = x0, expected = x0, before = x0, product(400);
+      const CrsMatrix<double> A = five_point_matrix(20, 20, 0.1);
+      const Vector            b = random_vector(400, 7), x0 = random_vector(400, 8);
+      BlockAsyncOptions       o = options(Schedule::synchronous, 512, 1);
+      o.omega                   = 0.9;
+      o.momentum                = 0.4;
+      BlockAsync<double> method(A, o);
+      Vector             x = x0, expected = x0, before = x0, product(400);
       iterate(method, x, b, 10);
       for (int n = 0; n < 10; ++n)
         {
@@ -166,16 +166,16 @@ namespace leopard
 
     TEST_P(Options, SolveStopsAndReports)
     {
-      const CrsMatrix A = five_point_matrix(64, 64, 0.1);
-      const Vector    b(4096, 1.);
+      const CrsMatrix<double> A = five_point_matrix(64, 64, 0.1);
+      const Vector            b(4096, 1.);
       for (const auto &[schedule, execution] : {std::pair(Schedule::chaotic, Execution::launch),
                                                 std::pair(Schedule::chaotic, Execution::persistent),
                                                 std::pair(Schedule::synchronous, Execution::persistent)})
         {
           BlockAsyncOptions o = options(schedule, 128, 5);
           o.execution         = execution;
-          BlockAsync       method(A, o);
-          StoppingCriteria criteria;
+          BlockAsync<double> method(A, o);
+          StoppingCriteria   criteria;
           criteria.relative_tolerance = 1e-9;
           criteria.test_every         = 7;
           Vector            x(4096, 0.);
@@ -194,14 +194,14 @@ namespace leopard
           EXPECT_THROW(solve_for(method, x, b, criteria), InvalidInput);
         }
       // all row sums zero, and so no solution for b = 1: the residual ends at a constant
-      CrsMatrix singular = A;
+      CrsMatrix<double> singular = A;
       for (int i = 0; i < A.n_rows; ++i)
         for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
           if (A.columns[p] == i)
             singular.values[p] = A.row_offsets[i + 1] - A.row_offsets[i] - 1.;
       {
-        BlockAsync       method(singular, options(Schedule::chaotic, 128, 5));
-        StoppingCriteria criteria;
+        BlockAsync<double> method(singular, options(Schedule::chaotic, 128, 5));
+        StoppingCriteria   criteria;
         criteria.relative_tolerance = 1e-9;
         criteria.max_iterations     = 100000;
         Vector      x(4096, 0.);
@@ -222,13 +222,13 @@ namespace leopard
             EXPECT_LE(h.end() - flat_from, 2 * criteria.stagnation_tests);
           }
       }
-      CrsMatrix bad = A;
+      CrsMatrix<double> bad = A;
       for (double &a : bad.values)
         a = a < 0. ? 1.5 * a : a;
-      BlockAsyncOptions o = options(Schedule::chaotic, 128, 5);
-      BlockAsync        method(bad, o);
-      Vector            x(4096, 0.);
-      StoppingCriteria  criteria;
+      BlockAsyncOptions  o = options(Schedule::chaotic, 128, 5);
+      BlockAsync<double> method(bad, o);
+      Vector             x(4096, 0.);
+      StoppingCriteria   criteria;
       criteria.relative_tolerance = 1e-9;
       if (method.memory_space() == MemorySpace::host)
         {
@@ -247,16 +247,16 @@ namespace leopard
     TEST_P(Options, ObjectsDoNotDisturbEachOther)
     {
       // both use the same kernels, the second with smaller blocks
-      const CrsMatrix A = random_dominant_matrix(20000, 6, 0.8, 3);
-      const Vector    b = random_vector(20000, 1);
+      const CrsMatrix<double> A = random_dominant_matrix(20000, 6, 0.8, 3);
+      const Vector            b = random_vector(20000, 1);
       for (const Execution execution : {Execution::launch, Execution::automatic})
         {
           BlockAsyncOptions o = options(Schedule::chaotic, 512, 2);
           o.execution         = execution;
-          BlockAsync large(A, o);
+          BlockAsync<double> large(A, o);
           o.block_size = 64;
-          BlockAsync small(A, o);
-          Vector     x(20000, 0.), y(20000, 0.);
+          BlockAsync<double> small(A, o);
+          Vector             x(20000, 0.), y(20000, 0.);
           for (int n = 0; n < 10; ++n)
             {
               iterate(large, x, b, 10);
@@ -268,11 +268,11 @@ namespace leopard
 
     TEST_P(Options, BlocksThatDoNotFit)
     {
-      const CrsMatrix A        = five_point_matrix(200, 200, 0.1);
-      const auto      rejected = [&](const BlockAsyncOptions &o, const std::string &text) {
+      const CrsMatrix<double> A        = five_point_matrix(200, 200, 0.1);
+      const auto              rejected = [&](const BlockAsyncOptions &o, const std::string &text) {
         try
           {
-            BlockAsync method(A, o);
+            BlockAsync<double> method(A, o);
             ADD_FAILURE() << "accepted: " << text;
           }
         catch (const InvalidInput &error)
@@ -320,8 +320,8 @@ namespace leopard
     /** Whether the map b -> x that is said to be symmetric is so, and what is not symmetric is not said to be. */
     TEST_P(Options, SymmetricMapsAreSymmetric)
     {
-      const CrsMatrix A = five_point_matrix(10, 8, 0.1);
-      const int       n = A.n_rows;
+      const CrsMatrix<double> A = five_point_matrix(10, 8, 0.1);
+      const int               n = A.n_rows;
       for (const std::string name : {"plain", "l1", "chaotic", "momentum", "overlap"})
         {
           BlockAsyncOptions o = options(name == "chaotic" ? Schedule::chaotic : Schedule::synchronous, 16, 3);
@@ -329,7 +329,7 @@ namespace leopard
           o.momentum          = name == "momentum" ? 0.3 : 0.;
           o.overlap           = name == "overlap" ? Overlap::uniform : Overlap::none;
           o.overlap_percent   = name == "overlap" ? 40. : 0.;
-          BlockAsync method(A, o);
+          BlockAsync<double> method(A, o);
           EXPECT_EQ(method.is_symmetric_map(), name == "plain" || name == "l1") << name;
           if (!method.is_symmetric_map())
             continue;
@@ -354,24 +354,24 @@ namespace leopard
     {
     };
 
-    std::vector<Stencil> stencils()
+    std::vector<Stencil<double>> stencils()
     {
-      std::vector<Stencil> result = {five_point_stencil(100, 70, 0.5),
-                                     five_point_stencil(131, 77, 0.5),
-                                     five_point_stencil(1, 1, 0.5),
-                                     nine_point_stencil(64, 65, 0.5),
-                                     nine_point_stencil(33, 130, 0.5),
-                                     seven_point_stencil(40, 30, 20, 0.5),
-                                     seven_point_stencil(17, 9, 33, 0.5),
-                                     twenty_seven_point_stencil(20, 18, 17, 0.5),
-                                     twenty_seven_point_stencil(15, 9, 34, 0.5),
-                                     five_point_stencil(1301, 1, 0.5),
-                                     five_point_stencil(1024, 1, 0.5)};
+      std::vector<Stencil<double>> result = {five_point_stencil(100, 70, 0.5),
+                                             five_point_stencil(131, 77, 0.5),
+                                             five_point_stencil(1, 1, 0.5),
+                                             nine_point_stencil(64, 65, 0.5),
+                                             nine_point_stencil(33, 130, 0.5),
+                                             seven_point_stencil(40, 30, 20, 0.5),
+                                             seven_point_stencil(17, 9, 33, 0.5),
+                                             twenty_seven_point_stencil(20, 18, 17, 0.5),
+                                             twenty_seven_point_stencil(15, 9, 34, 0.5),
+                                             five_point_stencil(1301, 1, 0.5),
+                                             five_point_stencil(1024, 1, 0.5)};
       // nothing symmetric about it, so that a neighbour taken for another shows
       for (std::size_t s = 0, n = result.size(); s < n; ++s)
         {
-          Stencil      skewed = result[s];
-          const Vector noise  = random_vector(27, 20 + s);
+          Stencil<double> skewed = result[s];
+          const Vector    noise  = random_vector(27, 20 + s);
           for (int c = 0; c < 27; ++c)
             if (c != 13 && (skewed.coefficients[c] != 0.))
               skewed.coefficients[c] *= 1. + 0.3 * noise[c];
@@ -389,14 +389,14 @@ namespace leopard
 
     TEST_P(Stencils, OneSweepIsJacobiOfTheStoredMatrix)
     {
-      for (const Stencil &stencil : stencils())
+      for (const Stencil<double> &stencil : stencils())
         {
-          const CrsMatrix   A = stencil.to_crs();
-          const Vector      b = random_vector(A.n_rows, 1), x0 = random_vector(A.n_rows, 2);
-          BlockAsyncOptions o = options(Schedule::synchronous, 1, 1);
-          o.omega             = 0.9;
-          BlockAsync method(stencil, o);
-          Vector     x = x0, expected = x0;
+          const CrsMatrix<double> A = stencil.to_crs();
+          const Vector            b = random_vector(A.n_rows, 1), x0 = random_vector(A.n_rows, 2);
+          BlockAsyncOptions       o = options(Schedule::synchronous, 1, 1);
+          o.omega                   = 0.9;
+          BlockAsync<double> method(stencil, o);
+          Vector             x = x0, expected = x0;
           iterate(method, x, b, 3);
           for (int n = 0; n < 3; ++n)
             expected = block_jacobi(A, expected, b, A.n_rows, 1, 0.9);
@@ -407,16 +407,16 @@ namespace leopard
 
     TEST_P(Stencils, OneTileIsJacobiOnTheWholeSystem)
     {
-      for (const Stencil &stencil : {five_point_stencil(512, 1, 0.1),
-                                     five_point_stencil(64, 16, 0.1),
-                                     nine_point_stencil(50, 13, 0.1),
-                                     seven_point_stencil(16, 8, 4, 0.1),
-                                     twenty_seven_point_stencil(13, 7, 8, 0.1)})
+      for (const Stencil<double> &stencil : {five_point_stencil(512, 1, 0.1),
+                                             five_point_stencil(64, 16, 0.1),
+                                             nine_point_stencil(50, 13, 0.1),
+                                             seven_point_stencil(16, 8, 4, 0.1),
+                                             twenty_seven_point_stencil(13, 7, 8, 0.1)})
         {
-          const CrsMatrix A = stencil.to_crs();
-          const Vector    b = random_vector(A.n_rows, 1), x0 = random_vector(A.n_rows, 2);
-          BlockAsync      method(stencil, options(Schedule::chaotic, 1, 5));
-          Vector          x = x0;
+          const CrsMatrix<double> A = stencil.to_crs();
+          const Vector            b = random_vector(A.n_rows, 1), x0 = random_vector(A.n_rows, 2);
+          BlockAsync<double>      method(stencil, options(Schedule::chaotic, 1, 5));
+          Vector                  x = x0;
           iterate(method, x, b, 2);
           EXPECT_LT(largest_difference(x, block_jacobi(A, x0, b, A.n_rows, 10, 1.)), 1e-12) << method.description();
         }
@@ -424,16 +424,16 @@ namespace leopard
 
     TEST_P(Stencils, SolutionIsAFixedPointAndIsFound)
     {
-      for (const Stencil &stencil : stencils())
+      for (const Stencil<double> &stencil : stencils())
         for (const Execution execution : {Execution::launch, Execution::automatic})
           {
-            const CrsMatrix A       = stencil.to_crs();
-            const Vector    x_exact = random_vector(A.n_rows, 3);
-            Vector          b(A.n_rows), x = x_exact;
+            const CrsMatrix<double> A       = stencil.to_crs();
+            const Vector            x_exact = random_vector(A.n_rows, 3);
+            Vector                  b(A.n_rows), x = x_exact;
             multiply(A, x_exact.data(), b.data());
             BlockAsyncOptions o = options(Schedule::chaotic, 1, 5);
             o.execution         = execution;
-            BlockAsync method(stencil, o);
+            BlockAsync<double> method(stencil, o);
             iterate(method, x, b, 3);
             EXPECT_LT(largest_difference(x, x_exact), 1e-13) << method.description();
             x.assign(A.n_rows, 0.);
@@ -447,19 +447,19 @@ namespace leopard
     {
       BlockAsyncOptions o = options(Schedule::chaotic, 1, 1);
       o.momentum          = 0.5;
-      EXPECT_THROW(BlockAsync(five_point_stencil(4, 4, 0.), o), InvalidInput);
-      Stencil bad              = five_point_stencil(4, 4, 0.);
+      EXPECT_THROW(BlockAsync<double>(five_point_stencil(4, 4, 0.), o), InvalidInput);
+      Stencil<double> bad      = five_point_stencil(4, 4, 0.);
       bad.coefficient(0, 0, 0) = 0.;
-      EXPECT_THROW(BlockAsync(bad, options(Schedule::chaotic, 1, 1)), InvalidInput);
+      EXPECT_THROW(BlockAsync<double>(bad, options(Schedule::chaotic, 1, 1)), InvalidInput);
       bad.diagonal.assign(15, 1.);
-      EXPECT_THROW(BlockAsync(bad, options(Schedule::chaotic, 1, 1)), InvalidInput);
+      EXPECT_THROW(BlockAsync<double>(bad, options(Schedule::chaotic, 1, 1)), InvalidInput);
     }
 
     INSTANTIATE_TEST_SUITE_P(BlockAsync, Stencils, testing::Values(Backend::reference, Backend::host, Backend::cuda), backend_name);
 
     TEST(Stencil, GeneratorsAgree)
     {
-      const CrsMatrix a = five_point_stencil(7, 5, 0.3).to_crs(), b = five_point_matrix(7, 5, 0.3);
+      const CrsMatrix<double> a = five_point_stencil(7, 5, 0.3).to_crs(), b = five_point_matrix(7, 5, 0.3);
       EXPECT_EQ(a.values, b.values);
       EXPECT_EQ(a.columns, b.columns);
       EXPECT_EQ(seven_point_stencil(4, 5, 6, 0.3).to_crs().values, seven_point_matrix(4, 5, 6, 0.3).values);
@@ -494,7 +494,7 @@ namespace leopard
     {
       if (device::n_devices() == 0)
         GTEST_SKIP() << "no GPU here";
-      CrsMatrix scattered = random_dominant_matrix(3000, 8, 0.9, 9); // doubles, 16-bit columns
+      CrsMatrix<double> scattered = random_dominant_matrix(3000, 8, 0.9, 9); // doubles, 16-bit columns
       for (double &a : scattered.values)
         a = static_cast<float>(a); // singles
       for (const auto &[A, refused] :
@@ -514,17 +514,17 @@ namespace leopard
                 o.storage    = storage;
                 if (std::find(refused.begin(), refused.end(), storage) != refused.end())
                   {
-                    EXPECT_THROW(BlockAsync(A, o), InvalidInput);
+                    EXPECT_THROW(BlockAsync<double>(A, o), InvalidInput);
                     continue;
                   }
-                BlockAsync method(A, o);
+                BlockAsync<double> method(A, o);
                 if (storage != Storage::automatic)
                   EXPECT_NE(method.description().find("stored as " + to_string(storage)), std::string::npos) << method.description();
                 Vector x(3000, 0.);
                 iterate(method, x, b, 4);
                 o.backend = Backend::reference;
-                BlockAsync reference(A, o);
-                Vector     y(3000, 0.);
+                BlockAsync<double> reference(A, o);
+                Vector             y(3000, 0.);
                 iterate(reference, y, b, 4);
                 EXPECT_LT(largest_difference(x, y), 1e-13) << method.description();
               }
@@ -533,14 +533,14 @@ namespace leopard
 
     TEST(Blocks, PartitionsArePermutationsOfFittingBlocks)
     {
-      const CrsMatrix     A = five_point_matrix(40, 30, 0.1);
-      std::vector<double> coordinates;
+      const CrsMatrix<double> A = five_point_matrix(40, 30, 0.1);
+      std::vector<double>     coordinates;
       for (int i = 0; i < 1200; ++i)
         coordinates.insert(coordinates.end(), {static_cast<double>(i % 40), static_cast<double>(i / 40)});
       std::size_t contiguous_cut = 0;
       const auto  cut            = [&](const Partition &p) {
-        const CrsMatrix  P = permute(A, p);
-        std::vector<int> block(P.n_rows);
+        const CrsMatrix<double> P = permute(A, p);
+        std::vector<int>        block(P.n_rows);
         for (std::size_t j = 0; j + 1 < p.block_offsets.size(); ++j)
           std::fill(block.begin() + p.block_offsets[j], block.begin() + p.block_offsets[j + 1], static_cast<int>(j));
         std::size_t n = 0;

@@ -16,12 +16,12 @@ namespace leopard
 
     TEST_P(Backends, OneBlockIsJacobiOnTheWholeSystem)
     {
-      const CrsMatrix A = random_dominant_matrix(1000, 7, 0.9, 1);
-      const Vector    b = random_vector(1000, 2), x0 = random_vector(1000, 3);
+      const CrsMatrix<double> A = random_dominant_matrix(1000, 7, 0.9, 1);
+      const Vector            b = random_vector(1000, 2), x0 = random_vector(1000, 3);
       for (const auto schedule : {Schedule::chaotic, Schedule::synchronous})
         {
-          BlockAsync method(A, options(schedule, 1024, 3));
-          Vector     x = x0;
+          BlockAsync<double> method(A, options(schedule, 1024, 3));
+          Vector             x = x0;
           iterate(method, x, b, 2);
           EXPECT_LT(largest_difference(x, block_jacobi(A, x0, b, 1000, 6, 1.)), 1e-13);
         }
@@ -33,12 +33,12 @@ namespace leopard
         for (const int k : {1, 5})
           for (const double omega : {1., 0.7})
             {
-              const CrsMatrix A = block_size == 7 ? random_dominant_matrix(10000, 9, 0.95, 4) : five_point_matrix(100, 100, 0.1);
-              const Vector    b = random_vector(10000, 5), x0 = random_vector(10000, 6);
-              auto            o = options(Schedule::synchronous, block_size, k);
-              o.omega           = omega;
-              BlockAsync method(A, o);
-              Vector     x = x0, expected = x0;
+              const CrsMatrix<double> A = block_size == 7 ? random_dominant_matrix(10000, 9, 0.95, 4) : five_point_matrix(100, 100, 0.1);
+              const Vector            b = random_vector(10000, 5), x0 = random_vector(10000, 6);
+              auto                    o = options(Schedule::synchronous, block_size, k);
+              o.omega                   = omega;
+              BlockAsync<double> method(A, o);
+              Vector             x = x0, expected = x0;
               iterate(method, x, b, 3);
               for (int n = 0; n < 3; ++n)
                 expected = block_jacobi(A, expected, b, block_size, k, omega);
@@ -49,17 +49,17 @@ namespace leopard
     TEST_P(Backends, EveryScheduleContractsTheMaximumNorm)
     {
       // ||B||_inf <= 0.9, so that any order and staleness of one iteration gives at least the factor 0.9 over two global iterations
-      const CrsMatrix A       = random_dominant_matrix(20000, 8, 0.9, 7);
-      const Vector    x_exact = random_vector(20000, 8);
-      Vector          b(20000);
+      const CrsMatrix<double> A       = random_dominant_matrix(20000, 8, 0.9, 7);
+      const Vector            x_exact = random_vector(20000, 8);
+      Vector                  b(20000);
       multiply(A, x_exact.data(), b.data());
       for (const auto schedule : {Schedule::synchronous, Schedule::chaotic, Schedule::replay})
         for (const int k : {1, 5})
           {
             if (schedule == Schedule::replay && GetParam() == Backend::cuda)
               continue;
-            BlockAsync method(A, options(schedule, 128, k));
-            Vector     x(20000, 0.);
+            BlockAsync<double> method(A, options(schedule, 128, k));
+            Vector             x(20000, 0.);
             for (double bound = largest_difference(x, x_exact); bound > 1e-8; bound *= 0.9)
               {
                 ASSERT_LE(largest_difference(x, x_exact), bound * (1. + 1e-12));
@@ -70,9 +70,9 @@ namespace leopard
 
     TEST_P(Backends, GhostsAreReadAndNeverWritten)
     {
-      CrsMatrix A = five_point_matrix(40, 40, 0.);
-      A.n_columns = 1601; // every row also reads one ghost
-      CrsMatrix with_ghost;
+      CrsMatrix<double> A = five_point_matrix(40, 40, 0.);
+      A.n_columns         = 1601; // every row also reads one ghost
+      CrsMatrix<double> with_ghost;
       with_ghost.n_rows    = 1600;
       with_ghost.n_columns = 1601;
       for (int i = 0; i < 1600; ++i)
@@ -86,8 +86,8 @@ namespace leopard
           with_ghost.values.push_back(-0.5);
           with_ghost.row_offsets.push_back(with_ghost.n_entries());
         }
-      BlockAsync method(with_ghost, options(Schedule::chaotic, 64, 2));
-      Vector     x(1601, 0.), b(1600, 0.);
+      BlockAsync<double> method(with_ghost, options(Schedule::chaotic, 64, 2));
+      Vector             x(1601, 0.), b(1600, 0.);
       x[1600] = 2.; // as if b were 1 everywhere
       iterate(method, x, b, 200);
       EXPECT_EQ(x[1600], 2.);
@@ -98,12 +98,12 @@ namespace leopard
 
     TEST_P(Backends, UpdatedValuesEqualAFreshObject)
     {
-      const CrsMatrix first  = random_dominant_matrix(3000, 6, 0.8, 9);
-      CrsMatrix       second = first;
+      const CrsMatrix<double> first  = random_dominant_matrix(3000, 6, 0.8, 9);
+      CrsMatrix<double>       second = first;
       for (std::size_t p = 0; p < second.values.size(); ++p)
         second.values[p] *= 1. + 0.1 * std::sin(static_cast<double>(p));
-      const Vector b = random_vector(3000, 10);
-      BlockAsync   updated(first, options(Schedule::synchronous, 100, 3)), fresh(second, options(Schedule::synchronous, 100, 3));
+      const Vector       b = random_vector(3000, 10);
+      BlockAsync<double> updated(first, options(Schedule::synchronous, 100, 3)), fresh(second, options(Schedule::synchronous, 100, 3));
       updated.update_values(second.values.data());
       Vector x(3000, 0.), y(3000, 0.);
       iterate(updated, x, b, 5);
@@ -114,9 +114,9 @@ namespace leopard
 
     TEST_P(Backends, ChaoticRunsAllConverge)
     {
-      const CrsMatrix A = five_point_matrix(64, 64, 0.1);
-      const Vector    b(64 * 64, 1.);
-      BlockAsync      method(A, options(Schedule::chaotic, 128, 5));
+      const CrsMatrix<double> A = five_point_matrix(64, 64, 0.1);
+      const Vector            b(64 * 64, 1.);
+      BlockAsync<double>      method(A, options(Schedule::chaotic, 128, 5));
 #if defined(__SANITIZE_THREAD__)
       constexpr int n_chaotic_runs = 5; // each looks at every access of the threads; how often runs converge is asked without the sanitizer
 #else
@@ -133,11 +133,11 @@ namespace leopard
 
     TEST_P(Backends, RefusesBadOptionsAndMatrices)
     {
-      const CrsMatrix A        = five_point_matrix(4, 4, 0.);
-      const auto      rejected = [&](const CrsMatrix &matrix, const BlockAsyncOptions &o, const std::string &text) {
+      const CrsMatrix<double> A        = five_point_matrix(4, 4, 0.);
+      const auto              rejected = [&](const CrsMatrix<double> &matrix, const BlockAsyncOptions &o, const std::string &text) {
         try
           {
-            BlockAsync method(matrix, o);
+            BlockAsync<double> method(matrix, o);
             ADD_FAILURE() << "accepted: " << text;
           }
         catch (const InvalidInput &error)
@@ -155,9 +155,9 @@ namespace leopard
       o       = options(Schedule::chaotic, 4, 1);
       o.omega = 2.;
       rejected(A, o, "omega is 2");
-      o             = options(Schedule::chaotic, 4, 1);
-      CrsMatrix bad = A;
-      bad.values[0] = 0.;
+      o                     = options(Schedule::chaotic, 4, 1);
+      CrsMatrix<double> bad = A;
+      bad.values[0]         = 0.;
       rejected(bad, o, "the diagonal entry of row 0 is zero");
       bad.values[0] = NAN;
       rejected(bad, o, "row 0, column 0 is nan");
@@ -171,12 +171,12 @@ namespace leopard
     {
       if (GetParam() != Backend::cuda)
         GTEST_SKIP() << "a form of the GPU";
-      const CrsMatrix   A = five_point_matrix(100, 100, 0.5);
-      const Vector      b = random_vector(A.n_rows, 3);
-      BlockAsyncOptions o = options(Schedule::synchronous, 96, 1);
-      o.execution         = Execution::persistent;
-      BlockAsync       method(A, o);
-      StoppingCriteria criteria;
+      const CrsMatrix<double> A = five_point_matrix(100, 100, 0.5);
+      const Vector            b = random_vector(A.n_rows, 3);
+      BlockAsyncOptions       o = options(Schedule::synchronous, 96, 1);
+      o.execution               = Execution::persistent;
+      BlockAsync<double> method(A, o);
+      StoppingCriteria   criteria;
       criteria.relative_tolerance = 1e-8;
       criteria.test_every         = 1;
       int n_iterations            = 0;
@@ -197,7 +197,7 @@ namespace leopard
     /** Two rows, a block each, and one global iteration: what came first, and whether the second took the new value. */
     TEST(BlockAsync, ReplaysAreOfEveryOrderAndStale)
     {
-      CrsMatrix A;
+      CrsMatrix<double> A;
       A.n_rows = A.n_columns  = 2;
       A.row_offsets           = {0, 2, 4};
       A.columns               = {0, 1, 0, 1};
@@ -213,7 +213,7 @@ namespace leopard
           o.local_iterations = 1;
           o.seed             = seed;
           Vector x(2, 0.);
-          BlockAsync(A, o).iterate(x.data(), b.data(), 1);
+          BlockAsync<double>(A, o).iterate(x.data(), b.data(), 1);
           n_both_old += x == Vector{1., 1.};
           n_first_first += x == Vector{1., 0.5};
           n_second_first += x == Vector{0.5, 1.};
@@ -226,8 +226,8 @@ namespace leopard
 
     TEST(BlockAsync, ReplayIsReproducibleAndDependsOnTheSeed)
     {
-      const CrsMatrix A = five_point_matrix(50, 50, 0.1);
-      const Vector    b = random_vector(2500, 11);
+      const CrsMatrix<double> A = five_point_matrix(50, 50, 0.1);
+      const Vector            b = random_vector(2500, 11);
       for (const Backend backend : {Backend::reference, Backend::host})
         {
           const auto run = [&](std::uint64_t seed) {
@@ -236,8 +236,8 @@ namespace leopard
             o.schedule   = Schedule::replay;
             o.block_size = 50;
             o.seed       = seed;
-            BlockAsync method(A, o);
-            Vector     x(2500, 0.);
+            BlockAsync<double> method(A, o);
+            Vector             x(2500, 0.);
             method.iterate(x.data(), b.data(), 10);
             return x;
           };
@@ -249,7 +249,7 @@ namespace leopard
             o.backend    = backend;
             o.schedule   = Schedule::replay;
             o.block_size = 50;
-            BlockAsync          method(A, o);
+            BlockAsync<double>  method(A, o);
             std::vector<Vector> results;
             for (int i = 0; i < 3; ++i)
               {
@@ -268,15 +268,15 @@ namespace leopard
 
     TEST(BlockAsync, OneThreadEqualsTheReference)
     {
-      const CrsMatrix   A = five_point_matrix(60, 60, 0.1);
-      const Vector      b = random_vector(3600, 12);
-      BlockAsyncOptions o;
+      const CrsMatrix<double> A = five_point_matrix(60, 60, 0.1);
+      const Vector            b = random_vector(3600, 12);
+      BlockAsyncOptions       o;
       o.block_size = 77;
       o.n_threads  = 1;
-      BlockAsync host(A, o);
+      BlockAsync<double> host(A, o);
       o.backend = Backend::reference;
-      BlockAsync reference(A, o);
-      Vector     x(3600, 0.), y(3600, 0.);
+      BlockAsync<double> reference(A, o);
+      Vector             x(3600, 0.), y(3600, 0.);
       host.iterate(x.data(), b.data(), 20);
       reference.iterate(y.data(), b.data(), 20);
       EXPECT_LT(largest_difference(x, y), 1e-13);
@@ -290,7 +290,7 @@ namespace leopard
       o.backend = Backend::cuda;
       try
         {
-          BlockAsync method(five_point_matrix(4, 4, 0.), o);
+          BlockAsync<double> method(five_point_matrix(4, 4, 0.), o);
           ADD_FAILURE();
         }
       catch (const DeviceError &error)

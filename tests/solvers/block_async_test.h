@@ -48,7 +48,7 @@ namespace leopard
   }
 
   /** iterate() with host vectors, wherever the relaxation computes. */
-  inline void iterate(Relaxation &relaxation, Vector &x, const Vector &b, int n)
+  inline void iterate(Relaxation<double> &relaxation, Vector &x, const Vector &b, int n)
   {
     if (relaxation.memory_space() == MemorySpace::host)
       {
@@ -63,7 +63,7 @@ namespace leopard
   }
 
   /** solve() with host vectors, wherever the relaxation computes. */
-  inline SolveResult solve_for(Relaxation &relaxation, Vector &x, const Vector &b, const StoppingCriteria &criteria)
+  inline SolveResult solve_for(Relaxation<double> &relaxation, Vector &x, const Vector &b, const StoppingCriteria &criteria)
   {
     if (relaxation.memory_space() == MemorySpace::host)
       return solve(relaxation, x.data(), b.data(), criteria);
@@ -75,7 +75,7 @@ namespace leopard
     return result;
   }
 
-  inline double residual_norm_squared(Relaxation &relaxation, const Vector &x, const Vector &b)
+  inline double residual_norm_squared(Relaxation<double> &relaxation, const Vector &x, const Vector &b)
   {
     if (relaxation.memory_space() == MemorySpace::host)
       return relaxation.residual_norm_squared(x.data(), b.data());
@@ -89,7 +89,7 @@ namespace leopard
    * k Jacobi sweeps inside each block with everything else at x_old, straight from the formula: the textbook block
    * Jacobi.
    */
-  inline Vector block_jacobi(const CrsMatrix &A, Vector x, const Vector &b, int block_size, int k, double omega)
+  inline Vector block_jacobi(const CrsMatrix<double> &A, Vector x, const Vector &b, int block_size, int k, double omega)
   {
     const Vector x_old = x;
     for (int sweep = 0; sweep < k; ++sweep)

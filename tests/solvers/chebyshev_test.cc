@@ -16,7 +16,8 @@ namespace leopard
   {
     using Vector = std::vector<double>;
 
-    std::unique_ptr<Relaxation> make(const CrsMatrix &A, double lambda_min = 0., double lambda_max = 0., Backend backend = Backend::host)
+    std::unique_ptr<Relaxation<double>>
+    make(const CrsMatrix<double> &A, double lambda_min = 0., double lambda_max = 0., Backend backend = Backend::host)
     {
       ChebyshevOptions options;
       options.lambda_min = lambda_min;
@@ -28,9 +29,9 @@ namespace leopard
     /**
      * tridiag(-1, 2, -1): D^-1 A has the eigenvalues 1 - cos(j pi / (n+1)) and the eigenvectors sin(j pi i / (n+1)).
      */
-    CrsMatrix laplace_1d(int n)
+    CrsMatrix<double> laplace_1d(int n)
     {
-      CrsMatrix A;
+      CrsMatrix<double> A;
       A.n_rows = A.n_columns = n;
       for (int i = 0; i < n; ++i)
         {
@@ -57,7 +58,7 @@ namespace leopard
       return v;
     }
 
-    Vector residual(const CrsMatrix &A, const Vector &x, const Vector &b)
+    Vector residual(const CrsMatrix<double> &A, const Vector &x, const Vector &b)
     {
       Vector r(A.n_rows);
       multiply(A, x.data(), r.data());
@@ -87,8 +88,8 @@ namespace leopard
 
     TEST(Chebyshev, ResidualIsTheChebyshevPolynomial)
     {
-      const int       n = 24;
-      const CrsMatrix A = laplace_1d(n);
+      const int               n = 24;
+      const CrsMatrix<double> A = laplace_1d(n);
       for (const auto &[lower, upper] : {std::pair(0.05, 1.9), std::pair(eigenvalue(1, n), eigenvalue(n, n)), std::pair(0.5, 2.)})
         for (const int degree : {1, 2, 3, 8})
           for (const int j : {1, 5, 17, 24})
@@ -109,9 +110,9 @@ namespace leopard
     TEST(Chebyshev, DividesByTheDiagonal)
     {
       // rows scaled: D^-1 A and D^-1 b are the same, so are the iterates
-      const CrsMatrix A      = five_point_matrix(7, 5, 0.3);
-      CrsMatrix       scaled = A;
-      Vector          b = some_vector(35, 1.7), scaled_b = b, x(35, 0.), y(35, 0.);
+      const CrsMatrix<double> A      = five_point_matrix(7, 5, 0.3);
+      CrsMatrix<double>       scaled = A;
+      Vector                  b = some_vector(35, 1.7), scaled_b = b, x(35, 0.), y(35, 0.);
       for (int i = 0; i < 35; ++i)
         {
           scaled_b[i] *= 1. + i;
@@ -126,10 +127,10 @@ namespace leopard
 
     TEST(Chebyshev, SplitCallsAreOneCallUntilRestart)
     {
-      const CrsMatrix A     = five_point_matrix(9, 8, 0.1);
-      const Vector    b     = some_vector(72, 1.7);
-      const auto      whole = make(A, 0.05, 2.), split = make(A, 0.05, 2.);
-      Vector          x(72, 0.), y(72, 0.);
+      const CrsMatrix<double> A     = five_point_matrix(9, 8, 0.1);
+      const Vector            b     = some_vector(72, 1.7);
+      const auto              whole = make(A, 0.05, 2.), split = make(A, 0.05, 2.);
+      Vector                  x(72, 0.), y(72, 0.);
       whole->iterate(x.data(), b.data(), 7);
       split->iterate(y.data(), b.data(), 3);
       split->iterate(y.data(), b.data(), 0);
@@ -145,13 +146,13 @@ namespace leopard
 
     TEST(Chebyshev, NeedsTheSquareRootOfJacobisIterations)
     {
-      const CrsMatrix  A = five_point_matrix(40, 40, 0.);
-      const Vector     b(1600, 1.);
-      StoppingCriteria criteria;
+      const CrsMatrix<double> A = five_point_matrix(40, 40, 0.);
+      const Vector            b(1600, 1.);
+      StoppingCriteria        criteria;
       criteria.relative_tolerance = 1e-8;
       criteria.test_every         = 1;
       const double rho            = std::cos(M_PI / 41.);
-      const auto   count          = [&](Relaxation &relaxation) {
+      const auto   count          = [&](Relaxation<double> &relaxation) {
         Vector     x(1600, 0.);
         const auto result = solve(relaxation, x.data(), b.data(), criteria);
         EXPECT_EQ(result.status, SolveStatus::converged);
@@ -167,7 +168,7 @@ namespace leopard
     TEST(Chebyshev, EstimatesTheLargestEigenvalueFromAbove)
     {
       EXPECT_DOUBLE_EQ(estimate_lambda_max(laplace_1d(500)), 2.); // Gershgorin's bound is sharp
-      for (const CrsMatrix &A : {trefethen_matrix(300), five_point_matrix(40, 30, 1.), seven_point_matrix(12, 12, 12, 0.5)})
+      for (const CrsMatrix<double> &A : {trefethen_matrix(300), five_point_matrix(40, 30, 1.), seven_point_matrix(12, 12, 12, 0.5)})
         {
           // the true one, from many steps of plain power iteration with D^-1 A, whose eigenvalues are positive
           Vector v       = some_vector(A.n_rows, 2.9), w(A.n_rows);
@@ -193,9 +194,9 @@ namespace leopard
 
     TEST(Chebyshev, SmoothsByDefault)
     {
-      const int       n          = 63;
-      const CrsMatrix A          = laplace_1d(n);
-      const auto      relaxation = make(A);
+      const int               n          = 63;
+      const CrsMatrix<double> A          = laplace_1d(n);
+      const auto              relaxation = make(A);
       EXPECT_EQ(relaxation->name(), "Chebyshev");
       EXPECT_EQ(relaxation->description(), "for eigenvalues of D^-1 A between 0.0666667 (1/30 of the largest) and 2 (estimated)");
       EXPECT_EQ(make(A, 0.5, 1.9)->description(), "for eigenvalues of D^-1 A between 0.5 (given) and 1.9 (given)");
@@ -211,10 +212,10 @@ namespace leopard
 
     TEST(Chebyshev, UpdatedValuesGetANewInterval)
     {
-      CrsMatrix    A   = five_point_matrix(9, 8, 0.);
-      const auto   old = make(A);
-      const Vector b   = some_vector(72, 1.7);
-      Vector       x(72, 0.), y(72, 0.);
+      CrsMatrix<double> A   = five_point_matrix(9, 8, 0.);
+      const auto        old = make(A);
+      const Vector      b   = some_vector(72, 1.7);
+      Vector            x(72, 0.), y(72, 0.);
       old->iterate(x.data(), b.data(), 3);
       std::fill(x.begin(), x.end(), 0.);
       for (double &value : A.values)
@@ -232,9 +233,9 @@ namespace leopard
 
     TEST(Chebyshev, TheRatioGivesTheLowerEnd)
     {
-      const CrsMatrix  A = laplace_1d(30);
-      const Vector     b(30, 1.);
-      ChebyshevOptions options;
+      const CrsMatrix<double> A = laplace_1d(30);
+      const Vector            b(30, 1.);
+      ChebyshevOptions        options;
       options.lambda_max = 2.;
       options.ratio      = 5.;
       Vector x(30, 0.), y = x;
@@ -248,11 +249,11 @@ namespace leopard
 
     TEST(Chebyshev, SolveForgetsWhatWasBefore)
     {
-      const CrsMatrix                   A = laplace_1d(30);
-      const Vector                      b(30, 1.);
-      StoppingCriteria                  criteria;
-      const std::unique_ptr<Relaxation> used = make(A, 0.1, 2.), fresh = make(A, 0.1, 2.);
-      Vector                            x(30, 0.), y                   = x;
+      const CrsMatrix<double>                   A = laplace_1d(30);
+      const Vector                              b(30, 1.);
+      StoppingCriteria                          criteria;
+      const std::unique_ptr<Relaxation<double>> used = make(A, 0.1, 2.), fresh = make(A, 0.1, 2.);
+      Vector                                    x(30, 0.), y                   = x;
       used->iterate(x.data(), b.data(), 3);
       criteria.max_iterations = 5;
       x                       = y;
@@ -263,16 +264,16 @@ namespace leopard
 
     TEST(Chebyshev, AnOverflowOfTheEstimateIsNamed)
     {
-      CrsMatrix A = laplace_1d(10);
-      A.values[1] = 1e200;
-      A.values[2] = 1e200;
+      CrsMatrix<double> A = laplace_1d(10);
+      A.values[1]         = 1e200;
+      A.values[2]         = 1e200;
       EXPECT_THROW(estimate_lambda_max(A), InvalidInput);
     }
 
     TEST(Chebyshev, RefusesBadOptions)
     {
-      const CrsMatrix A       = laplace_1d(10);
-      const auto      message = [&](const CrsMatrix &matrix, double lower, double upper) -> std::string {
+      const CrsMatrix<double> A       = laplace_1d(10);
+      const auto              message = [&](const CrsMatrix<double> &matrix, double lower, double upper) -> std::string {
         try
           {
             make(matrix, lower, upper);
@@ -291,12 +292,12 @@ namespace leopard
       EXPECT_NE(message(A, 0., INFINITY).find("lambda_max is inf"), std::string::npos);
       EXPECT_NE(message(A, 0., NAN).find("lambda_max is "), std::string::npos);
       EXPECT_NE(message(A, 3., 0.).find("lambda_min is 3, and the estimate of the largest eigenvalue of D^-1 A is"), std::string::npos);
-      CrsMatrix ghosts = A;
+      CrsMatrix<double> ghosts = A;
       ghosts.n_columns += 2;
       EXPECT_NE(message(ghosts, 0., 0.).find("2 ghost columns"), std::string::npos);
       EXPECT_EQ(message(ghosts, 0., 2.), "accepted");
-      CrsMatrix bad  = A;
-      bad.columns[1] = 0;
+      CrsMatrix<double> bad = A;
+      bad.columns[1]        = 0;
       EXPECT_NE(message(bad, 0., 0.).find("stored twice"), std::string::npos);
     }
 
@@ -308,9 +309,9 @@ namespace leopard
     }
 
     /** five_point_matrix with three ghosts, which the rows 0, 5, 10, ... read. */
-    CrsMatrix with_ghosts(const CrsMatrix &A)
+    CrsMatrix<double> with_ghosts(const CrsMatrix<double> &A)
     {
-      CrsMatrix result;
+      CrsMatrix<double> result;
       result.n_rows    = A.n_rows;
       result.n_columns = A.n_rows + 3;
       for (int i = 0; i < A.n_rows; ++i)
@@ -327,12 +328,12 @@ namespace leopard
       return result;
     }
 
-    void expect_cuda_as_host(const CrsMatrix &A, double lambda_max)
+    void expect_cuda_as_host(const CrsMatrix<double> &A, double lambda_max)
     {
       const Vector         b    = some_vector(A.n_rows, 1.7);
       Vector               x    = some_vector(A.n_columns, 0.9), y(A.n_columns);
       const auto           host = make(A, 0.1, lambda_max), cuda = make(A, 0.1, lambda_max, Backend::cuda);
-      CrsMatrix            changed = A;
+      CrsMatrix<double>    changed = A;
       DeviceVector<double> device_x(A.n_columns), device_b(A.n_rows);
       for (double &value : changed.values)
         value *= 1. + 0.01 * std::sin(100. * value);
@@ -356,10 +357,10 @@ namespace leopard
             x[g] += 1.; // other ranks go on
           device_x.copy_from_host(x.data());
           compare(3);
-          for (Relaxation *relaxation : {host.get(), cuda.get()})
+          for (Relaxation<double> *relaxation : {host.get(), cuda.get()})
             relaxation->restart();
           compare(2);
-          for (Relaxation *relaxation : {host.get(), cuda.get()})
+          for (Relaxation<double> *relaxation : {host.get(), cuda.get()})
             relaxation->update_values((changed_before ? A : changed).values.data());
           compare(5);
         }
@@ -376,10 +377,10 @@ namespace leopard
       expect_cuda_as_host(trefethen_matrix(1000), 0.);
       expect_cuda_as_host(five_point_matrix(1, 1, 0.), 2.);
 
-      const CrsMatrix      A     = five_point_matrix(30, 20, 0.1);
-      const auto           whole = make(A, 0.05, 2., Backend::cuda), split = make(A, 0.05, 2., Backend::cuda);
-      DeviceVector<double> b(600), x(600), y(600);
-      Vector               left(600), right(600);
+      const CrsMatrix<double> A     = five_point_matrix(30, 20, 0.1);
+      const auto              whole = make(A, 0.05, 2., Backend::cuda), split = make(A, 0.05, 2., Backend::cuda);
+      DeviceVector<double>    b(600), x(600), y(600);
+      Vector                  left(600), right(600);
       b.copy_from_host(some_vector(600, 1.7).data());
       x = 0.;
       y = 0.;

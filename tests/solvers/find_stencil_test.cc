@@ -16,10 +16,10 @@ namespace leopard
     /** A stencil's matrix with rows in random order, rows of the identity among them, and coordinates. */
     struct Shuffled
     {
-      Shuffled(const Stencil &stencil, int dim_, int n_isolated, double interval = 0.125)
+      Shuffled(const Stencil<double> &stencil, int dim_, int n_isolated, double interval = 0.125)
         : dim(dim_)
       {
-        CrsMatrix A = stencil.to_crs();
+        CrsMatrix<double> A = stencil.to_crs();
         for (int z = 0; z < stencil.n_z; ++z)
           for (int y = 0; y < stencil.n_y; ++y)
             for (int x = 0; x < stencil.n_x; ++x)
@@ -45,12 +45,12 @@ namespace leopard
         coordinates = shuffled;
       }
       int                 dim;
-      CrsMatrix           matrix;
+      CrsMatrix<double>   matrix;
       std::vector<double> coordinates;
       Partition           order;
     };
 
-    void check_found(const Stencil &stencil, int dim)
+    void check_found(const Stencil<double> &stencil, int dim)
     {
       const Shuffled shuffled(stencil, dim, 11);
       const auto     found = find_stencil(shuffled.matrix, shuffled.coordinates, dim);
@@ -72,7 +72,7 @@ namespace leopard
 
     TEST(FindStencil, FindsWhatItIsMadeOf)
     {
-      Stencil line;
+      Stencil<double> line;
       line.n_x                   = 9;
       line.coefficient(0, 0, 0)  = 2.;
       line.coefficient(-1, 0, 0) = line.coefficient(1, 0, 0) = -1.;
@@ -82,14 +82,14 @@ namespace leopard
       check_found(seven_point_stencil(4, 6, 5, 0.01), 3);
       check_found(twenty_seven_point_stencil(5, 4, 3, 0.), 3);
       check_found(five_point_stencil(6, 1, 0.1), 2); // one node in a direction
-      Stencil wind              = five_point_stencil(6, 7, 0.1);
+      Stencil<double> wind      = five_point_stencil(6, 7, 0.1);
       wind.coefficient(1, 0, 0) = -0.5;
       check_found(wind, 2);
     }
 
     TEST(FindStencil, DiagonalThatVaries)
     {
-      Stencil stencil = five_point_stencil(8, 5, 0.);
+      Stencil<double> stencil = five_point_stencil(8, 5, 0.);
       for (int i = 0; i < stencil.n_rows(); ++i)
         stencil.diagonal.push_back(4. + 0.1 * i);
       check_found(stencil, 2);
@@ -141,7 +141,7 @@ namespace leopard
           isolated.matrix.values[p] = 0.;
       EXPECT_NE(why_not(isolated).find("there are 39 coupled rows"), std::string::npos);
 
-      Stencil diagonal_only              = five_point_stencil(3, 3, 0.);
+      Stencil<double> diagonal_only      = five_point_stencil(3, 3, 0.);
       diagonal_only.coefficient(1, 0, 0) = diagonal_only.coefficient(-1, 0, 0) = diagonal_only.coefficient(0, 1, 0) =
         diagonal_only.coefficient(0, -1, 0)                                    = 0.;
       EXPECT_NE(why_not(Shuffled(diagonal_only, 2, 0)).find("no row is coupled"), std::string::npos);
@@ -152,7 +152,7 @@ namespace leopard
       const Shuffled good(five_point_stencil(4, 4, 0.1), 2, 0);
       EXPECT_THROW(find_stencil(good.matrix, good.coordinates, 3), InvalidInput);
       EXPECT_THROW(find_stencil(good.matrix, {}, 2), InvalidInput);
-      CrsMatrix ghosts = good.matrix;
+      CrsMatrix<double> ghosts = good.matrix;
       ++ghosts.n_columns;
       EXPECT_THROW(find_stencil(ghosts, good.coordinates, 2), InvalidInput);
     }

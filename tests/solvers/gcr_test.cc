@@ -30,9 +30,9 @@ namespace leopard
     };
 
     /** Upwind differences: not symmetric. */
-    CrsMatrix convection_diffusion(int n)
+    CrsMatrix<double> convection_diffusion(int n)
     {
-      CrsMatrix A = five_point_stencil(n, n, 0.).to_crs();
+      CrsMatrix<double> A = five_point_stencil(n, n, 0.).to_crs();
       for (int i = 0; i < A.n_rows; ++i)
         for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
           A.values[p] += A.columns[p] == i ? 1.5 : A.columns[p] == i - 1 ? -1.5 : 0.;
@@ -48,7 +48,7 @@ namespace leopard
 
     /** A x = b from x = 0 with the diagonal as preconditioner, of which every second result is scaled. */
     template <typename Number>
-    Result<Number> solve_with_gcr(const CrsMatrix &A, const Vector &b, int n_directions, double reduction, int max_iterations)
+    Result<Number> solve_with_gcr(const CrsMatrix<double> &A, const Vector &b, int n_directions, double reduction, int max_iterations)
     {
       const Pieces        pieces{A.n_rows};
       Gcr<Pieces, Number> gcr;
@@ -83,7 +83,7 @@ namespace leopard
     }
 
     /** The smallest ||b - A p(A) b|| with polynomials of degree k - 1, by Gram and Schmidt. */
-    double smallest_residual(const CrsMatrix &A, const Vector &b, int k)
+    double smallest_residual(const CrsMatrix<double> &A, const Vector &b, int k)
     {
       std::vector<Vector> basis;
       Vector              v = b, r = b;
@@ -114,8 +114,8 @@ namespace leopard
 
   TEST(Gcr, FindsTheSmallestResidualOfTheKrylovSpace)
   {
-    const CrsMatrix A = convection_diffusion(12);
-    const Vector    b = random_vector(A.n_rows, 3);
+    const CrsMatrix<double> A = convection_diffusion(12);
+    const Vector            b = random_vector(A.n_rows, 3);
     for (const int k : {1, 2, 5, 9})
       {
         const auto result = solve_with_gcr<double>(A, b, 20, 1e-30, k);
@@ -126,8 +126,8 @@ namespace leopard
 
   TEST(Gcr, ReducesTheTrueResidual)
   {
-    const CrsMatrix A = convection_diffusion(12);
-    const Vector    b = random_vector(A.n_rows, 3);
+    const CrsMatrix<double> A = convection_diffusion(12);
+    const Vector            b = random_vector(A.n_rows, 3);
     for (const int n_directions : {40, 4, 1})
       {
         const auto result = solve_with_gcr<double>(A, b, n_directions, 1e-6, 500);
@@ -141,18 +141,18 @@ namespace leopard
 
   TEST(Gcr, WorksInSinglePrecision)
   {
-    const CrsMatrix A      = convection_diffusion(12);
-    const Vector    b      = random_vector(A.n_rows, 3);
-    const auto      result = solve_with_gcr<float>(A, b, 40, 1e-3, 500);
+    const CrsMatrix<double> A      = convection_diffusion(12);
+    const Vector            b      = random_vector(A.n_rows, 3);
+    const auto              result = solve_with_gcr<float>(A, b, 40, 1e-3, 500);
     EXPECT_LE(result.n_iterations, solve_with_gcr<double>(A, b, 40, 1e-3, 500).n_iterations + 2);
     EXPECT_LE(relative_residual(A, Vector(result.x.begin(), result.x.end()), b), 1.01e-3);
   }
 
   TEST(Gcr, EndsWhereNothingIsLeftToBeFound)
   {
-    const CrsMatrix A = convection_diffusion(6);
+    const CrsMatrix<double> A = convection_diffusion(6);
     EXPECT_EQ(solve_with_gcr<double>(A, Vector(A.n_rows, 0.), 5, 1e-6, 10).n_iterations, 0);
-    CrsMatrix zero = A;
+    CrsMatrix<double> zero = A;
     for (double &value : zero.values)
       value = 0.;
     const auto result = solve_with_gcr<double>(zero, random_vector(A.n_rows, 3), 5, 1e-6, 10);

@@ -11,7 +11,7 @@ namespace leopard
   namespace
   {
     /** The matrix M = L U that the iteration x <- x + omega M^-1 (b - A x) applies, from its action. */
-    Dense preconditioner(Relaxation &relaxation)
+    Dense preconditioner(Relaxation<double> &relaxation)
     {
       const int n = relaxation.n_rows();
       return inverse(matrix_of(n, [&](const Vector &b) {
@@ -21,9 +21,9 @@ namespace leopard
       }));
     }
 
-    CrsMatrix nonsymmetric(int n)
+    CrsMatrix<double> nonsymmetric(int n)
     {
-      Stencil stencil                = nine_point_stencil(n, n, 0.1);
+      Stencil<double> stencil        = nine_point_stencil(n, n, 0.1);
       stencil.coefficient(1, 0, 0)   = -0.7;
       stencil.coefficient(-1, -1, 0) = 0.;
       return stencil.to_crs();
@@ -31,7 +31,7 @@ namespace leopard
 
     TEST(Ilu0, IsExactForTridiagonalMatrices)
     {
-      CrsMatrix A = three_point_stencil(50, 0.1).to_crs();
+      CrsMatrix<double> A = three_point_stencil(50, 0.1).to_crs();
       for (double &v : A.values)
         v *= 1. + 0.01 * (&v - A.values.data() - 70); // no symmetry
       const Vector expected = random_vector(50, 1);
@@ -45,11 +45,11 @@ namespace leopard
     /** Saad's proposition 10.4: L U agrees with A wherever A has entries. */
     TEST(Ilu0, ProductOfTheFactorsAgreesWithTheMatrixOnItsPattern)
     {
-      const CrsMatrix A          = nonsymmetric(5);
-      const auto      relaxation = make_ilu0(A, 1.);
-      const Dense     M          = preconditioner(*relaxation);
-      double          fill       = 0.;
-      const Dense     D          = dense(A);
+      const CrsMatrix<double> A          = nonsymmetric(5);
+      const auto              relaxation = make_ilu0(A, 1.);
+      const Dense             M          = preconditioner(*relaxation);
+      double                  fill       = 0.;
+      const Dense             D          = dense(A);
       for (int i = 0; i < A.n_rows; ++i)
         for (int j = 0; j < A.n_rows; ++j)
           if (D(i, j) != 0.)
@@ -63,10 +63,10 @@ namespace leopard
 
     TEST(Ilu0, OmegaScalesTheCorrection)
     {
-      const CrsMatrix A = nonsymmetric(6);
-      const Vector    b = random_vector(A.n_rows, 2), x_0 = random_vector(A.n_rows, 3);
-      const auto      full = make_ilu0(A, 1.), half = make_ilu0(A, 0.5);
-      Vector          x_full = x_0, x_half = x_0;
+      const CrsMatrix<double> A = nonsymmetric(6);
+      const Vector            b = random_vector(A.n_rows, 2), x_0 = random_vector(A.n_rows, 3);
+      const auto              full = make_ilu0(A, 1.), half = make_ilu0(A, 0.5);
+      Vector                  x_full = x_0, x_half = x_0;
       full->iterate(x_full.data(), b.data(), 1);
       half->iterate(x_half.data(), b.data(), 1);
       for (int i = 0; i < A.n_rows; ++i)
@@ -75,8 +75,8 @@ namespace leopard
 
     TEST(Ilu0, ConvergesAndTakesNewValues)
     {
-      const CrsMatrix A = nonsymmetric(20);
-      CrsMatrix       B = A;
+      const CrsMatrix<double> A = nonsymmetric(20);
+      CrsMatrix<double>       B = A;
       for (int i = 0; i < B.n_rows; ++i)
         for (int p = B.row_offsets[i]; p < B.row_offsets[i + 1]; ++p)
           B.values[p] *= B.columns[p] == i ? 1.5 : 0.9;
@@ -98,9 +98,9 @@ namespace leopard
     /** Ghosts are in the residual and not in the factors. */
     TEST(Ilu0, GhostsAreReadAndNeverWritten)
     {
-      const CrsMatrix A = three_point_stencil(10).to_crs();
-      CrsMatrix       G = A;
-      G.n_columns       = 11;
+      const CrsMatrix<double> A = three_point_stencil(10).to_crs();
+      CrsMatrix<double>       G = A;
+      G.n_columns               = 11;
       G.columns.push_back(10);
       G.values.push_back(-1.);
       G.row_offsets.back() = G.n_entries();
@@ -118,7 +118,7 @@ namespace leopard
 
     TEST(Ilu0, RefusesZeroPivots)
     {
-      CrsMatrix A;
+      CrsMatrix<double> A;
       A.n_rows = A.n_columns = 2;
       A.row_offsets          = {0, 2, 4};
       A.columns              = {0, 1, 0, 1};

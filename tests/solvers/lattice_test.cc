@@ -14,11 +14,11 @@ namespace leopard
   {
     struct Tiled
     {
-      CrsMatrix        A;
-      std::vector<int> offsets;
+      CrsMatrix<double> A;
+      std::vector<int>  offsets;
 
       /** The pattern of a stencil; values of few or of many kinds, nothing symmetric about them. */
-      Tiled(const Stencil &stencil, const std::array<int, 3> &tile, bool many_values)
+      Tiled(const Stencil<double> &stencil, const std::array<int, 3> &tile, bool many_values)
       {
         const Partition partition = tile_partition(stencil.n_x, stencil.n_y, stencil.n_z, tile[0], tile[1], tile[2]);
         A                         = permute(stencil.to_crs(), partition);
@@ -29,7 +29,7 @@ namespace leopard
             A.values[p] *= (A.columns[p] == i ? 2. : 1.) + (many_values ? 0.3 * noise[p] : 0.0625 * (p % 5));
       }
 
-      DistanceSlots slots(int value_bytes = 8) const { return DistanceSlots(BlockCrs(A, blocks_between(offsets)), value_bytes); }
+      DistanceSlots slots(int value_bytes = 8) const { return DistanceSlots(BlockCrs<double>(A, blocks_between(offsets)), value_bytes); }
     };
 
     std::vector<Tiled> tiled(bool many_values)
@@ -70,7 +70,7 @@ namespace leopard
       EXPECT_EQ(twenty_seven.distances(0).size(), 20u); // of the 26 the six nearest are zero
       // a line longer than what is kept beside the rows; rows with little in common
       EXPECT_FALSE(Tiled(five_point_stencil(200, 8, 0.1), {100, 4, 1}, true).slots().is_lattice());
-      EXPECT_FALSE(DistanceSlots(BlockCrs(random_dominant_matrix(2000, 9, 0.9, 1), contiguous_blocks(2000, 128)), 8).is_used());
+      EXPECT_FALSE(DistanceSlots(BlockCrs<double>(random_dominant_matrix(2000, 9, 0.9, 1), contiguous_blocks(2000, 128)), 8).is_used());
     }
 
     class Lattices : public BackendTest
@@ -91,10 +91,10 @@ namespace leopard
               o.l1_weights        = variant == 1;
               o.block_omega       = variant == 1 ? 1.2 : 1.;
               o.momentum          = variant == 2 ? 0.3 : 0.;
-              BlockAsync method(matrix.A, o);
+              BlockAsync<double> method(matrix.A, o);
               o.backend = Backend::reference;
-              BlockAsync reference(matrix.A, o);
-              Vector     x = x0, y = x0;
+              BlockAsync<double> reference(matrix.A, o);
+              Vector             x = x0, y = x0;
               iterate(method, x, b, 3);
               iterate(reference, y, b, 3);
               EXPECT_LT(largest_difference(x, y), 1e-12) << method.description() << ", variant " << variant;
@@ -106,14 +106,14 @@ namespace leopard
     {
       for (const Tiled &matrix : tiled(true))
         {
-          BlockAsyncOptions o = options(Schedule::synchronous, 1, 3);
-          o.block_offsets     = matrix.offsets;
-          o.execution         = Execution::launch;
-          o.storage           = Storage::double_precision;
-          CrsMatrix changed   = matrix.A;
+          BlockAsyncOptions o       = options(Schedule::synchronous, 1, 3);
+          o.block_offsets           = matrix.offsets;
+          o.execution               = Execution::launch;
+          o.storage                 = Storage::double_precision;
+          CrsMatrix<double> changed = matrix.A;
           for (std::size_t p = 0; p < changed.values.size(); ++p)
             changed.values[p] *= 1. + 0.01 * static_cast<double>(p % 7);
-          BlockAsync method(matrix.A, o), fresh(changed, o);
+          BlockAsync<double> method(matrix.A, o), fresh(changed, o);
           method.update_values(changed.values.data());
           const Vector b = random_vector(matrix.A.n_rows, 3);
           Vector       x(matrix.A.n_rows, 0.), y = x;

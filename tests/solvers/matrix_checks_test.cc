@@ -35,8 +35,8 @@ namespace leopard
 
     TEST(CrsMatrix, OffsetsAreCheckedBeforeTheyAreFollowed)
     {
-      CrsMatrix A      = five_point_matrix(3, 3, 0.);
-      A.row_offsets[1] = 100000000; // far behind the last entry
+      CrsMatrix<double> A = five_point_matrix(3, 3, 0.);
+      A.row_offsets[1]    = 100000000; // far behind the last entry
       expect_refusal([&] { A.validate(); }, "row_offsets decreases after row 1");
       A.row_offsets[1] = -100000000;
       expect_refusal([&] { A.validate(); }, "row_offsets decreases after row 0");
@@ -44,17 +44,17 @@ namespace leopard
 
     TEST(Permute, RefusesNumberingsThatDoNotFit)
     {
-      const CrsMatrix A         = five_point_matrix(4, 3, 0.);
-      const Partition longer    = contiguous_partition(13, 4);
-      const Partition shorter   = contiguous_partition(11, 4);
-      Partition       outside   = contiguous_partition(12, 4);
-      Partition       twice     = outside;
-      Partition       negative  = outside;
-      outside.old_row[5]        = 12;
-      twice.old_row[5]          = 6;
-      negative.old_row[5]       = -1;
-      const Vector v            = Vector(12, 1.);
-      const auto   refused_with = [&](const Partition &partition, const std::string &words) {
+      const CrsMatrix<double> A        = five_point_matrix(4, 3, 0.);
+      const Partition         longer   = contiguous_partition(13, 4);
+      const Partition         shorter  = contiguous_partition(11, 4);
+      Partition               outside  = contiguous_partition(12, 4);
+      Partition               twice    = outside;
+      Partition               negative = outside;
+      outside.old_row[5]               = 12;
+      twice.old_row[5]                 = 6;
+      negative.old_row[5]              = -1;
+      const Vector v                   = Vector(12, 1.);
+      const auto   refused_with        = [&](const Partition &partition, const std::string &words) {
         expect_refusal([&] { permute(A, partition); }, words);
         expect_refusal([&] { permute(v, partition); }, words);
         expect_refusal([&] { permute_back(v, partition); }, words);
@@ -82,30 +82,30 @@ namespace leopard
       expect_refusal([] { tile_partition(2147483647, 2147483647, 2147483647, 8, 8, 8); }, "2147483647 x 2147483647 x 2147483647 nodes");
       EXPECT_EQ(tile_partition(5, 4, 1, 2147483647, 2147483647, 2147483647).block_offsets, (std::vector<int>{0, 20}));
       // rows that overlap are stored once a block: 60000 blocks of all 60000 rows
-      const CrsMatrix A = five_point_matrix(300, 200, 0.);
-      Blocks          blocks;
+      const CrsMatrix<double> A = five_point_matrix(300, 200, 0.);
+      Blocks                  blocks;
       for (int i = 0; i < A.n_rows; ++i)
         {
           blocks.owned_begin.push_back(i + 1);
           blocks.begin.push_back(0);
           blocks.end.push_back(A.n_rows);
         }
-      expect_refusal([&] { BlockCrs(A, blocks); }, "3600000000 rows");
+      expect_refusal([&] { BlockCrs<double>(A, blocks); }, "3600000000 rows");
       blocks.owned_begin.resize(30001);
       blocks.owned_begin.back() = A.n_rows;
       blocks.begin.resize(30000);
       blocks.end.resize(30000); // fewer rows than 2^31, and more entries
-      expect_refusal([&] { BlockCrs(A, blocks); }, "8970000000 entries");
+      expect_refusal([&] { BlockCrs<double>(A, blocks); }, "8970000000 entries");
     }
 
     TEST(Stencil, GridsThatNobodyCanNumberAreRefusedByEveryBackend)
     {
-      Stencil huge = seven_point_stencil(2147483647, 2147483647, 2147483647, 0.);
+      Stencil<double> huge = seven_point_stencil(2147483647, 2147483647, 2147483647, 0.);
       for (const Backend backend : {Backend::reference, Backend::host})
         {
           BlockAsyncOptions o;
           o.backend = backend;
-          expect_refusal([&] { BlockAsync method(huge, o); }, "2147483647 x 2147483647 x 2147483647 nodes");
+          expect_refusal([&] { BlockAsync<double> method(huge, o); }, "2147483647 x 2147483647 x 2147483647 nodes");
         }
       expect_refusal([&] { huge.to_crs(); }, "2147483647 x 2147483647 x 2147483647 nodes");
     }
@@ -124,15 +124,15 @@ namespace leopard
     {
     protected:
       /** All relaxations of the backend whose values can change. */
-      std::vector<std::unique_ptr<Relaxation>> relaxations(const CrsMatrix &A) const
+      std::vector<std::unique_ptr<Relaxation<double>>> relaxations(const CrsMatrix<double> &A) const
       {
-        std::vector<std::unique_ptr<Relaxation>> result;
+        std::vector<std::unique_ptr<Relaxation<double>>> result;
         for (const bool l1 : {false, true})
           {
             auto o       = options(Schedule::synchronous, 16, 2);
             o.l1_weights = l1;
             o.storage    = Storage::double_precision;
-            result.push_back(std::make_unique<BlockAsync>(A, o));
+            result.push_back(std::make_unique<BlockAsync<double>>(A, o));
           }
         if (GetParam() == Backend::reference)
           return result;
@@ -152,8 +152,8 @@ namespace leopard
 
     TEST_P(NewValues, ThatAreNoNumbersAreRefusedAndChangeNothing)
     {
-      const CrsMatrix A = five_point_matrix(10, 10, 0.5);
-      const Vector    b = random_vector(100, 3);
+      const CrsMatrix<double> A = five_point_matrix(10, 10, 0.5);
+      const Vector            b = random_vector(100, 3);
       for (const auto &relaxation : relaxations(A))
         {
           const auto run = [&] {

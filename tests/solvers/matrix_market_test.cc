@@ -75,17 +75,17 @@ namespace leopard
       return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
     }
 
-    CrsMatrix parse(const std::string &text)
+    CrsMatrix<double> parse(const std::string &text)
     {
       return parse_matrix_market(text.data(), text.data() + text.size(), "text");
     }
 
-    CrsMatrix matrix(int n, const std::vector<int> &row_offsets, const std::vector<int> &columns, const Vector &values)
+    CrsMatrix<double> matrix(int n, const std::vector<int> &row_offsets, const std::vector<int> &columns, const Vector &values)
     {
       return {n, n, row_offsets, columns, values};
     }
 
-    void expect_equal(const CrsMatrix &A, const CrsMatrix &B)
+    void expect_equal(const CrsMatrix<double> &A, const CrsMatrix<double> &B)
     {
       EXPECT_EQ(A.n_rows, B.n_rows);
       EXPECT_EQ(A.n_columns, B.n_columns);
@@ -122,7 +122,7 @@ namespace leopard
     }
 
     /** A random matrix with values of all magnitudes and rows that may be empty, each sorted. */
-    CrsMatrix random_matrix(int n, double density, bool is_symmetric, std::mt19937_64 &random)
+    CrsMatrix<double> random_matrix(int n, double density, bool is_symmetric, std::mt19937_64 &random)
     {
       std::uniform_real_distribution<double>     uniform(0., 1.);
       std::vector<std::map<int, double>>         rows(n);
@@ -138,7 +138,7 @@ namespace leopard
               if (is_symmetric)
                 rows[j][i] = value;
             }
-      CrsMatrix A;
+      CrsMatrix<double> A;
       A.n_rows = A.n_columns = n;
       for (const auto &row : rows)
         {
@@ -159,13 +159,13 @@ namespace leopard
       expect_equal(parse(pattern + "2 2 2\n2 1\n1 2\n"), matrix(2, {0, 1, 2}, {1, 0}, {1., 1.}));
       expect_equal(parse("%%MatrixMarket matrix coordinate pattern symmetric\n2 2 1\n2 1\n"), matrix(2, {0, 1, 2}, {1, 0}, {1., 1.}));
       expect_equal(parse(integer + "1 1 1\n1 1 -9007199254740992\n"), matrix(1, {0, 1}, {0}, {-9007199254740992.}));
-      expect_equal(parse(general + "0 0 0\n"), CrsMatrix());
+      expect_equal(parse(general + "0 0 0\n"), CrsMatrix<double>());
       expect_equal(parse(general + "2 2 0\n"), matrix(2, {0, 0, 0}, {}, {}));
     }
 
     TEST_F(MatrixMarket, AcceptsWhatTheFormatLeavesFree)
     {
-      const CrsMatrix expected = matrix(2, {0, 1, 2}, {0, 1}, {4., 5.});
+      const CrsMatrix<double> expected = matrix(2, {0, 1, 2}, {0, 1}, {4., 5.});
       expect_equal(parse("%%MatrixMarket matrix coordinate real general\r\n% c\r\n\r\n2 2 2\r\n1 1 4\r\n2 2 5\r\n"), expected);
       expect_equal(parse("%%matrixmarket\tMATRIX  Coordinate rEAL GENERAL \n2 2 2\n1 1 4\n2 2 5"), expected);
       expect_equal(parse(general + "\n%\n \t\n  2\t2   2  \n\n 1 1 4 \n\t\n2 2\t5\t\n\n\n"), expected);
@@ -305,9 +305,9 @@ namespace leopard
       std::mt19937_64 random(42);
       for (int i = 0; i < 60; ++i)
         {
-          const bool        is_symmetric = i % 2 == 0;
-          const CrsMatrix   A            = random_matrix(1 + i, i % 3 == 0 ? 0.5 : 0.05, is_symmetric, random);
-          const std::string file         = path(i % 4 < 2 ? "a.mtx" : "a.mtx.gz");
+          const bool              is_symmetric = i % 2 == 0;
+          const CrsMatrix<double> A            = random_matrix(1 + i, i % 3 == 0 ? 0.5 : 0.05, is_symmetric, random);
+          const std::string       file         = path(i % 4 < 2 ? "a.mtx" : "a.mtx.gz");
           write_matrix_market(A, file);
           expect_equal(read_matrix_market(file), A);
           if (!is_symmetric)
@@ -316,9 +316,9 @@ namespace leopard
           expect_equal(read_matrix_market(file), A);
         }
       EXPECT_EQ(n_files(), 2U); // no temporary file is left
-      const CrsMatrix large = random_dominant_matrix(20000, 10, 0.9, 7);
+      const CrsMatrix<double> large = random_dominant_matrix(20000, 10, 0.9, 7);
       write_matrix_market(large, path("large.mtx"));
-      CrsMatrix back = read_matrix_market(path("large.mtx"));
+      CrsMatrix<double> back = read_matrix_market(path("large.mtx"));
       write_matrix_market(back, path("again.mtx"));
       EXPECT_EQ(back.n_entries(), large.n_entries());
       expect_equal(read_matrix_market(path("again.mtx")), back);
@@ -326,7 +326,7 @@ namespace leopard
 
     TEST_F(MatrixMarket, WritesWhatTheFormatSays)
     {
-      const CrsMatrix A = matrix(2, {0, 2, 4}, {1, 0, 0, 1}, {0.1, 4., 0.1, -5e-324});
+      const CrsMatrix<double> A = matrix(2, {0, 2, 4}, {1, 0, 0, 1}, {0.1, 4., 0.1, -5e-324});
       write_matrix_market(A, path("a.mtx"));
       EXPECT_EQ(content_of(path("a.mtx")), general + "2 2 4\n1 2 0.1\n1 1 4\n2 1 0.1\n2 2 -5e-324\n");
       write_matrix_market(A, path("a.mtx"), true);
@@ -339,29 +339,29 @@ namespace leopard
 
     TEST_F(MatrixMarket, RefusesToWriteWhatCouldNotBeRead)
     {
-      const CrsMatrix good    = matrix(2, {0, 2, 3}, {0, 1, 1}, {1., 2., 3.});
-      const auto      refused = [&](const std::function<void(CrsMatrix &)> &spoil, const std::string &what, bool is_symmetric = false) {
-        CrsMatrix A = good;
+      const CrsMatrix<double> good = matrix(2, {0, 2, 3}, {0, 1, 1}, {1., 2., 3.});
+      const auto refused           = [&](const std::function<void(CrsMatrix<double> &)> &spoil, const std::string &what, bool is_symmetric = false) {
+        CrsMatrix<double> A = good;
         spoil(A);
         EXPECT_THROW(write_matrix_market(A, path("a.mtx"), is_symmetric), InvalidInput);
         const std::string found = message([&] { write_matrix_market(A, path("a.mtx"), is_symmetric); });
         EXPECT_NE(found.find(what), std::string::npos) << found;
       };
-      refused([](CrsMatrix &A) { A.n_columns = 3; }, "2 rows and 3 columns");
-      refused([](CrsMatrix &A) { A.values.pop_back(); }, "contradict");
-      refused([](CrsMatrix &A) { A.row_offsets[1] = 4; }, "row_offsets decreases after row 1");
-      refused([](CrsMatrix &A) { A.columns[2] = 2; }, "row 2, column 3 is outside");
-      refused([](CrsMatrix &A) { A.columns[1] = 0; }, "row 1, column 1 is stored twice");
-      refused([](CrsMatrix &A) { A.values[1] = std::numeric_limits<double>::quiet_NaN(); }, "row 1, column 2 is nan");
-      refused([](CrsMatrix &) {}, "row 1, column 2 differs from the entry in row 2, column 1", true);
-      refused([](CrsMatrix &A) { A = matrix(2, {0, 1, 2}, {1, 0}, {1., 2.}); }, "row 1, column 2 differs", true);
+      refused([](CrsMatrix<double> &A) { A.n_columns = 3; }, "2 rows and 3 columns");
+      refused([](CrsMatrix<double> &A) { A.values.pop_back(); }, "contradict");
+      refused([](CrsMatrix<double> &A) { A.row_offsets[1] = 4; }, "row_offsets decreases after row 1");
+      refused([](CrsMatrix<double> &A) { A.columns[2] = 2; }, "row 2, column 3 is outside");
+      refused([](CrsMatrix<double> &A) { A.columns[1] = 0; }, "row 1, column 1 is stored twice");
+      refused([](CrsMatrix<double> &A) { A.values[1] = std::numeric_limits<double>::quiet_NaN(); }, "row 1, column 2 is nan");
+      refused([](CrsMatrix<double> &) {}, "row 1, column 2 differs from the entry in row 2, column 1", true);
+      refused([](CrsMatrix<double> &A) { A = matrix(2, {0, 1, 2}, {1, 0}, {1., 2.}); }, "row 1, column 2 differs", true);
       EXPECT_THROW(write_matrix_market_vector({1., HUGE_VAL}, path("a.mtx")), InvalidInput);
       EXPECT_EQ(n_files(), 0U);
     }
 
     TEST_F(MatrixMarket, LeavesNothingHalfWritten)
     {
-      const CrsMatrix A = five_point_matrix(3, 3, 0.);
+      const CrsMatrix<double> A = five_point_matrix(3, 3, 0.);
       EXPECT_NE(message([&] { write_matrix_market(A, path("none/a.mtx")); }).find("cannot be written: No such file"), std::string::npos);
       fs::create_directory(folder / "taken");
       EXPECT_NE(message([&] { write_matrix_market(A, path("taken")); }).find("cannot be written"), std::string::npos);
@@ -441,15 +441,15 @@ namespace leopard
       const std::string file = real_matrix_file(GetParam().name);
       if (file.empty())
         GTEST_SKIP() << "no " << GetParam().name << ".mtx.gz here; the variable LEOPARD_MATRICES says in which folder";
-      const CrsMatrix A = read_matrix_market(file);
+      const CrsMatrix<double> A = read_matrix_market(file);
       EXPECT_EQ(A.n_rows, GetParam().n_rows);
       EXPECT_EQ(A.n_entries(), GetParam().n_entries);
       A.validate();
       if (GetParam().name == "Trefethen_2000")
         {
           // its values are known
-          CrsMatrix known = trefethen_matrix(2000);
-          Vector    x(2000), y(2000), z(2000);
+          CrsMatrix<double> known = trefethen_matrix(2000);
+          Vector            x(2000), y(2000), z(2000);
           for (int i = 0; i < 2000; ++i)
             x[i] = i % 7 - 3.;
           multiply(A, x.data(), y.data());

@@ -14,7 +14,7 @@ namespace leopard
   namespace
   {
     /** ||b - A x|| after some iterations, against ||b||. */
-    double reduction(Relaxation &relaxation, int n_iterations)
+    double reduction(Relaxation<double> &relaxation, int n_iterations)
     {
       const Vector b = random_vector(relaxation.n_rows(), 3);
       Vector       x(b.size(), 0.);
@@ -24,7 +24,7 @@ namespace leopard
 
     TEST(Methods, ConvergeInEachFormThatTheirRowNames)
     {
-      const Stencil         stencil = five_point_stencil(9, 8, 1.);
+      const Stencil<double> stencil = five_point_stencil(9, 8, 1.);
       std::set<std::string> names;
       for (const Method *method : methods())
         {
@@ -35,13 +35,13 @@ namespace leopard
           EXPECT_EQ(&find_method(method->name), method);
           MethodOptions options;
           options.chebyshev.ratio = 10.;
-          for (const auto make : {method->make, method->make_smoother})
+          for (const auto &make : {method->make, method->make_smoother})
             {
-              if (make == nullptr)
+              if (!make)
                 continue;
               EXPECT_LT(reduction(*make(stencil.to_crs(), options), 60), 1e-3) << method->name;
             }
-          if (method->make_of_stencil == nullptr)
+          if (!method->make_of_stencil)
             continue;
           EXPECT_LT(reduction(*method->make_of_stencil(stencil, options), 60), 1e-3) << method->name;
         }
@@ -49,8 +49,8 @@ namespace leopard
 
     TEST(Methods, ReadTheOptionsThatTheirRowNames)
     {
-      const CrsMatrix A     = five_point_stencil(9, 8, 1.).to_crs();
-      const auto      after = [&](const Method &method, const MethodOptions &options) { return reduction(*method.make(A, options), 3); };
+      const CrsMatrix<double> A     = five_point_stencil(9, 8, 1.).to_crs();
+      const auto              after = [&](const Method &method, const MethodOptions &options) { return reduction(*method.make(A, options), 3); };
       for (const Method *method : methods())
         {
           BlockAsyncOptions blocks, other_blocks;

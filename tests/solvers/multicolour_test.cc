@@ -25,7 +25,7 @@ namespace leopard
       return v;
     }
 
-    std::unique_ptr<Relaxation> make(const CrsMatrix &A, PointMethod method, double omega, Backend backend = Backend::host)
+    std::unique_ptr<Relaxation<double>> make(const CrsMatrix<double> &A, PointMethod method, double omega, Backend backend = Backend::host)
     {
       PointRelaxationOptions options;
       options.method    = method;
@@ -36,9 +36,9 @@ namespace leopard
     }
 
     /** Rows that no warp divides, one row much longer than the others, an arrow, ghosts. */
-    CrsMatrix matrix_with_ghosts(int n)
+    CrsMatrix<double> matrix_with_ghosts(int n)
     {
-      CrsMatrix A;
+      CrsMatrix<double> A;
       A.n_rows    = n;
       A.n_columns = n + 3;
       for (int i = 0; i < n; ++i)
@@ -64,7 +64,7 @@ namespace leopard
       return A;
     }
 
-    void expect_valid(const CrsMatrix &A, const Colouring &colouring)
+    void expect_valid(const CrsMatrix<double> &A, const Colouring &colouring)
     {
       std::vector<int> colour(A.n_rows, -1), n_neighbours(A.n_rows, 0);
       ASSERT_EQ(colouring.rows.size(), static_cast<std::size_t>(A.n_rows));
@@ -102,25 +102,25 @@ namespace leopard
 
     TEST(Colouring, IsValidAndGreedy)
     {
-      const CrsMatrix five = five_point_matrix(9, 7, 0.);
+      const CrsMatrix<double> five = five_point_matrix(9, 7, 0.);
       expect_valid(five, greedy_colouring(five));
       EXPECT_EQ(greedy_colouring(five).n_colours(), 2);
       EXPECT_EQ(greedy_colouring(five).largest(), 32);
       EXPECT_EQ(greedy_colouring(five).smallest(), 31);
       EXPECT_EQ(greedy_colouring(seven_point_matrix(4, 5, 6, 0.)).n_colours(), 2);
-      for (const CrsMatrix &A : {random_dominant_matrix(200, 6, 0.9, 5), trefethen_matrix(100), matrix_with_ghosts(101)})
+      for (const CrsMatrix<double> &A : {random_dominant_matrix(200, 6, 0.9, 5), trefethen_matrix(100), matrix_with_ghosts(101)})
         expect_valid(A, greedy_colouring(A));
-      EXPECT_EQ(greedy_colouring(CrsMatrix()).n_colours(), 0);
-      EXPECT_EQ(greedy_colouring(CrsMatrix()).smallest(), 0);
+      EXPECT_EQ(greedy_colouring(CrsMatrix<double>()).n_colours(), 0);
+      EXPECT_EQ(greedy_colouring(CrsMatrix<double>()).smallest(), 0);
     }
 
     TEST(Multicolour, FollowsTheLoopOverColours)
     {
-      const CrsMatrix A         = matrix_with_ghosts(83);
-      const Colouring colouring = greedy_colouring(A);
-      const double    omega     = 1.2;
-      const Vector    b         = some_vector(83, 1.7);
-      const auto      sweep     = [&](Vector &x, int colour) {
+      const CrsMatrix<double> A         = matrix_with_ghosts(83);
+      const Colouring         colouring = greedy_colouring(A);
+      const double            omega     = 1.2;
+      const Vector            b         = some_vector(83, 1.7);
+      const auto              sweep     = [&](Vector &x, int colour) {
         const Vector old = x; // all rows of a colour at once
         for (int k = colouring.offsets[colour]; k < colouring.offsets[colour + 1]; ++k)
           {
@@ -154,13 +154,13 @@ namespace leopard
     TEST(Multicolour, RedBlackConvergesLikeTheNaturalOrder)
     {
       // the five-point matrix is consistently ordered both ways: rho(GS) = rho(J)^2 (Young)
-      const CrsMatrix  A = five_point_matrix(30, 30, 0.);
-      const Vector     b(900, 1.);
-      StoppingCriteria criteria;
+      const CrsMatrix<double> A = five_point_matrix(30, 30, 0.);
+      const Vector            b(900, 1.);
+      StoppingCriteria        criteria;
       criteria.relative_tolerance = 1e-10;
       criteria.test_every         = 1;
       criteria.stagnation_tests   = 0; // SOR's residual grows before it falls
-      const auto factor           = [&](Relaxation &relaxation) {
+      const auto factor           = [&](Relaxation<double> &relaxation) {
         Vector     x(900, 0.);
         const auto result = solve(relaxation, x.data(), b.data(), criteria);
         EXPECT_EQ(result.status, SolveStatus::converged);
@@ -175,10 +175,10 @@ namespace leopard
 
     TEST(Multicolour, SsorIsSymmetric)
     {
-      const CrsMatrix A    = trefethen_matrix(64); // many colours
-      const auto      ssor = make(A, PointMethod::ssor, 1.3);
-      const Vector    b1 = some_vector(64, 1.1), b2 = some_vector(64, 2.3);
-      Vector          x1(64, 0.), x2(64, 0.);
+      const CrsMatrix<double> A    = trefethen_matrix(64); // many colours
+      const auto              ssor = make(A, PointMethod::ssor, 1.3);
+      const Vector            b1 = some_vector(64, 1.1), b2 = some_vector(64, 2.3);
+      Vector                  x1(64, 0.), x2(64, 0.);
       ssor->iterate(x1.data(), b1.data(), 3);
       ssor->iterate(x2.data(), b2.data(), 3);
       double left = 0., right = 0.;
@@ -193,9 +193,9 @@ namespace leopard
 
     TEST(Multicolour, UpdatedValuesAreThoseOfANewObject)
     {
-      CrsMatrix    A   = matrix_with_ghosts(83);
-      const auto   old = make(A, PointMethod::sor, 1.1);
-      const Vector b   = some_vector(83, 1.7);
+      CrsMatrix<double> A   = matrix_with_ghosts(83);
+      const auto        old = make(A, PointMethod::sor, 1.1);
+      const Vector      b   = some_vector(83, 1.7);
       for (double &value : A.values)
         value *= 1. + 0.2 * std::sin(100. * value);
       old->update_values(A.values.data());
@@ -216,13 +216,13 @@ namespace leopard
       EXPECT_THROW(make(five_point_matrix(3, 3, 0.), PointMethod::ssor, 1., Backend::cuda), DeviceError);
     }
 
-    void expect_cuda_as_host(const CrsMatrix &A, PointMethod method, double omega)
+    void expect_cuda_as_host(const CrsMatrix<double> &A, PointMethod method, double omega)
     {
       const Vector         b    = some_vector(A.n_rows, 1.7);
       Vector               x    = some_vector(A.n_columns, 0.9), y(A.n_columns);
       const auto           host = make(A, method, omega), cuda = make(A, method, omega, Backend::cuda);
       DeviceVector<double> device_x(A.n_columns), device_b(A.n_rows);
-      CrsMatrix            changed = A;
+      CrsMatrix<double>    changed = A;
       for (double &value : changed.values)
         value *= 1. + 0.01 * std::sin(100. * value);
       device_b.copy_from_host(b.data());
@@ -232,7 +232,7 @@ namespace leopard
       for (int round = 0; round < 3; ++round)
         {
           if (round > 0) // the second time nothing is allocated any more
-            for (Relaxation *relaxation : {host.get(), cuda.get()})
+            for (Relaxation<double> *relaxation : {host.get(), cuda.get()})
               relaxation->update_values((round == 1 ? changed : A).values.data());
           device_x.copy_from_host(x.data());
           host->iterate(x.data(), b.data(), 4);
@@ -253,7 +253,7 @@ namespace leopard
         GTEST_SKIP() << "no GPU here";
       for (const auto &[method, omega] :
            {std::pair(PointMethod::gauss_seidel, 1.), std::pair(PointMethod::sor, 1.4), std::pair(PointMethod::ssor, 1.4)})
-        for (const CrsMatrix &A :
+        for (const CrsMatrix<double> &A :
              {five_point_matrix(61, 47, 0.1), matrix_with_ghosts(1001), random_dominant_matrix(5000, 9, 0.5, 3), five_point_matrix(1, 1, 0.)})
           expect_cuda_as_host(A, method, omega);
     }

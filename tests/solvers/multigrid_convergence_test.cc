@@ -16,7 +16,7 @@ namespace leopard
   namespace
   {
     /** Levels down to some hundred unknowns. */
-    int n_levels_for(const Stencil &stencil)
+    int n_levels_for(const Stencil<double> &stencil)
     {
       const std::vector<StencilGrid> grids = stencil_levels(stencil);
       int                            n     = static_cast<int>(grids.size());
@@ -36,16 +36,16 @@ namespace leopard
     class MultigridConvergence : public MultigridBackend
     {
     protected:
-      Solved run(const Stencil &stencil, MultigridOptions options, bool stored = false, double tolerance = 1e-10, int max_cycles = 60)
+      Solved run(const Stencil<double> &stencil, MultigridOptions options, bool stored = false, double tolerance = 1e-10, int max_cycles = 60)
       {
-        options.backend   = GetParam();
-        options.n_threads = 3;
-        const CrsMatrix A = stencil.to_crs();
-        const int       n = n_levels_for(stencil);
-        const auto      b = random_vector(A.n_rows, 1);
-        Vector          x(A.n_rows, 0.);
-        Multigrid       multigrid = stored ? Multigrid(make_hierarchy(stencil, n), options) : Multigrid(stencil, n, options);
-        Solved          run;
+        options.backend           = GetParam();
+        options.n_threads         = 3;
+        const CrsMatrix<double> A = stencil.to_crs();
+        const int               n = n_levels_for(stencil);
+        const auto              b = random_vector(A.n_rows, 1);
+        Vector                  x(A.n_rows, 0.);
+        Multigrid<double>       multigrid = stored ? Multigrid<double>(make_hierarchy(stencil, n), options) : Multigrid<double>(stencil, n, options);
+        Solved                  run;
         run.result    = solve(multigrid, x, b, tolerance, max_cycles);
         run.residual  = relative_residual(A, x, b);
         const auto &h = run.result.history_residuals;
@@ -55,7 +55,7 @@ namespace leopard
         return run;
       }
 
-      int cycles(const Stencil &stencil, const MultigridOptions &options, bool stored = false)
+      int cycles(const Stencil<double> &stencil, const MultigridOptions &options, bool stored = false)
       {
         const Solved r = run(stencil, options, stored);
         EXPECT_EQ(r.result.status, SolveStatus::converged) << stencil.n_x << " x " << stencil.n_y << " x " << stencil.n_z;
@@ -67,13 +67,13 @@ namespace leopard
        * In one of some attempts: threads that have to wait for a processor use older values, and that may cost a cycle
        * more.
        */
-      void expect_independent(const std::vector<Stencil> &stencils, const MultigridOptions &options, bool stored)
+      void expect_independent(const std::vector<Stencil<double>> &stencils, const MultigridOptions &options, bool stored)
       {
         std::vector<int> n;
         for (int attempt = 0; attempt < 4; ++attempt)
           {
             n.clear();
-            for (const Stencil &stencil : stencils)
+            for (const Stencil<double> &stencil : stencils)
               n.push_back(cycles(stencil, options, stored));
             const auto [fewest, most] = std::minmax_element(n.begin(), n.end());
             if (*most - *fewest <= 1)
@@ -91,7 +91,7 @@ namespace leopard
     {
       const bool cuda    = GetParam() == Backend::cuda;
       const auto squares = [](const std::vector<int> &sizes) {
-        std::vector<Stencil> result;
+        std::vector<Stencil<double>> result;
         for (const int n : sizes)
           result.push_back(five_point_stencil(n, n, 0.));
         return result;
@@ -108,7 +108,7 @@ namespace leopard
     TEST_P(MultigridConvergence, DoesNotDependOnTheSizeIn3D)
     {
       const auto stencils = [](const std::vector<int> &sizes) {
-        std::vector<Stencil> result;
+        std::vector<Stencil<double>> result;
         for (const int n : sizes)
           result.push_back(seven_point_stencil(n, n, n, 0.));
         return result;
@@ -149,22 +149,22 @@ namespace leopard
     /** Never more than 10 percent more cycles than with Gauss-Seidel, rounded up. */
     TEST_P(MultigridConvergence, AsyncIsNoWorseThanGaussSeidel)
     {
-      for (const Stencil &stencil : {three_point_stencil(1000, 1e-4),
-                                     five_point_stencil(100, 100, 0.),
-                                     five_point_stencil(127, 127, 0.01),
-                                     nine_point_stencil(90, 90, 0.),
-                                     seven_point_stencil(30, 30, 30, 0.),
-                                     twenty_seven_point_stencil(25, 25, 25, 0.)})
+      for (const Stencil<double> &stencil : {three_point_stencil(1000, 1e-4),
+                                             five_point_stencil(100, 100, 0.),
+                                             five_point_stencil(127, 127, 0.01),
+                                             nine_point_stencil(90, 90, 0.),
+                                             seven_point_stencil(30, 30, 30, 0.),
+                                             twenty_seven_point_stencil(25, 25, 25, 0.)})
         {
           MultigridOptions options;
           const int        n_async = cycles(stencil, options), n_async_stored = cycles(stencil, options, true);
           // lexicographic Gauss-Seidel is sequential: on a GPU the host's number is what counts
           options.smoother.method = "gauss-seidel";
           options.backend         = Backend::host;
-          Multigrid    gauss_seidel(make_hierarchy(stencil, n_levels_for(stencil)), options);
-          const Vector b = random_vector(stencil.n_rows(), 1);
-          Vector       x(b.size(), 0.);
-          const int    n = solve(gauss_seidel, x, b, 1e-10).n_iterations, most = static_cast<int>(std::ceil(1.1 * n));
+          Multigrid<double> gauss_seidel(make_hierarchy(stencil, n_levels_for(stencil)), options);
+          const Vector      b = random_vector(stencil.n_rows(), 1);
+          Vector            x(b.size(), 0.);
+          const int         n = solve(gauss_seidel, x, b, 1e-10).n_iterations, most = static_cast<int>(std::ceil(1.1 * n));
           EXPECT_LE(n_async, most) << stencil.n_x << " x " << stencil.n_y << " x " << stencil.n_z;
           EXPECT_LE(n_async_stored, most) << stencil.n_x << " x " << stencil.n_y << " x " << stencil.n_z;
         }
@@ -174,7 +174,7 @@ namespace leopard
     {
       for (const std::string &method : method_names(as_smoother))
         if (find_method(method).runs_on(GetParam(), as_smoother))
-          for (const Stencil &stencil : {five_point_stencil(60, 70, 0.), seven_point_stencil(20, 21, 22, 0.)})
+          for (const Stencil<double> &stencil : {five_point_stencil(60, 70, 0.), seven_point_stencil(20, 21, 22, 0.)})
             {
               MultigridOptions options;
               options.smoother.method = method;
@@ -188,7 +188,7 @@ namespace leopard
 
     TEST_P(MultigridConvergence, WithEveryKindOfBlocks)
     {
-      const Stencil stencil = five_point_stencil(63, 63, 0.);
+      const Stencil<double> stencil = five_point_stencil(63, 63, 0.);
       for (const BlockShape shape : {BlockShape::contiguous, BlockShape::tiles, BlockShape::metis})
         for (const Overlap overlap : {Overlap::none, Overlap::uniform})
           {
@@ -214,8 +214,8 @@ namespace leopard
     TEST_P(MultigridConvergence, FullStartSavesCycles)
     {
       MultigridOptions options, full;
-      full.full_start       = true;
-      const Stencil stencil = five_point_stencil(127, 127, 0.);
+      full.full_start               = true;
+      const Stencil<double> stencil = five_point_stencil(127, 127, 0.);
       for (const bool stored : {true, false})
         {
           const Solved plain = run(stencil, options, stored), with_start = run(stencil, full, stored);
@@ -228,9 +228,9 @@ namespace leopard
     /** The history ends with the residual itself, estimates before it are near it, and a goal that is met is met. */
     TEST_P(MultigridConvergence, HistoryAndStoppingCriteria)
     {
-      const Stencil stencil = five_point_stencil(100, 100, 0.);
-      const Solved  r       = run(stencil, MultigridOptions());
-      const auto   &result  = r.result;
+      const Stencil<double> stencil = five_point_stencil(100, 100, 0.);
+      const Solved          r       = run(stencil, MultigridOptions());
+      const auto           &result  = r.result;
       ASSERT_EQ(result.history_residuals.size(), static_cast<std::size_t>(result.n_iterations) + 1);
       for (int i = 0; i <= result.n_iterations; ++i)
         EXPECT_EQ(result.history_iterations[i], i);
@@ -262,8 +262,8 @@ namespace leopard
     {
       MultigridOptions options;
       options.backend = GetParam();
-      Multigrid multigrid(five_point_stencil(30, 30, 0.), 0, options);
-      Vector    x(900, 0.);
+      Multigrid<double> multigrid(five_point_stencil(30, 30, 0.), 0, options);
+      Vector            x(900, 0.);
       EXPECT_EQ(solve(multigrid, x, Vector(900, 0.), 1e-10).n_iterations, 0);
       x = random_vector(900, 1);
       EXPECT_EQ(solve(multigrid, x, Vector(900, 0.), 1e-10).status, SolveStatus::converged);
@@ -276,11 +276,11 @@ namespace leopard
     {
       MultigridOptions options;
       options.backend = GetParam();
-      Multigrid multigrid(five_point_stencil(100, 100, 0.), 0, options);
+      Multigrid<double> multigrid(five_point_stencil(100, 100, 0.), 0, options);
       EXPECT_EQ(multigrid.n_levels(), GetParam() == Backend::host ? 4 : 3); // 12 x 12, 25 x 25
       EXPECT_EQ(multigrid.n_rows(), 10000);
       EXPECT_EQ(multigrid.n_columns(), 10000);
-      EXPECT_EQ(Multigrid(five_point_stencil(3, 3, 0.), 0, options).n_levels(), 1);
+      EXPECT_EQ(Multigrid<double>(five_point_stencil(3, 3, 0.), 0, options).n_levels(), 1);
       EXPECT_GT(multigrid.memory(), 10000 * 2 * sizeof(double));
       const std::string text = multigrid.description();
       for (const char *part : {"V(2,2)-cycle", "of stencils", "10000 unknowns, async-(5)", "level 0: ", "dense inverse"})
@@ -291,12 +291,12 @@ namespace leopard
     TEST_P(MultigridConvergence, NamesTheLevelWhoseSmootherDiverges)
     {
       // Jacobi with omega = 1.5 amplifies the highest frequency by 2
-      MultigridOptions options = jacobi_multigrid(GetParam(), 1.5);
-      const Stencil    stencil = five_point_stencil(63, 63, 0.);
+      MultigridOptions      options = jacobi_multigrid(GetParam(), 1.5);
+      const Stencil<double> stencil = five_point_stencil(63, 63, 0.);
       for (const bool stored : {true, false})
         {
-          Multigrid multigrid = stored ? Multigrid(make_hierarchy(stencil, 3), options) : Multigrid(stencil, 3, options);
-          Vector    x(stencil.n_rows(), 0.);
+          Multigrid<double> multigrid = stored ? Multigrid<double>(make_hierarchy(stencil, 3), options) : Multigrid<double>(stencil, 3, options);
+          Vector            x(stencil.n_rows(), 0.);
           EXPECT_EQ(solve(multigrid, x, random_vector(stencil.n_rows(), 1), 1e-10).status, SolveStatus::diverged);
           const std::string text = multigrid.diagnosis();
           for (const char *part : {"level 1 (961 unknowns)", "level 2 (3969 unknowns)", "by a factor of 1.9", "omega"})
@@ -305,26 +305,26 @@ namespace leopard
       // on one level only: its matrix is not what the smoother can stand
       options.smoother.omega       = 0.8;
       MultigridHierarchy hierarchy = make_hierarchy(stencil, 3);
-      CrsMatrix         &A         = hierarchy.levels[1].matrix;
+      CrsMatrix<double> &A         = hierarchy.levels[1].matrix;
       for (int i = 0; i < A.n_rows; ++i)
         for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
           if (A.columns[p] == i)
             A.values[p] = 1.;
-      Multigrid         multigrid(hierarchy, options);
+      Multigrid<double> multigrid(hierarchy, options);
       const std::string text = multigrid.diagnosis();
       EXPECT_NE(text.find("level 1"), std::string::npos) << text;
       EXPECT_EQ(text.find("level 2"), std::string::npos) << text;
-      EXPECT_EQ(Multigrid(make_hierarchy(stencil, 3), options).diagnosis(), "");
+      EXPECT_EQ(Multigrid<double>(make_hierarchy(stencil, 3), options).diagnosis(), "");
     }
 
     TEST_P(MultigridConvergence, ProfileCoversTheLevels)
     {
       MultigridOptions options;
-      options.backend       = GetParam();
-      options.coarse_solver = "direct";
-      const Stencil stencil = five_point_stencil(63, 63, 0.);
-      Multigrid     multigrid(make_hierarchy(stencil, 4), options);
-      const auto    profile = multigrid.profile(2);
+      options.backend               = GetParam();
+      options.coarse_solver         = "direct";
+      const Stencil<double> stencil = five_point_stencil(63, 63, 0.);
+      Multigrid<double>     multigrid(make_hierarchy(stencil, 4), options);
+      const auto            profile = multigrid.profile(2);
       ASSERT_EQ(profile.levels.size(), 4u);
       double sum = profile.coarse_solver + profile.copies;
       for (int level = 0; level < 4; ++level)
@@ -343,13 +343,13 @@ namespace leopard
 
     TEST_P(MultigridConvergence, ChaoticSmoothersAreNoFixedLinearMap)
     {
-      const Stencil    stencil = five_point_stencil(255, 255, 0.);
-      MultigridOptions options;
+      const Stencil<double> stencil = five_point_stencil(255, 255, 0.);
+      MultigridOptions      options;
       options.backend   = GetParam();
       options.n_threads = 4;
-      EXPECT_FALSE(Multigrid(stencil, 5, options).is_fixed_linear_map());
+      EXPECT_FALSE(Multigrid<double>(stencil, 5, options).is_fixed_linear_map());
       options.smoother.block_async.schedule = Schedule::synchronous;
-      EXPECT_TRUE(Multigrid(stencil, 5, options).is_fixed_linear_map());
+      EXPECT_TRUE(Multigrid<double>(stencil, 5, options).is_fixed_linear_map());
     }
 
     INSTANTIATE_TEST_SUITE_P(Backends, MultigridConvergence, testing::Values(Backend::host, Backend::cuda), backend_name);
@@ -361,8 +361,8 @@ namespace leopard
       for (const bool stored : {true, false})
         try
           {
-            const Stencil stencil = five_point_stencil(40, 40, 0.);
-            stored ? Multigrid(make_hierarchy(stencil, 2), options) : Multigrid(stencil, 2, options);
+            const Stencil<double> stencil = five_point_stencil(40, 40, 0.);
+            stored ? Multigrid<double>(make_hierarchy(stencil, 2), options) : Multigrid<double>(stencil, 2, options);
             FAIL() << parts.front();
           }
         catch (const InvalidInput &error)
@@ -418,15 +418,15 @@ namespace leopard
 
     TEST(MultigridBadOptions, MoreLevelsThanThereAre)
     {
-      EXPECT_THROW(Multigrid(five_point_stencil(7, 7, 0.), 4, MultigridOptions()), InvalidInput);
-      EXPECT_THROW(Multigrid(five_point_stencil(7, 7, 0.), -1, MultigridOptions()), InvalidInput);
-      EXPECT_THROW(Multigrid(nullptr, MultigridOptions(), nullptr), InvalidInput);
+      EXPECT_THROW(Multigrid<double>(five_point_stencil(7, 7, 0.), 4, MultigridOptions()), InvalidInput);
+      EXPECT_THROW(Multigrid<double>(five_point_stencil(7, 7, 0.), -1, MultigridOptions()), InvalidInput);
+      EXPECT_THROW(Multigrid<double>(nullptr, MultigridOptions(), nullptr), InvalidInput);
     }
 
     TEST(MultigridBadOptions, SingularCoarseMatrix)
     {
       MultigridHierarchy hierarchy = make_hierarchy(three_point_stencil(3), 2);
-      CrsMatrix         &A         = hierarchy.levels[0].matrix;
+      CrsMatrix<double> &A         = hierarchy.levels[0].matrix;
       A.n_rows = A.n_columns                     = 2;
       A.row_offsets                              = {0, 2, 4};
       A.columns                                  = {0, 1, 0, 1};
@@ -436,15 +436,15 @@ namespace leopard
         {
           MultigridOptions options;
           options.coarse_solver = solver;
-          EXPECT_THROW(Multigrid(hierarchy, options), InvalidInput) << solver;
+          EXPECT_THROW(Multigrid<double>(hierarchy, options), InvalidInput) << solver;
         }
     }
 
     TEST(MultigridBadOptions, CriteriaAreChecked)
     {
-      Multigrid        multigrid(five_point_stencil(7, 7, 0.), 2, MultigridOptions());
-      Vector           x(49, 0.);
-      StoppingCriteria criteria;
+      Multigrid<double> multigrid(five_point_stencil(7, 7, 0.), 2, MultigridOptions());
+      Vector            x(49, 0.);
+      StoppingCriteria  criteria;
       criteria.max_iterations = -1;
       EXPECT_THROW(multigrid.solve(x.data(), x.data(), criteria), InvalidInput);
     }
@@ -462,12 +462,12 @@ namespace leopard
         {
           MultigridOptions options;
           options.smoother.method = method;
-          const Vector b(225, 1.);
-          Vector       x(225, 0.);
-          Multigrid    multigrid(hierarchy, options);
+          const Vector      b(225, 1.);
+          Vector            x(225, 0.);
+          Multigrid<double> multigrid(hierarchy, options);
           EXPECT_EQ(solve(multigrid, x, b, 1e-8, 60).status, SolveStatus::converged) << method;
           options.smoother.omega = 0.8;
-          Multigrid too_much(hierarchy, options);
+          Multigrid<double> too_much(hierarchy, options);
           x.assign(225, 0.);
           EXPECT_NE(solve(too_much, x, b, 1e-8, 60).status, SolveStatus::converged) << method;
         }
@@ -494,9 +494,9 @@ namespace leopard
     /** One smoothing step of each method is what the class for it does. */
     TEST(MultigridSmoother, AreTheRelaxationsTheyAreCalledAfter)
     {
-      const CrsMatrix A = five_point_stencil(10, 9, 0.1).to_crs();
-      const Vector    b = random_vector(A.n_rows, 1), x_0 = random_vector(A.n_rows, 2);
-      const auto      after = [&](Relaxation &relaxation) {
+      const CrsMatrix<double> A = five_point_stencil(10, 9, 0.1).to_crs();
+      const Vector            b = random_vector(A.n_rows, 1), x_0 = random_vector(A.n_rows, 2);
+      const auto              after = [&](Relaxation<double> &relaxation) {
         Vector x = x_0;
         relaxation.iterate(x.data(), b.data(), 1);
         return x;
@@ -527,7 +527,7 @@ namespace leopard
     TEST(MultigridSymmetry, NeedsAsMuchSmoothingBeforeAsAfterAndSymmetricSmoothers)
     {
       MultigridOptions options;
-      const auto       is_symmetric = [&] { return Multigrid(five_point_stencil(15, 15, 0.1), 2, options).is_symmetric_map(); };
+      const auto       is_symmetric = [&] { return Multigrid<double>(five_point_stencil(15, 15, 0.1), 2, options).is_symmetric_map(); };
       EXPECT_FALSE(is_symmetric()) << "chaotic blocks";
       options.smoother.method = "damped-jacobi";
       EXPECT_TRUE(is_symmetric());
@@ -542,10 +542,10 @@ namespace leopard
     {
       MultigridOptions options;
       options.smoother.method = "damped-jacobi";
-      Multigrid        multigrid(five_point_stencil(63, 63, 0.1), 3, options);
-      const int        n = multigrid.n_rows();
-      const Vector     b = random_vector(n, 1);
-      StoppingCriteria criteria;
+      Multigrid<double> multigrid(five_point_stencil(63, 63, 0.1), 3, options);
+      const int         n = multigrid.n_rows();
+      const Vector      b = random_vector(n, 1);
+      StoppingCriteria  criteria;
       // one cycle fewer does not do
       for (const double tolerance : {1e-2, 1e-4, 1e-6, 1e-8})
         {
@@ -567,7 +567,7 @@ namespace leopard
       // what grows is given up as soon as it is beyond the limit
       options.smoother.omega     = 1.99;
       criteria.divergence_factor = 3.;
-      Multigrid wild(five_point_stencil(63, 63, 0.1), 3, options);
+      Multigrid<double> wild(five_point_stencil(63, 63, 0.1), 3, options);
       x.assign(n, 0.);
       const SolveResult result = wild.solve(x.data(), b.data(), criteria);
       EXPECT_EQ(result.status, SolveStatus::diverged);
@@ -577,12 +577,12 @@ namespace leopard
 
     TEST(MultigridBadOptions, SingularStencil)
     {
-      Stencil neumann          = three_point_stencil(9);
+      Stencil<double> neumann  = three_point_stencil(9);
       neumann.diagonal         = Vector(9, 2.);
       neumann.diagonal.front() = neumann.diagonal.back() = 1.;
       try
         {
-          Multigrid(neumann, 1, MultigridOptions());
+          Multigrid<double>(neumann, 1, MultigridOptions());
           ADD_FAILURE() << "accepted";
         }
       catch (const InvalidInput &error)

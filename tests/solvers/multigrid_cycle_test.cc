@@ -77,7 +77,7 @@ namespace leopard
     {
     protected:
       /** vmult() and cycle() of stored matrices and of the stencil, both against the textbook. */
-      void expect_textbook(const Stencil &stencil, int n_levels, const MultigridOptions &options)
+      void expect_textbook(const Stencil<double> &stencil, int n_levels, const MultigridOptions &options)
       {
         const MultigridHierarchy hierarchy = make_hierarchy(stencil, n_levels);
         const Textbook           textbook(hierarchy, options, options.smoother.omega);
@@ -86,8 +86,8 @@ namespace leopard
         const Dense              C   = (identity(n) - M) * inverse(dense(stencil.to_crs()));
         const Vector             x_0 = random_vector(n, 1), b = random_vector(n, 2);
         const Vector             solution = inverse(dense(stencil.to_crs())) * b;
-        Multigrid                stored(hierarchy, options), stencils(stencil, n_levels, options);
-        for (Multigrid *multigrid : {&stored, &stencils})
+        Multigrid<double>        stored(hierarchy, options), stencils(stencil, n_levels, options);
+        for (Multigrid<double> *multigrid : {&stored, &stencils})
           {
             EXPECT_TRUE(multigrid->is_fixed_linear_map());
             EXPECT_EQ(multigrid->n_levels(), n_levels);
@@ -160,23 +160,23 @@ namespace leopard
     {
       MultigridOptions options             = jacobi_multigrid(GetParam(), 0.6);
       options.smoother.iterations_per_step = 2;
-      Stencil variable                     = five_point_stencil(6, 5, 0.);
+      Stencil<double> variable             = five_point_stencil(6, 5, 0.);
       for (int i = 0; i < variable.n_rows(); ++i)
         variable.diagonal.push_back(4. + 0.1 * (i % 7));
-      for (const Stencil &stencil : {three_point_stencil(14),
-                                     three_point_stencil(9, 0.2),
-                                     five_point_stencil(5, 8, 0.),
-                                     nine_point_stencil(6, 7, 0.),
-                                     variable,
-                                     seven_point_stencil(3, 4, 5, 0.),
-                                     seven_point_stencil(4, 3, 3, 0.3),
-                                     twenty_seven_point_stencil(4, 3, 3, 0.),
-                                     twenty_seven_point_stencil(5, 3, 2, 0.1),
-                                     five_point_stencil(1, 9, 0.), // some directions have one node, on the finest level or on others
-                                     five_point_stencil(2, 11, 0.),
-                                     five_point_stencil(11, 2, 0.),
-                                     seven_point_stencil(2, 2, 7, 0.),
-                                     seven_point_stencil(1, 3, 7, 0.)})
+      for (const Stencil<double> &stencil : {three_point_stencil(14),
+                                             three_point_stencil(9, 0.2),
+                                             five_point_stencil(5, 8, 0.),
+                                             nine_point_stencil(6, 7, 0.),
+                                             variable,
+                                             seven_point_stencil(3, 4, 5, 0.),
+                                             seven_point_stencil(4, 3, 3, 0.3),
+                                             twenty_seven_point_stencil(4, 3, 3, 0.),
+                                             twenty_seven_point_stencil(5, 3, 2, 0.1),
+                                             five_point_stencil(1, 9, 0.), // some directions have one node, on the finest level or on others
+                                             five_point_stencil(2, 11, 0.),
+                                             five_point_stencil(11, 2, 0.),
+                                             seven_point_stencil(2, 2, 7, 0.),
+                                             seven_point_stencil(1, 3, 7, 0.)})
         {
           SCOPED_TRACE(std::to_string(stencil.n_x) + " x " + std::to_string(stencil.n_y) + " x " + std::to_string(stencil.n_z));
           expect_textbook(stencil, 3, options);
@@ -188,16 +188,16 @@ namespace leopard
     {
       MultigridOptions options = jacobi_multigrid(GetParam(), 0.7);
       options.coarse_solver    = "direct";
-      for (const Stencil &stencil : {three_point_stencil(4095, 0.1),
-                                     three_point_stencil(4096, 0.1),
-                                     three_point_stencil(4097, 0.1),
-                                     three_point_stencil(40001, 0.1),
-                                     five_point_stencil(8195, 6, 0.1),
-                                     five_point_stencil(5, 9000, 0.1),
-                                     seven_point_stencil(40, 30, 50, 0.)})
+      for (const Stencil<double> &stencil : {three_point_stencil(4095, 0.1),
+                                             three_point_stencil(4096, 0.1),
+                                             three_point_stencil(4097, 0.1),
+                                             three_point_stencil(40001, 0.1),
+                                             five_point_stencil(8195, 6, 0.1),
+                                             five_point_stencil(5, 9000, 0.1),
+                                             seven_point_stencil(40, 30, 50, 0.)})
         {
-          Multigrid    stored(make_hierarchy(stencil, 4), options), stencils(stencil, 4, options);
-          const Vector x = random_vector(stencil.n_rows(), 1), b = random_vector(stencil.n_rows(), 2);
+          Multigrid<double> stored(make_hierarchy(stencil, 4), options), stencils(stencil, 4, options);
+          const Vector      x = random_vector(stencil.n_rows(), 1), b = random_vector(stencil.n_rows(), 2);
           EXPECT_LT(largest_difference(cycle(stored, x, b), cycle(stencils, x, b)), 1e-12) << stencil.n_x << " x " << stencil.n_y;
           EXPECT_LT(largest_difference(multiply(stored, x), multiply(stencils, x)), 1e-13);
           Vector y(x.size());
@@ -213,13 +213,13 @@ namespace leopard
           MultigridOptions options = jacobi_multigrid(GetParam(), 0.7);
           options.cycle            = type;
           options.full_start       = true;
-          for (const Stencil &stencil : {three_point_stencil(21), five_point_stencil(7, 7, 0.)})
+          for (const Stencil<double> &stencil : {three_point_stencil(21), five_point_stencil(7, 7, 0.)})
             {
               const MultigridHierarchy hierarchy = make_hierarchy(stencil, 3);
               const Vector             b         = random_vector(stencil.n_rows(), 3);
               const Vector             expected  = Textbook(hierarchy, options, 0.7).full_multigrid(2, b);
-              Multigrid                stored(hierarchy, options), stencils(stencil, 3, options);
-              for (Multigrid *multigrid : {&stored, &stencils})
+              Multigrid<double>        stored(hierarchy, options), stencils(stencil, 3, options);
+              for (Multigrid<double> *multigrid : {&stored, &stencils})
                 {
                   Vector            x(b.size(), NAN); // not read
                   const SolveResult result = solve(*multigrid, x, b, 0., 1);
@@ -234,9 +234,9 @@ namespace leopard
     /** A cycle is a cycle, recorded as a graph or queued piece by piece, the first time and the third. */
     TEST_P(MultigridCycle, RepeatsItself)
     {
-      const Stencil    stencil = five_point_stencil(30, 25, 0.);
-      MultigridOptions options = jacobi_multigrid(GetParam(), 0.8);
-      const Vector     b       = random_vector(stencil.n_rows(), 4);
+      const Stencil<double> stencil = five_point_stencil(30, 25, 0.);
+      MultigridOptions      options = jacobi_multigrid(GetParam(), 0.8);
+      const Vector          b       = random_vector(stencil.n_rows(), 4);
       for (const std::string &method : method_names(as_smoother))
         if (find_method(method).runs_on(GetParam(), as_smoother))
           for (const bool stored : {true, false})
@@ -245,11 +245,13 @@ namespace leopard
               options.smoother.omega                = 0.;
               options.smoother.block_async.schedule = Schedule::synchronous;
               options.use_graph                     = true;
-              const auto make      = [&] { return stored ? Multigrid(make_hierarchy(stencil, 3), options) : Multigrid(stencil, 3, options); };
-              Multigrid  multigrid = make();
-              options.use_graph    = false;
-              Multigrid    plain   = make();
-              const Vector first   = vmult(multigrid, b);
+              const auto make                       = [&] {
+                return stored ? Multigrid<double>(make_hierarchy(stencil, 3), options) : Multigrid<double>(stencil, 3, options);
+              };
+              Multigrid<double> multigrid = make();
+              options.use_graph           = false;
+              Multigrid<double> plain     = make();
+              const Vector      first     = vmult(multigrid, b);
               EXPECT_LT(largest_difference(first, vmult(plain, b)), 1e-13) << method;
               for (int i = 0; i < 3; ++i)
                 EXPECT_LT(largest_difference(first, vmult(multigrid, b)), 1e-13) << method;
@@ -259,14 +261,14 @@ namespace leopard
 
     TEST_P(MultigridCycle, OneLevelIsTheCoarseSolver)
     {
-      const Stencil stencil = five_point_stencil(9, 8, 0.);
-      const Vector  b = random_vector(stencil.n_rows(), 5), solution = inverse(dense(stencil.to_crs())) * b;
+      const Stencil<double> stencil = five_point_stencil(9, 8, 0.);
+      const Vector          b = random_vector(stencil.n_rows(), 5), solution = inverse(dense(stencil.to_crs())) * b;
       for (const std::string solver : {"dense", "direct"})
         {
           MultigridOptions options = jacobi_multigrid(GetParam(), 0.7);
           options.coarse_solver    = solver;
-          Multigrid stored(make_hierarchy(stencil, 1), options), stencils(stencil, 1, options);
-          for (Multigrid *multigrid : {&stored, &stencils})
+          Multigrid<double> stored(make_hierarchy(stencil, 1), options), stencils(stencil, 1, options);
+          for (Multigrid<double> *multigrid : {&stored, &stencils})
             {
               EXPECT_LT(largest_difference(vmult(*multigrid, b), solution), 1e-12);
               Vector            x(b.size(), 0.);
@@ -279,15 +281,15 @@ namespace leopard
 
     TEST_P(MultigridCycle, AllCoarseSolversAgree)
     {
-      const Stencil            stencil   = five_point_stencil(31, 31, 0.);
+      const Stencil<double>    stencil   = five_point_stencil(31, 31, 0.);
       const MultigridHierarchy hierarchy = make_hierarchy(stencil, 3);
       MultigridOptions         options   = jacobi_multigrid(GetParam(), 0.7);
       const Vector             b         = random_vector(stencil.n_rows(), 6);
-      Multigrid                inverse(hierarchy, options);
+      Multigrid<double>        inverse(hierarchy, options);
       options.coarse_solver = "direct";
-      Multigrid         direct(hierarchy, options);
+      Multigrid<double> direct(hierarchy, options);
       const MemorySpace space = inverse.memory_space();
-      Multigrid         users(hierarchy, options, dense_coarse_solver(hierarchy.levels[0].matrix, space));
+      Multigrid<double> users(hierarchy, options, dense_coarse_solver(hierarchy.levels[0].matrix, space));
       const Vector      expected = vmult(inverse, b);
       EXPECT_LT(largest_difference(vmult(direct, b), expected), 1e-12);
       EXPECT_LT(largest_difference(vmult(users, b), expected), 1e-12);
@@ -299,11 +301,11 @@ namespace leopard
     /** Levels in the order of blocks, and vectors that enter and leave in the user's. */
     TEST_P(MultigridCycle, DoesNotDependOnTheOrderOfTheLevels)
     {
-      const Stencil      stencil   = five_point_stencil(23, 23, 0.);
-      MultigridHierarchy hierarchy = make_hierarchy(stencil, 2);
-      MultigridOptions   options   = jacobi_multigrid(GetParam(), 0.7);
-      const Vector       b = random_vector(stencil.n_rows(), 7), x = random_vector(stencil.n_rows(), 8);
-      Multigrid          jacobi(hierarchy, options);
+      const Stencil<double> stencil   = five_point_stencil(23, 23, 0.);
+      MultigridHierarchy    hierarchy = make_hierarchy(stencil, 2);
+      MultigridOptions      options   = jacobi_multigrid(GetParam(), 0.7);
+      const Vector          b = random_vector(stencil.n_rows(), 7), x = random_vector(stencil.n_rows(), 8);
+      Multigrid<double>     jacobi(hierarchy, options);
       // synchronous async-(1) is Jacobi in whatever blocks
       options.smoother.method                       = "async";
       options.smoother.block_async.schedule         = Schedule::synchronous;
@@ -313,7 +315,7 @@ namespace leopard
       for (const BlockShape shape : {BlockShape::contiguous, BlockShape::tiles, BlockShape::metis})
         {
           options.smoother.block_shape = shape;
-          Multigrid blocks(hierarchy, options);
+          Multigrid<double> blocks(hierarchy, options);
           EXPECT_LT(largest_difference(vmult(blocks, b), after_vmult), 1e-12);
           EXPECT_LT(largest_difference(cycle(blocks, x, b), after_cycle), 1e-12);
           Vector y(b.size(), 0.), z = y;
@@ -324,7 +326,7 @@ namespace leopard
       // without coordinates tiles become METIS blocks, and the description says so
       hierarchy.levels[1].coordinates.clear();
       options.smoother.block_shape = BlockShape::tiles;
-      Multigrid blocks(hierarchy, options);
+      Multigrid<double> blocks(hierarchy, options);
       EXPECT_NE(blocks.description().find("METIS blocks (no coordinates for tiles)"), std::string::npos) << blocks.description();
       EXPECT_LT(largest_difference(vmult(blocks, b), after_vmult), 1e-12);
     }

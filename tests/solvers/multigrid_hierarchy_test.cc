@@ -9,7 +9,7 @@ namespace leopard
 {
   namespace
   {
-    StencilGrid grid_of(const Stencil &stencil)
+    StencilGrid grid_of(const Stencil<double> &stencil)
     {
       StencilGrid grid;
       grid.stencil = stencil;
@@ -80,8 +80,8 @@ namespace leopard
       const double mass = 0.3;
       struct Case
       {
-        Stencil stencil;
-        double  laplacian, mass;
+        Stencil<double> stencil;
+        double          laplacian, mass;
       };
       for (const Case &c : {Case{three_point_stencil(7, mass), 0.5, 2.},
                             Case{five_point_stencil(7, 7, mass), 1., 4.},
@@ -89,7 +89,7 @@ namespace leopard
                             Case{seven_point_stencil(7, 7, 7, mass), 2., 8.},
                             Case{twenty_seven_point_stencil(7, 3, 7, mass), 2., 8.}})
         {
-          const Stencil coarse = coarsen(grid_of(c.stencil)).stencil;
+          const Stencil<double> coarse = coarsen(grid_of(c.stencil)).stencil;
           EXPECT_TRUE(coarse.diagonal.empty());
           double     sum  = 0.;
           const bool deep = c.stencil.n_z > 1, wide = c.stencil.n_y > 1;
@@ -113,19 +113,19 @@ namespace leopard
      */
     TEST(MultigridHierarchy, AVaryingDiagonalIsAveraged)
     {
-      Stencil    fine = five_point_stencil(7, 15, 0.);
-      const auto mass = [](int x, int y) { return 0.1 + 0.02 * x + 0.03 * y; };
+      Stencil<double> fine = five_point_stencil(7, 15, 0.);
+      const auto      mass = [](int x, int y) { return 0.1 + 0.02 * x + 0.03 * y; };
       for (int y = 0; y < 15; ++y)
         for (int x = 0; x < 7; ++x)
           fine.diagonal.push_back(4. + mass(x, y));
-      const Stencil coarse = coarsen(grid_of(fine)).stencil;
+      const Stencil<double> coarse = coarsen(grid_of(fine)).stencil;
       for (int y = 0; y < 7; ++y)
         for (int x = 0; x < 3; ++x)
           EXPECT_NEAR(coarse.diagonal[y * 3 + x], 4. + 4. * mass(2 * x + 1, 2 * y + 1), 1e-14);
 
       // twice the same as once with a constant mass, on a grid whose boundary moves in: what the boundary adds is not
       // taken for mass
-      Stencil even = five_point_stencil(12, 10, 0.2), same = even;
+      Stencil<double> even = five_point_stencil(12, 10, 0.2), same = even;
       same.diagonal.assign(even.n_rows(), 4.2);
       const StencilGrid two = coarsen(coarsen(grid_of(even))), two_of_same = coarsen(coarsen(grid_of(same)));
       EXPECT_LT(largest_difference(two.stencil.diagonal, two_of_same.stencil.diagonal), 1e-13);
@@ -216,7 +216,7 @@ namespace leopard
       void refuses(const std::vector<std::string> &parts)
       {
         expect_message([this] { hierarchy.validate(); }, parts);
-        expect_message([this] { Multigrid(hierarchy, MultigridOptions()); }, parts);
+        expect_message([this] { Multigrid<double>(hierarchy, MultigridOptions()); }, parts);
       }
     };
 
@@ -240,7 +240,7 @@ namespace leopard
 
     TEST_F(BadHierarchy, ProlongationThatIsMissing)
     {
-      hierarchy.levels[1].prolongation = CrsMatrix();
+      hierarchy.levels[1].prolongation = CrsMatrix<double>();
       refuses({"level 1, prolongation", "0 x 0", "9 x 1"});
     }
 

@@ -99,7 +99,7 @@ namespace leopard
                 }
             const MultigridOptions options = jacobi_multigrid(GetParam(), 2. / 3.);
             const LocalSmoothing   oracle(hierarchy, 2. / 3., 2);
-            Multigrid              multigrid(hierarchy, options);
+            Multigrid<double>      multigrid(hierarchy, options);
             const int              n = multigrid.n_rows();
             ASSERT_EQ(n, 2 * n_levels + 1);
             const Dense C        = matrix_of(n, [&](const Vector &b) { return vmult(multigrid, b); });
@@ -122,7 +122,7 @@ namespace leopard
         {
           options.smoother.method = method;
           options.smoother.omega  = 0.;
-          Multigrid         multigrid(hierarchy, options);
+          Multigrid<double> multigrid(hierarchy, options);
           const Vector      b = random_vector(multigrid.n_rows(), 3);
           Vector            x(b.size(), 0.);
           const SolveResult result = solve(multigrid, x, b, 1e-10, 20);
@@ -145,7 +145,7 @@ namespace leopard
           options.full_start       = full_start;
           try
             {
-              Multigrid(adaptive_hierarchy(3), options);
+              Multigrid<double>(adaptive_hierarchy(3), options);
               FAIL() << word;
             }
           catch (const InvalidInput &error)
@@ -158,7 +158,7 @@ namespace leopard
     INSTANTIATE_TEST_SUITE_P(Backends, MultigridLocalSmoothing, testing::Values(Backend::host, Backend::cuda), backend_name);
 
     /** Ghosts that are copies of own entries: what several ranks do, in one process. */
-    class CopiesAsGhosts : public Communication
+    class CopiesAsGhosts : public Communication<double>
     {
     public:
       CopiesAsGhosts(int n_, std::vector<int> sources_)
@@ -183,7 +183,7 @@ namespace leopard
         else
           std::copy(ghosts.begin(), ghosts.end(), x + n);
       }
-      std::unique_ptr<const Communication> reordered(const std::vector<int> &old_row) const override
+      std::unique_ptr<const Communication<double>> reordered(const std::vector<int> &old_row) const override
       {
         std::vector<int> new_row(n), new_sources;
         for (int i = 0; i < n; ++i)
@@ -200,7 +200,7 @@ namespace leopard
     };
 
     /** Rows of the first half read the second half's columns through ghosts, and the other way round. */
-    CrsMatrix through_ghosts(CrsMatrix A, int n_columns)
+    CrsMatrix<double> through_ghosts(CrsMatrix<double> A, int n_columns)
     {
       for (int i = 0; i < A.n_rows; ++i)
         for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
@@ -249,9 +249,9 @@ namespace leopard
       {
         const MultigridHierarchy distributed  = with_ghosts(hierarchy);
         options.smoother.block_async.schedule = Schedule::synchronous;
-        Multigrid         one(hierarchy, options);
+        Multigrid<double> one(hierarchy, options);
         const MemorySpace space = one.memory_space();
-        Multigrid         other(distributed, options, dense_coarse_solver(hierarchy.levels[0].matrix, space));
+        Multigrid<double> other(distributed, options, dense_coarse_solver(hierarchy.levels[0].matrix, space));
         ASSERT_EQ(other.n_rows(), one.n_rows());
         ASSERT_EQ(other.n_columns(), 2 * one.n_rows());
         const Vector x = random_vector(one.n_rows(), 1), b = random_vector(one.n_rows(), 2);
@@ -312,8 +312,8 @@ namespace leopard
           level.level_rows  = level_rows;
         }
       const MultigridOptions options = jacobi_multigrid(GetParam(), 2. / 3.);
-      Multigrid              one(plain, options);
-      Multigrid              other(distributed, options, dense_coarse_solver(plain.levels[0].matrix, one.memory_space()));
+      Multigrid<double>      one(plain, options);
+      Multigrid<double>      other(distributed, options, dense_coarse_solver(plain.levels[0].matrix, one.memory_space()));
       const Vector           b = random_vector(one.n_rows(), 2);
       EXPECT_LT(largest_difference(vmult(other, b), vmult(one, b)), 1e-13);
 
@@ -330,7 +330,7 @@ namespace leopard
           options.coarse_solver    = solver;
           try
             {
-              Multigrid(with_ghosts(make_hierarchy(five_point_stencil(9, 9, 0.), 2)), options);
+              Multigrid<double>(with_ghosts(make_hierarchy(five_point_stencil(9, 9, 0.), 2)), options);
               FAIL();
             }
           catch (const InvalidInput &error)

@@ -26,37 +26,37 @@ namespace leopard
     double  operator()(int i, int j) const { return values[static_cast<std::size_t>(i) * n_columns + j]; }
   };
 
-  Dense     identity(int n);
-  Dense     dense(const CrsMatrix &A);
-  CrsMatrix crs(const Dense &A); ///< without its zeros
-  Dense     transpose(const Dense &A);
-  Dense     operator*(const Dense &A, const Dense &B);
-  Dense     operator+(const Dense &A, const Dense &B);
-  Dense     operator-(const Dense &A, const Dense &B);
-  Vector    operator*(const Dense &A, const Vector &x);
-  Vector    operator-(const Vector &a, const Vector &b);
-  Vector    operator+(const Vector &a, const Vector &b);
-  Dense     inverse(const Dense &A); ///< Gauss with pivots
-  double    largest_difference(const Dense &A, const Dense &B);
-  double    norm(const Vector &v);
+  Dense             identity(int n);
+  Dense             dense(const CrsMatrix<double> &A);
+  CrsMatrix<double> crs(const Dense &A); ///< without its zeros
+  Dense             transpose(const Dense &A);
+  Dense             operator*(const Dense &A, const Dense &B);
+  Dense             operator+(const Dense &A, const Dense &B);
+  Dense             operator-(const Dense &A, const Dense &B);
+  Vector            operator*(const Dense &A, const Vector &x);
+  Vector            operator-(const Vector &a, const Vector &b);
+  Vector            operator+(const Vector &a, const Vector &b);
+  Dense             inverse(const Dense &A); ///< Gauss with pivots
+  double            largest_difference(const Dense &A, const Dense &B);
+  double            norm(const Vector &v);
 
   /** -1 2 -1 in one dimension. */
-  Stencil three_point_stencil(int n, double delta = 0.);
+  Stencil<double> three_point_stencil(int n, double delta = 0.);
 
   /** Options of a textbook method: Jacobi with omega, nothing asynchronous. */
   MultigridOptions jacobi_multigrid(Backend backend, double omega);
 
   /** vmult(), cycle(), solve() and multiply() with host vectors, wherever the multigrid computes. */
-  Vector      vmult(Multigrid &multigrid, const Vector &b);
-  Vector      cycle(Multigrid &multigrid, Vector x, const Vector &b);
-  SolveResult solve(Multigrid &multigrid, Vector &x, const Vector &b, double relative_tolerance, int max_cycles = 60);
-  Vector      multiply(Multigrid &multigrid, const Vector &x);
+  Vector      vmult(Multigrid<double> &multigrid, const Vector &b);
+  Vector      cycle(Multigrid<double> &multigrid, Vector x, const Vector &b);
+  SolveResult solve(Multigrid<double> &multigrid, Vector &x, const Vector &b, double relative_tolerance, int max_cycles = 60);
+  Vector      multiply(Multigrid<double> &multigrid, const Vector &x);
 
   /** The matrix whose columns are function(unit vector). */
   Dense matrix_of(int n, const std::function<Vector(const Vector &)> &function);
 
   /** The dense inverse of a matrix as a coarse solver of the user's, on the host; x and b in memory of either kind. */
-  std::unique_ptr<CoarseSolver> dense_coarse_solver(const CrsMatrix &A, MemorySpace space);
+  std::unique_ptr<CoarseSolver<double>> dense_coarse_solver(const CrsMatrix<double> &A, MemorySpace space);
 
   /**
    * Finite elements (Q1, vertex quadrature) for -laplace u on a square of 2^n_levels cells a side, nothing prescribed
@@ -73,7 +73,7 @@ namespace leopard
   MultigridHierarchy adaptive_hierarchy(int n_levels);
 
   /** ||b - A x|| / ||b||. */
-  double relative_residual(const CrsMatrix &A, const Vector &x, const Vector &b);
+  double relative_residual(const CrsMatrix<double> &A, const Vector &x, const Vector &b);
 
   /** Runs the tests on the host and, where there is one, on a GPU. */
   class MultigridBackend : public testing::TestWithParam<Backend>

@@ -12,9 +12,9 @@ namespace leopard
   {
     struct Grid
     {
-      int     n;
-      Stencil stencil;
-      int     n_levels;
+      int             n;
+      Stencil<double> stencil;
+      int             n_levels;
     };
 
     std::vector<Grid> squares()
@@ -34,8 +34,8 @@ namespace leopard
       options.n_threads                     = async.n_threads;
       options.smoother.block_async.schedule = async.schedule;
       options.smoother.block_async.seed     = async.seed;
-      Multigrid multigrid =
-        stored ? Multigrid(make_hierarchy(grid.stencil, grid.n_levels), options) : Multigrid(grid.stencil, grid.n_levels, options);
+      Multigrid<double> multigrid =
+        stored ? Multigrid<double>(make_hierarchy(grid.stencil, grid.n_levels), options) : Multigrid<double>(grid.stencil, grid.n_levels, options);
       Vector     x(grid.stencil.n_rows(), 0.);
       const auto result = solve(multigrid, x, random_vector(grid.stencil.n_rows(), 1), 1e-10);
       EXPECT_EQ(result.status, SolveStatus::converged);

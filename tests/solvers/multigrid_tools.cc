@@ -13,7 +13,7 @@ namespace leopard
     return I;
   }
 
-  Dense dense(const CrsMatrix &A)
+  Dense dense(const CrsMatrix<double> &A)
   {
     Dense D(A.n_rows, A.n_columns);
     for (int i = 0; i < A.n_rows; ++i)
@@ -22,9 +22,9 @@ namespace leopard
     return D;
   }
 
-  CrsMatrix crs(const Dense &A)
+  CrsMatrix<double> crs(const Dense &A)
   {
-    CrsMatrix result;
+    CrsMatrix<double> result;
     result.n_rows    = A.n_rows;
     result.n_columns = A.n_columns;
     for (int i = 0; i < A.n_rows; ++i)
@@ -150,9 +150,9 @@ namespace leopard
     return std::sqrt(sum);
   }
 
-  Stencil three_point_stencil(int n, double delta)
+  Stencil<double> three_point_stencil(int n, double delta)
   {
-    Stencil stencil;
+    Stencil<double> stencil;
     stencil.n_x                   = n;
     stencil.coefficient(0, 0, 0)  = 2. + delta;
     stencil.coefficient(-1, 0, 0) = stencil.coefficient(1, 0, 0) = -1.;
@@ -173,7 +173,7 @@ namespace leopard
   {
     /** function(x, b) with pointers to where the multigrid computes; then x on the host. */
     template <typename Function>
-    Vector call(const Multigrid &multigrid, Vector x, const Vector &b, const Function &function)
+    Vector call(const Multigrid<double> &multigrid, Vector x, const Vector &b, const Function &function)
     {
       x.resize(multigrid.n_columns());
       if (multigrid.memory_space() == MemorySpace::host)
@@ -192,18 +192,18 @@ namespace leopard
     }
   } // namespace
 
-  Vector vmult(Multigrid &multigrid, const Vector &b)
+  Vector vmult(Multigrid<double> &multigrid, const Vector &b)
   {
     // what is in x before must not matter
     return call(multigrid, Vector(multigrid.n_columns(), NAN), b, [&](double *x, const double *right) { multigrid.vmult(x, right); });
   }
 
-  Vector cycle(Multigrid &multigrid, Vector x, const Vector &b)
+  Vector cycle(Multigrid<double> &multigrid, Vector x, const Vector &b)
   {
     return call(multigrid, std::move(x), b, [&](double *to, const double *right) { multigrid.cycle(to, right); });
   }
 
-  SolveResult solve(Multigrid &multigrid, Vector &x, const Vector &b, double relative_tolerance, int max_cycles)
+  SolveResult solve(Multigrid<double> &multigrid, Vector &x, const Vector &b, double relative_tolerance, int max_cycles)
   {
     StoppingCriteria criteria;
     criteria.relative_tolerance = relative_tolerance;
@@ -213,7 +213,7 @@ namespace leopard
     return result;
   }
 
-  Vector multiply(Multigrid &multigrid, const Vector &x)
+  Vector multiply(Multigrid<double> &multigrid, const Vector &x)
   {
     Vector y(multigrid.n_rows(), NAN);
     Vector padded = x;
@@ -237,10 +237,10 @@ namespace leopard
 
   namespace
   {
-    class UsersCoarseSolver : public CoarseSolver
+    class UsersCoarseSolver : public CoarseSolver<double>
     {
     public:
-      UsersCoarseSolver(const CrsMatrix &A, MemorySpace space_)
+      UsersCoarseSolver(const CrsMatrix<double> &A, MemorySpace space_)
         : A_inverse(inverse(dense(A)))
         , space(space_)
       {
@@ -310,7 +310,7 @@ namespace leopard
     }
   } // namespace
 
-  std::unique_ptr<CoarseSolver> dense_coarse_solver(const CrsMatrix &A, MemorySpace space)
+  std::unique_ptr<CoarseSolver<double>> dense_coarse_solver(const CrsMatrix<double> &A, MemorySpace space)
   {
     return std::make_unique<UsersCoarseSolver>(A, space);
   }
@@ -398,7 +398,7 @@ namespace leopard
     return hierarchy;
   }
 
-  double relative_residual(const CrsMatrix &A, const Vector &x, const Vector &b)
+  double relative_residual(const CrsMatrix<double> &A, const Vector &x, const Vector &b)
   {
     return residual_norm(A, x.data(), b.data()) / norm(b);
   }

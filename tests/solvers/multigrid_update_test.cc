@@ -22,7 +22,7 @@ namespace leopard
      * The user's coarse solver for a singular problem: shifts by the constants, so that the result for a mean of zero
      * has a mean of zero.
      */
-    CrsMatrix shifted(const CrsMatrix &A)
+    CrsMatrix<double> shifted(const CrsMatrix<double> &A)
     {
       Dense D = dense(A);
       for (double &v : D.values)
@@ -37,7 +37,7 @@ namespace leopard
     TEST_P(MultigridSingular, SolvesAmongVectorsOfMeanZero)
     {
       const MultigridHierarchy hierarchy = neumann_hierarchy(4);
-      const CrsMatrix         &A         = hierarchy.levels.back().matrix;
+      const CrsMatrix<double> &A         = hierarchy.levels.back().matrix;
       const Vector             b         = random_vector(A.n_rows, 1);
       Vector                   projected = b;
       for (double &v : projected)
@@ -52,7 +52,7 @@ namespace leopard
             if (!users)
               options.coarse_solver = solver;
             const MemorySpace space = GetParam() == Backend::cuda ? MemorySpace::device : MemorySpace::host;
-            Multigrid         multigrid(hierarchy, options, users ? dense_coarse_solver(shifted(hierarchy.levels[0].matrix), space) : nullptr);
+            Multigrid<double> multigrid(hierarchy, options, users ? dense_coarse_solver(shifted(hierarchy.levels[0].matrix), space) : nullptr);
             EXPECT_TRUE(multigrid.is_singular());
             EXPECT_NE(multigrid.description().find("singular"), std::string::npos);
             Vector            x(b.size(), 3.); // whose mean goes
@@ -84,7 +84,7 @@ namespace leopard
       finest.coordinates.insert(finest.coordinates.end(), {2., 2.});
       MultigridOptions options;
       options.backend = GetParam();
-      Multigrid multigrid(hierarchy, options);
+      Multigrid<double> multigrid(hierarchy, options);
       EXPECT_TRUE(multigrid.is_singular());
       Vector b = random_vector(n + 1, 2), x(n + 1, 0.);
       EXPECT_EQ(solve(multigrid, x, b, 1e-10).status, SolveStatus::converged);
@@ -96,26 +96,26 @@ namespace leopard
     TEST_P(MultigridSingular, OthersAreNot)
     {
       MultigridOptions options = jacobi_multigrid(GetParam(), 0.7);
-      EXPECT_FALSE(Multigrid(make_hierarchy(five_point_stencil(15, 15, 0.), 2), options).is_singular());
-      EXPECT_FALSE(Multigrid(make_hierarchy(five_point_stencil(15, 15, 1e-8), 2), options).is_singular());
-      EXPECT_FALSE(Multigrid(adaptive_hierarchy(3), options).is_singular());
+      EXPECT_FALSE(Multigrid<double>(make_hierarchy(five_point_stencil(15, 15, 0.), 2), options).is_singular());
+      EXPECT_FALSE(Multigrid<double>(make_hierarchy(five_point_stencil(15, 15, 1e-8), 2), options).is_singular());
+      EXPECT_FALSE(Multigrid<double>(adaptive_hierarchy(3), options).is_singular());
       // a stencil whose rows all add up to zero
-      Stencil neumann = three_point_stencil(9);
+      Stencil<double> neumann = three_point_stencil(9);
       neumann.diagonal.assign(9, 2.);
       neumann.diagonal.front() = neumann.diagonal.back() = 1.;
-      EXPECT_THROW(Multigrid(neumann, 1, options), InvalidInput);
+      EXPECT_THROW(Multigrid<double>(neumann, 1, options), InvalidInput);
     }
 
     /** Other values for the same patterns: diagonals grow, couplings shrink, by factors that are symmetric. */
     void change_values(MultigridHierarchy &hierarchy)
     {
-      const auto change = [](CrsMatrix &A) {
+      const auto change = [](CrsMatrix<double> &A) {
         for (int i = 0; i < A.n_rows; ++i)
           for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
             A.values[p] *= A.columns[p] == i ? 1.3 + 0.01 * (i % 3) : 0.9 - 0.01 * ((i + A.columns[p]) % 5);
       };
       for (MultigridLevel &level : hierarchy.levels)
-        for (CrsMatrix *A : {&level.matrix, &level.interface})
+        for (CrsMatrix<double> *A : {&level.matrix, &level.interface})
           change(*A);
       change(hierarchy.matrix);
     }
@@ -140,8 +140,8 @@ namespace leopard
                   options.smoother.block_async.schedule   = Schedule::synchronous;
                   options.smoother.block_async.storage    = Storage::double_precision;
                   options.smoother.block_async.block_size = 100;
-                  Multigrid    updated(hierarchy, options), fresh(changed, options);
-                  const Vector b = random_vector(fresh.n_rows(), 1), expected = vmult(fresh, b);
+                  Multigrid<double> updated(hierarchy, options), fresh(changed, options);
+                  const Vector      b = random_vector(fresh.n_rows(), 1), expected = vmult(fresh, b);
                   for (int i = 0; i < 3; ++i) // a graph is recorded before and goes on working
                     vmult(updated, b);
                   EXPECT_GT(largest_difference(vmult(updated, b), expected), 1e-6) << method;
@@ -159,16 +159,16 @@ namespace leopard
     {
       const MultigridHierarchy hierarchy = make_hierarchy(five_point_stencil(15, 15, 0.), 3);
       const MultigridOptions   options   = jacobi_multigrid(GetParam(), 0.7);
-      Multigrid                multigrid(hierarchy, options);
+      Multigrid<double>        multigrid(hierarchy, options);
       EXPECT_THROW(multigrid.update_values(make_hierarchy(five_point_stencil(15, 15, 0.), 2)), InvalidInput);
       EXPECT_THROW(multigrid.update_values(make_hierarchy(nine_point_stencil(15, 15, 0.), 3)), InvalidInput);
       EXPECT_THROW(multigrid.update_values(adaptive_hierarchy(3)), InvalidInput);
       MultigridHierarchy bad         = hierarchy;
       bad.levels[2].matrix.values[0] = 0.;
       EXPECT_THROW(multigrid.update_values(bad), InvalidInput);
-      Multigrid users(hierarchy, options, dense_coarse_solver(hierarchy.levels[0].matrix, multigrid.memory_space()));
+      Multigrid<double> users(hierarchy, options, dense_coarse_solver(hierarchy.levels[0].matrix, multigrid.memory_space()));
       EXPECT_THROW(users.update_values(hierarchy), InvalidInput);
-      EXPECT_THROW(Multigrid(five_point_stencil(15, 15, 0.), 3, options).update_values(hierarchy), InvalidInput);
+      EXPECT_THROW(Multigrid<double>(five_point_stencil(15, 15, 0.), 3, options).update_values(hierarchy), InvalidInput);
     }
 
     /** From a singular problem to one with mass, and back. */
@@ -178,7 +178,7 @@ namespace leopard
       MultigridHierarchy       helmholtz = neumann;
       for (std::size_t l = 0; l < helmholtz.levels.size(); ++l)
         {
-          CrsMatrix &A = helmholtz.levels[l].matrix;
+          CrsMatrix<double> &A = helmholtz.levels[l].matrix;
           for (int i = 0; i < A.n_rows; ++i)
             for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
               if (A.columns[p] == i)
@@ -189,10 +189,10 @@ namespace leopard
           MultigridOptions options             = jacobi_multigrid(GetParam(), 0.8);
           options.coarse_solver                = solver;
           options.smoother.block_async.storage = Storage::double_precision;
-          const CrsMatrix &A                   = helmholtz.levels.back().matrix;
-          Multigrid        multigrid(neumann, options);
-          const Vector     b = random_vector(multigrid.n_rows(), 1);
-          Vector           x(b.size(), 0.);
+          const CrsMatrix<double> &A           = helmholtz.levels.back().matrix;
+          Multigrid<double>        multigrid(neumann, options);
+          const Vector             b = random_vector(multigrid.n_rows(), 1);
+          Vector                   x(b.size(), 0.);
           multigrid.update_values(helmholtz);
           EXPECT_FALSE(multigrid.is_singular());
           EXPECT_EQ(solve(multigrid, x, b, 1e-10).status, SolveStatus::converged);

@@ -34,16 +34,16 @@ namespace leopard
     class Magnitudes : public BackendTest
     {
     protected:
-      std::vector<std::unique_ptr<Relaxation>> relaxations() const
+      std::vector<std::unique_ptr<Relaxation<double>>> relaxations() const
       {
-        const CrsMatrix                          A = five_point_matrix(n, n, 0.5);
-        std::vector<std::unique_ptr<Relaxation>> result;
-        result.push_back(std::make_unique<BlockAsync>(A, options(Schedule::chaotic, 64, 2)));
-        result.push_back(std::make_unique<BlockAsync>(five_point_stencil(n, n, 0.5), options(Schedule::chaotic, 64, 2)));
+        const CrsMatrix<double>                          A = five_point_matrix(n, n, 0.5);
+        std::vector<std::unique_ptr<Relaxation<double>>> result;
+        result.push_back(std::make_unique<BlockAsync<double>>(A, options(Schedule::chaotic, 64, 2)));
+        result.push_back(std::make_unique<BlockAsync<double>>(five_point_stencil(n, n, 0.5), options(Schedule::chaotic, 64, 2)));
         auto launches      = options(Schedule::chaotic, 64, 2);
         launches.execution = Execution::launch;
-        result.push_back(std::make_unique<BlockAsync>(A, launches));
-        result.push_back(std::make_unique<BlockAsync>(five_point_stencil(n, n, 0.5), launches));
+        result.push_back(std::make_unique<BlockAsync<double>>(A, launches));
+        result.push_back(std::make_unique<BlockAsync<double>>(five_point_stencil(n, n, 0.5), launches));
         if (GetParam() == Backend::reference)
           return result;
         ChebyshevOptions chebyshev;
@@ -68,7 +68,7 @@ namespace leopard
 
     TEST_P(Magnitudes, WithinTheRangeScaleTheSolution)
     {
-      const CrsMatrix A = five_point_matrix(n, n, 0.5);
+      const CrsMatrix<double> A = five_point_matrix(n, n, 0.5);
       for (const auto &relaxation : relaxations())
         for (const double scale : {1e-125, 1e-60, 1., 1e60, 1e140})
           {
@@ -145,16 +145,16 @@ namespace leopard
     TEST_P(MultigridMagnitudes, OutsideTheRangeAreRefused)
     {
       MultigridOptions options;
-      options.backend       = GetParam();
-      const Stencil stencil = five_point_stencil(31, 31, 0.);
-      Multigrid     stored(make_hierarchy(stencil, 3), options), unstored(stencil, 3, options);
-      for (Multigrid *multigrid : {&stored, &unstored})
+      options.backend               = GetParam();
+      const Stencil<double> stencil = five_point_stencil(31, 31, 0.);
+      Multigrid<double>     stored(make_hierarchy(stencil, 3), options), unstored(stencil, 3, options);
+      for (Multigrid<double> *multigrid : {&stored, &unstored})
         for (const double scale : {1e-310, 1e-170, 1e160})
           {
             Vector x(31 * 31, 0.);
             EXPECT_THROW(solve(*multigrid, x, Vector(31 * 31, scale), 1e-8), InvalidInput) << scale;
           }
-      for (Multigrid *multigrid : {&stored, &unstored})
+      for (Multigrid<double> *multigrid : {&stored, &unstored})
         {
           Vector x(31 * 31, 0.);
           EXPECT_EQ(solve(*multigrid, x, Vector(31 * 31, 0.), 1e-8).status, SolveStatus::converged);
@@ -166,8 +166,8 @@ namespace leopard
 
     TEST(ResidualNorm, OfValuesWhoseSquaresLeaveTheRange)
     {
-      const CrsMatrix A = five_point_matrix(n, n, 0.5);
-      const Vector    x(n * n, 0.);
+      const CrsMatrix<double> A = five_point_matrix(n, n, 0.5);
+      const Vector            x(n * n, 0.);
       for (const double scale : {1e-300, 1e-170, 1., 1e160, 1e300})
         EXPECT_NEAR(residual_norm(A, x.data(), Vector(n * n, scale).data()) / scale, n, 1e-10) << scale;
       EXPECT_EQ(residual_norm(A, x.data(), x.data()), 0.);

@@ -20,7 +20,7 @@ namespace leopard
   {
     using Vector = std::vector<double>;
 
-    std::unique_ptr<Relaxation> make(const CrsMatrix &A, PointMethod method, double omega = 1.)
+    std::unique_ptr<Relaxation<double>> make(const CrsMatrix<double> &A, PointMethod method, double omega = 1.)
     {
       PointRelaxationOptions options;
       options.method = method;
@@ -29,7 +29,7 @@ namespace leopard
     }
 
     /** Row i of A as a dense row. */
-    double entry(const CrsMatrix &A, int i, int j)
+    double entry(const CrsMatrix<double> &A, int i, int j)
     {
       for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
         if (A.columns[p] == j)
@@ -40,10 +40,10 @@ namespace leopard
     TEST(PointRelaxation, SorFollowsItsDenseFormula)
     {
       // (D/omega + L) x_new = b - (U + (1 - 1/omega) D) x, solved forwards
-      const int       n     = 30;
-      const double    omega = 1.3;
-      const CrsMatrix A     = random_dominant_matrix(n, 5, 0.7, 1);
-      Vector          x(n), b(n), expected(n);
+      const int               n     = 30;
+      const double            omega = 1.3;
+      const CrsMatrix<double> A     = random_dominant_matrix(n, 5, 0.7, 1);
+      Vector                  x(n), b(n), expected(n);
       for (int i = 0; i < n; ++i)
         {
           x[i] = std::sin(i);
@@ -66,8 +66,8 @@ namespace leopard
     TEST(PointRelaxation, SsorIsSymmetric)
     {
       // from x = 0 SSOR is b -> C b with C symmetric for symmetric A
-      const CrsMatrix A    = five_point_matrix(6, 6, 0.1);
-      const auto      ssor = make(A, PointMethod::ssor, 1.2);
+      const CrsMatrix<double> A    = five_point_matrix(6, 6, 0.1);
+      const auto              ssor = make(A, PointMethod::ssor, 1.2);
       for (const auto &[i, j] : {std::pair(3, 17), std::pair(0, 7), std::pair(20, 35)})
         {
           Vector x(36, 0.), y(36, 0.), e_i(36, 0.), e_j(36, 0.);
@@ -82,9 +82,9 @@ namespace leopard
     TEST(PointRelaxation, GaussSeidelNeedsHalfTheIterationsOfJacobi)
     {
       // rho(GS) = rho(J)^2 for consistently ordered matrices (Young)
-      const CrsMatrix  A = five_point_matrix(30, 30, 0.);
-      const Vector     b(900, 1.);
-      StoppingCriteria criteria;
+      const CrsMatrix<double> A = five_point_matrix(30, 30, 0.);
+      const Vector            b(900, 1.);
+      StoppingCriteria        criteria;
       criteria.relative_tolerance = 1e-8;
       criteria.test_every         = 1;
       const auto count            = [&](PointMethod method) {
@@ -98,7 +98,7 @@ namespace leopard
 
     TEST(PointRelaxation, RefusesBadOptions)
     {
-      const CrsMatrix A = five_point_matrix(3, 3, 0.);
+      const CrsMatrix<double> A = five_point_matrix(3, 3, 0.);
       for (const double omega : {2.5, 2., 0., -1., static_cast<double>(NAN), static_cast<double>(INFINITY)})
         EXPECT_THROW(make(A, PointMethod::sor, omega), InvalidInput) << omega;
       EXPECT_THROW(make(A, PointMethod::gauss_seidel, 1.5), InvalidInput);
@@ -111,10 +111,10 @@ namespace leopard
 
     TEST(Solve, DoesWhatItIsAskedWithoutTolerance)
     {
-      const CrsMatrix  A = five_point_matrix(20, 20, 1.);
-      const Vector     b(400, 1.);
-      Vector           x(400, 0.);
-      StoppingCriteria criteria;
+      const CrsMatrix<double> A = five_point_matrix(20, 20, 1.);
+      const Vector            b(400, 1.);
+      Vector                  x(400, 0.);
+      StoppingCriteria        criteria;
       criteria.max_iterations = 7;
       const auto result       = solve(*make(A, PointMethod::jacobi), x.data(), b.data(), criteria);
       EXPECT_EQ(result.n_iterations, 7);
@@ -124,9 +124,9 @@ namespace leopard
 
     TEST(Solve, EndsWhenItIsAskedToStop)
     {
-      const CrsMatrix  A = five_point_matrix(20, 20, 0.);
-      const Vector     b(400, 1.);
-      StoppingCriteria criteria;
+      const CrsMatrix<double> A = five_point_matrix(20, 20, 0.);
+      const Vector            b(400, 1.);
+      StoppingCriteria        criteria;
       criteria.max_iterations = 1000;
       criteria.test_every     = 5;
       for (const double tolerance : {0., 1e-14})
@@ -153,7 +153,7 @@ namespace leopard
 
     TEST(Solve, RecognizesDivergence)
     {
-      CrsMatrix A = five_point_matrix(20, 20, 0.);
+      CrsMatrix<double> A = five_point_matrix(20, 20, 0.);
       for (double &value : A.values)
         if (value > 0.)
           value = 2.; // half of what dominance needs
@@ -167,10 +167,10 @@ namespace leopard
 
     TEST(Solve, ZeroRightHandSideConvergesAgainstTheFirstResidual)
     {
-      const CrsMatrix  A = five_point_matrix(20, 20, 1.);
-      const Vector     b(400, 0.);
-      Vector           x(400, 1.);
-      StoppingCriteria criteria;
+      const CrsMatrix<double> A = five_point_matrix(20, 20, 1.);
+      const Vector            b(400, 0.);
+      Vector                  x(400, 1.);
+      StoppingCriteria        criteria;
       criteria.relative_tolerance = 1e-6;
       const auto result           = solve(*make(A, PointMethod::gauss_seidel), x.data(), b.data(), criteria);
       EXPECT_EQ(result.status, SolveStatus::converged);
@@ -179,7 +179,7 @@ namespace leopard
     }
 
     /** Has the residuals that it is given, one after the other, and the last one for ever. */
-    class Scripted : public Relaxation
+    class Scripted : public Relaxation<double>
     {
     public:
       explicit Scripted(std::vector<double> residuals_)
@@ -272,8 +272,8 @@ namespace leopard
 
     TEST(Solve, RefusesBadCriteria)
     {
-      const CrsMatrix A = five_point_matrix(3, 3, 0.);
-      Vector          x(9), b(9);
+      const CrsMatrix<double> A = five_point_matrix(3, 3, 0.);
+      Vector                  x(9), b(9);
       EXPECT_NO_THROW(solve(*make(A, PointMethod::jacobi), x.data(), b.data(), StoppingCriteria()));
       const auto refused = [&](const std::string &name, const auto &change) {
         StoppingCriteria criteria;
@@ -310,14 +310,14 @@ namespace leopard
       EXPECT_NEAR(estimate_spectral_radius(five_point_matrix(40, 40, 0.)), expected, 1e-4);
       EXPECT_NEAR(estimate_spectral_radius_abs(five_point_matrix(40, 40, 0.)), expected, 1e-4);
       // published for Trefethen_2000 (SuiteSparse; thesis, appendix B)
-      const CrsMatrix trefethen = trefethen_matrix(2000);
+      const CrsMatrix<double> trefethen = trefethen_matrix(2000);
       EXPECT_EQ(trefethen.n_entries(), 41906);
       EXPECT_NEAR(estimate_spectral_radius(trefethen), 0.8601, 0.0086);
     }
 
     TEST(CrsMatrix, ValidateNamesWhatIsWrong)
     {
-      const auto message = [](const CrsMatrix &A) -> std::string {
+      const auto message = [](const CrsMatrix<double> &A) -> std::string {
         try
           {
             A.validate();
@@ -328,10 +328,10 @@ namespace leopard
           }
         return "accepted";
       };
-      const CrsMatrix good = five_point_matrix(3, 3, 0.);
+      const CrsMatrix<double> good = five_point_matrix(3, 3, 0.);
       EXPECT_EQ(message(good), "accepted");
-      CrsMatrix bad  = good;
-      bad.columns[1] = 9;
+      CrsMatrix<double> bad = good;
+      bad.columns[1]        = 9;
       EXPECT_NE(message(bad).find("column 9 is out of range"), std::string::npos);
       bad            = good;
       bad.columns[1] = 0;
@@ -357,9 +357,9 @@ namespace leopard
     {
       if (device::n_devices() == 0)
         GTEST_SKIP() << "no GPU here";
-      const CrsMatrix      A = random_dominant_matrix(5000, 9, 0.9, 3);
-      Vector               x(5000), y(5000), ax(5000), back(5000);
-      DeviceVector<double> dx(5000), dy(5000);
+      const CrsMatrix<double> A = random_dominant_matrix(5000, 9, 0.9, 3);
+      Vector                  x(5000), y(5000), ax(5000), back(5000);
+      DeviceVector<double>    dx(5000), dy(5000);
       for (int i = 0; i < 5000; ++i)
         {
           x[i] = std::sin(i);
@@ -378,8 +378,8 @@ namespace leopard
       EXPECT_FALSE(dx.all_zero());
 
       multiply(A, x.data(), ax.data());
-      const device::DeviceMatrix dA(A);
-      DeviceVector<double>       result(5000);
+      const device::DeviceMatrix<double> dA(A);
+      DeviceVector<double>               result(5000);
       dA.multiply(result.data(), dx.data());
       result.sadd(2., 3., dy);
       result.add(0.5, dx);

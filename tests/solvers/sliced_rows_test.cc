@@ -13,9 +13,9 @@ namespace leopard
   namespace
   {
     /** Rows of 0 to 20 entries beside the diagonal, in no pattern. */
-    CrsMatrix irregular_matrix(int n, std::mt19937 &generator)
+    CrsMatrix<double> irregular_matrix(int n, std::mt19937 &generator)
     {
-      CrsMatrix A;
+      CrsMatrix<double> A;
       A.n_rows = A.n_columns = n;
       A.row_offsets          = {0};
       for (int i = 0; i < n; ++i)
@@ -34,7 +34,7 @@ namespace leopard
 
     /** A sweep in one block, row by row. */
     std::vector<double>
-    expected(const CrsMatrix &A, int begin, int end, double keep, const std::vector<double> &weights, const double *y, const double *frozen)
+    expected(const CrsMatrix<double> &A, int begin, int end, double keep, const std::vector<double> &weights, const double *y, const double *frozen)
     {
       std::vector<double> next;
       for (int i = begin; i < end; ++i)
@@ -48,11 +48,11 @@ namespace leopard
       return next;
     }
 
-    void expect_sweeps(const SlicedRows &rows, const CrsMatrix &A, const BlockCrs &matrix, const std::vector<double> &weights)
+    void expect_sweeps(const SlicedRows<double> &rows, const CrsMatrix<double> &A, const BlockCrs<double> &matrix, const std::vector<double> &weights)
     {
       for (int block = 0; block < matrix.n_blocks(); ++block)
         {
-          const int           begin = matrix.blocks.begin[block], end = matrix.blocks.end[block], n = SlicedRows::rounded_up(end - begin);
+          const int           begin = matrix.blocks.begin[block], end = matrix.blocks.end[block], n = SlicedRows<double>::rounded_up(end - begin);
           std::vector<double> y(n, 0.), frozen(n, 0.), next(n, std::numeric_limits<double>::quiet_NaN());
           for (int i = 0; i < end - begin; ++i)
             {
@@ -75,13 +75,13 @@ namespace leopard
         for (const int block_size : {1, 5, 8, 16, 37, 100})
           {
             SCOPED_TRACE(std::to_string(n) + " rows in blocks of " + std::to_string(block_size));
-            CrsMatrix         A = irregular_matrix(n, generator);
+            CrsMatrix<double> A = irregular_matrix(n, generator);
             BlockAsyncOptions options;
             options.block_size = block_size;
-            BlockCrs            matrix(A, options.blocks(n));
+            BlockCrs<double>    matrix(A, options.blocks(n));
             std::vector<double> weights;
             matrix.compute_weights(0.8, false, weights);
-            SlicedRows rows(matrix);
+            SlicedRows<double> rows(matrix);
             rows.update(matrix, weights);
             expect_sweeps(rows, A, matrix, weights);
 
@@ -96,10 +96,10 @@ namespace leopard
 
     TEST(SlicedRows, RoundedUp)
     {
-      EXPECT_EQ(SlicedRows::rounded_up(0), 0);
-      EXPECT_EQ(SlicedRows::rounded_up(1), 8);
-      EXPECT_EQ(SlicedRows::rounded_up(8), 8);
-      EXPECT_EQ(SlicedRows::rounded_up(9), 16);
+      EXPECT_EQ(SlicedRows<double>::rounded_up(0), 0);
+      EXPECT_EQ(SlicedRows<double>::rounded_up(1), 8);
+      EXPECT_EQ(SlicedRows<double>::rounded_up(8), 8);
+      EXPECT_EQ(SlicedRows<double>::rounded_up(9), 16);
     }
   } // namespace
 } // namespace leopard

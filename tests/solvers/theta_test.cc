@@ -21,7 +21,7 @@ namespace leopard
         EXPECT_NE(text.find(word), std::string::npos) << "'" << word << "' is not in: " << text;
     }
 
-    std::vector<CrsMatrix> matrices(int n)
+    std::vector<CrsMatrix<double>> matrices(int n)
     {
       return {trefethen_matrix(n), five_point_matrix(25, n / 25, 0.1), random_dominant_matrix(n, 6, 0.9, 5)};
     }
@@ -31,7 +31,7 @@ namespace leopard
      */
     TEST(Theta, IsThatOfThePrintedInequality)
     {
-      for (const CrsMatrix &A : matrices(300))
+      for (const CrsMatrix<double> &A : matrices(300))
         for (const Overlap overlap : {Overlap::none, Overlap::uniform})
           {
             const Blocks blocks = contiguous_blocks(300, 28, overlap, 30.);
@@ -80,7 +80,7 @@ namespace leopard
      */
     TEST(Theta, LocalIterationsFollowThePrintedRule)
     {
-      for (const CrsMatrix &A : matrices(500))
+      for (const CrsMatrix<double> &A : matrices(500))
         for (const int size : {7, 28, 64, 500})
           for (const int k : {1, 2, 5, 9})
             for (const Overlap overlap : {Overlap::none, Overlap::uniform})
@@ -118,8 +118,8 @@ namespace leopard
     /** Of the thesis: the sums of local iterations for Trefethen_2000, counted as printed, without the last block. */
     TEST(Theta, LocalIterationsHaveTheSumsOfTheThesis)
     {
-      const CrsMatrix A              = trefethen_matrix(2000);
-      const int       table_4_9[][2] = {{28, 318}, {56, 157}, {112, 76}, {224, 37}, {448, 16}};
+      const CrsMatrix<double> A              = trefethen_matrix(2000);
+      const int               table_4_9[][2] = {{28, 318}, {56, 157}, {112, 76}, {224, 37}, {448, 16}};
       for (const auto &[size, printed] : table_4_9)
         {
           const Blocks           blocks = contiguous_blocks(2000, size);
@@ -132,9 +132,9 @@ namespace leopard
 
     TEST(Prediction, OfLocalIterations)
     {
-      const CrsMatrix   A = trefethen_matrix(2000);
-      BlockAsyncOptions options;
-      const auto        predicted = [&](const std::vector<int> &per_block) {
+      const CrsMatrix<double> A = trefethen_matrix(2000);
+      BlockAsyncOptions       options;
+      const auto              predicted = [&](const std::vector<int> &per_block) {
         options.local_iterations_per_block = per_block;
         return predicted_convergence(A, options);
       };
@@ -155,7 +155,7 @@ namespace leopard
     /** With so much momentum one schedule diverges here and others do not. */
     TEST(Prediction, OfConvergenceInAllSchedules)
     {
-      const CrsMatrix          A           = five_point_matrix(60, 60, 0.);
+      const CrsMatrix<double>  A           = five_point_matrix(60, 60, 0.);
       const ExtremeEigenvalues eigenvalues = extreme_eigenvalues(A, 1e-3);
       const auto               converges   = [&](double caution, int k, double max_seconds) {
         const MomentumParameters parameters = momentum_parameters(eigenvalues, caution);
@@ -197,7 +197,7 @@ namespace leopard
     /** The biharmonic operator. Where rho(|B|) >= 1 nothing may promise that tau helps an asynchronous schedule. */
     TEST(Omega, TauIsNoPromiseForAsynchronousSchedules)
     {
-      CrsMatrix A = five_point_matrix(1, 12, 0.);
+      CrsMatrix<double> A = five_point_matrix(1, 12, 0.);
       // its square, by rows
       std::vector<std::vector<double>> dense(12, std::vector<double>(12, 0.));
       for (int i = 0; i < 12; ++i)

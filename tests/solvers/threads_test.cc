@@ -24,12 +24,12 @@ namespace leopard
     {
       // more than one tile in x, so that the last column of a tile is read while it is written; ||B||_inf = 0.8 for
       // both
-      for (const Stencil &stencil : {five_point_stencil(1100, 64, 1.), seven_point_stencil(200, 24, 24, 1.5)})
+      for (const Stencil<double> &stencil : {five_point_stencil(1100, 64, 1.), seven_point_stencil(200, 24, 24, 1.5)})
         {
           BlockAsyncOptions o;
           o.n_threads        = 2;
           o.local_iterations = 2;
-          BlockAsync method(stencil, o);
+          BlockAsync<double> method(stencil, o);
           ASSERT_NE(method.description().find("2 threads"), std::string::npos) << method.description();
           const Vector x_exact = random_vector(stencil.n_rows(), 1);
           Vector       b(stencil.n_rows()), x(stencil.n_rows(), 0.);

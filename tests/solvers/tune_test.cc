@@ -27,14 +27,14 @@ namespace leopard
     using Vector = std::vector<double>;
 
     /** Relaxes with a choice as its documentation says, and gives the solution back in the old order. */
-    SolveResult use(const TunedChoice &choice, const CrsMatrix &A, Vector &x, const Vector &b)
+    SolveResult use(const TunedChoice &choice, const CrsMatrix<double> &A, Vector &x, const Vector &b)
     {
       const Partition   partition = choice.partition(A);
       BlockAsyncOptions options   = choice.options;
       options.block_offsets       = partition.block_offsets;
-      BlockAsync       relaxation(permute(A, partition), options);
-      Vector           new_x = permute(x, partition), new_b = permute(b, partition);
-      StoppingCriteria criteria;
+      BlockAsync<double> relaxation(permute(A, partition), options);
+      Vector             new_x = permute(x, partition), new_b = permute(b, partition);
+      StoppingCriteria   criteria;
       criteria.relative_tolerance = 1e-8;
       criteria.max_iterations     = 100000;
       const SolveResult result    = solve(relaxation, new_x.data(), new_b.data(), criteria);
@@ -47,7 +47,7 @@ namespace leopard
       return text.find(part) != std::string::npos;
     }
 
-    std::vector<std::string> lines_of(const CrsMatrix &A, TuneRequest request, TunedChoice &choice)
+    std::vector<std::string> lines_of(const CrsMatrix<double> &A, TuneRequest request, TunedChoice &choice)
     {
       std::vector<std::string> lines;
       request.report = [&](const std::string &line) { lines.push_back(line); };
@@ -57,8 +57,8 @@ namespace leopard
 
     TEST(Tune, ChoosesSomethingThatConverges)
     {
-      const CrsMatrix A = five_point_matrix(40, 40, 0.01);
-      TuneRequest     request;
+      const CrsMatrix<double> A = five_point_matrix(40, 40, 0.01);
+      TuneRequest             request;
       request.seconds   = 1.;
       request.n_threads = 2;
       TunedChoice              choice;
@@ -96,8 +96,8 @@ namespace leopard
     /** A choice with momentum may not depend on the order in which threads come. */
     TEST(Tune, MomentumThatIsChosenConvergesAgain)
     {
-      const CrsMatrix A = five_point_matrix(120, 120, 0.);
-      TuneRequest     request;
+      const CrsMatrix<double> A = five_point_matrix(120, 120, 0.);
+      TuneRequest             request;
       request.seconds   = 2.;
       request.n_threads = 1; // always in the same order, in which much momentum converges
       for (int repetition = 0; repetition < 2; ++repetition)
@@ -113,8 +113,8 @@ namespace leopard
 
     TEST(Tune, GoesWithoutEigenvaluesWhereThereAreNone)
     {
-      const CrsMatrix A = random_dominant_matrix(300, 5, 0.8, 3);
-      TuneRequest     request;
+      const CrsMatrix<double> A = random_dominant_matrix(300, 5, 0.8, 3);
+      TuneRequest             request;
       request.seconds   = 0.3;
       request.n_threads = 1;
       TunedChoice                    choice;
@@ -128,19 +128,19 @@ namespace leopard
     TEST(Tune, WorksOnMatricesSmallerThanABlock)
     {
       TuneRequest request;
-      request.seconds      = 0.1;
-      request.n_threads    = 1;
-      const CrsMatrix A    = five_point_matrix(3, 3, 0.);
-      TunedChoice     made = tune(A, request);
-      Vector          x(A.n_rows, 0.), b(A.n_rows, 1.);
+      request.seconds              = 0.1;
+      request.n_threads            = 1;
+      const CrsMatrix<double> A    = five_point_matrix(3, 3, 0.);
+      TunedChoice             made = tune(A, request);
+      Vector                  x(A.n_rows, 0.), b(A.n_rows, 1.);
       EXPECT_EQ(use(made, A, x, b).status, SolveStatus::converged);
       EXPECT_NO_THROW(tune(five_point_matrix(1, 1, 0.), request));
     }
 
     TEST(Tune, KeepsToItsTime)
     {
-      const CrsMatrix A = five_point_matrix(150, 150, 0.);
-      TuneRequest     request;
+      const CrsMatrix<double> A = five_point_matrix(150, 150, 0.);
+      TuneRequest             request;
       request.seconds          = 0.5;
       request.n_threads        = 1;
       const std::clock_t start = std::clock(); // of this process: on a busy machine less than goes by, and never more with one thread
@@ -150,7 +150,7 @@ namespace leopard
 
     TEST(Tune, SaysWhenNothingConverges)
     {
-      CrsMatrix A = random_dominant_matrix(200, 5, 0.8, 3);
+      CrsMatrix<double> A = random_dominant_matrix(200, 5, 0.8, 3);
       for (int i = 0; i < A.n_rows; ++i)
         for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
           A.values[p] *= A.columns[p] == i ? 0.01 : 1.;
@@ -171,9 +171,9 @@ namespace leopard
     TEST(Tune, RefusesWhatItCannotDo)
     {
       TuneRequest request;
-      EXPECT_THROW(tune(CrsMatrix(), request), InvalidInput);
-      const CrsMatrix A = five_point_matrix(3, 3, 0.);
-      request.seconds   = 0.;
+      EXPECT_THROW(tune(CrsMatrix<double>(), request), InvalidInput);
+      const CrsMatrix<double> A = five_point_matrix(3, 3, 0.);
+      request.seconds           = 0.;
       EXPECT_THROW(tune(A, request), InvalidInput);
       request.seconds   = 1.;
       request.n_threads = -1;
@@ -266,9 +266,9 @@ namespace leopard
           }
       }
 
-      fs::path        folder;
-      const CrsMatrix A = five_point_matrix(12, 10, 0.);
-      TunedChoice     choice;
+      fs::path                folder;
+      const CrsMatrix<double> A = five_point_matrix(12, 10, 0.);
+      TunedChoice             choice;
     };
 
     TEST_F(ChoiceFile, ComesBackExactly)

@@ -145,7 +145,7 @@ namespace leopard
     };
 
     /** Exchanges until the condition holds on all ranks. */
-    void update_until(LooseExchange &loose, std::vector<double> &x, const std::function<bool()> &holds)
+    void update_until(LooseExchange<double> &loose, std::vector<double> &x, const std::function<bool()> &holds)
     {
       MPI_Request all       = MPI_REQUEST_NULL;
       bool        has_ended = false;
@@ -187,10 +187,10 @@ namespace leopard
       for (const bool both_ways : {true, false})
         for (const bool reordered : {false, true})
           {
-            const NothingIsLeft                  nothing_is_left;
-            Line                                 line(both_ways);
-            std::vector<int>                     old_row(Line::n_own);
-            std::unique_ptr<const Communication> other;
+            const NothingIsLeft                          nothing_is_left;
+            Line                                         line(both_ways);
+            std::vector<int>                             old_row(Line::n_own);
+            std::unique_ptr<const Communication<double>> other;
             std::iota(old_row.begin(), old_row.end(), 0);
             if (reordered)
               {
@@ -257,16 +257,16 @@ namespace leopard
     {
       for (const bool both_ways : {true, false})
         {
-          const NothingIsLeft                         nothing_is_left;
-          std::array<Line, 2>                         lines = {Line(both_ways), Line(both_ways)}; // as two levels of a cycle
-          std::vector<std::unique_ptr<LooseExchange>> loose;
+          const NothingIsLeft                                 nothing_is_left;
+          std::array<Line, 2>                                 lines = {Line(both_ways), Line(both_ways)}; // as two levels of a cycle
+          std::vector<std::unique_ptr<LooseExchange<double>>> loose;
           for (const Line &line : lines)
             loose.push_back(line.exchange->loose());
           std::mt19937 random(my_rank());
           for (int visit = 1; visit <= 101; ++visit)
             {
-              Line          &line = lines[visit % 2];
-              LooseExchange &any  = *loose[visit % 2];
+              Line                  &line = lines[visit % 2];
+              LooseExchange<double> &any  = *loose[visit % 2];
               line.set(visit);
               any.begin();
               line.exchange->update_ghosts(line.x.data(), MemorySpace::host);
@@ -326,46 +326,46 @@ namespace leopard
 
     TEST(RanksOfLooseExchange, NotEveryCommunicationHasIt)
     {
-      EXPECT_THROW(Communication().loose(), InvalidInput);
+      EXPECT_THROW(Communication<double>().loose(), InvalidInput);
     }
 
     /** An exchange whose loose one is another one. */
-    class With : public Communication
+    class With : public Communication<double>
     {
     public:
-      using Loose = std::function<std::unique_ptr<LooseExchange>(const Communication &)>;
-      With(std::shared_ptr<const Communication> exchange_, Loose make_)
+      using Loose = std::function<std::unique_ptr<LooseExchange<double>>(const Communication<double> &)>;
+      With(std::shared_ptr<const Communication<double>> exchange_, Loose make_)
         : exchange(std::move(exchange_))
         , make(std::move(make_))
       {
       }
-      void                                 update_ghosts(double *x, MemorySpace space) const override { exchange->update_ghosts(x, space); }
-      std::unique_ptr<LooseExchange>       loose() const override { return make(*exchange); }
-      double                               sum(double value) const override { return exchange->sum(value); }
-      double                               max(double value) const override { return exchange->max(value); }
-      bool                                 is_distributed() const override { return exchange->is_distributed(); }
-      bool                                 has_ghosts() const override { return exchange->has_ghosts(); }
-      std::unique_ptr<const Communication> reordered(const std::vector<int> &old_row) const override
+      void                                         update_ghosts(double *x, MemorySpace space) const override { exchange->update_ghosts(x, space); }
+      std::unique_ptr<LooseExchange<double>>       loose() const override { return make(*exchange); }
+      double                                       sum(double value) const override { return exchange->sum(value); }
+      double                                       max(double value) const override { return exchange->max(value); }
+      bool                                         is_distributed() const override { return exchange->is_distributed(); }
+      bool                                         has_ghosts() const override { return exchange->has_ghosts(); }
+      std::unique_ptr<const Communication<double>> reordered(const std::vector<int> &old_row) const override
       {
         return std::make_unique<With>(exchange->reordered(old_row), make);
       }
 
     private:
-      const std::shared_ptr<const Communication> exchange;
-      const Loose                                make;
+      const std::shared_ptr<const Communication<double>> exchange;
+      const Loose                                        make;
     };
 
     /** Nothing arrives. */
-    struct Silent : LooseExchange
+    struct Silent : LooseExchange<double>
     {
       void begin() override {}
       void update_ghosts(double * /*x*/, MemorySpace /*space*/) override {}
     };
 
     /** One rank is late, another one each time. */
-    struct Late : LooseExchange
+    struct Late : LooseExchange<double>
     {
-      explicit Late(std::unique_ptr<LooseExchange> exchange_)
+      explicit Late(std::unique_ptr<LooseExchange<double>> exchange_)
         : exchange(std::move(exchange_))
       {
       }
@@ -376,8 +376,8 @@ namespace leopard
           std::this_thread::sleep_for(std::chrono::milliseconds(2));
         exchange->update_ghosts(x, space);
       }
-      const std::unique_ptr<LooseExchange> exchange;
-      int                                  n_calls = 0;
+      const std::unique_ptr<LooseExchange<double>> exchange;
+      int                                          n_calls = 0;
     };
 
     MultigridHierarchy with(MultigridHierarchy hierarchy, const With::Loose &loose)
@@ -398,11 +398,11 @@ namespace leopard
       return options;
     }
 
-    Multigrid make_multigrid(const MultigridHierarchy &hierarchy, const MultigridOptions &options)
+    Multigrid<double> make_multigrid(const MultigridHierarchy &hierarchy, const MultigridOptions &options)
     {
       if (n_ranks() == 1)
-        return Multigrid(hierarchy, options);
-      return Multigrid(hierarchy, options, std::make_unique<GatheredCoarseSolver>(hierarchy.levels.front(), options, MPI_COMM_WORLD));
+        return Multigrid<double>(hierarchy, options);
+      return Multigrid<double>(hierarchy, options, std::make_unique<GatheredCoarseSolver>(hierarchy.levels.front(), options, MPI_COMM_WORLD));
     }
 
     double norm(const std::vector<double> &v, int n)
@@ -413,9 +413,9 @@ namespace leopard
     /** Cycles to a residual of 1e-10, which is computed anew here, and an error of x that fits it. */
     int cycles(const MultigridHierarchy &hierarchy, const MultigridOptions &options, const std::vector<double> &known)
     {
-      const CrsMatrix     &A      = hierarchy.finest_matrix();
-      const Communication *ghosts = (hierarchy.is_adaptive() ? hierarchy.communication : hierarchy.levels.back().communication).get();
-      const auto           apply  = [&](std::vector<double> v) {
+      const CrsMatrix<double>     &A      = hierarchy.finest_matrix();
+      const Communication<double> *ghosts = (hierarchy.is_adaptive() ? hierarchy.communication : hierarchy.levels.back().communication).get();
+      const auto                   apply  = [&](std::vector<double> v) {
         if (ghosts != nullptr)
           ghosts->update_ghosts(v.data(), MemorySpace::host);
         std::vector<double> result(A.n_rows);
@@ -423,7 +423,7 @@ namespace leopard
         return result;
       };
       const std::vector<double> b         = apply(known);
-      Multigrid                 multigrid = make_multigrid(hierarchy, options);
+      Multigrid<double>         multigrid = make_multigrid(hierarchy, options);
       std::vector<double>       x(A.n_columns, 0.);
       StoppingCriteria          criteria;
       criteria.relative_tolerance = 1e-10;
@@ -447,7 +447,7 @@ namespace leopard
     {
       std::mt19937_64                        random(17 + my_rank());
       std::uniform_real_distribution<double> value(-1., 1.);
-      const CrsMatrix                       &A = hierarchy.finest_matrix();
+      const CrsMatrix<double>               &A = hierarchy.finest_matrix();
       std::vector<double>                    x(A.n_columns, 0.);
       for (int i = 0; i < A.n_rows; ++i)
         x[i] = A.row_offsets[i + 1] - A.row_offsets[i] > 1 ? value(random) : 0.;
@@ -456,12 +456,12 @@ namespace leopard
 
     MultigridHierarchy with_silent_ghosts(const MultigridHierarchy &hierarchy)
     {
-      return with(hierarchy, [](const Communication & /*exchange*/) { return std::make_unique<Silent>(); });
+      return with(hierarchy, [](const Communication<double> & /*exchange*/) { return std::make_unique<Silent>(); });
     }
 
     MultigridHierarchy with_late_ghosts(const MultigridHierarchy &hierarchy)
     {
-      return with(hierarchy, [](const Communication &exchange) { return std::make_unique<Late>(exchange.loose()); });
+      return with(hierarchy, [](const Communication<double> &exchange) { return std::make_unique<Late>(exchange.loose()); });
     }
 
     template <int dim>
@@ -506,7 +506,7 @@ namespace leopard
         const NothingIsLeft nothing_is_left;
         for (const int n : {1, 3, 1, 5, 1})
           {
-            Multigrid           multigrid = make_multigrid(hierarchy, asynchronous(false)), other = make_multigrid(hierarchy, asynchronous(false));
+            Multigrid<double>   multigrid = make_multigrid(hierarchy, asynchronous(false)), other = make_multigrid(hierarchy, asynchronous(false));
             std::vector<double> x(multigrid.n_columns());
             for (int i = 0; i < n; ++i)
               {
@@ -526,9 +526,9 @@ namespace leopard
       const MultigridHierarchy hierarchy = LevelProblem<2>(*mesh, 1).hierarchy(2);
       for (const bool wait : {true, false})
         {
-          const Multigrid   multigrid = make_multigrid(hierarchy, asynchronous(wait));
-          const std::string text      = multigrid.description(),
-                            expected  = wait ? "; ghosts of the smoother waited for" : "; ghosts of the smoother not waited for";
+          const Multigrid<double> multigrid = make_multigrid(hierarchy, asynchronous(wait));
+          const std::string       text      = multigrid.description(),
+                            expected        = wait ? "; ghosts of the smoother waited for" : "; ghosts of the smoother not waited for";
           EXPECT_EQ(text.find(expected) != std::string::npos, n_ranks() > 1) << text;
           EXPECT_EQ(multigrid.is_fixed_linear_map(), wait) << "one thread: only what arrives of other ranks varies";
         }

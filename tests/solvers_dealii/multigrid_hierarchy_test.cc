@@ -54,7 +54,7 @@ namespace leopard
       ASSERT_EQ(hierarchy.levels.size(), mesh.n_levels());
       for (unsigned int l = 1; l < hierarchy.levels.size(); ++l)
         {
-          const CrsMatrix          &P = hierarchy.levels[l].prolongation;
+          const CrsMatrix<double>  &P = hierarchy.levels[l].prolongation;
           const std::vector<double> x = random_vector(P.n_columns, l);
           std::vector<double>       y(P.n_rows);
           multiply(P, x.data(), y.data());
@@ -85,7 +85,7 @@ namespace leopard
     }
 
     /** The entry in row i and column j, 0 if it is not stored. */
-    double entry(const CrsMatrix &A, int i, int j)
+    double entry(const CrsMatrix<double> &A, int i, int j)
     {
       for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
         if (A.columns[p] == j)
@@ -195,8 +195,8 @@ namespace leopard
       // interpolation of x is x (up to the Dirichlet boundary, where it is zero)
       for (unsigned int l = 1; l < hierarchy.levels.size(); ++l)
         {
-          const CrsMatrix    &P = hierarchy.levels[l].prolongation;
-          std::vector<double> x(P.n_columns), y(P.n_rows);
+          const CrsMatrix<double> &P = hierarchy.levels[l].prolongation;
+          std::vector<double>      x(P.n_columns), y(P.n_rows);
           for (int i = 0; i < P.n_columns; ++i)
             x[i] = hierarchy.levels[l - 1].coordinates[2 * i];
           multiply(P, x.data(), y.data());

@@ -59,7 +59,7 @@ namespace leopard
       return v;
     }
 
-    void update_ghosts(std::vector<double> &v, const std::shared_ptr<const Communication> &communication)
+    void update_ghosts(std::vector<double> &v, const std::shared_ptr<const Communication<double>> &communication)
     {
       if (communication != nullptr)
         communication->update_ghosts(v.data(), MemorySpace::host);
@@ -77,12 +77,13 @@ namespace leopard
       const MPI_Comm                comm      = problem.dof_handler.get_communicator();
       const MultigridHierarchy      hierarchy = problem.hierarchy(n_levels);
       std::map<std::string, Values> results;
-      const auto record = [&](const std::string &name, unsigned int l, const CrsMatrix &A, const std::vector<double> &x, unsigned int to_level) {
-        std::vector<double> y(A.n_rows);
-        EXPECT_EQ(static_cast<int>(x.size()), A.n_columns) << name;
-        multiply(A, x.data(), y.data());
-        results[name + std::to_string(l)] = values_at_points(hierarchy.levels[to_level].coordinates, dim, y, comm);
-      };
+      const auto                    record =
+        [&](const std::string &name, unsigned int l, const CrsMatrix<double> &A, const std::vector<double> &x, unsigned int to_level) {
+          std::vector<double> y(A.n_rows);
+          EXPECT_EQ(static_cast<int>(x.size()), A.n_columns) << name;
+          multiply(A, x.data(), y.data());
+          results[name + std::to_string(l)] = values_at_points(hierarchy.levels[to_level].coordinates, dim, y, comm);
+        };
       std::vector<std::vector<double>> x;
       for (const MultigridLevel &level : hierarchy.levels)
         {

@@ -32,7 +32,7 @@ namespace leopard
     /** A stored matrix for deal.II, rows and columns i at number[i]. */
     struct DealMatrix
     {
-      void reinit(const CrsMatrix &A, const std::vector<unsigned int> &number)
+      void reinit(const CrsMatrix<double> &A, const std::vector<unsigned int> &number)
       {
         DynamicSparsityPattern entries(A.n_rows, A.n_rows);
         for (int i = 0; i < A.n_rows; ++i)
@@ -90,7 +90,7 @@ namespace leopard
           level[l].reinit(hierarchy.levels[l].matrix, number);
           matrices[l].reinit(level[l].pattern);
           matrices[l].copy_from(level[l].matrix);
-          CrsMatrix E = hierarchy.levels[l].interface;
+          CrsMatrix<double> E = hierarchy.levels[l].interface;
           if (E.n_rows == 0)
             {
               E.n_rows = E.n_columns = number.size();
@@ -156,13 +156,13 @@ namespace leopard
               Vector<double>   x(b.size());
               MultigridOptions options = with_smoother("damped-jacobi", 0.7, n_steps);
               options.backend          = backend;
-              Multigrid(hierarchy, options).vmult(x.begin(), b.begin());
+              Multigrid<double>(hierarchy, options).vmult(x.begin(), b.begin());
               x -= dealii_cycle<dim, PreconditionJacobi<SparseMatrix<double>>>(problem, hierarchy, 0.7, n_steps, b);
               EXPECT_LT(x.linfty_norm(), 1e-12) << "Jacobi, backend " << to_string(backend);
 
               options         = with_smoother("async", 0.9, n_steps);
               options.backend = backend;
-              Multigrid(hierarchy, options).vmult(x.begin(), b.begin());
+              Multigrid<double>(hierarchy, options).vmult(x.begin(), b.begin());
               if (!hierarchy.is_adaptive()) // another numbering of the finest level makes other blocks
                 continue;
               x -= dealii_cycle<dim, PreconditionBlockAsync>(problem, hierarchy, PreconditionBlockAsync::AdditionalData(1, 3, 16, 0.9), n_steps, b);

@@ -89,7 +89,7 @@ namespace
     device::Array<double> on_device;
   };
 
-  std::vector<double> own_part(const std::vector<double> &whole, const Stencil &stencil, const std::pair<int, int> &planes)
+  std::vector<double> own_part(const std::vector<double> &whole, const Stencil<double> &stencil, const std::pair<int, int> &planes)
   {
     const int n = stencil.plane();
     return {whole.begin() + static_cast<long>(planes.first) * n, whole.begin() + static_cast<long>(planes.second) * n};
@@ -118,9 +118,9 @@ namespace
   }
 
   /** Both do two cycles from the same x, and two applications to b. */
-  void compare_with_one_process(const Stencil &whole, const std::vector<double> &diagonal, const DistributedStencilOptions &options)
+  void compare_with_one_process(const Stencil<double> &whole, const std::vector<double> &diagonal, const DistributedStencilOptions &options)
   {
-    Stencil one                   = whole;
+    Stencil<double> one           = whole;
     one.diagonal                  = diagonal;
     const int                   n = whole.n_rows();
     const auto                  x = random_vector(n, 1), b = random_vector(n, 2);
@@ -129,7 +129,7 @@ namespace
     DistributedStencilMultigrid distributed(whole, MPI_COMM_WORLD, options, diagonal.empty() ? diagonal : own_part(diagonal, whole, planes));
     ASSERT_EQ(distributed.first_plane(), planes.first);
     ASSERT_EQ(distributed.n_own_planes(), planes.second - planes.first);
-    Multigrid alone(one, distributed.multigrid().n_levels(), options.multigrid);
+    Multigrid<double> alone(one, distributed.multigrid().n_levels(), options.multigrid);
 
     Vector x_alone(x, backend), b_alone(b, backend), x_slab(own_part(x, whole, planes), backend), b_slab(own_part(b, whole, planes), backend);
     for (int i = 0; i < 3; ++i) // the first and second are queued piece by piece, the third is a graph where there is one
@@ -155,11 +155,11 @@ namespace
   TEST(DistributedStencilMultigrid, WithASynchronousSmootherIsThatOfOneProcess)
   {
     for (const Form &form : forms())
-      for (const Stencil &stencil : {five_point_stencil(37, 64, 0.01),
-                                     five_point_stencil(64, 65, 0.),
-                                     nine_point_stencil(50, 67, 0.),
-                                     seven_point_stencil(17, 20, 32, 0.),
-                                     twenty_seven_point_stencil(16, 11, 37, 0.1)})
+      for (const Stencil<double> &stencil : {five_point_stencil(37, 64, 0.01),
+                                             five_point_stencil(64, 65, 0.),
+                                             nine_point_stencil(50, 67, 0.),
+                                             seven_point_stencil(17, 20, 32, 0.),
+                                             twenty_seven_point_stencil(16, 11, 37, 0.1)})
         {
           SCOPED_TRACE(to_string(form.backend) + ", " + std::to_string(stencil.n_x) + " x " + std::to_string(stencil.n_y) + " x " +
                        std::to_string(stencil.n_z) + (form.staged ? ", staged" : ""));
@@ -182,8 +182,8 @@ namespace
 
   TEST(DistributedStencilMultigrid, VaryingDiagonalsCyclesAndStepsAreThoseOfOneProcess)
   {
-    const Stencil       stencil  = five_point_stencil(40, 60, 0.);
-    std::vector<double> diagonal = random_vector(stencil.n_rows(), 3);
+    const Stencil<double> stencil  = five_point_stencil(40, 60, 0.);
+    std::vector<double>   diagonal = random_vector(stencil.n_rows(), 3);
     for (double &d : diagonal)
       d = 4.6 + 0.5 * d;
     struct Steps
@@ -207,7 +207,7 @@ namespace
   }
 
   /** Solves A x = b for a known x from 0 and checks x. @return cycles. */
-  int solve_known(const Stencil &whole, const DistributedStencilOptions &options, int repetitions = 1)
+  int solve_known(const Stencil<double> &whole, const DistributedStencilOptions &options, int repetitions = 1)
   {
     const int           n       = whole.n_rows();
     const auto          known   = random_vector(n, 5);
@@ -245,11 +245,11 @@ namespace
   TEST(DistributedStencilMultigrid, ConvergesAsFastAsOneProcessWhetherGhostsAreWaitedForOrNot)
   {
     for (const Form &form : forms())
-      for (const Stencil &stencil : {five_point_stencil(127, 127, 0.), five_point_stencil(100, 128, 0.), seven_point_stencil(24, 31, 48, 0.)})
+      for (const Stencil<double> &stencil : {five_point_stencil(127, 127, 0.), five_point_stencil(100, 128, 0.), seven_point_stencil(24, 31, 48, 0.)})
         {
           const DistributedStencilOptions waiting = options_for(form, 500);
           const int                       n       = stencil.n_rows();
-          Multigrid                       alone(stencil, 0, waiting.multigrid);
+          Multigrid<double>               alone(stencil, 0, waiting.multigrid);
           const auto                      known = random_vector(n, 5);
           std::vector<double>             b(n);
           multiply(stencil.to_crs(), known.data(), b.data());
@@ -293,21 +293,24 @@ namespace
 
   TEST(DistributedStencilMultigrid, RefusesWhatItCannotDo)
   {
-    const Stencil             stencil = five_point_stencil(64, 64, 0.);
+    const Stencil<double>     stencil = five_point_stencil(64, 64, 0.);
     const Form                host    = {Backend::host, false};
     DistributedStencilOptions options = options_for(host, 300);
-    const auto                refused =
-      [&](const DistributedStencilOptions &o, const Stencil &s, const std::string &said, const std::vector<double> &diagonal = {}, int n_levels = 0) {
-        try
-          {
-            DistributedStencilMultigrid(s, MPI_COMM_WORLD, o, diagonal, n_levels);
-            ADD_FAILURE() << "accepted: " << said;
-          }
-        catch (const InvalidInput &error)
-          {
-            EXPECT_NE(std::string(error.what()).find(said), std::string::npos) << error.what();
-          }
-      };
+    const auto                refused = [&](const DistributedStencilOptions &o,
+                             const Stencil<double>           &s,
+                             const std::string               &said,
+                             const std::vector<double>       &diagonal = {},
+                             int                              n_levels = 0) {
+      try
+        {
+          DistributedStencilMultigrid(s, MPI_COMM_WORLD, o, diagonal, n_levels);
+          ADD_FAILURE() << "accepted: " << said;
+        }
+      catch (const InvalidInput &error)
+        {
+          EXPECT_NE(std::string(error.what()).find(said), std::string::npos) << error.what();
+        }
+    };
     DistributedStencilOptions loose = jacobi_options(host, 300);
     loose.multigrid.wait_for_ghosts = false;
     refused(loose, stencil, "wait_for_ghosts");
@@ -317,7 +320,7 @@ namespace
     refused(options, five_point_stencil(64, 4 * n_ranks() - 1, 0.), "planes");
     refused(options, stencil, "diagonal entries", {4., 4.});
     refused(options, stencil, "of which 2 are distributed", {}, 2);
-    Stencil varying = stencil;
+    Stencil<double> varying = stencil;
     varying.diagonal.assign(stencil.n_rows(), 4.);
     refused(options, varying, "each rank gives");
     options.gather_below = 0;

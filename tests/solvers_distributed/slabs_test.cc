@@ -54,7 +54,7 @@ namespace
   TEST(SlabPartition, RefusesTooFewPlanesForTheRanks)
   {
     EXPECT_NO_THROW(SlabPartition(five_point_stencil(100, 16, 0.), 4, 1));
-    for (const Stencil &stencil : {five_point_stencil(100, 15, 0.), five_point_stencil(100, 1, 0.), five_point_stencil(1, 100, 0.)})
+    for (const Stencil<double> &stencil : {five_point_stencil(100, 15, 0.), five_point_stencil(100, 1, 0.), five_point_stencil(1, 100, 0.)})
       EXPECT_THROW(SlabPartition(stencil, 4, 1), InvalidInput);
     EXPECT_THROW(SlabPartition(five_point_stencil(100, 100, 0.), 0, 1), InvalidInput);
     try
@@ -71,7 +71,7 @@ namespace
    * The slabs of all ranks are those of the grids that one process has; the ranks are played from the last one down,
    * since planes are shifted down.
    */
-  void compare_with_whole(const Stencil &whole, const std::vector<double> &diagonal, int n_ranks, int gather_below)
+  void compare_with_whole(const Stencil<double> &whole, const std::vector<double> &diagonal, int n_ranks, int gather_below)
   {
     const SlabPartition      partition(whole, n_ranks, gather_below);
     const int                finest = partition.n_levels() - 1;
@@ -103,7 +103,7 @@ namespace
         ASSERT_EQ(grids.slabs.size(), expected.size());
         for (int level = 0; level <= finest; ++level)
           {
-            const Stencil &slab = grids.slabs[level].stencil, &all = expected[level].stencil;
+            const Stencil<double> &slab = grids.slabs[level].stencil, &all = expected[level].stencil;
             EXPECT_EQ(slab.coefficients, all.coefficients);
             EXPECT_EQ(slab.n_x, all.n_x);
             EXPECT_EQ(slab.n_rows(), partition.n_owned(level, rank) * all.plane());
@@ -146,15 +146,15 @@ namespace
 
   TEST(SlabGrids, RefuseADiagonalOfTheWrongLength)
   {
-    const Stencil       whole = five_point_stencil(20, 20, 0.);
-    const SlabPartition partition(whole, 1, 10);
-    const auto          same = [](const std::vector<double> &v) { return v; };
+    const Stencil<double> whole = five_point_stencil(20, 20, 0.);
+    const SlabPartition   partition(whole, 1, 10);
+    const auto            same = [](const std::vector<double> &v) { return v; };
     EXPECT_THROW(make_slab_grids(whole, std::vector<double>(7, 4.), partition, 0, same, same), InvalidInput);
   }
 
   TEST(SlabStencil, HasADiagonalForTheGhostPlaneAboveAndIsNotStored)
   {
-    Stencil slab = five_point_stencil(10, 8, 0.);
+    Stencil<double> slab = five_point_stencil(10, 8, 0.);
     EXPECT_FALSE(slab.is_slab());
     slab.ghost_above = true;
     slab.diagonal.assign(80, 4.);

@@ -95,8 +95,8 @@ namespace
 
   TEST(Faults, stopped_rows_hold_the_diagonal_alone)
   {
-    const CrsMatrix A       = five_point_matrix(4, 4, 0.1);
-    const CrsMatrix stopped = stop_rows(A, {5, 6});
+    const CrsMatrix<double> A       = five_point_matrix(4, 4, 0.1);
+    const CrsMatrix<double> stopped = stop_rows(A, {5, 6});
     stopped.validate();
     EXPECT_EQ(stopped.row_offsets[6] - stopped.row_offsets[5], 1);
     EXPECT_EQ(stopped.columns[stopped.row_offsets[5]], 5);
@@ -112,7 +112,7 @@ namespace
     const std::vector<int>  rows     = choose_rows(144, 0.25, 3);
     const Settings          settings = on_host();
     const BlockAsyncOptions options  = async(settings, 16, 5);
-    BlockAsync              method(problem.A, options);
+    BlockAsync<double>      method(problem.A, options);
     Experiment              healthy(method, problem.b);
     FaultRun                run(problem, healthy, options, settings, rows);
     run.start();
@@ -190,17 +190,17 @@ namespace
 
   TEST(PlainCrs, gives_the_iterates_of_block_async)
   {
-    const CrsMatrix           A = trefethen_matrix(300);
+    const CrsMatrix<double>   A = trefethen_matrix(300);
     const std::vector<double> b(300, 1.);
     for (const int k : {1, 2, 5})
       {
         BlockAsyncOptions options;
-        options.block_size                      = 64;
-        options.local_iterations                = k;
-        options.n_threads                       = 1;
-        const std::unique_ptr<Relaxation> plain = make_plain_crs(A, 64, k, Backend::host, 1);
-        BlockAsync                        block(A, options);
-        Experiment                        first(*plain, b), second(block, b);
+        options.block_size                              = 64;
+        options.local_iterations                        = k;
+        options.n_threads                               = 1;
+        const std::unique_ptr<Relaxation<double>> plain = make_plain_crs(A, 64, k, Backend::host, 1);
+        BlockAsync<double>                        block(A, options);
+        Experiment                                first(*plain, b), second(block, b);
         first.iterate(7);
         second.iterate(7);
         const std::vector<double> x = first.x(), y = second.x();
@@ -213,10 +213,10 @@ namespace
 
   TEST(Reach, interpolates_and_tells_divergence)
   {
-    const Problem problem{"five-point", five_point_matrix(12, 12, 0.5), std::vector<double>(144, 1.)};
-    BlockAsync    method(problem.A, async(on_host(), 16, 5));
-    Experiment    experiment(method, problem.b);
-    const Reached reached = reach(experiment, 1e-8, 1000);
+    const Problem      problem{"five-point", five_point_matrix(12, 12, 0.5), std::vector<double>(144, 1.)};
+    BlockAsync<double> method(problem.A, async(on_host(), 16, 5));
+    Experiment         experiment(method, problem.b);
+    const Reached      reached = reach(experiment, 1e-8, 1000);
     EXPECT_TRUE(reached.converged);
     experiment.start();
     experiment.iterate(static_cast<int>(std::ceil(reached.iterations)));
@@ -226,10 +226,10 @@ namespace
     EXPECT_GT(experiment.relative_residual(), 1e-8);
     EXPECT_GT(reached.seconds, 0.);
 
-    const CrsMatrix strong = five_point_matrix(12, 12, -2.); // not even definite
-    BlockAsync      wild(strong, async(on_host(), 16, 1));
-    Experiment      diverging(wild, problem.b);
-    const Reached   no = reach(diverging, 1e-8, 5000);
+    const CrsMatrix<double> strong = five_point_matrix(12, 12, -2.); // not even definite
+    BlockAsync<double>      wild(strong, async(on_host(), 16, 1));
+    Experiment              diverging(wild, problem.b);
+    const Reached           no = reach(diverging, 1e-8, 5000);
     EXPECT_TRUE(no.diverged);
     EXPECT_EQ(no.iterations_text(), "diverges");
     EXPECT_TRUE(std::isnan(no.seconds));

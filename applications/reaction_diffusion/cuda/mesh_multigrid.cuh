@@ -21,7 +21,7 @@ namespace leopard::reaction_diffusion
     explicit DeviceMesh(const MeshLaplacian &mesh)
     {
       const Partition         partition = mesh.blocks(mesh_threads);
-      const CrsMatrix         A         = permute(mesh.matrix, partition);
+      const CrsMatrix<double> A         = permute(mesh.matrix, partition);
       const std::vector<int> &begin     = partition.block_offsets;
       old_node                          = partition.old_row;
       std::vector<int>     row_begin, all_columns;
@@ -208,7 +208,7 @@ namespace leopard::reaction_diffusion
 
     struct Transfer
     {
-      explicit Transfer(const CrsMatrix &A)
+      explicit Transfer(const CrsMatrix<double> &A)
         : offsets(A.row_offsets)
         , columns(A.columns)
         , values(std::vector<float>(A.values.begin(), A.values.end()))

@@ -87,14 +87,14 @@ namespace leopard::reaction_diffusion
     struct Coarse
     {
       std::unique_ptr<Rows> rows;
-      CrsMatrix             restriction, prolongation; ///< from and to the next finer level
+      CrsMatrix<double>     restriction, prolongation; ///< from and to the next finer level
       std::vector<double>   u;                         ///< the restricted solution
     };
 
     Rows &rows(std::size_t l) { return l == 0 ? finest : *coarse[l - 1].rows; }
 
     /** result = (A x)_i, all fields. */
-    static void multiply_row(const CrsMatrix &A, int i, const double *x, double *result)
+    static void multiply_row(const CrsMatrix<double> &A, int i, const double *x, double *result)
     {
       std::fill_n(result, N, 0.);
       for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)

@@ -182,7 +182,7 @@ namespace leopard::reaction_diffusion
       , ghosts(level.part.in_order(old_node), ranks_)
       , ranks(ranks_)
     {
-      const CrsMatrix A = permute(level.mesh.matrix, partition);
+      const CrsMatrix<double> A = permute(level.mesh.matrix, partition);
       for (int i = 0; i < A.n_rows; ++i)
         {
           row.push_back(level.mesh.row(old_node[i]));
@@ -223,8 +223,8 @@ namespace leopard::reaction_diffusion
         store(d[first + c], value[c]);
     }
 
-    CrsMatrix        neighbours; ///< laplace without its diagonal: the weights
-    MeshGhosts       ghosts;
-    MeshRanks *const ranks; ///< or null
+    CrsMatrix<double> neighbours; ///< laplace without its diagonal: the weights
+    MeshGhosts        ghosts;
+    MeshRanks *const  ranks; ///< or null
   };
 } // namespace leopard::reaction_diffusion

@@ -11,9 +11,9 @@ namespace leopard::reaction_diffusion
   namespace
   {
     /** R = m_c^-1 P^T m. @param m_c becomes P^T m. */
-    CrsMatrix weighted_restriction(const CrsMatrix &P, const std::vector<double> &m, std::vector<double> &m_c)
+    CrsMatrix<double> weighted_restriction(const CrsMatrix<double> &P, const std::vector<double> &m, std::vector<double> &m_c)
     {
-      CrsMatrix R = transpose(P);
+      CrsMatrix<double> R = transpose(P);
       m_c.assign(R.n_rows, 0.);
       for (int i = 0; i < R.n_rows; ++i)
         {
@@ -39,9 +39,9 @@ namespace leopard::reaction_diffusion
       const Aggregates aggregates = aggregate(mesh.matrix, strength);
       if (aggregates.n == 0 || 2 * aggregates.n > mesh.n_nodes())
         return false;
-      const CrsMatrix     P = smoothed_prolongation(mesh.matrix, aggregates, strength);
-      std::vector<double> m_c;
-      const CrsMatrix     R = weighted_restriction(P, mesh.weight, m_c);
+      const CrsMatrix<double> P = smoothed_prolongation(mesh.matrix, aggregates, strength);
+      std::vector<double>     m_c;
+      const CrsMatrix<double> R = weighted_restriction(P, mesh.weight, m_c);
       if (!std::all_of(m_c.begin(), m_c.end(), [](double m) { return m > 0.; }))
         return false;
       level.prolongation   = P;

@@ -16,8 +16,8 @@ namespace leopard::reaction_diffusion
     std::vector<int> owner;     ///< of each node of the whole level the rank; empty: one rank
     MeshPart         part;      ///< several ranks: what this one exchanges; mesh and transfers are its own part of the level
     // to and from the next coarser level; empty on the coarsest
-    CrsMatrix restriction;  ///< R, rows sum to 1
-    CrsMatrix prolongation; ///< P, rows sum to 1
+    CrsMatrix<double> restriction;  ///< R, rows sum to 1
+    CrsMatrix<double> prolongation; ///< P, rows sum to 1
   };
 
   /**

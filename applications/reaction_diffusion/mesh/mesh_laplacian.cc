@@ -16,7 +16,7 @@ namespace leopard::reaction_diffusion
     {
       double sum = 0., absolute = 0., diagonal = 0.;
 
-      RowSums(const CrsMatrix &A, int i)
+      RowSums(const CrsMatrix<double> &A, int i)
       {
         for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
           if (A.columns[p] == i)

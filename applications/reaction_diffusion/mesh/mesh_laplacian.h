@@ -20,7 +20,7 @@ namespace leopard::reaction_diffusion
    */
   struct MeshLaplacian
   {
-    CrsMatrix           matrix;        ///< square; 1 / length^2, dimensionless
+    CrsMatrix<double>   matrix;        ///< square; 1 / length^2, dimensionless
     std::vector<double> weight;        ///< m_i over the largest of them
     std::vector<double> coordinates;   ///< of the nodes, `dimension` numbers each, for compact blocks; empty: METIS makes blocks, which takes longer
     int                 dimension = 2; ///< numbers a node in coordinates

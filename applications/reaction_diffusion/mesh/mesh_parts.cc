@@ -36,7 +36,7 @@ namespace leopard::reaction_diffusion
       }
 
       /** By the rows of a matrix that belong to these owners. */
-      void add(const CrsMatrix &A, const std::vector<int> &row_owner)
+      void add(const CrsMatrix<double> &A, const std::vector<int> &row_owner)
       {
         for (int i = 0; i < A.n_rows; ++i)
           for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
@@ -126,9 +126,9 @@ namespace leopard::reaction_diffusion
      * The rows that a rank has, in its numbers. @param own_only of the nodes of a whole level that it owns, others
      * become empty.
      */
-    CrsMatrix rows_of(const CrsMatrix &A, const NodeView &rows, const NodeView &columns, int rank, bool own_only)
+    CrsMatrix<double> rows_of(const CrsMatrix<double> &A, const NodeView &rows, const NodeView &columns, int rank, bool own_only)
     {
-      CrsMatrix result;
+      CrsMatrix<double> result;
       result.n_rows    = rows.n_rows;
       result.n_columns = static_cast<int>(columns.known.size());
       for (int row = 0; row < rows.n_rows; ++row)

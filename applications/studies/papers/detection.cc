@@ -140,16 +140,16 @@ namespace leopard::studies
           result[i] += suspected_at(calibration, history, thresholds[i], from) >= 0;
       }
 
-      const Problem              &problem;
-      const Settings             &settings;
-      const int                   runs;
-      const BlockAsyncOptions     options;
-      std::unique_ptr<BlockAsync> method;
-      Experiment                  healthy;
-      std::mt19937_64             random;
-      Calibration                 calibration;
-      int                         n_iterations = 0, last_calibrated = window;
-      double                      expected = 0., spread = 0.;
+      const Problem                      &problem;
+      const Settings                     &settings;
+      const int                           runs;
+      const BlockAsyncOptions             options;
+      std::unique_ptr<BlockAsync<double>> method;
+      Experiment                          healthy;
+      std::mt19937_64                     random;
+      Calibration                         calibration;
+      int                                 n_iterations = 0, last_calibrated = window;
+      double                              expected = 0., spread = 0.;
     };
   } // namespace
 

@@ -29,11 +29,11 @@ namespace leopard::studies
     void change(const std::vector<int> &changed_rows, double relative_change);
 
   private:
-    const Problem              &problem;
-    Experiment                 &healthy;
-    const std::vector<int>      rows;
-    std::unique_ptr<BlockAsync> stopped_method;
-    std::unique_ptr<Experiment> stopped_experiment;
-    bool                        is_stopped = false;
+    const Problem                      &problem;
+    Experiment                         &healthy;
+    const std::vector<int>              rows;
+    std::unique_ptr<BlockAsync<double>> stopped_method;
+    std::unique_ptr<Experiment>         stopped_experiment;
+    bool                                is_stopped = false;
   };
 } // namespace leopard::studies

@@ -101,10 +101,10 @@ namespace leopard::studies
 
     Histories measure(const Problem &problem, const SetUp &set_up, const Settings &settings, int runs)
     {
-      const BlockAsyncOptions           options = async(settings, set_up.block_size, set_up.local_iterations);
-      const std::unique_ptr<BlockAsync> method  = make_varying(problem.A, options, settings);
-      Experiment                        healthy(*method, problem.b);
-      Histories                         result;
+      const BlockAsyncOptions                   options = async(settings, set_up.block_size, set_up.local_iterations);
+      const std::unique_ptr<BlockAsync<double>> method  = make_varying(problem.A, options, settings);
+      Experiment                                healthy(*method, problem.b);
+      Histories                                 result;
       for (int i = 0; i < runs; ++i)
         {
           FaultRun run(problem, healthy, options, settings, choose_rows(problem.A.n_rows, 0.25, settings.seed + i));

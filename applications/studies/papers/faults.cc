@@ -30,12 +30,12 @@ namespace leopard::studies
     return rows;
   }
 
-  CrsMatrix stop_rows(const CrsMatrix &A, const std::vector<int> &rows)
+  CrsMatrix<double> stop_rows(const CrsMatrix<double> &A, const std::vector<int> &rows)
   {
     std::vector<bool> stopped(A.n_rows, false);
     for (const int i : rows)
       stopped[i] = true;
-    CrsMatrix result;
+    CrsMatrix<double> result;
     result.n_rows    = A.n_rows;
     result.n_columns = A.n_columns;
     for (int i = 0; i < A.n_rows; ++i)
@@ -52,7 +52,7 @@ namespace leopard::studies
   }
 
   std::vector<double>
-  stopped_right_hand_side(const CrsMatrix &A, const std::vector<double> &b, const std::vector<int> &rows, const std::vector<double> &x)
+  stopped_right_hand_side(const CrsMatrix<double> &A, const std::vector<double> &b, const std::vector<int> &rows, const std::vector<double> &x)
   {
     std::vector<double> result = b;
     for (const int i : rows)

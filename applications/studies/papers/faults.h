@@ -19,11 +19,11 @@ namespace leopard::studies
    * stopped_right_hand_side() every block-asynchronous iteration leaves these components as they are (up to rounding),
    * while the others read them as before.
    */
-  CrsMatrix stop_rows(const CrsMatrix &A, const std::vector<int> &rows);
+  CrsMatrix<double> stop_rows(const CrsMatrix<double> &A, const std::vector<int> &rows);
 
   /** b with b_i = a_ii x_i in these rows. @param x host, n_rows values. */
   std::vector<double>
-  stopped_right_hand_side(const CrsMatrix &A, const std::vector<double> &b, const std::vector<int> &rows, const std::vector<double> &x);
+  stopped_right_hand_side(const CrsMatrix<double> &A, const std::vector<double> &b, const std::vector<int> &rows, const std::vector<double> &x);
 
   /** x_i (1 + relative_change) in these rows: a silent error. */
   std::vector<double> corrupt(std::vector<double> x, const std::vector<int> &rows, double relative_change);

@@ -19,9 +19,9 @@ namespace leopard::studies
     /** Start-up, transfers and iterations, as there. */
     double total_seconds(const Problem &problem, const BlockAsyncOptions &options, int n_iterations)
     {
-      const double start = now();
-      BlockAsync   method(problem.A, options);
-      Experiment   experiment(method, problem.b);
+      const double       start = now();
+      BlockAsync<double> method(problem.A, options);
+      Experiment         experiment(method, problem.b);
       experiment.iterate(n_iterations);
       const std::vector<double> x = experiment.x();
       return now() - start;
@@ -72,8 +72,8 @@ namespace leopard::studies
     /** Residual reduction an iteration, well after the start. */
     double factor(const Problem &problem, const BlockAsyncOptions &options, int n)
     {
-      BlockAsync method(problem.A, options);
-      Experiment experiment(method, problem.b);
+      BlockAsync<double> method(problem.A, options);
+      Experiment         experiment(method, problem.b);
       experiment.iterate(n);
       const double before = experiment.relative_residual();
       experiment.iterate(n);
@@ -91,7 +91,7 @@ namespace leopard::studies
                " rows (printed: none beside the table; 512 in general), medians of " + std::to_string(runs) +
                "; times hold start-up, conversion and transfers");
     {
-      BlockAsync method(problem.A, options(5));
+      BlockAsync<double> method(problem.A, options(5));
       report.say(method.description());
     }
     std::vector<std::vector<double>> samples(n_k * counts.size());

@@ -26,9 +26,10 @@ namespace leopard::studies
     std::vector<double>
     residuals_after(const Problem &problem, const Settings &settings, int block_size, const std::vector<int> &iterations, int runs)
     {
-      const std::unique_ptr<BlockAsync> method = make_varying(problem.A, async(settings, block_size, settings.local_iterations_or(5)), settings);
-      Experiment                        experiment(*method, problem.b);
-      std::vector<double>               result(iterations.size(), 0.);
+      const std::unique_ptr<BlockAsync<double>> method =
+        make_varying(problem.A, async(settings, block_size, settings.local_iterations_or(5)), settings);
+      Experiment          experiment(*method, problem.b);
+      std::vector<double> result(iterations.size(), 0.);
       for (int run = 0; run < runs; ++run)
         {
           experiment.start();
@@ -98,7 +99,7 @@ namespace leopard::studies
         {
           const Problem             problem = square(n, delta);
           const std::vector<double> r       = residuals_after(problem, settings, block, {900, 1000}, std::min(runs, 2));
-          BlockAsync                method(problem.A, async(settings, block, settings.local_iterations_or(5)));
+          BlockAsync<double>        method(problem.A, async(settings, block, settings.local_iterations_or(5)));
           Experiment                experiment(method, problem.b);
           const Reached             reached = reach(experiment, 1e-6, 20000);
           seconds[n]                        = reached.seconds;
@@ -186,9 +187,9 @@ namespace leopard::studies
             {
               BlockAsyncOptions options = async(settings, 256, settings.local_iterations_or(5));
               options.block_offsets     = shape.partition.block_offsets;
-              BlockAsync    method(permute(problem.A, shape.partition), options);
-              Experiment    experiment(method, permute(problem.b, shape.partition));
-              const Reached r        = reach(experiment, 1e-6, 200000);
+              BlockAsync<double> method(permute(problem.A, shape.partition), options);
+              Experiment         experiment(method, permute(problem.b, shape.partition));
+              const Reached      r   = reach(experiment, 1e-6, 200000);
               iterations[shape.name] = r.converged ? r.iterations : INFINITY;
               table.add_row({shape.name,
                              cell(blocks_between(shape.partition.block_offsets).largest()),

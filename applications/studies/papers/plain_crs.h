@@ -17,8 +17,9 @@ namespace leopard::studies
    * BlockAsync.
    * @param block_size on cuda at most 1024. @throws InvalidInput, DeviceError.
    */
-  std::unique_ptr<Relaxation> make_plain_crs(const CrsMatrix &A, int block_size, int local_iterations, Backend backend, int n_threads);
+  std::unique_ptr<Relaxation<double>>
+  make_plain_crs(const CrsMatrix<double> &A, int block_size, int local_iterations, Backend backend, int n_threads);
 
   /** Part of make_plain_crs(). */
-  std::unique_ptr<Relaxation> make_plain_crs_cuda(const CrsMatrix &A, int block_size, int local_iterations);
+  std::unique_ptr<Relaxation<double>> make_plain_crs_cuda(const CrsMatrix<double> &A, int block_size, int local_iterations);
 } // namespace leopard::studies

@@ -71,10 +71,10 @@ namespace leopard::studies
         atomicAdd(sum, r);
     }
 
-    class PlainCrsCuda : public Relaxation
+    class PlainCrsCuda : public Relaxation<double>
     {
     public:
-      PlainCrsCuda(const CrsMatrix &A, int block_size_, int local_iterations_)
+      PlainCrsCuda(const CrsMatrix<double> &A, int block_size_, int local_iterations_)
         : rows(A.n_rows)
         , block_size(block_size_)
         , local_iterations(local_iterations_)
@@ -123,7 +123,7 @@ namespace leopard::studies
     };
   } // namespace
 
-  std::unique_ptr<Relaxation> make_plain_crs_cuda(const CrsMatrix &A, int block_size, int local_iterations)
+  std::unique_ptr<Relaxation<double>> make_plain_crs_cuda(const CrsMatrix<double> &A, int block_size, int local_iterations)
   {
     return std::make_unique<PlainCrsCuda>(A, block_size, local_iterations);
   }

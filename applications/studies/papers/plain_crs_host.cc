@@ -10,10 +10,10 @@ namespace leopard::studies
 {
   namespace
   {
-    class PlainCrsHost : public Relaxation
+    class PlainCrsHost : public Relaxation<double>
     {
     public:
-      PlainCrsHost(const CrsMatrix &A_, int block_size, int local_iterations_, int n_threads)
+      PlainCrsHost(const CrsMatrix<double> &A_, int block_size, int local_iterations_, int n_threads)
         : A(A_)
         , local_iterations(local_iterations_)
         , blocks(contiguous_blocks(A_.n_rows, block_size))
@@ -81,7 +81,7 @@ namespace leopard::studies
           store(x[i], s.current[i - begin]);
       }
 
-      CrsMatrix            A;
+      CrsMatrix<double>    A;
       const int            local_iterations;
       const Blocks         blocks;
       HostScheduler        scheduler;
@@ -89,7 +89,7 @@ namespace leopard::studies
     };
   } // namespace
 
-  std::unique_ptr<Relaxation> make_plain_crs(const CrsMatrix &A, int block_size, int local_iterations, Backend backend, int n_threads)
+  std::unique_ptr<Relaxation<double>> make_plain_crs(const CrsMatrix<double> &A, int block_size, int local_iterations, Backend backend, int n_threads)
   {
     A.validate();
     if (local_iterations < 1 || A.n_columns != A.n_rows)

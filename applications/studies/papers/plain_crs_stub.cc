@@ -5,7 +5,7 @@
 
 namespace leopard::studies
 {
-  std::unique_ptr<Relaxation> make_plain_crs_cuda(const CrsMatrix & /*A*/, int /*block_size*/, int /*local_iterations*/)
+  std::unique_ptr<Relaxation<double>> make_plain_crs_cuda(const CrsMatrix<double> & /*A*/, int /*block_size*/, int /*local_iterations*/)
   {
     throw DeviceError("built without CUDA: configure with -D LEOPARD_CUDA=ON, or choose the backend host");
   }

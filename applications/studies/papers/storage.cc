@@ -24,10 +24,10 @@ namespace leopard::studies
     template <typename Make>
     Timing time_method(const Problem &problem, int n_iterations, int runs, const Make &make)
     {
-      Timing                            result;
-      const double                      start  = now();
-      const std::unique_ptr<Relaxation> method = make();
-      Experiment                        experiment(*method, problem.b);
+      Timing                                    result;
+      const double                              start  = now();
+      const std::unique_ptr<Relaxation<double>> method = make();
+      Experiment                                experiment(*method, problem.b);
       result.start = now() - start;
       std::vector<double> times;
       for (int run = -1; run < runs; ++run) // the first warms up
@@ -44,17 +44,17 @@ namespace leopard::studies
       return result;
     }
     /** Largest |x_i| difference after 20 iterations, relative to the largest |x_i|. */
-    double largest_difference(const CrsMatrix &A, int block_size, int k, Backend backend)
+    double largest_difference(const CrsMatrix<double> &A, int block_size, int k, Backend backend)
     {
       const std::vector<double> b(A.n_rows, 1.);
       BlockAsyncOptions         options;
-      options.backend                         = backend;
-      options.block_size                      = block_size;
-      options.local_iterations                = k;
-      options.n_threads                       = 1;
-      const std::unique_ptr<Relaxation> plain = make_plain_crs(A, block_size, k, backend, 1);
-      BlockAsync                        block(A, options);
-      Experiment                        first(*plain, b), second(block, b);
+      options.backend                                 = backend;
+      options.block_size                              = block_size;
+      options.local_iterations                        = k;
+      options.n_threads                               = 1;
+      const std::unique_ptr<Relaxation<double>> plain = make_plain_crs(A, block_size, k, backend, 1);
+      BlockAsync<double>                        block(A, options);
+      Experiment                                first(*plain, b), second(block, b);
       first.iterate(20);
       second.iterate(20);
       const std::vector<double> x = first.x(), y = second.x();
@@ -135,7 +135,7 @@ namespace leopard::studies
             options.storage           = storage;
             if (settings.execution == "automatic")
               options.execution = Execution::launch; // as plain CRS
-            const Timing block = time_method(problem, n_iterations, runs, [&] { return std::make_unique<BlockAsync>(problem.A, options); });
+            const Timing block = time_method(problem, n_iterations, runs, [&] { return std::make_unique<BlockAsync<double>>(problem.A, options); });
             const double less = 100. * (1. - block.seconds / plain.seconds), published = 100. * (1. - p.block_crs_seconds / p.crs_seconds);
             const bool   same = storage == Storage::double_precision;
             const double pays = (block.start - plain.start) / (plain.seconds - block.seconds);

@@ -55,7 +55,7 @@ namespace leopard::studies
       return order;
     }
 
-    CrsMatrix load_matrix(const std::string &name, const Settings &settings)
+    CrsMatrix<double> load_matrix(const std::string &name, const Settings &settings)
     {
       if (name == "trefethen")
         return trefethen_matrix(2000);
@@ -112,18 +112,18 @@ namespace leopard::studies
     return with(settings, options);
   }
 
-  std::unique_ptr<BlockAsync> make_varying(const CrsMatrix &A, BlockAsyncOptions options, const Settings &settings)
+  std::unique_ptr<BlockAsync<double>> make_varying(const CrsMatrix<double> &A, BlockAsyncOptions options, const Settings &settings)
   {
-    auto method = std::make_unique<BlockAsync>(A, options);
+    auto method = std::make_unique<BlockAsync<double>>(A, options);
     if (settings.schedule == "automatic" && method->is_fixed_linear_map() && options.backend == Backend::host)
       {
         options.schedule = Schedule::replay;
-        method           = std::make_unique<BlockAsync>(A, options);
+        method           = std::make_unique<BlockAsync<double>>(A, options);
       }
     return method;
   }
 
-  Experiment::Experiment(Relaxation &relaxation_, const std::vector<double> &b)
+  Experiment::Experiment(Relaxation<double> &relaxation_, const std::vector<double> &b)
     : relaxation(relaxation_)
     , on_device(relaxation_.memory_space() == MemorySpace::device)
     , host_x(on_device ? 0 : relaxation_.n_columns())

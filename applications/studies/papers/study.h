@@ -42,7 +42,7 @@ namespace leopard::studies
   struct Problem
   {
     std::string         name;
-    CrsMatrix           A;
+    CrsMatrix<double>   A;
     std::vector<double> b;
   };
 
@@ -63,13 +63,13 @@ namespace leopard::studies
    * For statistics over runs: where the chaotic schedule is always the same, on one thread, the replay schedule takes
    * its place, whose random numbers go on from run to run.
    */
-  std::unique_ptr<BlockAsync> make_varying(const CrsMatrix &A, BlockAsyncOptions options, const Settings &settings);
+  std::unique_ptr<BlockAsync<double>> make_varying(const CrsMatrix<double> &A, BlockAsyncOptions options, const Settings &settings);
 
   /** A relaxation with its vectors, in its memory. */
   class Experiment
   {
   public:
-    Experiment(Relaxation &relaxation, const std::vector<double> &b);
+    Experiment(Relaxation<double> &relaxation, const std::vector<double> &b);
 
     /** x = 0, and nothing remembered. */
     void start();
@@ -86,7 +86,7 @@ namespace leopard::studies
     double *x_data();
     double *b_data();
 
-    Relaxation          &relaxation;
+    Relaxation<double>  &relaxation;
     const bool           on_device;
     std::vector<double>  host_x, host_b;
     DeviceVector<double> device_x, device_b;

@@ -69,8 +69,8 @@ namespace leopard::studies
         BlockAsyncOptions options          = async(settings, block_size, local_iterations);
         options.local_iterations_per_block = per_block;
         options.l1_weights                 = l1;
-        BlockAsync method(problem.A, options);
-        Experiment experiment(method, problem.b);
+        BlockAsync<double> method(problem.A, options);
+        Experiment         experiment(method, problem.b);
         return reach(experiment, 1e-12, 5000);
       };
       row.adapted                     = run(adapted, k, false);

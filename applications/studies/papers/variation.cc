@@ -63,8 +63,8 @@ namespace leopard::studies
       BlockAsyncOptions options = async(settings, set_up.block_size, set_up.local_iterations);
       if (settings.execution == "automatic")
         options.execution = Execution::launch; // a launch a global iteration, as there
-      const std::unique_ptr<BlockAsync> method = make_varying(problem.A, options, settings);
-      result.schedule                          = method->name() + ", " + method->description();
+      const std::unique_ptr<BlockAsync<double>> method = make_varying(problem.A, options, settings);
+      result.schedule                                  = method->name() + ", " + method->description();
       Experiment                       experiment(*method, problem.b);
       std::vector<std::vector<double>> samples(result.iterations.size());
       for (int run = 0; run < runs; ++run)
@@ -81,8 +81,8 @@ namespace leopard::studies
 
       options.schedule  = Schedule::synchronous;
       options.execution = Execution::automatic;
-      BlockAsync synchronous(problem.A, options);
-      Experiment reference(synchronous, problem.b);
+      BlockAsync<double> synchronous(problem.A, options);
+      Experiment         reference(synchronous, problem.b);
       for (std::size_t i = 0; i < result.iterations.size(); ++i)
         {
           reference.iterate(result.iterations[i] - (i > 0 ? result.iterations[i - 1] : 0));

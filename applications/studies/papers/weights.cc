@@ -33,18 +33,18 @@ namespace leopard::studies
       BlockAsyncOptions options = async(settings, block_size, settings.local_iterations_or(5));
       options.block_omega       = omega;
       options.l1_weights        = l1;
-      BlockAsync method(problem.A, options);
-      Experiment experiment(method, problem.b);
+      BlockAsync<double> method(problem.A, options);
+      Experiment         experiment(method, problem.b);
       return reach(experiment, tolerance, limit);
     }
 
     Reached reach_sor(const Problem &problem, double omega, double tolerance, int limit)
     {
       PointRelaxationOptions options;
-      options.method                           = omega == 1. ? PointMethod::gauss_seidel : PointMethod::sor;
-      options.omega                            = omega;
-      const std::unique_ptr<Relaxation> method = make_point_relaxation(problem.A, options);
-      Experiment                        experiment(*method, problem.b);
+      options.method                                   = omega == 1. ? PointMethod::gauss_seidel : PointMethod::sor;
+      options.omega                                    = omega;
+      const std::unique_ptr<Relaxation<double>> method = make_point_relaxation(problem.A, options);
+      Experiment                                experiment(*method, problem.b);
       return reach(experiment, tolerance, limit);
     }
 

@@ -77,10 +77,11 @@ namespace leopard
         comm, options.multigrid.backend, options.staged, plane_of(partition.n_levels() - 1), plane_of(0) * partition.n_planes[0]);
     }
 
-    std::unique_ptr<Multigrid::Operations> make_operations(const std::vector<StencilGrid> &levels, MultigridOptions options)
+    std::unique_ptr<MultigridOperations<double>> make_operations(const std::vector<StencilGrid> &levels, MultigridOptions options)
     {
       options.smoother.iterations_per_step = 1; // SlabOperations counts them
-      return options.backend == Backend::cuda ? make_stencil_cuda_operations(levels, options) : make_stencil_host_operations(levels, options);
+      return options.backend == Backend::cuda ? make_stencil_cuda_operations<double>(levels, options)
+                                              : make_stencil_host_operations<double>(levels, options);
     }
 
     /** The gathered levels, coarsest first. @param n how many; 0: until the coarsest is small. */
@@ -105,7 +106,7 @@ namespace leopard
       if (!holds)
         throw InvalidInput("multigrid on slabs: " + option + " is " + found + "\n  expected: " + expected);
     };
-    const auto needs_no_matrix = [](const Method &method) { return method.make_of_stencil != nullptr; };
+    const auto needs_no_matrix = [](const Method &method) { return static_cast<bool>(method.make_of_stencil); };
     require(needs_no_matrix(find_method(multigrid.smoother.method)),
             "the smoother",
             multigrid.smoother.method,
@@ -114,7 +115,8 @@ namespace leopard
     require(gather_below >= 1, "gather_below", std::to_string(gather_below), "a number of unknowns >= 1");
   }
 
-  std::pair<int, int> DistributedStencilMultigrid::own_planes(const Stencil &whole, int rank, int n_ranks, const DistributedStencilOptions &options)
+  std::pair<int, int>
+  DistributedStencilMultigrid::own_planes(const Stencil<double> &whole, int rank, int n_ranks, const DistributedStencilOptions &options)
   {
     const SlabPartition partition(whole, n_ranks, options.gather_below);
     const int           finest = partition.n_levels() - 1;
@@ -122,7 +124,7 @@ namespace leopard
   }
 
   DistributedStencilMultigrid::DistributedStencilMultigrid(
-    const Stencil &whole, MPI_Comm comm, const DistributedStencilOptions &options, const std::vector<double> &own_diagonal, int n_levels)
+    const Stencil<double> &whole, MPI_Comm comm, const DistributedStencilOptions &options, const std::vector<double> &own_diagonal, int n_levels)
     : partition(whole, size_of(comm), options.gather_below)
     , rank(rank_in(comm))
     , loose(!options.multigrid.wait_for_ghosts)
@@ -149,9 +151,9 @@ namespace leopard
     parts.sum      = reduction(comm, MPI_SUM);
     parts.max      = reduction(comm, MPI_MAX);
     slab_exchange  = parts.exchange.get();
-    solver         = std::make_unique<Multigrid>(std::make_unique<SlabOperations>(partition, rank, std::move(parts), options.multigrid, loose),
-                                         options.multigrid,
-                                         make_coarse_solver(gathered.front().stencil.to_crs(), false, options.multigrid));
+    solver = std::make_unique<Multigrid<double>>(std::make_unique<SlabOperations>(partition, rank, std::move(parts), options.multigrid, loose),
+                                                 options.multigrid,
+                                                 make_coarse_solver<double>(gathered.front().stencil.to_crs(), false, options.multigrid));
   }
 
   DistributedStencilMultigrid::~DistributedStencilMultigrid() = default;

@@ -45,25 +45,28 @@ namespace leopard
      * @param n_levels 0: as Multigrid chooses for one rank.
      * @throws InvalidInput, DeviceError.
      */
-    DistributedStencilMultigrid(
-      const Stencil &whole, MPI_Comm comm, const DistributedStencilOptions &options, const std::vector<double> &own_diagonal = {}, int n_levels = 0);
+    DistributedStencilMultigrid(const Stencil<double>           &whole,
+                                MPI_Comm                         comm,
+                                const DistributedStencilOptions &options,
+                                const std::vector<double>       &own_diagonal = {},
+                                int                              n_levels     = 0);
     ~DistributedStencilMultigrid();
 
     /** The planes [first, second) of the grid that a rank will own, before anything is made. */
-    static std::pair<int, int> own_planes(const Stencil &whole, int rank, int n_ranks, const DistributedStencilOptions &options);
+    static std::pair<int, int> own_planes(const Stencil<double> &whole, int rank, int n_ranks, const DistributedStencilOptions &options);
 
-    int         first_plane() const;
-    int         n_own_planes() const;
-    Multigrid  &multigrid() { return *solver; }
-    std::string description() const;
+    int                first_plane() const;
+    int                n_own_planes() const;
+    Multigrid<double> &multigrid() { return *solver; }
+    std::string        description() const;
     /** How ghost planes travel, and how many bytes have been sent so far. */
     const SlabExchange &exchange() const { return *slab_exchange; }
 
   private:
-    SlabPartition              partition;
-    int                        rank = 0;
-    bool                       loose;
-    const SlabExchange        *slab_exchange = nullptr; ///< the solver's
-    std::unique_ptr<Multigrid> solver;
+    SlabPartition                      partition;
+    int                                rank = 0;
+    bool                               loose;
+    const SlabExchange                *slab_exchange = nullptr; ///< the solver's
+    std::unique_ptr<Multigrid<double>> solver;
   };
 } // namespace leopard

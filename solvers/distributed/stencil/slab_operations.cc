@@ -39,7 +39,7 @@ namespace leopard
     return is_distributed(l) ? slabs->n_unknowns(slab_level(l)) : gathered->n_unknowns(l);
   }
 
-  Relaxation &SlabOperations::smoother(int l)
+  Relaxation<double> &SlabOperations::smoother(int l)
   {
     return is_distributed(l) ? slabs->smoother(slab_level(l)) : gathered->smoother(l);
   }

@@ -17,10 +17,10 @@ namespace leopard
   struct SlabParts
   {
     using Number = std::function<double(double)>;
-    std::unique_ptr<Multigrid::Operations> slabs;    ///< of SlabGrids::slabs, with one iteration a smoothing step
-    std::unique_ptr<Multigrid::Operations> gathered; ///< of SlabGrids::whole (finest) and the levels below
-    std::unique_ptr<SlabExchange>          exchange;
-    Number                                 sum, max; ///< over ranks; collective
+    std::unique_ptr<MultigridOperations<double>> slabs;    ///< of SlabGrids::slabs, with one iteration a smoothing step
+    std::unique_ptr<MultigridOperations<double>> gathered; ///< of SlabGrids::whole (finest) and the levels below
+    std::unique_ptr<SlabExchange>                exchange;
+    Number                                       sum, max; ///< over ranks; collective
   };
 
   /**
@@ -34,18 +34,18 @@ namespace leopard
    * All exchanges wait, but if loose for those between two iterations of the same smoothing: there a block takes what
    * has arrived. Norms are those of all ranks.
    */
-  class SlabOperations : public Multigrid::Operations
+  class SlabOperations : public MultigridOperations<double>
   {
   public:
     SlabOperations(const SlabPartition &partition, int rank, SlabParts &&parts, const MultigridOptions &options, bool loose);
 
-    MemorySpace memory_space() const override { return slabs->memory_space(); }
-    int         n_levels() const override { return n_gathered + slabs->n_levels() - 1; }
-    int         n_unknowns(int l) const override;
-    std::size_t memory() const override { return slabs->memory() + gathered->memory(); }
-    Relaxation &smoother(int l) override;
-    double     *x(int l) override;
-    double     *b(int l) override;
+    MemorySpace         memory_space() const override { return slabs->memory_space(); }
+    int                 n_levels() const override { return n_gathered + slabs->n_levels() - 1; }
+    int                 n_unknowns(int l) const override;
+    std::size_t         memory() const override { return slabs->memory() + gathered->memory(); }
+    Relaxation<double> &smoother(int l) override;
+    double             *x(int l) override;
+    double             *b(int l) override;
 
     void   set_zero(int l) override;
     void   smooth(int l, int n_steps) override;
@@ -61,12 +61,12 @@ namespace leopard
     double restricted_residual_norm_squared() override { return sum(slabs->restricted_residual_norm_squared()); }
     double norm_squared(const double *b) override { return sum(slabs->norm_squared(b)); }
 
-    bool                 is_queued() const override { return exchange->is_queued(); }
-    const Communication &communication(int /*level*/) const override { return all_ranks; }
+    bool                         is_queued() const override { return exchange->is_queued(); }
+    const Communication<double> &communication(int /*level*/) const override { return all_ranks; }
 
   private:
     /** Norms are summed up here already; decisions by the time are those of the slowest rank. */
-    class Ranks : public Communication
+    class Ranks : public Communication<double>
     {
     public:
       explicit Ranks(const SlabParts::Number &maximum_)
@@ -86,15 +86,15 @@ namespace leopard
     void       gather_right_hand_side();
     void       bring_coarse_ghosts(int slab_level);
 
-    const SlabPartition                    partition;
-    const int                              rank;
-    std::unique_ptr<Multigrid::Operations> slabs, gathered;
-    std::unique_ptr<SlabExchange>          exchange;
-    SlabParts::Number                      sum;
-    Ranks                                  all_ranks;
-    const int                              iterations_per_step;
-    const bool                             smooths_afterwards, loose;
-    const int                              n_gathered; ///< levels; the finest of them is also level 0 of the slabs
+    const SlabPartition                          partition;
+    const int                                    rank;
+    std::unique_ptr<MultigridOperations<double>> slabs, gathered;
+    std::unique_ptr<SlabExchange>                exchange;
+    SlabParts::Number                            sum;
+    Ranks                                        all_ranks;
+    const int                                    iterations_per_step;
+    const bool                                   smooths_afterwards, loose;
+    const int                                    n_gathered; ///< levels; the finest of them is also level 0 of the slabs
     /**
      * A level of the slabs: whether its ghost planes are. On the finest level, whose x can be another one in each
      * cycle, only from a correction to the smoothing.

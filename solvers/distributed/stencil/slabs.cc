@@ -24,7 +24,7 @@ namespace leopard
     }
   } // namespace
 
-  SlabPartition::SlabPartition(const Stencil &whole, int n_ranks_, int gather_below)
+  SlabPartition::SlabPartition(const Stencil<double> &whole, int n_ranks_, int gather_below)
     : n_ranks(n_ranks_)
     , direction(whole.n_z > 1 ? 2 : 1)
     , nodes(1, {whole.n_x, whole.n_y, whole.n_z})
@@ -57,7 +57,7 @@ namespace leopard
 
   namespace
   {
-    int &nodes_of(Stencil &stencil, int direction)
+    int &nodes_of(Stencil<double> &stencil, int direction)
     {
       return direction == 1 ? stencil.n_y : stencil.n_z;
     }
@@ -86,7 +86,7 @@ namespace leopard
     }
   } // namespace
 
-  SlabGrids make_slab_grids(const Stencil             &whole,
+  SlabGrids make_slab_grids(const Stencil<double>     &whole,
                             const std::vector<double> &own_diagonal,
                             const SlabPartition       &partition,
                             int                        rank,

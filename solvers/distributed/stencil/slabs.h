@@ -25,7 +25,7 @@ namespace leopard
      * @throws InvalidInput if there are not at least two planes a rank on the first gathered level, or only one
      * direction has more than one node.
      */
-    SlabPartition(const Stencil &whole, int n_ranks, int gather_below);
+    SlabPartition(const Stencil<double> &whole, int n_ranks, int gather_below);
 
     /** The distributed levels and, as number 0, the first gathered one; coarsest first. */
     int n_levels() const { return static_cast<int>(n_planes.size()); }
@@ -62,7 +62,7 @@ namespace leopard
    * coefficient.
    * @throws InvalidInput for a wrong number of them.
    */
-  SlabGrids make_slab_grids(const Stencil             &whole,
+  SlabGrids make_slab_grids(const Stencil<double>     &whole,
                             const std::vector<double> &own_diagonal,
                             const SlabPartition       &partition,
                             int                        rank,

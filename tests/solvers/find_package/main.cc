@@ -5,10 +5,10 @@
 
 int main()
 {
-  const leopard::CrsMatrix  A = leopard::five_point_stencil(10, 10, 0.1).to_crs();
-  leopard::BlockAsync       method(A, leopard::BlockAsyncOptions());
-  std::vector<double>       x(A.n_rows, 0.), b(A.n_rows, 1.);
-  leopard::StoppingCriteria criteria;
+  const leopard::CrsMatrix<double> A = leopard::five_point_stencil(10, 10, 0.1).to_crs();
+  leopard::BlockAsync<double>      method(A, leopard::BlockAsyncOptions());
+  std::vector<double>              x(A.n_rows, 0.), b(A.n_rows, 1.);
+  leopard::StoppingCriteria        criteria;
   criteria.relative_tolerance       = 1e-8;
   const leopard::SolveResult result = leopard::solve(method, x.data(), b.data(), criteria);
   std::printf("%s after %d iterations\n", leopard::to_string(result.status).c_str(), result.n_iterations);

@@ -25,9 +25,9 @@ namespace
     std::abort();
   }
 
-  leopard::CrsMatrix two_by_two()
+  leopard::CrsMatrix<double> two_by_two()
   {
-    leopard::CrsMatrix A;
+    leopard::CrsMatrix<double> A;
     A.n_rows = A.n_columns = 2;
     A.row_offsets          = {0, 2, 4};
     A.columns              = {0, 1, 0, 1};
@@ -46,8 +46,8 @@ namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size)
 {
-  static const leopard::CrsMatrix A      = two_by_two();
-  static const std::string        folder = [] {
+  static const leopard::CrsMatrix<double> A      = two_by_two();
+  static const std::string                folder = [] {
     char name[] = "/tmp/choice_fuzzer_XXXXXX";
     require(mkdtemp(name) != nullptr, "a temporary folder");
     return std::string(name);

@@ -28,7 +28,7 @@ namespace
     std::abort();
   }
 
-  void check(const leopard::CrsMatrix &A)
+  void check(const leopard::CrsMatrix<double> &A)
   {
     require(A.n_rows >= 0 && A.n_columns == A.n_rows, "it is square");
     require(A.row_offsets.size() == static_cast<std::size_t>(A.n_rows) + 1, "n_rows + 1 offsets");
