@@ -13,47 +13,50 @@ namespace leopard
   namespace
   {
     /** target[position[n]] = values[source[n]], or values[n] without sources. */
-    __global__ void put_kernel(double *target, const unsigned int *position, const int *source, const double *values, int n)
+    template <typename Number>
+    __global__ void put_kernel(Number *target, const unsigned int *position, const int *source, const Number *values, int n)
     {
       if (const int i = blockIdx.x * blockDim.x + threadIdx.x; i < n)
         target[position[i]] = values[source != nullptr ? source[i] : i];
     }
 
     /** omega / d_i for each local row, and with l1 weights also 1 - omega a_ii / d_i. */
+    template <typename Number>
     struct Weights
     {
-      std::vector<double> values, keeps;
+      std::vector<Number> values, keeps;
 
-      Weights(const BlockCrs<double> &matrix, const BlockAsyncOptions &options) { compute(matrix, options); }
+      Weights(const BlockCrs<Number> &matrix, const BlockAsyncOptions &options) { compute(matrix, options); }
 
-      void compute(const BlockCrs<double> &matrix, const BlockAsyncOptions &options)
+      void compute(const BlockCrs<Number> &matrix, const BlockAsyncOptions &options)
       {
         matrix.compute_weights(options.omega, options.l1_weights, values);
         keeps.resize(options.l1_weights ? values.size() : 0);
         for (std::size_t l = 0; l < keeps.size(); ++l)
-          keeps[l] = 1. - values[l] * matrix.diagonal[l];
+          keeps[l] = Number(1) - values[l] * matrix.diagonal[l];
       }
     };
 
     /** A matrix and how it is to be stored. */
+    template <typename Number>
     struct Prepared
     {
-      BlockCrs<double> matrix;
-      Weights          weights;
+      BlockCrs<Number> matrix;
+      Weights<Number>  weights;
       Dictionary       values, weight_table;
       bool             weights_in_table = false;
       Storage          storage;
       DistanceSlots    slots;
       int              n_entries;
 
-      Prepared(const CrsMatrix<double> &A, const BlockAsyncOptions &options)
+      Prepared(const CrsMatrix<Number> &A, const BlockAsyncOptions &options)
         : matrix(A, options.blocks(A.n_rows))
         , weights(matrix, options)
         , storage(choose(options.storage))
         , slots(matrix,
                 storage == Storage::dictionary         ? 1
                 : storage == Storage::single_precision ? 4
-                                                       : 8)
+                                                       : sizeof(Number))
         , n_entries(A.n_entries())
       {
         weights_in_table = storage == Storage::dictionary;
@@ -64,26 +67,28 @@ namespace leopard
     private:
       Storage choose(Storage wanted)
       {
-        const std::vector<double> padding(1, 0.);
-        return choose_storage({&padding, &matrix.inner.values, &matrix.outer.values}, wanted, values);
+        const std::vector<Number> padding(1, Number(0));
+        return choose_storage<Number>({&padding, &matrix.inner.values, &matrix.outer.values}, wanted, values);
       }
     };
 
     /** Where values that change stand in the packets. */
+    template <typename Number>
     struct Positions
     {
       device::Array<unsigned int> values, weights;
       device::Array<int>          sources;
-      device::Array<double>       new_values, new_weights;
+      device::Array<Number>       new_values, new_weights;
     };
 
     template <typename Format>
-    class CudaEngine : public BlockAsyncEngine<double>
+    class CudaEngine : public BlockAsyncEngine<typename Format::Number>
     {
-      using Value = typename Format::Value;
+      using Number = typename Format::Number;
+      using Value  = typename Format::Value;
 
     public:
-      CudaEngine(Prepared &&prepared, const Packets<Format> &packets_, const BlockAsyncOptions &options_)
+      CudaEngine(Prepared<Number> &&prepared, const Packets<Format> &packets_, const BlockAsyncOptions &options_)
         : options(options_)
         , storage(prepared.storage)
         , n_rows(prepared.matrix.n_rows)
@@ -98,8 +103,8 @@ namespace leopard
         , n_bytes(check_memory(packets_, prepared.matrix))
         , packets(packets_.bytes)
         , extents(packets_.extents)
-        , weight_table(prepared.weights_in_table ? prepared.weight_table.values() : std::vector<double>())
-        , value_table(prepared.values.values())
+        , weight_table(rounded_to<Number>(prepared.weights_in_table ? prepared.weight_table.values() : std::vector<double>()))
+        , value_table(rounded_to<Number>(prepared.values.values()))
         , keeps(prepared.weights.keeps)
         , value_positions(packets_.value_positions)
         , value_sources(packets_.value_sources)
@@ -109,7 +114,7 @@ namespace leopard
         , old_x(options_.schedule == Schedule::synchronous ? prepared.matrix.n_columns : 0)
         , monitor(n_blocks)
         , weights(std::move(prepared.weights))
-        , host_matrix(storage == Storage::double_precision ? std::make_unique<BlockCrs<double>>(std::move(prepared.matrix)) : nullptr)
+        , host_matrix(storage == Storage::double_precision ? std::make_unique<BlockCrs<Number>>(std::move(prepared.matrix)) : nullptr)
       {
         choose_form(prepared.slots, packets_.inner_width, packets_.outer_width);
       }
@@ -127,16 +132,16 @@ namespace leopard
       void restart() override { velocity_is_zero = true; }
 
       /** Returns when the work is queued on the default stream; whatever else that stream does comes after it. */
-      void iterate(double *x, const double *b, int n_iterations) override
+      void iterate(Number *x, const Number *b, int n_iterations) override
       {
         if (n_blocks == 0 || n_iterations == 0)
           return;
         if (execution == Execution::persistent)
           {
-            RelaxParameters p = parameters(n_iterations);
-            RelaxVectors    v = vectors(x, x, b);
-            MonitorView     m = monitor.no_tests();
-            velocity_is_zero  = false;
+            RelaxParameters<Number> p = parameters(n_iterations);
+            RelaxVectors<Number>    v = vectors(x, x, b);
+            MonitorView             m = monitor.no_tests();
+            velocity_is_zero          = false;
             if (options.schedule == Schedule::synchronous)
               {
                 monitor.reset();
@@ -148,34 +153,34 @@ namespace leopard
             return;
           }
         if (velocity_is_zero && velocity.size() > 0)
-          LEOPARD_CHECK(cudaMemsetAsync(velocity.data(), 0, velocity.size() * sizeof(double)));
+          LEOPARD_CHECK(cudaMemsetAsync(velocity.data(), 0, velocity.size() * sizeof(Number)));
         velocity_is_zero       = false;
         const bool synchronous = options.schedule == Schedule::synchronous;
         for (int n = 0; n < n_iterations; ++n)
           {
             if (synchronous)
-              device::copy_on_device(old_x.data(), x, old_x.size() * sizeof(double));
+              device::copy_on_device(old_x.data(), x, old_x.size() * sizeof(Number));
             launch(vectors(x, synchronous ? old_x.data() : x, b), parameters(1));
           }
       }
 
       bool tests_itself() const override { return execution == Execution::persistent; }
 
-      IterationReport iterate_until(double *x, const double *b, int n_iterations, const ResidualTest &test) override
+      IterationReport iterate_until(Number *x, const Number *b, int n_iterations, const ResidualTest &test) override
       {
         if (n_blocks == 0)
           return {};
         // now and then the host looks too: at the time, and at whether there is progress
-        RelaxParameters p = parameters(static_cast<int>(std::min<long>(n_iterations, 100l * test.every)));
-        RelaxVectors    v = vectors(x, x, b);
-        MonitorView     m = monitor.view(test);
-        p.test_every      = test.every;
-        velocity_is_zero  = false;
+        RelaxParameters<Number> p = parameters(static_cast<int>(std::min<long>(n_iterations, 100l * test.every)));
+        RelaxVectors<Number>    v = vectors(x, x, b);
+        MonitorView             m = monitor.view(test);
+        p.test_every              = test.every;
+        velocity_is_zero          = false;
         launch_cooperatively(v, p, m);
         return monitor.report();
       }
 
-      double residual_norm_squared(const double *x, const double *b) override
+      double residual_norm_squared(const Number *x, const Number *b) override
       {
         if (n_blocks == 0)
           return 0.;
@@ -183,11 +188,11 @@ namespace leopard
         return monitor.sum_of_parts();
       }
 
-      double norm_squared(const double *b) override { return n_rows == 0 ? 0. : monitor.norm_squared(b, n_rows); }
+      double norm_squared(const Number *b) override { return n_rows == 0 ? 0. : monitor.norm_squared(b, n_rows); }
 
-      void update_values(const double *values) override
+      void update_values(const Number *values) override
       {
-        if constexpr (!std::is_same_v<Value, double>)
+        if constexpr (!std::is_same_v<Value, Number>)
           throw InvalidInput("the values of a matrix that is stored as " + to_string(storage) +
                              " on the GPU are to be changed\n  expected: storage double for a matrix whose values change");
         else
@@ -196,15 +201,15 @@ namespace leopard
 
     private:
       /** A packet, and a number for each ghost of a block. */
-      std::size_t launch_shared() const { return static_cast<std::size_t>(largest_packet) + sizeof(double) * most_ghosts; }
+      std::size_t launch_shared() const { return static_cast<std::size_t>(largest_packet) + sizeof(Number) * most_ghosts; }
 
       static std::string columns_text() { return Format::has_columns ? "columns of 16 bits" : "columns from distances common to a block"; }
 
-      std::size_t check_memory(const Packets<Format> &p, const BlockCrs<double> &host) const
+      std::size_t check_memory(const Packets<Format> &p, const BlockCrs<Number> &host) const
       {
         const std::size_t vectors = (options.l1_weights + (options.momentum > 0.)) * static_cast<std::size_t>(host.n_local_rows()) +
                                     (options.schedule == Schedule::synchronous ? host.n_columns : 0);
-        const std::size_t needed      = p.bytes.size() + n_blocks * 48l + vectors * sizeof(double);
+        const std::size_t needed      = p.bytes.size() + n_blocks * 48l + vectors * sizeof(Number);
         std::size_t       free_memory = 0, total = 0;
         LEOPARD_CHECK(cudaMemGetInfo(&free_memory, &total));
         if (needed > free_memory)
@@ -213,8 +218,8 @@ namespace leopard
         return needed;
       }
 
-      using LaunchKernel     = void (*)(MatrixView<Format>, RelaxVectors, RelaxParameters);
-      using PersistentKernel = void (*)(MatrixView<Format>, RelaxVectors, RelaxParameters, MonitorView);
+      using LaunchKernel     = void (*)(MatrixView<Format>, RelaxVectors<Number>, RelaxParameters<Number>);
+      using PersistentKernel = void (*)(MatrixView<Format>, RelaxVectors<Number>, RelaxParameters<Number>, MonitorView);
 
       template <typename Rows>
       void use_rows(bool plain, int n_rows_with_padding)
@@ -308,25 +313,30 @@ namespace leopard
             n_residual = std::min(n_blocks, at_once(reinterpret_cast<const void *>(residual_kernel), n_launch_threads, n_shared));
             return;
           }
-        const auto shared_for  = [&](long rows) { return sizeof(double) * (32 + 3 * rows); };
+        const auto shared_for  = [&](long rows) { return sizeof(double) * 32 + sizeof(Number) * 3 * rows; };
         n_launch_threads       = std::min(1024, threads_for(largest_block));
         n_shared               = shared_for(largest_block);
         const std::size_t room = device::allow_shared_memory(reinterpret_cast<const void *>(relax_any_kernel<Format>));
         if (n_shared > room)
           throw InvalidInput("block-asynchronous iteration: a block of " + std::to_string(largest_block) + " rows needs " + std::to_string(n_shared) +
                              " bytes of shared memory, and a thread block of this GPU has " + std::to_string(room) +
-                             "\n  expected: a block_size of at most " + std::to_string((room / sizeof(double) - 32) / 3));
+                             "\n  expected: a block_size of at most " + std::to_string((room - sizeof(double) * 32) / sizeof(Number) / 3));
       }
 
-      RelaxVectors vectors(double *x, const double *off_block, const double *b) const
+      RelaxVectors<Number> vectors(Number *x, const Number *off_block, const Number *b) const
       {
         return {x, off_block, b, velocity.data(), monitor.parts(), execution == Execution::persistent ? old_x.data() : nullptr};
       }
 
-      RelaxParameters parameters(int n_iterations) const
+      RelaxParameters<Number> parameters(int n_iterations) const
       {
-        return {
-          n_iterations, options.local_iterations, local_iterations_per_block.data(), options.block_omega, options.momentum, velocity_is_zero, 0};
+        return {n_iterations,
+                options.local_iterations,
+                local_iterations_per_block.data(),
+                static_cast<Number>(options.block_omega),
+                static_cast<Number>(options.momentum),
+                velocity_is_zero,
+                0};
       }
 
       MatrixView<Format> view() const
@@ -338,10 +348,10 @@ namespace leopard
                 inner_bytes,
                 {weight_table.data(), value_table.data()},
                 keeps.data(),
-                1. - options.omega};
+                Number(1) - static_cast<Number>(options.omega)};
       }
 
-      void launch(const RelaxVectors &v, const RelaxParameters &p) const
+      void launch(const RelaxVectors<Number> &v, const RelaxParameters<Number> &p) const
       {
         if (launch_kernel == nullptr)
           relax_any_kernel<Format><<<n_blocks, n_launch_threads, n_shared>>>(view(), v, p, largest_block);
@@ -354,10 +364,10 @@ namespace leopard
       }
 
       /** For blocks that wait for one another: all must be there. */
-      void launch_cooperatively(RelaxVectors &v, RelaxParameters &p, MonitorView &m) const
+      void launch_cooperatively(RelaxVectors<Number> &v, RelaxParameters<Number> &p, MonitorView &m) const
       {
         if (v.other_x != nullptr && old_x.size() > static_cast<std::size_t>(n_rows)) // ghosts are read there too
-          device::copy_on_device(old_x.data() + n_rows, v.x + n_rows, (old_x.size() - n_rows) * sizeof(double));
+          device::copy_on_device(old_x.data() + n_rows, v.x + n_rows, (old_x.size() - n_rows) * sizeof(Number));
         MatrixView<Format> A           = view();
         void              *arguments[] = {&A, &v, &p, &m};
         LEOPARD_CHECK(
@@ -365,16 +375,16 @@ namespace leopard
       }
 
       /** Queues the parts of ||b - A x||^2: no local iterations, so that x is only read. */
-      void queue_residual(const double *x, const double *b) const
+      void queue_residual(const Number *x, const Number *b) const
       {
-        RelaxParameters p  = parameters(1);
-        p.local_iterations = 0;
-        p.test_every       = 1;
-        p.momentum         = 0.;
-        launch(vectors(const_cast<double *>(x), x, b), p);
+        RelaxParameters<Number> p = parameters(1);
+        p.local_iterations        = 0;
+        p.test_every              = 1;
+        p.momentum                = 0;
+        launch(vectors(const_cast<Number *>(x), x, b), p);
       }
 
-      void replace_values(const double *values)
+      void replace_values(const Number *values)
       {
         if (n_rows == 0)
           return;
@@ -382,24 +392,24 @@ namespace leopard
         options.l1_weights ? host_matrix->update_values(values) : host_matrix->update_diagonal(values);
         weights.compute(*host_matrix, options);
         if (positions == nullptr)
-          positions = std::make_unique<Positions>(Positions{device::Array<unsigned int>(value_positions),
-                                                            device::Array<unsigned int>(weight_positions),
-                                                            device::Array<int>(value_sources),
-                                                            device::Array<double>(static_cast<std::size_t>(n_entries)),
-                                                            device::Array<double>(weights.values.size())});
-        device::copy_to_device(positions->new_values.data(), values, positions->new_values.size() * sizeof(double));
-        device::copy_to_device(positions->new_weights.data(), weights.values.data(), weights.values.size() * sizeof(double));
+          positions = std::make_unique<Positions<Number>>(Positions<Number>{device::Array<unsigned int>(value_positions),
+                                                                            device::Array<unsigned int>(weight_positions),
+                                                                            device::Array<int>(value_sources),
+                                                                            device::Array<Number>(static_cast<std::size_t>(n_entries)),
+                                                                            device::Array<Number>(weights.values.size())});
+        device::copy_to_device(positions->new_values.data(), values, positions->new_values.size() * sizeof(Number));
+        device::copy_to_device(positions->new_weights.data(), weights.values.data(), weights.values.size() * sizeof(Number));
         put(positions->values, positions->sources.data(), positions->new_values);
         put(positions->weights, nullptr, positions->new_weights);
         if (!weights.keeps.empty())
-          device::copy_to_device(keeps.data(), weights.keeps.data(), weights.keeps.size() * sizeof(double));
+          device::copy_to_device(keeps.data(), weights.keeps.data(), weights.keeps.size() * sizeof(Number));
       }
 
-      void put(const device::Array<unsigned int> &where, const int *sources, const device::Array<double> &values)
+      void put(const device::Array<unsigned int> &where, const int *sources, const device::Array<Number> &values)
       {
         const int n = static_cast<int>(where.size());
         if (n > 0)
-          put_kernel<<<(n + 255) / 256, 256>>>(reinterpret_cast<double *>(packets.data()), where.data(), sources, values.data(), n);
+          put_kernel<<<(n + 255) / 256, 256>>>(reinterpret_cast<Number *>(packets.data()), where.data(), sources, values.data(), n);
         LEOPARD_CHECK(cudaGetLastError());
       }
 
@@ -409,46 +419,51 @@ namespace leopard
       const std::size_t                 n_bytes;
       device::Array<char>               packets;
       device::Array<BlockExtent>        extents;
-      device::Array<double>             weight_table, value_table;
-      device::Array<double>             keeps;
+      device::Array<Number>             weight_table, value_table;
+      device::Array<Number>             keeps;
       std::vector<unsigned int>         value_positions, weight_positions;
       std::vector<int>                  value_sources;
       device::Array<int>                local_iterations_per_block;
-      device::Array<double>             velocity;
+      device::Array<Number>             velocity;
       bool                              velocity_is_zero = true; ///< though its memory may hold something else
-      device::Array<double>             old_x;                   ///< synchronous schedule only
+      device::Array<Number>             old_x;                   ///< synchronous schedule only
       CudaMonitor                       monitor;
-      Weights                           weights;     ///< on the host, for values that change
-      std::unique_ptr<BlockCrs<double>> host_matrix; ///< for values that change
-      std::unique_ptr<Positions>        positions;   ///< from the first update_values() on
-      Execution                         execution         = Execution::launch;
-      PersistentKernel                  persistent_kernel = nullptr;
-      LaunchKernel                      launch_kernel = nullptr, residual_kernel = nullptr; ///< null: relax_any_kernel
-      int         n_threads = 0, n_launch_threads = 0, n_launched = 0, n_residual = 0;      ///< thread blocks of the two launch kernels
+      Weights<Number>                   weights;     ///< on the host, for values that change
+      std::unique_ptr<BlockCrs<Number>> host_matrix; ///< for values that change
+      std::unique_ptr<Positions<Number>> positions;  ///< from the first update_values() on
+      Execution                          execution         = Execution::launch;
+      PersistentKernel                   persistent_kernel = nullptr;
+      LaunchKernel                       launch_kernel = nullptr, residual_kernel = nullptr; ///< null: relax_any_kernel
+      int         n_threads = 0, n_launch_threads = 0, n_launched = 0, n_residual = 0;       ///< thread blocks of the two launch kernels
       std::size_t n_shared = 0;
     };
 
-    template <typename Format>
-    std::unique_ptr<BlockAsyncEngine<double>> make_engine(Prepared &&p, const BlockAsyncOptions &options)
+    template <typename Format, typename Number = typename Format::Number>
+    std::unique_ptr<BlockAsyncEngine<Number>> make_engine(Prepared<Number> &&p, const BlockAsyncOptions &options)
     {
       const Packets<Format> packets(p.matrix, p.weights.values, p.weights_in_table ? &p.weight_table : nullptr, p.values, p.slots);
       return std::make_unique<CudaEngine<Format>>(std::move(p), packets, options);
     }
 
-    template <typename Column>
-    std::unique_ptr<BlockAsyncEngine<double>> make_engine_for(Prepared &&p, const BlockAsyncOptions &options)
+    template <typename Column, typename Number>
+    std::unique_ptr<BlockAsyncEngine<Number>> make_engine_for(Prepared<Number> &&p, const BlockAsyncOptions &options)
     {
-      return p.storage == Storage::dictionary         ? make_engine<PacketFormat<Column, std::uint8_t>>(std::move(p), options)
-             : p.storage == Storage::single_precision ? make_engine<PacketFormat<Column, float>>(std::move(p), options)
-                                                      : make_engine<PacketFormat<Column, double>>(std::move(p), options);
+      return p.storage == Storage::dictionary         ? make_engine<PacketFormat<Number, Column, std::uint8_t>>(std::move(p), options)
+             : p.storage == Storage::single_precision ? make_engine<PacketFormat<Number, Column, float>>(std::move(p), options)
+                                                      : make_engine<PacketFormat<Number, Column, Number>>(std::move(p), options);
     }
   } // namespace
 
-  template <> // the kernels compute in double
-  std::unique_ptr<BlockAsyncEngine<double>> make_cuda_engine(const CrsMatrix<double> &A, const BlockAsyncOptions &options)
+  template <typename Number>
+  std::unique_ptr<BlockAsyncEngine<Number>> make_cuda_engine(const CrsMatrix<Number> &A, const BlockAsyncOptions &options)
   {
-    Prepared prepared(A, options);
+    Prepared<Number> prepared(A, options);
     return prepared.slots.is_used() ? make_engine_for<NoColumns>(std::move(prepared), options)
                                     : make_engine_for<std::uint16_t>(std::move(prepared), options);
   }
+
+#define INSTANTIATE(Number) \
+  template std::unique_ptr<BlockAsyncEngine<Number>> make_cuda_engine(const CrsMatrix<Number> &A, const BlockAsyncOptions &options);
+  LEOPARD_FOR_EACH_NUMBER(INSTANTIATE)
+#undef INSTANTIATE
 } // namespace leopard

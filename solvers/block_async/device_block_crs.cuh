@@ -28,11 +28,11 @@ namespace leopard
   //
   // then the inner part, what threads hold in registers; in shared memory it stands elsewhere:
   //
-  // - the weights omega / d_i, as doubles or as 8-bit numbers of a table;
+  // - the weights omega / d_i, as Numbers or as 8-bit numbers of a table;
   // - the inner entries: 32 consecutive rows are a slice, padded to its longest row and to an even width and stored
   //   column-wise in pairs (sliced ELLPACK with the width of a warp): the pair e of the slice's row r is number
   //   slice_offset + 32 e + r. Columns are 16-bit indices into the block, or not stored: then an entry's slot says its
-  //   distance from the row (DistanceSlots). Values are doubles, floats or 8-bit numbers of a dictionary.
+  //   distance from the row (DistanceSlots). Values are Numbers, floats or 8-bit numbers of a dictionary.
 
   /**
    * What stands where in a packet: offsets of sections in bytes from its begin, of the last three from that of the
@@ -87,10 +87,11 @@ namespace leopard
   };
 
   /** The tables that packets refer to. Device memory. */
+  template <typename Number>
   struct TableView
   {
-    const double *weights; ///< null: weights are stored as doubles
-    const double *values;  ///< dictionary
+    const Number *weights; ///< null: weights are stored as they are
+    const Number *values;  ///< dictionary
   };
 
   /** Columns that are not stored. */
@@ -98,15 +99,19 @@ namespace leopard
   {
   };
 
-  /** How inner entries are stored: columns as std::uint16_t or NoColumns, values as double, float or std::uint8_t. */
-  template <typename Column_, typename Value_>
+  /**
+   * How inner entries are stored: columns as std::uint16_t or NoColumns, values as Number, float or std::uint8_t.
+   * Arithmetic is in Number.
+   */
+  template <typename Number_, typename Column_, typename Value_>
   struct PacketFormat
   {
+    using Number                      = Number_;
     using Column                      = Column_;
     using Value                       = Value_; ///< of the outer entries too
     static constexpr bool has_columns = !std::is_same_v<Column, NoColumns>;
 
-    static __device__ double value_of(Value stored, const TableView &tables)
+    static __device__ Number value_of(Value stored, const TableView<Number> &tables)
     {
       if constexpr (std::is_same_v<Value, std::uint8_t>)
         return __ldg(tables.values + stored);
@@ -119,7 +124,8 @@ namespace leopard
   template <typename Format>
   struct BlockView
   {
-    using Value = typename Format::Value;
+    using Number = typename Format::Number;
+    using Value  = typename Format::Value;
     const char        *base, *inner;
     const PacketHeader header;
 
@@ -135,11 +141,11 @@ namespace leopard
     /** Whether the r-th row with outer entries has more than e of them. */
     __device__ bool has_outer(int r, int e) const { return e < header.n_jags && r < jag(e + 1) - jag(e); }
 
-    __device__ double weight(int i, const TableView &tables) const
+    __device__ Number weight(int i, const TableView<Number> &tables) const
     {
       const char *weights = inner + header.weights;
       return tables.weights != nullptr ? __ldg(tables.weights + reinterpret_cast<const std::uint8_t *>(weights)[i])
-                                       : reinterpret_cast<const double *>(weights)[i];
+                                       : reinterpret_cast<const Number *>(weights)[i];
     }
     __device__ int boundary_row(int r) const { return reinterpret_cast<const std::uint16_t *>(base + header.boundary_rows)[r]; }
     __device__ int ghost(int g) const { return reinterpret_cast<const int *>(base + header.ghosts)[g]; }
@@ -149,7 +155,7 @@ namespace leopard
       return at == 0 ? p : reinterpret_cast<const std::uint16_t *>(base + at)[p];
     }
     __device__ int    outer_column(int p) const { return ghost(outer_number(p)); }
-    __device__ double outer_value(int p, const TableView &tables) const
+    __device__ Number outer_value(int p, const TableView<Number> &tables) const
     {
       return Format::value_of(reinterpret_cast<const Value *>(base + header.outer_values)[p], tables);
     }
@@ -158,7 +164,7 @@ namespace leopard
     __device__ int distance(int slot) const { return word(header.distances + slot); }
     /** The number of the e-th pair of entries of row i. */
     __device__ int  pair(int i, int e) const { return slice(i / 32) + 32 * e + i % 32; }
-    __device__ void inner_values(int pair, const TableView &tables, double *value) const
+    __device__ void inner_values(int pair, const TableView<Number> &tables, Number *value) const
     {
       const auto stored = reinterpret_cast<const typename PairOf<Value>::Type *>(inner + header.values)[pair];
 #pragma unroll
@@ -196,13 +202,14 @@ namespace leopard
   struct MatrixView
   {
     using Format = Format_;
+    using Number = typename Format::Number;
     const char        *packets;
     const BlockExtent *extents;
     int                n_blocks;
     int                outer_bytes, inner_bytes; ///< the largest of the two parts of packets
-    TableView          tables;
-    const double      *keeps; ///< 1 - omega a_ii / d_i, one a local row, or null:
-    double             keep;  ///< then the same for all rows, 1 - omega
+    TableView<Number>  tables;
+    const Number      *keeps; ///< 1 - omega a_ii / d_i, one a local row, or null:
+    Number             keep;  ///< then the same for all rows, 1 - omega
 
     __device__ BlockView<Format> block(int j) const
     {
@@ -215,18 +222,19 @@ namespace leopard
   template <typename Format>
   struct Packets
   {
+    using Number = typename Format::Number;
     using Column = typename Format::Column;
     using Value  = typename Format::Value;
     std::vector<char>        bytes;
     std::vector<BlockExtent> extents;
-    // doubles only: where in the bytes (in doubles) which entry of the CrsMatrix stands, and the weight of each local
-    // row; the 32 GiB that packets may have are 2^32 doubles
+    // values stored as Numbers only: where in the bytes (counted in Numbers) which entry of the CrsMatrix stands, and
+    // the weight of each local row; the 32 GiB that packets may have are 2^32 doubles
     std::vector<unsigned int> value_positions, weight_positions;
     std::vector<int>          value_sources;
     int                       inner_width = 0, outer_width = 0, outer_bytes = 0, inner_bytes = 0, most_ghosts = 0; ///< the largest of a block
 
-    Packets(const BlockCrs<double>    &A,
-            const std::vector<double> &weights,
+    Packets(const BlockCrs<Number>    &A,
+            const std::vector<Number> &weights,
             const Dictionary          *weight_table,
             const Dictionary          &values_,
             const DistanceSlots       &slots_)
@@ -238,7 +246,7 @@ namespace leopard
     }
 
   private:
-    Value stored(double value) const
+    Value stored(Number value) const
     {
       if constexpr (std::is_same_v<Value, std::uint8_t>)
         return values.index_of(value);
@@ -252,7 +260,7 @@ namespace leopard
       std::vector<int> columns; ///< sorted, each once, if entries share them; else as many as there are entries
       bool             shared;
 
-      Ghosts(const BlockCrs<double>::Part<int> &outer, int first, int rows)
+      Ghosts(const typename BlockCrs<Number>::template Part<int> &outer, int first, int rows)
         : columns(outer.columns.begin() + outer.offsets[first], outer.columns.begin() + outer.offsets[first + rows])
       {
         std::vector<int> distinct = columns;
@@ -271,7 +279,7 @@ namespace leopard
     /** A packet before it is filled. */
     struct Layout
     {
-      const BlockCrs<double> &A;
+      const BlockCrs<Number> &A;
       const int               block, first, rows;
       const Ghosts            ghosts;
       PacketHeader            head        = {};
@@ -280,7 +288,7 @@ namespace leopard
       std::size_t             outer_bytes = 0, inner_bytes = 0;
       std::size_t             begin = 0; ///< in the bytes of all packets
 
-      Layout(const BlockCrs<double> &A_, int block_)
+      Layout(const BlockCrs<Number> &A_, int block_)
         : A(A_)
         , block(block_)
         , first(A.first_local[block])
@@ -305,7 +313,7 @@ namespace leopard
         "or more ranks");
     }
 
-    void add_block(const BlockCrs<double> &A, int block, const std::vector<double> &weights, const Dictionary *weight_table)
+    void add_block(const BlockCrs<Number> &A, int block, const std::vector<Number> &weights, const Dictionary *weight_table)
     {
       Layout l(A, block);
       if (!Format::has_columns)
@@ -354,7 +362,7 @@ namespace leopard
         size += (n_bytes + 15) / 16 * 16;
         return static_cast<int>(at);
       };
-      const BlockCrs<double> &A = l.A;
+      const BlockCrs<Number> &A = l.A;
       head.begin                = A.blocks.begin[l.block];
       head.rows                 = l.rows;
       head.owned_begin          = A.blocks.owned_begin[l.block] - A.blocks.begin[l.block];
@@ -372,7 +380,7 @@ namespace leopard
       head.boundary_rows = section(l.order.size() * sizeof(std::uint16_t));
       l.outer_bytes      = size;
       size               = 0;
-      head.weights       = section(l.rows * (weights_in_table ? 1 : sizeof(double)));
+      head.weights       = section(l.rows * (weights_in_table ? 1 : sizeof(Number)));
       head.columns       = section(Format::has_columns ? 2 * l.slices.back() * sizeof(Column) : 0);
       head.values        = section(2 * l.slices.back() * sizeof(Value));
       l.inner_bytes      = size;
@@ -384,14 +392,14 @@ namespace leopard
     /** Remembers where in the bytes a value of the matrix stands, if it can change. */
     void remember(std::size_t position, int source)
     {
-      if constexpr (std::is_same_v<Value, double>)
+      if constexpr (std::is_same_v<Value, Number>)
         {
           value_positions.push_back(static_cast<unsigned int>(position));
           value_sources.push_back(source);
         }
     }
 
-    void put_weights(const Layout &l, const std::vector<double> &weights, const Dictionary *weight_table)
+    void put_weights(const Layout &l, const std::vector<Number> &weights, const Dictionary *weight_table)
     {
       char *place = inner_part(l) + l.head.weights;
       for (int r = 0; r < l.rows; ++r)
@@ -399,16 +407,16 @@ namespace leopard
           place[r] = static_cast<char>(weight_table->index_of(weights[l.first + r]));
         else
           {
-            std::memcpy(place + 8 * r, &weights[l.first + r], 8);
-            if constexpr (std::is_same_v<Value, double>)
-              weight_positions.push_back(static_cast<unsigned int>((l.begin + l.outer_bytes + l.head.weights) / 8 + r));
+            std::memcpy(place + sizeof(Number) * r, &weights[l.first + r], sizeof(Number));
+            if constexpr (std::is_same_v<Value, Number>)
+              weight_positions.push_back(static_cast<unsigned int>((l.begin + l.outer_bytes + l.head.weights) / sizeof(Number) + r));
           }
     }
 
     void put_inner(const Layout &l)
     {
-      const BlockCrs<double> &A             = l.A;
-      const std::size_t       values_begin  = (l.begin + l.outer_bytes + l.head.values) / sizeof(double);
+      const BlockCrs<Number> &A             = l.A;
+      const std::size_t       values_begin  = (l.begin + l.outer_bytes + l.head.values) / sizeof(Number);
       auto                   *columns       = reinterpret_cast<Column *>(inner_part(l) + l.head.columns);
       auto                   *stored_values = reinterpret_cast<Value *>(inner_part(l) + l.head.values);
       for (int r = 0; r < static_cast<int>(l.slices.size() - 1) * 32; ++r)
@@ -417,7 +425,7 @@ namespace leopard
           const auto place = [&](int e) { return 2 * (slice + e / 2 * 32 + r % 32) + e % 2; };
           for (int e = 0; e < width; ++e) // padding: the row itself, times zero
             {
-              stored_values[place(e)] = stored(0.);
+              stored_values[place(e)] = stored(Number(0));
               if constexpr (Format::has_columns)
                 columns[place(e)] = static_cast<Column>(r < l.rows ? r : 0);
             }
@@ -435,7 +443,7 @@ namespace leopard
 
     void put_outer(const Layout &l)
     {
-      const BlockCrs<double> &A      = l.A;
+      const BlockCrs<Number> &A      = l.A;
       char                   *packet = outer_part(l);
       std::memcpy(packet, &l.head, sizeof(l.head));
       std::copy(l.slices.begin(), l.slices.end(), reinterpret_cast<int *>(packet) + header_ints);
@@ -459,7 +467,7 @@ namespace leopard
               else
                 ghost_columns[slot] = A.outer.columns[p];
               outer_values[slot] = stored(A.outer.values[p]);
-              remember((l.begin + l.head.outer_values) / sizeof(double) + slot, A.outer.source[p]);
+              remember((l.begin + l.head.outer_values) / sizeof(Number) + slot, A.outer.source[p]);
             }
         }
       jags[l.head.n_jags] = slot;

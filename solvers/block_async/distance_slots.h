@@ -33,7 +33,8 @@ namespace leopard
      * their columns are held in registers.
      * @param value_bytes of a stored value.
      */
-    DistanceSlots(const BlockCrs<double> &A, int value_bytes)
+    template <typename Number>
+    DistanceSlots(const BlockCrs<Number> &A, int value_bytes)
     {
       std::size_t      widest = 0, slots = 0, padded = 0; // entries with distances, and with columns, where 32 rows are as long as their longest
       std::vector<int> found;
@@ -93,7 +94,8 @@ namespace leopard
     };
 
     /** The distances of a block, sorted; adds what its rows take with columns. */
-    void find(const BlockCrs<double> &A, int block, std::vector<int> &found, std::size_t &padded)
+    template <typename Number>
+    void find(const BlockCrs<Number> &A, int block, std::vector<int> &found, std::size_t &padded)
     {
       const int first = A.first_local[block], last = A.first_local[block + 1];
       found.clear();

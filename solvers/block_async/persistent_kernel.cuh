@@ -11,16 +11,16 @@ namespace leopard
    * A thread's off-block entries in registers, for iterations without end. The first n_cached of the row, and the
    * others from memory.
    */
-  template <int n_cached>
+  template <typename Number, int n_cached>
   struct OffBlock
   {
     int    r = -1, n = 0; ///< r: the row's place among those with outer entries
     int    columns[n_cached];
-    double values[n_cached];
+    Number values[n_cached];
 
     /** `places`: shared memory, one a thread. */
     template <typename Format>
-    __device__ OffBlock(const BlockView<Format> &block, const TableView &tables, int *places)
+    __device__ OffBlock(const BlockView<Format> &block, const TableView<Number> &tables, int *places)
     {
       places[threadIdx.x] = -1;
       __syncthreads();
@@ -38,7 +38,7 @@ namespace leopard
           }
     }
 
-    __device__ void fetch(const double *x, double (&x_j)[n_cached]) const
+    __device__ void fetch(const Number *x, Number (&x_j)[n_cached]) const
     {
 #pragma unroll
       for (int e = 0; e < n_cached; ++e)
@@ -48,9 +48,9 @@ namespace leopard
 
     /** `packet`: its outer part, whose header is read again rather than kept in registers for rows of many entries. */
     template <typename Format>
-    __device__ double sum(const char *packet, const TableView &tables, const double *x, const double (&x_j)[n_cached]) const
+    __device__ Number sum(const char *packet, const TableView<Number> &tables, const Number *x, const Number (&x_j)[n_cached]) const
     {
-      double sums[2] = {n == n_cached ? off_block_sum(BlockView<Format>(packet, packet), tables, x, r, n_cached) : 0., 0.};
+      Number sums[2] = {n == n_cached ? off_block_sum(BlockView<Format>(packet, packet), tables, x, r, n_cached) : Number(0), 0};
 #pragma unroll
       for (int e = 0; e < n_cached; ++e)
         if (e < n)
@@ -72,11 +72,15 @@ namespace leopard
    * the barrier of test n + 1, where a block arrives only when it has read all parts of test n.
    */
   template <typename Format, int width, int n_cached, int max_threads>
-  __global__ void __launch_bounds__(max_threads)
-    persistent_rows_kernel(const MatrixView<Format> A, const RelaxVectors v, const RelaxParameters parameters, const MonitorView m)
+  __global__ void __launch_bounds__(max_threads) persistent_rows_kernel(const MatrixView<Format>                       A,
+                                                                        const RelaxVectors<typename Format::Number>    v,
+                                                                        const RelaxParameters<typename Format::Number> parameters,
+                                                                        const MonitorView                              m)
   {
+    using Number = typename Format::Number;
     extern __shared__ __align__(128) char packet[];
-    __shared__ double                     y[2 * max_threads], partial[32];
+    __shared__ Number                     y[2 * max_threads];
+    __shared__ double                     partial[32];
     __shared__ int                        places[max_threads];
     __shared__ std::uint64_t barrier;
     __shared__ int           state;
@@ -96,7 +100,7 @@ namespace leopard
 
     RowInRegisters<Format, width> a;
     a.take(block, i, active, A.tables);
-    double b = 0., value = 0., weight = 0., keep = A.keep, velocity = 0.;
+    Number b = 0, value = 0, weight = 0, keep = A.keep, velocity = 0;
     if (active)
       {
         value  = load(v.x + row);
@@ -104,14 +108,14 @@ namespace leopard
         weight = block.weight(i, A.tables);
         if (A.keeps != nullptr)
           keep = A.keeps[local];
-        if (parameters.momentum > 0. && !parameters.velocity_is_zero)
+        if (parameters.momentum > Number(0) && !parameters.velocity_is_zero)
           velocity = v.velocity[local];
       }
-    const OffBlock<n_cached> off_block(block, A.tables, places);
+    const OffBlock<Number, n_cached> off_block(block, A.tables, places);
     const int k = parameters.local_iterations_per_block != nullptr ? parameters.local_iterations_per_block[blockIdx.x] : parameters.local_iterations;
     // s = b - off-block part, with the block's values in the first half of y
-    const auto freeze = [&](const double *x) {
-      double x_j[n_cached];
+    const auto freeze = [&](const Number *x) {
+      Number x_j[n_cached];
       off_block.fetch(x, x_j);
       if (active && !owned)
         value = load(x + row);
@@ -119,13 +123,13 @@ namespace leopard
       __syncthreads(); // while off-block values are on their way
       return b - off_block.template sum<Format>(packet, A.tables, x, x_j);
     };
-    const auto residual_part = [&](double s) {
-      const double residual = owned ? a.subtract_from(s, y) + (keep - 1.) * value / weight : 0.;
+    const auto residual_part = [&](Number s) {
+      const Number residual = owned ? a.subtract_from(s, y) + (keep - Number(1)) * value / weight : Number(0);
       return sum_over_block(square(residual), partial);
     };
-    const auto sweep = [&](double s, int from) {
-      double next = weight * a.subtract_from(s, y + from * max_threads) + keep * value;
-      if (parameters.momentum > 0.)
+    const auto sweep = [&](Number s, int from) {
+      Number next = weight * a.subtract_from(s, y + from * max_threads) + keep * value;
+      if (parameters.momentum > Number(0))
         {
           next += parameters.momentum * velocity;
           velocity = next - value;
@@ -144,13 +148,14 @@ namespace leopard
       }
 
     const bool synchronous = v.other_x != nullptr;
-    double    *from = v.x, *to = synchronous ? v.other_x : v.x, *parts = m.parts;
+    Number    *from = v.x, *to = synchronous ? v.other_x : v.x;
+    double    *parts     = m.parts;
     int        iteration = 0;
     for (; iteration < parameters.n_iterations; ++iteration)
       {
         if (m.tests && !synchronous && i == 0)
           state = monitor_state(m.monitor);
-        const double s = freeze(from), start = value;
+        const Number s = freeze(from), start = value;
         if (state != go_on)
           break;
         const bool tests = m.tests && iteration % parameters.test_every == 0 && iteration > 0;
@@ -173,7 +178,7 @@ namespace leopard
           }
         if (k % 2 == 1)
           sweep(s, 0);
-        if (parameters.block_omega != 1.)
+        if (parameters.block_omega != Number(1))
           value = start + parameters.block_omega * (value - start);
         if (owned)
           store(to + row, value);
@@ -188,14 +193,14 @@ namespace leopard
                   state = decision;
                 parts = parts == m.parts ? m.parts + gridDim.x : m.parts;
               }
-            double *swap = from;
+            Number *swap = from;
             from         = to;
             to           = swap;
           }
       }
     if (synchronous && from != v.x && owned)
       store(v.x + row, value);
-    if (active && parameters.momentum > 0.)
+    if (active && parameters.momentum > Number(0))
       v.velocity[local] = velocity;
     if (m.tests)
       {

@@ -68,13 +68,14 @@ namespace leopard
    * Off-block values of a block on their way from memory to shared memory; all loads are under way before the first
    * value is there.
    */
+  template <typename Number>
   struct GhostValues
   {
     static constexpr int n = 4;
-    double               x[n];
+    Number               x[n];
 
     template <typename Format>
-    __device__ GhostValues(const BlockView<Format> &block, const double *from)
+    __device__ GhostValues(const BlockView<Format> &block, const Number *from)
     {
 #pragma unroll
       for (int q = 0; q < n; ++q)
@@ -83,7 +84,7 @@ namespace leopard
     }
 
     template <typename Format>
-    __device__ void publish(const BlockView<Format> &block, const double *from, double *values) const
+    __device__ void publish(const BlockView<Format> &block, const Number *from, Number *values) const
     {
 #pragma unroll
       for (int q = 0; q < n; ++q)
@@ -95,8 +96,8 @@ namespace leopard
   };
 
   /** The sums of off-block products, for the rows that have any; a row a thread. */
-  template <typename Format>
-  __device__ void add_outer_entries(const BlockView<Format> &block, const TableView &tables, const double *ghosts, double *sums)
+  template <typename Format, typename Number = typename Format::Number>
+  __device__ void add_outer_entries(const BlockView<Format> &block, const TableView<Number> &tables, const Number *ghosts, Number *sums)
   {
     constexpr int n      = 4; // of a row at once
     const int     n_jags = block.header.n_jags;
@@ -107,7 +108,7 @@ namespace leopard
     const auto product = [&](int p) { return block.outer_value(p, tables) * ghosts[block.outer_number(p)]; };
     for (int r = threadIdx.x; r < block.header.n_boundary; r += blockDim.x)
       {
-        double sum = 0.;
+        Number sum = 0;
 #pragma unroll
         for (int e = 0; e < n; ++e)
           if (begin[e] + r < begin[e + 1])
@@ -126,6 +127,7 @@ namespace leopard
   struct RelaxedRows
   {
     using Format           = typename Rows::Format;
+    using Number           = typename Format::Number;
     static constexpr int n = Rows::n;
 
     const BlockExtent extent;
@@ -133,10 +135,10 @@ namespace leopard
     const bool        busy; ///< has a row
     int               owned_begin, owned_rows, first_local;
     Rows              a;
-    double            value[n], start[n], s[n], weight[n], keep[n], velocity[n];
+    Number            value[n], start[n], s[n], weight[n], keep[n], velocity[n];
 
     /** Reads x and b. */
-    __device__ RelaxedRows(const BlockExtent &extent_, const RelaxVectors &v)
+    __device__ RelaxedRows(const BlockExtent &extent_, const RelaxVectors<Number> &v)
       : extent(extent_)
       , stride(Rows::stride(extent_))
       , first(static_cast<int>(threadIdx.x) / stride * stride * n + static_cast<int>(threadIdx.x) % stride)
@@ -145,8 +147,8 @@ namespace leopard
 #pragma unroll
       for (int r = 0; r < n; ++r)
         {
-          value[r] = exists(r) ? load(v.off_block + extent.begin + row(r)) : 0.;
-          s[r]     = exists(r) ? __ldcs(v.b + extent.begin + row(r)) : 0.;
+          value[r] = exists(r) ? load(v.off_block + extent.begin + row(r)) : Number(0);
+          s[r]     = exists(r) ? __ldcs(v.b + extent.begin + row(r)) : Number(0);
         }
     }
 
@@ -164,7 +166,8 @@ namespace leopard
     }
 
     /** All that is needed of the packet but its off-block part. */
-    __device__ void take(const BlockView<Format> &block, const MatrixView<Format> &A, const RelaxVectors &v, const RelaxParameters &parameters)
+    __device__ void
+    take(const BlockView<Format> &block, const MatrixView<Format> &A, const RelaxVectors<Number> &v, const RelaxParameters<Number> &parameters)
     {
       owned_begin = block.header.owned_begin;
       owned_rows  = block.header.owned_rows;
@@ -173,26 +176,26 @@ namespace leopard
 #pragma unroll
       for (int r = 0; r < n; ++r)
         {
-          weight[r]   = exists(r) ? block.weight(row(r), A.tables) : 0.;
+          weight[r]   = exists(r) ? block.weight(row(r), A.tables) : Number(0);
           keep[r]     = !plain && A.keeps != nullptr && exists(r) ? A.keeps[first_local + row(r)] : A.keep;
-          velocity[r] = !plain && parameters.momentum > 0. && exists(r) ? v.velocity[first_local + row(r)] : 0.;
+          velocity[r] = !plain && parameters.momentum > Number(0) && exists(r) ? v.velocity[first_local + row(r)] : Number(0);
           start[r]    = value[r];
         }
     }
 
     /** Values to shared memory, and zeros for the off-block sums. */
-    __device__ void publish(double *y, double *sums) const
+    __device__ void publish(Number *y, Number *sums) const
     {
       if (busy)
 #pragma unroll
         for (int r = 0; r < n; ++r)
           {
             y[row(r)]    = value[r];
-            sums[row(r)] = 0.;
+            sums[row(r)] = 0;
           }
     }
 
-    __device__ void freeze(const double *sums)
+    __device__ void freeze(const Number *sums)
     {
       if (busy)
 #pragma unroll
@@ -201,20 +204,20 @@ namespace leopard
     }
 
     /** The last one publishes nothing. */
-    __device__ void sweep(const double *from, double *to, bool last, const RelaxParameters &parameters)
+    __device__ void sweep(const Number *from, Number *to, bool last, const RelaxParameters<Number> &parameters)
     {
-      double sums[n];
+      Number sums[n];
       if (!busy)
         return;
       a.subtract(from, first, stride, value, s, sums);
 #pragma unroll
       for (int r = 0; r < n; ++r)
         {
-          double next = weight[r] * sums[r];
+          Number next = weight[r] * sums[r];
           if (!plain)
             {
               next += keep[r] * value[r];
-              if (parameters.momentum > 0.)
+              if (parameters.momentum > Number(0))
                 {
                   next += parameters.momentum * velocity[r];
                   velocity[r] = next - value[r];
@@ -227,9 +230,9 @@ namespace leopard
     }
 
     /** The thread's part of ||r||^2. */
-    __device__ double residual(const double *y) const
+    __device__ Number residual(const Number *y) const
     {
-      double sums[n], norm = 0.;
+      Number sums[n], norm = 0;
       if (busy)
         {
           a.subtract(y, first, stride, value, s, sums);
@@ -237,22 +240,22 @@ namespace leopard
           for (int r = 0; r < n; ++r)
             if (owned(r))
               {
-                const double residual = (keep[r] - 1.) * value[r] / weight[r] + sums[r];
+                const Number residual = (keep[r] - Number(1)) * value[r] / weight[r] + sums[r];
                 norm += square(residual);
               }
         }
       return norm;
     }
 
-    __device__ void write(const RelaxVectors &v, const RelaxParameters &parameters) const
+    __device__ void write(const RelaxVectors<Number> &v, const RelaxParameters<Number> &parameters) const
     {
 #pragma unroll
       for (int r = 0; r < n; ++r)
         {
           if (owned(r))
             store(v.x + extent.begin + row(r),
-                  plain || parameters.block_omega == 1. ? value[r] : start[r] + parameters.block_omega * (value[r] - start[r]));
-          if (!plain && exists(r) && parameters.momentum > 0.)
+                  plain || parameters.block_omega == Number(1) ? value[r] : start[r] + parameters.block_omega * (value[r] - start[r]));
+          if (!plain && exists(r) && parameters.momentum > Number(0))
             v.velocity[first_local + row(r)] = velocity[r];
         }
     }
@@ -265,18 +268,22 @@ namespace leopard
    */
   template <typename Rows, bool plain>
   __global__ void __launch_bounds__(Rows::max_threads, Rows::at_once(plain))
-    relax_rows_kernel(const MatrixView<typename Rows::Format> A, const RelaxVectors v, const RelaxParameters parameters)
+    relax_rows_kernel(const MatrixView<typename Rows::Format>      A,
+                      const RelaxVectors<typename Rows::Number>    v,
+                      const RelaxParameters<typename Rows::Number> parameters)
   {
+    using Number           = typename Rows::Number;
     constexpr int     half = max_rows_in_registers + DistanceSlots::max_reach; // lattices read zeros beside the rows
     extern __shared__ __align__(128) char packet[];
-    __shared__ double                     cells[2 * half + DistanceSlots::max_reach], partial[32];
+    __shared__ Number                     cells[2 * half + DistanceSlots::max_reach];
+    __shared__ double                     partial[32];
     __shared__ std::uint64_t barrier;
     const PacketPipeline     pipeline = {packet, packet + A.outer_bytes, &barrier};
-    double                  *ghosts = reinterpret_cast<double *>(packet + A.outer_bytes + A.inner_bytes), *y = cells + DistanceSlots::max_reach;
+    Number                  *ghosts = reinterpret_cast<Number *>(packet + A.outer_bytes + A.inner_bytes), *y = cells + DistanceSlots::max_reach;
 
     pipeline.init();
     for (int i = threadIdx.x; i < 2 * half + DistanceSlots::max_reach; i += blockDim.x)
-      cells[i] = 0.;
+      cells[i] = 0;
     __syncthreads();
     BlockExtent  next   = A.extents[blockIdx.x];
     unsigned int parity = 0;
@@ -294,7 +301,7 @@ namespace leopard
         pipeline.wait(parity);
         parity = 1 - parity;
         const BlockView<typename Rows::Format> block(packet, pipeline.inner);
-        const GhostValues                      ghost_values(block, v.off_block);
+        const GhostValues<Number>              ghost_values(block, v.off_block);
         rows.take(block, A, v, parameters);
         rows.publish(y, y + half);
         ghost_values.publish(block, v.off_block, ghosts);
@@ -327,25 +334,29 @@ namespace leopard
 
   /**
    * One global iteration of blocks of any size and rows of any length: threads share out the rows, and the matrix is
-   * read anew in each sweep, mostly from the L1 cache. Shared memory: three values a row, and 32.
+   * read anew in each sweep, mostly from the L1 cache. Shared memory: 32 sums, and three values a row.
    */
   template <typename Format>
-  __global__ void __launch_bounds__(1024)
-    relax_any_kernel(const MatrixView<Format> A, const RelaxVectors v, const RelaxParameters parameters, int stride)
+  __global__ void __launch_bounds__(1024) relax_any_kernel(const MatrixView<Format>                       A,
+                                                           const RelaxVectors<typename Format::Number>    v,
+                                                           const RelaxParameters<typename Format::Number> parameters,
+                                                           int                                            stride)
   {
-    extern __shared__ double shared[];
-    const BlockView<Format>  block = A.block(blockIdx.x);
-    const int                begin = block.header.begin, rows = block.header.rows, first_local = block.header.first_local;
-    double                  *y = shared, *next = y + stride, *s = next + stride, *partial = s + stride;
-    const auto               owned   = [&](int i) { return i >= block.header.owned_begin && i < block.header.owned_begin + block.header.owned_rows; };
-    const auto               row_sum = [&](int i) {
-      double    sum     = s[i];
+    using Number = typename Format::Number;
+    extern __shared__ __align__(16) char sums_and_rows[];
+    const BlockView<Format>              block = A.block(blockIdx.x);
+    const int                            begin = block.header.begin, rows = block.header.rows, first_local = block.header.first_local;
+    double                              *partial = reinterpret_cast<double *>(sums_and_rows);
+    Number                              *y = reinterpret_cast<Number *>(partial + 32), *next = y + stride, *s = next + stride;
+    const auto owned   = [&](int i) { return i >= block.header.owned_begin && i < block.header.owned_begin + block.header.owned_rows; };
+    const auto row_sum = [&](int i) {
+      Number    sum     = s[i];
       const int n_pairs = block.n_pairs(i);
 #pragma unroll 4
       for (int e = 0; e < n_pairs; ++e)
         {
           int    column[2];
-          double value[2];
+          Number value[2];
           block.inner_columns(i, e, column);
           block.inner_values(block.pair(i, e), A.tables, value);
           sum -= value[0] * y[column[0]] + value[1] * y[column[1]];
@@ -369,7 +380,7 @@ namespace leopard
         for (int i = threadIdx.x; i < rows; i += blockDim.x)
           if (owned(i))
             {
-              const double residual = row_sum(i) + (keep_of(first_local + i) - 1.) * y[i] / block.weight(i, A.tables);
+              const Number residual = row_sum(i) + (keep_of(first_local + i) - Number(1)) * y[i] / block.weight(i, A.tables);
               norm += square(residual);
             }
         norm = sum_over_block(norm, partial);
@@ -384,8 +395,8 @@ namespace leopard
         for (int i = threadIdx.x; i < rows; i += blockDim.x)
           {
             const int local   = first_local + i;
-            double    relaxed = keep_of(local) * y[i] + block.weight(i, A.tables) * row_sum(i);
-            if (parameters.momentum > 0.)
+            Number    relaxed = keep_of(local) * y[i] + block.weight(i, A.tables) * row_sum(i);
+            if (parameters.momentum > Number(0))
               {
                 relaxed += parameters.momentum * v.velocity[local];
                 v.velocity[local] = relaxed - y[i];
@@ -393,15 +404,15 @@ namespace leopard
             next[i] = relaxed;
           }
         __syncthreads();
-        double *swap = y;
+        Number *swap = y;
         y            = next;
         next         = swap;
       }
     for (int i = threadIdx.x; i < rows; i += blockDim.x)
       if (owned(i))
         {
-          const double start = parameters.block_omega == 1. ? 0. : load(v.x + begin + i); // nobody else writes it
-          store(v.x + begin + i, parameters.block_omega == 1. ? y[i] : start + parameters.block_omega * (y[i] - start));
+          const Number start = parameters.block_omega == Number(1) ? Number(0) : load(v.x + begin + i); // nobody else writes it
+          store(v.x + begin + i, parameters.block_omega == Number(1) ? y[i] : start + parameters.block_omega * (y[i] - start));
         }
   }
 } // namespace leopard

@@ -7,25 +7,27 @@
 namespace leopard
 {
   /** One launch's parameters; dimensionless. */
+  template <typename Number>
   struct RelaxParameters
   {
     int        n_iterations;     ///< global iterations of this launch
     int        local_iterations; ///< 0: nothing is relaxed, only residuals are computed
     const int *local_iterations_per_block;
-    double     block_omega, momentum;
+    Number     block_omega, momentum;
     bool       velocity_is_zero; ///< persistent form: whatever stands in memory
     int        test_every;       ///< 0: never; in the launch form anything else asks for the residual
   };
 
   /** The vectors of one launch. Device memory. */
+  template <typename Number>
   struct RelaxVectors
   {
-    double       *x;
-    const double *off_block; ///< where off-block values are read: x, or a copy in the synchronous schedule
-    const double *b;
-    double       *velocity; ///< one a local row; with momentum only
+    Number       *x;
+    const Number *off_block; ///< where off-block values are read: x, or a copy in the synchronous schedule
+    const Number *b;
+    Number       *velocity; ///< one a local row; with momentum only
     double       *parts;    ///< launch form: one a block, its part of ||r||^2 if that is asked for
-    double       *other_x;  ///< persistent form, synchronous schedule: the second of two vectors that are read and written in turn, else null
+    Number       *other_x;  ///< persistent form, synchronous schedule: the second of two vectors that are read and written in turn, else null
   };
 
   constexpr int max_rows_in_registers = 512; ///< of a block whose rows are held in registers
@@ -34,18 +36,20 @@ namespace leopard
   template <typename Format, int width>
   struct RowInRegisters
   {
+    using Number = typename Format::Number;
+
     int    columns[width];
-    double values[width];
+    Number values[width];
 
     /** A row that does not exist has no entries. */
-    __device__ void take(const BlockView<Format> &block, int i, bool exists, const TableView &tables)
+    __device__ void take(const BlockView<Format> &block, int i, bool exists, const TableView<Number> &tables)
     {
       const int n_pairs = exists ? block.n_pairs(i) : 0;
 #pragma unroll
       for (int e = 0; e < width / 2; ++e)
         {
           columns[2 * e] = columns[2 * e + 1] = i;
-          values[2 * e] = values[2 * e + 1] = 0.;
+          values[2 * e] = values[2 * e + 1] = 0;
           if (e < n_pairs)
             {
               block.inner_columns(i, e, columns + 2 * e);
@@ -55,9 +59,9 @@ namespace leopard
     }
 
     /** start - sum of the entries times y. */
-    __device__ double subtract_from(double start, const double *y) const
+    __device__ Number subtract_from(Number start, const Number *y) const
     {
-      double sums[2] = {start, 0.};
+      Number sums[2] = {start, 0};
 #pragma unroll
       for (int e = 0; e < width; ++e)
         sums[e % 2] -= values[e] * y[columns[e]];
@@ -70,6 +74,7 @@ namespace leopard
   struct GatheredRows
   {
     using Format                     = Format_;
+    using Number                     = typename Format::Number;
     static constexpr int n           = 2; ///< rows a thread
     static constexpr int max_threads = max_rows_in_registers / n;
     /** Thread blocks a multiprocessor that registers are left for. */
@@ -79,7 +84,7 @@ namespace leopard
 
     static __device__ int stride(const BlockExtent &) { return blockDim.x; }
 
-    __device__ void take(const BlockView<Format> &block, int first, int stride, int n_rows, const TableView &tables)
+    __device__ void take(const BlockView<Format> &block, int first, int stride, int n_rows, const TableView<Number> &tables)
     {
 #pragma unroll
       for (int r = 0; r < n; ++r)
@@ -87,7 +92,7 @@ namespace leopard
     }
 
     /** result = s - sum of the entries times y; y begins with the block's first row. */
-    __device__ void subtract(const double *y, int /*first*/, int /*stride*/, const double (&)[n], const double (&s)[n], double (&result)[n]) const
+    __device__ void subtract(const Number *y, int /*first*/, int /*stride*/, const Number (&)[n], const Number (&s)[n], Number (&result)[n]) const
     {
 #pragma unroll
       for (int r = 0; r < n; ++r)
@@ -104,18 +109,19 @@ namespace leopard
   struct LatticeRows
   {
     using Format                     = Format_;
+    using Number                     = typename Format::Number;
     static constexpr int n           = DistanceSlots::rows_a_thread;
     static constexpr int max_threads = max_rows_in_registers / n;
     static_assert(DistanceSlots::max_rows == max_rows_in_registers);
     static constexpr int lines = full ? 3 : 1, n_slots = 2 + lines * n_laterals;
     static constexpr int at_once(bool plain) { return n_slots <= 4 ? (plain ? 5 : 4) : plain ? 4 : 3; }
 
-    double values[n][n_slots];
+    Number values[n][n_slots];
     int    laterals[n_laterals];
 
     static __device__ int stride(const BlockExtent &e) { return e.stride; }
 
-    __device__ void take(const BlockView<Format> &block, int first, int stride, int n_rows, const TableView &tables)
+    __device__ void take(const BlockView<Format> &block, int first, int stride, int n_rows, const TableView<Number> &tables)
     {
 #pragma unroll
       for (int l = 0; l < n_laterals; ++l)
@@ -127,7 +133,7 @@ namespace leopard
 #pragma unroll
           for (int e = 0; e < n_slots / 2; ++e)
             {
-              values[r][2 * e] = values[r][2 * e + 1] = 0.;
+              values[r][2 * e] = values[r][2 * e + 1] = 0;
               if (i < n_rows)
                 block.inner_values(pair + 32 * e, tables, values[r] + 2 * e);
             }
@@ -138,10 +144,10 @@ namespace leopard
      * result = s - sum of the entries times y, of which `value` are this thread's. Reads beyond the block's rows, times
      * zero.
      */
-    __device__ void subtract(const double *y, int first, int stride, const double (&value)[n], const double (&s)[n], double (&result)[n]) const
+    __device__ void subtract(const Number *y, int first, int stride, const Number (&value)[n], const Number (&s)[n], Number (&result)[n]) const
     {
       y += first;
-      const double below = y[-stride], above = y[n * stride];
+      const Number below = y[-stride], above = y[n * stride];
 #pragma unroll
       for (int r = 0; r < n; ++r)
         {
@@ -151,7 +157,7 @@ namespace leopard
 #pragma unroll
       for (int l = 0; l < n_laterals; ++l)
         {
-          double beside[n + lines - 1]; // of a star from this thread's first line to its last, else from the line before to the line behind
+          Number beside[n + lines - 1]; // of a star from this thread's first line to its last, else from the line before to the line behind
 #pragma unroll
           for (int q = 0; q < n + lines - 1; ++q)
             beside[q] = y[laterals[l] + (q - lines / 2) * stride];
@@ -165,16 +171,16 @@ namespace leopard
   };
 
   /** sum of a_ij x_j over the off-block entries of the r-th row that has any, from its entry e on; four at a time. */
-  template <typename Format>
-  __device__ double off_block_sum(const BlockView<Format> &block, const TableView &tables, const double *x, int r, int e)
+  template <typename Format, typename Number = typename Format::Number>
+  __device__ Number off_block_sum(const BlockView<Format> &block, const TableView<Number> &tables, const Number *x, int r, int e)
   {
-    double sum = 0.;
+    Number sum = 0;
     for (; block.has_outer(r, e); e += 4)
       {
-        double x_j[4];
+        Number x_j[4];
 #pragma unroll
         for (int q = 0; q < 4; ++q)
-          x_j[q] = block.has_outer(r, e + q) ? load(x + block.outer_column(block.jag(e + q) + r)) : 0.;
+          x_j[q] = block.has_outer(r, e + q) ? load(x + block.outer_column(block.jag(e + q) + r)) : Number(0);
 #pragma unroll
         for (int q = 0; q < 4; ++q)
           if (block.has_outer(r, e + q))

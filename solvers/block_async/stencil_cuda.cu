@@ -93,7 +93,7 @@ namespace leopard
       double norm_squared(const double *b) override { return monitor->norm_squared(b, n_rows); }
 
     private:
-      using Kernel = void (*)(StencilView, RelaxVectors, RelaxParameters, MonitorView);
+      using Kernel = void (*)(StencilView, RelaxVectors<double>, RelaxParameters<double>, MonitorView);
 
       static std::vector<double> inverted(const Stencil<double> &stencil, const BlockAsyncOptions &options)
       {
@@ -190,10 +190,10 @@ namespace leopard
         const bool persists = execution == Execution::persistent;
         const bool whole    = view.n_x % tile_x == 0 && view.n_y % tile_y == 0 && view.n_z % (n_warps * planes_a_warp) == 0 && aligned(x) &&
                            aligned(b) && aligned(off_block);
-        RelaxVectors    vectors     = {x, off_block, b, nullptr, monitor->parts(), nullptr};
-        RelaxParameters parameters  = {n, local_iterations, nullptr, 1., 0., false, test_every};
-        const Kernel    kernel      = (persists ? persistent_kernels : launch_kernels)[whole];
-        void           *arguments[] = {&view, &vectors, &parameters, &m};
+        RelaxVectors<double>    vectors     = {x, off_block, b, nullptr, monitor->parts(), nullptr};
+        RelaxParameters<double> parameters  = {n, local_iterations, nullptr, 1., 0., false, test_every};
+        const Kernel            kernel      = (persists ? persistent_kernels : launch_kernels)[whole];
+        void                   *arguments[] = {&view, &vectors, &parameters, &m};
         if (m.tests) // whose blocks wait for one another twice
           LEOPARD_CHECK(cudaLaunchCooperativeKernel(reinterpret_cast<const void *>(kernel), n_tiles(), 32 * n_warps, arguments, n_shared, nullptr));
         else
@@ -215,11 +215,17 @@ namespace leopard
     };
   } // namespace
 
-  template <> // the kernels compute in double
-  std::unique_ptr<BlockAsyncEngine<double>> make_stencil_cuda_engine(const Stencil<double> &stencil, const BlockAsyncOptions &options)
+  template <typename Number>
+  std::unique_ptr<BlockAsyncEngine<Number>> make_stencil_cuda_engine(const Stencil<Number> &stencil, const BlockAsyncOptions &options)
   {
+    static_assert(std::is_same_v<Number, double>, "the kernels for stencils compute in double");
     if (stencil.n_y == 1 && stencil.n_z == 1)
       return make_stencil_line_cuda_engine(stencil, options);
     return std::make_unique<StencilCudaEngine>(stencil, options);
   }
+
+#define INSTANTIATE(Number) \
+  template std::unique_ptr<BlockAsyncEngine<Number>> make_stencil_cuda_engine(const Stencil<Number> &stencil, const BlockAsyncOptions &options);
+  LEOPARD_FOR_EACH_NUMBER(INSTANTIATE)
+#undef INSTANTIATE
 } // namespace leopard

@@ -506,7 +506,7 @@ namespace leopard
                                     persistent ? 1
                                     : whole    ? Shape::at_once
                                                : 3)
-    relax_stencil_kernel(const StencilView A, const RelaxVectors v, const RelaxParameters parameters, const MonitorView m)
+    relax_stencil_kernel(const StencilView A, const RelaxVectors<double> v, const RelaxParameters<double> parameters, const MonitorView m)
   {
     extern __shared__ double          shared[];
     const StencilThread<Shape, whole> t(A);

@@ -190,9 +190,15 @@ namespace leopard
     };
   } // namespace
 
-  template <> // the kernels compute in double
-  std::unique_ptr<BlockAsyncEngine<double>> make_stencil_line_cuda_engine(const Stencil<double> &stencil, const BlockAsyncOptions &options)
+  template <typename Number>
+  std::unique_ptr<BlockAsyncEngine<Number>> make_stencil_line_cuda_engine(const Stencil<Number> &stencil, const BlockAsyncOptions &options)
   {
+    static_assert(std::is_same_v<Number, double>, "the kernels for stencils compute in double");
     return std::make_unique<StencilLineCudaEngine>(stencil, options);
   }
+
+#define INSTANTIATE(Number) \
+  template std::unique_ptr<BlockAsyncEngine<Number>> make_stencil_line_cuda_engine(const Stencil<Number> &stencil, const BlockAsyncOptions &options);
+  LEOPARD_FOR_EACH_NUMBER(INSTANTIATE)
+#undef INSTANTIATE
 } // namespace leopard

@@ -24,7 +24,8 @@ namespace leopard::device
       *result = sum;
   }
 
-  static __global__ void squares_kernel(const double *b, int n, double *parts)
+  template <typename Number>
+  __global__ void squares_kernel(const Number *b, int n, double *parts)
   {
     __shared__ double shared[32];
     double            sum = 0.;
@@ -62,7 +63,8 @@ namespace leopard::device
     /** Sum of the first n parts, waited for. */
     double sum_of(int n) const { return sum_of(parts(), n); }
 
-    double norm_squared(const double *b, int n) const
+    template <typename Number>
+    double norm_squared(const Number *b, int n) const
     {
       squares_kernel<<<reduction_threads, reduction_threads>>>(b, n, other_parts());
       LEOPARD_CHECK(cudaGetLastError());

@@ -8,14 +8,16 @@ namespace leopard
   // Off-block values are read while other blocks write them. That race is the method; relaxed atomic accesses of device
   // scope make it well defined: a read gives some value that was written, never a torn one. They go past the L1 cache
   // to where all blocks see the same memory.
-  __device__ inline double load(const double *x)
+  template <typename Number>
+  __device__ Number load(const Number *x)
   {
-    return cuda::atomic_ref<double, cuda::thread_scope_device>(*const_cast<double *>(x)).load(cuda::memory_order_relaxed);
+    return cuda::atomic_ref<Number, cuda::thread_scope_device>(*const_cast<Number *>(x)).load(cuda::memory_order_relaxed);
   }
 
-  __device__ inline void store(double *x, double value)
+  template <typename Number>
+  __device__ void store(Number *x, Number value)
   {
-    cuda::atomic_ref<double, cuda::thread_scope_device>(*x).store(value, cuda::memory_order_relaxed);
+    cuda::atomic_ref<Number, cuda::thread_scope_device>(*x).store(value, cuda::memory_order_relaxed);
   }
 
   /**

@@ -55,14 +55,15 @@ namespace leopard
     return static_cast<std::uint8_t>(slots[slot_of(value)]);
   }
 
-  Storage choose_storage(const std::vector<const std::vector<double> *> &values, Storage wanted, Dictionary &dictionary)
+  template <typename Number>
+  Storage choose_storage(const std::vector<const std::vector<Number> *> &values, Storage wanted, Dictionary &dictionary)
   {
     if (wanted == Storage::double_precision)
       return wanted;
     bool   singles_do = true;
     double lost       = 0.;
     dictionary        = Dictionary();
-    for (const std::vector<double> *array : values)
+    for (const std::vector<Number> *array : values)
       for (const double value : *array)
         {
           dictionary.add(value);
@@ -84,4 +85,9 @@ namespace leopard
       return wanted;
     return dictionary.fits() ? Storage::dictionary : singles_do ? Storage::single_precision : Storage::double_precision;
   }
+
+#define INSTANTIATE(Number) \
+  template Storage choose_storage(const std::vector<const std::vector<Number> *> &values, Storage wanted, Dictionary &dictionary);
+  LEOPARD_FOR_EACH_NUMBER(INSTANTIATE)
+#undef INSTANTIATE
 } // namespace leopard

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "../base/number_types.h"
+
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -14,7 +16,7 @@ namespace leopard
   enum class Storage
   {
     automatic,        ///< the smallest that loses nothing
-    double_precision, ///< 8 bytes a value
+    double_precision, ///< 8 bytes a value; of a matrix in another number type that type
     single_precision, ///< 4 bytes, where every value is a single precision number
     dictionary        ///< 1 byte, the number of a value in a table of at most 256 distinct ones
   };
@@ -61,5 +63,6 @@ namespace leopard
    * @param dictionary receives the distinct values if the result is Storage::dictionary.
    * @throws InvalidInput if the storage wanted would lose a value, naming the value.
    */
-  Storage choose_storage(const std::vector<const std::vector<double> *> &values, Storage wanted, Dictionary &dictionary);
+  template <typename Number>
+  Storage choose_storage(const std::vector<const std::vector<Number> *> &values, Storage wanted, Dictionary &dictionary);
 } // namespace leopard

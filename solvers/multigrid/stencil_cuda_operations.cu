@@ -222,9 +222,16 @@ namespace leopard
     };
   } // namespace
 
-  template <> // the kernels compute in double
-  std::unique_ptr<MultigridOperations<double>> make_stencil_cuda_operations(const std::vector<StencilGrid> &levels, const MultigridOptions &options)
+  template <typename Number>
+  std::unique_ptr<MultigridOperations<Number>> make_stencil_cuda_operations(const std::vector<StencilGrid> &levels, const MultigridOptions &options)
   {
+    static_assert(std::is_same_v<Number, double>, "the kernels for stencils compute in double");
     return std::make_unique<StencilCudaOperations>(levels, options);
   }
+
+#define INSTANTIATE(Number)                                                                                                  \
+  template std::unique_ptr<MultigridOperations<Number>> make_stencil_cuda_operations(const std::vector<StencilGrid> &levels, \
+                                                                                     const MultigridOptions         &options);
+  LEOPARD_FOR_EACH_NUMBER(INSTANTIATE)
+#undef INSTANTIATE
 } // namespace leopard

@@ -476,18 +476,18 @@ namespace leopard
       }();
       std::vector<double> doubles = singles;
       doubles.push_back(0.1);
-      EXPECT_EQ(choose_storage({&few}, Storage::automatic, dictionary), Storage::dictionary);
+      EXPECT_EQ(choose_storage<double>({&few}, Storage::automatic, dictionary), Storage::dictionary);
       ASSERT_EQ(dictionary.values().size(), 5u);
       for (const double value : few)
         {
           EXPECT_EQ(dictionary.values()[dictionary.index_of(value)], value);
           EXPECT_EQ(std::signbit(dictionary.values()[dictionary.index_of(value)]), std::signbit(value));
         }
-      EXPECT_EQ(choose_storage({&singles}, Storage::automatic, dictionary), Storage::single_precision);
-      EXPECT_EQ(choose_storage({&doubles}, Storage::automatic, dictionary), Storage::double_precision);
-      EXPECT_EQ(choose_storage({&few}, Storage::double_precision, dictionary), Storage::double_precision);
-      EXPECT_THROW(choose_storage({&singles}, Storage::dictionary, dictionary), InvalidInput);
-      EXPECT_THROW(choose_storage({&doubles}, Storage::single_precision, dictionary), InvalidInput);
+      EXPECT_EQ(choose_storage<double>({&singles}, Storage::automatic, dictionary), Storage::single_precision);
+      EXPECT_EQ(choose_storage<double>({&doubles}, Storage::automatic, dictionary), Storage::double_precision);
+      EXPECT_EQ(choose_storage<double>({&few}, Storage::double_precision, dictionary), Storage::double_precision);
+      EXPECT_THROW(choose_storage<double>({&singles}, Storage::dictionary, dictionary), InvalidInput);
+      EXPECT_THROW(choose_storage<double>({&doubles}, Storage::single_precision, dictionary), InvalidInput);
     }
 
     TEST(Storage, AllFormsOnTheGpuGiveTheSame)
