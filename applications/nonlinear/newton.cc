@@ -173,6 +173,7 @@ namespace leopard
     result.history.clear();
     result.failure.clear();
     result.converged         = false;
+    result.missed            = false;
     result.n_steps           = 0;
     result.linear_iterations = 0;
 
@@ -199,7 +200,8 @@ namespace leopard
         tolerance                      = target.relative_tolerance;
         update                         = 0.;
         const LinearSolveResult linear = active->solve(update, residual, target);
-        if (!linear.converged)
+        result.missed                  = !linear.converged;
+        if (result.missed)
           {
             ++missed;
             last_miss = {linear.n_iterations,

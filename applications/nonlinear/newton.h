@@ -40,7 +40,8 @@ namespace leopard
     int                     n_steps           = 0;
     int                     linear_iterations = 0; ///< of all steps
     double                  residual          = 0.;
-    std::string             failure; ///< why it has not converged, for a message; empty if it has
+    bool                    missed            = false; ///< whether the last linear solve has missed its tolerance
+    std::string             failure;                   ///< why it has not converged, for a message; empty if it has
     std::vector<NewtonStep> history;
 
     /** The history as a table for the log. */

@@ -114,9 +114,9 @@ namespace leopard::reaction_diffusion
             "the domain grows with the rate " + std::to_string(growth.rate) + " in " + std::to_string(growth.dimension) + " dimensions",
             "a finite rate in 2 or 3");
     require(s.bound_fraction == 0. || !s.error_controlled, "steps are error-controlled and follow the asynchronous bound", "one of both");
-    require(s.bound_fraction == 0. || s.scheme != Scheme::imex_bdf2,
+    require(s.bound_fraction == 0. || !has_explicit_reaction(s.scheme),
             "steps follow the asynchronous bound, but with an explicit reaction every step has a convergent iteration",
-            "implicit Euler or BDF2");
+            "another scheme");
     require(s.newton_tolerance >= 0. && s.newton_floor >= 0. && std::isfinite(s.newton_tolerance) && std::isfinite(s.newton_floor),
             "the tolerances of Newton's method are " + std::to_string(s.newton_tolerance) + " and " + std::to_string(s.newton_floor),
             "finite numbers that are not negative");
@@ -219,11 +219,8 @@ namespace leopard::reaction_diffusion
   {
     Controller &c = implementation->controller;
     c.newest      = 0;
-    c.n_levels    = 1;
-    c.step        = 0;
-    c.time        = 0.;
-    c.next_step   = c.options.step_size;
     c.row_rate    = -1.;
+    c.resume({0, 0., c.options.step_size, {}});
     implementation->engine->set_slot(0, u);
   }
 
@@ -290,8 +287,7 @@ namespace leopard::reaction_diffusion
 
   Stepper::State Stepper::state() const
   {
-    const Controller &c = implementation->controller;
-    return {c.step, c.time, c.next_step, std::vector<double>(c.steps, c.steps + std::max(0, c.n_levels - 1))};
+    return implementation->controller.state();
   }
 
   void Stepper::resume(const State &state, const std::vector<std::vector<double>> &solutions)
@@ -305,13 +301,9 @@ namespace leopard::reaction_diffusion
       require(static_cast<long>(u.size()) == n_species() * n_nodes(),
               "a solution has " + std::to_string(u.size()) + " values",
               std::to_string(n_species() * n_nodes()));
-    c.step      = state.step;
-    c.time      = state.time;
-    c.next_step = state.next_step_size;
-    c.row_rate  = -1.;
-    c.n_levels  = static_cast<int>(n);
-    c.newest    = static_cast<int>(n) - 1;
-    std::copy(state.step_sizes.begin(), state.step_sizes.end(), c.steps);
+    c.resume(state);
+    c.row_rate = -1.;
+    c.newest   = static_cast<int>(n) - 1;
     for (std::size_t l = 0; l < n; ++l)
       implementation->engine->set_slot(c.slot(static_cast<int>(l)), solutions[l].data());
   }

@@ -88,13 +88,7 @@ namespace leopard::reaction_diffusion
     /** The solution `level` steps ago. @param u host memory, n_species() * n_nodes() values. */
     void solution(double *u, int level = 0) const;
 
-    /** All that a checkpoint holds beside the solutions. */
-    struct State
-    {
-      long                step = 0;
-      double              time = 0., next_step_size = 0.;
-      std::vector<double> step_sizes; ///< of the last steps, newest first; one fewer than there are solutions
-    };
+    using State = StepState;
     State state() const;
     /** Continues. @param solutions state.step_sizes.size() + 1 arrays as for start(), newest first. */
     void resume(const State &state, const std::vector<std::vector<double>> &solutions);

@@ -140,11 +140,11 @@ namespace leopard
                                 discretization.mesh_size()));
         const TimeLoopParameters &loop = context.parameters.time_loop;
         std::string               line = format("time: to t = %g by %s, ", time.end_time, time.scheme.c_str());
-        line += time.adaptive()        ? format("error-controlled steps (tolerance %g)", time.error_tolerance)
-                : time.follows_bound() ? format("%g times the asynchronous bound", time.bound_fraction)
+        line += time.adaptive()        ? format("error-controlled steps (tolerance %g)", time.stepping.error_tolerance)
+                : time.follows_bound() ? format("%g times the asynchronous bound", time.stepping.bound_fraction)
                                        : format("dt = %.6g", integrator->next_step_size());
-        if (time.steady_tolerance > 0.)
-          line += format("; ends early where the rate of change falls to %g", time.steady_tolerance);
+        if (time.stepping.steady_tolerance > 0.)
+          line += format("; ends early where the rate of change falls to %g", time.stepping.steady_tolerance);
         if (!study)
           line += std::string("; fields are written at the beginning and the end") +
                   (loop.output_interval > 0. ? format(" and every %g", loop.output_interval) : "") +
@@ -202,7 +202,7 @@ namespace leopard
       {
         const bool   goes_on = time.variable_steps() && !context.beginning.has_changed({"Time stepping/Step size", "Time stepping/Step control"});
         const double step    = goes_on ? found_there : integrator->next_step_size();
-        return time.adaptive() ? std::clamp(step, time.smallest_step, time.largest_step) : step;
+        return time.adaptive() ? std::clamp(step, time.stepping.smallest_step, time.stepping.largest_step) : step;
       }
 
       void resume(const Checkpoints::Found &found, const std::vector<HostVector> &solutions)
@@ -212,10 +212,11 @@ namespace leopard
           throw Error("the checkpoint '" + found.directory + "' has " + std::to_string(metadata.at("unknowns").get<unsigned long long>()) +
                       " unknowns, and the mesh " + std::to_string(discretization.n_unknowns()) +
                       "\n  expected: the mesh that it was made with; --overwrite to start anew");
-        integrator->resume({metadata.at("step"),
-                            metadata.at("time"),
-                            next_step_size(metadata.at("next_step_size")),
-                            metadata.at("step_sizes").get<std::vector<double>>(),
+        integrator->resume({{metadata.at("step"),
+                             metadata.at("time"),
+                             next_step_size(metadata.at("next_step_size")),
+                             metadata.at("step_sizes").get<std::vector<double>>(),
+                             metadata.value("step_ceiling", 1e300)},
                             metadata.at("start_size")},
                            solutions);
         const double left = time.end_time - integrator->time();
@@ -238,10 +239,11 @@ namespace leopard
         metadata.update({{"time", state.time},
                          {"next_step_size", state.next_step_size},
                          {"step_sizes", state.step_sizes},
+                         {"step_ceiling", state.ceiling},
                          {"start_size", state.start_size},
                          {"unknowns", discretization.n_unknowns()},
                          {"problem", problem.description()}});
-        checkpoints.write(state.step, metadata, [&](const std::string &folder) { discretization.save(folder, solutions); });
+        checkpoints.write(integrator->step_number(), metadata, [&](const std::string &folder) { discretization.save(folder, solutions); });
       }
 
       TimeLoopResult run_with_output(bool resumed, std::chrono::steady_clock::time_point start)
@@ -324,7 +326,7 @@ namespace leopard
           TimeParameters time = context.parameters.time;
           if (verification.in_time)
             {
-              time.step_size /= 1u << cycle;
+              time.stepping.step_size /= 1u << cycle;
               time.step_factor /= 1u << cycle;
             }
           TimeDependentRun<dim, spacedim> run(context, time);

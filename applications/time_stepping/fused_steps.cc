@@ -43,17 +43,11 @@ namespace leopard
       options.diffusion.clear();
       for (unsigned int c = 0; c < problem.fields().size(); ++c)
         options.diffusion.push_back(problem.diffusion(c, dealii::Point<3>()));
+      options.stepping   = time.stepping;
       SteppingOptions &s = options.stepping;
-      s.scheme           = time.explicit_reaction() ? Scheme::imex_bdf2 : time.order() == 2 ? Scheme::bdf2 : Scheme::implicit_euler;
-      s.error_controlled = time.adaptive();
       s.step_size        = step_size;
-      s.error_tolerance  = time.error_tolerance;
-      s.smallest_step    = time.smallest_step;
-      s.largest_step     = time.largest_step;
-      s.bound_fraction   = time.follows_bound() ? time.bound_fraction : 0.;
-      s.steady_tolerance = time.steady_tolerance;
-      // a step of SBDF2 is a linear solve: its tolerance is that of the linear solver, against what is known of the
-      // equation
+      // a step with an explicit reaction is a linear solve: its tolerance is that of the linear solver, against what is
+      // known of the equation
       s.newton_tolerance = time.explicit_reaction() ? 0. : newton.relative_tolerance;
       s.newton_floor     = time.explicit_reaction() ? std::max(linear.relative_tolerance, newton.absolute_tolerance) : newton.absolute_tolerance;
       s.max_newton_steps = newton.max_steps;

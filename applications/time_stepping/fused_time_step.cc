@@ -9,14 +9,12 @@
 #include <applications/problems/problem.h>
 #include <solvers/base/errors.h>
 
-#include <cmath>
+#include <algorithm>
 
 // TimeIntegrator: steps by the fused time loop
 
 namespace leopard
 {
-  using reaction_diffusion::StopReason;
-
   void StepReport::count_earlier(const StepReport &before)
   {
     if (before.step_size == 0.) // of no step
@@ -39,8 +37,9 @@ namespace leopard
       return "the solution, or the reaction there, is not finite";
     const double next = fused->stepper.next_step_size();
     return "the step size underflows, to " + format("%.3e", next) +
-           (next >= parameters.smallest_step ? ", which is too small to advance the time,"
-                                             : ", below 'Time stepping/Smallest step' = " + format("%g", parameters.smallest_step) + ",");
+           (next >= parameters.stepping.smallest_step
+              ? ", which is too small to advance the time,"
+              : ", below 'Time stepping/Smallest step' = " + format("%g", parameters.stepping.smallest_step) + ",");
   }
 
   void TimeIntegrator::use_fused_steps(std::unique_ptr<FusedSteps> fused_)
@@ -51,8 +50,8 @@ namespace leopard
 
   StepReport TimeIntegrator::fused_steps(const StepBatch &batch)
   {
-    const long         first    = fused->stepper.totals().steps;
-    const unsigned int n_before = n_steps;
+    const long first    = fused->stepper.totals().steps;
+    const long n_before = control.step;
     try
       {
         return advance_together(batch);
@@ -60,16 +59,16 @@ namespace leopard
     catch (const ConvergenceFailure &)
       {
         fused_loaded = false;
-        if (n_steps > n_before || fused->stepper.totals().steps <= first + 1)
+        if (control.step > n_before || fused->stepper.totals().steps <= first + 1)
           throw; // the solution here is the one before the step that failed
       }
     // the solution after several steps cannot be used: one at a time from where they began, as far as it can
     StepReport sum;
     for (long left = fused->stepper.totals().steps - first; left > 0; --left)
       {
-        const unsigned int n_here = n_steps;
-        StepReport         report = advance_together({batch.stop_time, batch.slack, 1});
-        if (n_steps == n_here)
+        const long n_here = control.step;
+        StepReport report = advance_together({batch.stop_time, batch.slack, 1});
+        if (control.step == n_here)
           break;
         report.count_earlier(sum);
         sum = report;
@@ -81,7 +80,7 @@ namespace leopard
   {
     reaction_diffusion::Stepper &stepper = fused->stepper;
     if (!fused_loaded)
-      fused->load({static_cast<long>(n_steps), t, dt, std::vector<double>(steps.begin(), steps.begin() + n_levels - 1)}, levels);
+      fused->load(control.state(), levels);
     fused_loaded          = true;
     const auto     before = stepper.totals();
     const MPI_Comm comm   = u_new.get_mpi_communicator();
@@ -93,8 +92,8 @@ namespace leopard
       throw_if_stop_requested(comm);
     if (reason == StopReason::newton_failure || reason == StopReason::linear_failure || reason == StopReason::step_underflow ||
         reason == StopReason::blow_up)
-      throw ConvergenceFailure(why_it_failed(reason) + " in the step from time " + format("%.8g", t) + " with step size " +
-                               format("%.4g", stepper.attempted_step_size()) + growth_of_solution(inspect(levels[0], n_fields).largest) +
+      throw ConvergenceFailure(why_it_failed(reason) + " in the step from time " + format("%.8g", control.time) + " with step size " +
+                               format("%.4g", stepper.attempted_step_size()) + growth_of_solution() +
                                "\n  to try: a smaller step, 'Time stepping/Step control = error-controlled' or a larger error tolerance, 'Time "
                                "stepping/Engine = general' with "
                                "gmres; a solution may blow up in finite time");
@@ -108,37 +107,34 @@ namespace leopard
     const auto                             totals  = stepper.totals();
     const auto                             now     = stepper.state();
     fused->store(0, u_new);
-    report.step_size = last.step_size;
+    static_cast<reaction_diffusion::StepFigures &>(report) = last;
     check_values(now.time - last.step_size, last.step_size, report);
-    n_levels = now.step_sizes.size() + 1;
+    control.resume(now);
+    control.order = std::min(order_of(control.options.scheme), control.n_levels - 1);
     levels[0].swap(u_new);
-    for (unsigned int l = 1; l < n_levels; ++l)
-      fused->store(static_cast<int>(l), levels[l]);
-    std::copy(now.step_sizes.begin(), now.step_sizes.end(), steps.begin());
-    last_order = n_levels <= 2 ? 1 : parameters.order();
-    t          = now.time;
-    dt         = now.next_step_size;
-    n_steps    = static_cast<unsigned int>(now.step);
+    for (int l = 1; l < control.n_levels; ++l)
+      fused->store(l, levels[l]);
 
     // with an explicit reaction the corrections of a step are parts of one linear solve
     report.newton_steps      = parameters.explicit_reaction() ? 1 : last.newton_steps;
     report.linear_iterations = last.sweeps + last.cycles;
-    report.rejected          = last.rejected;
-    report.error_estimate    = last.error_estimate;
-    report.rate_of_change    = last.rate_of_change;
     // the library divides G by (a + s) m / k; its weights are 1 where m is largest
-    const GrowthFactors factors = growth.factors(t);
-    report.residual =
-      last.residual * (coefficients(steps[0], steps[1], last_order).a + factors.dilution) / factors.diffusion * system.lumped_mass.linfty_norm();
-    report.bound = parameters.follows_bound()
-                     ? last.bound
-                     : Controller::asynchronous_bound(
-                         implicit_system.dominant_mass_factor(levels[1], growth.factors(t - steps[0]), t - steps[0]), last_order, steps[1]);
-    if (parameters.explicit_reaction())
-      extrapolate_reaction(coefficients(steps[0], steps[1], last_order));
+    const auto   factors  = last_step().coefficients();
+    const auto   growing  = growth.factors(control.time);
+    const double old_time = control.time - control.steps[0];
+    report.residual       = last.residual * (1. / factors.implicit + growing.dilution) / growing.diffusion * system.lumped_mass.linfty_norm();
+    if (!parameters.follows_bound())
+      report.bound = last_step().asynchronous_bound(implicit_system.dominant_mass_factor(levels[1], growth.factors(old_time), old_time));
+    if (parameters.explicit_reaction()) // for the mass balance; what the step has taken stayed there
+      {
+        implicit_system.reaction(levels[1], rates[0], old_time);
+        if (control.n_levels > 2)
+          implicit_system.reaction(levels[2], rates[1], old_time - control.steps[1]);
+        extrapolate_reaction(factors);
+      }
     if (totals.multigrid_steps > 0 && !told_bound)
-      report.notes.push_back(
-        format("from about step %u on steps are too long for block-asynchronous sweeps alone: multigrid with these sweeps as smoother", n_steps));
+      report.notes.push_back(format(
+        "from about step %u on steps are too long for block-asynchronous sweeps alone: multigrid with these sweeps as smoother", step_number()));
     told_bound       = told_bound || totals.multigrid_steps > 0;
     report.multigrid = static_cast<unsigned int>(totals.multigrid_steps - before.multigrid_steps);
 
@@ -147,16 +143,5 @@ namespace leopard
       parameters.explicit_reaction() ? report.earlier_steps : totals.newton_steps - before.newton_steps - last.newton_steps;
     report.earlier_linear_iterations = totals.sweeps + totals.cycles - before.sweeps - before.cycles - report.linear_iterations;
     report.earlier_rejected          = totals.rejected - before.rejected - last.rejected;
-  }
-
-  void TimeIntegrator::extrapolate_reaction(const Coefficients &factors)
-  {
-    implicit_system.reaction(levels[1], explicit_rates, t - steps[0]);
-    explicit_rates *= factors.p;
-    if (factors.q != 0.)
-      {
-        implicit_system.reaction(levels[2], rates[1], t - steps[0] - steps[1]);
-        explicit_rates.add(factors.q, rates[1]);
-      }
   }
 } // namespace leopard

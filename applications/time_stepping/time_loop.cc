@@ -4,14 +4,12 @@
 #include <applications/base/log.h>
 #include <applications/base/stop_signal.h>
 #include <solvers/base/errors.h>
-#include <solvers/base/norms.h>
 
 #include <deal.II/base/mpi.h>
 
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <limits>
 #include <utility>
 
 namespace leopard
@@ -123,11 +121,11 @@ namespace leopard
   namespace
   {
     /** A step; if it fails the last good state is written and named. */
-    StepReport step_or_save(TimeIntegrator &integrator, double limit, const StepBatch &batch, const TimeLoopActions &actions)
+    StepReport step_or_save(TimeIntegrator &integrator, const StepBatch &batch, const TimeLoopActions &actions)
     {
       try
         {
-          return integrator.is_fused() ? integrator.fused_steps(batch) : integrator.step(limit);
+          return integrator.is_fused() ? integrator.fused_steps(batch) : integrator.step(batch.stop_time);
         }
       catch (const Error &failure) // of any kind
         {
@@ -238,18 +236,11 @@ namespace leopard
 
     while (integrator.time() < end_time - slack())
       {
-        double limit = std::numeric_limits<double>::max();
-        if (variable)
-          {
-            limit = next_output - integrator.time();
-            if (limit > integrator.next_step_size() && limit < 2. * integrator.next_step_size())
-              limit /= 2.; // two equal steps instead of a long and a tiny one
-          }
         const StepBatch batch{next_output, slack(), steps_together(integrator, parameters, result.n_steps, wall)};
         StepReport      report;
         try
           {
-            report = step_or_save(integrator, limit, batch, actions);
+            report = step_or_save(integrator, batch, actions);
           }
         catch (const Stopped &stopped) // in the middle of a step, which is lost
           {
@@ -263,7 +254,7 @@ namespace leopard
 
         const double t            = integrator.time();
         const bool   at_end       = t >= end_time - slack();
-        const bool   steady       = time_parameters.steady_tolerance > 0. && reached(report.rate_of_change, time_parameters.steady_tolerance);
+        const bool   steady       = integrator.is_steady(report);
         wall                      = dealii::Utilities::MPI::max(seconds_since(start), comm);
         const bool wall_time_over = parameters.wall_time_minutes > 0. && wall >= 60. * parameters.wall_time_minutes;
         const bool too_slow       = is_too_slow(integrator, result.n_steps, wall, log) && parameters.stop_if_too_slow;

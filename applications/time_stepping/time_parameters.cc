@@ -11,12 +11,14 @@ namespace leopard
   void TimeParameters::declare(dealii::ParameterHandler &prm)
   {
     using namespace dealii::Patterns;
+    std::string names, meanings;
+    for (const reaction_diffusion::SchemeName &row : reaction_diffusion::schemes)
+      {
+        names += (names.empty() ? "" : "|") + std::string(row.name);
+        meanings += (meanings.empty() ? "" : "; ") + std::string(row.name) + ": " + row.meaning;
+      }
     prm.enter_subsection("Time stepping");
-    prm.declare_entry("Scheme",
-                      "BDF2",
-                      Selection("implicit Euler|BDF2|SBDF2"),
-                      "implicit Euler: order 1; BDF2: order 2; SBDF2: order 2, diffusion as in BDF2, the reaction explicit, so that a step is one "
-                      "linear solve with a constant matrix instead of Newton's method. Both of order 2 start with one step of order 1.");
+    prm.declare_entry("Scheme", "BDF2", Selection(names), meanings + ". Those of order 2 start with one step of order 1.");
     prm.declare_entry("Step control",
                       "error-controlled",
                       Selection("fixed|multiple of h^2|error-controlled|asynchronous bound"),
@@ -65,27 +67,29 @@ namespace leopard
   void TimeParameters::read(dealii::ParameterHandler &prm)
   {
     prm.enter_subsection("Time stepping");
-    scheme           = prm.get("Scheme");
-    step_control     = prm.get("Step control");
-    step_size        = prm.get_double("Step size");
-    step_factor      = prm.get_double("Step factor");
-    bound_fraction   = prm.get_double("Bound fraction");
-    error_tolerance  = prm.get_double("Error tolerance");
-    smallest_step    = prm.get_double("Smallest step");
-    largest_step     = prm.get_double("Largest step");
-    end_time         = prm.get_double("End time");
-    steady_tolerance = prm.get_double("Steady tolerance");
-    negative_values  = prm.get("Negative values");
-    engine           = prm.get("Engine");
-    blow_up_factor   = prm.get_double("Blow-up factor");
+    scheme                    = prm.get("Scheme");
+    step_control              = prm.get("Step control");
+    step_factor               = prm.get_double("Step factor");
+    end_time                  = prm.get_double("End time");
+    negative_values           = prm.get("Negative values");
+    engine                    = prm.get("Engine");
+    blow_up_factor            = prm.get_double("Blow-up factor");
+    stepping.scheme           = reaction_diffusion::find_scheme(scheme);
+    stepping.error_controlled = step_control == "error-controlled";
+    stepping.step_size        = prm.get_double("Step size");
+    stepping.bound_fraction   = step_control == "asynchronous bound" ? prm.get_double("Bound fraction") : 0.;
+    stepping.error_tolerance  = prm.get_double("Error tolerance");
+    stepping.smallest_step    = prm.get_double("Smallest step");
+    stepping.largest_step     = prm.get_double("Largest step");
+    stepping.steady_tolerance = prm.get_double("Steady tolerance");
     prm.leave_subsection();
-    if (adaptive() && !(smallest_step <= step_size && step_size <= largest_step))
-      throw Error("'Time stepping/Step size' is " + format("%g", step_size) + "\n  expected: a number between 'Smallest step' = " +
-                  format("%g", smallest_step) + " and 'Largest step' = " + format("%g", largest_step));
+    if (adaptive() && !(stepping.smallest_step <= stepping.step_size && stepping.step_size <= stepping.largest_step))
+      throw Error("'Time stepping/Step size' is " + format("%g", stepping.step_size) + "\n  expected: a number between 'Smallest step' = " +
+                  format("%g", stepping.smallest_step) + " and 'Largest step' = " + format("%g", stepping.largest_step));
     if (step_control == "fixed")
-      check_fixed_step(step_size);
+      check_fixed_step(stepping.step_size);
     if (follows_bound() && explicit_reaction())
-      throw Error("'Time stepping/Step control' is asynchronous bound, but with the scheme SBDF2 every step size has a convergent iteration"
-                  "\n  expected: another step control, or the scheme implicit Euler or BDF2");
+      throw Error("'Time stepping/Step control' is asynchronous bound, but with the scheme " + scheme +
+                  " every step size has a convergent iteration\n  expected: another step control, or a scheme with implicit reaction");
   }
 } // namespace leopard

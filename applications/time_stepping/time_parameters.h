@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <applications/reaction_diffusion/rules/stepping.h>
+
 #include <string>
 
 namespace dealii
@@ -13,19 +15,15 @@ namespace leopard
   /** Section "Time stepping" of the parameter file. Times are dimensionless. */
   struct TimeParameters
   {
-    std::string scheme           = "BDF2";
-    std::string step_control     = "error-controlled";
-    double      step_size        = 1e-4; ///< fixed: the step; error-controlled: the first one
-    double      step_factor      = 0.1;  ///< "multiple of h^2": the step is this times h^2
-    double      bound_fraction   = 0.9;  ///< "asynchronous bound": the step is this times the bound
-    double      error_tolerance  = 1e-3; ///< of the estimated local error, relative to the fields
-    double      smallest_step    = 1e-12;
-    double      largest_step     = 1e30;
-    double      end_time         = 1.;
-    double      steady_tolerance = 0.; ///< stop when the RMS of du/dt falls below; 0: never
-    std::string negative_values  = "ignore";
-    std::string engine           = "automatic";
-    double      blow_up_factor   = 1e8; ///< of the largest |u| against that at the start (or 1, if that is larger)
+    std::string scheme       = "BDF2";
+    std::string step_control = "error-controlled";
+    double      step_factor  = 0.1; ///< "multiple of h^2": the step is this times h^2
+    /** What the rules of step sizes are to know; with "multiple of h^2" its step_size is not the one. */
+    reaction_diffusion::SteppingOptions stepping;
+    double                              end_time        = 1.;
+    std::string                         negative_values = "ignore";
+    std::string                         engine          = "automatic";
+    double                              blow_up_factor  = 1e8; ///< of the largest |u| against that at the start (or 1, if that is larger)
 
     void declare(dealii::ParameterHandler &prm);
     void read(dealii::ParameterHandler &prm);
@@ -36,14 +34,13 @@ namespace leopard
      */
     void check_fixed_step(double step) const;
 
-    bool adaptive() const { return step_control == "error-controlled"; }
-    bool follows_bound() const { return step_control == "asynchronous bound"; }
+    bool adaptive() const { return stepping.error_controlled; }
+    bool follows_bound() const { return stepping.bound_fraction > 0.; }
     /** Whether the step size may change from step to step, so that output times can be hit. */
     bool variable_steps() const { return adaptive() || follows_bound(); }
-    int  order() const { return scheme == "implicit Euler" ? 1 : 2; }
     /**
      * Whether the reaction is taken from the old solutions, so that a step is a linear solve with a symmetric matrix.
      */
-    bool explicit_reaction() const { return scheme == "SBDF2"; }
+    bool explicit_reaction() const { return has_explicit_reaction(stepping.scheme); }
   };
 } // namespace leopard

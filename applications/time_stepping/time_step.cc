@@ -6,6 +6,7 @@
 #include <applications/nonlinear/implicit_system.h>
 #include <applications/problems/problem.h>
 #include <solvers/base/errors.h>
+#include <solvers/dealii/vector_norm.h>
 
 #include <deal.II/base/mpi.h>
 
@@ -18,56 +19,55 @@ namespace leopard
 {
   using namespace dealii;
 
-  StepReport TimeIntegrator::step(double max_step_size)
+  StepReport TimeIntegrator::step(double stop_time)
   {
     StepReport   report;
-    const double mass_factor = implicit_system.dominant_mass_factor(levels[0], growth.factors(t), t);
-    if (parameters.follows_bound())
-      follow_bound(mass_factor);
+    const double mass_factor = implicit_system.dominant_mass_factor(levels[0], growth.factors(control.time), control.time);
+    std::string  failure;
+    control.rejected = {};
     while (true)
       {
-        const double step_size = std::min(dt, max_step_size);
-        if (!(t + step_size > t))
-          throw ConvergenceFailure(
-            "the step size " + format("%.3e", step_size) + " is too small to advance the time " + format("%.8g", t) +
-            growth_of_solution(inspect(levels[0], n_fields).largest) +
-            "\n  to try: a larger step size, error tolerance or 'Time stepping/Smallest step'; a solution may blow up in finite time");
-        const int order = std::min<int>(parameters.order(), n_levels);
-        report.bound    = Controller::asynchronous_bound(mass_factor, order, steps[0]);
-        choose_solver(step_size, report);
-        long Rejections::*cause   = nullptr;
-        const std::string failure = try_step(step_size, order, report, cause);
-        if (!failure.empty())
+        if (!control.begin_step(stop_time, mass_factor))
+          throw_underflow(failure);
+        report.bound = control.scheme_step().asynchronous_bound(mass_factor);
+        choose_solver(report);
+        StopReason cause = StopReason::none;
+        failure          = try_step(report, cause);
+        if (failure.empty())
           {
-            reject_step(step_size, 0.25, failure, cause, report);
-            continue;
+            report.error_estimate = control.can_estimate() ? estimate_error() : 0.;
+            if (control.is_accurate(report.error_estimate))
+              break;
+            cause   = StopReason::step_underflow;
+            failure = "the estimated local error is " + format("%.3g", report.error_estimate) + " times the tolerance";
           }
-        // with too few old solutions there is no estimate: these few steps are as small as the user made the first one
-        const bool can_estimate = static_cast<int>(n_levels) > order;
-        report.error_estimate   = can_estimate ? estimate_error(step_size, order) : 0.;
-        if (parameters.adaptive() && !(report.error_estimate <= 1.))
-          {
-            const double shorter = 0.85 * std::pow(report.error_estimate, -1. / (order + 1));
-            reject_step(step_size,
-                        shorter > 0.2 ? shorter : 0.2,
-                        "the estimated local error is " + format("%.3g", report.error_estimate) + " times the tolerance",
-                        &Rejections::error,
-                        report);
-            continue;
-          }
-        check_values(t, step_size, report);
-        finish_step(step_size, order, can_estimate, report);
-        return report;
+        if (!control.reject_step(cause))
+          throw_underflow(failure);
       }
+    check_values(control.time, control.step_size, report);
+    combination = u_new;
+    combination.add(-1., levels[0]);
+    report.step_size      = control.step_size;
+    report.rejected       = control.rejected;
+    report.rate_of_change = l2_norm(combination) / (control.step_size * std::sqrt(static_cast<double>(u_new.size())));
+    levels[2].swap(levels[1]);
+    levels[1].swap(levels[0]);
+    levels[0].swap(u_new);
+    if (!rates.empty())
+      {
+        rates[2].swap(rates[1]);
+        rates[1].swap(rates[0]);
+      }
+    control.accept_step();
+    return report;
   }
 
-  std::string TimeIntegrator::try_step(double step_size, int order, StepReport &report, long Rejections::*&cause)
+  std::string TimeIntegrator::try_step(StepReport &report, StopReason &cause)
   {
     std::string failure;
-    cause = &Rejections::newton;
     try
       {
-        failure = attempt(step_size, order, report);
+        failure = attempt(report, cause);
       }
     catch (const DeviceError &)
       {
@@ -76,21 +76,22 @@ namespace leopard
     catch (const Error &error) // whatever cannot be done with the values of the attempt
       {
         failure = error.what();
-        cause   = dynamic_cast<const ConvergenceFailure *>(&error) != nullptr ? &Rejections::linear_solver : &Rejections::not_finite;
+        cause   = dynamic_cast<const ConvergenceFailure *>(&error) != nullptr ? StopReason::linear_failure : StopReason::blow_up;
       }
     if (failure.find("not finite") != std::string::npos) // whoever found that
-      cause = &Rejections::not_finite;
+      cause = StopReason::blow_up;
     if (failure.empty() || parameters.adaptive())
       return failure;
     const std::size_t line = std::min(failure.find('\n'), failure.size());
-    throw ConvergenceFailure(failure.substr(0, line) + " in the step from time " + format("%.8g", t) + " with step size " +
-                             format("%.4g", step_size) + growth_of_solution(inspect(levels[0], n_fields).largest) + failure.substr(line) +
+    throw ConvergenceFailure(failure.substr(0, line) + " in the step from time " + format("%.8g", control.time) + " with step size " +
+                             format("%.4g", control.step_size) + growth_of_solution() + failure.substr(line) +
                              "\n  to try: a smaller step ('Time stepping/Step size' or 'Step factor'), more linear iterations or a smaller "
                              "'Newton/Linear tolerance', or 'Step control = error-controlled'");
   }
 
-  std::string TimeIntegrator::growth_of_solution(double largest) const
+  std::string TimeIntegrator::growth_of_solution() const
   {
+    const double largest = inspect(levels[0], n_fields).largest;
     if (!(largest > 10. * std::max(start_size, 1e-100)))
       return "";
     return format(" (the largest |u| has grown from %.3g at the start to %.3g: the solution may blow up)", start_size, largest);
@@ -133,61 +134,29 @@ namespace leopard
                              " ('Time stepping/Negative values', " + (part > harmless ? "said once)" : "said again only if it is more)"));
     told_negative = std::max(told_negative, part);
     if (parameters.negative_values == "clip")
-      {
-        report.clipped = clip_negative_values(u_new);
-        if (!rates.empty())
-          implicit_system.reaction(u_new, rates[2], start + step_size);
-      }
+      report.clipped = clip_negative_values(u_new); // the reaction is that of the clipped values already
   }
 
-  void TimeIntegrator::finish_step(double step_size, int order, bool can_estimate, StepReport &report)
+  void TimeIntegrator::throw_underflow(const std::string &reason) const
   {
-    report.step_size      = step_size;
-    report.rate_of_change = rate_of_change(step_size, u_new);
-    if (parameters.adaptive() && can_estimate)
-      {
-        const double growth = std::min(largest_growth, 0.85 * std::pow(std::max(report.error_estimate, 1e-8), -1. / (order + 1)));
-        // a new step size costs a new matrix; a step cut short to hit a time says little about the next one, and one
-        // that was just rejected is no time to grow
-        if (growth < 1. || (growth > 1.2 && step_size == dt && report.rejected.total() == 0))
-          dt = std::min(step_size * growth, parameters.largest_step);
-      }
-    levels[2].swap(levels[1]);
-    levels[1].swap(levels[0]);
-    levels[0].swap(u_new);
-    if (!rates.empty())
-      {
-        rates[2].swap(rates[1]);
-        rates[1].swap(rates[0]);
-      }
-    n_levels   = std::min(n_levels + 1, 3u);
-    steps[1]   = steps[0];
-    steps[0]   = step_size;
-    last_order = order;
-    t += step_size;
-    ++n_steps;
-  }
-
-  void TimeIntegrator::reject_step(double step_size, double growth, const std::string &reason, long Rejections::*cause, StepReport &report)
-  {
-    ++(report.rejected.*cause);
-    dt                  = step_size * growth;
-    const bool advances = t + dt > t;
-    if (!(dt >= parameters.smallest_step) || !advances)
-      throw ConvergenceFailure("the step size underflows at time " + format("%.8g", t) + growth_of_solution(inspect(levels[0], n_fields).largest) +
-                               ": " + format("%.3e", dt) +
-                               (advances ? " is below 'Time stepping/Smallest step' = " + format("%g", parameters.smallest_step)
-                                         : std::string(" is too small to advance the time")) +
-                               "\n  last reason: " + reason +
-                               "\n  to try: a larger 'Time stepping/Error tolerance', a stronger linear solver, or a look at the fields: a "
-                               "solution may blow up in finite time");
+    const std::string at = format("%.8g", control.time);
+    if (control.follows_bound() && !(control.bound > 0.))
+      throw ConvergenceFailure("no step size makes rho(|B|) < 1 certain at time " + at +
+                               "\n  expected: a lumped mass matrix for 'Time stepping/Step control = asynchronous bound', or another step control");
+    const bool below = !reason.empty() && !(control.next_step >= parameters.stepping.smallest_step);
+    throw ConvergenceFailure("the step size underflows at time " + at + growth_of_solution() + ": " +
+                             (below ? format("%.3e is below 'Time stepping/Smallest step' = %g", control.next_step, parameters.stepping.smallest_step)
+                                    : format("%.3e is too small to advance the time", control.step_size)) +
+                             (reason.empty() ? "" : "\n  last reason: " + reason) +
+                             "\n  to try: a larger step size, 'Time stepping/Error tolerance' or 'Smallest step', a stronger linear solver, or a "
+                             "look at the fields: a solution may blow up in finite time");
   }
 
   std::vector<MassBalance> TimeIntegrator::mass_balance()
   {
     // m weighs the entries of every mass, since M and m have the same row sums
     if (rates.empty())
-      implicit_system.reaction(levels[0], combination, t);
+      implicit_system.reaction(levels[0], combination, control.time);
     else
       combination = explicit_rates;
     std::vector<double> sums(5 * n_fields, 0.);
@@ -195,7 +164,7 @@ namespace leopard
       {
         const double  m   = system.lumped_mass.begin()[i];
         double *const sum = &sums[i % n_fields * 5];
-        for (unsigned int l = 0; l < n_levels; ++l)
+        for (int l = 0; l < control.n_levels; ++l)
           sum[l] += m * levels[l].begin()[i];
         sum[3] += m * combination.begin()[i];
         sum[4] += system.load.begin()[i];
@@ -208,11 +177,12 @@ namespace leopard
       {
         const double *sum = &of_all[5 * c];
         balances[c].mass  = sum[0];
-        if (last_order == 0)
+        if (control.order == 0) // no step was done
           continue;
-        const Coefficients factors = coefficients(steps[0], steps[1], last_order);
-        balances[c].change         = steps[0] * (factors.a * sum[0] - factors.b * sum[1] - factors.c * sum[2]);
-        balances[c].reaction       = steps[0] * (sum[3] + sum[4] - (problem.absorption(c) + growth.factors(t).dilution) * sum[0]);
+        const auto   factors = last_step().coefficients();
+        const double dt      = control.steps[0];
+        balances[c].change   = dt / factors.implicit * (sum[0] - factors.history[0] * sum[1] - factors.history[1] * sum[2]);
+        balances[c].reaction = dt * (sum[3] + sum[4] - (problem.absorption(c) + growth.factors(control.time).dilution) * sum[0]);
       }
     return balances;
   }

@@ -134,6 +134,13 @@ class FusedTimeLoop(Program):
             for one, two in list(zip(general, fused))[1:15]:
                 self.assertAlmostEqual(one[2] / two[2], 1, delta=1e-2, msg=f"step {one[0]}")
 
+    def test_error_controlled_steps_on_a_growing_domain_are_those_of_the_general_loop(self):
+        """The error of an explicit reaction is diluted as the step is."""
+        settings = [*CONTROLLED, "Time stepping/Scheme=SBDF2", "Time stepping/Error tolerance=1e-3", "Time stepping/End time=0.1", "Linear solver/Relative tolerance=1e-10",
+                    "Linear solver/Method=cg", "Linear solver/Schedule=synchronous", "Mesh/Growth=exponential", "Mesh/Growth rate=2"]
+        general, fused = self.compare(settings, 1e-6)
+        self.assertEqual(len(general), len(fused))
+
     def test_steps_at_the_asynchronous_bound_are_those_of_the_general_loop(self):
         for scheme in ("implicit Euler", "BDF2"):
             settings = [f"Time stepping/Scheme={scheme}", "Time stepping/Step control=asynchronous bound", "Time stepping/End time=0.1", "Output/Log every=1",
@@ -268,6 +275,13 @@ class FusedTimeLoop(Program):
         # and the log and run.json say why
         self.assertEqual(sum(mesh["rejected_for"].values()), mesh["rejected_steps"])
         self.assertIn(f"{mesh['rejected_steps']} steps rejected", said)
+
+    def test_steps_that_only_the_linear_solver_cannot_do_are_told_from_others_in_the_general_loop(self):
+        self.leopard(self.write("case.prm", CASE), "Time stepping/Engine=general", "Time stepping/Error tolerance=1e-2", "Time stepping/End time=0.1",
+                     "Linear solver/Method=gauss-seidel", "Linear solver/Max iterations=60", "Newton/Max steps=6")
+        reasons = self.run_json("case")["time_loop"]["rejected_for"]
+        self.assertGreater(reasons["linear solver"], 0)
+        self.assertEqual(reasons["Newton"], 0)
 
     def test_says_why_steps_were_rejected(self):
         too_long = ["Time stepping/Step size=0.01", "Time stepping/End time=0.04", "Newton/Relative tolerance=1e-8", "Output/Log every=1"]

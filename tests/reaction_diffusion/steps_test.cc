@@ -501,7 +501,7 @@ namespace leopard::reaction_diffusion
     const double nan = std::numeric_limits<double>::quiet_NaN(), infinity = std::numeric_limits<double>::infinity();
     for (const int order : {1, 2})
       for (const double rate : {nan, infinity})
-        EXPECT_EQ(Controller::asynchronous_bound(rate, order, 1e-3), 0.);
+        EXPECT_EQ((SchemeStep{Scheme::bdf2, order, 1e-3, 1e-3, 1e-3}.asynchronous_bound(rate)), 0.);
     for (const double other : {-1., 0., 1., infinity, nan})
       {
         EXPECT_TRUE(std::isnan(Sums::larger(nan, other)));

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "stepping.h"
+#include "step_control.h"
 #include "sums.h"
 #include "uniform_growth.h"
-
-#include <solvers/base/norms.h>
 
 namespace leopard::reaction_diffusion
 {
@@ -19,8 +17,8 @@ namespace leopard::reaction_diffusion
   };
 
   /**
-   * The time loop without fields: schemes, Newton's test, error estimate, step sizes, stopping. Host threads, a
-   * persistent kernel and single-thread kernels between others run the same code:
+   * The fused time loop without fields: Newton's test and stopping, besides schemes and step sizes, which it has from
+   * StepControl. Host threads, a persistent kernel and single-thread kernels between others run the same code:
    *
    *   for (Action action = start(); action != Action::stop; action = next(sums)) sums = perform(action);
    *
@@ -33,25 +31,20 @@ namespace leopard::reaction_diffusion
    * where in the IMEX scheme r is taken at the old levels with weights `reaction`. On a domain that grows all is
    * divided by 1 + dt dilution (dt: what implicit would be without growth), so that implicit = dt diffusion / (1 + dt
    * dilution); diffusion_factor = diffusion and reaction_factor = 1 / diffusion are UniformGrowth::factors() at the new
-   * time. The first guess is the polynomial through as many old solutions as the error estimate needs (order + 1); the
-   * estimate compares it with the corrector (Milne's device): e = u - prediction, in the IMEX scheme plus
-   * reaction_error times (the extrapolated reaction - r(u)). Every step does at least one Newton step.
+   * time. The error estimate is that of SchemeStep, from e = u - prediction, in the IMEX scheme plus reaction_error times
+   * (the extrapolated reaction - r(u)). Every step does at least one Newton step.
    */
-  struct Controller
+  struct Controller : StepControl, SchemeCoefficients
   {
-    SteppingOptions options;
-    UniformGrowth   growth;
-    double          rate_bound         = 0.; ///< max_c diffusion_c times the sum of the absolute values of a row's off-diagonal entries of -laplace
-    double          excess_bound       = 0.; ///< max_c diffusion_c times the largest NodeRow::excess; zero on grids
-    bool            has_multigrid      = false; ///< whether the engine can do cycles
-    double          smallest_reduction = 1e-10; ///< that a linear solve can reach: the precision of the corrections
+    UniformGrowth growth;
+    double        rate_bound         = 0.;    ///< max_c diffusion_c times the sum of the absolute values of a row's off-diagonal entries of -laplace
+    double        excess_bound       = 0.;    ///< max_c diffusion_c times the largest NodeRow::excess; zero on grids
+    bool          has_multigrid      = false; ///< whether the engine can do cycles
+    double        smallest_reduction = 1e-10; ///< that a linear solve can reach: the precision of the corrections
 
     // where the computation is
-    long   step = 0;
-    double time = 0., next_step = 0.;
-    int    n_levels = 0, newest = 0;
-    double steps[2] = {0., 0.}; ///< t_n - t_n-1, t_n-1 - t_n-2
-    double row_rate = -1.;      ///< Sums::row_rate of the present solution; -1: not known, since nothing was evaluated there
+    int    newest   = 0;
+    double row_rate = -1.; ///< Sums::row_rate of the present solution; -1: not known, since nothing was evaluated there
 
     // how far this call goes
     long   last_step = 0;  ///< stop after this step
@@ -59,10 +52,8 @@ namespace leopard::reaction_diffusion
     double slack     = 0.; ///< a time this close counts as reached
 
     // the attempt under way
-    double ceiling   = 1e300; ///< of the step size, set where Newton's method failed; rises slowly
-    double step_size = 0., implicit = 0., diffusion_factor = 1., reaction_factor = 1., history[2] = {0., 0.}, reaction[2] = {0., 0.},
-           prediction[3] = {0., 0., 0.}, reaction_error = 0.;
-    int    order = 1, n_sweeps = 0, n_cycles = 0;
+    double diffusion_factor = 1., reaction_factor = 1., prediction[3] = {0., 0., 0.}, reaction_error = 0.;
+    int    n_sweeps = 0, n_cycles = 0;
     double rms  = 0.; ///< of the prediction: small values are measured against it
     double norm = 0., goal = 0.;
     double scale          = 0.;                                           ///< of the old values, as Sums::history has them after a prediction
@@ -87,37 +78,15 @@ namespace leopard::reaction_diffusion
     /** More than these cost more than the further Newton step that fewer would make necessary. */
     static constexpr double many_sweeps = 40.;
 
-    LEOPARD_HOST_DEVICE int  scheme_order() const { return options.scheme == Scheme::implicit_euler ? 1 : 2; }
-    LEOPARD_HOST_DEVICE bool explicit_reaction() const { return options.scheme == Scheme::imex_bdf2; }
-    LEOPARD_HOST_DEVICE bool follows_bound() const { return options.bound_fraction > 0.; }
-    /** A step may be this many times its predecessor; variable-step BDF2 is zero-stable below 1 + sqrt(2). */
-    static constexpr double largest_growth = 1.6;
-
-    /**
-     * The largest step for which every asynchronous iteration converges on J: rho(|I - D^-1 J|) < 1 is certain where
-     * the rows are dominant, that is for 1/dt (order 1) or (1 + 2w) / (1 + w) / dt with w = dt / last_step (order 2)
-     * beyond a rate; infinite if the rate is not positive.
-     * @param rate Sums::row_rate, less the dilution. If it is not finite there is no such step, and the result is 0.
-     */
-    static LEOPARD_HOST_DEVICE double asynchronous_bound(double rate, int order, double last_step)
-    {
-      if (rate <= 0.)
-        return HUGE_VAL;
-      if (!(rate < HUGE_VAL))
-        return 0.;
-      if (order == 1)
-        return 1. / rate;
-      // the positive root of rate dt (1 + dt/last_step) = 1 + 2 dt/last_step
-      const double p = rate - 2. / last_step;
-      return 2. / (p + std::sqrt(p * p + 4. * rate / last_step));
-    }
-    LEOPARD_HOST_DEVICE int slot(int level) const { return (newest + 4 - level) & 3; }
+    LEOPARD_HOST_DEVICE bool explicit_reaction() const { return has_explicit_reaction(options.scheme); }
+    LEOPARD_HOST_DEVICE int  slot(int level) const { return (newest + 4 - level) & 3; }
 
     /** Begins with the step from the present state, unless there is nothing to do. */
     LEOPARD_HOST_DEVICE Action start()
     {
       stop_reason     = StopReason::none;
       attempt_figures = StepFigures();
+      rejected        = Rejections();
       if (finished())
         return Action::stop;
       return follows_bound() && row_rate < 0. ? measure_row_rate() : begin_attempt();
@@ -138,9 +107,6 @@ namespace leopard::reaction_diffusion
     }
 
   private:
-    static LEOPARD_HOST_DEVICE double larger(double a, double b) { return a > b ? a : b; }
-    static LEOPARD_HOST_DEVICE double smaller(double a, double b) { return a < b ? a : b; }
-
     LEOPARD_HOST_DEVICE Action stop(StopReason reason)
     {
       stop_reason = reason;
@@ -178,59 +144,24 @@ namespace leopard::reaction_diffusion
       return begin_attempt();
     }
 
-    LEOPARD_HOST_DEVICE void follow_bound()
-    {
-      attempt_figures.bound = asynchronous_bound(row_rate - growth.factors(time).dilution, order, steps[0]);
-      next_step             = attempt_figures.bound < 1e300 ? options.bound_fraction * attempt_figures.bound
-                              : step > 0                    ? options.largest_step
-                                                            : options.step_size;
-      next_step             = smaller(next_step, options.largest_step);
-      if (n_levels > 1)
-        next_step = smaller(next_step, largest_growth * steps[0]);
-    }
-
     LEOPARD_HOST_DEVICE Action begin_attempt()
     {
-      order = scheme_order() < n_levels ? scheme_order() : n_levels;
-      if (follows_bound())
-        follow_bound();
-      step_size = next_step;
-      if (options.error_controlled || follows_bound())
-        {
-          double limit = stop_time - time;
-          if (limit > next_step && limit < 2. * next_step)
-            limit /= 2.; // two equal steps instead of a long and a tiny one
-          step_size = smaller(step_size, limit);
-        }
-      if (!(time + step_size > time)) // it would never end
+      if (!begin_step(stop_time, follows_bound() ? row_rate - growth.factors(time).dilution : 0.))
         return stop(StopReason::step_underflow);
       set_scheme();
-      set_prediction();
-      const double bound = row_sum_bound(implicit * rate_bound, implicit * excess_bound);
-      const bool   slow  = !(bound <= slow_bound);
+      scheme_step().predict(n_levels, prediction);
+      const double row_sum = row_sum_bound(implicit * rate_bound, implicit * excess_bound);
+      const bool   slow    = !(row_sum <= slow_bound);
       uses_multigrid =
         has_multigrid && (options.linear_method == LinearMethod::multigrid || (options.linear_method == LinearMethod::automatic && slow));
-      sweep_rate = sweep_rate == 0. ? bound : smaller(sweep_rate, larger(bound, 0.05));
+      sweep_rate = sweep_rate == 0. ? row_sum : smaller(sweep_rate, larger(row_sum, 0.05));
       predicting = true;
       return Action::predict;
     }
 
     LEOPARD_HOST_DEVICE void set_scheme()
     {
-      history[0]  = 1.;
-      history[1]  = 0.;
-      implicit    = step_size;
-      reaction[0] = 1.;
-      reaction[1] = 0.;
-      if (order == 2)
-        {
-          const double ratio = step_size / steps[0], beta = (1. + ratio) / (1. + 2. * ratio);
-          implicit    = beta * step_size;
-          history[0]  = beta * (1. + ratio);
-          history[1]  = -beta * ratio * ratio / (1. + ratio);
-          reaction[0] = 1. + ratio;
-          reaction[1] = -ratio;
-        }
+      static_cast<SchemeCoefficients &>(*this) = scheme_step().coefficients();
       if (growth.law != GrowthLaw::none) // divisions count in short steps on a GPU
         {
           const GrowthFactors factors = growth.factors(time + step_size);
@@ -241,23 +172,7 @@ namespace leopard::reaction_diffusion
           history[0] /= divisor;
           history[1] /= divisor;
         }
-      // error: C y + d, d = implicit (extrapolated reaction - r), and u - prediction = (C + P) y + d; see
-      // error_factor()
-      reaction_error = explicit_reaction() && n_levels > order ? (1. / error_factor() - 1.) * implicit : 0.;
-    }
-
-    /** Lagrange's polynomials for the nodes t_n, t_n-1, t_n-2, as far as known and needed, at t_n + step_size. */
-    LEOPARD_HOST_DEVICE void set_prediction()
-    {
-      const double distance[3] = {step_size, step_size + steps[0], step_size + steps[0] + steps[1]};
-      const int    points      = n_levels < scheme_order() + 1 ? n_levels : scheme_order() + 1;
-      for (int l = 0; l < 3; ++l)
-        {
-          prediction[l] = l < points ? 1. : 0.;
-          for (int m = 0; m < points; ++m)
-            if (m != l && l < points)
-              prediction[l] *= distance[m] / (distance[m] - distance[l]);
-        }
+      reaction_error = can_estimate() ? scheme_step().reaction_error(implicit) : 0.;
     }
 
     /** What the rounding of u leaves in G, relative to the old values: the longer the step, the more. */
@@ -274,9 +189,9 @@ namespace leopard::reaction_diffusion
       attempt_figures.newton_steps   = 0;
       attempt_figures.first_residual = norm;
       if (!sums.are_finite())
-        return reject(0.25, StopReason::blow_up);
+        return reject(StopReason::blow_up);
       if (!(goal < 1e300)) // the step is so long that rounding is all there is
-        return reject(0.25, StopReason::newton_failure);
+        return reject(StopReason::newton_failure);
       return plan_correction();
     }
 
@@ -338,7 +253,7 @@ namespace leopard::reaction_diffusion
       attempt_figures.sweeps += n_sweeps;
       attempt_figures.cycles += n_cycles;
       if (!sums.are_finite()) // with an explicit reaction: nor is the reaction at the new values
-        return reject(0.25, StopReason::blow_up);
+        return reject(StopReason::blow_up);
       learn_rate(new_norm);
       const bool   used_up  = uses_multigrid ? n_cycles >= options.max_cycles : n_sweeps >= options.max_sweeps; // by the linear solver
       const bool   diverges = attempt_figures.newton_steps > 1 && new_norm > norm, hopeless = used_up && too_slow(norm, new_norm);
@@ -347,8 +262,7 @@ namespace leopard::reaction_diffusion
       if (reached(norm, goal) && is_of_solution(old_norm, sums))
         return judge(sums);
       if (diverges || hopeless || attempt_figures.newton_steps >= options.max_newton_steps)
-        // a step too long for the linear solver is halved; where Newton's method fails nobody knows how long it may be
-        return used_up ? reject(0.5, StopReason::linear_failure) : reject(0.25, StopReason::newton_failure);
+        return reject(used_up ? StopReason::linear_failure : StopReason::newton_failure);
       return plan_correction();
     }
 
@@ -362,36 +276,9 @@ namespace leopard::reaction_diffusion
     /** Newton has converged: accept the step or not. */
     LEOPARD_HOST_DEVICE Action judge(const Sums &sums)
     {
-      // with too few old solutions there is no estimate: these few steps are as small as the user made the first one
-      const bool can_estimate        = n_levels > order;
-      attempt_figures.error_estimate = can_estimate ? error_factor() * std::sqrt(sums.history / n_unknowns) / options.error_tolerance : 0.;
-      if (options.error_controlled)
-        {
-          const double estimate = attempt_figures.error_estimate;
-          const double power    = can_estimate ? std::pow(larger(estimate, 1e-8), -1. / (order + 1)) : 1.;
-          if (!(estimate <= 1.))
-            return reject(larger(0.2, 0.85 * power), StopReason::step_underflow);
-          // a step cut short to hit a time says little about the next one; just after a rejection steps do not grow
-          const double growth = smaller(largest_growth, 0.85 * power);
-          if (can_estimate && (growth < 1. || (growth > 1.2 && step_size == next_step && attempt_figures.rejected.total() == 0)))
-            next_step = smaller(step_size * growth, smaller(options.largest_step, ceiling));
-        }
-      return accept(sums);
-    }
-
-    /**
-     * The corrector's error is C y, the predictor's P y, y the same derivative: C/(C+P) of the difference is the error.
-     */
-    LEOPARD_HOST_DEVICE double error_factor() const
-    {
-      double corrector = step_size, predictor = step_size + steps[0];
-      if (order == 2)
-        {
-          const double ratio = step_size / steps[0];
-          corrector          = step_size * (1. + ratio) / (1. + 2. * ratio);
-          predictor          = step_size + steps[0] + steps[1];
-        }
-      return corrector / (corrector + predictor);
+      attempt_figures.error_estimate =
+        can_estimate() ? scheme_step().error_factor() * std::sqrt(sums.history / n_unknowns) / options.error_tolerance : 0.;
+      return is_accurate(attempt_figures.error_estimate) ? accept(sums) : reject(StopReason::step_underflow);
     }
 
     LEOPARD_HOST_DEVICE Action accept(const Sums &sums)
@@ -400,9 +287,10 @@ namespace leopard::reaction_diffusion
       attempt_figures.residual       = norm;
       attempt_figures.n_negative     = sums.negative;
       attempt_figures.rate_of_change = std::sqrt(sums.change / n_unknowns) / step_size;
-      ceiling *= 1.1;
-      figures         = attempt_figures;
-      attempt_figures = StepFigures();
+      attempt_figures.rejected       = rejected;
+      attempt_figures.bound          = bound;
+      figures                        = attempt_figures;
+      attempt_figures                = StepFigures();
       ++totals.steps;
       totals.newton_steps += figures.newton_steps;
       totals.sweeps += figures.sweeps;
@@ -412,38 +300,24 @@ namespace leopard::reaction_diffusion
       totals.negative_steps += figures.n_negative > 0. ? 1 : 0;
       totals.worst_reduction = larger(totals.worst_reduction, goal > 0. ? norm / goal : 0.);
 
-      newest = (newest + 1) & 3;
-      n_levels += n_levels < 3 ? 1 : 0;
-      steps[1] = steps[0];
-      steps[0] = step_size;
-      time += step_size;
+      newest   = (newest + 1) & 3;
       row_rate = sums.row_rate;
-      ++step;
+      accept_step();
       if (options.stop_at_negative_values && figures.n_negative > 0.)
         return stop(StopReason::negative_values);
       if (finished())
         return Action::stop;
-      if (options.steady_tolerance > 0. && reached(figures.rate_of_change, options.steady_tolerance))
+      if (options.is_steady(figures.rate_of_change))
         return stop(StopReason::steady_state);
       return begin_attempt();
     }
 
-    LEOPARD_HOST_DEVICE Action reject(double growth, StopReason reason)
+    LEOPARD_HOST_DEVICE Action reject(StopReason reason)
     {
-      Rejections &rejected = attempt_figures.rejected;
-      ++(reason == StopReason::blow_up          ? rejected.not_finite
-         : reason == StopReason::linear_failure ? rejected.linear_solver
-         : reason == StopReason::newton_failure ? rejected.newton
-                                                : rejected.error);
       sweep_rate = 0.;
-      if (reason != StopReason::step_underflow)
-        ceiling = 0.6 * step_size; // longer steps are beyond what the linear solver or Newton's method can do at present
-      if (!options.error_controlled)
-        return stop(reason);
-      next_step = step_size * growth;
-      if (!(next_step >= options.smallest_step))
-        return stop(StopReason::step_underflow);
-      return begin_attempt();
+      if (reject_step(reason))
+        return begin_attempt();
+      return stop(options.error_controlled ? StopReason::step_underflow : reason);
     }
   };
 } // namespace leopard::reaction_diffusion

@@ -19,17 +19,15 @@ namespace leopard::reaction_diffusion
     double   omega;
 
     /** Coefficients of the present attempt. */
-    struct Scheme
+    struct Scheme : SchemeCoefficients
     {
-      double implicit, diffusion_factor, reaction_factor, history[2], reaction[2], prediction[3], reaction_error, rms;
+      double diffusion_factor, reaction_factor, prediction[3], reaction_error, rms;
       bool   explicit_reaction, predicting;
 
       LEOPARD_HOST_DEVICE explicit Scheme(const Controller &c)
-        : implicit(c.implicit)
+        : SchemeCoefficients(c)
         , diffusion_factor(c.diffusion_factor)
         , reaction_factor(c.reaction_factor)
-        , history{c.history[0], c.history[1]}
-        , reaction{c.reaction[0], c.reaction[1]}
         , prediction{c.prediction[0], c.prediction[1], c.prediction[2]}
         , reaction_error(c.reaction_error)
         , rms(c.rms)
@@ -170,8 +168,7 @@ namespace leopard::reaction_diffusion
           else
             {
               const double predicted = s.predict(u_n + c, u_o + c, u_p + c);
-              const double size = u[c] < 0. ? -u[c] : u[c], scale = size > s.rms ? size : (s.rms > 1e-100 ? s.rms : 1e-100);
-              const double e = (u[c] - predicted + (s.explicit_reaction ? r[c] : 0.)) / scale, change = u[c] - u_n[c];
+              const double e = (u[c] - predicted + (s.explicit_reaction ? r[c] : 0.)) / error_scale(u[c], s.rms), change = u[c] - u_n[c];
               sums.history += e * e;
               sums.change += change * change;
               sums.negative += u[c] < 0. ? 1. : 0.;
@@ -313,7 +310,7 @@ namespace leopard::reaction_diffusion
     NodeSystem<Kinetics> system{};
     system.kinetics          = kinetics;
     system.gamma             = options.kinetics.gamma;
-    system.explicit_reaction = options.stepping.scheme == Scheme::imex_bdf2;
+    system.explicit_reaction = has_explicit_reaction(options.stepping.scheme);
     system.fields_together   = options.fields_together;
     system.omega             = options.stepping.omega;
     for (int c = 0; c < Kinetics::n_species; ++c)

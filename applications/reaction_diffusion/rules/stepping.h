@@ -1,17 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <solvers/base/host_device.h>
+#include "schemes.h"
+
+#include <solvers/base/norms.h>
 
 namespace leopard::reaction_diffusion
 {
-  enum class Scheme
-  {
-    implicit_euler,
-    bdf2,     ///< variable steps; the first one is implicit Euler's
-    imex_bdf2 ///< diffusion implicit, reaction extrapolated from the last two solutions (Ascher, Ruuth and Wetton 1995, SBDF2, variable steps)
-  };
-
   enum class LinearMethod
   {
     automatic, ///< sweeps where they contract well enough, multigrid elsewhere; decided anew for each step
@@ -42,7 +37,7 @@ namespace leopard::reaction_diffusion
     double       error_tolerance         = 1e-3;  ///< of the estimated local error, relative to the fields
     double       smallest_step           = 1e-12; ///< error-controlled
     double       largest_step            = 1e30;  ///< error-controlled, and steps at the asynchronous bound
-    double       bound_fraction          = 0.;    ///< not 0: the step is this times Controller::asynchronous_bound(), computed anew for each step
+    double       bound_fraction          = 0.;    ///< not 0: the step is this times SchemeStep::asynchronous_bound(), computed anew for each step
     double       steady_tolerance        = 0.;    ///< stop when the RMS of du/dt falls below; 0: never
     double       newton_tolerance        = 1e-8;  ///< of the residual norm against that of the first guess
     double       newton_floor            = 1e-12; ///< of the residual norm against that of the old values: the level of rounding
@@ -52,6 +47,9 @@ namespace leopard::reaction_diffusion
     int          max_sweeps              = 400; ///< in a Newton step
     int          max_cycles              = 20;  ///< in a Newton step
     bool         stop_at_negative_values = false;
+
+    /** @param rate_of_change RMS of du/dt. */
+    LEOPARD_HOST_DEVICE bool is_steady(double rate_of_change) const { return steady_tolerance > 0. && reached(rate_of_change, steady_tolerance); }
   };
 
   /** How many attempts at steps were thrown away, and why. */
@@ -91,7 +89,7 @@ namespace leopard::reaction_diffusion
     double     error_estimate = 0.; ///< of the local error against the tolerance; 0 where there is none
     double     rate_of_change = 0.; ///< RMS of (u_n+1 - u_n) / dt
     double     n_negative     = 0.; ///< values below zero
-    double     bound          = 0.; ///< where steps follow it: Controller::asynchronous_bound(), may be infinite
+    double     bound          = 0.; ///< StepControl::bound
   };
 
   struct Totals

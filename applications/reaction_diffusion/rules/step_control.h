@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "schemes.h"
+#include "stepping.h"
+
+#include <algorithm>
+#include <vector>
+
+namespace leopard::reaction_diffusion
+{
+  /** All that a checkpoint holds beside the solutions. */
+  struct StepState
+  {
+    long                step = 0;
+    double              time = 0., next_step_size = 0.;
+    std::vector<double> step_sizes;      ///< of the last steps, newest first; one fewer than there are solutions
+    double              ceiling = 1e300; ///< StepControl::ceiling
+  };
+
+  /**
+   * Where a computation stands in time, and how long its steps are: the rules of both time loops. An attempt at a step
+   * is begin_step(), what the loop does, is_accurate() and accept_step(), or reject_step() wherever it has failed.
+   */
+  struct StepControl
+  {
+    SteppingOptions options;
+
+    // where the computation is
+    long   step = 0;
+    double time = 0., next_step = 0.;
+    int    n_levels = 0;        ///< solutions that are known, at most 3
+    double steps[2] = {0., 0.}; ///< t_n - t_n-1, t_n-1 - t_n-2
+    double ceiling  = 1e300;    ///< of the step size, set where something but the error has failed; rises slowly
+
+    // the attempt under way, or the last one
+    double     step_size = 0.;
+    int        order     = 1;
+    double     bound     = 0.;    ///< where steps follow it: SchemeStep::asynchronous_bound(), may be infinite
+    Rejections rejected;          ///< attempts at this step before
+    double     error_growth = 1.; ///< what the error lets the step size be multiplied with, and a little less
+
+    /** A step may be this many times its predecessor; variable-step BDF2 is zero-stable below 1 + sqrt(2). */
+    static constexpr double largest_growth = 1.6;
+
+    LEOPARD_HOST_DEVICE bool follows_bound() const { return options.bound_fraction > 0.; }
+    /** With too few old solutions there is no estimate: these few steps are as small as the user made the first one. */
+    LEOPARD_HOST_DEVICE bool       can_estimate() const { return n_levels > order; }
+    LEOPARD_HOST_DEVICE SchemeStep scheme_step() const { return {options.scheme, order, step_size, steps[0], steps[1]}; }
+
+    static LEOPARD_HOST_DEVICE double larger(double a, double b) { return a > b ? a : b; }
+    static LEOPARD_HOST_DEVICE double smaller(double a, double b) { return a < b ? a : b; }
+
+    StepState state() const
+    {
+      return {step, time, next_step, std::vector<double>(steps, steps + std::max(0, n_levels - 1)), smaller(ceiling, 1e300)};
+    }
+
+    void resume(const StepState &state)
+    {
+      step      = state.step;
+      time      = state.time;
+      next_step = state.next_step_size;
+      ceiling   = state.ceiling;
+      n_levels  = static_cast<int>(state.step_sizes.size()) + 1;
+      std::copy(state.step_sizes.begin(), state.step_sizes.end(), steps);
+    }
+
+    /**
+     * Chooses order and size of an attempt. @param stop_time hit by steps that are not fixed. @param rate at present,
+     * for SchemeStep::asynchronous_bound(), where steps follow it. @return whether the time advances.
+     */
+    LEOPARD_HOST_DEVICE bool begin_step(double stop_time, double rate)
+    {
+      order = order_of(options.scheme) < n_levels ? order_of(options.scheme) : n_levels;
+      if (follows_bound())
+        follow_bound(rate);
+      step_size = next_step;
+      if (options.error_controlled || follows_bound())
+        {
+          double limit = stop_time - time;
+          if (limit > next_step && limit < 2. * next_step)
+            limit /= 2.; // two equal steps instead of a long and a tiny one
+          step_size = smaller(step_size, limit);
+        }
+      return time + step_size > time;
+    }
+
+    /** Whether the error lets the step be accepted. @param estimate of the local error against the tolerance. */
+    LEOPARD_HOST_DEVICE bool is_accurate(double estimate)
+    {
+      if (!options.error_controlled || !can_estimate())
+        return true;
+      error_growth = 0.85 * std::pow(larger(1e-8, estimate), -1. / (order + 1));
+      return estimate <= 1.;
+    }
+
+    /** The new solution is level 0 from now on. */
+    LEOPARD_HOST_DEVICE void accept_step()
+    {
+      // a step cut short to hit a time says little about the next one; just after a rejection steps do not grow
+      if (options.error_controlled && can_estimate() &&
+          (error_growth < 1. || (error_growth > 1.2 && step_size == next_step && rejected.total() == 0)))
+        next_step = smaller(step_size * smaller(largest_growth, error_growth), smaller(options.largest_step, ceiling));
+      ceiling *= 1.1;
+      rejected = Rejections();
+      n_levels += n_levels < 3 ? 1 : 0;
+      steps[1] = steps[0];
+      steps[0] = step_size;
+      time += step_size;
+      ++step;
+    }
+
+    /**
+     * Makes the next attempt shorter. @param reason why this one has failed; step_underflow: its error is too large.
+     * @return whether there is to be another one.
+     */
+    LEOPARD_HOST_DEVICE bool reject_step(StopReason reason)
+    {
+      ++(reason == StopReason::blow_up          ? rejected.not_finite
+         : reason == StopReason::linear_failure ? rejected.linear_solver
+         : reason == StopReason::newton_failure ? rejected.newton
+                                                : rejected.error);
+      if (reason != StopReason::step_underflow)
+        ceiling = 0.6 * step_size; // longer steps are beyond what the linear solver or Newton's method can do at present
+      if (!options.error_controlled)
+        return false;
+      // a step too long for the linear solver is halved; where Newton's method fails nobody knows how long it may be
+      next_step = step_size * (reason == StopReason::step_underflow ? larger(error_growth, 0.2) : reason == StopReason::linear_failure ? 0.5 : 0.25);
+      return next_step >= options.smallest_step;
+    }
+
+  private:
+    LEOPARD_HOST_DEVICE void follow_bound(double rate)
+    {
+      bound     = scheme_step().asynchronous_bound(rate);
+      next_step = bound < 1e300 ? options.bound_fraction * bound : step > 0 ? options.largest_step : options.step_size;
+      next_step = smaller(next_step, options.largest_step);
+      if (n_levels > 1)
+        next_step = smaller(next_step, largest_growth * steps[0]);
+    }
+  };
+} // namespace leopard::reaction_diffusion
