@@ -31,8 +31,8 @@ namespace leopard::reaction_diffusion
    * where in the IMEX scheme r is taken at the old levels with weights `reaction`. On a domain that grows all is
    * divided by 1 + dt dilution (dt: what implicit would be without growth), so that implicit = dt diffusion / (1 + dt
    * dilution); diffusion_factor = diffusion and reaction_factor = 1 / diffusion are UniformGrowth::factors() at the new
-   * time. The error estimate is that of SchemeStep, from e = u - prediction, in the IMEX scheme plus reaction_error times
-   * (the extrapolated reaction - r(u)). Every step does at least one Newton step.
+   * time. The error estimate is that of SchemeStep, from e = u - prediction, in the IMEX scheme plus reaction_error
+   * times (the extrapolated reaction - r(u)). Every step does at least one Newton step.
    */
   struct Controller : StepControl, SchemeCoefficients
   {
