@@ -41,7 +41,7 @@ namespace
     o.fields_together  = !s.apart;
     o.persistent       = !s.launches;
     SteppingOptions &t = o.stepping;
-    t.scheme           = s.scheme == "implicit Euler" ? Scheme::implicit_euler : s.scheme == "BDF2" ? Scheme::bdf2 : Scheme::imex_bdf2;
+    t.scheme           = find_scheme(s.scheme);
     t.error_controlled = s.tolerance > 0.;
     t.step_size        = t.error_controlled ? s.step : s.factor * h * h;
     t.error_tolerance  = s.tolerance;
@@ -127,7 +127,7 @@ int main(int argc, char **argv)
   app.add_option("--backend", s.backend, "host, cuda or reference (sparse LU)");
   app.add_option("--nodes", s.nodes, "nodes a direction, one run each")->delimiter(',');
   app.add_option("--dimension", s.dimension, "2 or 3");
-  app.add_option("--scheme", s.scheme, "implicit Euler, BDF2 or IMEX");
+  app.add_option("--scheme", s.scheme, "implicit Euler, BDF2 or SBDF2, as in parameter files");
   app.add_option("--times", s.times, "where figures are printed and fields written")->delimiter(',');
   app.add_option("--factor", s.factor, "fixed step over h^2");
   app.add_option("--tolerance", s.tolerance, "error-controlled steps with this tolerance; 0: fixed steps");
