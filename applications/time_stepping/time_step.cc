@@ -121,7 +121,7 @@ namespace leopard
     const int field = values.negative_field();
     if (field < 0 || (parameters.negative_values == "ignore" && !problem.fields_are_concentrations()))
       return;
-    const double      part = -values.minimum[field] / values.size[field], harmless = parameters.adaptive() ? parameters.error_tolerance : 1e-3;
+    const double part = -values.minimum[field] / values.size[field], harmless = parameters.adaptive() ? parameters.stepping.error_tolerance : 1e-3;
     const std::string found = problem.fields()[field] + " becomes negative, " + format("%.3g", values.minimum[field]) +
                               weight_of_negative(part, values.size[field], part > harmless) + ", in the step from time " + format("%.8g", start);
     if (parameters.negative_values == "stop")
