@@ -3,6 +3,7 @@
 #include "../device/device.h"
 #include "peer_memory.cuh"
 
+#include <algorithm>
 #include <cstring>
 #include <exception>
 
@@ -14,7 +15,7 @@ namespace leopard::peer
     std::size_t whole_blocks(std::size_t n_bytes)
     {
       constexpr std::size_t block = std::size_t(2) << 20;
-      return (n_bytes + block - 1) / block * block;
+      return std::max<std::size_t>(1, (n_bytes + block - 1) / block) * block; // one without neighbours has a block, too: all open all
     }
 
     struct Card

@@ -2,7 +2,7 @@
 """Files that leave solver and discretization to the program, and what is said where a solver that was asked for fails."""
 import re
 
-from program import ROOT, Program
+from program import ROOT, HostProgram, Program
 
 TINY = ROOT / "tests/output/tiny_turing.prm"
 
@@ -134,7 +134,7 @@ class DefaultDiscretization(Program):
         self.assertRegex(said, "discretization: finite elements, as asked for; on this uniform box .* = finite differences has")
 
 
-class Advice(Program):
+class Advice(HostProgram):
     """A solver that fails says how it went on, and what to take instead."""
 
     def advice(self, *settings, text=LAPLACE, says):

@@ -6,7 +6,7 @@ import signal
 import subprocess
 import time
 
-from program import ROOT, Program
+from program import ROOT, HostProgram, Program
 
 CASE = """
 set Problem = turing
@@ -338,7 +338,7 @@ class FusedTimeLoop(Program):
                 self.assertAlmostEqual(one[name], two[name], delta=1e-7, msg=name)
 
 
-class FusedTimeLoopOnRanks(Program):
+class FusedTimeLoopOnRanks(HostProgram):
     def run_case(self, ranks, *settings, **more):
         said = self.leopard(self.write("case.prm", CASE), "Time stepping/Engine=fused", *settings, ranks=ranks, **more)
         self.assertIn("time loop: fused, " + (f"{ranks} ranks" if ranks > 1 else ""), said)

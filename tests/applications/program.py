@@ -9,6 +9,7 @@ import pathlib
 import subprocess
 import tempfile
 import unittest
+import unittest.mock
 
 LEOPARD = os.environ.get("LEOPARD", "leopard")
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -119,3 +120,13 @@ class Program(unittest.TestCase):
         said = self.leopard(self.write("study.prm", text), "Smoother study/Backend=host", *settings)
         directory = self.folder / "output/study"
         return self.table(directory, "study.csv"), self.table(directory, "study_history.csv"), said
+
+
+class HostProgram(Program):
+    """What is said of the engines of host threads, or small grids on several ranks: a GPU of the machine is hidden."""
+
+    def setUp(self):
+        super().setUp()
+        hidden = unittest.mock.patch.dict(os.environ, CUDA_VISIBLE_DEVICES="")
+        hidden.start()
+        self.addCleanup(hidden.stop)

@@ -2,12 +2,12 @@
 """Entries that a run has no use for are named (entries_test.cc tries all entries)."""
 import re
 
-from program import FILES, ROOT, Program
+from program import FILES, ROOT, HostProgram, Program
 
 TINY = ROOT / "tests/output/tiny_turing.prm"
 
 
-class UnusedEntries(Program):
+class UnusedEntries(HostProgram):
     def not_used(self, name="tiny_turing"):
         return {item["entry"] for item in self.run_json(name)["not_used"]}
 
