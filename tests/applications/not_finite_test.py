@@ -54,7 +54,7 @@ class InfiniteResidual(Program):
         file = self.write("large.prm", one_species("0*u", "subsection Time stepping\n set End time = 0.002\n set Step size = 0.001\n set Step control = fixed\nend\n"))
         said = self.leopard(file, "Turing/Initial value u=1e100")
         self.assertEqual(said.count("warning: |u| is up to 1e+100 at time 0: the files for ParaView hold numbers in single precision"), 1, said)
-        self.assertNotIn("single precision", self.leopard(file, "Turing/Initial value u=1e30"))
+        self.assertNotIn("the files for ParaView hold", self.leopard(file, "Turing/Initial value u=1e30"))
 
     def test_of_derivatives(self):
         self.failed_run(self.write("root.prm", stationary("1 + sqrt(u)", "1/(2*sqrt(u))")), says=["a derivative of the reaction is not finite"])
