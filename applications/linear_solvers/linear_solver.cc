@@ -102,7 +102,6 @@ namespace leopard
     device                       = prm.get_integer("Device");
     block_async.local_iterations = prm.get_integer("Local iterations");
     block_async.block_size       = prm.get_integer("Block size");
-    block_async.omega            = omega;
     block_async.seed             = prm.get_integer("Seed");
     block_async.n_threads        = prm.get_integer("Threads");
     const std::string schedule   = prm.get("Schedule");

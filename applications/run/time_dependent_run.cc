@@ -200,9 +200,14 @@ namespace leopard
        */
       double next_step_size(double found_there) const
       {
-        const bool   goes_on = time.variable_steps() && !context.beginning.has_changed({"Time stepping/Step size", "Time stepping/Step control"});
-        const double step    = goes_on ? found_there : integrator->next_step_size();
+        const double step = steps_go_on() ? found_there : integrator->next_step_size();
         return time.adaptive() ? std::clamp(step, time.stepping.smallest_step, time.stepping.largest_step) : step;
+      }
+
+      /** Whether step sizes of a checkpoint are those to go on with. */
+      bool steps_go_on() const
+      {
+        return time.variable_steps() && !context.beginning.has_changed({"Time stepping/Step size", "Time stepping/Step control"});
       }
 
       void resume(const Checkpoints::Found &found, const std::vector<HostVector> &solutions)
@@ -212,11 +217,10 @@ namespace leopard
           throw Error("the checkpoint '" + found.directory + "' has " + std::to_string(metadata.at("unknowns").get<unsigned long long>()) +
                       " unknowns, and the mesh " + std::to_string(discretization.n_unknowns()) +
                       "\n  expected: the mesh that it was made with; --overwrite to start anew");
-        integrator->resume({{metadata.at("step"),
-                             metadata.at("time"),
-                             next_step_size(metadata.at("next_step_size")),
-                             metadata.at("step_sizes").get<std::vector<double>>(),
-                             metadata.value("step_ceiling", 1e300)},
+        constexpr double none    = 1e300;
+        const double     step    = next_step_size(metadata.at("next_step_size"));
+        const double     ceiling = steps_go_on() ? std::max(step, metadata.value("step_ceiling", none)) : none;
+        integrator->resume({{metadata.at("step"), metadata.at("time"), step, metadata.at("step_sizes").get<std::vector<double>>(), ceiling},
                             metadata.at("start_size")},
                            solutions);
         const double left = time.end_time - integrator->time();

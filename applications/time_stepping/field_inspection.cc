@@ -13,10 +13,11 @@ namespace leopard
 
   int FieldInspection::negative_field() const
   {
+    int worst = -1;
     for (unsigned int c = 0; c < minimum.size(); ++c)
-      if (minimum[c] < -1e-8 * size[c])
-        return static_cast<int>(c);
-    return -1;
+      if (minimum[c] < -1e-8 * size[c] && (worst < 0 || minimum[c] * size[worst] < minimum[worst] * size[c]))
+        worst = static_cast<int>(c);
+    return worst;
   }
 
   FieldInspection inspect(const HostVector &u, unsigned int n_fields)

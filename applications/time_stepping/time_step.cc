@@ -100,12 +100,13 @@ namespace leopard
   namespace
   {
     /** Whether negative values matter that are `part` of the field's largest |u|. */
-    std::string weight_of_negative(double part, double size, bool grave)
+    std::string weight_of_negative(double part, double size, bool grave, bool adaptive)
     {
+      const std::string errors = adaptive ? "the errors that the tolerance allows" : "a thousandth";
       return format(" (%.2g %% of its largest value, %.3g: ", 100. * part, size) +
-             (grave ? "more than the errors that the tolerance allows; do not trust the result unless a smaller 'Error tolerance' or a finer mesh "
-                      "takes them away)"
-                    : "no more than the errors that the tolerance allows, and harmless unless the reaction is singular near 0)");
+             (grave ? "more than " + errors + "; do not trust the result unless a smaller '" + (adaptive ? "Error tolerance" : "Step size") +
+                        "' or a finer mesh takes them away)"
+                    : "no more than " + errors + ", and harmless unless the reaction is singular near 0)");
     }
   } // namespace
 
@@ -123,7 +124,8 @@ namespace leopard
       return;
     const double part = -values.minimum[field] / values.size[field], harmless = parameters.adaptive() ? parameters.stepping.error_tolerance : 1e-3;
     const std::string found = problem.fields()[field] + " becomes negative, " + format("%.3g", values.minimum[field]) +
-                              weight_of_negative(part, values.size[field], part > harmless) + ", in the step from time " + format("%.8g", start);
+                              weight_of_negative(part, values.size[field], part > harmless, parameters.adaptive()) + ", in the step from time " +
+                              format("%.8g", start);
     if (parameters.negative_values == "stop")
       throw ConvergenceFailure(
         found + " with step size " + format("%.4g", step_size) +
@@ -147,9 +149,10 @@ namespace leopard
     throw ConvergenceFailure("the step size underflows at time " + at + growth_of_solution() + ": " +
                              (below ? format("%.3e is below 'Time stepping/Smallest step' = %g", control.next_step, parameters.stepping.smallest_step)
                                     : format("%.3e is too small to advance the time", control.step_size)) +
-                             (reason.empty() ? "" : "\n  last reason: " + reason) +
-                             "\n  to try: a larger step size, 'Time stepping/Error tolerance' or 'Smallest step', a stronger linear solver, or a "
-                             "look at the fields: a solution may blow up in finite time");
+                             (reason.empty() ? "" : "\n  last reason: " + reason) + "\n  to try: " +
+                             (below ? "a larger 'Time stepping/Error tolerance' (of error-controlled steps), a smaller 'Smallest step'"
+                                    : "a larger step size, 'Time stepping/Error tolerance' or 'Smallest step'") +
+                             ", a stronger linear solver, or a look at the fields: a solution may blow up in finite time");
   }
 
   std::vector<MassBalance> TimeIntegrator::mass_balance()
