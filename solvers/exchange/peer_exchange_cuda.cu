@@ -290,10 +290,14 @@ namespace leopard
       void require_fitting(const std::vector<Offer> &all) const
       {
         std::string mistake;
-        for (const auto &to : pattern.to)
-          if (const Offer &offer = all[static_cast<std::size_t>(to.rank) * n_ranks + rank]; offer.count != to.count)
-            mistake = "rank " + std::to_string(rank) + " sends " + std::to_string(to.count) + " entries to rank " + std::to_string(to.rank) +
-                      "\n  expected: " + std::to_string(offer.count) + ", as that one receives";
+        for (const int r : neighbours)
+          {
+            const auto to = std::find_if(pattern.to.begin(), pattern.to.end(), [r](const auto &other) { return other.rank == r; });
+            const int  n  = to != pattern.to.end() ? to->count : 0;
+            if (const Offer &offer = all[static_cast<std::size_t>(r) * n_ranks + rank]; offer.count != n)
+              mistake = "rank " + std::to_string(rank) + " sends " + std::to_string(n) + " entries to rank " + std::to_string(r) +
+                        "\n  expected: " + std::to_string(offer.count) + ", as that one receives";
+          }
         for (const int r : neighbours)
           if (all[static_cast<std::size_t>(r) * n_ranks + rank].port < 0)
             mistake = "rank " + std::to_string(rank) + " is no neighbour of rank " + std::to_string(r) + "\n  expected: patterns that fit";

@@ -25,7 +25,8 @@ namespace leopard
 
   /**
    * The exchange of one pattern, as Transport::connect() makes it: values go to the ranks that the pattern names, to no
-   * other. Vectors are in the transport's memory space, and double or float. Nothing is allocated in a call. On the
+   * other. Vectors are in the transport's memory space, and double or float (in device memory by MPI messages: double,
+   * else InvalidInput on all ranks). Nothing is allocated in a call but the first. On the
    * device calls are queued if Transport::is_queued(), and wait otherwise. Destruction is collective.
    */
   class Exchange
@@ -77,8 +78,8 @@ namespace leopard
   };
 
   /**
-   * How values travel between the ranks: by MPI messages, or through the memory of another GPU. All functions but the
-   * first two are collective, called by all ranks in the same order.
+   * How values travel between the ranks: by MPI messages, or through the memory of another GPU. All functions but
+   * description(), is_queued() and traffic() are collective, called by all ranks in the same order.
    */
   class Transport
   {

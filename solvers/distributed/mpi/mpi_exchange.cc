@@ -93,28 +93,35 @@ namespace leopard
     return result;
   }
 
-  char *MpiExchange::values_of(const Vector &v)
+  char *MpiExchange::values_of(const Vector &v, MemorySpace in)
   {
-    if (v.values != nullptr)
+    if (v.address == nullptr) // values may be null, too: a rank without entries
       return static_cast<char *>(v.values);
     char *result;
-    std::memcpy(&result, v.address, sizeof(result));
+    if (in == MemorySpace::device)
+      device::copy_to_host(&result, v.address, sizeof(result));
+    else
+      std::memcpy(&result, v.address, sizeof(result));
     return result;
+  }
+
+  void MpiExchange::require_type(const Vector &v, MemorySpace in)
+  {
+    if (in == MemorySpace::device && v.value_bytes != sizeof(double))
+      throw InvalidInput("single precision in device memory is to travel by MPI messages\n  expected: double precision");
   }
 
   void MpiExchange::pack(const Vector &v, MemorySpace in)
   {
     if (packed.empty())
       return;
-    const char *values = values_of(v);
+    const char *values = values_of(v, in);
     if (in == MemorySpace::host && v.value_bytes == sizeof(float))
       pack_entries(reinterpret_cast<float *>(packed.data()), reinterpret_cast<const float *>(values), pattern.sent, n_values);
     else if (in == MemorySpace::host)
       pack_entries(packed.data(), reinterpret_cast<const double *>(values), pattern.sent, n_values);
     else
       {
-        if (v.value_bytes != sizeof(double))
-          throw InvalidInput("single precision in device memory is to travel by MPI messages\n  expected: double precision");
         if (device_indices.size() == 0)
           {
             std::vector<int> indices;
@@ -131,7 +138,9 @@ namespace leopard
 
   void MpiExchange::unpack(const Vector &v, MemorySpace in, const std::vector<Run> &list, const char *arrived) const
   {
-    char *const values = values_of(v);
+    if (list.empty())
+      return;
+    char *const values = values_of(v, in);
     for (const Run &run : list)
       if (in == MemorySpace::device)
         device::copy_to_device(values + bytes_of(v, run.entry), arrived + bytes_of(v, run.offset), bytes_of(v, run.count));
@@ -141,12 +150,14 @@ namespace leopard
 
   void MpiExchange::exchange(const Vector &v, MemorySpace in)
   {
-    const bool   in_place = in == MemorySpace::host && all_runs.size() <= 1; // all ghosts stand together: they arrive in the vector
-    char *const  arrived  = in_place && !all_runs.empty() ? values_of(v) + bytes_of(v, all_runs[0].entry) : reinterpret_cast<char *>(received.data());
-    MPI_Request *request  = requests.data();
+    require_type(v, in); // on all ranks, and before any message is on its way
+    pack(v, in);
+    const bool  in_place = in == MemorySpace::host && all_runs.size() <= 1; // all ghosts stand together: they arrive in the vector
+    char *const arrived =
+      in_place && !all_runs.empty() ? values_of(v, in) + bytes_of(v, all_runs[0].entry) : reinterpret_cast<char *>(received.data());
+    MPI_Request *request = requests.data();
     for (const Neighbour &from : pattern.from)
       MPI_Irecv(arrived + bytes_of(v, from.offset), static_cast<int>(bytes_of(v, from.count)), MPI_BYTE, from.rank, waited_tag, *comm, request++);
-    pack(v, in);
     for (const Neighbour &to : pattern.to)
       MPI_Isend(reinterpret_cast<const char *>(packed.data()) + bytes_of(v, to.offset),
                 static_cast<int>(bytes_of(v, to.count)),
@@ -172,6 +183,7 @@ namespace leopard
 
   void MpiExchange::exchange_loosely(const Vector &v, MemorySpace in)
   {
+    require_type(v, in);
     send_loosely(v, in);
     take(&v, in);
   }

@@ -79,7 +79,8 @@ namespace leopard
     void exchange(const Vector &v, MemorySpace in);
     void exchange_loosely(const Vector &v, MemorySpace in);
     /** The address of v. */
-    static char *values_of(const Vector &v);
+    static char *values_of(const Vector &v, MemorySpace in);
+    static void  require_type(const Vector &v, MemorySpace in);
     /** Of entries of v. */
     std::size_t bytes_of(const Vector &v, std::size_t n_entries) const { return n_entries * n_values * v.value_bytes; }
     /** packed <- the own entries that travel. */
