@@ -38,7 +38,8 @@ namespace leopard
     prm.declare_entry("Negative values",
                       "ignore",
                       Selection("stop|clip|ignore"),
-                      "What to do when a concentration becomes negative: stop the run; clip: set it to zero and count; ignore: a warning, and another one when it begins to matter.");
+                      "What to do when a concentration becomes negative: stop the run; clip: set it to zero and count; ignore: a warning, and "
+                      "another one when it begins to matter.");
     prm.declare_entry(
       "Engine",
       "automatic",
