@@ -3,6 +3,7 @@
 
 #include "host_device.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace leopard
@@ -26,6 +27,15 @@ namespace leopard
   {
     constexpr double largest = 1.7976931348623157e308;
     return norm <= goal && goal <= largest;
+  }
+
+  /** The power of two p for which p |value| is in [1/2, 1); 1 for zero and for what is not finite. */
+  inline double to_about_one(double value)
+  {
+    int exponent = 0;
+    if (std::isfinite(value))
+      std::frexp(value, &exponent);
+    return std::ldexp(1., std::clamp(-exponent, -1000, 1000));
   }
 
   /**

@@ -13,16 +13,11 @@
  *   #undef INSTANTIATE
  *
  * so that this is the one list of number types. Options (relaxation factors, tolerances) and what is measured (norms of
- * residuals, eigenvalues) are double whatever Number is. Single precision is not part of the library yet:
- * tests/solvers/single compiles what is there for it.
+ * residuals, eigenvalues) are double whatever Number is. Where Number is float, arithmetic on entries of vectors and
+ * matrices is in float, and sums over vectors are in double.
  */
-#if defined(LEOPARD_SINGLE_TOO)
 #define LEOPARD_NUMBERS double, float
 #define LEOPARD_FOR_EACH_NUMBER(instantiate) instantiate(double) instantiate(float)
-#else
-#define LEOPARD_NUMBERS double
-#define LEOPARD_FOR_EACH_NUMBER(instantiate) instantiate(double)
-#endif
 
 namespace leopard
 {

@@ -17,15 +17,6 @@ namespace leopard
   {
     const std::string prefix = ".leopard-", suffix = ".tmp";
     constexpr int     n_digits = 16;
-
-    std::string random_name()
-    {
-      static std::random_device source;
-      const std::uint64_t       number = static_cast<std::uint64_t>(source()) << 32 | source();
-      char                      digits[n_digits + 1];
-      std::snprintf(digits, sizeof(digits), "%016llx", static_cast<unsigned long long>(number));
-      return prefix + digits + suffix;
-    }
   } // namespace
 
   FileError::FileError(const std::string &path, int code_)
@@ -38,10 +29,9 @@ namespace leopard
   NewFile::NewFile(const std::string &path_)
     : path(path_)
   {
-    const std::string folder = path.substr(0, path.rfind('/') + 1); // empty, or with the slash
     for (int attempt = 0; file < 0; ++attempt)
       {
-        temporary = folder + random_name();
+        temporary = temporary_name(path);
         file      = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
         if (file < 0 && (errno != EEXIST || attempt == 100))
           throw FileError(path, errno);
@@ -75,6 +65,15 @@ namespace leopard
     file                 = -1;
     if (::close(descriptor) != 0)
       throw FileError(path, errno);
+  }
+
+  std::string NewFile::temporary_name(const std::string &path)
+  {
+    static std::random_device source;
+    const std::uint64_t       number = static_cast<std::uint64_t>(source()) << 32 | source();
+    char                      digits[n_digits + 1];
+    std::snprintf(digits, sizeof(digits), "%016llx", static_cast<unsigned long long>(number));
+    return path.substr(0, path.rfind('/') + 1) + prefix + digits + suffix; // the folder is empty, or has its slash
   }
 
   bool NewFile::is_left_over(const std::string &name)

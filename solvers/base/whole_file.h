@@ -38,6 +38,8 @@ namespace leopard
     /** Syncs it to the disk and makes it PATH. @throws FileError; PATH is what it was then. */
     void commit();
 
+    /** A name of such a file, of PATH's folder, that no other file has, but by chance. */
+    static std::string temporary_name(const std::string &path);
     /** Whether a file of this name, without its folder, is one that was left before it was committed. */
     static bool is_left_over(const std::string &name);
 

@@ -54,4 +54,31 @@ namespace leopard
     const std::string similar = most_similar(word, words);
     return similar.empty() || similar == word ? "" : "; did you mean '" + similar + "'?";
   }
+
+  std::string without_long_lines(const std::string &message)
+  {
+    constexpr std::size_t longest = 800, kept = 250;
+    const auto            is_within_character = [](char c) { return (static_cast<unsigned char>(c) & 0xc0u) == 0x80u; }; // of UTF-8
+    std::string           text;
+    for (std::size_t begin = 0; begin <= message.size();)
+      {
+        const std::size_t end = std::min(message.find('\n', begin), message.size());
+        if (end - begin > longest)
+          {
+            std::size_t first = begin + kept, last = end - kept;
+            while (first > begin && is_within_character(message[first]))
+              --first;
+            while (last < end && is_within_character(message[last]))
+              ++last;
+            text += message.substr(begin, first - begin) + " ... (" + std::to_string(last - first) + " more characters) ... " +
+                    message.substr(last, end - last);
+          }
+        else
+          text += message.substr(begin, end - begin);
+        if (end < message.size())
+          text += '\n';
+        begin = end + 1;
+      }
+    return text;
+  }
 } // namespace leopard

@@ -15,6 +15,12 @@ namespace leopard
   /** "a, b, c", or with the last separator " and " "a, b and c". */
   std::string joined(const std::vector<std::string> &words, const std::string &separator = ", ", const std::string &last_separator = "");
 
+  /**
+   * The text of a message with the middle of each very long line left out, and the number of characters there: what it
+   * quotes may be 400 kB of a file.
+   */
+  std::string without_long_lines(const std::string &message);
+
   /** "; did you mean 'WORD'?" for messages on unknown names; empty if none resembles it. */
   std::string did_you_mean(const std::string &word, const std::vector<std::string> &words);
 } // namespace leopard

@@ -34,6 +34,31 @@ namespace leopard
   }
 
   /**
+   * Merges what thread blocks or ranks have written, n values each; by one thread block, the result is valid in thread
+   * 0.
+   */
+  template <typename Merger, int n>
+  __device__ void merge_parts(const double *parts, int n_parts, double (&value)[n])
+  {
+    __shared__ double shared[32 * n];
+    for (int i = threadIdx.x; i < n_parts; i += blockDim.x)
+      for (int q = 0; q < n; ++q)
+        value[q] = Merger::merge(q, value[q], parts[i * n + q]);
+    merge_over_block<Merger>(value, shared);
+  }
+
+  /** Of a thread block, from its threads' values; `stride` from one block's part to the next. */
+  template <typename Merger, int n>
+  __device__ void write_part(double (&value)[n], double *parts, int stride)
+  {
+    __shared__ double shared[32 * n];
+    merge_over_block<Merger>(value, shared);
+    if (threadIdx.x == 0)
+      for (int q = 0; q < n; ++q)
+        parts[blockIdx.x * stride + q] = value[q];
+  }
+
+  /**
    * Sums one value a thread over the block; the result is valid in thread 0. `partial` has 32 entries. Ends with a
    * barrier.
    */

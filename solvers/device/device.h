@@ -73,6 +73,9 @@ namespace leopard::device
   template <typename Number>
   void gather(Number *packed, const Number *x, const int *indices, int n);
 
+  /** Whether this thread is recording a graph: what is launched is not done now, and nothing can be waited for. */
+  bool is_recording();
+
   /** A sequence of device work that is recorded once and then costs one launch (a CUDA graph). */
   class Graph
   {

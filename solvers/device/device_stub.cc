@@ -86,6 +86,11 @@ namespace leopard
     LEOPARD_FOR_EACH_NUMBER(INSTANTIATE)
 #undef INSTANTIATE
 
+    bool is_recording()
+    {
+      return false;
+    }
+
     struct Graph::Data
     {
     };

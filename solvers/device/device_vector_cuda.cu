@@ -2,9 +2,11 @@
 #include "cuda_error.cuh"
 #include "device.h"
 #include "device_vector.h"
+#include "partial_sums.cuh"
 
 #include <cmath>
 #include <cstdint>
+#include <memory>
 #include <utility>
 
 namespace leopard
@@ -52,12 +54,23 @@ namespace leopard
         x[i] *= factors[i];
     }
 
+    constexpr int max_devices = 64;
+
+    int current_device()
+    {
+      int device = 0;
+      LEOPARD_CHECK(cudaGetDevice(&device));
+      if (device >= max_devices)
+        throw DeviceError("GPU " + std::to_string(device) + " is beyond the " + std::to_string(max_devices) + " GPUs that one process can use");
+      return device;
+    }
+
     /** One cuBLAS handle a thread and device. */
     cublasHandle_t handle()
     {
       struct Handles
       {
-        cublasHandle_t of_device[64] = {};
+        cublasHandle_t of_device[max_devices] = {};
         ~Handles()
         {
           for (cublasHandle_t h : of_device)
@@ -66,11 +79,7 @@ namespace leopard
         }
       };
       thread_local Handles handles;
-      int                  device = 0;
-      LEOPARD_CHECK(cudaGetDevice(&device));
-      if (device >= 64)
-        throw DeviceError("GPU " + std::to_string(device) + " is beyond the 64 GPUs that one process can use");
-      cublasHandle_t &h = handles.of_device[device];
+      cublasHandle_t      &h = handles.of_device[current_device()];
       if (h == nullptr)
         {
           LEOPARD_CHECK(cublasCreate(&h));
@@ -79,13 +88,28 @@ namespace leopard
       return h;
     }
 
-    cublasStatus_t dot(cublasHandle_t h, std::int64_t n, const double *x, const double *y, double *result)
+    double dot(std::size_t n, const double *x, const double *y)
     {
-      return cublasDdot_64(h, n, x, 1, y, 1, result);
+      double result = 0.;
+      LEOPARD_CHECK(cublasDdot_64(handle(), static_cast<std::int64_t>(n), x, 1, y, 1, &result));
+      return result;
     }
-    cublasStatus_t dot(cublasHandle_t h, std::int64_t n, const float *x, const float *y, float *result)
+    /** Not by cuBLAS, which adds up in single precision. */
+    double dot(std::size_t n, const float *x, const float *y)
     {
-      return cublasSdot_64(h, n, x, 1, y, 1, result);
+      thread_local std::unique_ptr<device::PartialSums> sums[max_devices];
+      std::unique_ptr<device::PartialSums>             &here = sums[current_device()];
+      if (here == nullptr)
+        here = std::make_unique<device::PartialSums>(device::reduction_threads);
+      return here->dot(x, y, n);
+    }
+    cublasStatus_t nrm2(cublasHandle_t h, std::int64_t n, const double *x, double *result)
+    {
+      return cublasDnrm2_64(h, n, x, 1, result);
+    }
+    cublasStatus_t nrm2(cublasHandle_t h, std::int64_t n, const float *x, float *result)
+    {
+      return cublasSnrm2_64(h, n, x, 1, result);
     }
     cublasStatus_t axpy(cublasHandle_t h, std::int64_t n, double a, const double *x, double *y)
     {
@@ -116,10 +140,7 @@ namespace leopard
   template <typename Number>
   double device::dot(const Number *x, const Number *y, std::size_t n)
   {
-    Number result = 0;
-    if (n > 0)
-      LEOPARD_CHECK(leopard::dot(handle(), static_cast<std::int64_t>(n), x, y, &result));
-    return result;
+    return n > 0 ? leopard::dot(n, x, y) : 0.;
   }
 
   template <typename Number>
@@ -223,10 +244,8 @@ namespace leopard
   template <typename Number>
   Number DeviceVector<Number>::operator*(const DeviceVector &v) const
   {
-    Number local = 0;
-    if (n > 0)
-      LEOPARD_CHECK(dot(handle(), static_cast<std::int64_t>(n), values, v.values, &local));
-    return comm == nullptr ? local : static_cast<Number>(comm->sum(local));
+    const double local = n > 0 ? dot(n, values, v.values) : 0.;
+    return static_cast<Number>(comm == nullptr ? local : comm->sum(local));
   }
 
   template <typename Number>
@@ -238,7 +257,16 @@ namespace leopard
   template <typename Number>
   Number DeviceVector<Number>::l2_norm() const
   {
-    return std::sqrt(norm_sqr());
+    Number local = 0; // cuBLAS divides before it squares
+    if (n > 0)
+      LEOPARD_CHECK(nrm2(handle(), static_cast<std::int64_t>(n), values, &local));
+    if (comm == nullptr)
+      return local;
+    const double largest = comm->max(local);
+    if (!(largest > 0. && largest < HUGE_VAL))
+      return static_cast<Number>(comm->sum(local)); // zero, or not finite
+    const double part = local / largest;
+    return static_cast<Number>(largest * std::sqrt(comm->sum(part * part)));
   }
 
   template <typename Number>

@@ -21,6 +21,13 @@ namespace leopard::device
 
   Graph::~Graph() = default;
 
+  bool is_recording()
+  {
+    cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+    LEOPARD_CHECK(cudaStreamIsCapturing(cudaStreamPerThread, &status));
+    return status != cudaStreamCaptureStatusNone;
+  }
+
   bool Graph::is_recorded() const
   {
     return data->executable != nullptr;

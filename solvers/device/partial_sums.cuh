@@ -11,15 +11,18 @@
 
 namespace leopard::device
 {
-  constexpr int reduction_threads = 256;
+  constexpr int reduction_threads = 256, sum_threads = 1024;
 
   static __global__ void sum_kernel(const double *parts, int n, double *result)
   {
     __shared__ double shared[32];
-    double            sum = 0.;
-    for (int i = threadIdx.x; i < n; i += blockDim.x)
-      sum += parts[i];
-    sum = sum_over_block(sum, shared);
+    double            sums[8] = {}; // all loads of a round are on their way at once
+    for (int first = threadIdx.x; first < n; first += 8 * blockDim.x)
+#pragma unroll
+      for (int k = 0; k < 8; ++k)
+        if (const int i = first + k * blockDim.x; i < n)
+          sums[k] += parts[i];
+    const double sum = sum_over_block(((sums[0] + sums[1]) + (sums[2] + sums[3])) + ((sums[4] + sums[5]) + (sums[6] + sums[7])), shared);
     if (threadIdx.x == 0)
       *result = sum;
   }
@@ -31,6 +34,19 @@ namespace leopard::device
     double            sum = 0.;
     for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x)
       sum += square(b[i]);
+    sum = sum_over_block(sum, shared);
+    if (threadIdx.x == 0)
+      parts[blockIdx.x] = sum;
+  }
+
+  template <typename Number>
+  __global__ void products_kernel(const Number *x, const Number *y, std::size_t n, double *parts)
+  {
+    __shared__ double shared[32];
+    double            sum = 0.;
+    for (std::size_t i = static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < n;
+         i += static_cast<std::size_t>(gridDim.x) * blockDim.x)
+      sum += static_cast<double>(x[i]) * static_cast<double>(y[i]);
     sum = sum_over_block(sum, shared);
     if (threadIdx.x == 0)
       parts[blockIdx.x] = sum;
@@ -57,7 +73,7 @@ namespace leopard::device
     /** Queues the sum of the first n parts. @param result one number, in device or pinned host memory. */
     void queue_sum(int n, double *result) const
     {
-      sum_kernel<<<1, reduction_threads>>>(parts(), n, result);
+      sum_kernel<<<1, sum_threads>>>(parts(), n, result);
       LEOPARD_CHECK(cudaGetLastError());
     }
     /** Sum of the first n parts, waited for. */
@@ -71,13 +87,21 @@ namespace leopard::device
       return sum_of(other_parts(), reduction_threads);
     }
 
+    template <typename Number>
+    double dot(const Number *x, const Number *y, std::size_t n) const
+    {
+      products_kernel<<<reduction_threads, reduction_threads>>>(x, y, n, other_parts());
+      LEOPARD_CHECK(cudaGetLastError());
+      return sum_of(other_parts(), reduction_threads);
+    }
+
   protected:
     double *other_parts() const { return b_parts.data(); } ///< one number a block
 
   private:
     double sum_of(const double *some_parts, int n) const
     {
-      sum_kernel<<<1, reduction_threads>>>(some_parts, n, sum.data());
+      sum_kernel<<<1, sum_threads>>>(some_parts, n, sum.data());
       LEOPARD_CHECK(cudaGetLastError());
       double result = 0.;
       device::copy_to_host(&result, sum.data(), sizeof(double));

@@ -21,8 +21,8 @@ namespace leopard
   }
 
   /**
-   * Relaxed loads and stores of two neighbours; each of the two is atomic by itself. The address is a multiple of 16
-   * bytes.
+   * Relaxed loads and stores of two neighbours; each of the two is atomic by itself. The address is a multiple of the
+   * size of both.
    */
   __device__ inline double2 load_pair(const double *x)
   {
@@ -31,8 +31,20 @@ namespace leopard
     return v;
   }
 
+  __device__ inline float2 load_pair(const float *x)
+  {
+    float2 v;
+    asm volatile("ld.relaxed.gpu.global.v2.f32 {%0, %1}, [%2];" : "=f"(v.x), "=f"(v.y) : "l"(x) : "memory");
+    return v;
+  }
+
   __device__ inline void store_pair(double *x, double2 v)
   {
     asm volatile("st.relaxed.gpu.global.v2.f64 [%0], {%1, %2};" ::"l"(x), "d"(v.x), "d"(v.y) : "memory");
+  }
+
+  __device__ inline void store_pair(float *x, float2 v)
+  {
+    asm volatile("st.relaxed.gpu.global.v2.f32 [%0], {%1, %2};" ::"l"(x), "f"(v.x), "f"(v.y) : "memory");
   }
 } // namespace leopard

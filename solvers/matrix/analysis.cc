@@ -64,7 +64,7 @@ namespace leopard
 
     void require_positive(const ExtremeEigenvalues &eigenvalues, const std::string &what)
     {
-      if (!(eigenvalues.smallest > 0. && eigenvalues.largest >= eigenvalues.smallest && eigenvalues.largest < INFINITY))
+      if (!(eigenvalues.smallest > 0. && eigenvalues.largest >= eigenvalues.smallest && eigenvalues.largest < HUGE_VAL))
         throw InvalidInput(what + ": the eigenvalues of D^-1 A reach from " + std::to_string(eigenvalues.smallest) + " to " +
                            std::to_string(eigenvalues.largest) + "\n  expected: positive ones, of a symmetric positive definite matrix");
     }
@@ -143,7 +143,7 @@ namespace leopard
                          std::to_string(entry(A, at.row, at.column)) + ", and the one at row " + std::to_string(at.column) + ", column " +
                          std::to_string(at.row) + " is " + std::to_string(entry(A, at.column, at.row)) +
                          "\n  expected: a symmetric matrix with positive diagonal");
-    return spectrum::extreme(A, tolerance, INFINITY);
+    return spectrum::extreme(A, tolerance, HUGE_VAL);
   }
 
   Theta theta(const CrsMatrix<double> &A, const Blocks &blocks)
@@ -152,11 +152,11 @@ namespace leopard
     if (blocks.n_rows() != A.n_rows)
       throw InvalidInput("theta: the blocks have " + std::to_string(blocks.n_rows()) + " rows\n  expected: as many as the matrix has, " +
                          std::to_string(A.n_rows));
-    const auto ratio      = [](double inside, double outside) { return outside > 0. ? inside / outside : INFINITY; };
+    const auto ratio      = [](double inside, double outside) { return outside > 0. ? inside / outside : HUGE_VAL; };
     double     all_inside = 0., all_outside = 0.;
     Theta      result;
     result.block_ratios.resize(blocks.n_blocks());
-    result.minimum = A.n_rows > 0 ? INFINITY : 0.;
+    result.minimum = A.n_rows > 0 ? HUGE_VAL : 0.;
     for (int block = 0; block < blocks.n_blocks(); ++block)
       {
         double inside_block = 0., outside_block = 0.;
@@ -209,7 +209,7 @@ namespace leopard
   MatrixAnalysis analyze(const CrsMatrix<double> &A, const Blocks &blocks)
   {
     require_square(A, "analysis of a matrix");
-    return spectrum::analyze_within(A, blocks, INFINITY);
+    return spectrum::analyze_within(A, blocks, HUGE_VAL);
   }
 
   double spectral_radius_abs_with(double omega, double spectral_radius_abs)

@@ -6,6 +6,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <numeric>
 #include <vector>
 
 namespace leopard
@@ -46,6 +47,30 @@ namespace leopard
      * cover the matrix.
      */
     BlockCrs(const CrsMatrix<Number> &A, const Blocks &blocks);
+
+    struct DiagonalBlocks
+    {
+    };
+    /**
+     * The diagonal blocks of another one, nothing outside them, and all values zero for the time being. Their sources
+     * are the numbers of the other's inner entries.
+     */
+    template <typename Other>
+    BlockCrs(const BlockCrs<Other> &whole, DiagonalBlocks /*only*/)
+      : n_rows(whole.n_rows)
+      , n_columns(whole.n_columns)
+      , blocks(whole.blocks)
+      , first_local(whole.first_local)
+      , diagonal(whole.diagonal.size(), Number(0))
+      , diagonal_source(whole.diagonal_source)
+    {
+      inner.offsets = whole.inner.offsets;
+      inner.columns = whole.inner.columns;
+      inner.values.assign(inner.columns.size(), Number(0));
+      inner.source.resize(inner.columns.size());
+      std::iota(inner.source.begin(), inner.source.end(), 0);
+      outer.offsets.assign(inner.offsets.size(), 0);
+    }
 
     /**
      * New values in the order of the CrsMatrix. @throws InvalidInput if one is not finite, or zero on the diagonal;

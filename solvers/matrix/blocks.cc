@@ -484,7 +484,41 @@ namespace leopard
     return result;
   }
 
+  std::string to_string(BlockShape shape)
+  {
+    switch (shape)
+      {
+        case BlockShape::contiguous:
+          return "contiguous";
+        case BlockShape::rcm:
+          return "rcm";
+        case BlockShape::tiles:
+          return "tiles";
+        case BlockShape::metis:
+          return "metis";
+      }
+    return "unknown";
+  }
+
+  template <typename Number>
+  Partition shaped_partition(const CrsMatrix<Number> &A, BlockShape shape, int block_size)
+  {
+    switch (shape)
+      {
+        case BlockShape::contiguous:
+          return contiguous_partition(A.n_rows, block_size);
+        case BlockShape::rcm:
+          return rcm_partition(A, block_size);
+        case BlockShape::metis:
+          return metis_partition(A, block_size);
+        case BlockShape::tiles:
+          break;
+      }
+    throw InvalidInput("blocks: the shape is " + to_string(shape) + ", and there are no coordinates\n  expected: contiguous, rcm or metis");
+  }
+
 #define INSTANTIATE(Number)                                                                                          \
+  template Partition         shaped_partition(const CrsMatrix<Number> &A, BlockShape shape, int block_size);         \
   template Partition         metis_partition(const CrsMatrix<Number> &A, int block_size);                            \
   template Partition         rcm_partition(const CrsMatrix<Number> &A, int block_size);                              \
   template CrsMatrix<Number> permute(const CrsMatrix<Number> &A, const Partition &partition);                        \

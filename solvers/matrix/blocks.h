@@ -19,6 +19,18 @@ namespace leopard
     downward ///< behind them (larger row numbers; "top-down", for upper triangular matrices)
   };
 
+  /** Which rows make a block. What takes a shape says which of them it knows. */
+  enum class BlockShape
+  {
+    contiguous, ///< rows as they are numbered
+    rcm,        ///< reverse Cuthill-McKee order, then consecutive rows
+    tiles,      ///< compact in space, from coordinates
+    metis       ///< compact parts of the matrix graph
+  };
+
+  /** "contiguous", "rcm", "tiles" or "metis". */
+  std::string to_string(BlockShape shape);
+
   /**
    * Blocks of consecutive rows. Block J owns the rows owned_begin[J] <= i < owned_begin[J+1] and is the only one to
    * write them; it relaxes the rows begin[J] <= i < end[J], which contain its own.
@@ -82,6 +94,10 @@ namespace leopard
 
   // permute() and permute_back() throw InvalidInput for an order that is not one: of another length, or with a row that
   // is missing.
+
+  /** Blocks of a shape that needs nothing but the matrix. @throws InvalidInput for tiles. */
+  template <typename Number>
+  Partition shaped_partition(const CrsMatrix<Number> &A, BlockShape shape, int block_size);
 
   /** Rows and own columns in the new order, P A P^T; ghost columns stay. Entries of a row sorted by column. */
   template <typename Number>

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <limits>
 
 namespace leopard
 {
@@ -36,6 +37,41 @@ namespace leopard
         if (A.row_offsets[i] > A.row_offsets[i + 1])
           fail("row_offsets decreases after row " + std::to_string(i), "offsets that do not decrease");
     }
+
+    template <typename Number>
+    void check_entries(const CrsMatrix<Number> &A, bool with_diagonal)
+    {
+      check_arrays(A);
+      const auto       row_text = [](int i) { return "row " + std::to_string(i); };
+      std::vector<int> last_row_with(A.n_columns, -1);
+      for (int i = 0; i < A.n_rows; ++i)
+        {
+          if (with_diagonal && A.row_offsets[i] == A.row_offsets[i + 1])
+            fail(row_text(i) + " is empty", "at least a diagonal entry in each row");
+          bool diagonal_found = false;
+          for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
+            {
+              const int  column  = A.columns[p];
+              const auto at_text = [&] { return "the entry at " + row_text(i) + ", column " + std::to_string(column); };
+              if (column < 0 || column >= A.n_columns)
+                fail("the column index at " + row_text(i) + ", column " + std::to_string(column) + " is out of range",
+                     "0 to " + std::to_string(A.n_columns - 1));
+              if (last_row_with[column] == i)
+                fail(at_text() + " is stored twice", "each entry once");
+              last_row_with[column] = i;
+              if (!std::isfinite(A.values[p]))
+                fail(at_text() + " is " + std::to_string(A.values[p]), "finite numbers");
+              if (column == i)
+                {
+                  diagonal_found = true;
+                  if (with_diagonal && A.values[p] == Number(0))
+                    fail("the diagonal entry of " + row_text(i) + " is zero", "a nonzero diagonal; relaxation divides by it");
+                }
+            }
+          if (with_diagonal && !diagonal_found)
+            fail("the diagonal entry of " + row_text(i) + " is missing", "a stored nonzero diagonal; relaxation divides by it");
+        }
+    }
   } // namespace
 
   int checked_count(double count, const std::string &of_what)
@@ -52,42 +88,20 @@ namespace leopard
   template <typename Number>
   int CrsMatrix<Number>::n_entries() const
   {
-    return checked_count(static_cast<double>(values.size()), "entries in a sparse matrix");
+    constexpr std::size_t most = std::numeric_limits<int>::max(); // asked for often: no text is made where none is needed
+    return values.size() <= most ? static_cast<int>(values.size()) : checked_count(static_cast<double>(values.size()), "entries in a sparse matrix");
   }
 
   template <typename Number>
   void CrsMatrix<Number>::validate() const
   {
-    check_arrays(*this);
-    const auto       row_text = [](int i) { return "row " + std::to_string(i); };
-    std::vector<int> last_row_with(n_columns, -1);
-    for (int i = 0; i < n_rows; ++i)
-      {
-        if (row_offsets[i] == row_offsets[i + 1])
-          fail(row_text(i) + " is empty", "at least a diagonal entry in each row");
-        bool diagonal_found = false;
-        for (int p = row_offsets[i]; p < row_offsets[i + 1]; ++p)
-          {
-            const int  column  = columns[p];
-            const auto at_text = [&] { return "the entry at " + row_text(i) + ", column " + std::to_string(column); };
-            if (column < 0 || column >= n_columns)
-              fail("the column index at " + row_text(i) + ", column " + std::to_string(column) + " is out of range",
-                   "0 to " + std::to_string(n_columns - 1));
-            if (last_row_with[column] == i)
-              fail(at_text() + " is stored twice", "each entry once");
-            last_row_with[column] = i;
-            if (!std::isfinite(values[p]))
-              fail(at_text() + " is " + std::to_string(values[p]), "finite numbers");
-            if (column == i)
-              {
-                diagonal_found = true;
-                if (values[p] == Number(0))
-                  fail("the diagonal entry of " + row_text(i) + " is zero", "a nonzero diagonal; relaxation divides by it");
-              }
-          }
-        if (!diagonal_found)
-          fail("the diagonal entry of " + row_text(i) + " is missing", "a stored nonzero diagonal; relaxation divides by it");
-      }
+    check_entries(*this, true);
+  }
+
+  template <typename Number>
+  void CrsMatrix<Number>::validate_entries() const
+  {
+    check_entries(*this, false);
   }
 
   template <typename Number>

@@ -35,6 +35,9 @@ namespace leopard
      * @throws InvalidInput naming the row and column, what was found there and what is expected.
      */
     void validate() const;
+
+    /** The same, but that rows may be empty and the diagonal be zero or missing. @throws InvalidInput. */
+    void validate_entries() const;
   };
 
   /**

@@ -8,6 +8,15 @@
 
 namespace leopard::device
 {
+  /** The arrays of a CRS matrix, as CrsMatrix has them, in device memory. For kernels of one's own. */
+  template <typename Number>
+  struct CrsView
+  {
+    int           n_rows;
+    const int    *row_offsets, *columns;
+    const Number *values;
+  };
+
   /** A CRS matrix of any shape on the device, multiplied by cuSPARSE. */
   template <typename Number>
   class DeviceMatrix
@@ -18,10 +27,11 @@ namespace leopard::device
     /** y = A x. @param y n_rows, x n_columns values, device memory. */
     void multiply(Number *y, const Number *x) const { multiply(y, Number(1), x, Number(0)); }
     /** y <- alpha A x + beta y; with beta = 0 y is not read. Allocates nothing. */
-    void multiply(Number *y, Number alpha, const Number *x, Number beta) const;
-    void update_values(const Number *values); ///< host memory, order of the CrsMatrix
-    int  n_rows() const;
-    int  n_columns() const;
+    void            multiply(Number *y, Number alpha, const Number *x, Number beta) const;
+    void            update_values(const Number *values); ///< host memory, order of the CrsMatrix
+    int             n_rows() const;
+    int             n_columns() const;
+    CrsView<Number> view() const; ///< while the matrix lives
 
   private:
     struct Data;

@@ -129,6 +129,12 @@ namespace leopard::device
   }
 
   template <typename Number>
+  CrsView<Number> DeviceMatrix<Number>::view() const
+  {
+    return {data->n_rows, data->offsets.data(), data->columns.data(), data->values.data()};
+  }
+
+  template <typename Number>
   struct DenseMatrix<Number>::Data
   {
     int            n;

@@ -37,6 +37,12 @@ namespace leopard::device
   }
 
   template <typename Number>
+  CrsView<Number> DeviceMatrix<Number>::view() const
+  {
+    return {};
+  }
+
+  template <typename Number>
   struct DenseMatrix<Number>::Data
   {
   };

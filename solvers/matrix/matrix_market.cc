@@ -2,6 +2,7 @@
 #include "matrix_market.h"
 
 #include "../base/errors.h"
+#include "../base/kind_of_file.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -431,8 +432,8 @@ namespace leopard
     {
       const std::string expected = "a readable file in Matrix Market format";
       std::error_code   ignored;
-      if (std::filesystem::is_directory(path, ignored))
-        throw InvalidInput(path + ": this is a folder\n  expected: " + expected);
+      if (const std::string kind = why_no_regular_file(path); !kind.empty())
+        throw InvalidInput(path + ": this is " + kind + "\n  expected: " + expected);
       errno = 0;
       const GzFile file(gzopen(path.c_str(), "rbe"));
       if (file == nullptr)

@@ -5,6 +5,7 @@
 
 #include <bit>
 #include <cstdint>
+#include <type_traits>
 
 namespace leopard
 {
@@ -58,8 +59,10 @@ namespace leopard
   template <typename Number>
   Storage choose_storage(const std::vector<const std::vector<Number> *> &values, Storage wanted, Dictionary &dictionary)
   {
-    if (wanted == Storage::double_precision)
-      return wanted;
+    constexpr bool    are_singles = std::is_same_v<Number, float>;
+    constexpr Storage as_they_are = are_singles ? Storage::single_precision : Storage::double_precision;
+    if (wanted == Storage::double_precision || wanted == as_they_are)
+      return as_they_are;
     bool   singles_do = true;
     double lost       = 0.;
     dictionary        = Dictionary();
@@ -72,12 +75,12 @@ namespace leopard
               singles_do = false;
               lost       = value;
             }
-          if (!singles_do && !dictionary.fits())
+          if ((are_singles || !singles_do) && !dictionary.fits())
             break;
         }
     if (wanted == Storage::dictionary && !dictionary.fits())
       throw InvalidInput("storage is dictionary, but the matrix has more than " + std::to_string(Dictionary::max_size) +
-                         " distinct values\n  expected: storage automatic, double or single");
+                         " distinct values\n  expected: storage automatic" + (are_singles ? "" : ", double") + " or single");
     if (wanted == Storage::single_precision && !singles_do)
       throw InvalidInput("storage is single, but the matrix has the value " + std::to_string(lost) +
                          ", which is no single precision number\n  expected: storage automatic or double");

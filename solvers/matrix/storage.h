@@ -11,12 +11,13 @@ namespace leopard
 {
   /**
    * How the values of a matrix are stored. Every choice is lossless: the values used are the values given, to the last
-   * bit.
+   * bit. A matrix in single precision is stored as it is, or by a dictionary: there double_precision, what options say
+   * that are meant for any number type, is single_precision.
    */
   enum class Storage
   {
     automatic,        ///< the smallest that loses nothing
-    double_precision, ///< 8 bytes a value; of a matrix in another number type that type
+    double_precision, ///< 8 bytes a value: as they are
     single_precision, ///< 4 bytes, where every value is a single precision number
     dictionary        ///< 1 byte, the number of a value in a table of at most 256 distinct ones
   };
@@ -58,7 +59,7 @@ namespace leopard
   };
 
   /**
-   * What is to be used for these values.
+   * What is to be used for these values; never automatic, and for floats not double_precision.
    * @param wanted automatic, or the storage to use.
    * @param dictionary receives the distinct values if the result is Storage::dictionary.
    * @throws InvalidInput if the storage wanted would lose a value, naming the value.

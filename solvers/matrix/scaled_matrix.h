@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "crs_matrix.h"
+
+#include <vector>
+
+namespace leopard
+{
+  /**
+   * A matrix in a lower precision, fl(S A S) with a diagonal S of powers of two, so that scaling itself rounds nothing:
+   * s_i^2 |a_ii| is in [1/2, 2). S A S y = S r gives A^-1 r = S y; it is symmetric if A is, and D^-1 A and S A S have
+   * the same eigenvalues after division by the diagonal, so that relaxations converge as before.
+   */
+  template <typename Number>
+  struct ScaledMatrix
+  {
+    CrsMatrix<Number>   matrix;
+    std::vector<double> scale; ///< the diagonal of S; empty: all ones
+  };
+
+  /**
+   * Scales, and then rounds, each value once. Nothing is scaled where all values are between 2^-40 and 2^40 anyway, nor
+   * for Number = double. Off the diagonal, what is below the smallest Number becomes zero: it is so small against the
+   * diagonal that rounding hides it.
+   * @param A square, with a diagonal that is not zero. @throws InvalidInput naming the entry that is too large for
+   * Number even so.
+   */
+  template <typename Number>
+  ScaledMatrix<Number> scaled_to(const CrsMatrix<double> &A);
+
+  /** The s_i of a diagonal entry that is not zero: a power of two. */
+  double scale_of(double diagonal);
+
+  /**
+   * fl(scaled) of an entry. @param row, column counted from 0. @throws InvalidInput naming them, counted from 1, where
+   * it is too large for Number.
+   */
+  template <typename Number>
+  Number rounded_entry(double scaled, double value, int row, int column);
+} // namespace leopard
