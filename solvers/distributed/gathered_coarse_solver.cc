@@ -66,6 +66,12 @@ namespace leopard
     return solver->name() + ", the whole level on each rank";
   }
 
+  void GatheredCoarseSolver::update(const CrsMatrix<double> &A, bool /*singular*/)
+  {
+    const CrsMatrix<double> whole = gather(A, numbers, comm);
+    solver->update(whole, constants_in_null_space(whole, Communication<double>()).has_value()); // as when it was made
+  }
+
   void GatheredCoarseSolver::solve(double *x, const double *b)
   {
     if (on_device)

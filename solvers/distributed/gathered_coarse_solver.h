@@ -23,6 +23,7 @@ namespace leopard
 
     std::string name() const override;
     void        solve(double *x, const double *b) override;
+    void        update(const CrsMatrix<double> &A, bool singular) override; ///< collective
     bool        is_fixed_linear_map() const override { return solver->is_fixed_linear_map(); }
 
   private:

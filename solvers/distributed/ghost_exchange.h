@@ -15,7 +15,8 @@ namespace leopard
   /**
    * Brings the ghost values of a distributed vector up to date and sums over ranks (MPI). Vectors have the rank's own
    * entries first and then one entry for each element of `ghosts`, in its order, in host or device memory; from
-   * the device only the values that travel are copied to the host.
+   * the device only the values that travel are copied to the host. It has a communicator of its own, which those in
+   * other orders share: destruction is collective, in the same order on all ranks.
    */
   class GhostExchange : public Communication<double>
   {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <limits>
 #include <vector>
 
 namespace leopard
@@ -22,6 +23,11 @@ namespace leopard
     std::vector<Neighbour> to, from; ///< by ascending rank; this rank is not among them
     std::vector<int>       sent;     ///< own entries, neighbour after neighbour
     std::vector<int>       received; ///< ghosts likewise: those of a neighbour are in the order in which that one sends them
+    /**
+     * Entries from this number on are those of a second vector, the entry `second` being its entry 0: see
+     * Exchange::update(v, w). The largest int: there is one vector.
+     */
+    int second = std::numeric_limits<int>::max();
 
     /** Adds an own entry to those that `rank` gets, the last or a new one behind the last of `to`. */
     void add_sent(int rank, int entry) { add(to, sent, rank, entry); }

@@ -56,6 +56,7 @@ namespace leopard
     {
       const Port *ports;
       int         n_ports, n_values; ///< the latter of an entry
+      int         n_first;           ///< entries of the first vector, see ExchangePattern::second
       int         n_sent, n_received;
       const int2 *sent;     ///< entry and port
       const int2 *received; ///< likewise
@@ -72,13 +73,26 @@ namespace leopard
         }
     }
 
+    /** A vector and, if entries go on beyond `n_first`, a second one. */
     template <typename Value>
-    __device__ void send(const View &v, int box, const Value *values)
+    struct Vectors
+    {
+      Value *first, *second;
+      int    n_first, n_values;
+
+      __device__ Value &at(int entry, int c) const
+      {
+        return entry < n_first ? first[static_cast<long>(entry) * n_values + c] : second[static_cast<long>(entry - n_first) * n_values + c];
+      }
+    };
+
+    template <typename Value>
+    __device__ void send(const View &v, int box, const Vectors<Value> &values)
     {
       const int n = v.n_values;
       peer::move<Value>(
         v.n_sent * n,
-        [&](int e) { return values[static_cast<long>(v.sent[e / n].x) * n + e % n]; },
+        [&](int e) { return values.at(v.sent[e / n].x, e % n); },
         [&](int e, Value value) {
           const int   k    = e / n;
           const Port &port = v.ports[v.sent[k].y];
@@ -99,13 +113,14 @@ namespace leopard
       return values != nullptr ? values : *static_cast<Value *const *>(address);
     }
 
-    /** @param values null: they are where `address` says. */
+    /** @param first null: the values are where `address` says. */
     template <typename Value>
-    __global__ void __launch_bounds__(peer::n_threads) exchange_kernel(const __grid_constant__ View v, Value *values, const void *address)
+    __global__ void __launch_bounds__(peer::n_threads)
+      exchange_kernel(const __grid_constant__ View v, Value *first, const void *address, Value *second)
     {
-      const Number number = v.progress->waited + 1;
-      const int    box = number % 2 == 0 ? waited_even : waited_odd, n = v.n_values;
-      values = address_of(values, address);
+      const Number         number = v.progress->waited + 1;
+      const int            box = number % 2 == 0 ? waited_even : waited_odd, n = v.n_values;
+      const Vectors<Value> values{address_of(first, address), second, v.n_first, n};
       send(v, box, values);
       if (peer::last_to_come(&v.progress->arrived))
         raise_flags(v, wait, number);
@@ -114,21 +129,19 @@ namespace leopard
       __syncthreads();
       Value *const mail = reinterpret_cast<Value *>(v.mail[box]);
       peer::move<Value>(
-        v.n_received * n,
-        [&](int e) { return peer::load(mail + e); },
-        [&](int e, Value value) { values[static_cast<long>(v.received[e / n].x) * n + e % n] = value; });
+        v.n_received * n, [&](int e) { return peer::load(mail + e); }, [&](int e, Value value) { values.at(v.received[e / n].x, e % n) = value; });
       leave(v.progress, &Progress::waited, number);
     }
 
     /** @param n_begun visits that have begun since the last one. Shared memory: a byte for each port. */
     template <typename Value>
     __global__ void __launch_bounds__(peer::n_threads)
-      exchange_loosely_kernel(const __grid_constant__ View v, Value *values, const void *address, int n_begun)
+      exchange_loosely_kernel(const __grid_constant__ View v, Value *first, const void *address, int n_begun)
     {
       extern __shared__ char has_come[];
       const Number           visit = v.progress->visit + n_begun;
       const int              n     = v.n_values;
-      values                       = address_of(values, address);
+      const Vectors<Value>   values{address_of(first, address), nullptr, v.n_first, n};
       send(v, loose, values);
       if (peer::last_to_come(&v.progress->arrived))
         raise_flags(v, dont_wait, visit);
@@ -146,7 +159,7 @@ namespace leopard
         [&](int e) { return peer::load(mail + e); },
         [&](int e, Value value) {
           if (const int2 to = v.received[e / n]; has_come[to.y])
-            values[static_cast<long>(to.x) * n + e % n] = value;
+            values.at(to.x, e % n) = value;
         });
       leave(v.progress, &Progress::visit, visit);
     }
@@ -178,12 +191,16 @@ namespace leopard
         , sent(with_ports(pattern.to, pattern.sent))
         , received(with_ports(pattern.from, pattern.received))
         , memory(header_bytes + n_boxes * box_bytes, rank_, n_ranks_, all_gather_)
+        , most_waiting(std::min(peer::most_blocks(exchange_kernel<double>), peer::most_blocks(exchange_kernel<float>)))
+        , most_loose(std::min(peer::most_blocks(exchange_loosely_kernel<double>, neighbours.size()),
+                              peer::most_blocks(exchange_loosely_kernel<float>, neighbours.size())))
       {
         checked_count(static_cast<double>(pattern.sent.size()) * n_values, "values to be sent");
         checked_count(static_cast<double>(pattern.received.size()) * n_values, "values to be received");
         view = {ports.data(),
                 static_cast<int>(neighbours.size()),
                 n_values,
+                pattern.second,
                 static_cast<int>(pattern.sent.size()),
                 static_cast<int>(pattern.received.size()),
                 sent.data(),
@@ -194,8 +211,11 @@ namespace leopard
           view.mail[b] = box(rank, header_bytes, box_bytes, b);
       }
 
-      /** Collective. */
-      void connect()
+      /**
+       * Collective, and so are its errors. @return what the ranks have told one another: of rank r to rank s in [r *
+       * n_ranks + s].
+       */
+      std::vector<Offer> open()
       {
         if (const std::string why_not = memory.open(neighbours); !why_not.empty())
           throw DeviceError("the memory of another rank's GPU cannot be opened: " + why_not);
@@ -212,12 +232,18 @@ namespace leopard
             mine[from.rank].count  = from.count;
           }
         all_gather(mine.data(), mine.size() * sizeof(Offer), all.data());
+        require_fitting(all);
+        return all;
+      }
+
+      /** After open(). Not collective. */
+      void connect(const std::vector<Offer> &all)
+      {
         const auto offers_of = [&](int r) { return all.data() + static_cast<std::size_t>(r) * n_ranks; };
         const auto header_of = [&](int r) { // as header_bytes there
           const long n = std::count_if(offers_of(r), offers_of(r) + n_ranks, [](const Offer &offer) { return offer.port >= 0; });
           return (n_kinds * n * peer::flag_stride * sizeof(Number) + 255) / 256 * 256;
         };
-        require_fitting(all);
         std::vector<Port> host(neighbours.size());
         for (std::size_t p = 0; p < host.size(); ++p)
           {
@@ -226,7 +252,7 @@ namespace leopard
             for (int b = 0; b < n_boxes; ++b)
               host[p].mail[b] = box(r, header_of(r), offer.box_bytes, b);
             host[p].there = offer.offset;
-            host[p].sends = mine[r].count > 0;
+            host[p].sends = offers_of(rank)[r].count > 0;
             for (int kind = 0; kind < n_kinds; ++kind)
               {
                 host[p].flag[kind]     = flag(r, kind, offer.port);
@@ -239,32 +265,44 @@ namespace leopard
           device::copy_to_device(ports.data(), host.data(), host.size() * sizeof(Port));
       }
 
-      void begin() override { ++n_begun; }
+      void begin() override
+      {
+        has_begun = true;
+        ++n_begun;
+      }
 
     protected:
       void exchange(const Vector &v) override
       {
+        require_second(pattern, v);
         traffic->count(pattern.sent.size() * view.n_values * v.value_bytes);
         if (neighbours.empty())
           return;
         if (v.value_bytes == sizeof(float))
-          exchange_kernel<<<n_blocks(), peer::n_threads>>>(view, static_cast<float *>(v.values), v.address);
+          exchange_kernel<<<n_blocks(most_waiting), peer::n_threads>>>(
+            view, static_cast<float *>(v.values), v.address, static_cast<float *>(v.second));
         else
-          exchange_kernel<<<n_blocks(), peer::n_threads>>>(view, static_cast<double *>(v.values), v.address);
+          exchange_kernel<<<n_blocks(most_waiting), peer::n_threads>>>(
+            view, static_cast<double *>(v.values), v.address, static_cast<double *>(v.second));
         LEOPARD_CHECK(cudaGetLastError());
       }
 
       void exchange_loosely(const Vector &v) override
       {
+        require_second(pattern, v);
+        if (!has_begun)
+          throw InvalidInput("update_loosely() is called before begin()\n  expected: a visit that has begun");
         traffic->count(pattern.sent.size() * view.n_values * v.value_bytes);
         const int begun = n_begun;
         n_begun         = 0;
         if (neighbours.empty())
           return;
         if (v.value_bytes == sizeof(float))
-          exchange_loosely_kernel<<<n_blocks(), peer::n_threads, neighbours.size()>>>(view, static_cast<float *>(v.values), v.address, begun);
+          exchange_loosely_kernel<<<n_blocks(most_loose), peer::n_threads, neighbours.size()>>>(
+            view, static_cast<float *>(v.values), v.address, begun);
         else
-          exchange_loosely_kernel<<<n_blocks(), peer::n_threads, neighbours.size()>>>(view, static_cast<double *>(v.values), v.address, begun);
+          exchange_loosely_kernel<<<n_blocks(most_loose), peer::n_threads, neighbours.size()>>>(
+            view, static_cast<double *>(v.values), v.address, begun);
         LEOPARD_CHECK(cudaGetLastError());
       }
 
@@ -305,7 +343,7 @@ namespace leopard
           throw InvalidInput(first);
       }
 
-      int n_blocks() const { return peer::blocks_for(static_cast<long>(std::max(view.n_sent, view.n_received)) * view.n_values); }
+      int n_blocks(int most) const { return peer::blocks_for(static_cast<long>(std::max(view.n_sent, view.n_received)) * view.n_values, most); }
 
       const ExchangePattern          pattern;
       const std::vector<int>         neighbours; ///< ports
@@ -318,17 +356,28 @@ namespace leopard
       const device::Array<int2>      sent, received;
       peer::Memory                   memory; ///< flags, then boxes; the first to go, when all kernels have ended
       View                           view{};
-      int                            n_begun = 0;
+      int                            n_begun   = 0;
+      bool                           has_begun = false;
+      const int                      most_waiting, most_loose; ///< thread blocks of the kernels
     };
   } // namespace
 
   std::unique_ptr<Exchange> make_peer_exchange(
     const ExchangePattern &pattern, int n_values, int rank, int n_ranks, const AllGather &all_gather, const std::shared_ptr<Traffic> &sent)
   {
+    const auto                    first_error = [&](const std::string &own) { return first_error_of(all_gather, n_ranks, own); };
     std::unique_ptr<PeerExchange> result; // its memory may be missing on one rank alone
-    together([&] { result = std::make_unique<PeerExchange>(pattern, n_values, rank, n_ranks, all_gather, sent); },
-             [&](const std::string &own) { return first_error_of(all_gather, n_ranks, own); });
-    result->connect();
+    together([&] { result = std::make_unique<PeerExchange>(pattern, n_values, rank, n_ranks, all_gather, sent); }, first_error);
+    try
+      {
+        const std::vector<Offer> offers = result->open();
+        together([&] { result->connect(offers); }, first_error);
+      }
+    catch (...)
+      {
+        result.reset(); // on all ranks, which have the memory open: while no exception is on its way they wait for one another
+        throw;
+      }
     return result;
   }
 } // namespace leopard

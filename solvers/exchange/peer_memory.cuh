@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "../base/errors.h"
+#include "../device/cuda_error.cuh"
 #include "../device/device_array.h"
 #include "all_gather.h"
 
 #include <cuda/atomic>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -49,10 +52,29 @@ namespace leopard::peer
   constexpr Number patience     = 4000;                        // ns: what a value needs from one GPU to the next. Ranks that are at the same
                                                                // place would otherwise always just miss one another
 
-  /** A kernel's thread blocks: all must be on the chip at once, since they wait. */
-  inline int blocks_for(long n)
+  /**
+   * A kernel's thread blocks are all on the chip at once, since they wait: as many as find room on this device, a part
+   * of a GPU perhaps, and no more than travelling values keep busy. @param shared_bytes of a block. @throws DeviceError
+   * if none finds room.
+   */
+  template <typename Kernel>
+  int most_blocks(const Kernel &kernel, std::size_t shared_bytes = 0)
   {
-    return static_cast<int>(n < 95l * n_threads ? (n + n_threads - 1) / n_threads + (n == 0) : 96);
+    constexpr int enough = 96;
+    int           device = 0, n_multiprocessors = 0, on_each = 0;
+    LEOPARD_CHECK(cudaGetDevice(&device));
+    LEOPARD_CHECK(cudaDeviceGetAttribute(&n_multiprocessors, cudaDevAttrMultiProcessorCount, device));
+    LEOPARD_CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&on_each, kernel, n_threads, shared_bytes));
+    if (on_each * n_multiprocessors < 1)
+      throw DeviceError("kernels that exchange values with other GPUs find no room on this one, with " + std::to_string(shared_bytes) +
+                        " bytes of shared memory\n  expected: fewer ranks, or an exchange by MPI messages");
+    return std::min(enough, on_each * n_multiprocessors);
+  }
+
+  /** For n values, see most_blocks(). */
+  inline int blocks_for(long n, int most)
+  {
+    return static_cast<int>(std::clamp<long>((n + n_threads - 1) / n_threads, 1, most));
   }
 
   __device__ inline Number nanoseconds()
@@ -82,8 +104,8 @@ namespace leopard::peer
 
   /**
    * Counts the thread blocks that have come here. Called by all threads; true in the first thread of the last block.
-   * What all blocks wrote before happens before what it does next: its raise() releases their writes to other GPUs,
-   * too, and is the only fence beyond this GPU, each of which costs a microsecond.
+   * What all blocks wrote before happens before what it does next: its raise(), or one system-wide fence before several
+   * flags, releases their writes to other GPUs, too, and is the only one beyond this GPU: each costs a microsecond.
    */
   __device__ inline bool last_to_come(unsigned int *counter)
   {

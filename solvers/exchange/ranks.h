@@ -18,6 +18,17 @@ namespace leopard
    */
   constexpr int waited_exchange_interval = 4;
 
+  /** After sweep i of a series, from 0: the ghosts of v. */
+  template <typename Number>
+  void update_between_sweeps(Exchange &ghosts, Number *v, int i)
+  {
+    if (i % waited_exchange_interval == waited_exchange_interval - 1)
+      return ghosts.update(v);
+    if (i % waited_exchange_interval == 0)
+      ghosts.begin(); // what was sent before the exchange that was waited for is too old
+    ghosts.update_loosely(v);
+  }
+
   /** The ranks that share a grid or a mesh, as one of them sees them. */
   class Ranks
   {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "../base/errors.h"
 #include "exchange_pattern.h"
 
 #include <cstddef>
@@ -26,8 +27,8 @@ namespace leopard
   /**
    * The exchange of one pattern, as Transport::connect() makes it: values go to the ranks that the pattern names, to no
    * other. Vectors are in the transport's memory space, and double or float (in device memory by MPI messages: double,
-   * else InvalidInput on all ranks). Nothing is allocated in a call but the first. On the
-   * device calls are queued if Transport::is_queued(), and wait otherwise. Destruction is collective.
+   * else InvalidInput on all ranks). Nothing is allocated in a call but the first. On the device calls are queued if
+   * Transport::is_queued(), and wait otherwise. Destruction is collective.
    */
   class Exchange
   {
@@ -38,19 +39,27 @@ namespace leopard
     template <typename Number>
     void update(Number *v)
     {
-      exchange({v, nullptr, sizeof(Number)});
+      exchange({v, nullptr, nullptr, sizeof(Number)});
+    }
+
+    /** The same for two vectors at once, of which the second one has the entries from ExchangePattern::second on. */
+    template <typename Number>
+    void update(Number *v, Number *w)
+    {
+      exchange({v, w, nullptr, sizeof(Number)});
     }
 
     /** The same for the vector whose address stands in *v, in the memory space, when its turn comes. */
     template <typename Number>
     void update_at(Number *const *v)
     {
-      exchange({nullptr, v, sizeof(Number)});
+      exchange({nullptr, nullptr, v, sizeof(Number)});
     }
 
     /**
      * Begins a visit of exchanges that do not wait: values of one visit are never taken in another one. All ranks call
-     * it equally often; in queued transports an update_loosely() follows each, and between two there is an update().
+     * it equally often, before update_loosely(); in queued transports one such follows each, then an update(),
+     * of this exchange or of another one with the same neighbours.
      */
     virtual void begin() = 0;
 
@@ -62,7 +71,7 @@ namespace leopard
     template <typename Number>
     void update_loosely(Number *v)
     {
-      exchange_loosely({v, nullptr, sizeof(Number)});
+      exchange_loosely({v, nullptr, nullptr, sizeof(Number)});
     }
 
   protected:
@@ -70,9 +79,16 @@ namespace leopard
     struct Vector
     {
       void       *values;  ///< null: they are where `address` says
+      void       *second;  ///< those of the second vector; null: there is none
       const void *address; ///< of a pointer to the values
       int         value_bytes;
     };
+    /** @throws InvalidInput where there is no second vector and the pattern has entries of one. */
+    static void require_second(const ExchangePattern &pattern, const Vector &v)
+    {
+      if (v.second == nullptr && pattern.second != ExchangePattern().second)
+        throw InvalidInput("an exchange of two vectors is given one\n  expected: update(v, w)");
+    }
     virtual void exchange(const Vector &v)         = 0;
     virtual void exchange_loosely(const Vector &v) = 0;
   };
@@ -93,7 +109,8 @@ namespace leopard
 
     /**
      * The exchange of a pattern, an entry of which is n_values values that stand together: entry i of the pattern is
-     * v[i * n_values] and those behind. It may outlive the transport. @throws DeviceError on all ranks.
+     * v[i * n_values] and those behind. It may outlive the transport. @throws DeviceError or InvalidInput on
+     * all ranks.
      */
     virtual std::unique_ptr<Exchange> connect(const ExchangePattern &pattern, int n_values) = 0;
 

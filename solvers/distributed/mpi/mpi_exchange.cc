@@ -2,6 +2,7 @@
 #include "mpi_exchange.h"
 
 #include "../../base/errors.h"
+#include "../../matrix/crs_matrix.h"
 
 #include <algorithm>
 #include <cstring>
@@ -14,12 +15,34 @@ namespace leopard
   {
     constexpr int waited_tag = 1, loose_tag = 2;
 
+    /** @param second entries from this number on are those of y. */
     template <typename Number>
-    void pack_entries(Number *packed, const Number *x, const std::vector<int> &entries, int n_values)
+    void pack_entries(Number *packed, const Number *x, const Number *y, int second, const std::vector<int> &entries, int n_values)
     {
       for (const int i : entries)
-        for (int c = 0; c < n_values; ++c)
-          *packed++ = x[static_cast<long>(i) * n_values + c];
+        {
+          const Number *const entry = i < second ? x + static_cast<long>(i) * n_values : y + static_cast<long>(i - second) * n_values;
+          packed                    = std::copy_n(entry, n_values, packed);
+        }
+    }
+    /**
+     * @return n_values. @throws InvalidInput if a vector, or what travels, has more values than MPI and the device can
+     * count.
+     */
+    int checked_values(const ExchangePattern &pattern, int n_values)
+    {
+      const auto check = [n_values](std::size_t n_entries, const std::string &of_what) {
+        checked_count(static_cast<double>(n_entries) * n_values + 1., of_what); // and the number of a visit
+      };
+      check(pattern.sent.size(), "values to be sent");
+      check(pattern.received.size(), "values to be received");
+      check(pattern.sent.empty() ? 0 : *std::max_element(pattern.sent.begin(), pattern.sent.end()) + std::size_t(1), "values in a vector");
+      return n_values;
+    }
+
+    MPI_Datatype type_of(int value_bytes)
+    {
+      return value_bytes == sizeof(float) ? MPI_FLOAT : MPI_DOUBLE;
     }
   } // namespace
 
@@ -34,7 +57,9 @@ namespace leopard
     auto result = std::make_unique<MPI_Comm>();
     MPI_Comm_dup(comm, result.get());
     return {result.release(), [](MPI_Comm *copy) {
-              if (std::uncaught_exceptions() == 0) // other ranks may never come
+              int is_over = 0;
+              MPI_Finalized(&is_over);
+              if (!is_over)
                 MPI_Comm_free(copy);
               delete copy;
             }};
@@ -46,7 +71,7 @@ namespace leopard
                            MemorySpace                            space_,
                            const std::shared_ptr<Traffic>        &sent)
     : pattern(pattern_)
-    , n_values(n_values_)
+    , n_values(checked_values(pattern, n_values_))
     , comm(comm_)
     , space(space_)
     , traffic(sent)
@@ -86,7 +111,7 @@ namespace leopard
   {
     std::vector<Run> result;
     for (int k = begin; k < begin + n; ++k)
-      if (result.empty() || pattern.received[k] != result.back().entry + result.back().count)
+      if (result.empty() || pattern.received[k] != result.back().entry + result.back().count || pattern.received[k] == pattern.second)
         result.push_back({pattern.received[k], k - begin, 1});
       else
         ++result.back().count;
@@ -105,6 +130,11 @@ namespace leopard
     return result;
   }
 
+  char *MpiExchange::entry_of(const Vector &v, MemorySpace in, int entry) const
+  {
+    return entry < pattern.second ? values_of(v, in) + bytes_of(v, entry) : static_cast<char *>(v.second) + bytes_of(v, entry - pattern.second);
+  }
+
   void MpiExchange::require_type(const Vector &v, MemorySpace in)
   {
     if (in == MemorySpace::device && v.value_bytes != sizeof(double))
@@ -117,9 +147,18 @@ namespace leopard
       return;
     const char *values = values_of(v, in);
     if (in == MemorySpace::host && v.value_bytes == sizeof(float))
-      pack_entries(reinterpret_cast<float *>(packed.data()), reinterpret_cast<const float *>(values), pattern.sent, n_values);
+      pack_entries(reinterpret_cast<float *>(packed.data()),
+                   reinterpret_cast<const float *>(values),
+                   static_cast<const float *>(v.second),
+                   pattern.second,
+                   pattern.sent,
+                   n_values);
     else if (in == MemorySpace::host)
-      pack_entries(packed.data(), reinterpret_cast<const double *>(values), pattern.sent, n_values);
+      pack_entries(
+        packed.data(), reinterpret_cast<const double *>(values), static_cast<const double *>(v.second), pattern.second, pattern.sent, n_values);
+    else if (v.second != nullptr)
+      for (std::size_t k = 0; k < pattern.sent.size(); ++k)
+        device::copy_to_host(packed.data() + k * n_values, entry_of(v, in, pattern.sent[k]), bytes_of(v, 1));
     else
       {
         if (device_indices.size() == 0)
@@ -140,28 +179,27 @@ namespace leopard
   {
     if (list.empty())
       return;
-    char *const values = values_of(v, in);
     for (const Run &run : list)
       if (in == MemorySpace::device)
-        device::copy_to_device(values + bytes_of(v, run.entry), arrived + bytes_of(v, run.offset), bytes_of(v, run.count));
+        device::copy_to_device(entry_of(v, in, run.entry), arrived + bytes_of(v, run.offset), bytes_of(v, run.count));
       else
-        std::memcpy(values + bytes_of(v, run.entry), arrived + bytes_of(v, run.offset), bytes_of(v, run.count));
+        std::memcpy(entry_of(v, in, run.entry), arrived + bytes_of(v, run.offset), bytes_of(v, run.count));
   }
 
   void MpiExchange::exchange(const Vector &v, MemorySpace in)
   {
     require_type(v, in); // on all ranks, and before any message is on its way
+    require_second(pattern, v);
     pack(v, in);
-    const bool  in_place = in == MemorySpace::host && all_runs.size() <= 1; // all ghosts stand together: they arrive in the vector
-    char *const arrived =
-      in_place && !all_runs.empty() ? values_of(v, in) + bytes_of(v, all_runs[0].entry) : reinterpret_cast<char *>(received.data());
-    MPI_Request *request = requests.data();
+    const bool   in_place = in == MemorySpace::host && all_runs.size() <= 1; // all ghosts stand together: they arrive in the vector
+    char *const  arrived  = in_place && !all_runs.empty() ? entry_of(v, in, all_runs[0].entry) : reinterpret_cast<char *>(received.data());
+    MPI_Request *request  = requests.data();
     for (const Neighbour &from : pattern.from)
-      MPI_Irecv(arrived + bytes_of(v, from.offset), static_cast<int>(bytes_of(v, from.count)), MPI_BYTE, from.rank, waited_tag, *comm, request++);
+      MPI_Irecv(arrived + bytes_of(v, from.offset), from.count * n_values, type_of(v.value_bytes), from.rank, waited_tag, *comm, request++);
     for (const Neighbour &to : pattern.to)
       MPI_Isend(reinterpret_cast<const char *>(packed.data()) + bytes_of(v, to.offset),
-                static_cast<int>(bytes_of(v, to.count)),
-                MPI_BYTE,
+                to.count * n_values,
+                type_of(v.value_bytes),
                 to.rank,
                 waited_tag,
                 *comm,
@@ -183,7 +221,10 @@ namespace leopard
 
   void MpiExchange::exchange_loosely(const Vector &v, MemorySpace in)
   {
+    if (visit == 0.)
+      throw InvalidInput("update_loosely() is called before begin()\n  expected: a visit that has begun");
     require_type(v, in);
+    require_second(pattern, v);
     send_loosely(v, in);
     take(&v, in);
   }
@@ -200,8 +241,7 @@ namespace leopard
 
   void MpiExchange::expect(Message &message)
   {
-    const int n_bytes = static_cast<int>(message.values.size() * sizeof(double));
-    MPI_Irecv(message.values.data(), n_bytes, MPI_BYTE, message.neighbour.rank, loose_tag, *comm, &message.request);
+    MPI_Irecv(message.values.data(), static_cast<int>(message.values.size()), MPI_DOUBLE, message.neighbour.rank, loose_tag, *comm, &message.request);
     message.is_done = false;
   }
 
@@ -220,7 +260,8 @@ namespace leopard
           const auto       size = bytes_of(v, to.count);
           message.values[0]     = visit;
           std::memcpy(message.values.data() + 1, reinterpret_cast<const char *>(packed.data()) + bytes_of(v, to.offset), size);
-          MPI_Issend(message.values.data(), static_cast<int>(sizeof(double) + size), MPI_BYTE, to.rank, loose_tag, *comm, &message.request);
+          const std::size_t n_doubles = 1 + (size + sizeof(double) - 1) / sizeof(double); // with the visit; two floats are one
+          MPI_Issend(message.values.data(), static_cast<int>(n_doubles), MPI_DOUBLE, to.rank, loose_tag, *comm, &message.request);
           message.is_done = false;
           n_bytes += size;
         }

@@ -12,7 +12,10 @@
 
 namespace leopard
 {
-  /** A duplicate, so that no messages are mixed up. Collective, and so is the end of the last copy. */
+  /**
+   * A duplicate, so that no messages are mixed up. Collective, and so is the end of the last copy; but MPI gives it
+   * back without asking the other ranks, also while an exception is on its way on this one alone.
+   */
   std::shared_ptr<const MPI_Comm> duplicate(MPI_Comm comm);
 
   /**
@@ -28,7 +31,7 @@ namespace leopard
   public:
     /**
      * @param n_values of an entry, see Transport::connect(). @param comm of this exchange, and of the same in other
-     * orders. @param sent counts what this rank sends.
+     * orders. @param sent counts what this rank sends. @throws InvalidInput for more than 2^31 - 2 values.
      */
     MpiExchange(const ExchangePattern                 &pattern,
                 int                                    n_values,
@@ -46,8 +49,8 @@ namespace leopard
     using Exchange::update;
     using Exchange::update_loosely;
     /** The same for a vector in this memory space. */
-    void update(double *v, MemorySpace in) { exchange({v, nullptr, sizeof(double)}, in); }
-    void update_loosely(double *v, MemorySpace in) { exchange_loosely({v, nullptr, sizeof(double)}, in); }
+    void update(double *v, MemorySpace in) { exchange({v, nullptr, nullptr, sizeof(double)}, in); }
+    void update_loosely(double *v, MemorySpace in) { exchange_loosely({v, nullptr, nullptr, sizeof(double)}, in); }
     void begin() override;
 
   protected:
@@ -81,6 +84,8 @@ namespace leopard
     /** The address of v. */
     static char *values_of(const Vector &v, MemorySpace in);
     static void  require_type(const Vector &v, MemorySpace in);
+    /** The address of an entry of v, or of the second vector. */
+    char *entry_of(const Vector &v, MemorySpace in, int entry) const;
     /** Of entries of v. */
     std::size_t bytes_of(const Vector &v, std::size_t n_entries) const { return n_entries * n_values * v.value_bytes; }
     /** packed <- the own entries that travel. */

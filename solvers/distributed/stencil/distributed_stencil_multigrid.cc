@@ -5,8 +5,7 @@
 #include "../../base/together.h"
 #include "../../base/words.h"
 #include "../../multigrid/coarse_solvers.h"
-#include "make_slab_exchange.h"
-#include "slab_exchange_mpi.h"
+#include "../mpi/mpi_transport.h"
 #include "slab_operations.h"
 
 #include <algorithm>
@@ -67,14 +66,10 @@ namespace leopard
       };
     }
 
-    std::unique_ptr<SlabExchange> exchange_for(MPI_Comm comm, const SlabPartition &partition, const DistributedStencilOptions &options)
+    std::unique_ptr<Transport> transport_for(MPI_Comm comm, const SlabPartition &partition, const DistributedStencilOptions &options)
     {
-      const auto plane_of = [&](int level) {
-        const auto &n = partition.nodes[level];
-        return static_cast<long>(n[0]) * (partition.direction == 2 ? n[1] : 1);
-      };
-      return make_slab_exchange(
-        comm, options.multigrid.backend, options.staged, plane_of(partition.n_levels() - 1), plane_of(0) * partition.n_planes[0]);
+      const auto &n = partition.nodes[0]; // of the level that is gathered
+      return make_transport(comm, options.multigrid.backend, options.staged, static_cast<long>(n[0]) * n[1] * n[2]);
     }
 
     std::unique_ptr<MultigridOperations<double>> make_operations(const std::vector<StencilGrid> &levels, MultigridOptions options)
@@ -147,10 +142,10 @@ namespace leopard
         parts.gathered = make_operations(gathered, options.multigrid);
       },
       [comm](const std::string &own) { return first_error_in(comm, own); });
-    parts.exchange = exchange_for(comm, partition, options);
-    parts.sum      = reduction(comm, MPI_SUM);
-    parts.max      = reduction(comm, MPI_MAX);
-    slab_exchange  = parts.exchange.get();
+    parts.transport  = transport_for(comm, partition, options);
+    parts.sum        = reduction(comm, MPI_SUM);
+    parts.max        = reduction(comm, MPI_MAX);
+    ghosts_transport = parts.transport.get();
     solver = std::make_unique<Multigrid<double>>(std::make_unique<SlabOperations>(partition, rank, std::move(parts), options.multigrid, loose),
                                                  options.multigrid,
                                                  make_coarse_solver<double>(gathered.front().stencil.to_crs(), false, options.multigrid));
@@ -173,7 +168,7 @@ namespace leopard
     const auto &gathered = partition.nodes[0];
     return std::to_string(partition.n_ranks) + " ranks with slabs of " + std::to_string(partition.n_levels() - 1) + " levels, gathered from " +
            std::to_string(gathered[0]) + " x " + std::to_string(gathered[1]) + (gathered[2] > 1 ? " x " + std::to_string(gathered[2]) : "") +
-           " nodes on; ghosts of the smoother " + (loose ? "not waited for" : "waited for") + "; " + slab_exchange->description() + "\n" +
+           " nodes on; ghosts of the smoother " + (loose ? "not waited for" : "waited for") + "; " + ghosts_transport->description() + "\n" +
            solver->description();
   }
 } // namespace leopard

@@ -12,7 +12,7 @@
 
 namespace leopard
 {
-  class SlabExchange;
+  class Transport;
 
   struct DistributedStencilOptions
   {
@@ -60,13 +60,13 @@ namespace leopard
     Multigrid<double> &multigrid() { return *solver; }
     std::string        description() const;
     /** How ghost planes travel, and how many bytes have been sent so far. */
-    const SlabExchange &exchange() const { return *slab_exchange; }
+    const Transport &transport() const { return *ghosts_transport; }
 
   private:
     SlabPartition                      partition;
     int                                rank = 0;
     bool                               loose;
-    const SlabExchange                *slab_exchange = nullptr; ///< the solver's
+    const Transport                   *ghosts_transport = nullptr; ///< the solver's
     std::unique_ptr<Multigrid<double>> solver;
   };
 } // namespace leopard

@@ -2,6 +2,7 @@
 #include "slab_operations.h"
 
 #include "../../device/device.h"
+#include "../../exchange/slab_pattern.h"
 
 #include <algorithm>
 
@@ -23,7 +24,7 @@ namespace leopard
     , rank(rank_)
     , slabs(std::move(parts.slabs))
     , gathered(std::move(parts.gathered))
-    , exchange(std::move(parts.exchange))
+    , transport(std::move(parts.transport))
     , sum(std::move(parts.sum))
     , all_ranks(parts.max)
     , iterations_per_step(options.smoother.iterations_per_step)
@@ -32,6 +33,13 @@ namespace leopard
     , n_gathered(gathered->n_levels())
     , current(slabs->n_levels(), false)
   {
+    for (int s = 0; s < slabs->n_levels(); ++s)
+      {
+        const Slab slab{rank, partition.n_ranks, 1, partition.n_owned(s, rank)};
+        const auto connect = [&](const ExchangePattern &pattern) { return transport->connect(pattern, plane(s)); };
+        auto       x       = connect(slab_pattern(slab));
+        ghosts.push_back({std::move(x), connect(slab_pattern_for_restriction(slab))});
+      }
   }
 
   int SlabOperations::n_unknowns(int l) const
@@ -57,12 +65,6 @@ namespace leopard
     return is_distributed(l) ? slabs->b(slab_level(l)) : gathered->b(l);
   }
 
-  SlabVector SlabOperations::vector(int s)
-  {
-    const int n_planes = partition.n_owned(s, rank);
-    return {slabs->x(s), slabs->n_unknowns(s) / n_planes, n_planes};
-  }
-
   void SlabOperations::set_zero(int l)
   {
     if (!is_distributed(l))
@@ -78,29 +80,31 @@ namespace leopard
     const int s = slab_level(l);
     for (int i = 0; i < n_steps * iterations_per_step; ++i)
       {
+        if (loose && i == 1)
+          ghosts[s].x->begin();
         if (loose && i > 0)
-          exchange->exchange_loosely(vector(s), i == 1);
+          ghosts[s].x->update_loosely(slabs->x(s) - plane(s));
         else if (!current[s])
-          exchange->exchange(vector(s));
+          update_ghosts(s);
         slabs->smooth(s, 1);
         current[s] = false;
       }
   }
 
-  void SlabOperations::exchange_for_restriction(int s)
+  void SlabOperations::update_for_restriction(int s)
   {
-    exchange->exchange(vector(s), slabs->b(s));
+    ghosts[s].for_restriction->update(slabs->x(s) - plane(s), slabs->b(s) - plane(s));
     current[s] = true;
   }
 
   void SlabOperations::gather_right_hand_side()
   {
-    const int        coarse = n_gathered - 1, plane = vector(0).plane;
+    const int        coarse  = n_gathered - 1;
     std::vector<int> offsets = partition.offsets[0];
     for (int &offset : offsets)
-      offset *= plane;
+      offset *= plane(0);
     copy(memory_space(), gathered->b(coarse) + offsets[rank], slabs->b(0), slabs->n_unknowns(0));
-    exchange->gather(gathered->b(coarse), offsets);
+    transport->gather(gathered->b(coarse), offsets);
   }
 
   void SlabOperations::restrict_residual(int l)
@@ -108,7 +112,7 @@ namespace leopard
     if (!is_distributed(l))
       return gathered->restrict_residual(l);
     const int s = slab_level(l);
-    exchange_for_restriction(s);
+    update_for_restriction(s);
     slabs->restrict_residual(s);
     if (s == 1)
       gather_right_hand_side();
@@ -119,7 +123,7 @@ namespace leopard
     if (!is_distributed(l))
       return gathered->restrict_right_hand_side(l);
     const int s = slab_level(l);
-    exchange_for_restriction(s);
+    update_for_restriction(s);
     slabs->restrict_right_hand_side(s);
     if (s == 1)
       gather_right_hand_side();
@@ -128,20 +132,19 @@ namespace leopard
   /** The ghost planes of x on the level below s, from which the level s is corrected. */
   void SlabOperations::bring_coarse_ghosts(int s)
   {
-    const SlabVector x = vector(s - 1);
     if (s > 1)
       {
         if (!current[s - 1])
-          exchange->exchange(x);
+          update_ghosts(s - 1);
         current[s - 1] = true;
         return;
       }
     // the gathered level: everything is here
     const int begin = partition.begin(0, rank) - (rank > 0 ? 1 : 0), end = partition.begin(0, rank + 1) + (rank < partition.n_ranks - 1 ? 2 : 0);
     copy(memory_space(),
-         x.values - (rank > 0 ? x.plane : 0),
-         gathered->x(n_gathered - 1) + static_cast<long>(begin) * x.plane,
-         static_cast<long>(end - begin) * x.plane);
+         slabs->x(0) - (rank > 0 ? plane(0) : 0),
+         gathered->x(n_gathered - 1) + static_cast<long>(begin) * plane(0),
+         static_cast<long>(end - begin) * plane(0));
   }
 
   void SlabOperations::correct(int l)
@@ -175,14 +178,14 @@ namespace leopard
   {
     const int s = slabs->n_levels() - 1;
     set_solution(x); // where there is room for ghost planes
-    exchange->exchange(vector(s));
+    update_ghosts(s);
     slabs->multiply(y, slabs->x(s));
   }
 
   double SlabOperations::residual_norm_squared(double *x, const double *b)
   {
     const int s = slabs->n_levels() - 1;
-    exchange->exchange(vector(s));
+    update_ghosts(s);
     return sum(slabs->residual_norm_squared(x, b));
   }
 } // namespace leopard

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "../../exchange/slab_exchange.h"
+#include "../../exchange/transport.h"
 #include "../../multigrid/operations.h"
 #include "slabs.h"
 
 #include <functional>
 #include <memory>
+#include <vector>
 
 namespace leopard
 {
@@ -19,7 +20,7 @@ namespace leopard
     using Number = std::function<double(double)>;
     std::unique_ptr<MultigridOperations<double>> slabs;    ///< of SlabGrids::slabs, with one iteration a smoothing step
     std::unique_ptr<MultigridOperations<double>> gathered; ///< of SlabGrids::whole (finest) and the levels below
-    std::unique_ptr<SlabExchange>                exchange;
+    std::unique_ptr<Transport>                   transport;
     Number                                       sum, max; ///< over ranks; collective
   };
 
@@ -37,6 +38,7 @@ namespace leopard
   class SlabOperations : public MultigridOperations<double>
   {
   public:
+    /** Collective. */
     SlabOperations(const SlabPartition &partition, int rank, SlabParts &&parts, const MultigridOptions &options, bool loose);
 
     MemorySpace         memory_space() const override { return slabs->memory_space(); }
@@ -61,7 +63,7 @@ namespace leopard
     double restricted_residual_norm_squared() override { return sum(slabs->restricted_residual_norm_squared()); }
     double norm_squared(const double *b) override { return sum(slabs->norm_squared(b)); }
 
-    bool                         is_queued() const override { return exchange->is_queued(); }
+    bool                         is_queued() const override { return transport->is_queued(); }
     const Communication<double> &communication(int /*level*/) const override { return all_ranks; }
 
   private:
@@ -79,17 +81,26 @@ namespace leopard
       const SlabParts::Number maximum;
     };
 
-    bool       is_distributed(int l) const { return l >= n_gathered; }
-    int        slab_level(int l) const { return l - (n_gathered - 1); }
-    SlabVector vector(int slab_level);
-    void       exchange_for_restriction(int slab_level);
-    void       gather_right_hand_side();
-    void       bring_coarse_ghosts(int slab_level);
+    bool is_distributed(int l) const { return l >= n_gathered; }
+    int  slab_level(int l) const { return l - (n_gathered - 1); }
+    /** Its values a plane. */
+    int  plane(int slab_level) { return slabs->n_unknowns(slab_level) / partition.n_owned(slab_level, rank); }
+    void update_ghosts(int slab_level) { ghosts[slab_level].x->update(slabs->x(slab_level) - plane(slab_level)); }
+    void update_for_restriction(int slab_level);
+    void gather_right_hand_side();
+    void bring_coarse_ghosts(int slab_level);
+
+    /** Of the ghost planes of a level. Vectors begin with the plane below. */
+    struct Ghosts
+    {
+      std::unique_ptr<Exchange> x, for_restriction;
+    };
 
     const SlabPartition                          partition;
     const int                                    rank;
     std::unique_ptr<MultigridOperations<double>> slabs, gathered;
-    std::unique_ptr<SlabExchange>                exchange;
+    std::unique_ptr<Transport>                   transport;
+    std::vector<Ghosts>                          ghosts; ///< a level of the slabs
     SlabParts::Number                            sum;
     Ranks                                        all_ranks;
     const int                                    iterations_per_step;
