@@ -2,15 +2,54 @@
 #pragma once
 
 #include "../base/norms.h"
+#include "krylov.h"
 
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <limits>
+#include <memory>
 #include <utility>
 #include <vector>
 
 namespace leopard
 {
+  struct GcrOptions : KrylovOptions
+  {
+    int n_directions = 10; ///< kept of more, the newest, 1 to 128; two vectors are stored for each
+
+    /** @throws InvalidInput. */
+    void validate() const;
+  };
+
+  /**
+   * GCR, truncated, preconditioned by anything that may change from one application to the next: on the host the class
+   * below, on the device the kernels that are the time loop's, too (gcr_kernels.cuh). Without truncation its residuals
+   * are those of FGMRES. That holds where A M, M the preconditioner, has a positive definite symmetric part; elsewhere
+   * A times the new direction may be nothing new (r^T A M r = 0), or hardly, and GCR breaks down or goes on slowly by
+   * rounding errors where FGMRES does not.
+   * @param A square, host memory; copied. Its diagonal may have zeros. @param preconditioner as for make_cg().
+   * @throws InvalidInput, DeviceError.
+   * Source: Saad, Iterative Methods for Sparse Linear Systems, 2003, algorithm 6.21.
+   */
+  template <typename Number>
+  std::unique_ptr<KrylovSolver<Number>>
+  make_gcr(const CrsMatrix<Number> &A, const GcrOptions &options, std::shared_ptr<Preconditioner<Number>> preconditioner = nullptr);
+
+  /** a . b over a range, in four sums that do not wait for one another. */
+  template <typename Number>
+  double product_over_range(const Number *a, const Number *b, long begin, long end)
+  {
+    double sum[4] = {};
+    long   i      = begin;
+    for (; i + 3 < end; i += 4)
+      for (int s = 0; s < 4; ++s)
+        sum[s] += static_cast<double>(a[i + s]) * static_cast<double>(b[i + s]);
+    for (; i < end; ++i)
+      sum[0] += static_cast<double>(a[i]) * static_cast<double>(b[i]);
+    return sum[0] + sum[1] + (sum[2] + sum[3]);
+  }
+
   /**
    * GCR (generalized conjugate residuals, Eisenstat, Elman and Schultz 1983) on the host: the smallest residual in the
    * space of the preconditioner's results, for matrices of any kind and preconditioners that change; truncated: of more
@@ -64,17 +103,20 @@ namespace leopard
           multiply(p[k], q[k]);
           find_components(space, k, n_filled);
           orthogonalize(space, k, n_filled, r);
-          if (!(factors[0] > 0.))
+          if (!is_new_direction(k, n_filled))
             break;
           norm = follow(space, k, x, r);
         }
       return iteration;
     }
 
+    /** Whether the last image of a direction, and so all before it, was finite. */
+    bool is_finite() const { return std::isfinite(factors[0]) && std::isfinite(factors[1]); }
+
   private:
     double norm_squared(Space &space, const Vector &r)
     {
-      add_up(space, 1, [&](long begin, long end, double *sums) { sums[0] += product(r.data(), r.data(), begin, end); });
+      add_up(space, 1, [&](long begin, long end, double *sums) { sums[0] += product_over_range(r.data(), r.data(), begin, end); });
       return factors[0];
     }
 
@@ -85,7 +127,7 @@ namespace leopard
         add_up(space, n_filled, [&](long begin, long end, double *sums) {
           for (int j = 0; j < n_filled; ++j)
             if (j != k)
-              sums[j] += product(q[k].data(), q[j].data(), begin, end);
+              sums[j] += product_over_range(q[k].data(), q[j].data(), begin, end);
         });
     }
 
@@ -107,9 +149,20 @@ namespace leopard
                 q_k[i] -= beta_j * q_j[i];
               }
           }
-        sums[0] += product(q_k, q_k, begin, end);
-        sums[1] += product(q_k, r.data(), begin, end);
+        sums[0] += product_over_range(q_k, q_k, begin, end);
+        sums[1] += product_over_range(q_k, r.data(), begin, end);
       });
+    }
+
+    /** Whether more than rounding errors is left of q_k. */
+    bool is_new_direction(int k, int n_filled) const
+    {
+      constexpr double rounding = 100. * static_cast<double>(std::numeric_limits<Number>::epsilon());
+      double           before   = factors[0]; // the images kept are unit vectors
+      for (int j = 0; j < n_filled; ++j)
+        if (j != k)
+          before += beta[j] * beta[j];
+      return is_finite() && factors[0] > rounding * rounding * before;
     }
 
     /** The step along p_k, whose image becomes a unit vector. @return r . r behind it. */
@@ -126,7 +179,7 @@ namespace leopard
             solution[i] += alpha * p_k[i];
             residual[i] -= alpha * q_k[i];
           }
-        sums[0] += product(residual, residual, begin, end);
+        sums[0] += product_over_range(residual, residual, begin, end);
       });
       return factors[0];
     }
@@ -144,19 +197,6 @@ namespace leopard
             factors[j] += partial_sums[piece * stride + j];
         }
       space.sum_over_ranks(factors.data(), n);
-    }
-
-    /** a . b over a range, in four sums that do not wait for one another. */
-    static double product(const Number *a, const Number *b, long begin, long end)
-    {
-      double sum[4] = {};
-      long   i      = begin;
-      for (; i + 3 < end; i += 4)
-        for (int s = 0; s < 4; ++s)
-          sum[s] += static_cast<double>(a[i + s]) * static_cast<double>(b[i + s]);
-      for (; i < end; ++i)
-        sum[0] += static_cast<double>(a[i]) * static_cast<double>(b[i]);
-      return sum[0] + sum[1] + (sum[2] + sum[3]);
     }
 
     std::vector<Vector> p, q; ///< directions, and A times them, orthonormal

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "krylov_cuda.cuh"
+
+namespace leopard
+{
+  namespace
+  {
+    /** Parts of r . z and z . q. */
+    template <typename Number>
+    __global__ void __launch_bounds__(krylov_threads)
+      multiply_by_preconditioned(int n, const Number *r, const Number *z, const Number *q, double *parts)
+    {
+      double sums[2] = {0., 0.};
+      for_entries(n, [&](long i) {
+        const double z_i = z[i];
+        sums[0] += z_i * static_cast<double>(r[i]);
+        sums[1] += z_i * static_cast<double>(q[i]);
+      });
+      write_part<Addition>(sums, parts, 2);
+    }
+
+    __global__ void __launch_bounds__(krylov_threads) find_direction(CgState *state, const double *parts, int n_parts)
+    {
+      double sums[2] = {0., 0.};
+      merge_parts<Addition>(parts, n_parts, sums);
+      if (threadIdx.x == 0)
+        state->find_direction(sums[0], sums[1]);
+    }
+
+    /** p = z + beta p */
+    template <typename Number>
+    __global__ void __launch_bounds__(krylov_threads) update_direction(int n, const Number *z, Number *p, const CgState *state)
+    {
+      const Number beta = static_cast<Number>(state->beta);
+      for_entries(n, [&](long i) { p[i] = beta == Number(0) ? z[i] : z[i] + beta * p[i]; });
+    }
+
+    /** Parts of p . q. */
+    template <typename Number>
+    __global__ void __launch_bounds__(krylov_threads) multiply_direction(int n, const Number *p, const Number *q, double *parts)
+    {
+      double sum[1] = {0.};
+      for_entries(n, [&](long i) { sum[0] += static_cast<double>(p[i]) * static_cast<double>(q[i]); });
+      write_part<Addition>(sum, parts, 1);
+    }
+
+    __global__ void __launch_bounds__(krylov_threads) find_step(CgState *state, const double *parts, int n_parts)
+    {
+      double sum[1] = {0.};
+      merge_parts<Addition>(parts, n_parts, sum);
+      if (threadIdx.x == 0)
+        state->find_step(sum[0]);
+    }
+
+    /**
+     * e += alpha p, r -= alpha q; parts of r . r. With alpha = 0 the direction, which may be no number, is not read.
+     */
+    template <typename Number>
+    __global__ void __launch_bounds__(krylov_threads)
+      follow_direction(int n, const Number *p, const Number *q, Number *e, Number *r, const CgState *state, double *parts)
+    {
+      const Number alpha  = static_cast<Number>(state->alpha);
+      double       sum[1] = {0.};
+      if (alpha != Number(0))
+        for_entries(n, [&](long i) {
+          const Number r_i = r[i] - alpha * q[i];
+          e[i] += alpha * p[i];
+          r[i] = r_i;
+          sum[0] += static_cast<double>(r_i) * static_cast<double>(r_i);
+        });
+      write_part<Addition>(sum, parts, 1);
+    }
+
+    __global__ void __launch_bounds__(krylov_threads)
+      count_step(CgState *state, const double *parts, int n_parts, cudaGraphConditionalHandle more, cudaGraphConditionalHandle checking)
+    {
+      double sum[1] = {0.};
+      merge_parts<Addition>(parts, n_parts, sum);
+      if (threadIdx.x != 0)
+        return;
+      state->count_step(sum[0]);
+      set_conditions(*state, more, checking);
+    }
+
+    template <typename Number>
+    class CudaCg : public CudaKrylov<Number, CgState>
+    {
+      using Base = CudaKrylov<Number, CgState>;
+
+    public:
+      CudaCg(const CrsMatrix<Number> &A_, const CgOptions &options, const PreconditionerPointer<Number> &preconditioner_)
+        : Base(A_, options, scalars(*preconditioner_), preconditioner_, 2)
+        , p(Base::zeros(n))
+      {
+        Base::record();
+      }
+
+      std::string name() const override { return "CG"; }
+
+    private:
+      static CgState scalars(const Preconditioner<Number> &preconditioner)
+      {
+        CgState result;
+        result.symmetric = preconditioner.is_symmetric_map();
+        return result;
+      }
+
+      void queue_step(cudaGraphConditionalHandle more, cudaGraphConditionalHandle checking) override
+      {
+        preconditioner->apply(z.data(), r.data());
+        multiply_by_preconditioned<<<n_blocks, krylov_threads>>>(n, r.data(), z.data(), q.data(), parts.data());
+        find_direction<<<1, krylov_threads>>>(state.data(), parts.data(), n_blocks);
+        update_direction<<<n_blocks, krylov_threads>>>(n, z.data(), p.data(), state.data());
+        A.multiply(q.data(), p.data());
+        multiply_direction<<<n_blocks, krylov_threads>>>(n, p.data(), q.data(), parts.data());
+        find_step<<<1, krylov_threads>>>(state.data(), parts.data(), n_blocks);
+        follow_direction<<<n_blocks, krylov_threads>>>(n, p.data(), q.data(), e.data(), r.data(), state.data(), parts.data());
+        count_step<<<1, krylov_threads>>>(state.data(), parts.data(), n_blocks, more, checking);
+      }
+
+      using Base::A;
+      using Base::e;
+      using Base::n;
+      using Base::n_blocks;
+      using Base::parts;
+      using Base::preconditioner;
+      using Base::q;
+      using Base::r;
+      using Base::state;
+      using Base::z;
+
+      device::Array<Number> p; ///< the direction
+    };
+  } // namespace
+
+  template <typename Number>
+  std::unique_ptr<KrylovSolver<Number>>
+  make_cuda_krylov(const CrsMatrix<Number> &A, const CgOptions &options, const PreconditionerPointer<Number> &preconditioner)
+  {
+    return std::make_unique<CudaCg<Number>>(A, options, preconditioner);
+  }
+
+#define INSTANTIATE(Number)                                        \
+  template std::unique_ptr<KrylovSolver<Number>> make_cuda_krylov( \
+    const CrsMatrix<Number> &A, const CgOptions &options, const PreconditionerPointer<Number> &preconditioner);
+  LEOPARD_FOR_EACH_NUMBER(INSTANTIATE)
+#undef INSTANTIATE
+} // namespace leopard

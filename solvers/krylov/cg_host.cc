@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "krylov_host.h"
+
+namespace leopard
+{
+  namespace
+  {
+    template <typename Number>
+    class HostCg : public HostKrylov<Number>
+    {
+    public:
+      HostCg(const CrsMatrix<Number> &A_, const CgOptions &options, const PreconditionerPointer<Number> &preconditioner_)
+        : HostKrylov<Number>(A_, options, preconditioner_, 2)
+        , p(A_.n_rows)
+        , q(A_.n_rows)
+        , z(A_.n_rows)
+      {
+        state.symmetric = preconditioner_->is_symmetric_map();
+      }
+
+      std::string name() const override { return "CG"; }
+
+    private:
+      KrylovState &scalars() override { return state; }
+      void         begin() override { state.begin(); }
+
+      void step() override
+      {
+        double sums[2];
+        preconditioner->apply(z.data(), r.data());
+        space.sum_over(2, sums, [&](long begin, long end, double *part) {
+          part[0] = product_over_range(r.data(), z.data(), begin, end);
+          part[1] = product_over_range(z.data(), q.data(), begin, end);
+        });
+        state.find_direction(sums[0], sums[1]);
+        if (state.checking)
+          return;
+        const Number beta = static_cast<Number>(state.beta);
+        space.for_ranges([&](long begin, long end, int /*piece*/) {
+          for (long i = begin; i < end; ++i)
+            p[i] = beta == Number(0) ? z[i] : z[i] + beta * p[i];
+        });
+        this->multiply(q.data(), p.data());
+        space.sum_over(1, sums, [&](long begin, long end, double *part) { part[0] = product_over_range(p.data(), q.data(), begin, end); });
+        state.find_step(sums[0]);
+        if (state.checking)
+          return;
+        const Number alpha = static_cast<Number>(state.alpha);
+        space.sum_over(1, sums, [&](long begin, long end, double *part) {
+          for (long i = begin; i < end; ++i)
+            {
+              e[i] += alpha * p[i];
+              r[i] -= alpha * q[i];
+            }
+          part[0] = product_over_range(r.data(), r.data(), begin, end);
+        });
+        state.count_step(sums[0]);
+      }
+
+      using HostKrylov<Number>::preconditioner;
+      using HostKrylov<Number>::space;
+      using HostKrylov<Number>::r;
+      using HostKrylov<Number>::e;
+
+      CgState             state;
+      std::vector<Number> p, q, z; ///< direction, A p, preconditioned residual
+    };
+  } // namespace
+
+  template <typename Number>
+  std::unique_ptr<KrylovSolver<Number>>
+  make_host_krylov(const CrsMatrix<Number> &A, const CgOptions &options, const PreconditionerPointer<Number> &preconditioner)
+  {
+    return std::make_unique<HostCg<Number>>(A, options, preconditioner);
+  }
+
+#define INSTANTIATE(Number)                                        \
+  template std::unique_ptr<KrylovSolver<Number>> make_host_krylov( \
+    const CrsMatrix<Number> &A, const CgOptions &options, const PreconditionerPointer<Number> &preconditioner);
+  LEOPARD_FOR_EACH_NUMBER(INSTANTIATE)
+#undef INSTANTIATE
+} // namespace leopard

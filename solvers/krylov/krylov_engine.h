@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "cg.h"
+#include "fgmres.h"
+#include "gcr.h"
+
+#include <memory>
+
+namespace leopard
+{
+  struct KrylovState;
+
+  /** What is reported of a state at the end of a solve. */
+  KrylovResult result_of(const KrylovState &state);
+
+  template <typename Number>
+  using PreconditionerPointer = std::shared_ptr<Preconditioner<Number>>;
+
+  // What the backends implement. A, options and preconditioner have been checked; there is a preconditioner.
+
+  template <typename Number>
+  std::unique_ptr<KrylovSolver<Number>>
+  make_host_krylov(const CrsMatrix<Number> &A, const CgOptions &options, const PreconditionerPointer<Number> &preconditioner);
+  template <typename Number>
+  std::unique_ptr<KrylovSolver<Number>>
+  make_host_krylov(const CrsMatrix<Number> &A, const FgmresOptions &options, const PreconditionerPointer<Number> &preconditioner);
+  template <typename Number>
+  std::unique_ptr<KrylovSolver<Number>>
+  make_host_krylov(const CrsMatrix<Number> &A, const GcrOptions &options, const PreconditionerPointer<Number> &preconditioner);
+
+  template <typename Number>
+  std::unique_ptr<KrylovSolver<Number>>
+  make_cuda_krylov(const CrsMatrix<Number> &A, const CgOptions &options, const PreconditionerPointer<Number> &preconditioner);
+  template <typename Number>
+  std::unique_ptr<KrylovSolver<Number>>
+  make_cuda_krylov(const CrsMatrix<Number> &A, const FgmresOptions &options, const PreconditionerPointer<Number> &preconditioner);
+  template <typename Number>
+  std::unique_ptr<KrylovSolver<Number>>
+  make_cuda_krylov(const CrsMatrix<Number> &A, const GcrOptions &options, const PreconditionerPointer<Number> &preconditioner);
+} // namespace leopard

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "../base/thread_pool.h"
+#include "krylov_engine.h"
+#include "krylov_rules.h"
+
+#include <algorithm>
+#include <functional>
+#include <memory>
+#include <utility>
+#include <vector>
+
+namespace leopard
+{
+  /** Vectors on host threads, a piece a thread; what Gcr calls a Space. Allocates nothing after construction. */
+  class HostPieces
+  {
+  public:
+    /** @param n entries, @param n_sums at most at once. */
+    HostPieces(int n_, int n_threads, int n_sums)
+      : n(n_)
+      , pool(shared_thread_pool(n_threads))
+      , pieces(static_cast<int>(std::max(1l, std::min<long>(pool->size(), n / grain))))
+      , stride((n_sums + 7) / 8 * 8) // pieces write to cache lines of their own
+      , parts(static_cast<std::size_t>(pieces) * stride)
+    {
+    }
+
+    int n_pieces() const { return pieces; }
+
+    template <typename F>
+    void for_ranges(const F &f) const
+    {
+      if (pieces == 1)
+        {
+          f(0l, n, 0);
+          return;
+        }
+      const auto work = [&](int piece) { f(n * piece / pieces, n * (piece + 1) / pieces, piece); };
+      pool->run(std::cref(work), pieces); // by reference, so that nothing is allocated
+    }
+
+    void sum_over_ranks(double * /*values*/, int /*n*/) const {}
+
+    /** f(begin, end, parts) for all ranges; then result[q] = merge of all parts[q], which begin as 0. */
+    template <typename Merge, typename F>
+    void merge_over(int n_sums, double *result, const Merge &merge, const F &f)
+    {
+      std::fill(parts.begin(), parts.end(), 0.);
+      for_ranges([&](long begin, long end, int piece) { f(begin, end, &parts[piece * stride]); });
+      for (int q = 0; q < n_sums; ++q)
+        {
+          result[q] = parts[q];
+          for (int piece = 1; piece < pieces; ++piece)
+            result[q] = merge(result[q], parts[piece * stride + q]);
+        }
+    }
+
+    template <typename F>
+    void sum_over(int n_sums, double *result, const F &f)
+    {
+      merge_over(
+        n_sums, result, [](double a, double b) { return a + b; }, f);
+    }
+
+  private:
+    static constexpr long grain = 8192; ///< entries that are worth waking a thread for
+
+    const long                        n;
+    const std::shared_ptr<ThreadPool> pool;
+    const int                         pieces;
+    const std::size_t                 stride;
+    std::vector<double>               parts;
+  };
+
+  /** The frame of a Krylov method on the host: units, the residual of x, beginning anew. */
+  template <typename Number>
+  class HostKrylov : public KrylovSolver<Number>
+  {
+  public:
+    int         n_rows() const override { return A.n_rows; }
+    MemorySpace memory_space() const override { return MemorySpace::host; }
+    void        update_values(const Number *values) override { std::copy_n(values, A.values.size(), A.values.begin()); }
+
+    KrylovResult solve(Number *x, const Number *b) override
+    {
+      KrylovState &state = scalars();
+      state              = initial;
+      std::fill(e.begin(), e.end(), Number(0));
+      double largest = 0.;
+      space.merge_over(1, &largest, larger_magnitude, [&](long begin, long end, double *part) {
+        for (long i = begin; i < end; ++i)
+          part[0] = larger_magnitude(larger_magnitude(part[0], static_cast<double>(b[i])), residual(i, x, b));
+      });
+      state.choose_scale(largest);
+      while (check(x, b))
+        {
+          begin();
+          while (!state.checking)
+            step();
+          find_correction();
+        }
+      return result_of(state);
+    }
+
+  protected:
+    using Vector = std::vector<Number>;
+
+    /** @param n_sums that the method adds up at once. */
+    HostKrylov(const CrsMatrix<Number> &A_, const KrylovOptions &options, PreconditionerPointer<Number> preconditioner_, int n_sums)
+      : A(A_)
+      , preconditioner(std::move(preconditioner_))
+      , space(A.n_rows, options.backend == Backend::reference ? 1 : options.n_threads, std::max(2, n_sums))
+      , r(A.n_rows)
+      , e(A.n_rows)
+      , initial(initial_state<Number>(options))
+    {
+    }
+
+    virtual KrylovState &scalars() = 0;
+    /** With r, which is the residual of x in units of the scale. */
+    virtual void begin() = 0;
+    /** Until scalars().checking, unless it is set by now. */
+    virtual void step() = 0;
+    /** Computes e unless the steps have. */
+    virtual void find_correction() {}
+
+    void multiply(Number *y, const Number *x) const
+    {
+      space.for_ranges([&](long begin, long end, int /*piece*/) {
+        for (long i = begin; i < end; ++i)
+          {
+            Number sum = 0;
+            for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
+              sum += A.values[p] * x[A.columns[p]];
+            y[i] = sum;
+          }
+      });
+    }
+
+    CrsMatrix<Number>                   A;
+    const PreconditionerPointer<Number> preconditioner;
+    HostPieces                          space;
+    Vector                              r, e; ///< residual and correction, in units of the scale
+
+  private:
+    /** b_i - (A x)_i in double precision. */
+    double residual(long i, const Number *x, const Number *b) const
+    {
+      double sum = static_cast<double>(b[i]);
+      for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
+        sum -= static_cast<double>(A.values[p]) * static_cast<double>(x[A.columns[p]]);
+      return sum;
+    }
+
+    /** x += scale e, e = 0, r = (b - A x) / scale. @return whether to go on. */
+    bool check(Number *x, const Number *b)
+    {
+      KrylovState &state = scalars();
+      if (!state.first)
+        space.for_ranges([&](long begin, long end, int /*piece*/) {
+          for (long i = begin; i < end; ++i)
+            {
+              x[i] = static_cast<Number>(static_cast<double>(x[i]) + state.scale * static_cast<double>(e[i]));
+              e[i] = 0;
+            }
+        });
+      double sums[2];
+      space.sum_over(2, sums, [&](long begin, long end, double *part) {
+        for (long i = begin; i < end; ++i)
+          {
+            const double r_i = state.inverse_scale * residual(i, x, b);
+            r[i]             = static_cast<Number>(r_i);
+            part[0] += square(r_i);
+            part[1] += square(state.inverse_scale * static_cast<double>(b[i]));
+          }
+      });
+      return state.check(sums[0], sums[1]);
+    }
+
+    const KrylovState initial;
+  };
+} // namespace leopard
