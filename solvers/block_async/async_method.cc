@@ -15,6 +15,14 @@ namespace leopard
       return options;
     }
 
+    BlockAsyncOptions refinement_options(const MethodOptions &given)
+    {
+      BlockAsyncOptions options = async_options(given);
+      if (options.corrections == Corrections::none)
+        options.corrections = Corrections::single_precision;
+      return options;
+    }
+
     /** A smoothing step is a few global iterations: nothing is gained by keeping the blocks on the chip. */
     BlockAsyncOptions smoother_options(const MethodOptions &given)
     {
@@ -80,6 +88,15 @@ namespace leopard
                                       .make            = make_block_async<async_options>,
                                       .make_smoother   = make_block_async<smoother_options>,
                                       .make_of_stencil = make_block_async<smoother_options>};
+
+  extern const Method async_refinement_method = {.name         = "async-refinement",
+                                                 .meaning      = "block-asynchronous refinement: blocks correct their values by async-(k) sweeps",
+                                                 .uses         = as_solver,
+                                                 .uses_on_cuda = as_solver,
+                                                 .omega        = OmegaRange::damping,
+                                                 .has_blocks   = true,
+                                                 .corrects     = true,
+                                                 .make         = make_block_async<refinement_options>};
 
   extern const Method jacobi_method = {.name            = "jacobi",
                                        .meaning         = "Jacobi",

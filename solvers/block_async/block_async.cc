@@ -25,6 +25,15 @@ namespace leopard
 
   namespace
   {
+    std::string to_text(const BlockAsyncOptions &options)
+    {
+      if (options.corrections == Corrections::none)
+        return "async-(" + std::to_string(options.local_iterations) + ")";
+      const int loops = options.correction_loops;
+      return "async-refinement-(" + (loops > 1 ? std::to_string(loops) + " x " : "") + std::to_string(options.local_iterations) + ")" +
+             (options.corrections == Corrections::single_precision ? " with corrections in single precision" : "");
+    }
+
     /** "1e+308", where std::to_string() writes three hundred digits. */
     std::string short_text(double value)
     {
@@ -54,6 +63,17 @@ namespace leopard
     require(block_omega > 0. && block_omega < 2., "block_omega", short_text(block_omega), "a number between 0 and 2");
     require(momentum >= 0. && momentum < 1., "momentum", short_text(momentum), "a number from 0 to below 1");
     require(omega > 0. && omega < 2. * (1. + momentum), "omega", short_text(omega), "a number between 0 and 2 (1 + momentum)");
+    require(correction_loops >= 1 && correction_loops <= most_local_iterations, "correction_loops", std::to_string(correction_loops), counts);
+    require(corrections != Corrections::none || correction_loops == 1, "correction_loops", std::to_string(correction_loops), "1 without corrections");
+    if (corrections != Corrections::none)
+      {
+        require(momentum == 0., "momentum", short_text(momentum), "0 with corrections, each of which begins at zero");
+        require(overlap == Overlap::none, "overlap", "given together with corrections", "none");
+        require(storage == Storage::automatic || storage == Storage::double_precision,
+                "storage",
+                to_string(storage),
+                "automatic or double with corrections");
+      }
     require(n_threads >= 0 && n_threads <= 4096, "n_threads", std::to_string(n_threads), "0 to 4096, where 0 stands for all of the machine's");
     require(!(backend == Backend::cuda && schedule == Schedule::replay),
             "schedule",
@@ -81,19 +101,16 @@ namespace leopard
   {
     options.validate();
     A.validate();
-    switch (options.backend)
-      {
-        case Backend::reference:
-          engine = make_reference_engine(A, options);
-          break;
-        case Backend::host:
-          // a replayed schedule is sequential wherever it runs
-          engine = options.schedule == Schedule::replay ? make_reference_engine(A, options) : make_host_engine(A, options);
-          break;
-        case Backend::cuda:
-          engine = make_cuda_engine(A, options);
-          break;
-      }
+    // a replayed schedule is sequential wherever it runs
+    const bool in_sequence = options.backend == Backend::reference || (options.backend == Backend::host && options.schedule == Schedule::replay);
+    if (options.corrections != Corrections::none)
+      engine = in_sequence                        ? make_reference_correction_engine(A, options)
+               : options.backend == Backend::host ? make_host_correction_engine(A, options)
+                                                  : make_cuda_correction_engine(A, options);
+    else
+      engine = in_sequence                        ? make_reference_engine(A, options)
+               : options.backend == Backend::host ? make_host_engine(A, options)
+                                                  : make_cuda_engine(A, options);
   }
 
   template <typename Number>
@@ -109,6 +126,7 @@ namespace leopard
                         : options.overlap != Overlap::none            ? "overlap"
                         : !options.block_offsets.empty()              ? "block_offsets"
                         : !options.local_iterations_per_block.empty() ? "local_iterations_per_block"
+                        : options.corrections != Corrections::none    ? "corrections"
                                                                       : nullptr;
     if (unfit != nullptr)
       throw InvalidInput(std::string("block-asynchronous iteration: ") + unfit +
@@ -134,7 +152,7 @@ namespace leopard
   template <typename Number>
   std::string BlockAsync<Number>::name() const
   {
-    return "async-(" + std::to_string(options.local_iterations) + ")" + (options.momentum > 0. ? " with momentum" : "") +
+    return to_text(options) + (options.momentum > 0. ? " with momentum" : "") +
            (options.schedule == Schedule::synchronous ? " synchronous"
             : options.schedule == Schedule::replay    ? " replayed"
                                                       : "");
@@ -173,13 +191,21 @@ namespace leopard
   template <typename Number>
   bool BlockAsync<Number>::is_symmetric_map() const
   {
-    return options.schedule == Schedule::synchronous && options.overlap == Overlap::none && options.momentum == 0.;
+    return options.schedule == Schedule::synchronous && options.overlap == Overlap::none && options.momentum == 0. &&
+           options.corrections != Corrections::single_precision; // which rounds otherwise from one b to the next
   }
 
   template <typename Number>
   void BlockAsync<Number>::iterate(Number *x, const Number *b, int n_iterations)
   {
     engine->iterate(x, b, n_iterations);
+  }
+
+  template <typename Number>
+  void BlockAsync<Number>::iterate_from_zero(Number *x, const Number *b, int n_iterations)
+  {
+    if (n_iterations < 1 || !engine->iterate_from_zero(x, b, n_iterations))
+      Relaxation<Number>::iterate_from_zero(x, b, n_iterations);
   }
 
   template <typename Number>
@@ -216,6 +242,16 @@ namespace leopard
   void BlockAsync<Number>::update_values(const Number *values)
   {
     engine->update_values(values);
+  }
+
+  template <typename Number>
+  void BlockAsync<Number>::set_omega(double omega)
+  {
+    BlockAsyncOptions changed = options;
+    changed.omega             = omega;
+    changed.validate();
+    engine->set_omega(omega);
+    options.omega = omega;
   }
 
 #define INSTANTIATE(Number) template class BlockAsync<Number>;

@@ -32,6 +32,14 @@ namespace leopard
 
   std::string to_string(Execution execution);
 
+  /** What a block relaxes: its values, or a correction of them, which makes it block-asynchronous refinement. */
+  enum class Corrections
+  {
+    none,              ///< its values
+    working_precision, ///< a correction in the precision of the vectors (thesis, Algorithm 22)
+    single_precision   ///< a correction in single precision, added to vectors in theirs (thesis, Algorithm 23)
+  };
+
   /** Options of BlockAsync. Numbers are dimensionless. */
   struct BlockAsyncOptions
   {
@@ -52,6 +60,9 @@ namespace leopard
     double block_omega = 1.;    ///< omega weight of a block's update, in (0, 2): x <- block_omega x_local + (1 - block_omega) x (Algorithm 19)
     bool   l1_weights  = false; ///< D + D_l1 in the place of D (Algorithm 20)
     double momentum    = 0.;    ///< beta in [0, 1) of the second-order Richardson iteration (see momentum_parameters())
+
+    Corrections corrections      = Corrections::none; ///< without overlap, momentum and Storage::single_precision and dictionary
+    int         correction_loops = 1;                 ///< corrections of a block in a global iteration, each of a residual of its own
 
     int           n_threads = 0; ///< host backend: threads; 0: as many as the machine has
     std::uint64_t seed      = 0; ///< replay schedule: the seed
@@ -81,6 +92,23 @@ namespace leopard
    * (weights); overlap: Anzt, Chow, Szyld, Dongarra 2016, section 4. These two algorithms do k sweeps, as here. The
    * thesis's listings for CRS and block-CRS (Algorithms 16 to 18) do one update before their k local ones, 1 + k in
    * all: what they call async-(5) is async-(6) here.
+   *
+   * With corrections (block-asynchronous refinement: thesis, section 4.13, Algorithms 22 and 23) a block takes s_i as
+   * above, y_i = x_i, and then correction_loops times
+   *   r_i = s_i - sum_{j in J} a_ij y_j,   c_i = 0,
+   *   k times c_i <- c_i + omega / d_i (r_i - sum_{j in J} a_ij c_j),
+   *   y_i <- y_i + block_omega c_i,
+   * and writes y. In the precision of the vectors that is async-(correction_loops k) but for rounding (of several loops
+   * with block_omega = 1). In single precision c and what is swept over are floats: the block's part of the matrix,
+   * scaled by powers of two to a diagonal near one (as ScaledMatrix is), and r, scaled to the largest one of the block;
+   * s, r before it is rounded, and y stay Numbers, so that x becomes as accurate as they allow. Algorithm 23 as printed
+   * takes r once before its loops, and would add the same correction again in each of them; here each loop has its own
+   * r. What single precision costs and saves: a sweep reads 4 bytes a value instead of 8, but the block's part of the
+   * matrix is there twice, read once a loop as Numbers for r, so that 6 bytes an entry come to the 10 of async-(k)
+   * (value and 16-bit column), unless cache or registers hold them from one global iteration to the next. It can pay
+   * where sweeps are what takes the time, many of them in a block; where it is memory, Refinement with async-(k) in
+   * single precision reads 6 bytes an entry only. As a preconditioner it is for flexible Krylov methods: even where
+   * is_fixed_linear_map(), it is linear to the rounding of single precision only.
    *
    * With one block it is k Jacobi sweeps on the whole system; with the synchronous schedule it is block Jacobi with k
    * inner sweeps. With momentum the velocities v live from one iterate() to the next, until restart(); the
@@ -112,13 +140,15 @@ namespace leopard
     bool            is_fixed_linear_map() const override;
     bool            is_symmetric_map() const override;
     void            iterate(Number *x, const Number *b, int n_iterations) override;
+    void            iterate_from_zero(Number *x, const Number *b, int n_iterations) override;
     bool            tests_itself() const override;
     IterationReport iterate_until(Number *x, const Number *b, int n_iterations, const ResidualTest &test) override;
     void            restart() override;
     double          residual_norm_squared(const Number *x, const Number *b) override;
     double          norm_squared(const Number *b) override;
-    /** On the backend cuda for Storage::double_precision only. */
+    /** On the backend cuda for values that are stored as they are only, Storage::double_precision. */
     void update_values(const Number *values) override;
+    void set_omega(double omega) override;
 
   private:
     BlockAsyncOptions                         options;

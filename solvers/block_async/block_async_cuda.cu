@@ -3,6 +3,7 @@
 #include "../device/device.h"
 #include "block_async_engine.h"
 #include "cuda_monitor.cuh"
+#include "packet_values.cuh"
 #include "persistent_kernel.cuh"
 
 #include <cmath>
@@ -12,14 +13,6 @@ namespace leopard
 {
   namespace
   {
-    /** target[position[n]] = values[source[n]], or values[n] without sources. */
-    template <typename Number>
-    __global__ void put_kernel(Number *target, const unsigned int *position, const int *source, const Number *values, int n)
-    {
-      if (const int i = blockIdx.x * blockDim.x + threadIdx.x; i < n)
-        target[position[i]] = values[source != nullptr ? source[i] : i];
-    }
-
     /** omega / d_i for each local row, and with l1 weights also 1 - omega a_ii / d_i. */
     template <typename Number>
     struct Weights
@@ -36,6 +29,13 @@ namespace leopard
           keeps[l] = Number(1) - values[l] * matrix.diagonal[l];
       }
     };
+
+    /** Whether the values of a matrix are stored as they are, so that others can be put in their places. */
+    template <typename Number>
+    bool is_as_given(Storage storage)
+    {
+      return storage == (std::is_same_v<Number, float> ? Storage::single_precision : Storage::double_precision);
+    }
 
     /** A matrix and how it is to be stored. */
     template <typename Number>
@@ -114,7 +114,7 @@ namespace leopard
         , old_x(options_.schedule == Schedule::synchronous ? prepared.matrix.n_columns : 0)
         , monitor(n_blocks)
         , weights(std::move(prepared.weights))
-        , host_matrix(storage == Storage::double_precision ? std::make_unique<BlockCrs<Number>>(std::move(prepared.matrix)) : nullptr)
+        , host_matrix(is_as_given<Number>(storage) ? std::make_unique<BlockCrs<Number>>(std::move(prepared.matrix)) : nullptr)
       {
         choose_form(prepared.slots, packets_.inner_width, packets_.outer_width);
       }
@@ -197,6 +197,16 @@ namespace leopard
                              " on the GPU are to be changed\n  expected: storage double for a matrix whose values change");
         else
           replace_values(values);
+      }
+
+      void set_omega(double omega) override
+      {
+        options.omega = omega;
+        if (launch_kernel != nullptr && omega != 1.) // the kernel for 1 is one of its own
+          {
+            launch_kernel = residual_kernel;
+            n_launched    = n_residual;
+          }
       }
 
     private:
@@ -399,21 +409,13 @@ namespace leopard
                                                                             device::Array<Number>(weights.values.size())});
         device::copy_to_device(positions->new_values.data(), values, positions->new_values.size() * sizeof(Number));
         device::copy_to_device(positions->new_weights.data(), weights.values.data(), weights.values.size() * sizeof(Number));
-        put(positions->values, positions->sources.data(), positions->new_values);
-        put(positions->weights, nullptr, positions->new_weights);
+        put(packets, positions->values, positions->sources.data(), positions->new_values);
+        put(packets, positions->weights, nullptr, positions->new_weights);
         if (!weights.keeps.empty())
           device::copy_to_device(keeps.data(), weights.keeps.data(), weights.keeps.size() * sizeof(Number));
       }
 
-      void put(const device::Array<unsigned int> &where, const int *sources, const device::Array<Number> &values)
-      {
-        const int n = static_cast<int>(where.size());
-        if (n > 0)
-          put_kernel<<<(n + 255) / 256, 256>>>(reinterpret_cast<Number *>(packets.data()), where.data(), sources, values.data(), n);
-        LEOPARD_CHECK(cudaGetLastError());
-      }
-
-      const BlockAsyncOptions           options;
+      BlockAsyncOptions                 options;
       const Storage                     storage;
       const int                         n_rows, n_blocks, n_entries, largest_block, outer_bytes, inner_bytes, largest_packet, most_ghosts, n_distinct;
       const std::size_t                 n_bytes;
@@ -448,9 +450,9 @@ namespace leopard
     template <typename Column, typename Number>
     std::unique_ptr<BlockAsyncEngine<Number>> make_engine_for(Prepared<Number> &&p, const BlockAsyncOptions &options)
     {
-      return p.storage == Storage::dictionary         ? make_engine<PacketFormat<Number, Column, std::uint8_t>>(std::move(p), options)
-             : p.storage == Storage::single_precision ? make_engine<PacketFormat<Number, Column, float>>(std::move(p), options)
-                                                      : make_engine<PacketFormat<Number, Column, Number>>(std::move(p), options);
+      return p.storage == Storage::dictionary ? make_engine<PacketFormat<Number, Column, std::uint8_t>>(std::move(p), options)
+             : is_as_given<Number>(p.storage) ? make_engine<PacketFormat<Number, Column, Number>>(std::move(p), options)
+                                              : make_engine<PacketFormat<Number, Column, float>>(std::move(p), options);
     }
   } // namespace
 

@@ -14,12 +14,18 @@ namespace leopard
     virtual MemorySpace memory_space() const                                  = 0;
     virtual bool        is_fixed_linear_map() const                           = 0;
     virtual void        iterate(Number *x, const Number *b, int n_iterations) = 0;
-    virtual void        restart()                                             = 0;
+    /**
+     * If it can do that better than with zeros written to x before: n >= 1 iterations from zero. @return whether it
+     * has.
+     */
+    virtual bool iterate_from_zero(Number * /*x*/, const Number * /*b*/, int /*n_iterations*/) { return false; }
+    virtual void restart() = 0;
     /** Number and size of blocks, form of execution, storage. */
     virtual std::string description() const                                     = 0;
     virtual double      residual_norm_squared(const Number *x, const Number *b) = 0;
     virtual double      norm_squared(const Number *b)                           = 0;
     virtual void        update_values(const Number *values)                     = 0;
+    virtual void        set_omega(double omega)                                 = 0; ///< valid
     /** As in Relaxation; engines that test by themselves implement both. */
     virtual bool            tests_itself() const { return false; }
     virtual IterationReport iterate_until(Number * /*x*/, const Number * /*b*/, int /*n_iterations*/, const ResidualTest & /*test*/) { return {}; }
@@ -31,4 +37,12 @@ namespace leopard
   std::unique_ptr<BlockAsyncEngine<Number>> make_host_engine(const CrsMatrix<Number> &A, const BlockAsyncOptions &options);
   template <typename Number>
   std::unique_ptr<BlockAsyncEngine<Number>> make_cuda_engine(const CrsMatrix<Number> &A, const BlockAsyncOptions &options);
+
+  // for BlockAsyncOptions::corrections
+  template <typename Number>
+  std::unique_ptr<BlockAsyncEngine<Number>> make_reference_correction_engine(const CrsMatrix<Number> &A, const BlockAsyncOptions &options);
+  template <typename Number>
+  std::unique_ptr<BlockAsyncEngine<Number>> make_host_correction_engine(const CrsMatrix<Number> &A, const BlockAsyncOptions &options);
+  template <typename Number>
+  std::unique_ptr<BlockAsyncEngine<Number>> make_cuda_correction_engine(const CrsMatrix<Number> &A, const BlockAsyncOptions &options);
 } // namespace leopard

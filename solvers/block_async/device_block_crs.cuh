@@ -228,7 +228,7 @@ namespace leopard
     std::vector<char>        bytes;
     std::vector<BlockExtent> extents;
     // values stored as Numbers only: where in the bytes (counted in Numbers) which entry of the CrsMatrix stands, and
-    // the weight of each local row; the 32 GiB that packets may have are 2^32 doubles
+    // the weight of each local row; see max_bytes
     std::vector<unsigned int> value_positions, weight_positions;
     std::vector<int>          value_sources;
     int                       inner_width = 0, outer_width = 0, outer_bytes = 0, inner_bytes = 0, most_ghosts = 0; ///< the largest of a block
@@ -306,11 +306,13 @@ namespace leopard
       int outer_length(int r) const { return A.outer.offsets[first + r + 1] - A.outer.offsets[first + r]; }
     };
 
+    /** 2^31 times 16 bytes, see BlockExtent, and where values can change 2^32 Numbers. */
+    static constexpr std::size_t max_bytes = (std::size_t(1) << 32) * (std::is_same_v<Value, Number> ? sizeof(Number) : 8);
+
     [[noreturn]] static void refuse_size()
     {
-      throw InvalidInput(
-        "the matrix needs more than 32 GiB on the GPU, or a block of it more than 2 GiB\n  expected: a smaller matrix, smaller blocks, "
-        "or more ranks");
+      throw InvalidInput("the matrix needs more than " + std::to_string(max_bytes >> 30) +
+                         " GiB on the GPU, or a block of it more than 2 GiB\n  expected: a smaller matrix, smaller blocks, or more ranks");
     }
 
     void add_block(const BlockCrs<Number> &A, int block, const std::vector<Number> &weights, const Dictionary *weight_table)
@@ -333,7 +335,7 @@ namespace leopard
 
       l.begin                = bytes.size();
       const std::size_t size = l.outer_bytes + l.inner_bytes;
-      if ((l.begin + size) / 16 > 2147483647u || size > 2147483647u)
+      if (l.begin + size >= max_bytes || size > 2147483647u)
         refuse_size();
       bytes.resize(l.begin + size);
       extents.push_back({l.head.begin,

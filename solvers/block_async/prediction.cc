@@ -55,46 +55,86 @@ namespace leopard
     }
   } // namespace
 
+  namespace
+  {
+    using Clock = std::chrono::steady_clock;
+
+    struct MeasuredFactor
+    {
+      double factor  = 1.;    ///< of the error, an iteration, in the last window
+      bool   settled = false; ///< otherwise time was up before
+    };
+
+    /**
+     * The factor of the error on A x = 0. A random error is smooth to a small part only, so that it falls quickly
+     * at first, and later much slower or not at all. Therefore windows of iterations are compared, each twice as long
+     * as the one before: what falls like a power of their number has half the rate in each.
+     * @param agreement of the rates (logarithms of the factors) of two windows that have settled, relative.
+     */
+    MeasuredFactor
+    measure_factor(BlockAsync<double> &relaxation, std::vector<double> x, int first_window, double agreement, Clock::time_point deadline)
+    {
+      constexpr int             at_once = 10;
+      constexpr double          small = 1e-100, large = 1e6; // of the first error; momentum lets errors grow before they fall, but not so much
+      const std::vector<double> zero(x.size(), 0.);
+      const double              first = norm_of(x);
+      MeasuredFactor            result;
+      if (first == 0.)
+        return {0., true};
+      double before = first, rate_before = NAN;
+      for (int window = first_window;; window *= 2)
+        {
+          int    done = 0;
+          double norm = before;
+          while (done < window && norm > small * first && norm < large * first && Clock::now() < deadline)
+            {
+              const int now = std::min(at_once, window - done);
+              relaxation.iterate(x.data(), zero.data(), now);
+              done += now;
+              norm = norm_of(x);
+            }
+          if (done > 0)
+            result.factor = std::pow(norm / before, 1. / done);
+          const double rate = std::log(result.factor);
+          if (!(norm > small * first && norm < large * first))
+            return {result.factor, true};
+          if (done < window)
+            return result;
+          if (std::abs(rate - rate_before) <= agreement * std::abs(rate))
+            return {result.factor, true};
+          before      = norm;
+          rate_before = rate;
+        }
+    }
+
+    Clock::time_point after(double seconds)
+    {
+      return Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(std::min(seconds, 1e6)));
+    }
+  } // namespace
+
   bool converges_in_all_schedules(const CrsMatrix<double> &A, const BlockAsyncOptions &options, double max_seconds)
   {
-    using Clock                 = std::chrono::steady_clock;
-    constexpr int             n = 300, n_compared = 100; // what grows by a percent an iteration has grown threefold since the comparison
-    const Clock::time_point   start = Clock::now();
-    const std::vector<double> zero(A.n_rows, 0.);
+    const Clock::time_point deadline = after(max_seconds);
     for (const Schedule schedule : {Schedule::synchronous, Schedule::chaotic, Schedule::replay})
       {
-        BlockAsync<double>  relaxation(A, on_one_thread(options, schedule));
-        std::vector<double> x        = random_error(A);
-        double              compared = norm_of(x);
-        const double        far_off  = 1000. * std::max(compared, 1.); // momentum may let an error grow before it falls, but not so much
-        for (int i = 0; i < n; i += 10)
-          {
-            if (i == n_compared)
-              compared = norm_of(x);
-            relaxation.iterate(x.data(), zero.data(), 10);
-            if (!(norm_of(x) < far_off) || !(std::chrono::duration<double>(Clock::now() - start).count() < max_seconds))
-              return false;
-          }
-        if (!(norm_of(x) < compared || compared == 0.))
+        BlockAsync<double>   relaxation(A, on_one_thread(options, schedule));
+        const MeasuredFactor measured = measure_factor(relaxation, random_error(A), 100, 0.2, deadline);
+        if (!(measured.settled && measured.factor < 1.))
           return false;
       }
     return true;
   }
 
-  PredictedConvergence predicted_convergence(const CrsMatrix<double> &A, const BlockAsyncOptions &options)
+  PredictedConvergence predicted_convergence(const CrsMatrix<double> &A, const BlockAsyncOptions &options, double max_seconds)
   {
-    constexpr int             n_before = 12, n_measured = 24; // the fast parts of the error go first
-    BlockAsync<double>        relaxation(A, on_one_thread(options, Schedule::synchronous));
-    std::vector<double>       x = random_error(A);
-    const std::vector<double> zero(A.n_rows, 0.);
-    relaxation.iterate(x.data(), zero.data(), n_before);
-    const double first = norm_of(x);
-    relaxation.iterate(x.data(), zero.data(), n_measured);
-    const double last = norm_of(x);
+    BlockAsync<double>   relaxation(A, on_one_thread(options, Schedule::synchronous));
+    const MeasuredFactor measured = measure_factor(relaxation, random_error(A), 12, 0.05, after(max_seconds));
 
     PredictedConvergence result;
-    result.factor             = first == 0. ? 0. : std::pow(last / first, 1. / n_measured);
-    result.iterations_a_digit = result.factor < 1. ? (result.factor > 0. ? -1. / std::log10(result.factor) : 0.) : INFINITY; // NaN diverges, too
+    result.factor             = measured.factor;
+    result.settled            = measured.settled;
+    result.iterations_a_digit = result.factor < 1. ? (result.factor > 0. ? -1. / std::log10(result.factor) : 0.) : HUGE_VAL; // NaN diverges, too
     result.sweeps_a_digit     = result.iterations_a_digit * sweeps_of_a_row(options, A.n_rows);
     return result;
   }

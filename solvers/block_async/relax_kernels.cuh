@@ -230,9 +230,10 @@ namespace leopard
     }
 
     /** The thread's part of ||r||^2. */
-    __device__ Number residual(const Number *y) const
+    __device__ double residual(const Number *y) const
     {
-      Number sums[n], norm = 0;
+      Number sums[n];
+      double norm = 0.;
       if (busy)
         {
           a.subtract(y, first, stride, value, s, sums);

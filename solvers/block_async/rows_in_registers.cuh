@@ -23,7 +23,7 @@ namespace leopard
   struct RelaxVectors
   {
     Number       *x;
-    const Number *off_block; ///< where off-block values are read: x, or a copy in the synchronous schedule
+    const Number *off_block; ///< where off-block values are read: x, or a copy in the synchronous schedule; null (stencils): all of x is zero
     const Number *b;
     Number       *velocity; ///< one a local row; with momentum only
     double       *parts;    ///< launch form: one a block, its part of ||r||^2 if that is asked for
@@ -77,8 +77,11 @@ namespace leopard
     using Number                     = typename Format::Number;
     static constexpr int n           = 2; ///< rows a thread
     static constexpr int max_threads = max_rows_in_registers / n;
-    /** Thread blocks a multiprocessor that registers are left for. */
-    static constexpr int at_once(bool plain) { return width <= 4 ? (plain ? 4 : 3) : width <= 8 ? (plain ? 3 : 2) : 1; }
+    /** Thread blocks a multiprocessor that registers are left for, those of floats more. */
+    static constexpr int at_once(bool plain)
+    {
+      return (width <= 4 ? (plain ? 4 : 3) : width <= 8 ? (plain ? 3 : 2) : 1) + (std::is_same_v<Number, float> ? 1 : 0);
+    }
 
     RowInRegisters<Format, width> row[n];
 
@@ -114,7 +117,10 @@ namespace leopard
     static constexpr int max_threads = max_rows_in_registers / n;
     static_assert(DistanceSlots::max_rows == max_rows_in_registers);
     static constexpr int lines = full ? 3 : 1, n_slots = 2 + lines * n_laterals;
-    static constexpr int at_once(bool plain) { return n_slots <= 4 ? (plain ? 5 : 4) : plain ? 4 : 3; }
+    static constexpr int at_once(bool plain)
+    {
+      return std::is_same_v<Number, float> ? (n_slots <= 4 ? (plain ? 8 : 6) : plain ? 6 : 4) : n_slots <= 4 ? (plain ? 5 : 4) : plain ? 4 : 3;
+    }
 
     Number values[n][n_slots];
     int    laterals[n_laterals];

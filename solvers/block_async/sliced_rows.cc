@@ -14,6 +14,7 @@ namespace leopard
   {
     constexpr int height = SlicedRows<double>::height; // the same for all
 
+    /** @param weights null: next is what the rows leave of frozen. */
     template <typename Number>
     LEOPARD_VECTOR_CLONES void sweep_slices(const int *__restrict offsets,
                                             const Number *__restrict values,
@@ -33,8 +34,12 @@ namespace leopard
           for (int p = offsets[s]; p < offsets[s + 1]; p += height)
             for (int r = 0; r < height; ++r)
               sum[r] -= values[p + r] * y[columns[p + r]];
-          for (int r = 0; r < height; ++r)
-            next[s * height + r] = keep * y[s * height + r] + weights[s * height + r] * sum[r];
+          if (weights == nullptr)
+            for (int r = 0; r < height; ++r)
+              next[s * height + r] = sum[r];
+          else
+            for (int r = 0; r < height; ++r)
+              next[s * height + r] = keep * y[s * height + r] + weights[s * height + r] * sum[r];
         }
     }
 
@@ -100,18 +105,22 @@ namespace leopard
   }
 
   template <typename Number>
-  void SlicedRows<Number>::sweep(int block, Number keep, const Number *y, const Number *frozen, Number *next) const
+  void SlicedRows<Number>::sweep_with(const Number *some_weights, int block, Number keep, const Number *y, const Number *frozen, Number *next) const
   {
     const int first = first_slice[block];
-    sweep_slices(offsets.data() + first,
-                 values.data(),
-                 columns.data(),
-                 weights.data() + static_cast<std::size_t>(first) * height,
-                 keep,
-                 y,
-                 frozen,
-                 first_slice[block + 1] - first,
-                 next);
+    sweep_slices(offsets.data() + first, values.data(), columns.data(), some_weights, keep, y, frozen, first_slice[block + 1] - first, next);
+  }
+
+  template <typename Number>
+  void SlicedRows<Number>::sweep(int block, Number keep, const Number *y, const Number *frozen, Number *next) const
+  {
+    sweep_with(weights.data() + static_cast<std::size_t>(first_slice[block]) * height, block, keep, y, frozen, next);
+  }
+
+  template <typename Number>
+  void SlicedRows<Number>::subtract(int block, const Number *y, const Number *frozen, Number *result) const
+  {
+    sweep_with(nullptr, block, Number(0), y, frozen, result);
   }
 
 #define INSTANTIATE(Number) template class SlicedRows<Number>;

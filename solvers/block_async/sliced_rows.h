@@ -33,7 +33,12 @@ namespace leopard
      */
     void sweep(int block, Number keep, const Number *y, const Number *frozen, Number *next) const;
 
+    /** result_i = frozen_i - sum over j != i of a_ij y_j, arrays likewise. */
+    void subtract(int block, const Number *y, const Number *frozen, Number *result) const;
+
   private:
+    void sweep_with(const Number *some_weights, int block, Number keep, const Number *y, const Number *frozen, Number *next) const;
+
     std::vector<int>           first_slice = {0}; ///< of each block
     std::vector<int>           offsets     = {0}; ///< of each slice
     std::vector<std::uint16_t> columns;           ///< from the block's first row

@@ -6,41 +6,48 @@
 #include "stencil_kernels.cuh"
 
 #include <cstdint>
+#include <type_traits>
 
 namespace leopard
 {
   namespace
   {
-    // 16 values of x and as many of b a thread: what fits in registers
-    template <bool full, bool variable>
-    using FlatShape = StencilShape<32, 1, 1, 8, full, variable>;
-    template <bool full, bool variable> // of a star long lines, which memory serves better; a full one exchanges whole planes, and fewer so
-    using DeepShape = StencilShape<full ? 8 : 16, full ? 4 : 2, full ? 2 : 4, full ? 4 : 2, full, variable>;
-
-    class StencilCudaEngine : public StencilEngine<double>
+    template <typename Number>
+    class StencilCudaEngine : public StencilEngine<Number>
     {
+      // 16 values of x and as many of b a thread: what fits in registers in double precision. Single precision has the
+      // same tiles where a warp's lines are still whole ones of 128 bytes, and twice the tiles a multiprocessor: so it
+      // is the same method, and small grids are spread over as many multiprocessors.
+      template <bool full, bool variable>
+      using FlatShape = StencilShape<Number, 32, 1, 1, 8, full, variable>;
+      // of a star long lines, which memory serves better; a full one exchanges whole planes, and fewer so
+      static constexpr bool is_double = std::is_same_v<Number, double>;
+      template <bool full, bool variable>
+      using DeepShape = StencilShape<Number, full && is_double ? 8 : 16, full && is_double ? 4 : 2, full ? 2 : 4, full ? 4 : 2, full, variable>;
+
     public:
-      StencilCudaEngine(const Stencil<double> &stencil, const BlockAsyncOptions &options_)
+      StencilCudaEngine(const Stencil<Number> &stencil, const BlockAsyncOptions &options_)
         : options(options_)
         , n_rows(stencil.n_rows())
         , inverse_diagonals(inverted(stencil, options_))
         , below(stencil.ghost_below ? stencil.plane() : 0)
         , old_x(options_.schedule == Schedule::synchronous ? below + n_rows + (stencil.ghost_above ? stencil.plane() : 0) : 0)
       {
-        const bool flat = stencil.n_z == 1, full = !stencil.is_star(), variable = !stencil.diagonal.empty();
+        const bool   flat = stencil.n_z == 1, full = !stencil.is_star(), variable = !stencil.diagonal.empty();
+        const double scale     = variable ? 1. : options.omega / stencil.coefficient(0, 0, 0);
         view.n_x               = stencil.n_x;
         view.n_y               = flat ? 1 : stencil.n_y;
         view.n_z               = flat ? stencil.n_y : stencil.n_z;
         view.begin_z           = stencil.ghost_below ? -1 : 0;
         view.end_z             = view.n_z + (stencil.ghost_above ? 1 : 0);
-        view.keep              = 1. - options.omega;
-        view.inverse_diagonal  = variable ? 1. : options.omega / stencil.coefficient(0, 0, 0);
+        view.keep              = static_cast<Number>(1. - options.omega);
+        view.inverse_diagonal  = static_cast<Number>(scale);
         view.inverse_diagonals = inverse_diagonals.data();
         for (int dz = -1; dz <= 1; ++dz)
           for (int dy = -1; dy <= 1; ++dy)
             for (int dx = -1; dx <= 1; ++dx)
               view.weights[(dz + 1) * 9 + (dy + 1) * 3 + dx + 1] =
-                -view.inverse_diagonal * (flat ? (dy == 0 ? stencil.coefficient(dx, dz, 0) : 0.) : stencil.coefficient(dx, dy, dz));
+                static_cast<Number>(-scale * (flat ? (dy == 0 ? stencil.coefficient(dx, dz, 0) : Number(0)) : stencil.coefficient(dx, dy, dz)));
         if (flat)
           choose_shape<FlatShape>(full, variable);
         else
@@ -57,7 +64,7 @@ namespace leopard
                std::to_string(planes_a_warp * n_warps) + " nodes, stencil form, " + to_string(execution) + ", no stored matrix";
       }
 
-      void iterate(double *x, const double *b, int n_iterations) override
+      void iterate(Number *x, const Number *b, int n_iterations) override
       {
         if (n_iterations == 0)
           return;
@@ -70,36 +77,45 @@ namespace leopard
         for (int n = 0; n < n_iterations; ++n)
           {
             if (synchronous)
-              device::copy_on_device(old_x.data(), x - below, old_x.size() * sizeof(double));
+              device::copy_on_device(old_x.data(), x - below, old_x.size() * sizeof(Number));
             launch(x, synchronous ? old_x.data() + below : x, b, 1, 0, monitor->no_tests(), options.local_iterations);
           }
       }
 
+      bool iterate_from_zero(Number *x, const Number *b, int n_iterations) override
+      {
+        if (execution == Execution::persistent || options.schedule == Schedule::synchronous || view.begin_z < 0 || view.end_z > view.n_z)
+          return false; // slabs have ghosts, too
+        launch(x, nullptr, b, 1, 0, monitor->no_tests(), options.local_iterations);
+        iterate(x, b, n_iterations - 1);
+        return true;
+      }
+
       bool tests_itself() const override { return execution == Execution::persistent; }
 
-      IterationReport iterate_until(double *x, const double *b, int n_iterations, const ResidualTest &test) override
+      IterationReport iterate_until(Number *x, const Number *b, int n_iterations, const ResidualTest &test) override
       {
         // now and then the host looks too: at the time, and at whether there is progress
         launch(x, x, b, static_cast<int>(std::min<long>(n_iterations, 100l * test.every)), test.every, monitor->view(test), options.local_iterations);
         return monitor->report();
       }
 
-      double residual_norm_squared(const double *x, const double *b) override
+      double residual_norm_squared(const Number *x, const Number *b) override
       {
         queue_residual(x, b);
         return monitor->sum_of_parts();
       }
 
-      double norm_squared(const double *b) override { return monitor->norm_squared(b, n_rows); }
+      double norm_squared(const Number *b) override { return monitor->norm_squared(b, n_rows); }
 
     private:
-      using Kernel = void (*)(StencilView, RelaxVectors<double>, RelaxParameters<double>, MonitorView);
+      using Kernel = void (*)(StencilView<Number>, RelaxVectors<Number>, RelaxParameters<Number>, MonitorView);
 
-      static std::vector<double> inverted(const Stencil<double> &stencil, const BlockAsyncOptions &options)
+      static std::vector<Number> inverted(const Stencil<Number> &stencil, const BlockAsyncOptions &options)
       {
-        std::vector<double> result = stencil.diagonal;
-        for (double &d : result)
-          d = options.omega / d;
+        std::vector<Number> result = stencil.diagonal;
+        for (Number &d : result)
+          d = static_cast<Number>(options.omega / d);
         return result;
       }
 
@@ -117,7 +133,7 @@ namespace leopard
       template <typename Shape>
       std::size_t shared_bytes(int warps, bool persistent) const
       {
-        return sizeof(double) * (32 + 32 * warps * Shape::n_y * (8 + (persistent ? 2 * Shape::n_z : 0)));
+        return sizeof(double) * 32 + sizeof(Number) * 32 * warps * Shape::n_y * (8 + (persistent ? 2 * Shape::n_z : 0));
       }
 
       /** How many warps stand on one another in a tile, and whether all tiles are on the chip at once. */
@@ -182,31 +198,33 @@ namespace leopard
       }
 
       /** Queues the parts of ||b - A x||^2: no local iterations, so that x is only read. */
-      void queue_residual(const double *x, const double *b) { launch(const_cast<double *>(x), x, b, 1, 1, monitor->no_tests(), 0); }
+      void queue_residual(const Number *x, const Number *b) { launch(const_cast<Number *>(x), x, b, 1, 1, monitor->no_tests(), 0); }
 
-      void launch(double *x, const double *off_block, const double *b, int n, int test_every, MonitorView m, int local_iterations)
+      void launch(Number *x, const Number *off_block, const Number *b, int n, int test_every, MonitorView m, int local_iterations)
       {
-        const auto aligned  = [](const void *p) { return reinterpret_cast<std::uintptr_t>(p) % 16 == 0; };
+        const auto aligned  = [](const void *p) { return reinterpret_cast<std::uintptr_t>(p) % (2 * sizeof(Number)) == 0; };
         const bool persists = execution == Execution::persistent;
         const bool whole    = view.n_x % tile_x == 0 && view.n_y % tile_y == 0 && view.n_z % (n_warps * planes_a_warp) == 0 && aligned(x) &&
                            aligned(b) && aligned(off_block);
-        RelaxVectors<double>    vectors     = {x, off_block, b, nullptr, monitor->parts(), nullptr};
-        RelaxParameters<double> parameters  = {n, local_iterations, nullptr, 1., 0., false, test_every};
+        RelaxVectors<Number>    vectors     = {x, off_block, b, nullptr, monitor->parts(), nullptr};
+        RelaxParameters<Number> parameters  = {n, local_iterations, nullptr, Number(1), Number(0), false, test_every};
         const Kernel            kernel      = (persists ? persistent_kernels : launch_kernels)[whole];
         void                   *arguments[] = {&view, &vectors, &parameters, &m};
         if (m.tests) // whose blocks wait for one another twice
           LEOPARD_CHECK(cudaLaunchCooperativeKernel(reinterpret_cast<const void *>(kernel), n_tiles(), 32 * n_warps, arguments, n_shared, nullptr));
-        else
+        else if (persists)
           kernel<<<n_tiles(), 32 * n_warps, n_shared>>>(view, vectors, parameters, m);
+        else
+          device::launch_early(kernel, n_tiles(), 32 * n_warps, n_shared, view, vectors, parameters, m);
         LEOPARD_CHECK(cudaGetLastError());
       }
 
       const BlockAsyncOptions      options;
       const int                    n_rows;
-      StencilView                  view = {};
-      device::Array<double>        inverse_diagonals;
+      StencilView<Number>          view = {};
+      device::Array<Number>        inverse_diagonals;
       const std::ptrdiff_t         below; ///< nodes of the ghost plane below
-      device::Array<double>        old_x; ///< synchronous schedule only, with the ghost planes
+      device::Array<Number>        old_x; ///< synchronous schedule only, with the ghost planes
       std::unique_ptr<CudaMonitor> monitor;
       Execution                    execution         = Execution::launch;
       Kernel                       launch_kernels[2] = {}, persistent_kernels[2] = {}; ///< the second for grids of whole tiles
@@ -218,10 +236,9 @@ namespace leopard
   template <typename Number>
   std::unique_ptr<BlockAsyncEngine<Number>> make_stencil_cuda_engine(const Stencil<Number> &stencil, const BlockAsyncOptions &options)
   {
-    static_assert(std::is_same_v<Number, double>, "the kernels for stencils compute in double");
     if (stencil.n_y == 1 && stencil.n_z == 1)
       return make_stencil_line_cuda_engine(stencil, options);
-    return std::make_unique<StencilCudaEngine>(stencil, options);
+    return std::make_unique<StencilCudaEngine<Number>>(stencil, options);
   }
 
 #define INSTANTIATE(Number) \

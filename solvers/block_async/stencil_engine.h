@@ -16,10 +16,11 @@ namespace leopard
   {
   public:
     void restart() override {}
-    void update_values(const Number * /*values*/) override
-    {
-      throw InvalidInput("a stencil has no stored values to change\n  expected: a new object for a new stencil");
-    }
+    void update_values(const Number * /*values*/) override { refuse(); }
+    void set_omega(double /*omega*/) override { refuse(); }
+
+  private:
+    [[noreturn]] static void refuse() { throw InvalidInput("a stencil has no stored values to change\n  expected: a new object for a new stencil"); }
   };
 
   template <typename Number>

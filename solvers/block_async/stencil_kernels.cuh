@@ -1,136 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "relax_kernels.cuh"
+#include "../device/launch.cuh"
+#include "stencil_patch.cuh"
 
 namespace leopard
 {
   // The stencil form. A warp covers 2 n_lanes_x nodes in x and n_lanes_y n_y in y and marches through n_z planes in z;
   // a thread holds 2 x n_y x n_z values in registers. Neighbours in x and y come from the lanes beside by shuffles, in
   // z from the thread's own registers; the warps of a thread block are stacked in z and exchange their outermost planes
-  // in shared memory. A global iteration moves 24 bytes a row: b, x in, x out. In two dimensions y is the kernel's z.
-
-  struct StencilView
-  {
-    int           n_x, n_y, n_z; ///< of the kernel: in two dimensions n_y = 1
-    int           tiles_x, tiles_y;
-    int           begin_z, end_z;    ///< of the planes that exist, ghosts included
-    double        weights[27];       ///< -c_j, times omega / c_0 if the diagonal is constant; [(dz + 1) * 9 + (dy + 1) * 3 + dx + 1]
-    double        keep;              ///< 1 - omega
-    double        inverse_diagonal;  ///< omega / c_0
-    const double *inverse_diagonals; ///< omega / d_i, one a row, or null
-    bool          aligned;           ///< two neighbours can be read and written at once: n_x is even, vectors begin at multiples of 16 bytes
-  };
-
-  template <int n_lanes_x_, int n_lanes_y_, int n_y_, int n_z_, bool full_, bool variable_>
-  struct StencilShape
-  {
-    static constexpr int  n_lanes_x = n_lanes_x_, n_lanes_y = n_lanes_y_, n_y = n_y_, n_z = n_z_;
-    static constexpr bool full = full_, variable = variable_, flat = n_lanes_y_ * n_y_ == 1;
-    /** Warps a tile at most (persistent form); blocks of four warps a multiprocessor for which registers suffice. */
-    static constexpr int max_warps = flat ? 16 : full_ ? 4 : 8;
-    static constexpr int at_once   = variable_ ? (full_ && !flat ? 2 : 3) : full_ ? (flat ? 4 : 2) : flat ? 5 : 4;
-  };
-
-  template <typename Shape>
-  using Patch = double[Shape::n_z][Shape::n_y][2];
-
-  /** A thread's place in the grid. If `whole`, every node of every tile exists and pairs of neighbours are aligned. */
-  template <typename Shape, bool whole>
-  struct StencilThread
-  {
-    int  lane, warp, n_warps, x, y, z, n_x, n_y, n_z, begin_z, end_z;
-    bool left_edge, right_edge, front_edge, back_edge, bottom_edge, top_edge; ///< of the tile
-
-    __device__ explicit StencilThread(const StencilView &A)
-    {
-      lane         = threadIdx.x % 32;
-      warp         = threadIdx.x / 32;
-      n_warps      = blockDim.x / 32;
-      const int lx = lane % Shape::n_lanes_x, ly = lane / Shape::n_lanes_x;
-      const int tile = blockIdx.x, tile_x = tile % A.tiles_x, tile_y = tile / A.tiles_x % A.tiles_y, tile_z = tile / (A.tiles_x * A.tiles_y);
-      x           = (tile_x * Shape::n_lanes_x + lx) * 2;
-      y           = (tile_y * Shape::n_lanes_y + ly) * Shape::n_y;
-      z           = (tile_z * n_warps + warp) * Shape::n_z;
-      n_x         = A.n_x;
-      n_y         = A.n_y;
-      n_z         = A.n_z;
-      begin_z     = A.begin_z;
-      end_z       = A.end_z;
-      left_edge   = lx == 0;
-      right_edge  = lx == Shape::n_lanes_x - 1;
-      front_edge  = ly == 0;
-      back_edge   = ly == Shape::n_lanes_y - 1;
-      bottom_edge = warp == 0;
-      top_edge    = warp == n_warps - 1;
-    }
-
-    __device__ int index(int px, int py, int r) const { return ((z + r) * n_y + y + py) * n_x + x + px; }
-    /** Of a node of the patch or beside it; what is known of whole tiles is not asked. */
-    __device__ bool exists(int px, int py, int r) const
-    {
-      const bool in_x = (whole && px >= 0 && px < 2) || (x + px >= 0 && x + px < n_x);
-      const bool in_y = (whole && py >= 0 && py < Shape::n_y) || (y + py >= 0 && y + py < n_y);
-      const bool in_z = (whole && r >= 0 && r < Shape::n_z) || (z + r >= begin_z && z + r < end_z);
-      return in_x && in_y && in_z;
-    }
-    /** Whether a node of the patch is one to relax, and not a ghost. */
-    __device__ bool owns(int px, int py, int r) const { return whole || (x + px < n_x && y + py < n_y && z + r < n_z); }
-    /** The newest value of a node beside the tile; zero beyond the grid. */
-    __device__ double beside(const double *v, int px, int py, int r) const { return exists(px, py, r) ? load(v + index(px, py, r)) : 0.; }
-  };
-
-  /** @param end_z number of planes that v has: a ghost plane above a slab can lie inside the last tiles. */
-  template <bool streamed, typename Shape, bool whole>
-  __device__ void load_patch(const StencilThread<Shape, whole> &t, const double *v, int end_z, Patch<Shape> &patch)
-  {
-#pragma unroll
-    for (int r = 0; r < Shape::n_z; ++r)
-#pragma unroll
-      for (int py = 0; py < Shape::n_y; ++py)
-        if constexpr (whole)
-          {
-            const double *const from = v + t.index(0, py, r);
-            const double2       pair = streamed ? __ldcs(reinterpret_cast<const double2 *>(from)) : load_pair(from);
-            patch[r][py][0]          = pair.x;
-            patch[r][py][1]          = pair.y;
-          }
-        else
-          for (int px = 0; px < 2; ++px)
-            {
-              const double *const from = v + t.index(px, py, r);
-              const bool          has  = t.x + px < t.n_x && t.y + py < t.n_y && t.z + r < end_z;
-              patch[r][py][px]         = !has ? 0. : streamed ? __ldcs(from) : load(from);
-            }
-  }
-
-  template <typename Shape, bool whole>
-  __device__ void store_patch(const StencilThread<Shape, whole> &t, double *v, const Patch<Shape> &patch, bool edges_only)
-  {
-    const bool at_side = t.left_edge || t.right_edge;
-#pragma unroll
-    for (int r = 0; r < Shape::n_z; ++r)
-#pragma unroll
-      for (int py = 0; py < Shape::n_y; ++py)
-        {
-          const bool edge = at_side || (t.bottom_edge && r == 0) || (t.top_edge && r == Shape::n_z - 1) ||
-                            (!Shape::flat && ((t.front_edge && py == 0) || (t.back_edge && py == Shape::n_y - 1)));
-          if (edges_only && !edge)
-            continue;
-          if constexpr (whole)
-            store_pair(v + t.index(0, py, r), make_double2(patch[r][py][0], patch[r][py][1]));
-          else
-            for (int px = 0; px < 2; ++px)
-              if (t.owns(px, py, r))
-                store(v + t.index(px, py, r), patch[r][py][px]);
-        }
-  }
+  // in shared memory. A global iteration moves three Numbers a row: b, x in, x out. In two dimensions y is the
+  // kernel's z.
 
   /** Adds the frozen values beside the tile of a star, times their weights, to s. */
-  template <typename Shape, bool whole>
-  __device__ void freeze_star(const StencilView &A, const StencilThread<Shape, whole> &t, const double *v, Patch<Shape> &s)
+  template <typename Shape, bool whole, typename Number = typename Shape::Number>
+  __device__ void freeze_star(const StencilView<Number> &A, const StencilThread<Shape, whole> &t, const Number *v, Patch<Shape> &s)
   {
-    double     side[Shape::n_z][Shape::n_y], front[Shape::flat ? 1 : Shape::n_z][2], plane[Shape::n_y][2];
+    Number     side[Shape::n_z][Shape::n_y], front[Shape::flat ? 1 : Shape::n_z][2], plane[Shape::n_y][2];
     const bool at_side = t.left_edge || t.right_edge, at_front = !Shape::flat && (t.front_edge || t.back_edge), at_end = t.bottom_edge || t.top_edge;
     if (at_side)
 #pragma unroll
@@ -154,7 +40,7 @@ namespace leopard
 
     if (at_side)
       {
-        const double left = t.left_edge ? A.weights[12] : 0., right = t.left_edge ? 0. : A.weights[14];
+        const Number left = t.left_edge ? A.weights[12] : Number(0), right = t.left_edge ? Number(0) : A.weights[14];
 #pragma unroll
         for (int r = 0; r < Shape::n_z; ++r)
 #pragma unroll
@@ -167,7 +53,7 @@ namespace leopard
     if constexpr (!Shape::flat)
       if (at_front)
         {
-          const double to_front = t.front_edge ? A.weights[10] : 0., to_back = t.front_edge ? 0. : A.weights[16];
+          const Number to_front = t.front_edge ? A.weights[10] : Number(0), to_back = t.front_edge ? Number(0) : A.weights[16];
 #pragma unroll
           for (int r = 0; r < Shape::n_z; ++r)
 #pragma unroll
@@ -192,13 +78,13 @@ namespace leopard
 
   /** A plane with a margin of one node. */
   template <typename Shape>
-  using Plane = double[Shape::n_y + 2][4];
+  using Plane = typename Shape::Number[Shape::n_y + 2][4];
 
   /** sum over the plane at distance dz of weight times value, for the node (px, py). */
-  template <typename Shape>
-  __device__ double apply_plane(const StencilView &A, const Plane<Shape> &e, int dz, int py, int px)
+  template <typename Shape, typename Number = typename Shape::Number>
+  __device__ Number apply_plane(const StencilView<Number> &A, const Plane<Shape> &e, int dz, int py, int px)
   {
-    double sum = 0.;
+    Number sum = 0;
 #pragma unroll
     for (int dy = -1; dy <= 1; ++dy)
 #pragma unroll
@@ -209,49 +95,49 @@ namespace leopard
   }
 
   /** The plane's margin from the lanes beside; zero at the tile's edge, whose values are frozen in s. */
-  template <typename Shape, bool whole>
-  __device__ void extend(const StencilThread<Shape, whole> &t, const double (&plane)[Shape::n_y][2], Plane<Shape> &e)
+  template <typename Shape, bool whole, typename Number = typename Shape::Number>
+  __device__ void extend(const StencilThread<Shape, whole> &t, const Number (&plane)[Shape::n_y][2], Plane<Shape> &e)
   {
     constexpr unsigned int all = 0xffffffffu;
 #pragma unroll
     for (int py = 0; py < Shape::n_y; ++py)
       {
-        const double left = __shfl_up_sync(all, plane[py][1], 1), right = __shfl_down_sync(all, plane[py][0], 1);
-        e[py + 1][0] = t.left_edge ? 0. : left;
+        const Number left = __shfl_up_sync(all, plane[py][1], 1), right = __shfl_down_sync(all, plane[py][0], 1);
+        e[py + 1][0] = t.left_edge ? Number(0) : left;
         e[py + 1][1] = plane[py][0];
         e[py + 1][2] = plane[py][1];
-        e[py + 1][3] = t.right_edge ? 0. : right;
+        e[py + 1][3] = t.right_edge ? Number(0) : right;
       }
     if constexpr (!Shape::flat)
 #pragma unroll
       for (int i = 0; i < 4; ++i)
         {
-          const double front = __shfl_up_sync(all, e[Shape::n_y][i], Shape::n_lanes_x), back = __shfl_down_sync(all, e[1][i], Shape::n_lanes_x);
-          e[0][i]              = t.front_edge ? 0. : front;
-          e[Shape::n_y + 1][i] = t.back_edge ? 0. : back;
+          const Number front = __shfl_up_sync(all, e[Shape::n_y][i], Shape::n_lanes_x), back = __shfl_down_sync(all, e[1][i], Shape::n_lanes_x);
+          e[0][i]              = t.front_edge ? Number(0) : front;
+          e[Shape::n_y + 1][i] = t.back_edge ? Number(0) : back;
         }
   }
 
   /** Adds the frozen values beside the tile of a full stencil in two dimensions, times their weights, to s. */
-  template <typename Shape, bool whole>
-  __device__ void freeze_flat(const StencilView &A, const StencilThread<Shape, whole> &t, const double *v, Patch<Shape> &s)
+  template <typename Shape, bool whole, typename Number = typename Shape::Number>
+  __device__ void freeze_flat(const StencilView<Number> &A, const StencilThread<Shape, whole> &t, const Number *v, Patch<Shape> &s)
   {
     constexpr int n = Shape::n_z;
-    double        side[n + 2], ends[2][1][2];
+    Number        side[n + 2], ends[2][1][2];
     Plane<Shape>  e;
     const bool    at_side = t.left_edge || t.right_edge;
 #pragma unroll
     for (int r = -1; r <= n; ++r)
-      side[r + 1] = at_side ? t.beside(v, t.left_edge ? -1 : 2, 0, r) : 0.;
+      side[r + 1] = at_side ? t.beside(v, t.left_edge ? -1 : 2, 0, r) : Number(0);
 #pragma unroll
     for (int end = 0; end < 2; ++end)
 #pragma unroll
       for (int px = 0; px < 2; ++px)
-        ends[end][0][px] = (end == 0 ? t.bottom_edge : t.top_edge) ? t.beside(v, px, 0, end == 0 ? -1 : n) : 0.;
+        ends[end][0][px] = (end == 0 ? t.bottom_edge : t.top_edge) ? t.beside(v, px, 0, end == 0 ? -1 : n) : Number(0);
 #pragma unroll
     for (int dz = -1; dz <= 1; ++dz)
       {
-        const double left = t.left_edge ? A.weights[(dz + 1) * 9 + 3] : 0., right = t.right_edge ? A.weights[(dz + 1) * 9 + 5] : 0.;
+        const Number left = t.left_edge ? A.weights[(dz + 1) * 9 + 3] : Number(0), right = t.right_edge ? A.weights[(dz + 1) * 9 + 5] : Number(0);
 #pragma unroll
         for (int r = 0; r < n; ++r)
           {
@@ -270,8 +156,8 @@ namespace leopard
   }
 
   /** Adds the frozen values beside the tile of a full stencil in three dimensions, times their weights, to s. */
-  template <typename Shape, bool whole>
-  __device__ void freeze_full(const StencilView &A, const StencilThread<Shape, whole> &t, const double *v, Patch<Shape> &s)
+  template <typename Shape, bool whole, typename Number = typename Shape::Number>
+  __device__ void freeze_full(const StencilView<Number> &A, const StencilThread<Shape, whole> &t, const Number *v, Patch<Shape> &s)
   {
 #pragma unroll
     for (int q = -1; q <= Shape::n_z; ++q)
@@ -285,7 +171,7 @@ namespace leopard
             {
               const bool off = off_z || (i < 0 && t.left_edge) || (i == 2 && t.right_edge) ||
                                (!Shape::flat && ((j < 0 && t.front_edge) || (j == Shape::n_y && t.back_edge)));
-              e[j + 1][i + 1] = off ? t.beside(v, i, j, q) : 0.;
+              e[j + 1][i + 1] = off ? t.beside(v, i, j, q) : Number(0);
             }
 #pragma unroll
         for (int dz = -1; dz <= 1; ++dz)
@@ -299,21 +185,21 @@ namespace leopard
   }
 
   /** Planes for the warps above and below: [buffer][warp][bottom, top][n_y][2][32]. */
-  template <typename Shape>
-  __device__ double *exchange_plane(double *shared, int n_warps, int buffer, int warp, int side)
+  template <typename Shape, typename Number = typename Shape::Number>
+  __device__ Number *exchange_plane(Number *shared, int n_warps, int buffer, int warp, int side)
   {
     return shared + ((buffer * n_warps + warp) * 2 + side) * Shape::n_y * 64;
   }
 
-  template <typename Shape, bool whole>
+  template <typename Shape, bool whole, typename Number = typename Shape::Number>
   __device__ void neighbour_planes(const StencilThread<Shape, whole> &t,
                                    const Patch<Shape>                &y,
-                                   double                            *shared,
+                                   Number                            *shared,
                                    int                                buffer,
-                                   double (&below)[Shape::n_y][2],
-                                   double (&above)[Shape::n_y][2])
+                                   Number (&below)[Shape::n_y][2],
+                                   Number (&above)[Shape::n_y][2])
   {
-    double *bottom = exchange_plane<Shape>(shared, t.n_warps, buffer, t.warp, 0), *top = exchange_plane<Shape>(shared, t.n_warps, buffer, t.warp, 1);
+    Number *bottom = exchange_plane<Shape>(shared, t.n_warps, buffer, t.warp, 0), *top = exchange_plane<Shape>(shared, t.n_warps, buffer, t.warp, 1);
 #pragma unroll
     for (int e = 0; e < 2 * Shape::n_y; ++e)
       {
@@ -321,13 +207,13 @@ namespace leopard
         top[e * 32 + t.lane]    = y[Shape::n_z - 1][e / 2][e % 2];
       }
     __syncthreads();
-    const double *from_below = exchange_plane<Shape>(shared, t.n_warps, buffer, t.warp - 1, 1),
+    const Number *from_below = exchange_plane<Shape>(shared, t.n_warps, buffer, t.warp - 1, 1),
                  *from_above = exchange_plane<Shape>(shared, t.n_warps, buffer, t.warp + 1, 0);
 #pragma unroll
     for (int e = 0; e < 2 * Shape::n_y; ++e)
       {
-        below[e / 2][e % 2] = t.bottom_edge ? 0. : from_below[e * 32 + t.lane];
-        above[e / 2][e % 2] = t.top_edge ? 0. : from_above[e * 32 + t.lane];
+        below[e / 2][e % 2] = t.bottom_edge ? Number(0) : from_below[e * 32 + t.lane];
+        above[e / 2][e % 2] = t.top_edge ? Number(0) : from_above[e * 32 + t.lane];
       }
   }
 
@@ -339,57 +225,58 @@ namespace leopard
   };
 
   /** What becomes of a value whose right-hand side and neighbours sum up to `sum`. */
-  template <typename Shape, SweepMode mode>
-  __device__ double relaxed(const StencilView &A, double sum, double value, double inverse, double &norm)
+  template <typename Shape, SweepMode mode, typename Number = typename Shape::Number>
+  __device__ Number relaxed(const StencilView<Number> &A, Number sum, Number value, Number inverse, double &norm)
   {
     if constexpr (Shape::variable)
       sum *= inverse;
     if constexpr (mode == SweepMode::undamped)
       return sum;
-    const double result = sum + A.keep * value;
+    const Number result = sum + A.keep * value;
     if constexpr (mode == SweepMode::damped)
       return result;
-    const double change = (result - value) / (Shape::variable ? (inverse != 0. ? inverse : 1.) : A.inverse_diagonal);
+    const Number change = (result - value) / (Shape::variable ? (inverse != Number(0) ? inverse : Number(1)) : A.inverse_diagonal);
     norm += square(change);
     return value;
   }
 
   /** One Jacobi sweep in the tile; off-tile values are in s. */
-  template <typename Shape, bool whole, SweepMode mode>
-  __device__ double sweep_star(const StencilView                 &A,
+  template <typename Shape, bool whole, SweepMode mode, typename Number = typename Shape::Number>
+  __device__ double sweep_star(const StencilView<Number>         &A,
                                const StencilThread<Shape, whole> &t,
                                Patch<Shape>                      &y,
                                const Patch<Shape>                &s,
                                const Patch<Shape>                &inverse,
-                               double                            *shared,
+                               Number                            *shared,
                                int                                buffer)
   {
     constexpr unsigned int all = 0xffffffffu;
     // what a shuffle brings from beyond the tile's edge counts nothing: it is in s
-    const double left = t.left_edge ? 0. : A.weights[12], right = t.right_edge ? 0. : A.weights[14];
-    const double front = t.front_edge ? 0. : A.weights[10], back = t.back_edge ? 0. : A.weights[16];
-    double       below[Shape::n_y][2], above[Shape::n_y][2], norm = 0.;
+    const Number left = t.left_edge ? Number(0) : A.weights[12], right = t.right_edge ? Number(0) : A.weights[14];
+    const Number front = t.front_edge ? Number(0) : A.weights[10], back = t.back_edge ? Number(0) : A.weights[16];
+    Number       below[Shape::n_y][2], above[Shape::n_y][2];
+    double       norm = 0.;
     neighbour_planes<Shape>(t, y, shared, buffer, below, above);
 #pragma unroll
     for (int r = 0; r < Shape::n_z; ++r)
       {
-        double next[Shape::n_y][2];
+        Number next[Shape::n_y][2];
 #pragma unroll
         for (int py = 0; py < Shape::n_y; ++py)
           {
-            const double from_left = __shfl_up_sync(all, y[r][py][1], 1), from_right = __shfl_down_sync(all, y[r][py][0], 1);
+            const Number from_left = __shfl_up_sync(all, y[r][py][1], 1), from_right = __shfl_down_sync(all, y[r][py][0], 1);
 #pragma unroll
             for (int px = 0; px < 2; ++px)
               {
-                double sum = s[r][py][px] + A.weights[4] * below[py][px];
+                Number sum = s[r][py][px] + A.weights[4] * below[py][px];
                 sum += A.weights[22] * (r + 1 < Shape::n_z ? y[r + 1 < Shape::n_z ? r + 1 : r][py][px] : above[py][px]);
                 sum += px == 0 ? A.weights[14] * y[r][py][1] : A.weights[12] * y[r][py][0];
                 sum += px == 0 ? left * from_left : right * from_right;
                 if constexpr (!Shape::flat)
                   {
-                    const double from_front =
+                    const Number from_front =
                       py > 0 ? y[r][py > 0 ? py - 1 : 0][px] : __shfl_up_sync(all, y[r][Shape::n_y - 1][px], Shape::n_lanes_x);
-                    const double from_back =
+                    const Number from_back =
                       py + 1 < Shape::n_y ? y[r][py + 1 < Shape::n_y ? py + 1 : 0][px] : __shfl_down_sync(all, y[r][0][px], Shape::n_lanes_x);
                     sum += (py > 0 ? A.weights[10] : front) * from_front;
                     sum += (py + 1 < Shape::n_y ? A.weights[16] : back) * from_back;
@@ -409,16 +296,17 @@ namespace leopard
     return norm;
   }
 
-  template <typename Shape, bool whole, SweepMode mode>
-  __device__ double sweep_full(const StencilView                 &A,
+  template <typename Shape, bool whole, SweepMode mode, typename Number = typename Shape::Number>
+  __device__ double sweep_full(const StencilView<Number>         &A,
                                const StencilThread<Shape, whole> &t,
                                Patch<Shape>                      &y,
                                const Patch<Shape>                &s,
                                const Patch<Shape>                &inverse,
-                               double                            *shared,
+                               Number                            *shared,
                                int                                buffer)
   {
-    double       below[Shape::n_y][2], above[Shape::n_y][2], norm = 0.;
+    Number       below[Shape::n_y][2], above[Shape::n_y][2];
+    double       norm = 0.;
     Plane<Shape> e_below, e_here, e_above;
     neighbour_planes<Shape>(t, y, shared, buffer, below, above);
     extend<Shape>(t, below, e_below);
@@ -435,7 +323,7 @@ namespace leopard
 #pragma unroll
           for (int px = 0; px < 2; ++px)
             {
-              const double sum = s[r][py][px] + apply_plane<Shape>(A, e_below, -1, py, px) + apply_plane<Shape>(A, e_here, 0, py, px) +
+              const Number sum = s[r][py][px] + apply_plane<Shape>(A, e_below, -1, py, px) + apply_plane<Shape>(A, e_here, 0, py, px) +
                                  apply_plane<Shape>(A, e_above, 1, py, px);
               if (t.owns(px, py, r))
                 y[r][py][px] = relaxed<Shape, mode>(A, sum, y[r][py][px], inverse[r][py][px], norm);
@@ -450,13 +338,13 @@ namespace leopard
     return norm;
   }
 
-  template <typename Shape, bool whole, SweepMode mode>
-  __device__ double sweep(const StencilView                 &A,
+  template <typename Shape, bool whole, SweepMode mode, typename Number = typename Shape::Number>
+  __device__ double sweep(const StencilView<Number>         &A,
                           const StencilThread<Shape, whole> &t,
                           Patch<Shape>                      &y,
                           const Patch<Shape>                &s,
                           const Patch<Shape>                &inverse,
-                          double                            *shared,
+                          Number                            *shared,
                           int                                buffer)
   {
     if constexpr (Shape::full)
@@ -466,13 +354,13 @@ namespace leopard
   }
 
   /** s from b (times omega / c_0 if the diagonal is constant); the persistent form keeps it in shared memory. */
-  template <typename Shape, bool persistent>
-  __device__ void take_right_hand_side(const StencilView &A, Patch<Shape> &s, double *kept_b, bool first)
+  template <typename Shape, bool persistent, typename Number = typename Shape::Number>
+  __device__ void take_right_hand_side(const StencilView<Number> &A, Patch<Shape> &s, Number *kept_b, bool first)
   {
 #pragma unroll
     for (int e = 0; e < Shape::n_z * Shape::n_y * 2; ++e)
       {
-        double &b = s[e / (2 * Shape::n_y)][e / 2 % Shape::n_y][e % 2];
+        Number &b = s[e / (2 * Shape::n_y)][e / 2 % Shape::n_y][e % 2];
         if constexpr (!Shape::variable)
           if (first)
             b *= A.inverse_diagonal;
@@ -486,8 +374,8 @@ namespace leopard
       }
   }
 
-  template <typename Shape, bool whole>
-  __device__ void freeze(const StencilView &A, const StencilThread<Shape, whole> &t, const double *v, Patch<Shape> &s)
+  template <typename Shape, bool whole, typename Number = typename Shape::Number>
+  __device__ void freeze(const StencilView<Number> &A, const StencilThread<Shape, whole> &t, const Number *v, Patch<Shape> &s)
   {
     if constexpr (Shape::full && Shape::flat)
       freeze_flat(A, t, v, s);
@@ -498,23 +386,32 @@ namespace leopard
   }
 
   /**
-   * One thread block relaxes one tile. Shared memory: exchange planes (8 n_y values a thread), 32, and in the
-   * persistent form the right-hand side of the tile (2 n_y n_z values a thread).
+   * One thread block relaxes one tile. Without off_block all of x is zero (not in the persistent form). Shared memory:
+   * exchange planes (8 n_y Numbers a thread), 32 doubles, and in the persistent form the right-hand side of the tile (2
+   * n_y n_z Numbers a thread).
    */
   template <typename Shape, bool persistent, bool whole>
   __global__ void __launch_bounds__(persistent ? 32 * Shape::max_warps : 128,
                                     persistent ? 1
                                     : whole    ? Shape::at_once
-                                               : 3)
-    relax_stencil_kernel(const StencilView A, const RelaxVectors<double> v, const RelaxParameters<double> parameters, const MonitorView m)
+                                               : 3) relax_stencil_kernel(const StencilView<typename Shape::Number>     A,
+                                                                      const RelaxVectors<typename Shape::Number>    v,
+                                                                      const RelaxParameters<typename Shape::Number> parameters,
+                                                                      const MonitorView                             m)
   {
-    extern __shared__ double          shared[];
+    using Number = typename Shape::Number;
+    extern __shared__ double          shared_memory[]; // one type for all kernels
     const StencilThread<Shape, whole> t(A);
-    double                           *partial = shared + 8 * Shape::n_y * blockDim.x, *kept_b = partial + 32;
+    Number                           *shared  = reinterpret_cast<Number *>(shared_memory);
+    double                           *partial = reinterpret_cast<double *>(shared + 8 * Shape::n_y * blockDim.x);
+    Number                           *kept_b  = reinterpret_cast<Number *>(partial + 32);
     __shared__ int                    state;
 
-    Patch<Shape> y, s, inverse;
-    load_patch<Shape::flat>(t, v.x, t.end_z, y); // in three dimensions the tiles behind find it in the L2 cache
+    if constexpr (!persistent)
+      device::wait_for_previous();
+    Patch<Shape> y = {}, s, inverse;
+    if (persistent || v.off_block != nullptr)
+      load_patch<Shape::flat>(t, v.x, t.end_z, y); // in three dimensions the tiles behind find it in the L2 cache
     load_patch<true>(t, v.b, t.n_z, s);
     if constexpr (Shape::variable)
       load_patch<true>(t, A.inverse_diagonals, t.n_z, inverse);
@@ -533,7 +430,7 @@ namespace leopard
 #pragma unroll
             for (int e = 0; e < Shape::n_z * Shape::n_y * 2; ++e)
               {
-                const double b = s[e / (2 * Shape::n_y)][e / 2 % Shape::n_y][e % 2] / (Shape::variable ? 1. : A.inverse_diagonal);
+                const Number b = s[e / (2 * Shape::n_y)][e / 2 % Shape::n_y][e % 2] / (Shape::variable ? Number(1) : A.inverse_diagonal);
                 norm += square(b);
               }
             const double b_part = sum_over_block(norm, partial);
@@ -553,7 +450,8 @@ namespace leopard
                 state = monitor_state(m.monitor);
             }
         take_right_hand_side<Shape, persistent>(A, s, kept_b, !persistent);
-        freeze(A, t, v.off_block, s);
+        if (persistent || v.off_block != nullptr)
+          freeze(A, t, v.off_block, s);
         if (parameters.test_every > 0 && iteration % parameters.test_every == 0)
           {
             const double part = squared_part();
@@ -575,7 +473,7 @@ namespace leopard
             }
         for (int k = 0; k < parameters.local_iterations; ++k)
           {
-            if (A.keep == 0.)
+            if (A.keep == Number(0))
               sweep<Shape, whole, SweepMode::undamped>(A, t, y, s, inverse, shared, buffer);
             else
               sweep<Shape, whole, SweepMode::damped>(A, t, y, s, inverse, shared, buffer);

@@ -9,41 +9,45 @@ namespace leopard
   namespace
   {
     // One-dimensional grids. A thread holds four neighbouring nodes in registers; neighbours beyond them come from the
-    // lanes beside by shuffles, and between warps through shared memory. A global iteration moves b, x in and x out, 24
-    // bytes a node.
+    // lanes beside by shuffles, and between warps through shared memory. A global iteration moves b, x in and x out,
+    // three Numbers a node.
     constexpr int nodes_a_thread = 4, n_threads = 128, n_warps = n_threads / 32, tile_size = nodes_a_thread * n_threads;
 
+    template <typename Number>
     struct LineView
     {
       int           n;
-      double        left, right;       ///< -c_j, times omega / c_0 if the diagonal is constant
-      double        keep;              ///< 1 - omega
-      double        inverse_diagonal;  ///< omega / c_0; 1 if the diagonal varies
-      const double *inverse_diagonals; ///< omega / d_i, or null
+      Number        left, right;       ///< -c_j, times omega / c_0 if the diagonal is constant
+      Number        keep;              ///< 1 - omega
+      Number        inverse_diagonal;  ///< omega / c_0; 1 if the diagonal varies
+      const Number *inverse_diagonals; ///< omega / d_i, or null
     };
 
-    using Nodes = double[nodes_a_thread];
+    template <typename Number>
+    using Nodes = Number[nodes_a_thread];
 
     /** Four values; zero beyond the grid. */
-    __device__ void load_nodes(const double *v, int first, int n, Nodes &values)
+    template <typename Number>
+    __device__ void load_nodes(const Number *v, int first, int n, Nodes<Number> &values)
     {
-      if (first + nodes_a_thread <= n && reinterpret_cast<unsigned long long>(v) % 16 == 0)
+      if (first + nodes_a_thread <= n && reinterpret_cast<unsigned long long>(v) % (2 * sizeof(Number)) == 0)
         for (int e = 0; e < nodes_a_thread; e += 2)
           {
-            const double2 pair = __ldcs(reinterpret_cast<const double2 *>(v + first + e));
-            values[e]          = pair.x;
-            values[e + 1]      = pair.y;
+            const auto pair = __ldcs(reinterpret_cast<const typename PairOf<Number>::Type *>(v + first + e));
+            values[e]       = pair.x;
+            values[e + 1]   = pair.y;
           }
       else
         for (int e = 0; e < nodes_a_thread; ++e)
-          values[e] = first + e < n ? __ldcs(v + first + e) : 0.;
+          values[e] = first + e < n ? __ldcs(v + first + e) : Number(0);
     }
 
     /**
      * The values beside the thread's own; zero beyond the tile. @param edges [warp][left, right], a buffer that the
      * last sweep did not read.
      */
-    __device__ void neighbours(const Nodes &y, double (*edges)[2], double &before, double &behind)
+    template <typename Number>
+    __device__ void neighbours(const Nodes<Number> &y, Number (*edges)[2], Number &before, Number &behind)
     {
       const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
       if (lane == 0)
@@ -54,18 +58,20 @@ namespace leopard
       behind = __shfl_down_sync(0xffffffffu, y[0], 1);
       __syncthreads();
       if (lane == 0)
-        before = warp > 0 ? edges[warp - 1][1] : 0.;
+        before = warp > 0 ? edges[warp - 1][1] : Number(0);
       if (lane == 31)
-        behind = warp < n_warps - 1 ? edges[warp + 1][0] : 0.;
+        behind = warp < n_warps - 1 ? edges[warp + 1][0] : Number(0);
     }
 
     /** Relaxes a tile k times and writes it, or for k = 0 stores the tile's part of ||b - A x||^2 in parts. */
+    template <typename Number>
     __global__ void __launch_bounds__(n_threads)
-      relax_line_kernel(const LineView A, double *x, const double *off_tile, const double *b, int k, double *parts)
+      relax_line_kernel(const LineView<Number> A, Number *x, const Number *off_tile, const Number *b, int k, double *parts)
     {
-      __shared__ double edges[2][n_warps][2], partial[32];
+      __shared__ Number edges[2][n_warps][2];
+      __shared__ double partial[32];
       const int         tile = blockIdx.x * tile_size, first = tile + threadIdx.x * nodes_a_thread;
-      Nodes             y, s, inverse;
+      Nodes<Number>     y, s, inverse;
       load_nodes(x, first, A.n, y);
       load_nodes(b, first, A.n, s);
       if (A.inverse_diagonals != nullptr)
@@ -74,7 +80,7 @@ namespace leopard
         {
           s[e] *= A.inverse_diagonal;
           if (A.inverse_diagonals == nullptr)
-            inverse[e] = 1.;
+            inverse[e] = Number(1);
         }
       if (threadIdx.x == 0 && tile > 0)
         s[0] += A.left * load(off_tile + tile - 1);
@@ -84,19 +90,19 @@ namespace leopard
       double norm = 0.;
       for (int sweep = 0; sweep < (k > 0 ? k : 1); ++sweep)
         {
-          double before, behind;
+          Number before, behind;
           neighbours(y, edges[sweep % 2], before, behind);
-          Nodes next;
+          Nodes<Number> next;
           for (int e = 0; e < nodes_a_thread; ++e)
             {
-              const double sum = s[e] + A.left * (e > 0 ? y[e > 0 ? e - 1 : 0] : before) +
+              const Number sum = s[e] + A.left * (e > 0 ? y[e > 0 ? e - 1 : 0] : before) +
                                  A.right * (e < nodes_a_thread - 1 ? y[e < nodes_a_thread - 1 ? e + 1 : e] : behind);
-              next[e] = first + e < A.n ? A.keep * y[e] + inverse[e] * sum : 0.;
+              next[e] = first + e < A.n ? A.keep * y[e] + inverse[e] * sum : Number(0);
             }
           for (int e = 0; e < nodes_a_thread; ++e)
             {
-              const double scale  = A.inverse_diagonals != nullptr ? inverse[e] : A.inverse_diagonal;
-              const double change = first + e < A.n ? (next[e] - y[e]) / scale : 0.;
+              const Number scale  = A.inverse_diagonals != nullptr ? inverse[e] : A.inverse_diagonal;
+              const Number change = first + e < A.n ? (next[e] - y[e]) / scale : Number(0);
               if (k == 0)
                 norm += square(change);
               y[e] = next[e];
@@ -109,19 +115,20 @@ namespace leopard
             parts[blockIdx.x] = norm;
           return;
         }
-      if (first + nodes_a_thread <= A.n && reinterpret_cast<unsigned long long>(x) % 16 == 0)
+      if (first + nodes_a_thread <= A.n && reinterpret_cast<unsigned long long>(x) % (2 * sizeof(Number)) == 0)
         for (int e = 0; e < nodes_a_thread; e += 2)
-          store_pair(x + first + e, make_double2(y[e], y[e + 1]));
+          store_pair(x + first + e, {y[e], y[e + 1]});
       else
         for (int e = 0; e < nodes_a_thread; ++e)
           if (first + e < A.n)
             store(x + first + e, y[e]);
     }
 
-    class StencilLineCudaEngine : public StencilEngine<double>
+    template <typename Number>
+    class StencilLineCudaEngine : public StencilEngine<Number>
     {
     public:
-      StencilLineCudaEngine(const Stencil<double> &stencil, const BlockAsyncOptions &options_)
+      StencilLineCudaEngine(const Stencil<Number> &stencil, const BlockAsyncOptions &options_)
         : options(options_)
         , inverse_diagonals(inverted(stencil, options_))
         , n_tiles((stencil.n_x + tile_size - 1) / tile_size)
@@ -131,12 +138,13 @@ namespace leopard
         if (options.execution == Execution::persistent)
           throw InvalidInput(
             "block-asynchronous iteration: execution is persistent for a one-dimensional stencil\n  expected: execution automatic or launch");
+        const double scale     = stencil.diagonal.empty() ? options.omega / stencil.coefficient(0, 0, 0) : 1.;
         view.n                 = stencil.n_x;
         view.inverse_diagonals = inverse_diagonals.data();
-        view.inverse_diagonal  = stencil.diagonal.empty() ? options.omega / stencil.coefficient(0, 0, 0) : 1.;
-        view.left              = -stencil.coefficient(-1, 0, 0) * view.inverse_diagonal;
-        view.right             = -stencil.coefficient(1, 0, 0) * view.inverse_diagonal;
-        view.keep              = 1. - options.omega;
+        view.inverse_diagonal  = static_cast<Number>(scale);
+        view.left              = static_cast<Number>(-stencil.coefficient(-1, 0, 0) * scale);
+        view.right             = static_cast<Number>(-stencil.coefficient(1, 0, 0) * scale);
+        view.keep              = static_cast<Number>(1. - options.omega);
       }
 
       MemorySpace memory_space() const override { return MemorySpace::device; }
@@ -147,54 +155,53 @@ namespace leopard
         return std::to_string(n_tiles) + " tiles of " + std::to_string(tile_size) + " nodes, stencil form, launch, no stored matrix";
       }
 
-      void iterate(double *x, const double *b, int n_iterations) override
+      void iterate(Number *x, const Number *b, int n_iterations) override
       {
         const bool synchronous = options.schedule == Schedule::synchronous;
         for (int n = 0; n < n_iterations; ++n)
           {
             if (synchronous)
-              device::copy_on_device(old_x.data(), x, old_x.size() * sizeof(double));
+              device::copy_on_device(old_x.data(), x, old_x.size() * sizeof(Number));
             queue(x, synchronous ? old_x.data() : x, b, options.local_iterations);
           }
       }
 
-      double residual_norm_squared(const double *x, const double *b) override
+      double residual_norm_squared(const Number *x, const Number *b) override
       {
-        queue(const_cast<double *>(x), x, b, 0); // which only reads x
+        queue(const_cast<Number *>(x), x, b, 0); // which only reads x
         return monitor.sum_of_parts();
       }
 
-      double norm_squared(const double *b) override { return monitor.norm_squared(b, view.n); }
+      double norm_squared(const Number *b) override { return monitor.norm_squared(b, view.n); }
 
     private:
-      static std::vector<double> inverted(const Stencil<double> &stencil, const BlockAsyncOptions &options)
+      static std::vector<Number> inverted(const Stencil<Number> &stencil, const BlockAsyncOptions &options)
       {
-        std::vector<double> result = stencil.diagonal;
-        for (double &d : result)
-          d = options.omega / d;
+        std::vector<Number> result = stencil.diagonal;
+        for (Number &d : result)
+          d = static_cast<Number>(options.omega / d);
         return result;
       }
 
-      void queue(double *x, const double *off_tile, const double *b, int k)
+      void queue(Number *x, const Number *off_tile, const Number *b, int k)
       {
         relax_line_kernel<<<n_tiles, n_threads>>>(view, x, off_tile, b, k, monitor.parts());
         LEOPARD_CHECK(cudaGetLastError());
       }
 
       const BlockAsyncOptions options;
-      device::Array<double>   inverse_diagonals;
+      device::Array<Number>   inverse_diagonals;
       const int               n_tiles;
-      device::Array<double>   old_x; ///< synchronous schedule only
+      device::Array<Number>   old_x; ///< synchronous schedule only
       CudaMonitor             monitor;
-      LineView                view = {};
+      LineView<Number>        view = {};
     };
   } // namespace
 
   template <typename Number>
   std::unique_ptr<BlockAsyncEngine<Number>> make_stencil_line_cuda_engine(const Stencil<Number> &stencil, const BlockAsyncOptions &options)
   {
-    static_assert(std::is_same_v<Number, double>, "the kernels for stencils compute in double");
-    return std::make_unique<StencilLineCudaEngine>(stencil, options);
+    return std::make_unique<StencilLineCudaEngine<Number>>(stencil, options);
   }
 
 #define INSTANTIATE(Number) \

@@ -17,32 +17,9 @@
 
 namespace leopard
 {
-  std::string to_string(BlockShape shape)
-  {
-    switch (shape)
-      {
-        case BlockShape::contiguous:
-          return "contiguous";
-        case BlockShape::rcm:
-          return "rcm";
-        case BlockShape::metis:
-          return "metis";
-      }
-    return "unknown";
-  }
-
   Partition TunedChoice::partition(const CrsMatrix<double> &A) const
   {
-    switch (shape)
-      {
-        case BlockShape::rcm:
-          return rcm_partition(A, options.block_size);
-        case BlockShape::metis:
-          return metis_partition(A, options.block_size);
-        case BlockShape::contiguous:
-          break;
-      }
-    return contiguous_partition(A.n_rows, options.block_size);
+    return shaped_partition(A, shape, options.block_size);
   }
 
   namespace
@@ -219,20 +196,21 @@ namespace leopard
       }
 
       /**
-       * Time for a tenfold reduction; infinite for what does not converge. A run that has not come to its goal is
-       * judged by its second half too, as what is rough in an error goes quickly and what is smooth remains.
+       * Time for a tenfold reduction; infinite for what does not converge. A run is judged by its second half too, as
+       * what is rough in an error goes quickly and what is smooth remains.
        */
       static double seconds_a_digit(const SolveResult &result)
       {
         const double digits = std::log10(result.initial_residual / result.final_residual);
         if (result.status == SolveStatus::diverged || !(digits > 1e-6))
-          return result.final_residual == 0. && result.initial_residual > 0. ? result.seconds / 16. : INFINITY;
-        const double on_the_whole = result.seconds / digits;
-        if (result.status == SolveStatus::converged)
-          return on_the_whole;
+          return result.final_residual == 0. && result.initial_residual > 0. ? result.seconds / 16. : HUGE_VAL;
+        const double on_the_whole        = result.seconds / digits;
         const double digits_an_iteration = -std::log10(result.convergence_factor());
-        if (!(digits_an_iteration > 0.) || result.n_iterations == 0)
-          return INFINITY;
+        const bool   has_rate            = digits_an_iteration > 0. && std::isfinite(digits_an_iteration) && result.n_iterations > 0;
+        if (result.status == SolveStatus::converged && (!has_rate || result.history_residuals.size() < 6))
+          return on_the_whole;
+        if (!has_rate)
+          return HUGE_VAL;
         return std::max(on_the_whole, result.seconds / result.n_iterations / digits_an_iteration);
       }
 
@@ -472,7 +450,7 @@ namespace leopard
     if (A.n_rows == 0 || A.n_columns != A.n_rows)
       throw InvalidInput("tuning: the matrix has " + std::to_string(A.n_rows) + " rows and " + std::to_string(A.n_columns) +
                          " columns\n  expected: a square matrix with rows and without ghost columns");
-    if (!(request.seconds > 0. && request.seconds < INFINITY))
+    if (!(request.seconds > 0. && request.seconds < HUGE_VAL))
       throw InvalidInput("tuning: the time to spend is " + std::to_string(request.seconds) + " s\n  expected: a positive number of seconds");
     if (request.n_threads < 0)
       throw InvalidInput("tuning: n_threads is " + std::to_string(request.n_threads) + "\n  expected: a number >= 0");

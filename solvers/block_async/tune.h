@@ -7,22 +7,12 @@
 
 namespace leopard
 {
-  /** How the blocks of a tuned method come about. */
-  enum class BlockShape
-  {
-    contiguous, ///< rows as they are numbered
-    rcm,        ///< reverse Cuthill-McKee order, then consecutive rows
-    metis       ///< parts of METIS
-  };
-
-  std::string to_string(BlockShape shape);
-
   /** What tune() chooses. */
   struct TunedChoice
   {
-    BlockShape        shape = BlockShape::contiguous;
-    BlockAsyncOptions options;              ///< without block_offsets, which follow from the shape: see partition()
-    double            seconds_a_digit = 0.; ///< measured: time for a tenfold reduction of the residual
+    BlockShape        shape = BlockShape::contiguous; ///< not tiles
+    BlockAsyncOptions options;                        ///< without block_offsets, which follow from the shape: see partition()
+    double            seconds_a_digit = 0.;           ///< measured: time for a tenfold reduction of the residual
 
     /**
      * The permutation and the blocks for A; the method is BlockAsync(permute(A, partition), options with its

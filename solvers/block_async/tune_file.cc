@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The file of a tuned choice.
 #include "../base/errors.h"
+#include "../base/kind_of_file.h"
 #include "../base/whole_file.h"
 #include "tune.h"
 
@@ -207,6 +208,8 @@ namespace leopard
 
     Json parsed(const std::string &path)
     {
+      if (const std::string kind = why_no_regular_file(path); !kind.empty())
+        throw InvalidInput(path + ": this is " + kind + "\n  expected: a file that write_choice() wrote");
       std::ifstream file(path, std::ios::binary);
       if (!file)
         throw InvalidInput(path + ": the file cannot be opened: " + std::generic_category().message(errno) +
@@ -218,7 +221,7 @@ namespace leopard
         }
       catch (const std::ios_base::failure &)
         {
-          throw InvalidInput(path + ": the file cannot be read\n  expected: a file that write_choice() wrote, not a folder");
+          throw InvalidInput(path + ": the file cannot be read\n  expected: a file that write_choice() wrote");
         }
 
       const auto last = text.find_last_not_of(" \t\r\n");

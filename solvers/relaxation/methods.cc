@@ -7,12 +7,13 @@
 namespace leopard
 {
   // each is defined beside its method, some in rooms above
-  extern const Method async_method, jacobi_method, damped_jacobi_method, gauss_seidel_method, multicolour_method, sor_method, ssor_method,
-    chebyshev_method, ilu0_method;
+  extern const Method async_method, async_refinement_method, jacobi_method, damped_jacobi_method, gauss_seidel_method, multicolour_method, sor_method,
+    ssor_method, chebyshev_method, ilu0_method;
 
   const std::vector<const Method *> &methods()
   {
     static const std::vector<const Method *> all = {&async_method,
+                                                    &async_refinement_method,
                                                     &jacobi_method,
                                                     &damped_jacobi_method,
                                                     &gauss_seidel_method,

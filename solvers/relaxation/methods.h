@@ -91,6 +91,7 @@ namespace leopard
     OmegaRange omega        = OmegaRange::relaxation;
     bool       has_blocks   = false; ///< reads MethodOptions::block_async; a chaotic schedule bears old ghosts
     bool       has_interval = false; ///< reads MethodOptions::chebyshev
+    bool       corrects     = false; ///< refines within its blocks, by itself in mixed precision: BlockAsyncOptions::corrections
     bool       is_iterated  = true;  ///< as a preconditioner: several iterations; false: one, as is usual
 
     /** The relaxation factor with which it smooths best in 1, 2, 3 dimensions (default_omega()); null: 1. */

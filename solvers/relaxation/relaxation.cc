@@ -3,6 +3,8 @@
 
 #include "../base/errors.h"
 #include "../base/norms.h"
+#include "../device/device.h"
+#include "stagnation.h"
 #include "with_ghosts.h"
 
 #include <algorithm>
@@ -70,6 +72,7 @@ namespace leopard
     require(test_every >= 1, "test_every", test_every, "a number >= 1");
     require(divergence_factor > 1., "divergence_factor", divergence_factor, "a number > 1");
     require(stagnation_tests >= 0, "stagnation_tests", stagnation_tests, "a number >= 0");
+    require(slowest_factor > 0. && slowest_factor < 1., "slowest_factor", slowest_factor, "a number between 0 and 1");
     require(max_seconds >= 0., "max_seconds", max_seconds, "a number of seconds >= 0");
   }
 
@@ -87,6 +90,23 @@ namespace leopard
   IterationReport Relaxation<Number>::iterate_until(Number * /*x*/, const Number * /*b*/, int /*n_iterations*/, const ResidualTest & /*test*/)
   {
     throw InvalidInput(name() + " does not test residuals by itself\n  expected: solve(), which asks before");
+  }
+
+  template <typename Number>
+  void Relaxation<Number>::iterate_from_zero(Number *x, const Number *b, int n_iterations)
+  {
+    if (memory_space() == MemorySpace::host)
+      std::fill_n(x, n_columns(), Number(0));
+    else if (n_columns() > 0)
+      device::set_zero(x, static_cast<std::size_t>(n_columns()) * sizeof(Number));
+    iterate(x, b, n_iterations);
+  }
+
+  template <typename Number>
+  void Relaxation<Number>::set_omega(double omega)
+  {
+    throw InvalidInput(name() + " is to take the relaxation factor " + std::to_string(omega) +
+                       "\n  expected: a method that takes another one, or a new object");
   }
 
   namespace
@@ -178,26 +198,6 @@ namespace leopard
         return false;
       return std::is_sorted(residuals.end() - tests, residuals.end());
     }
-
-    /**
-     * Whether none of the last so many residuals is smaller than all before, and none larger than most_growth times the
-     * smallest.
-     */
-    bool is_flat(const std::vector<double> &residuals, std::size_t tests, double most_growth)
-    {
-      if (residuals.size() <= tests)
-        return false;
-      const auto   last   = residuals.end() - static_cast<std::ptrdiff_t>(tests);
-      const double before = *std::min_element(residuals.begin(), last);
-      return *std::min_element(last, residuals.end()) >= before * (1. - 1e-12) && *std::max_element(last, residuals.end()) <= before * most_growth;
-    }
-
-    /** See StoppingCriteria::stagnation_tests. */
-    bool stagnates(const std::vector<double> &residuals, int tests)
-    {
-      const auto n = static_cast<std::size_t>(tests);
-      return n > 0 && (is_flat(residuals, n, 2.) || is_flat(residuals, 4 * n, HUGE_VAL));
-    }
   } // namespace
 
   template <typename Number>
@@ -208,6 +208,7 @@ namespace leopard
     const auto     start   = std::chrono::steady_clock::now();
     const auto     seconds = [&] { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(); };
     const Residual residual(relaxation, communication);
+    StagnationTest stagnation(criteria.stagnation_tests, criteria.slowest_factor);
     SolveResult    result;
     const auto     record = [&](double norm) {
       result.final_residual = norm;
@@ -247,13 +248,13 @@ namespace leopard
       {
         if (test.initial_residual >= 0. || std::isnan(test.initial_residual))
           {
-            result.status = tests && reached(result.final_residual, test.goal())                               ? SolveStatus::converged
-                            : !std::isfinite(result.final_residual) || result.final_residual > test.limit()    ? SolveStatus::diverged
-                            : tests && grows_steadily(result.history_residuals)                                ? SolveStatus::diverged
-                            : criteria.asked_to_stop && criteria.asked_to_stop()                               ? SolveStatus::stopped
-                            : criteria.max_seconds > 0. && communication.max(seconds()) > criteria.max_seconds ? SolveStatus::time_limit
-                            : tests && stagnates(result.history_residuals, criteria.stagnation_tests)          ? SolveStatus::stagnated
-                                                                                                               : SolveStatus::iteration_limit;
+            result.status = tests && reached(result.final_residual, test.goal())                                 ? SolveStatus::converged
+                            : !std::isfinite(result.final_residual) || result.final_residual > test.limit()      ? SolveStatus::diverged
+                            : tests && grows_steadily(result.history_residuals)                                  ? SolveStatus::diverged
+                            : criteria.asked_to_stop && criteria.asked_to_stop()                                 ? SolveStatus::stopped
+                            : criteria.max_seconds > 0. && communication.max(seconds()) > criteria.max_seconds   ? SolveStatus::time_limit
+                            : tests && stagnation.stagnates(result.history_iterations, result.history_residuals) ? SolveStatus::stagnated
+                                                                                                                 : SolveStatus::iteration_limit;
             if (result.status != SolveStatus::iteration_limit || result.n_iterations >= criteria.max_iterations)
               break;
           }

@@ -76,8 +76,19 @@ namespace leopard
      */
     virtual bool is_symmetric_map() const { return false; }
 
-    /** Does n global iterations and returns when they are done. */
+    /**
+     * Whether restart() and iterate() only queue their work on the device, so that a CUDA graph can hold it.
+     */
+    virtual bool is_queued() const { return memory_space() == MemorySpace::device; }
+
+    /** Does n global iterations and returns when they are done, or, if is_queued(), when they are queued. */
     virtual void iterate(Number *x, const Number *b, int n_iterations) = 0;
+
+    /**
+     * The same from x = 0 (n_columns() zeros), whatever is in x: some methods need not read what they know. The default
+     * writes zeros.
+     */
+    virtual void iterate_from_zero(Number *x, const Number *b, int n_iterations);
 
     /**
      * Whether iterate_until() may be called: the persistent form on a GPU, whose blocks are not to be stopped for a
@@ -107,20 +118,26 @@ namespace leopard
      * @throws InvalidInput if a value is not finite, or a diagonal entry has become zero; then the object is as it was.
      */
     virtual void update_values(const Number *values) = 0;
+
+    /**
+     * Takes another relaxation factor, dimensionless, together with the values that update_values() is given next: the
+     * largest that does not amplify depends on the matrix. Allocates nothing.
+     * @throws InvalidInput if it is out of range, and where the method has none (the default).
+     */
+    virtual void set_omega(double omega);
   };
 
   /** When solve() stops. Without tolerances it does max_iterations global iterations and tests nothing on the way. */
   struct StoppingCriteria
   {
-    int    max_iterations     = 10000; ///< global iterations
-    double relative_tolerance = 0.;    ///< stop when ||r||_2 <= relative_tolerance * ||b||_2 (dimensionless, at least 1e-15); 0: no test
-    double absolute_tolerance = 0.;    ///< stop when ||r||_2 <= absolute_tolerance (units of b, at least 1e-145); 0: no test
-    int    test_every         = 10;    ///< global iterations between two residual tests
-    double divergence_factor  = 1e6;   ///< ||r|| above this multiple of the first residual norm is called divergence
-    int    stagnation_tests =
-      5; ///< that many tests in sequence whose residual is not smaller than the smallest before, and at most twice as large, are called
-         ///< stagnation; or four times as many of whatever size, since some residuals grow before they fall; 0: never
-    double max_seconds = 0.; ///< wall time at which to stop, looked at with each test; 0: no limit
+    int    max_iterations     = 10000;  ///< global iterations
+    double relative_tolerance = 0.;     ///< stop when ||r||_2 <= relative_tolerance * ||b||_2 (dimensionless, at least 1e-15); 0: no test
+    double absolute_tolerance = 0.;     ///< stop when ||r||_2 <= absolute_tolerance (units of b, at least 1e-145); 0: no test
+    int    test_every         = 10;     ///< global iterations between two residual tests
+    double divergence_factor  = 1e6;    ///< ||r|| above this multiple of the first residual norm is called divergence
+    int    stagnation_tests   = 10;     ///< so many tests at least before anything is called stagnation (see StagnationTest); 0: never
+    double slowest_factor     = 0.9998; ///< reduction an iteration that is told from stagnation even where residuals scatter
+    double max_seconds        = 0.;     ///< wall time at which to stop, looked at with each test; 0: no limit
     /**
      * Asked with each test, or without tests every test_every global iterations, on all ranks alike; once true (and
      * from then on), solve() ends.
@@ -136,7 +153,7 @@ namespace leopard
     converged,       ///< a tolerance was met
     iteration_limit, ///< max_iterations were done; with no tolerance given this is what was asked for
     diverged,        ///< the residual grew beyond divergence_factor, grew tenfold without a pause, or is not finite
-    stagnated,       ///< the residual has not fallen for some tests (see stagnation_tests)
+    stagnated,       ///< the residual no longer falls, or grows slowly (see StagnationTest)
     time_limit,      ///< max_seconds have passed
     stopped          ///< StoppingCriteria::asked_to_stop
   };

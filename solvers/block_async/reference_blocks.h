@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "../base/norms.h"
+#include "../relaxation/diagonal.h"
+#include "block_async_engine.h"
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+#include <random>
+#include <string>
+#include <vector>
+
+namespace leopard
+{
+  /**
+   * The oracle of what relaxes blocks: sequential, straight from the definition, on the CRS matrix as it came. Chaotic
+   * means here: blocks in their order, each with the newest values. Replay: in each global iteration a random order of
+   * blocks, and each block reads its off-block values as they are now or as they were at the beginning of one of the
+   * last two global iterations of this call.
+   */
+  template <typename Number>
+  class ReferenceBlocks : public BlockAsyncEngine<Number>
+  {
+  public:
+    ReferenceBlocks(const CrsMatrix<Number> &A_, const BlockAsyncOptions &options_)
+      : A(A_)
+      , options(options_)
+      , omega(static_cast<Number>(options_.omega))
+      , block_omega(static_cast<Number>(options_.block_omega))
+      , blocks(options_.blocks(A_.n_rows))
+      , random(options_.seed)
+      , order(blocks.n_blocks())
+      , frozen(blocks.largest())
+      , y(blocks.largest())
+      , diagonal(A_.n_rows)
+      , diagonal_entry(diagonal_entries(A_))
+    {
+      for (auto &snapshot : snapshots)
+        snapshot.resize(A.n_columns);
+      put_diagonal();
+    }
+
+    MemorySpace memory_space() const override { return MemorySpace::host; }
+    bool        is_fixed_linear_map() const override { return options.schedule != Schedule::replay; }
+
+    std::string description() const override
+    {
+      return std::to_string(blocks.n_blocks()) + " blocks of up to " + std::to_string(blocks.largest()) + " rows, in sequence";
+    }
+
+    void restart() override {}
+
+    void iterate(Number *x, const Number *b, int n_iterations) override
+    {
+      for (auto &snapshot : snapshots)
+        std::copy_n(x, A.n_columns, snapshot.begin());
+      for (int n = 0; n < n_iterations; ++n)
+        {
+          std::rotate(snapshots.rbegin(), snapshots.rbegin() + 1, snapshots.rend());
+          std::copy_n(x, A.n_columns, snapshots[0].begin()); // [0]: this iteration's beginning, [1]: the one before
+          std::iota(order.begin(), order.end(), 0);
+          if (options.schedule == Schedule::replay)
+            for (std::size_t i = order.size(); i > 1; --i)
+              std::swap(order[i - 1], order[random() % i]);
+          for (const int block : order)
+            {
+              const Number *off_block = values_to_read(x);
+              freeze(block, x, off_block, b);
+              relax(block, x);
+            }
+        }
+    }
+
+    double residual_norm_squared(const Number *x, const Number *b) override { return square(residual_norm(A, x, b)); }
+
+    double norm_squared(const Number *b) override
+    {
+      return std::accumulate(b, b + A.n_rows, 0., [](double sum, Number value) { return sum + square(value); });
+    }
+
+    void set_omega(double value) override { omega = static_cast<Number>(value); }
+
+    void update_values(const Number *values) override
+    {
+      check_new_values(A.row_offsets, diagonal_entry, values);
+      std::copy_n(values, A.values.size(), A.values.begin());
+      put_diagonal();
+    }
+
+  protected:
+    /** Writes the values of the rows that the block owns; y has its values, frozen b less the off-block part. */
+    virtual void relax(int block, Number *x) = 0;
+
+    bool is_inside(int block, int column) const { return column >= blocks.begin[block] && column < blocks.end[block]; }
+    int  local_iterations(int block) const
+    {
+      return options.local_iterations_per_block.empty() ? options.local_iterations : options.local_iterations_per_block[block];
+    }
+
+    /** d_i of a block's row: a_ii, or with l1 weights a_ii + sign(a_ii) sum over j outside the block of |a_ij|. */
+    Number weighted_diagonal(int block, int i) const
+    {
+      Number l1 = 0;
+      for (int p = A.row_offsets[i]; options.l1_weights && p < A.row_offsets[i + 1]; ++p)
+        if (!is_inside(block, A.columns[p]))
+          l1 += std::abs(A.values[p]);
+      return diagonal[i] + std::copysign(l1, diagonal[i]);
+    }
+
+    CrsMatrix<Number>                  A;
+    const BlockAsyncOptions            options;
+    Number                             omega;
+    const Number                       block_omega;
+    const Blocks                       blocks;
+    std::mt19937_64                    random;
+    std::vector<int>                   order;
+    std::array<std::vector<Number>, 2> snapshots;
+    std::vector<Number>                frozen, y, diagonal;
+    std::vector<int>                   diagonal_entry; ///< of each row
+
+  private:
+    void put_diagonal()
+    {
+      for (int i = 0; i < A.n_rows; ++i)
+        diagonal[i] = A.values[diagonal_entry[i]];
+    }
+
+    const Number *values_to_read(const Number *x)
+    {
+      if (options.schedule == Schedule::synchronous)
+        return snapshots[0].data();
+      if (options.schedule == Schedule::chaotic)
+        return x;
+      const auto staleness = random() % 3;
+      return staleness == 0 ? x : snapshots[staleness - 1].data();
+    }
+
+    void freeze(int block, const Number *x, const Number *off_block, const Number *b)
+    {
+      const int  begin = blocks.begin[block], end = blocks.end[block];
+      const auto owned = [&](int row) { return row >= blocks.owned_begin[block] && row < blocks.owned_begin[block + 1]; };
+      for (int i = begin; i < end; ++i)
+        {
+          y[i - begin]      = owned(i) ? x[i] : off_block[i];
+          frozen[i - begin] = b[i];
+          for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
+            if (!is_inside(block, A.columns[p]))
+              frozen[i - begin] -= A.values[p] * off_block[A.columns[p]];
+        }
+    }
+  };
+} // namespace leopard
