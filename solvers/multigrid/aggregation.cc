@@ -34,14 +34,55 @@ namespace leopard
       return result;
     }
 
+    /** How strong the couplings of the rows are; see AggregationOptions. */
+    class Couplings
+    {
+    public:
+      explicit Couplings(const CrsMatrix<double> &A_)
+        : A(A_)
+        , sign(diagonal_of(A_))
+        , root(A_.n_rows, 0.)
+      {
+        for (int i = 0; i < A.n_rows; ++i)
+          {
+            sign[i] = sign[i] < 0. ? 1. : -1.;
+            if (!(largest(i) > 0.))
+              sign[i] = 0.;
+            root[i] = std::sqrt(largest(i));
+          }
+      }
+
+      /** @param p an entry of row i. */
+      bool is_strong(int i, int p, double strength) const
+      {
+        // products of roots neither overflow nor vanish where the entries do not
+        return strength == 0. ? A.values[p] != 0. : of(i, p) > strength * (root[i] * root[A.columns[p]]);
+      }
+
+    private:
+      double of(int i, int p) const { return sign[i] == 0. ? std::abs(A.values[p]) : sign[i] * A.values[p]; }
+
+      double largest(int i) const
+      {
+        double result = 0.;
+        for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
+          if (A.columns[p] != i)
+            result = std::max(result, of(i, p));
+        return result;
+      }
+
+      const CrsMatrix<double> &A;
+      std::vector<double>      sign, root; ///< sign 0: absolute values; sqrt(m_i)
+    };
+
     /**
      * The diagonal and the strong couplings, in A's order; weak ones are added to the diagonal. Without a diagonal
      * entry there is none.
      */
     CrsMatrix<double> strong_part(const CrsMatrix<double> &A, double strength)
     {
-      const std::vector<double> diagonal = diagonal_of(A);
-      CrsMatrix<double>         result;
+      const Couplings   couplings(A);
+      CrsMatrix<double> result;
       result.n_rows    = A.n_rows;
       result.n_columns = A.n_columns;
       result.row_offsets.reserve(A.n_rows + 1);
@@ -54,7 +95,7 @@ namespace leopard
           for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
             {
               const int j = A.columns[p];
-              if (j != i && !(std::abs(A.values[p]) > strength * std::sqrt(std::abs(diagonal[i] * diagonal[j]))))
+              if (j != i && !couplings.is_strong(i, p, strength))
                 {
                   weak += A.values[p];
                   continue;
@@ -140,12 +181,15 @@ namespace leopard
 
   Aggregates aggregate(const CrsMatrix<double> &A, double strength)
   {
-    return aggregates_of(strong_part(A, strength));
+    CrsMatrix<double> strong = strong_part(A, strength);
+    Aggregates        result = aggregates_of(strong);
+    result.strong            = std::move(strong);
+    return result;
   }
 
-  CrsMatrix<double> smoothed_prolongation(const CrsMatrix<double> &A, const Aggregates &aggregates, double strength)
+  CrsMatrix<double> smoothed_prolongation(const Aggregates &aggregates)
   {
-    const CrsMatrix<double>   S        = strong_part(A, strength);
+    const CrsMatrix<double>  &S        = aggregates.strong;
     const std::vector<double> diagonal = diagonal_of(S);
     const std::vector<int>   &of_row   = aggregates.of_row;
     for (int i = 0; i < S.n_rows; ++i)
@@ -194,7 +238,7 @@ namespace leopard
         if (fine.matrix.n_rows <= options.max_coarse || aggregates.n == 0 || 2 * aggregates.n > fine.matrix.n_rows)
           break;
         MultigridLevel coarse;
-        fine.prolongation = smoothed_prolongation(fine.matrix, aggregates, options.strength);
+        fine.prolongation = smoothed_prolongation(aggregates);
         coarse.matrix     = product(transpose(fine.prolongation), product(fine.matrix, fine.prolongation));
         result.levels.push_back(std::move(coarse));
       }

@@ -27,32 +27,53 @@ namespace leopard
       Factors(const CrsMatrix<double> &A, bool singular)
         : n(A.n_rows)
       {
-        if (singular)
-          find_free_rows(A);
-        SparseMatrix                        matrix(n, n);
-        std::vector<Eigen::Triplet<double>> entries;
-        entries.reserve(A.values.size());
-        for (int i = 0; i < n; ++i)
-          for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
-            if (const int j = A.columns[p]; i == j || (i != pinned && j != pinned))
-              entries.emplace_back(i, j, A.values[p]);
-        matrix.setFromTriplets(entries.begin(), entries.end());
-        lu.compute(matrix);
+        update(A, singular);
+      }
+
+      /** Other values; where the pattern is the same, its analysis stays. */
+      void update(const CrsMatrix<double> &A, bool singular)
+      {
+        if (matrix.cols() == 0 || n_entries != A.n_entries() || singular != (pinned >= 0))
+          set_pattern(A, singular);
+        for (std::size_t q = 0; q < source.size(); ++q)
+          matrix.valuePtr()[q] = A.values[source[q]];
+        lu.factorize(matrix);
         if (lu.info() != Eigen::Success)
           throw InvalidInput("multigrid: the matrix of the coarsest level is singular: " + lu.lastErrorMessage() +
                              "\n  expected: a regular matrix, or one whose null space is the constants");
       }
 
-      void solve(Eigen::Ref<Eigen::VectorXd> x, Eigen::VectorXd b) const
+      /** x and b of any number of columns; b is not what it was afterwards. */
+      template <typename X, typename B>
+      void solve(Eigen::MatrixBase<X> &x, Eigen::MatrixBase<B> &b) const
       {
-        remove_mean(b);
+        remove_means(b);
         if (pinned >= 0)
-          b[pinned] = 0.;
-        x = lu.solve(b);
-        remove_mean(x);
+          b.row(pinned).setZero();
+        x.derived() = lu.solve(b.derived());
+        remove_means(x);
       }
 
     private:
+      /** A matrix whose values are the numbers of A's entries says where each of them goes. */
+      void set_pattern(const CrsMatrix<double> &A, bool singular)
+      {
+        n_entries = A.n_entries();
+        pinned    = -1;
+        if (singular)
+          find_free_rows(A);
+        std::vector<Eigen::Triplet<double>> entries;
+        entries.reserve(A.values.size());
+        for (int i = 0; i < n; ++i)
+          for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
+            if (const int j = A.columns[p]; i == j || (i != pinned && j != pinned))
+              entries.emplace_back(i, j, p);
+        matrix.resize(n, n);
+        matrix.setFromTriplets(entries.begin(), entries.end());
+        source.assign(matrix.valuePtr(), matrix.valuePtr() + matrix.nonZeros());
+        lu.analyzePattern(matrix);
+      }
+
       void find_free_rows(const CrsMatrix<double> &A)
       {
         free = Eigen::VectorXd::Zero(n);
@@ -65,15 +86,19 @@ namespace leopard
             pinned = i;
       }
 
-      void remove_mean(Eigen::Ref<Eigen::VectorXd> v) const
+      template <typename V>
+      void remove_means(Eigen::MatrixBase<V> &v) const
       {
         if (pinned >= 0)
-          v -= free.dot(v) / free.sum() * free;
+          for (Eigen::Index j = 0; j < v.cols(); ++j)
+            v.col(j) -= free.dot(v.col(j)) / free.sum() * free;
       }
 
       const int                     n;
-      int                           pinned = -1;
+      int                           n_entries = 0, pinned = -1;
       Eigen::VectorXd               free; ///< singular: one in the rows that count
+      SparseMatrix                  matrix;
+      std::vector<int>              source; ///< of each of its values the entry of A
       Eigen::SparseLU<SparseMatrix> lu;
     };
 
@@ -87,11 +112,12 @@ namespace leopard
     {
     public:
       DirectSolver(const CrsMatrix<double> &A, bool singular, MemorySpace space_)
-        : factors(std::make_unique<Factors>(A, singular))
+        : factors(A, singular)
         , space(space_)
         , host_b(A.n_rows)
         , host_x(A.n_rows)
         , solution(A.n_rows)
+        , right_hand_side(A.n_rows)
       {
       }
 
@@ -115,7 +141,7 @@ namespace leopard
         seconds += now() - start;
       }
 
-      void   update(const CrsMatrix<double> &A, bool singular) override { factors = std::make_unique<Factors>(A, singular); }
+      void   update(const CrsMatrix<double> &A, bool singular) override { factors.update(A, singular); }
       double copy_seconds() const override { return seconds; }
 
     private:
@@ -123,33 +149,39 @@ namespace leopard
 
       void solve_on_host(Eigen::Ref<Vector> x, const Eigen::Ref<const Vector> &b)
       {
-        factors->solve(solution, b.template cast<double>());
+        right_hand_side = b.template cast<double>();
+        factors.solve(solution, right_hand_side);
         x = solution.template cast<Number>();
       }
 
-      std::unique_ptr<const Factors> factors;
-      const MemorySpace              space;
-      Vector                         host_b, host_x;
-      Eigen::VectorXd                solution;
-      double                         seconds = 0.;
+      Factors           factors;
+      const MemorySpace space;
+      Vector            host_b, host_x;
+      Eigen::VectorXd   solution, right_hand_side;
+      double            seconds = 0.;
     };
 
-    /** A^-1 column by column from the sparse factors, stored row after row. */
-    std::vector<double> inverse(const CrsMatrix<double> &A, bool singular, ThreadPool &pool)
+    /** A^-1, some columns at a time from the sparse factors, stored row after row. */
+    template <typename Number>
+    void invert(const Factors &factors, int n, std::vector<Number> &result, ThreadPool &pool)
     {
-      const int           n = A.n_rows;
-      const Factors       factors(A, singular);
-      std::vector<double> result(static_cast<std::size_t>(n) * n);
-      parallel_for(pool, n, 16, [&](long begin, long end) {
-        Eigen::VectorXd column(n);
-        for (long j = begin; j < end; ++j)
+      constexpr int n_columns = 32;
+      result.resize(static_cast<std::size_t>(n) * n);
+      parallel_for(pool, n, n_columns, [&](long begin, long end) {
+        Eigen::MatrixXd columns, units;
+        for (long first = begin; first < end; first += n_columns)
           {
-            factors.solve(column, Eigen::VectorXd::Unit(n, j));
+            const long width = std::min<long>(n_columns, end - first);
+            columns.resize(n, width);
+            units.setZero(n, width);
+            for (long j = 0; j < width; ++j)
+              units(first + j, j) = 1.;
+            factors.solve(columns, units);
             for (int i = 0; i < n; ++i)
-              result[static_cast<std::size_t>(i) * n + j] = column[i];
+              for (long j = 0; j < width; ++j)
+                result[static_cast<std::size_t>(i) * n + first + j] = static_cast<Number>(columns(i, j));
           }
       });
-      return result;
     }
 
     template <typename Number>
@@ -159,12 +191,18 @@ namespace leopard
       HostDenseInverse(const CrsMatrix<double> &A, bool singular, int n_threads)
         : n(A.n_rows)
         , pool(shared_thread_pool(n_threads))
-        , values(rounded_to<Number>(inverse(A, singular, *pool)))
+        , factors(A, singular)
       {
+        invert(factors, n, values, *pool);
       }
 
       std::string name() const override { return "dense inverse"; }
-      void        update(const CrsMatrix<double> &A, bool singular) override { values = rounded_to<Number>(inverse(A, singular, *pool)); }
+
+      void update(const CrsMatrix<double> &A, bool singular) override
+      {
+        factors.update(A, singular);
+        invert(factors, n, values, *pool);
+      }
 
       void solve(Number *x, const Number *b) override
       {
@@ -179,7 +217,8 @@ namespace leopard
     private:
       const int                         n;
       const std::shared_ptr<ThreadPool> pool;
-      std::vector<Number>               values;
+      Factors                           factors;
+      std::vector<Number>               values; ///< of the inverse
     };
 
     template <typename Number>
@@ -188,17 +227,32 @@ namespace leopard
     public:
       DeviceDenseInverse(const CrsMatrix<double> &A, bool singular, int n_threads)
         : pool(shared_thread_pool(n_threads))
-        , matrix(rounded_to<Number>(inverse(A, singular, *pool)), A.n_rows)
+        , factors(A, singular)
+        , matrix(inverse(A.n_rows), A.n_rows)
       {
       }
 
       std::string name() const override { return "dense inverse"; }
       void        solve(Number *x, const Number *b) override { matrix.multiply(x, b); }
-      void update(const CrsMatrix<double> &A, bool singular) override { matrix.update_values(rounded_to<Number>(inverse(A, singular, *pool))); }
+
+      void update(const CrsMatrix<double> &A, bool singular) override
+      {
+        factors.update(A, singular);
+        matrix.update_values(inverse(A.n_rows));
+      }
+
       bool is_queued() const override { return true; }
 
     private:
+      const std::vector<Number> &inverse(int n)
+      {
+        invert(factors, n, values, *pool);
+        return values;
+      }
+
       const std::shared_ptr<ThreadPool> pool;
+      Factors                           factors;
+      std::vector<Number>               values; ///< of the inverse
       device::DenseMatrix<Number>       matrix;
     };
 
@@ -207,32 +261,38 @@ namespace leopard
       if (n > limit)
         throw InvalidInput("multigrid: the coarsest level has " + std::to_string(n) +
                            " unknowns, too many for coarse_solver = " + options.coarse_solver + "\n  expected: at most " + std::to_string(limit) +
-                           (options.coarse_solver == "dense" ? " (max_dense); more levels, a coarser mesh, coarse_solver = direct, or another one"
-                                                             : " (max_direct); more levels, a coarser mesh, or an iterative coarse solver"));
+                           (options.coarse_solver == "dense"
+                              ? " (max_dense); more levels (of an aggregation hierarchy: a smaller strength), coarse_solver = direct, or another one"
+                              : " (max_direct); more levels, a coarser mesh, or an iterative coarse solver"));
     }
   } // namespace
 
   std::optional<std::vector<double>> constants_in_null_space(const CrsMatrix<double> &A, const RankSums &over_ranks)
   {
-    std::vector<double> result(A.n_rows, 0.);
-    double              n_free = 0., n_others = 0.;
-    for (int i = 0; i < A.n_rows; ++i)
+    // 1: coupled, and the row sums to zero; 0: coupled, and it does not; -1: not coupled
+    const auto kind_of_row = [&A](int i) {
+      double sum = 0., absolute = 0., beside = 0.;
+      for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
+        {
+          sum += A.values[p];
+          absolute += std::abs(A.values[p]);
+          if (A.columns[p] != i)
+            beside += std::abs(A.values[p]);
+        }
+      return beside > 0. ? (std::abs(sum) <= 1e-12 * absolute ? 1 : 0) : -1;
+    };
+    double n_free = 0., n_others = 0.;
+    for (int i = 0; i < A.n_rows && n_others == 0.; ++i)
       {
-        double sum = 0., absolute = 0., beside = 0.;
-        for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
-          {
-            sum += A.values[p];
-            absolute += std::abs(A.values[p]);
-            if (A.columns[p] != i)
-              beside += std::abs(A.values[p]);
-          }
-        const bool free = beside > 0. && std::abs(sum) <= 1e-12 * absolute;
-        result[i]       = free ? 1. : 0.;
-        n_free += free;
-        n_others += !free && beside > 0.;
+        const int kind = kind_of_row(i);
+        n_free += kind == 1;
+        n_others += kind == 0;
       }
     if (over_ranks.sum(n_others) > 0. || over_ranks.sum(n_free) == 0.)
       return std::nullopt;
+    std::vector<double> result(A.n_rows);
+    for (int i = 0; i < A.n_rows; ++i)
+      result[i] = kind_of_row(i) == 1 ? 1. : 0.;
     return result;
   }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "multigrid_data.h"
 
+#include <algorithm>
+
 namespace leopard
 {
   namespace
@@ -39,7 +41,13 @@ namespace leopard
   {
     using Level = MultigridProfile::Level;
 
-    void smooth_before(int level) { smooth(level, data.options.pre_smoothing); }
+    void smooth_before(int level)
+    {
+      if (data.options.pre_smoothing == 0 || zero_level != level)
+        return smooth(level, data.options.pre_smoothing);
+      zero_level = -1;
+      data.timed(&Level::smoother, level, [&] { data.operations->smooth_from_zero(level, data.options.pre_smoothing); });
+    }
     void smooth_after(int level) { smooth(level, data.options.post_smoothing); }
     void restrict_residual(int level)
     {
@@ -47,7 +55,10 @@ namespace leopard
     }
     void set_zero(int level) // one of the transfers from the next finer one
     {
-      transfer(level + 1, [&] { data.operations->set_zero(level); });
+      if (level > 0 && data.options.pre_smoothing > 0) // which comes next
+        zero_level = level;
+      else
+        transfer(std::min(level + 1, data.finest()), [&] { data.operations->set_zero(level); });
     }
     void correct(int level)
     {
@@ -64,6 +75,7 @@ namespace leopard
     void solve_coarsest() { data.solve_coarse(); }
 
     MultigridData &data;
+    int            zero_level = -1; ///< whose x is to be zero and may not be so yet
 
   private:
     void smooth(int level, int n_steps)
@@ -88,7 +100,9 @@ namespace leopard
   template <typename Function>
   void MultigridData<Number>::run(Recorded &recorded, const Function &function)
   {
-    if (!can_be_recorded() || !recorded.used) // libraries set themselves up at the first use, which must not be recorded
+    // libraries set themselves up at the first use, which must not be recorded; while a graph that is to hold the cycle
+    // is being recorded, it takes the parts
+    if (!can_be_recorded() || !recorded.used || device::is_recording())
       {
         recorded.used = true;
         function();
@@ -107,6 +121,7 @@ namespace leopard
   void MultigridData<Number>::forget_recorded()
   {
     recorded_cycle.graph.reset();
+    recorded_from_zero.graph.reset();
     recorded_start.graph.reset();
   }
 
@@ -118,6 +133,18 @@ namespace leopard
         for (int level = 0; level <= finest(); ++level)
           operations->set_zero(level);
       multigrid_cycle(Parts{*this}, finest(), options.cycle);
+    });
+  }
+
+  template <typename Number>
+  void MultigridData<Number>::cycle_from_zero()
+  {
+    if (operations->is_adaptive())
+      return cycle();
+    run(recorded_from_zero, [this] {
+      Parts parts{*this};
+      parts.set_zero(finest());
+      multigrid_cycle(parts, finest(), options.cycle);
     });
   }
 
@@ -157,6 +184,7 @@ namespace leopard
 
 #define INSTANTIATE(Number)                               \
   template void MultigridData<Number>::cycle();           \
+  template void MultigridData<Number>::cycle_from_zero(); \
   template void MultigridData<Number>::full_multigrid();  \
   template void MultigridData<Number>::forget_recorded(); \
   template void MultigridData<Number>::iterate(Number *x, const Number *b);

@@ -22,6 +22,11 @@ namespace leopard
           partition = coordinate_partition(level.coordinates, level.dim, block_size, n_threads);
           text      = "tiles from coordinates";
         }
+      else if (options.block_shape == BlockShape::rcm)
+        {
+          partition = rcm_partition(level.matrix, block_size);
+          text      = "blocks in reverse Cuthill-McKee order";
+        }
       else
         {
           partition = metis_partition(level.matrix, block_size);

@@ -236,11 +236,28 @@ namespace leopard
   }
 
   template <typename Number>
+  bool Multigrid<Number>::is_queued() const
+  {
+    return data->operations->is_queued() && data->coarse->is_queued() && !is_singular();
+  }
+
+  template <typename Number>
+  Number *Multigrid<Number>::own_solution()
+  {
+    return data->operations->keeps_order() ? data->operations->x(data->finest()) : nullptr;
+  }
+
+  template <typename Number>
+  Number *Multigrid<Number>::own_right_hand_side()
+  {
+    return data->operations->keeps_order() ? data->operations->b(data->finest()) : nullptr;
+  }
+
+  template <typename Number>
   void Multigrid<Number>::vmult(Number *x, const Number *b)
   {
     data->operations->set_right_hand_sides(b);
-    data->operations->set_zero(data->finest());
-    data->cycle();
+    data->cycle_from_zero();
     data->operations->get_solution(x);
   }
 
@@ -258,11 +275,44 @@ namespace leopard
     data->operations->get_solution(x);
   }
 
+  namespace
+  {
+    template <typename Number>
+    class MultigridPreconditioner : public Preconditioner<Number>
+    {
+    public:
+      explicit MultigridPreconditioner(std::shared_ptr<Multigrid<Number>> multigrid_)
+        : multigrid(std::move(multigrid_))
+      {
+      }
+
+      std::string name() const override { return "multigrid"; }
+      int         n_rows() const override { return multigrid->n_rows(); }
+      MemorySpace memory_space() const override { return multigrid->memory_space(); }
+      bool        is_symmetric_map() const override { return multigrid->is_symmetric_map(); }
+      bool        is_queued() const override { return multigrid->is_queued(); }
+      void        apply(Number *z, const Number *r) override { multigrid->vmult(z, r); }
+
+    private:
+      const std::shared_ptr<Multigrid<Number>> multigrid;
+    };
+  } // namespace
+
+  template <typename Number>
+  std::shared_ptr<Preconditioner<Number>> make_preconditioner(std::shared_ptr<Multigrid<Number>> multigrid)
+  {
+    if (multigrid == nullptr || multigrid->n_columns() != multigrid->n_rows())
+      throw InvalidInput(std::string("a preconditioner is made of ") + (multigrid == nullptr ? "no multigrid" : "a multigrid with ghosts") +
+                         "\n  expected: a multigrid of one rank");
+    return std::make_shared<MultigridPreconditioner<Number>>(std::move(multigrid));
+  }
+
 #define INSTANTIATE(Number)                   \
   template class CoarseSolver<Number>;        \
   template class MultigridOperations<Number>; \
   template struct MultigridData<Number>;      \
-  template class Multigrid<Number>;
+  template class Multigrid<Number>;           \
+  template std::shared_ptr<Preconditioner<Number>> make_preconditioner(std::shared_ptr<Multigrid<Number>> multigrid);
   LEOPARD_FOR_EACH_NUMBER(INSTANTIATE)
 #undef INSTANTIATE
 } // namespace leopard

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "../krylov/preconditioner.h"
 #include "cycle.h"
 #include "hierarchy.h"
 #include "smoother.h"
@@ -146,6 +147,11 @@ namespace leopard
      * smoothers, nu1 = nu2, R = P^T.
      */
     bool is_symmetric_map() const;
+    /**
+     * Whether vmult() is all queued on the device, so that a CUDA graph can hold it: on one rank, with a coarse solver
+     * that is queued, and of a regular problem (the mean of a singular one is taken out with the host's help).
+     */
+    bool is_queued() const;
     /** Levels, unknowns, smoother, cycle, coarse solver, memory, in some lines for a log. */
     std::string description() const;
     /** Bytes of all operators and vectors. */
@@ -162,6 +168,13 @@ namespace leopard
 
     /** y = A x of the whole problem. @param y n_rows(), x n_columns() values; its ghosts are brought up to date. */
     void multiply(Number *y, Number *x);
+
+    /**
+     * Vectors of its own in which vmult() and cycle() take b and leave x without copies, b as it was; null where the
+     * finest level has an order of its own.
+     */
+    Number *own_solution();
+    Number *own_right_hand_side();
 
     /** x = C b: one cycle from x = 0. */
     void vmult(Number *x, const Number *b);
@@ -191,4 +204,8 @@ namespace leopard
   private:
     std::unique_ptr<MultigridData<Number>> data;
   };
+
+  /** One cycle from z = 0. @throws InvalidInput if it has ghosts. */
+  template <typename Number>
+  std::shared_ptr<Preconditioner<Number>> make_preconditioner(std::shared_ptr<Multigrid<Number>> multigrid);
 } // namespace leopard

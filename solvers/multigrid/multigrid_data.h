@@ -24,6 +24,8 @@ namespace leopard
 
     /** From the present b_L (on adaptive hierarchies all b_l) and x_L; afterwards x_L (all x_l) is the result. */
     void cycle();
+    /** The same from x_L = 0, whatever x_L is. */
+    void cycle_from_zero();
     /** From the present b_L: one cycle on each level from the coarsest up. */
     void full_multigrid();
     /**
@@ -62,6 +64,6 @@ namespace leopard
     void timed(double MultigridProfile::Level::*seconds, int level, const Function &function);
     void wait() const;
 
-    Recorded recorded_cycle, recorded_start;
+    Recorded recorded_cycle, recorded_from_zero, recorded_start;
   };
 } // namespace leopard

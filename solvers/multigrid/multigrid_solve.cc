@@ -110,6 +110,7 @@ namespace leopard
     StoppingCriteria           each_cycle = criteria;
     each_cycle.validate();
     each_cycle.test_every                      = 1;
+    each_cycle.slowest_factor                  = 0.97; // of cycles more is expected than of iterations
     MultigridOperations<Number> &operations    = *data->operations;
     const Communication<Number> &communication = operations.communication(data->whole());
     if (operations.is_adaptive())

@@ -37,6 +37,12 @@ namespace leopard
     virtual void set_zero(int level) = 0;
     /** x_l <- n smoothing steps for A_l x_l = b_l from x_l. */
     virtual void smooth(int level, int n_steps) = 0;
+    /** The same from zero, whatever is in x_l; n >= 1. */
+    virtual void smooth_from_zero(int level, int n_steps)
+    {
+      set_zero(level);
+      smooth(level, n_steps);
+    }
     /**
      * b_{l-1} <- R_l (b_l - A_l x_l); on adaptive hierarchies b_{l-1} += R_l (b_l - A_l x_l - E_l x_l), as deal.II's
      * Multigrid::level_v_step does.
@@ -59,6 +65,12 @@ namespace leopard
     virtual void set_solution(const Number *x) = 0;
     /** x <- x_L, own values; on adaptive hierarchies x <- all x_l at the entries of the copy lists, zero elsewhere. */
     virtual void get_solution(Number *x) = 0;
+
+    /**
+     * Whether the vectors of the finest level are in the user's order: then the three copy nothing that is there
+     * already (b = b_L, x = x_L).
+     */
+    virtual bool keeps_order() const { return false; }
 
     /** y = A x of the whole problem, whose ghosts are brought up to date; x_L is not what it was afterwards. */
     virtual void multiply(Number *y, Number *x) = 0;

@@ -10,14 +10,6 @@
 
 namespace leopard
 {
-  /** How the unknowns of a level are put into blocks for block-asynchronous smoothing. */
-  enum class BlockShape
-  {
-    contiguous, ///< as they are numbered
-    tiles,      ///< compact in space, from coordinates
-    metis       ///< compact in the matrix graph
-  };
-
   /** What smooths, and how. Numbers are dimensionless. */
   struct SmootherOptions
   {

@@ -294,6 +294,8 @@ namespace leopard
         std::shared_ptr<Number[]>                    x, b, r;  ///< r with ghosts, too: the restriction reads them
         CopyList                                     down, up; ///< right-hand sides from the active mesh, corrections to it
         std::unique_ptr<Relaxation<Number>>          smoother;
+        double                                       largest_omega = 0.; ///< of the smoother for lambda_max <= 2; 0: it does not follow the matrix
+        double                                       omega         = 0.; ///< that it has, if it does
         std::string                                  text;
         std::vector<int>                             old_row;                                 ///< of the user's numbering; empty: the same
         std::vector<int>                             entries, E_entries, E_transpose_entries; ///< of the user's matrices, from the first update on
@@ -332,7 +334,7 @@ namespace leopard
             set_up_interface(from, order.old_row, l);
             if (l.has_ghosts && !options.wait_for_ghosts)
               l.loose = l.communication->loose();
-            const SmootherOptions smoother = smoother_options(A, order, options, communication(level), from.dim);
+            const SmootherOptions smoother = smoother_options(from, order, options, level);
             CrsMatrix<Number>     rounded  = rounded_to<Number>(std::move(A));
             l.smoother                     = make_smoother(rounded, smoother, options.backend, from.dim);
             l.A                            = algebra->matrix(std::move(rounded));
@@ -373,11 +375,10 @@ namespace leopard
 
       void update_level(const MultigridLevel &from, Level &l, int level)
       {
-        const std::string name = "multigrid, new values of level " + std::to_string(level);
         if (from.matrix.n_rows != l.n || from.matrix.n_columns != l.n_columns || from.matrix.n_entries() != l.n_entries)
-          throw InvalidInput(name + ": a matrix of " + std::to_string(from.matrix.n_rows) + " rows and " + std::to_string(from.matrix.n_entries()) +
-                             " entries\n  expected: the pattern it had, of " + std::to_string(l.n) + " rows and " + std::to_string(l.n_entries) +
-                             " entries");
+          throw InvalidInput(new_values_of(level) + ": a matrix of " + std::to_string(from.matrix.n_rows) + " rows and " +
+                             std::to_string(from.matrix.n_entries()) + " entries\n  expected: the pattern it had, of " + std::to_string(l.n) +
+                             " rows and " + std::to_string(l.n_entries) + " entries");
         if (l.entries.empty())
           {
             // a matrix whose values are the numbers of its entries says where each of them went
@@ -390,16 +391,26 @@ namespace leopard
                   as_numbers(from.interface_transpose.n_rows == 0 ? transpose(E) : permute(numbered(from.interface_transpose), l.old_row, l.old_row));
               }
           }
-        const std::vector<Number> values = in_order(from.matrix.values, l.entries, name);
+        const std::vector<Number> &values = in_order(from.matrix.values, l.entries, level);
         l.A->update_values(values);
         if (l.smoother != nullptr)
-          l.smoother->update_values(values.data());
+          {
+            if (l.largest_omega > 0.)
+              if (const double omega = omega_for(from.matrix, level); omega != l.omega)
+                {
+                  l.smoother->set_omega(omega);
+                  l.omega = omega;
+                }
+            l.smoother->update_values(values.data());
+          }
         if (l.E == nullptr)
           return;
-        l.E->update_values(in_order(from.interface.values, l.E_entries, name));
+        l.E->update_values(in_order(from.interface.values, l.E_entries, level));
         const CrsMatrix<double> &transposed = from.interface_transpose.n_rows == 0 ? from.interface : from.interface_transpose;
-        l.E_transpose->update_values(in_order(transposed.values, l.E_transpose_entries, name));
+        l.E_transpose->update_values(in_order(transposed.values, l.E_transpose_entries, level));
       }
+
+      static std::string new_values_of(int level) { return "multigrid, new values of level " + std::to_string(level); }
 
       static CrsMatrix<double> numbered(CrsMatrix<double> A)
       {
@@ -409,35 +420,49 @@ namespace leopard
 
       static std::vector<int> as_numbers(const CrsMatrix<double> &A) { return std::vector<int>(A.values.begin(), A.values.end()); }
 
-      static std::vector<Number> in_order(const std::vector<double> &values, const std::vector<int> &entries, const std::string &name)
+      /** In memory that the next call writes to. */
+      const std::vector<Number> &in_order(const std::vector<double> &values, const std::vector<int> &entries, int level)
       {
         if (values.size() != entries.size())
-          throw InvalidInput(name + ": a matrix has " + std::to_string(values.size()) + " entries\n  expected: the pattern it had, of " +
-                             std::to_string(entries.size()));
-        std::vector<Number> result(values.size());
+          throw InvalidInput(new_values_of(level) + ": a matrix has " + std::to_string(values.size()) +
+                             " entries\n  expected: the pattern it had, of " + std::to_string(entries.size()));
+        new_values.resize(values.size());
         for (std::size_t p = 0; p < values.size(); ++p)
-          result[p] = static_cast<Number>(values[entries[p]]);
-        return result;
+          new_values[p] = static_cast<Number>(values[entries[p]]);
+        return new_values;
       }
 
-      static SmootherOptions smoother_options(
-        const CrsMatrix<double> &A, const LevelOrder &order, const MultigridOptions &options, const Communication<Number> &communication, int dim)
+      /** Sets the level's relaxation factors, too. */
+      SmootherOptions smoother_options(const MultigridLevel &from, const LevelOrder &order, const MultigridOptions &options, int level)
       {
-        SmootherOptions result           = options.smoother;
+        const CrsMatrix<double> &A       = from.matrix;
+        Level                   &l       = levels[level];
+        SmootherOptions          result  = options.smoother;
         result.block_async.block_offsets = order.block_offsets;
         if (result.block_async.n_threads == 0)
           result.block_async.n_threads = options.n_threads;
         const Method &method = find_method(result.method);
-        if (method.has_interval && result.chebyshev.lambda_max == 0. && communication.is_distributed())
-          result.chebyshev.lambda_max = communication.max(estimate_lambda_max(A));
-        if (result.omega == 0. && is_damped(result.method) && communication.max(gershgorin_bound(A)) > 2.001) // a look that most matrices pass
+        if (method.has_interval && result.chebyshev.lambda_max == 0. && communication(level).is_distributed())
+          result.chebyshev.lambda_max = communication(level).max(estimate_lambda_max(A));
+        if (result.omega == 0. && is_damped(result.method))
           {
-            const double lambda_max = communication.max(estimate_lambda_max(A, 15));
-            const int    n_blocks   = method.has_blocks ? result.block_async.blocks(A.n_rows).n_blocks() : 1;
-            const double at_once    = share_at_once(result.block_async, options.backend, n_blocks, A.n_rows);
-            result.omega            = default_omega(result.method, dim, at_once) * std::min(1., 2. / lambda_max);
+            const int    n_blocks = method.has_blocks ? result.block_async.blocks(A.n_rows).n_blocks() : 1;
+            const double at_once  = share_at_once(result.block_async, options.backend, n_blocks, A.n_rows);
+            l.largest_omega       = default_omega(result.method, from.dim, at_once);
+            result.omega = l.omega = omega_for(A, level);
           }
         return result;
+      }
+
+      /** The relaxation factor that suits a level's matrix, in the user's numbering. Collective. */
+      double omega_for(const CrsMatrix<double> &A, int level) const
+      {
+        double lambda_max = communication(level).max(gershgorin_bound(A)); // a look that most matrices pass
+        if (lambda_max > 2.001)
+          lambda_max = communication(level).max(estimate_lambda_max(A, 15));
+        else
+          lambda_max = 2.;
+        return levels[level].largest_omega * std::min(1., 2. / lambda_max);
       }
 
       void find_null_spaces(const MultigridHierarchy &hierarchy)
@@ -522,6 +547,7 @@ namespace leopard
       std::shared_ptr<int[]>                       finest_order; ///< others: the finest level's; null: the user's
       std::shared_ptr<const Communication<Number>> global_communication;
       NullSpace<Number>                            coarse_null_space, global_null_space; ///< singular problems
+      std::vector<Number>                          new_values;                           ///< of update_values(), of one matrix at a time
     };
   } // namespace
 
