@@ -140,7 +140,8 @@ namespace leopard::command_line
                (below_one(found.spectral_radius_abs) ? ": every schedule converges with omega = 1 and no momentum"
                 : below_one(found.spectral_radius)   ? ": Jacobi converges, not every asynchronous schedule need"
                                                      : ": with omega = 1 Jacobi diverges, and so may every schedule") +
-               "\n  to do: " + (fails ? options_to_leave_out(found, arguments) : "") + what_helps(found, arguments);
+               "\n  to do: " + (fails && arguments.precision != Precision::double_precision ? "--precision double, which every method has; " : "") +
+               (fails ? options_to_leave_out(found, arguments) : "") + what_helps(found, arguments);
       }
     catch (const ConvergenceFailure &)
       {
@@ -150,6 +151,22 @@ namespace leopard::command_line
                "too slow, " +
                std::string(way_out);
       }
+  }
+
+  std::string what_helps_against_error(const CrsMatrix<double> &A, const SolveResult &result, double tolerance, double error, double expected)
+  {
+    constexpr double resolved = 1e-15; // of a residual in double precision
+    const double     needed   = tolerance * expected / error;
+    const double     factor   = result.convergence_factor();
+    std::string      text;
+    if (needed >= resolved)
+      text = "--tolerance " + number(needed, 1) + ", since the error falls with the residual; ";
+    else if (factor > 0. && factor < 1.)
+      text = "--tolerance 0 --max-iterations " + count(1.5 * (result.n_iterations + std::log(expected / error) / std::log(factor))) +
+             ", since the error goes on to fall when the residual cannot any more; ";
+    return text + (!spectrum::find_asymmetry(A).found
+                     ? "or solve S A S y = S b with S = D^-1/2 and x = S y, which keeps A symmetric, so that all rows count"
+                     : "or divide each row of A and b by its diagonal entry, so that all rows count");
   }
 
   double estimated_error(const CrsMatrix<double> &A, const std::vector<double> &x, const std::vector<double> &b, double factor)

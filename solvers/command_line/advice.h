@@ -41,6 +41,12 @@ namespace leopard::command_line
   std::string advice_for(const CrsMatrix<double> &A, const Arguments &arguments, const SolveResult *result);
 
   /**
+   * What to do about a solution whose error is too large though its residual is small: more digits of it, or a scaling
+   * that gives all rows a say. @param expected the error that was hoped for.
+   */
+  std::string what_helps_against_error(const CrsMatrix<double> &A, const SolveResult &result, double tolerance, double error, double expected);
+
+  /**
    * About how far x is from the solution, ||D^-1 r||_inf / (1 - factor), relative to ||x||_inf: dimensionless. The
    * correction of a Jacobi sweep, and as many more as the iteration, which shrinks what remains by the factor, would
    * still add. Unlike the residual it does not depend on how rows are scaled.

@@ -34,7 +34,9 @@ namespace leopard::command_line
                                            {"double", Storage::double_precision},
                                            {"single", Storage::single_precision},
                                            {"dictionary", Storage::dictionary}};
-    constexpr double         usual_overlap_percent = 25.;
+    const Choices<Precision> precisions = {
+      {"double", Precision::double_precision}, {"single", Precision::single}, {"mixed", Precision::mixed}, {"automatic", Precision::automatic}};
+    constexpr double usual_overlap_percent = 25.;
 
     const char *const group_of_async = "Method async";
 
@@ -106,6 +108,12 @@ namespace leopard::command_line
       app.option_defaults()->group("Method");
       add_choice(app, "--method", a.method_name, choices_of(method_names(as_solver)), "default async, block-asynchronous iteration");
       add_choice(app, "--backend", a.backend, choices_of({"automatic", "host", "cuda", "reference"}), "default automatic, a GPU where one answers");
+      add_choice(app,
+                 "--precision",
+                 a.precision,
+                 precisions,
+                 "in which the method computes, default double; mixed: iterative refinement, residual and solution in double, the method in single "
+                 "(async-refinement: the corrections of blocks); automatic, of async: double or mixed, as the matrix lets expect");
       app
         .add_option_function<std::string>(
           "--omega",
@@ -127,6 +135,10 @@ namespace leopard::command_line
         "K local iterations only in blocks whose entries weigh more against those outside than in the whole matrix, K - 1 in the others: less work "
         "where local iterations gain little; says what to expect");
       app.add_option("--block-omega", a.async.block_omega, "weight of a block's update (default 1)")->type_name("W");
+      app
+        .add_option(
+          "--correction-loops", a.async.correction_loops, "async-refinement: corrections of a block in a global iteration, K sweeps each (default 1)")
+        ->type_name("N");
       app.add_flag("--l1", a.async.l1_weights, "l1 weights: the off-block entries' absolute values added to the diagonal");
       app
         .add_option_function<std::string>("--momentum",
@@ -185,7 +197,9 @@ namespace leopard::command_line
       const OmegaRange omega = a.method().omega;
       if (!a.method().has_blocks)
         for (const std::string &option : a.given_for_async)
-          contradiction(option, "--method " + a.method_name, "it with --method async only");
+          contradiction(option,
+                        "--method " + a.method_name,
+                        "it with --method " + joined(method_names(as_solver, [](const Method &m) { return m.has_blocks; }), ", ", " or ") + " only");
       if (omega == OmegaRange::none || omega == OmegaRange::one)
         refuse(a, {"--omega"}, "--method " + a.method_name, omega == OmegaRange::none ? "no --omega" : "no --omega, or --method sor");
       if (a.omega_is_tau && omega == OmegaRange::relaxation)
@@ -197,6 +211,13 @@ namespace leopard::command_line
 
     void check_async(const Arguments &a)
     {
+      if (a.method().corrects)
+        refuse(a, {"--momentum", "--overlap"}, "--method " + a.method_name, "it with --method async");
+      else
+        refuse(a,
+               {"--correction-loops"},
+               "--method " + a.method_name,
+               "it with --method " + joined(method_names(as_solver, [](const Method &m) { return m.corrects; }), ", ", " or "));
       if (a.momentum_from_matrix)
         refuse(a, {"--omega"}, "--momentum automatic", "no --omega, as it is chosen too; or --momentum with a number");
       if (a.async.l1_weights && (a.momentum_from_matrix || a.omega_is_tau))
@@ -212,12 +233,29 @@ namespace leopard::command_line
         refuse(a, {"--threads", "--execution"}, "--schedule replay", "neither, as a replay is sequential");
     }
 
+    void check_precision(const Arguments &a)
+    {
+      const bool is_automatic = a.precision == Precision::automatic;
+      if (is_automatic && (!a.method().has_blocks || a.method().corrects))
+        contradiction("--precision automatic", "--method " + a.method_name, "it with --method async");
+      if ((a.precision != Precision::mixed && !is_automatic) || a.method().corrects)
+        return;
+      refuse(a,
+             {"--test-every"},
+             is_automatic ? "--precision automatic" : "--precision mixed",
+             "no --test-every: in mixed precision the residual is computed after each correction");
+      if (!is_automatic && !(a.criteria.relative_tolerance > 0.))
+        contradiction("--tolerance 0", "--precision mixed", "a tolerance: corrections end where it is met");
+    }
+
     void check_modes(const Arguments &a)
     {
       if (!a.tune)
         refuse(a, {"--tune-seconds"}, "no --tune", "--tune with it");
       if (a.tune || !a.choice.empty())
         {
+          if (a.method().corrects)
+            contradiction(a.tune ? "--tune" : "--choice", "--method " + a.method_name, "it with --method async");
           const std::string with     = a.tune ? "--tune" : "--choice",
                             expected = a.tune ? "no such option, as --tune chooses" : "no such option, as the file says what to use";
           for (const std::string &option : a.given_for_async)
@@ -292,9 +330,13 @@ namespace leopard::command_line
     if (a.async.overlap != Overlap::none && !a.has("--overlap-percent"))
       a.async.overlap_percent = usual_overlap_percent;
 
+    if (a.method().corrects) // --precision single: in the precision of the vectors
+      a.async.corrections = a.precision == Precision::mixed ? Corrections::single_precision : Corrections::working_precision;
+
     check_method(a);
     check_async(a);
     check_modes(a);
+    check_precision(a);
     check_paths(a);
     a.criteria.validate();
     if (!(a.tune_seconds > 0. && std::isfinite(a.tune_seconds)))

@@ -19,12 +19,22 @@ namespace leopard::command_line
     using std::runtime_error::runtime_error;
   };
 
+  /** In which a method computes. */
+  enum class Precision
+  {
+    double_precision,
+    single,
+    mixed,    ///< iterative refinement: residual and solution in double, the method in single
+    automatic ///< double or mixed, whichever is predicted to be faster: predict_precision()
+  };
+
   /** What the command line of leopard-solve says. */
   struct Arguments
   {
     std::string matrix, rhs, solution, history, choice; ///< paths; empty: not given
     std::string method_name          = "async";
     std::string backend              = "automatic"; ///< automatic, host, cuda or reference
+    Precision   precision            = Precision::double_precision;
     BlockShape  shape                = BlockShape::contiguous;
     bool        omega_is_tau         = false; ///< then async.omega is still to be found
     bool        momentum_from_matrix = false; ///< then async.momentum and async.omega are

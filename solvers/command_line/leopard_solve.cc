@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "../base/errors.h"
+#include "../base/words.h"
+#include "option_names.h"
 #include "program.h"
 
 #include <cstdio>
 #include <new>
+#include <string>
 
 namespace
 {
-  int fail(const char *what, int code)
+  int fail(const std::string &what, int code, bool of_choice = false)
   {
-    std::fprintf(stderr, "leopard-solve: %s\n", what);
+    std::fprintf(stderr, "leopard-solve: %s\n", leopard::without_long_lines(leopard::command_line::in_options(what, of_choice)).c_str());
     return code;
   }
 } // namespace
@@ -38,7 +41,7 @@ int main(int argc, char **argv)
     }
   catch (const Error &problem)
     {
-      return fail(problem.what(), failure);
+      return fail(problem.what(), failure, !arguments.choice.empty() && !arguments.tune);
     }
   catch (const std::bad_alloc &)
     {
@@ -46,6 +49,6 @@ int main(int argc, char **argv)
     }
   catch (const std::exception &problem)
     {
-      return fail((std::string("unexpected error: ") + problem.what()).c_str(), failure);
+      return fail(std::string("unexpected error: ") + problem.what(), failure);
     }
 }

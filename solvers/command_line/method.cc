@@ -7,6 +7,7 @@
 #include "../device/device.h"
 #include "../matrix/analysis.h"
 #include "../matrix/eigenvalues.h"
+#include "../refinement/precision_choice.h"
 #include "advice.h"
 
 #include <algorithm>
@@ -100,7 +101,7 @@ namespace leopard::command_line
     }
 
     /** Of a method without blocks. */
-    std::unique_ptr<Relaxation<double>> make_plain(const CrsMatrix<double> &A, const Arguments &a, Backend backend, const Log &log)
+    std::unique_ptr<Solver> make_plain(const CrsMatrix<double> &A, const Arguments &a, Backend backend, const Log &log)
     {
       MethodOptions options;
       options.backend = backend;
@@ -112,7 +113,8 @@ namespace leopard::command_line
           options.chebyshev.lambda_min    = (1. - margin) * e.smallest;
           options.chebyshev.lambda_max    = (1. + margin) * e.largest;
         }
-      return a.method().make(A, options);
+      const auto make = [&](const auto &matrix) { return a.method().make(matrix, options); };
+      return make_solver(A, a.precision, backend, a.async.n_threads, {make, make});
     }
 
     /** omega and momentum from the eigenvalues of the matrix. */
@@ -154,9 +156,9 @@ namespace leopard::command_line
 
     std::string text(const PredictedConvergence &p)
     {
-      return std::isfinite(p.iterations_a_digit)
-               ? number(p.iterations_a_digit) + " global iterations and " + number(p.sweeps_a_digit) + " sweeps over the matrix a digit"
-               : "no convergence" + (std::isfinite(p.factor) ? " (factor " + number(p.factor) + ")" : "");
+      return std::isfinite(p.iterations_a_digit) ? (p.settled ? "" : "more than (not settled in time) ") + number(p.iterations_a_digit) +
+                                                     " global iterations and " + number(p.sweeps_a_digit) + " sweeps over the matrix a digit"
+                                                 : "no convergence" + (std::isfinite(p.factor) ? " (factor " + number(p.factor) + ")" : "");
     }
 
     /** Local iterations as theta says, and whether that is expected to pay. */
@@ -184,33 +186,73 @@ namespace leopard::command_line
     }
 
     /**
+     * Whether B = I - D^-1 A has no negative entry; then rho(|B|) = rho(B), and Jacobi's iteration has no wider bound.
+     */
+    bool has_no_negative_coupling(const CrsMatrix<double> &A)
+    {
+      for (int i = 0; i < A.n_rows; ++i)
+        {
+          double diagonal = 0., smallest = 0., largest = 0.;
+          for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
+            if (A.columns[p] == i)
+              diagonal = A.values[p];
+            else
+              {
+                smallest = std::min(smallest, A.values[p]);
+                largest  = std::max(largest, A.values[p]);
+              }
+          if (diagonal > 0. ? largest > 0. : smallest < 0.)
+            return false;
+        }
+      return true;
+    }
+
+    /** Of options for which there is no bound to compare omega with: they are tried out. */
+    void check_omega_by_trial(const CrsMatrix<double> &A, const BlockAsyncOptions &options, const std::string &omega, const Log &log)
+    {
+      constexpr double           max_seconds = 2.;
+      const PredictedConvergence predicted   = predicted_convergence(A, options, max_seconds);
+      if (!(predicted.factor < 1.))
+        log("warning",
+            omega + " is too large: tried out in the synchronous schedule, the error grows by the factor " + number(predicted.factor) +
+              " in each iteration\n            to do: a smaller omega; --analyze says which bounds there are");
+    }
+
+    /**
      * Above 2 / (1 + rho(|B|)) an asynchronous schedule need not converge (thesis, theorem 3.2.5), nor the synchronous
      * one with several local iterations; up to omega = 1 that bound is no narrower than what omega = 1 itself needs.
      */
     void check_omega(const CrsMatrix<double> &A, const BlockAsyncOptions &options, const Log &log)
     {
-      constexpr double max_seconds    = 10.;
-      const bool       is_omega       = options.omega >= options.block_omega;
-      const double     omega          = is_omega ? options.omega : options.block_omega;
-      const bool       is_synchronous = options.schedule == Schedule::synchronous;
-      if ((is_synchronous && options.local_iterations == 1) || options.momentum > 0. || options.l1_weights || (omega <= 1. && options.omega == 1.))
+      constexpr double  max_seconds    = 10.;
+      const bool        is_omega       = options.omega >= options.block_omega;
+      const double      omega          = is_omega ? options.omega : options.block_omega;
+      const bool        is_synchronous = options.schedule == Schedule::synchronous;
+      const std::string what           = (is_omega ? "omega = " : "block omega = ") + number(omega);
+      if (options.momentum > 0. || (omega <= 1. && (options.omega == 1. || options.l1_weights)))
         return;
+      if ((is_synchronous && options.local_iterations == 1) || options.l1_weights)
+        {
+          if (omega > 1.)
+            check_omega_by_trial(A, options, what, log);
+          return;
+        }
       try
         {
-          const double radius    = spectrum::radius_abs(A, !spectrum::find_asymmetry(A).found, 1e-4, max_seconds),
-                       bound     = largest_asynchronous_omega(radius);
-          const std::string what = (is_omega ? "omega = " : "block omega = ") + number(omega);
+          const double radius      = spectrum::radius_abs(A, !spectrum::find_asymmetry(A).found, 1e-4, max_seconds),
+                       bound       = largest_asynchronous_omega(radius);
+          const std::string jacobi = has_no_negative_coupling(A) ? "" : ", or --schedule synchronous --local-iterations 1, whose bound may be wider";
           if (bound > 0. && omega >= bound)
             log("warning",
                 what + " is not below 2 / (1 + rho(|B|)) = " + number(bound) + " with rho(|B|) = " + number(radius) + ", up to which " +
                   (is_synchronous ? "any number of local iterations" : "every asynchronous schedule") +
-                  " converges: it may diverge\n            to do: an omega below " + number(bound) +
-                  ", or --schedule synchronous --local-iterations 1");
+                  " converges: it may diverge\n            to do: an omega below " + number(bound) + jacobi);
           else if (bound == 0.)
             log("warning",
                 "rho(|B|) = " + number(radius) + " >= 1: no omega makes every asynchronous schedule converge (rho(|I - omega D^-1 A|) = " +
-                  number(spectral_radius_abs_with(options.omega, radius)) +
-                  "); it may diverge\n            to do: --schedule synchronous --local-iterations 1 where it does");
+                  number(spectral_radius_abs_with(options.omega, radius)) + "); it may diverge\n            to do: " +
+                  (jacobi.empty() ? "--method gauss-seidel, if the matrix is symmetric positive definite; --analyze says more"
+                                  : "--schedule synchronous --local-iterations 1, if rho(B) < 1: --analyze says"));
         }
       catch (const ConvergenceFailure &)
         {
@@ -221,10 +263,24 @@ namespace leopard::command_line
         }
     }
 
+    /** Of the solver around the method: block-asynchronous refinement is in mixed precision by itself. */
+    Precision precision_around(const Arguments &a)
+    {
+      return a.method().corrects && a.precision == Precision::mixed ? Precision::double_precision : a.precision;
+    }
+
+    /** Double or mixed, and why. */
+    Precision choose_precision(const CrsMatrix<double> &matrix, const BlockAsyncOptions &options, double tolerance, const Log &log)
+    {
+      const PredictedPrecision predicted = predict_precision(matrix, options, tolerance);
+      log("precision", predicted.reason);
+      return predicted.is_mixed() ? Precision::mixed : Precision::double_precision;
+    }
+
     /** Completes options with what only the matrix, in the order of its blocks, can tell. */
     using Complete = std::function<void(const CrsMatrix<double> &matrix, BlockAsyncOptions &options)>;
 
-    Iteration make_async(const CrsMatrix<double> &A, const TunedChoice &choice, const Complete &complete, const Log &log)
+    Iteration make_async(const CrsMatrix<double> &A, const Arguments &a, const TunedChoice &choice, const Complete &complete, const Log &log)
     {
       BlockAsyncOptions options = choice.options;
       Iteration         result;
@@ -244,7 +300,14 @@ namespace leopard::command_line
           to_string(choice.shape) + (options.overlap == Overlap::none ? "" : ", overlap of " + number(options.overlap_percent) + " percent"));
       log("weights", weights(options));
       check_omega(matrix, options, log);
-      result.relaxation = std::make_unique<BlockAsync<double>>(matrix, options);
+      const Precision precision =
+        a.precision == Precision::automatic ? choose_precision(matrix, options, a.criteria.relative_tolerance, log) : precision_around(a);
+      result.solver = make_solver(matrix,
+                                  precision,
+                                  options.backend,
+                                  options.n_threads,
+                                  {[&](const CrsMatrix<double> &B) { return std::make_unique<BlockAsync<double>>(B, options); },
+                                   [&](const CrsMatrix<float> &B) { return std::make_unique<BlockAsync<float>>(B, options); }});
       return result;
     }
 
@@ -315,7 +378,7 @@ namespace leopard::command_line
   {
     if (shape == BlockShape::contiguous)
       return {};
-    return shape == BlockShape::rcm ? rcm_partition(A, block_size) : metis_partition(A, block_size);
+    return shaped_partition(A, shape, block_size);
   }
 
   Iteration make_iteration(const CrsMatrix<double> &A, const Arguments &a, const ChosenBackend &backend, const Log &log)
@@ -325,11 +388,11 @@ namespace leopard::command_line
       log("backend", backend.text);
     Iteration result;
     if (!a.method().has_blocks)
-      result.relaxation = make_plain(A, a, backend.backend, log);
+      result.solver = make_plain(A, a, backend.backend, log);
     else if (a.tune)
-      result = make_async(A, tuned(A, a, backend.backend, log), nullptr, log);
+      result = make_async(A, a, tuned(A, a, backend.backend, log), nullptr, log);
     else if (reads_choice)
-      result = make_async(A, choice_from_file(A, a, log), nullptr, log);
+      result = make_async(A, a, choice_from_file(A, a, log), nullptr, log);
     else
       {
         TunedChoice choice;
@@ -341,7 +404,7 @@ namespace leopard::command_line
           if (a.theta)
             depend_on_theta(matrix, options, log);
         };
-        result = make_async(A, choice, complete, log);
+        result = make_async(A, a, choice, complete, log);
       }
     return result;
   }

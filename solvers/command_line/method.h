@@ -2,17 +2,14 @@
 #pragma once
 
 #include "arguments.h"
+#include "precision.h"
 
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 
 namespace leopard::command_line
 {
-  /** Receives a line of the log: what it is about, and the text. */
-  using Log = std::function<void(const std::string &label, const std::string &text)>;
-
   /** Who computes, and why. */
   struct ChosenBackend
   {
@@ -35,9 +32,9 @@ namespace leopard::command_line
   /** The iteration, for the matrix in another numbering if partition says so. */
   struct Iteration
   {
-    std::optional<Partition>            partition;
-    std::unique_ptr<Relaxation<double>> relaxation;
-    bool                                is_replay = false; ///< of a seed, equal in all runs
+    std::optional<Partition> partition;
+    std::unique_ptr<Solver>  solver;
+    bool                     is_replay = false; ///< of a seed, equal in all runs
   };
 
   /** Makes the iteration that the arguments ask for, or tunes one, or reads the choice. @throws UsageError, Error. */

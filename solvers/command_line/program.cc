@@ -4,14 +4,12 @@
 #include "../base/errors.h"
 #include "../base/norms.h"
 #include "../base/whole_file.h"
-#include "../device/device_vector.h"
 #include "../matrix/analysis.h"
 #include "../matrix/eigenvalues.h"
 #include "../matrix/matrix_market.h"
 #include "advice.h"
 #include "method.h"
 #include "report.h"
-#include "watched.h"
 
 #include <leopard/version.h>
 
@@ -111,20 +109,6 @@ namespace leopard::command_line
       print("with leopard-solve:      " + what_helps(found, arguments) + "\n");
     }
 
-    /** Solves from x = 0, wherever the relaxation wants its vectors. */
-    SolveResult
-    solve_from_zero(Relaxation<double> &relaxation, const std::vector<double> &b, const StoppingCriteria &criteria, std::vector<double> &x)
-    {
-      x.assign(b.size(), 0.);
-      if (relaxation.memory_space() == MemorySpace::host)
-        return solve(relaxation, x.data(), b.data(), criteria);
-      DeviceVector<double> device_x(x.size()), device_b(b.size());
-      device_b.copy_from_host(b.data());
-      SolveResult result = solve(relaxation, device_x.data(), device_b.data(), criteria);
-      device_x.copy_to_host(x.data());
-      return result;
-    }
-
     double norm(const std::vector<double> &v)
     {
       SafeNorm result;
@@ -145,7 +129,7 @@ namespace leopard::command_line
     {
       if (iteration.is_replay)
         log_line("", "replayed: this seed gives the same result in every run");
-      else if (!iteration.relaxation->is_fixed_linear_map())
+      else if (!iteration.solver->is_fixed_linear_map())
         log_line("", "asynchronous: results vary from run to run, within the tolerance; --schedule replay gives the same ones in every run");
     }
 
@@ -176,6 +160,14 @@ namespace leopard::command_line
       return error;
     }
 
+    double largest_entry(const std::vector<double> &x)
+    {
+      double largest = 0.;
+      for (const double value : x)
+        largest = std::max(largest, std::abs(value));
+      return largest;
+    }
+
     void report_result(const SolveResult &result, const Quality &quality, bool has_blocks, double other_seconds)
     {
       log_line("result", outcome(result, has_blocks));
@@ -193,12 +185,13 @@ namespace leopard::command_line
         log_line("error", "max |x - 1| = " + number(error, 4));
       const double expected = std::max(1e-3, 100. * arguments.criteria.relative_tolerance);
       if (result.status == SolveStatus::converged && !(error <= expected))
-        log_line(
-          "warning",
-          std::string("the residual is small enough, but the solution is not: its largest relative error is ") +
-            (is_known ? "" : "estimated to be ") + number(error, 4) +
-            "; rows of very different size or a large condition number make it so\n            to do: divide each row of A and b by its diagonal "
-            "entry; or a smaller --tolerance");
+        log_line("warning",
+                 "the residual is small enough, but the solution is not: " +
+                   (is_known ? "its largest relative error is " + number(error, 4)
+                             : "by an estimate entries are wrong by " + number(error, 4) + " of the largest entry found, which is " +
+                                 number(largest_entry(x), 4) + " and may be wrong itself") +
+                   "; rows of very different size or a large condition number make it so\n            to do: " +
+                   what_helps_against_error(A, result, arguments.criteria.relative_tolerance, error, expected));
     }
 
     /** A solution that took many iterations, or would, is called slow. */
@@ -247,14 +240,13 @@ namespace leopard::command_line
     {
       std::vector<double> b         = right_hand_side(A, arguments.rhs);
       const Iteration     iteration = make_iteration(A, arguments, backend, log_line);
-      const std::string   about     = iteration.relaxation->description();
-      log_line("method", iteration.relaxation->name() + (about.empty() ? "" : ": " + about));
+      const std::string   about     = iteration.solver->description();
+      log_line("method", iteration.solver->name() + (about.empty() ? "" : ": " + about));
       say_how_it_varies(iteration);
 
       std::vector<double> x;
       const double        seconds_before = stopwatch.seconds();
-      Watched watched(*iteration.relaxation, arguments.criteria.relative_tolerance, [](const std::string &text) { log_line("solving", text); });
-      const SolveResult result = solve_from_zero(watched, iteration.partition ? permute(b, *iteration.partition) : b, arguments.criteria, x);
+      const SolveResult result = iteration.solver->solve(iteration.partition ? permute(b, *iteration.partition) : b, arguments.criteria, x, log_line);
       if (iteration.partition)
         x = permute_back(x, *iteration.partition);
 
@@ -262,7 +254,7 @@ namespace leopard::command_line
       if (const double norm_b = norm(b); norm_b > 0.)
         quality.scale = norm_b;
       quality.residual = residual_norm(A, x.data(), b.data());
-      print(convergence_table(result, quality.scale, iteration.relaxation->tests_itself()));
+      print(convergence_table(result, quality.scale, iteration.solver->tests_itself()));
       report_result(result, quality, arguments.method().has_blocks, seconds_before);
       report_error(arguments, A, result, x, b);
       report_slowness(result, arguments.criteria.relative_tolerance * quality.scale, arguments.criteria.relative_tolerance);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "watched.h"
 
+#include "../base/number_types.h"
 #include "advice.h"
 #include "report.h"
 
@@ -8,20 +9,23 @@
 
 namespace leopard::command_line
 {
-  Watched::Watched(Relaxation<double> &relaxation_, double tolerance_, Report report_)
+  template <typename Number>
+  Watched<Number>::Watched(Relaxation<Number> &relaxation_, double tolerance_, Report report_)
     : relaxation(relaxation_)
     , tolerance(tolerance_)
     , report(std::move(report_))
   {
   }
 
-  void Watched::iterate(double *x, const double *b, int n_iterations)
+  template <typename Number>
+  void Watched<Number>::iterate(Number *x, const Number *b, int n_iterations)
   {
     relaxation.iterate(x, b, n_iterations);
     so_far.n_iterations += n_iterations;
   }
 
-  IterationReport Watched::iterate_until(double *x, const double *b, int n_iterations, const ResidualTest &test)
+  template <typename Number>
+  IterationReport Watched<Number>::iterate_until(Number *x, const Number *b, int n_iterations, const ResidualTest &test)
   {
     IterationReport result = relaxation.iterate_until(x, b, n_iterations, test);
     norm_b                 = result.norm_b;
@@ -30,21 +34,24 @@ namespace leopard::command_line
     return result;
   }
 
-  double Watched::residual_norm_squared(const double *x, const double *b)
+  template <typename Number>
+  double Watched<Number>::residual_norm_squared(const Number *x, const Number *b)
   {
     const double result = relaxation.residual_norm_squared(x, b);
     look(std::sqrt(result));
     return result;
   }
 
-  double Watched::norm_squared(const double *b)
+  template <typename Number>
+  double Watched<Number>::norm_squared(const Number *b)
   {
     const double result = relaxation.norm_squared(b);
     norm_b              = std::sqrt(result);
     return result;
   }
 
-  void Watched::look(double residual)
+  template <typename Number>
+  void Watched<Number>::look(double residual)
   {
     so_far.history_iterations.push_back(so_far.n_iterations);
     so_far.history_residuals.push_back(residual);
@@ -58,4 +65,8 @@ namespace leopard::command_line
     report("after " + duration(so_far.seconds) + " and " + std::to_string(so_far.n_iterations) + " global iterations the relative residual is " +
            number(residual / norm_b) + (rest.empty() ? "; it does not fall" : "; at " + rate_text(factor) + " " + rest));
   }
+
+#define INSTANTIATE(Number) template class Watched<Number>;
+  LEOPARD_FOR_EACH_NUMBER(INSTANTIATE)
+#undef INSTANTIATE
 } // namespace leopard::command_line

@@ -16,13 +16,14 @@ namespace leopard::command_line
    * the tolerance will take at the rate of the last half of the tests. It only looks; all is done by the relaxation
    * that it is made of.
    */
-  class Watched : public Relaxation<double>
+  template <typename Number>
+  class Watched : public Relaxation<Number>
   {
   public:
     using Report = std::function<void(const std::string &text)>;
 
     /** Keeps the reference. @param tolerance relative, 0: none, and nothing is said. */
-    Watched(Relaxation<double> &relaxation, double tolerance, Report report);
+    Watched(Relaxation<Number> &relaxation, double tolerance, Report report);
 
     std::string     name() const override { return relaxation.name(); }
     std::string     description() const override { return relaxation.description(); }
@@ -33,16 +34,16 @@ namespace leopard::command_line
     bool            is_symmetric_map() const override { return relaxation.is_symmetric_map(); }
     bool            tests_itself() const override { return relaxation.tests_itself(); }
     void            restart() override { relaxation.restart(); }
-    void            update_values(const double *values) override { relaxation.update_values(values); }
-    void            iterate(double *x, const double *b, int n_iterations) override;
-    IterationReport iterate_until(double *x, const double *b, int n_iterations, const ResidualTest &test) override;
-    double          residual_norm_squared(const double *x, const double *b) override;
-    double          norm_squared(const double *b) override;
+    void            update_values(const Number *values) override { relaxation.update_values(values); }
+    void            iterate(Number *x, const Number *b, int n_iterations) override;
+    IterationReport iterate_until(Number *x, const Number *b, int n_iterations, const ResidualTest &test) override;
+    double          residual_norm_squared(const Number *x, const Number *b) override;
+    double          norm_squared(const Number *b) override;
 
   private:
     void look(double residual);
 
-    Relaxation<double>                         &relaxation;
+    Relaxation<Number>                         &relaxation;
     const double                                tolerance;
     const Report                                report;
     const std::chrono::steady_clock::time_point start  = std::chrono::steady_clock::now();

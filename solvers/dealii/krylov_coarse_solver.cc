@@ -49,6 +49,15 @@ namespace leopard
         }
     }
 
+    /** Puts the values of A, whose pattern the matrix has, into it. */
+    void set_values(HostMatrix &matrix, const CrsMatrix<double> &A, const GlobalNumbers &numbers)
+    {
+      for (int i = 0; i < A.n_rows; ++i)
+        for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
+          matrix.set(numbers.first + i, numbers.of_column[A.columns[p]], A.values[p]);
+      matrix.compress(VectorOperation::insert);
+    }
+
     /** A level's matrix as Trilinos wants it. */
     HostMatrix trilinos_matrix(const CrsMatrix<double> &A, const GlobalNumbers &numbers, MPI_Comm comm)
     {
@@ -60,10 +69,7 @@ namespace leopard
           pattern.add(numbers.first + i, numbers.of_column[A.columns[p]]);
       HostMatrix matrix;
       matrix.reinit(owned, owned, pattern, comm, false);
-      for (int i = 0; i < A.n_rows; ++i)
-        for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
-          matrix.set(numbers.first + i, numbers.of_column[A.columns[p]], A.values[p]);
-      matrix.compress(VectorOperation::insert);
+      set_values(matrix, A, numbers);
       return matrix;
     }
 
@@ -80,13 +86,8 @@ namespace leopard
         , x_vector(b_vector)
         , host_x(level.matrix.n_columns)
       {
-        if (!use_amg)
-          return;
-        amg = std::make_unique<TrilinosWrappers::PreconditionAMG>();
-        TrilinosWrappers::PreconditionAMG::AdditionalData data;
-        data.elliptic    = true;
-        data.coarse_type = "symmetric Gauss-Seidel"; // bears semidefinite problems
-        amg->initialize(A, data);
+        if (use_amg)
+          set_up_amg();
       }
 
       std::string name() const override
@@ -95,6 +96,13 @@ namespace leopard
       }
 
       bool is_fixed_linear_map() const override { return false; }
+
+      void update(const CrsMatrix<double> &values, bool /*singular*/) override
+      {
+        set_values(A, values, numbers);
+        if (amg != nullptr)
+          set_up_amg();
+      }
 
       void solve(double *x, const double *b) override
       {
@@ -116,6 +124,16 @@ namespace leopard
       }
 
     private:
+      /** Anew for other values, too: ML's way of keeping the aggregates has led to cycles that did not contract. */
+      void set_up_amg()
+      {
+        amg = std::make_unique<TrilinosWrappers::PreconditionAMG>();
+        TrilinosWrappers::PreconditionAMG::AdditionalData data;
+        data.elliptic    = true;
+        data.coarse_type = "symmetric Gauss-Seidel"; // bears semidefinite problems
+        amg->initialize(A, data);
+      }
+
       const KrylovCoarseOptions                          options;
       const MemorySpace                                  space;
       const std::shared_ptr<const Communication<double>> communication;
@@ -141,6 +159,7 @@ namespace leopard
 
       std::string name() const override { return "CG"; }
       bool        is_fixed_linear_map() const override { return false; }
+      void        update(const CrsMatrix<double> &values, bool /*singular*/) override { A.update_values(values.values.data()); }
 
       void solve(double *x, const double *b) override
       {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "../block_async/block_async.h"
+#include "../refinement/mixed_vectors.h"
 
 #include <deal.II/base/types.h>
 
@@ -39,6 +40,11 @@ namespace leopard
    * boundaries, become rows of the identity: step() leaves their x alone, vmult() makes it zero. A zero diagonal in any
    * other row is an error.
    *
+   * In single precision vectors stay double: vmult() multiplies src with a power of two of its size before it is
+   * rounded, so that it keeps its digits whatever its units are, and step() iterates for the residual, which is
+   * computed in double (a copy of A in double is kept for it). To the solver it is a preconditioner that differs by
+   * some roundings of float.
+   *
    * Nothing of A is referred to after initialize(). Calls of one object from several threads at once are not allowed,
    * as it has buffers.
    */
@@ -48,31 +54,21 @@ namespace leopard
     using size_type = dealii::types::global_dof_index;
 
     /**
-     * What rows a block has: as they are numbered, in reverse Cuthill-McKee order, or compact parts of the graph.
-     * Vectors keep their order.
-     */
-    enum class BlockShape
-    {
-      contiguous,
-      rcm,
-      metis
-    };
-
-    /**
      * Dimensionless numbers; BlockAsyncOptions says more of those that it has too. By name (C++20):
      * Fields{.n_iterations = 3, .block_size = 64}
      */
     struct Fields
     {
-      int        n_iterations     = 2;                     ///< global iterations of a vmult() or step(), >= 1
-      int        local_iterations = 5;                     ///< Jacobi sweeps inside a block per global iteration, >= 1
-      int        block_size       = 256;                   ///< rows of a block, at most
-      double     omega            = 1.;                    ///< relaxation factor of a sweep, in (0, 2)
-      bool       l1_weights       = false;                 ///< adds the off-block entries' absolute values to the diagonal
-      Schedule   schedule         = Schedule::synchronous; ///< order and staleness of block updates
-      Backend    backend          = Backend::host;         ///< host, cuda or reference
-      BlockShape block_shape      = BlockShape::contiguous;
-      int        n_threads        = 0; ///< backend host; 0: what dealii::MultithreadInfo::n_threads() allows
+      int        n_iterations     = 2;                            ///< global iterations of a vmult() or step(), >= 1
+      int        local_iterations = 5;                            ///< Jacobi sweeps inside a block per global iteration, >= 1
+      int        block_size       = 256;                          ///< rows of a block, at most
+      double     omega            = 1.;                           ///< relaxation factor of a sweep, in (0, 2)
+      bool       l1_weights       = false;                        ///< adds the off-block entries' absolute values to the diagonal
+      Schedule   schedule         = Schedule::synchronous;        ///< order and staleness of block updates
+      Backend    backend          = Backend::host;                ///< host, cuda or reference
+      BlockShape block_shape      = BlockShape::contiguous;       ///< not tiles; vectors keep their order
+      int        n_threads        = 0;                            ///< backend host; 0: what dealii::MultithreadInfo::n_threads() allows
+      Arithmetic arithmetic       = Arithmetic::double_precision; ///< single_precision: iterations move half the bytes, on one rank
     };
 
     /** The same by position, as deal.II's classes have it. Wherever it is expected, Fields will do, too. */
@@ -87,7 +83,8 @@ namespace leopard
                               Schedule   schedule         = Schedule::synchronous,
                               Backend    backend          = Backend::host,
                               BlockShape block_shape      = BlockShape::contiguous,
-                              int        n_threads        = 0);
+                              int        n_threads        = 0,
+                              Arithmetic arithmetic       = Arithmetic::double_precision);
     };
 
     PreconditionBlockAsync();
@@ -107,7 +104,8 @@ namespace leopard
     size_type n() const; ///< columns of A
     /**
      * Whether vmult() is the same linear map in every call, so that the solver need not be flexible. It need not be
-     * symmetric.
+     * symmetric. Not in single precision, where it is one up to roundings of float: CG bears them, GMRES takes some
+     * iterations more than FGMRES.
      */
     bool is_fixed_linear_map() const;
 
@@ -150,6 +148,7 @@ namespace leopard
 
   private:
     struct Data;
+    struct InSingle;
 
     void iterate(double *x, std::size_t n_x, const double *b, std::size_t n_b, bool from_zero) const;
     void require_symmetric_map() const;

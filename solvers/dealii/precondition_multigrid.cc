@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "precondition_multigrid.h"
 
+#include "../base/errors.h"
 #include "../device/device.h"
 #include "../device/device_array.h"
+#include "../refinement/mixed_multigrid.h"
 
 #include <algorithm>
 
@@ -10,24 +12,133 @@ namespace leopard
 {
   namespace
   {
-    void copy_entries(double *to, const std::vector<int> &to_indices, const double *from, const std::vector<int> &from_indices)
+    template <typename Number>
+    void copy_entries(Number *to, const std::vector<int> &to_indices, const Number *from, const std::vector<int> &from_indices)
     {
       const std::size_t n = std::max(to_indices.size(), from_indices.size());
       for (std::size_t i = 0; i < n; ++i)
         to[to_indices.empty() ? i : to_indices[i]] = from[from_indices.empty() ? i : from_indices[i]];
     }
+
+    /** A coarse solver in double for cycles in single precision, whose matrices have been multiplied with a weight. */
+    class CoarseInDouble : public CoarseSolver<float>
+    {
+    public:
+      CoarseInDouble(std::unique_ptr<CoarseSolver<double>> inner_, int n, double weight_, const MultigridOptions &options)
+        : inner(std::move(inner_))
+        , weight(weight_)
+        , vectors(make_mixed_vectors<float>(n, 1., options.backend, options.n_threads))
+      {
+        if (vectors->memory_space() == MemorySpace::device)
+          {
+            device_x.reinit(n);
+            device_b.reinit(n);
+          }
+        else
+          {
+            host_x.resize(n);
+            host_b.resize(n);
+          }
+      }
+
+      std::string name() const override { return inner->name() + " in double precision"; }
+      bool        is_fixed_linear_map() const override { return inner->is_fixed_linear_map(); }
+      double      copy_seconds() const override { return inner->copy_seconds(); }
+
+      void solve(float *x, const float *b) override
+      {
+        const bool on_device = vectors->memory_space() == MemorySpace::device;
+        double    *own_x = on_device ? device_x.data() : host_x.data(), *own_b = on_device ? device_b.data() : host_b.data();
+        vectors->set(own_b, b, 1.);
+        inner->solve(own_x, own_b);
+        vectors->round(x, own_x, 1., 1. / weight);
+      }
+
+      void update(const CrsMatrix<double> &A, bool singular) override
+      {
+        CrsMatrix<double> own = A;
+        for (double &value : own.values)
+          value /= weight;
+        inner->update(own, singular);
+      }
+
+    private:
+      const std::unique_ptr<CoarseSolver<double>> inner;
+      const double                                weight;
+      const std::unique_ptr<MixedVectors<float>>  vectors;
+      std::vector<double>                         host_x, host_b;
+      DeviceVector<double>                        device_x, device_b;
+    };
+
+    std::unique_ptr<CoarseSolver<float>>
+    in_single(std::unique_ptr<CoarseSolver<double>> coarse, int n, double weight, const MultigridOptions &options)
+    {
+      if (coarse == nullptr)
+        return nullptr;
+      return std::make_unique<CoarseInDouble>(std::move(coarse), n, weight, options);
+    }
+
+    /** The number of unknowns on the coarsest level. */
+    int n_coarsest(const Stencil<double> &finest, int n_levels, const MultigridOptions &options)
+    {
+      return stencil_levels(finest, n_levels == 0 ? default_n_levels(finest, options.backend) : n_levels).front().stencil.n_rows();
+    }
   } // namespace
 
+  /** Either of the two multigrids. What is of the user's vectors is in double. */
   struct PreconditionMultigrid::Data
   {
-    Data(Multigrid<double> multigrid_, std::vector<int> position_, std::vector<int> isolated_, std::vector<double> inverse_diagonal_)
-      : multigrid(std::move(multigrid_))
+    Data(Multigrid<double> multigrid, std::vector<int> position_, std::vector<int> isolated_, std::vector<double> inverse_diagonal_)
+      : in_double(std::make_unique<Multigrid<double>>(std::move(multigrid)))
       , position(std::move(position_))
       , isolated(std::move(isolated_))
       , inverse_diagonal(std::move(inverse_diagonal_))
-      , on_device(multigrid.memory_space() == MemorySpace::device)
     {
-      if (on_device)
+      allocate();
+    }
+
+    /** @param weight_ that of the multigrid's matrices. */
+    Data(Multigrid<float>        multigrid,
+         double                  weight_,
+         std::vector<int>        position_,
+         std::vector<int>        isolated_,
+         std::vector<double>     inverse_diagonal_,
+         const MultigridOptions &options)
+      : in_single(std::make_shared<Multigrid<float>>(std::move(multigrid)))
+      , weight(weight_)
+      , position(std::move(position_))
+      , isolated(std::move(isolated_))
+      , inverse_diagonal(std::move(inverse_diagonal_))
+      , vectors(make_mixed_vectors<float>(in_single->n_rows(), weight_, options.backend, options.n_threads))
+      , low_x(vectors->vector())
+      , low_b(vectors->vector())
+    {
+      allocate();
+    }
+
+    /** f(the multigrid). */
+    template <typename Function>
+    auto of_multigrid(const Function &f) const
+    {
+      return in_double != nullptr ? f(*in_double) : f(*in_single);
+    }
+
+    int n_rows() const
+    {
+      return of_multigrid([](const auto &m) { return m.n_rows(); });
+    }
+    int n_columns() const
+    {
+      return of_multigrid([](const auto &m) { return m.n_columns(); });
+    }
+    bool on_device() const
+    {
+      return of_multigrid([](const auto &m) { return m.memory_space(); }) == MemorySpace::device;
+    }
+
+    void allocate()
+    {
+      if (on_device())
         {
           device_position = device::Array<int>(position);
           device_isolated = device::Array<int>(isolated);
@@ -37,67 +148,151 @@ namespace leopard
         }
       if (!is_direct())
         {
-          if (on_device)
+          if (on_device())
             {
-              device_x.reinit(multigrid.n_columns());
-              device_b.reinit(multigrid.n_rows());
+              device_x.reinit(n_columns());
+              device_b.reinit(n_rows());
             }
           else
             {
-              host_x.resize(multigrid.n_columns());
-              host_b.resize(multigrid.n_rows());
+              host_x.resize(n_columns());
+              host_b.resize(n_rows());
             }
         }
     }
 
     /** Whether the user's arrays can be handed over as they are. */
-    bool is_direct() const { return position.empty() && multigrid.n_columns() == multigrid.n_rows(); }
+    bool is_direct() const { return position.empty() && n_columns() == n_rows(); }
 
-    void gather(double *to, const double *from) const
+    /** Whether the unknowns are all entries of the user's vectors, and not one field of several. */
+    bool is_of_all() const
     {
-      if (on_device)
-        device::copy_entries(to, nullptr, from, device_position.data(), multigrid.n_rows(), false);
+      const std::size_t n         = position.size() + isolated.size();
+      const auto        is_within = [n](int i) { return static_cast<std::size_t>(i) < n; };
+      return position.empty() ||
+             (std::all_of(position.begin(), position.end(), is_within) && std::all_of(isolated.begin(), isolated.end(), is_within));
+    }
+
+    template <typename Number>
+    void gather(Number *to, const Number *from) const
+    {
+      if (on_device())
+        device::copy_entries<Number>(to, nullptr, from, device_position.data(), n_rows(), false);
       else if (position.empty())
-        std::copy_n(from, multigrid.n_rows(), to);
+        std::copy_n(from, n_rows(), to);
       else
         copy_entries(to, {}, from, position);
     }
 
-    void scatter(double *to, const double *from) const
+    template <typename Number>
+    void scatter(Number *to, const Number *from) const
     {
-      if (on_device)
-        device::copy_entries(to, device_position.data(), from, nullptr, multigrid.n_rows(), false);
+      if (on_device())
+        device::copy_entries<Number>(to, device_position.data(), from, nullptr, n_rows(), false);
       else if (position.empty())
-        std::copy_n(from, multigrid.n_rows(), to);
+        std::copy_n(from, n_rows(), to);
       else
         copy_entries(to, position, from, {});
     }
 
-    void solve_isolated(double *x, const double *b)
+    /** x_i = factors_i b_i there. @param device_factors, workspace on the device. */
+    template <typename Number>
+    void solve_isolated(Number                     *x,
+                        const Number               *b,
+                        const std::vector<Number>  &factors,
+                        const DeviceVector<Number> &device_factors,
+                        DeviceVector<Number>       &workspace) const
     {
       const int n = static_cast<int>(isolated.size());
       if (n == 0)
         return;
-      if (on_device)
+      if (on_device())
         {
-          device::copy_entries(device_values.data(), nullptr, b, device_isolated.data(), n, false);
-          device_values.scale(device_inverse_diagonal);
-          device::copy_entries(x, device_isolated.data(), device_values.data(), nullptr, n, false);
+          device::copy_entries<Number>(workspace.data(), nullptr, b, device_isolated.data(), n, false);
+          workspace.scale(device_factors);
+          device::copy_entries<Number>(x, device_isolated.data(), workspace.data(), nullptr, n, false);
         }
       else
         for (int i = 0; i < n; ++i)
-          x[isolated[i]] = inverse_diagonal[i] * b[isolated[i]];
+          x[isolated[i]] = factors[i] * b[isolated[i]];
     }
 
-    Multigrid<double>   multigrid;
-    std::vector<int>    position; ///< of the multigrid's own unknowns among the user's; empty: the same
-    std::vector<int>    isolated; ///< positions of those that are solved with the diagonal
-    std::vector<double> inverse_diagonal;
-    const bool          on_device;
+    std::unique_ptr<Multigrid<double>> in_double;
+    std::shared_ptr<Multigrid<float>>  in_single;
+    const double                       weight = 1.; ///< of in_single's matrices
+    std::vector<int>                   position;    ///< of the multigrid's own unknowns among the user's; empty: the same
+    std::vector<int>                   isolated;    ///< positions of those that are solved with the diagonal
+    std::vector<double>                inverse_diagonal;
 
     std::vector<double>  host_x, host_b; ///< x with ghosts
     DeviceVector<double> device_x, device_b, device_inverse_diagonal, device_values;
     device::Array<int>   device_position, device_isolated;
+
+    const std::unique_ptr<MixedVectors<float>> vectors; ///< of in_single's unknowns
+    const std::shared_ptr<float[]>             low_x, low_b;
+  };
+
+  /** Cycles on all of the user's entries in single precision. */
+  class PreconditionMultigrid::InnerCycles : public InnerSolver<float>
+  {
+  public:
+    explicit InnerCycles(const Data &data_)
+      : data(data_)
+      , inner(make_inner_solver(data_.in_single))
+    {
+      for (const double value : data.inverse_diagonal)
+        factors.push_back(static_cast<float>(value / data.weight));
+      if (data.on_device())
+        {
+          device_factors.reinit(factors.size());
+          device_factors.copy_from_host(factors.data());
+          device_values.reinit(factors.size());
+        }
+    }
+
+    std::string name() const override { return inner->name(); }
+    int         n_rows() const override { return data.n_rows() + static_cast<int>(data.isolated.size()); }
+    MemorySpace memory_space() const override { return inner->memory_space(); }
+
+    float *own_correction() override { return data.is_direct() ? inner->own_correction() : nullptr; }
+    float *own_residual() override { return data.is_direct() ? inner->own_residual() : nullptr; }
+
+    int solve(float *c, const float *r, int n) override
+    {
+      in_order(c, r, false, [&](float *own_c, const float *own_r) { inner->solve(own_c, own_r, n); });
+      return n;
+    }
+
+    void go_on(float *c, const float *r, int n) override
+    {
+      in_order(c, r, true, [&](float *own_c, const float *own_r) { inner->go_on(own_c, own_r, n); });
+    }
+
+    double relative_residual(float *c, const float *r) override
+    {
+      double result = 0.; // what is isolated has none
+      in_order(c, r, true, [&](float *own_c, const float *own_r) { result = inner->relative_residual(own_c, own_r); });
+      return result;
+    }
+
+  private:
+    template <typename Function>
+    void in_order(float *c, const float *r, bool read_c, const Function &f)
+    {
+      if (data.is_direct())
+        return f(c, r);
+      data.gather(data.low_b.get(), r);
+      if (read_c)
+        data.gather(data.low_x.get(), static_cast<const float *>(c));
+      f(data.low_x.get(), data.low_b.get());
+      data.scatter(c, static_cast<const float *>(data.low_x.get()));
+      data.solve_isolated(c, r, factors, device_factors, device_values);
+    }
+
+    const Data                               &data;
+    const std::unique_ptr<InnerSolver<float>> inner;
+    std::vector<float>                        factors; ///< of what is isolated
+    DeviceVector<float>                       device_factors, device_values;
   };
 
   namespace
@@ -132,12 +327,25 @@ namespace leopard
   PreconditionMultigrid::PreconditionMultigrid(const MultigridHierarchy             &hierarchy,
                                                const MultigridOptions               &options,
                                                std::unique_ptr<CoarseSolver<double>> coarse,
-                                               const Field                          &field)
-    : data(std::make_unique<Data>(Multigrid<double>(hierarchy, options, std::move(coarse)),
-                                  positions(hierarchy.finest_matrix().n_rows, field),
-                                  std::vector<int>(),
-                                  std::vector<double>()))
+                                               const Field                          &field,
+                                               Arithmetic                            arithmetic)
   {
+    std::vector<int> position = positions(hierarchy.finest_matrix().n_rows, field);
+    if (arithmetic == Arithmetic::double_precision)
+      {
+        data = std::make_unique<Data>(
+          Multigrid<double>(hierarchy, options, std::move(coarse)), std::move(position), std::vector<int>(), std::vector<double>());
+        return;
+      }
+    const double weight     = weight_for(hierarchy);
+    auto         low_coarse = in_single(std::move(coarse), hierarchy.levels.front().matrix.n_rows, weight, options);
+    data                    = std::make_unique<Data>(weight == 1. ? Multigrid<float>(hierarchy, options, std::move(low_coarse))
+                                                                  : Multigrid<float>(times(hierarchy, weight), options, std::move(low_coarse)),
+                                  weight,
+                                  std::move(position),
+                                  std::vector<int>(),
+                                  std::vector<double>(),
+                                  options);
   }
 
   PreconditionMultigrid::PreconditionMultigrid(const FoundStencil                   &found,
@@ -145,12 +353,27 @@ namespace leopard
                                                int                                   n_levels,
                                                const MultigridOptions               &options,
                                                std::unique_ptr<CoarseSolver<double>> coarse,
-                                               const Field                          &field)
-    : data(std::make_unique<Data>(Multigrid<double>(found.stencil, n_levels, options, std::move(coarse)),
-                                  positions(found.rows, field),
-                                  positions(found.isolated_rows, field),
-                                  inverses(found.isolated_rows, diagonal)))
+                                               const Field                          &field,
+                                               Arithmetic                            arithmetic)
   {
+    std::vector<int> position = positions(found.rows, field), isolated = positions(found.isolated_rows, field);
+    if (arithmetic == Arithmetic::double_precision)
+      {
+        data = std::make_unique<Data>(Multigrid<double>(found.stencil, n_levels, options, std::move(coarse)),
+                                      std::move(position),
+                                      std::move(isolated),
+                                      inverses(found.isolated_rows, diagonal));
+        return;
+      }
+    const double weight     = weight_for(found.stencil);
+    const int    n_coarse   = coarse == nullptr ? 0 : n_coarsest(found.stencil, n_levels, options);
+    auto         low_coarse = in_single(std::move(coarse), n_coarse, weight, options);
+    data                    = std::make_unique<Data>(Multigrid<float>(times(found.stencil, weight), n_levels, options, std::move(low_coarse)),
+                                  weight,
+                                  std::move(position),
+                                  std::move(isolated),
+                                  inverses(found.isolated_rows, diagonal),
+                                  options);
   }
 
   PreconditionMultigrid::~PreconditionMultigrid()                                 = default;
@@ -158,12 +381,40 @@ namespace leopard
 
   MemorySpace PreconditionMultigrid::memory_space() const
   {
-    return data->multigrid.memory_space();
+    return data->on_device() ? MemorySpace::device : MemorySpace::host;
   }
 
-  Multigrid<double> &PreconditionMultigrid::multigrid() const
+  int PreconditionMultigrid::n_levels() const
   {
-    return data->multigrid;
+    return data->of_multigrid([](const auto &m) { return m.n_levels(); });
+  }
+
+  bool PreconditionMultigrid::is_fixed_linear_map() const
+  {
+    return data->in_double != nullptr && data->in_double->is_fixed_linear_map();
+  }
+
+  bool PreconditionMultigrid::is_symmetric_map() const
+  {
+    return data->of_multigrid([](const auto &m) { return m.is_symmetric_map(); });
+  }
+
+  std::string PreconditionMultigrid::description() const
+  {
+    return data->of_multigrid([](const auto &m) { return m.description(); });
+  }
+
+  std::string PreconditionMultigrid::diagnosis()
+  {
+    return data->of_multigrid([](auto &m) { return m.diagnosis(); });
+  }
+
+  void PreconditionMultigrid::update_values(const MultigridHierarchy &hierarchy)
+  {
+    if (data->weight != 1.)
+      data->in_single->update_values(times(hierarchy, data->weight));
+    else
+      data->of_multigrid([&](auto &m) { m.update_values(hierarchy); });
   }
 
   void PreconditionMultigrid::apply(double *x, const double *b, bool read_x, const std::function<void(double *, const double *)> &method) const
@@ -172,31 +423,59 @@ namespace leopard
       method(x, b);
     else
       {
-        double *own_x = data->on_device ? data->device_x.data() : data->host_x.data(),
-               *own_b = data->on_device ? data->device_b.data() : data->host_b.data();
+        double *own_x = data->on_device() ? data->device_x.data() : data->host_x.data(),
+               *own_b = data->on_device() ? data->device_b.data() : data->host_b.data();
         data->gather(own_b, b);
         if (read_x)
-          data->gather(own_x, x);
+          data->gather(own_x, static_cast<const double *>(x));
         method(own_x, own_b);
-        data->scatter(x, own_x);
+        data->scatter(x, static_cast<const double *>(own_x));
       }
-    data->solve_isolated(x, b);
+    data->solve_isolated(x, b, data->inverse_diagonal, data->device_inverse_diagonal, data->device_values);
+  }
+
+  void PreconditionMultigrid::vmult(double *dst, const double *src) const
+  {
+    apply(dst, src, false, [this](double *x, const double *b) {
+      if (data->in_double != nullptr)
+        data->in_double->vmult(x, b);
+      else
+        apply_rounded<float>(*data->vectors, x, b, data->low_x.get(), data->low_b.get(), [this](float *low_x, const float *low_b) {
+          data->in_single->vmult(low_x, low_b);
+        });
+    });
   }
 
   void PreconditionMultigrid::vmult(HostVector &dst, const HostVector &src) const
   {
-    apply(dst.begin(), src.begin(), false, [this](double *x, const double *b) { data->multigrid.vmult(x, b); });
+    vmult(dst.begin(), src.begin());
   }
 
   void PreconditionMultigrid::vmult(DeviceVector<double> &dst, const DeviceVector<double> &src) const
   {
-    apply(dst.data(), src.data(), false, [this](double *x, const double *b) { data->multigrid.vmult(x, b); });
+    vmult(dst.data(), src.data());
   }
 
   SolveResult PreconditionMultigrid::solve(double *x, const double *b, const StoppingCriteria &criteria)
   {
+    if (data->in_double == nullptr)
+      throw InvalidInput("multigrid: a solve by cycles in single precision alone\n  expected: double precision, or a Refinement with inner_solver()");
     SolveResult result;
-    apply(x, b, true, [&](double *own_x, const double *own_b) { result = data->multigrid.solve(own_x, own_b, criteria); });
+    apply(x, b, true, [&](double *own_x, const double *own_b) { result = data->in_double->solve(own_x, own_b, criteria); });
     return result;
+  }
+
+  std::unique_ptr<InnerSolver<float>> PreconditionMultigrid::inner_solver() const
+  {
+    const bool all = data->is_of_all();
+    if (data->in_single == nullptr || !all)
+      throw InvalidInput(std::string("multigrid: an inner solver is asked for, and the cycles are ") +
+                         (all ? "in double precision" : "for one field of several") + "\n  expected: cycles in single precision for all entries");
+    return std::make_unique<InnerCycles>(*data);
+  }
+
+  std::vector<double> PreconditionMultigrid::scale() const
+  {
+    return scale_of_weight(data->weight, data->n_rows() + static_cast<int>(data->isolated.size()));
   }
 } // namespace leopard

@@ -4,10 +4,13 @@
 #include "../device/device_vector.h"
 #include "../multigrid/find_stencil.h"
 #include "../multigrid/multigrid.h"
+#include "../refinement/inner_solver.h"
+#include "../refinement/mixed_vectors.h"
 #include "trilinos_matrix.h"
 
 #include <functional>
 #include <memory>
+#include <string>
 #include <vector>
 
 namespace leopard
@@ -26,15 +29,23 @@ namespace leopard
    * field of several: one cycle for A dst = src from dst = 0. Takes Trilinos vectors with the backends reference and
    * host, and DeviceVectors with cuda. SolverCG needs is_symmetric_map(), SolverFGMRES and mostly SolverFlexibleCG
    * nothing.
+   *
+   * With Arithmetic::single_precision the cycle moves half the bytes: vectors stay double, src is multiplied with a
+   * power of two of its size before it is rounded, so that it keeps its digits whatever its units are. To the solver
+   * this is a preconditioner whose results are changed by some roundings of float. On one rank.
    */
   class PreconditionMultigrid
   {
   public:
-    /** Stored matrices, for example of make_multigrid_hierarchy(). @throws InvalidInput, DeviceError, as Multigrid. */
+    /**
+     * Stored matrices, for example of make_multigrid_hierarchy(). @param coarse in double whatever the arithmetic.
+     * @throws InvalidInput, DeviceError, as Multigrid; InvalidInput for several ranks in single precision.
+     */
     PreconditionMultigrid(const MultigridHierarchy             &hierarchy,
                           const MultigridOptions               &options,
-                          std::unique_ptr<CoarseSolver<double>> coarse = nullptr,
-                          const Field                          &field  = {});
+                          std::unique_ptr<CoarseSolver<double>> coarse     = nullptr,
+                          const Field                          &field      = {},
+                          Arithmetic                            arithmetic = Arithmetic::double_precision);
 
     /**
      * The stencil form, for a matrix of one rank that is a stencil.
@@ -45,8 +56,9 @@ namespace leopard
                           const std::vector<double>            &diagonal,
                           int                                   n_levels,
                           const MultigridOptions               &options,
-                          std::unique_ptr<CoarseSolver<double>> coarse = nullptr,
-                          const Field                          &field  = {});
+                          std::unique_ptr<CoarseSolver<double>> coarse     = nullptr,
+                          const Field                          &field      = {},
+                          Arithmetic                            arithmetic = Arithmetic::double_precision);
     ~PreconditionMultigrid();
     PreconditionMultigrid(PreconditionMultigrid &&) noexcept;
 
@@ -54,17 +66,41 @@ namespace leopard
     void vmult(HostVector &dst, const HostVector &src) const;
     void vmult(DeviceVector<double> &dst, const DeviceVector<double> &src) const;
 
-    /** Cycles from x until a criterion holds; x and b are a rank's own entries in memory_space(). */
+    /**
+     * Cycles from x until a criterion holds; x and b are a rank's own entries in memory_space(). @throws InvalidInput
+     * in single precision, where a Refinement with inner_solver() is what solves.
+     */
     SolveResult solve(double *x, const double *b, const StoppingCriteria &criteria);
 
-    MemorySpace        memory_space() const;
-    Multigrid<double> &multigrid() const;
+    /**
+     * Cycles in single precision as the corrections of a refinement, whose system is made with scale(). Of all entries,
+     * not of a field; this object must outlive it. @throws InvalidInput in double precision and for a field of several.
+     */
+    std::unique_ptr<InnerSolver<float>> inner_solver() const;
+    /** Of the matrix that the cycles are for, as ScaledMatrix has it; empty: all ones. */
+    std::vector<double> scale() const;
+
+    MemorySpace memory_space() const;
+
+    /**
+     * As Multigrid has them; but in single precision the map is fixed and linear only up to roundings of float, which
+     * GMRES takes for its residual's (it needs two iterations more for 1e-10), and FGMRES does not. CG bears them.
+     */
+    int         n_levels() const;
+    bool        is_fixed_linear_map() const;
+    bool        is_symmetric_map() const;
+    std::string description() const;
+    std::string diagnosis();
+    void        update_values(const MultigridHierarchy &hierarchy);
 
   private:
+    struct Data;
+    class InnerCycles;
+
     /** Between the user's own entries and the order that the multigrid has, x with ghosts. */
     void apply(double *x, const double *b, bool read_x, const std::function<void(double *, const double *)> &method) const;
+    void vmult(double *x, const double *b) const;
 
-    struct Data;
     std::unique_ptr<Data> data;
   };
 } // namespace leopard

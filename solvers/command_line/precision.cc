@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "precision.h"
+
+#include "../base/norms.h"
+#include "../device/device_vector.h"
+#include "report.h"
+#include "watched.h"
+
+#include <chrono>
+#include <cmath>
+#include <utility>
+
+namespace leopard::command_line
+{
+  namespace
+  {
+    /** f(x, b) with x from and to host memory and b from there, both where the solver wants them. */
+    template <typename Number, typename F>
+    auto with_vectors(MemorySpace space, const std::vector<Number> &b, std::vector<Number> &x, const F &f)
+    {
+      if (space == MemorySpace::host)
+        return f(x.data(), b.data());
+      DeviceVector<Number> device_x(x.size()), device_b(b.size());
+      device_x.copy_from_host(x.data());
+      device_b.copy_from_host(b.data());
+      auto result = f(device_x.data(), device_b.data());
+      device_x.copy_to_host(x.data());
+      return result;
+    }
+
+    template <typename Number>
+    SolveResult watched_solve(
+      Relaxation<Number> &relaxation, const std::vector<Number> &b, const StoppingCriteria &criteria, std::vector<Number> &x, const Log &log)
+    {
+      Watched<Number> watched(relaxation, criteria.relative_tolerance, [&](const std::string &text) { log("solving", text); });
+      return with_vectors(relaxation.memory_space(), b, x, [&](Number *x_, const Number *b_) { return leopard::solve(watched, x_, b_, criteria); });
+    }
+
+    /** What the precisions have in common: what is said of the method. */
+    template <typename Number>
+    class SolverOf : public Solver
+    {
+    public:
+      explicit SolverOf(std::shared_ptr<Relaxation<Number>> relaxation_)
+        : relaxation(std::move(relaxation_))
+      {
+      }
+
+      std::string name() const override { return relaxation->name(); }
+      std::string description() const override { return relaxation->description(); }
+      bool        is_fixed_linear_map() const override { return relaxation->is_fixed_linear_map(); }
+      bool        tests_itself() const override { return relaxation->tests_itself(); }
+
+    protected:
+      const std::shared_ptr<Relaxation<Number>> relaxation;
+    };
+
+    class InDouble : public SolverOf<double>
+    {
+    public:
+      using SolverOf<double>::SolverOf;
+
+      SolveResult solve(const std::vector<double> &b, const StoppingCriteria &criteria, std::vector<double> &x, const Log &log) override
+      {
+        x.assign(b.size(), 0.);
+        return watched_solve(*relaxation, b, criteria, x, log);
+      }
+    };
+
+    /** All in single precision: S A S y = S b / |b|, x = S y |b|. */
+    class InSingle : public SolverOf<float>
+    {
+    public:
+      InSingle(std::shared_ptr<Relaxation<float>> relaxation_, std::vector<double> scale_)
+        : SolverOf<float>(std::move(relaxation_))
+        , scale(std::move(scale_))
+      {
+      }
+
+      std::string name() const override { return relaxation->name() + " in single precision"; }
+
+      SolveResult solve(const std::vector<double> &b, const StoppingCriteria &criteria, std::vector<double> &x, const Log &log) override
+      {
+        double largest = 0.;
+        for (std::size_t i = 0; i < b.size(); ++i)
+          largest = std::max(largest, std::abs(b[i] * scale_of(i)));
+        const double       unit = 1. / to_about_one(largest);
+        std::vector<float> low_b(b.size()), low_x(b.size(), 0.f);
+        for (std::size_t i = 0; i < b.size(); ++i)
+          low_b[i] = static_cast<float>(scale_of(i) * b[i] / unit);
+        SolveResult result = watched_solve(*relaxation, low_b, criteria, low_x, log);
+        for (double *norm : {&result.initial_residual, &result.final_residual})
+          *norm *= unit;
+        for (double &norm : result.history_residuals)
+          norm *= unit;
+        x.resize(b.size());
+        for (std::size_t i = 0; i < b.size(); ++i)
+          x[i] = scale_of(i) * unit * static_cast<double>(low_x[i]);
+        return result;
+      }
+
+    private:
+      double scale_of(std::size_t i) const { return scale.empty() ? 1. : scale[i]; }
+
+      const std::vector<double> scale;
+    };
+
+    SolveStatus status_of(RefinementReason reason)
+    {
+      switch (reason)
+        {
+          case RefinementReason::converged:
+            return SolveStatus::converged;
+          case RefinementReason::maximum:
+            return SolveStatus::iteration_limit;
+          case RefinementReason::stopped:
+            return SolveStatus::time_limit;
+          case RefinementReason::not_finite:
+          case RefinementReason::no_progress:
+            return SolveStatus::diverged;
+          case RefinementReason::rounding:
+          case RefinementReason::ill_conditioned:
+            return SolveStatus::stagnated;
+        }
+      return SolveStatus::diverged;
+    }
+
+    /** Residual and solution in double, the method in single precision. */
+    class Mixed : public SolverOf<float>
+    {
+    public:
+      Mixed(std::unique_ptr<OuterSystem<float>> system_, std::shared_ptr<Relaxation<float>> relaxation_)
+        : SolverOf<float>(std::move(relaxation_))
+        , system(std::move(system_))
+      {
+      }
+
+      std::string name() const override { return "refinement with " + relaxation->name() + " in single precision"; }
+      bool        tests_itself() const override { return false; }
+
+      SolveResult solve(const std::vector<double> &b, const StoppingCriteria &criteria, std::vector<double> &x, const Log &log) override
+      {
+        const auto        start   = std::chrono::steady_clock::now();
+        const auto        seconds = [&] { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(); };
+        RefinementOptions options;
+        options.tolerance       = criteria.relative_tolerance;
+        options.max_iterations  = criteria.max_iterations;
+        options.max_corrections = criteria.max_iterations;
+        if (criteria.max_seconds > 0.)
+          options.asked_to_stop = [&] { return seconds() > criteria.max_seconds; };
+        Refinement<float> refinement(std::move(system), make_inner_solver(relaxation), options);
+        x.assign(b.size(), 0.);
+        const RefinementResult found =
+          with_vectors(relaxation->memory_space(), b, x, [&](double *x_, const double *b_) { return refinement.solve(x_, b_); });
+        std::string text = std::to_string(found.n_corrections) + " corrections of ";
+        SolveResult result;
+        result.status             = status_of(found.reason);
+        result.seconds            = seconds();
+        result.initial_residual   = found.history.front();
+        result.final_residual     = found.residual;
+        result.history_residuals  = found.history;
+        result.history_iterations = {0};
+        for (std::size_t i = 0; i < found.inner_iterations.size(); ++i)
+          {
+            text += (i > 0 ? ", " : "") + std::to_string(found.inner_iterations[i]);
+            result.history_iterations.push_back(result.history_iterations.back() + found.inner_iterations[i]);
+          }
+        result.n_iterations = result.min_iterations = found.n_iterations;
+        result.mean_iterations                      = found.n_iterations;
+        log("refinement",
+            to_string(found.reason) + " after " + text + " iterations; predicted after the first: " + std::to_string(found.predicted) +
+              " corrections");
+        return result;
+      }
+
+    private:
+      std::unique_ptr<OuterSystem<float>> system; ///< until it is used
+    };
+  } // namespace
+
+  std::unique_ptr<Solver> make_solver(const CrsMatrix<double> &A, Precision precision, Backend backend, int n_threads, const MakeMethod &make_method)
+  {
+    if (precision == Precision::double_precision)
+      return std::make_unique<InDouble>(make_method.in_double(A));
+    ScaledMatrix<float>                low        = scaled_to<float>(A);
+    std::shared_ptr<Relaxation<float>> relaxation = make_method.in_single(low.matrix);
+    if (precision == Precision::single)
+      return std::make_unique<InSingle>(std::move(relaxation), std::move(low.scale));
+    return std::make_unique<Mixed>(make_outer_system<float>(A, low.scale, backend, n_threads), std::move(relaxation));
+  }
+} // namespace leopard::command_line

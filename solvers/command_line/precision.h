@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "../refinement/refinement.h"
+#include "../relaxation/relaxation.h"
+#include "arguments.h"
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace leopard::command_line
+{
+  /** Receives a line of the log: what it is about, and the text. */
+  using Log = std::function<void(const std::string &label, const std::string &text)>;
+
+  /** Solves A x = b by a method in the precision that was asked for. Vectors are doubles in host memory. */
+  class Solver
+  {
+  public:
+    virtual ~Solver() = default;
+
+    /** Of the method, as its Relaxation says them. */
+    virtual std::string name() const                = 0;
+    virtual std::string description() const         = 0;
+    virtual bool        is_fixed_linear_map() const = 0;
+    virtual bool        tests_itself() const        = 0;
+
+    /** From x = 0, once. Iterations are those of the method, in all corrections of a refinement. */
+    virtual SolveResult solve(const std::vector<double> &b, const StoppingCriteria &criteria, std::vector<double> &x, const Log &log) = 0;
+  };
+
+  /** Makes the method's relaxation of a matrix in double and in single precision. */
+  struct MakeMethod
+  {
+    std::function<std::unique_ptr<Relaxation<double>>(const CrsMatrix<double> &)> in_double;
+    std::function<std::unique_ptr<Relaxation<float>>(const CrsMatrix<float> &)>   in_single;
+  };
+
+  /** @param A in the numbering of the blocks. @throws InvalidInput, DeviceError. */
+  std::unique_ptr<Solver> make_solver(const CrsMatrix<double> &A, Precision precision, Backend backend, int n_threads, const MakeMethod &make_method);
+} // namespace leopard::command_line

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "../base/backend.h"
+
+#include <memory>
+#include <string>
+
+namespace leopard
+{
+  template <typename Number>
+  class Relaxation;
+  template <typename Number>
+  class KrylovSolver;
+  template <typename Number>
+  class Multigrid;
+
+  /** What finds the corrections of an iterative refinement. Vectors have n_rows() values in memory_space(). */
+  template <typename Number>
+  class InnerSolver
+  {
+  public:
+    virtual ~InnerSolver() = default;
+
+    /** "async-(5)", "V-cycle", "CG", ... */
+    virtual std::string name() const         = 0;
+    virtual int         n_rows() const       = 0;
+    virtual MemorySpace memory_space() const = 0;
+    /** Whether it does as many iterations as it is told; Krylov methods end by their own tolerance. */
+    virtual bool counts() const { return true; }
+
+    /** Vectors of its own for c and r, which spare it copies; null: it has none. */
+    virtual Number *own_correction() { return nullptr; }
+    virtual Number *own_residual() { return nullptr; }
+
+    /** c near A^-1 r, whatever is in c, by n iterations from zero. @return the iterations done. */
+    virtual int solve(Number *c, const Number *r, int n) = 0;
+
+    /** n iterations more, of one that counts. */
+    virtual void go_on(Number *c, const Number *r, int n) = 0;
+
+    /** ||r - A c|| / ||r|| in this precision, of the last c: what the method itself has reached. */
+    virtual double relative_residual(Number *c, const Number *r) = 0;
+  };
+
+  /** Iterations of a relaxation. @throws InvalidInput for none, or one with ghosts; so for the others. */
+  template <typename Number>
+  std::unique_ptr<InnerSolver<Number>> make_inner_solver(std::shared_ptr<Relaxation<Number>> relaxation);
+  /** Cycles of a multigrid. */
+  template <typename Number>
+  std::unique_ptr<InnerSolver<Number>> make_inner_solver(std::shared_ptr<Multigrid<Number>> multigrid);
+  /** A Krylov method, by the tolerance and the number of iterations that it was made with. */
+  template <typename Number>
+  std::unique_ptr<InnerSolver<Number>> make_inner_solver(std::shared_ptr<KrylovSolver<Number>> krylov);
+} // namespace leopard

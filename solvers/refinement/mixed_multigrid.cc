@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mixed_multigrid.h"
+
+#include "../base/errors.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace leopard
+{
+  namespace
+  {
+    double weight_for_entry(double largest)
+    {
+      const int exponent = largest > 0. && std::isfinite(largest) ? std::ilogb(largest) : 0;
+      return std::abs(exponent) <= 40 ? 1. : std::ldexp(1., -exponent / 2 * 2);
+    }
+
+    void scale_values(std::vector<double> &values, double weight)
+    {
+      for (double &value : values)
+        value *= weight;
+    }
+  } // namespace
+
+  double weight_for(const Stencil<double> &A)
+  {
+    double largest = A.diagonal.empty() ? std::abs(A.coefficient(0, 0, 0)) : 0.;
+    for (const double value : A.diagonal)
+      largest = std::max(largest, std::abs(value));
+    return weight_for_entry(largest);
+  }
+
+  double weight_for(const MultigridHierarchy &hierarchy)
+  {
+    double largest = 0.;
+    for (const double value : hierarchy.finest_matrix().values)
+      largest = std::max(largest, std::abs(value));
+    return weight_for_entry(largest);
+  }
+
+  std::vector<double> scale_of_weight(double weight, int n_rows)
+  {
+    return weight == 1. ? std::vector<double>() : std::vector<double>(n_rows, std::sqrt(weight));
+  }
+
+  Stencil<double> times(Stencil<double> A, double weight)
+  {
+    for (double &value : A.coefficients)
+      value *= weight;
+    scale_values(A.diagonal, weight);
+    return A;
+  }
+
+  MultigridHierarchy times(MultigridHierarchy hierarchy, double weight)
+  {
+    scale_values(hierarchy.matrix.values, weight);
+    for (MultigridLevel &level : hierarchy.levels)
+      {
+        scale_values(level.matrix.values, weight);
+        scale_values(level.interface.values, weight);
+        scale_values(level.interface_transpose.values, weight);
+      }
+    return hierarchy;
+  }
+
+  template <typename Number>
+  std::unique_ptr<Refinement<Number>>
+  make_refinement(const Stencil<double> &finest, int n_levels, const MultigridOptions &multigrid, const RefinementOptions &options)
+  {
+    finest.validate();
+    const double weight = weight_for(finest);
+    return std::make_unique<Refinement<Number>>(make_outer_system<Number>(finest, weight, multigrid.backend, multigrid.n_threads),
+                                                make_inner_solver(std::make_shared<Multigrid<Number>>(times(finest, weight), n_levels, multigrid)),
+                                                options);
+  }
+
+  template <typename Number>
+  std::unique_ptr<Refinement<Number>>
+  make_refinement(const MultigridHierarchy &hierarchy, const MultigridOptions &multigrid, const RefinementOptions &options)
+  {
+    const double weight = weight_for(hierarchy);
+    auto         cycles = weight == 1. ? std::make_shared<Multigrid<Number>>(hierarchy, multigrid)
+                                       : std::make_shared<Multigrid<Number>>(times(hierarchy, weight), multigrid);
+    if (hierarchy.is_adaptive() || cycles->is_singular())
+      throw InvalidInput(std::string("refinement with multigrid: ") +
+                         (hierarchy.is_adaptive() ? "the hierarchy is adaptive" : "the problem is singular") +
+                         "\n  expected: a regular problem on globally refined levels, or double precision");
+    const CrsMatrix<double> &A = hierarchy.finest_matrix();
+    return std::make_unique<Refinement<Number>>(
+      make_outer_system<Number>(A, scale_of_weight(weight, A.n_rows), multigrid.backend, multigrid.n_threads),
+      make_inner_solver(std::move(cycles)),
+      options);
+  }
+
+#define INSTANTIATE(Number)                                                                                            \
+  template std::unique_ptr<Refinement<Number>> make_refinement(                                                        \
+    const Stencil<double> &finest, int n_levels, const MultigridOptions &multigrid, const RefinementOptions &options); \
+  template std::unique_ptr<Refinement<Number>> make_refinement(                                                        \
+    const MultigridHierarchy &hierarchy, const MultigridOptions &multigrid, const RefinementOptions &options);
+  LEOPARD_FOR_EACH_NUMBER(INSTANTIATE)
+#undef INSTANTIATE
+} // namespace leopard

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "../multigrid/multigrid.h"
+#include "refinement.h"
+
+namespace leopard
+{
+  /**
+   * A power of four that brings the largest entry of a problem's matrix near 1, where it is not between 2^-40 and 2^40
+   * anyway; then 1. What its matrices are multiplied with before they are rounded.
+   */
+  double weight_for(const Stencil<double> &A);
+  double weight_for(const MultigridHierarchy &hierarchy);
+
+  /** The diagonal of S with S^2 = weight, as ScaledMatrix has it; empty for 1. */
+  std::vector<double> scale_of_weight(double weight, int n_rows);
+
+  /** The operators multiplied by a weight; transfers stay. */
+  Stencil<double>    times(Stencil<double> A, double weight);
+  MultigridHierarchy times(MultigridHierarchy hierarchy, double weight);
+
+  /**
+   * Multigrid cycles in the precision of Number as corrections of a solution in double: a cycle moves half the bytes
+   * in single precision, the true residual in double decides. RefinementOptions::inner_iterations is the number of
+   * cycles of a correction; 1 is the best where the residual in double is cheap.
+   * @param n_levels as for Multigrid. @throws InvalidInput, DeviceError.
+   */
+  template <typename Number>
+  std::unique_ptr<Refinement<Number>>
+  make_refinement(const Stencil<double> &finest, int n_levels, const MultigridOptions &multigrid, const RefinementOptions &options);
+
+  /** Of stored matrices, on one rank. @throws InvalidInput also for adaptive hierarchies and singular problems. */
+  template <typename Number>
+  std::unique_ptr<Refinement<Number>>
+  make_refinement(const MultigridHierarchy &hierarchy, const MultigridOptions &multigrid, const RefinementOptions &options);
+} // namespace leopard

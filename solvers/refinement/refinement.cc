@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "refinement.h"
+
+#include "../base/errors.h"
+#include "../base/norms.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+namespace leopard
+{
+  namespace
+  {
+    constexpr double slow = 0.5; ///< a correction that leaves more of the residual is looked at
+
+    void require(bool holds, const std::string &option, double found, const char *expected)
+    {
+      if (!holds)
+        throw InvalidInput("refinement: " + option + " is " + std::to_string(found) + "\n  expected: " + expected);
+    }
+  } // namespace
+
+  void RefinementOptions::validate() const
+  {
+    const bool in_range = tolerance >= 0. && tolerance < 1.;
+    require(in_range, "tolerance", tolerance, "a number >= 0 and < 1");
+    require(absolute_tolerance >= 0. && std::isfinite(absolute_tolerance), "absolute_tolerance", absolute_tolerance, "a finite number >= 0");
+    require(max_corrections >= 1, "max_corrections", max_corrections, "a number >= 1");
+    require(inner_iterations >= 0, "inner_iterations", inner_iterations, "a number >= 0, where 0 stands for measured");
+    require(first_iterations >= 1, "first_iterations", first_iterations, "a number >= 1");
+    require(max_iterations >= 1, "max_iterations", max_iterations, "a number >= 1");
+    const bool is_gain = digits > 0. && digits <= 15.;
+    require(is_gain, "digits", digits, "a number > 0, at most 15");
+  }
+
+  std::string to_string(RefinementReason reason)
+  {
+    switch (reason)
+      {
+        case RefinementReason::converged:
+          return "converged";
+        case RefinementReason::maximum:
+          return "limit of corrections or iterations";
+        case RefinementReason::rounding:
+          return "as accurate as double precision allows";
+        case RefinementReason::ill_conditioned:
+          return "too ill-conditioned for the lower precision";
+        case RefinementReason::no_progress:
+          return "the inner solver does not converge";
+        case RefinementReason::not_finite:
+          return "not finite";
+        case RefinementReason::stopped:
+          return "stopped";
+      }
+    return "unknown";
+  }
+
+  template <typename Number>
+  struct Refinement<Number>::Progress
+  {
+    double unit     = 1.;    ///< what residuals are multiplied with before they are squared: the size of b
+    double factor   = 1.;    ///< and before they are rounded
+    double norm     = 0.;    ///< ||b - A x||_2 of the present x
+    double norm_b   = 0.;    ///< ||b||_2
+    double goal     = 0.;    ///< for norm
+    double own      = 1.;    ///< what the inner solver has left of its own residual
+    bool   is_exact = false; ///< whether that is some roundings of Number
+    double rate     = 0.;    ///< factor an inner iteration; 0: not yet measured
+    double digits   = 0.;    ///< that a correction gains at most
+    int    n        = 1;     ///< inner iterations of the next correction
+    int    most     = 1;     ///< that are left for all further ones
+    int    n_slow   = 0;     ///< corrections in sequence that have left more than half of the residual
+  };
+
+  template <typename Number>
+  Refinement<Number>::Refinement(std::unique_ptr<OuterSystem<Number>> system_,
+                                 std::unique_ptr<InnerSolver<Number>> inner_,
+                                 const RefinementOptions             &options_)
+    : system(std::move(system_))
+    , inner(std::move(inner_))
+    , options(options_)
+    , own_r(system == nullptr || inner == nullptr || inner->own_residual() != nullptr ? nullptr : system->vector())
+    , own_c(system == nullptr || inner == nullptr || inner->own_correction() != nullptr ? nullptr : system->vector())
+    , r(inner != nullptr && inner->own_residual() != nullptr ? inner->own_residual() : own_r.get())
+    , c(inner != nullptr && inner->own_correction() != nullptr ? inner->own_correction() : own_c.get())
+    , second_x(system == nullptr ? nullptr : system->double_vector())
+  {
+    options.validate();
+    if (system == nullptr || inner == nullptr)
+      throw InvalidInput("refinement: the system or the inner solver is missing\n  expected: both");
+    if (inner->n_rows() != system->n_rows() || inner->memory_space() != system->memory_space())
+      throw InvalidInput("refinement: the inner solver " + inner->name() + " has " + std::to_string(inner->n_rows()) +
+                         " rows\n  expected: the system's, " + std::to_string(system->n_rows()) + ", and the same backend");
+  }
+
+  template <typename Number>
+  void Refinement<Number>::set_options(const RefinementOptions &new_options)
+  {
+    new_options.validate();
+    options = new_options;
+  }
+
+  template <typename Number>
+  std::string Refinement<Number>::name() const
+  {
+    return "refinement with " + inner->name();
+  }
+
+  template <typename Number>
+  double Refinement<Number>::residual(const double *x, const double *b, Progress &p)
+  {
+    return fitted_residual(system->residual(r, x, b, p.unit, p.factor), x, b, p);
+  }
+
+  template <typename Number>
+  double Refinement<Number>::fitted_residual(const RoundedNorms &norms, const double *x, const double *b, Progress &p)
+  {
+    return round_to_fit(norms, p.unit, p.factor, [&](double factor) { return system->residual(r, x, b, p.unit, factor); });
+  }
+
+  template <typename Number>
+  int Refinement<Number>::iterate(int n, bool from_zero)
+  {
+    const bool may_stop = options.asked_to_stop != nullptr;
+    const int  at_once  = may_stop ? 100 : n;
+    int        done     = from_zero ? inner->solve(c, r, std::min(n, at_once)) : 0;
+    while (inner->counts() && done < n && !(may_stop && options.asked_to_stop()))
+      {
+        const int next = std::min(n - done, at_once);
+        inner->go_on(c, r, next);
+        done += next;
+      }
+    return done;
+  }
+
+  template <typename Number>
+  int Refinement<Number>::measure(Progress &p)
+  {
+    int done = iterate(p.n, true);
+    look(p);
+    p.rate = std::pow(p.own, 1. / done);
+    while (p.own > std::pow(10., -p.digits) && p.own < 1e3 && !p.is_exact && done < p.most)
+      {
+        // as many again, since residuals fall faster in the beginning than later; fewer where that is enough
+        const double needed = p.own < 1. ? (p.digits + std::log10(p.own)) / -std::log10(p.rate) : done;
+        const int    n      = static_cast<int>(std::clamp(std::ceil(needed), 1., 1. * std::min(done, p.most - done)));
+        const double before = p.own;
+        const int    more   = iterate(n, false);
+        done += more;
+        look(p);
+        if (!(p.own < before) || more < n)
+          break;
+        p.rate = std::pow(p.own / before, 1. / n);
+      }
+    return done;
+  }
+
+  template <typename Number>
+  void Refinement<Number>::plan(double contraction, int done, bool is_first, Progress &p) const
+  {
+    const double gained = -std::log10(contraction);
+    if (reached(p.own, 0.3 * contraction)) // the inner solver has done better: more iterations would be wasted
+      p.digits = std::max(0.5, gained + 0.3);
+    else if (!is_first)
+      p.rate = std::pow(contraction, 1. / done);
+    const double remaining = std::log10(p.norm / p.goal) + 0.3; // infinite for goal = 0
+    const double wanted    = std::min(p.digits, remaining) / -std::log10(p.rate);
+    p.n                    = wanted >= 1. ? static_cast<int>(std::min(std::ceil(wanted), 1. * options.max_iterations)) : 1; // also if it is no number
+  }
+
+  template <typename Number>
+  bool Refinement<Number>::is_at_rounding(const double *x, const Progress &p)
+  {
+    const double size = system->largest(x), to_one = to_about_one(size);
+    const double norm_x = size > 0. ? system->norm(x, to_one) / to_one : 0.;
+    return reached(p.norm, 16. * std::numeric_limits<double>::epsilon() * (system->norm_of_matrix() * norm_x + p.norm_b));
+  }
+
+  template <typename Number>
+  void Refinement<Number>::look(Progress &p)
+  {
+    const double norm_r = system->norm(r), rounding = 64. * static_cast<double>(std::numeric_limits<Number>::epsilon());
+    p.own      = inner->relative_residual(c, r);
+    p.is_exact = reached(p.own * norm_r, rounding * (system->norm_of_scaled_matrix() * system->norm(c) + norm_r));
+  }
+
+  template <typename Number>
+  bool Refinement<Number>::correct(const double *x, double *other, const double *b, Progress &p, RefinementResult &result)
+  {
+    const double before   = p.norm;
+    const bool   is_first = result.n_corrections == 0, measures = is_first && !is_fixed();
+    const int    done = measures ? measure(p) : iterate(p.n, true);
+    if (!measures && (!is_fixed() || p.n_slow > 0))
+      look(p);
+    const double factor = p.factor;
+    p.norm              = fitted_residual(system->corrected_residual(r, other, x, {c, factor}, b, p.unit, factor), other, b, p);
+    result.n_iterations += done;
+    result.inner_iterations.push_back(done);
+    ++result.n_corrections;
+    if (!(p.norm < before))
+      {
+        p.factor = factor;
+        p.norm   = residual(x, b, p);
+        look(p);
+        result.history.push_back(p.norm);
+        return false;
+      }
+    result.history.push_back(p.norm);
+    const double contraction = p.norm / before;
+    p.n_slow                 = contraction > slow ? p.n_slow + 1 : 0;
+    if (!is_fixed())
+      plan(contraction, done, is_first, p);
+    return true;
+  }
+
+  template <typename Number>
+  RefinementResult Refinement<Number>::solve(double *given_x, const double *b)
+  {
+    RefinementResult result;
+    Progress         p;
+    double          *x = given_x, *other = second_x.get();
+    const double     largest = system->largest(b);
+    const double     size    = largest > 0. ? largest : system->norm_of_matrix() * system->largest(x);
+    p.unit = p.factor  = to_about_one(size);
+    p.norm_b           = system->norm(b, p.unit) / p.unit;
+    p.norm             = residual(x, b, p);
+    p.goal             = std::max(options.absolute_tolerance, options.tolerance * (p.norm_b > 0. ? p.norm_b : p.norm));
+    p.digits           = std::min(options.digits, std::max(0.5, std::log10(p.norm / p.goal) + 0.3)); // no more than is wanted
+    p.n                = options.inner_iterations > 0 ? options.inner_iterations : options.first_iterations;
+    const double first = p.norm;
+    result.history.push_back(p.norm);
+    const auto end = [&](RefinementReason reason) {
+      if (x != given_x)
+        system->copy(given_x, x);
+      result.reason            = reason;
+      result.residual          = p.norm;
+      result.relative_residual = p.norm == 0. ? 0. : p.norm / (p.norm_b > 0. ? p.norm_b : first);
+      return result;
+    };
+    if (!std::isfinite(p.norm) || !std::isfinite(p.norm_b))
+      return end(RefinementReason::not_finite);
+    while (!reached(p.norm, p.goal))
+      {
+        if (options.asked_to_stop && options.asked_to_stop())
+          return end(RefinementReason::stopped);
+        p.most = options.max_iterations - (inner->counts() ? result.n_iterations : 0);
+        if (result.n_corrections == options.max_corrections || p.most <= 0)
+          return end(RefinementReason::maximum);
+        p.n = std::min(p.n, p.most);
+        if (!correct(x, other, b, p, result))
+          return end(is_at_rounding(x, p)                   ? RefinementReason::rounding
+                     : (p.is_exact || reached(p.own, slow)) ? RefinementReason::ill_conditioned
+                                                            : RefinementReason::no_progress);
+        std::swap(x, other);
+        if (result.n_corrections == 1)
+          predict(first, p, result);
+        if (p.n_slow < 3 || reached(p.norm, p.goal))
+          continue;
+        if (is_at_rounding(x, p))
+          return end(RefinementReason::rounding);
+        if (p.is_exact || reached(p.own, 0.5 * slow))
+          return end(RefinementReason::ill_conditioned);
+      }
+    return end(RefinementReason::converged);
+  }
+
+  template <typename Number>
+  void Refinement<Number>::predict(double first, const Progress &p, RefinementResult &result) const
+  {
+    result.inner_residual = p.norm / first;
+    const double each = is_fixed() ? result.inner_residual : std::pow(10., -options.digits), from = is_fixed() ? first : p.norm;
+    const double further = p.goal > 0. ? std::log(p.goal / from) / std::log(each) : 0.;
+    result.predicted     = (is_fixed() ? 0 : 1) + static_cast<int>(std::clamp(std::ceil(further), 0., 1e6));
+  }
+
+  template <typename Number>
+  std::unique_ptr<Refinement<Number>>
+  make_refinement(const CrsMatrix<double>                                                              &A,
+                  const std::function<std::unique_ptr<InnerSolver<Number>>(const CrsMatrix<Number> &)> &make_inner,
+                  const RefinementOptions                                                              &options,
+                  Backend                                                                               backend,
+                  int                                                                                   n_threads)
+  {
+    if (A.n_columns != A.n_rows)
+      throw InvalidInput("refinement: the matrix has " + std::to_string(A.n_columns - A.n_rows) +
+                         " ghost columns\n  expected: the whole matrix, on one rank");
+    const ScaledMatrix<Number> low = scaled_to<Number>(A);
+    return std::make_unique<Refinement<Number>>(make_outer_system<Number>(A, low.scale, backend, n_threads), make_inner(low.matrix), options);
+  }
+
+#define INSTANTIATE(Number)                                                                            \
+  template class Refinement<Number>;                                                                   \
+  template std::unique_ptr<Refinement<Number>> make_refinement(                                        \
+    const CrsMatrix<double>                                                               &A,          \
+    const std::function<std::unique_ptr<InnerSolver<Number>>(const CrsMatrix<Number> &A)> &make_inner, \
+    const RefinementOptions                                                               &options,    \
+    Backend                                                                                backend,    \
+    int                                                                                    n_threads);
+  LEOPARD_FOR_EACH_NUMBER(INSTANTIATE)
+#undef INSTANTIATE
+} // namespace leopard
