@@ -4,7 +4,6 @@
 #include "mesh/mesh_laplacian.h"
 #include "stepper.h"
 
-#include <algorithm>
 #include <functional>
 
 namespace leopard::reaction_diffusion
@@ -42,41 +41,7 @@ namespace leopard::reaction_diffusion
       if (asked_to_stop && asked_to_stop())
         throw AskedToStop();
     }
-
-    /**
-     * level.sweep() in parts that take less than a second on one thread. @param level a HostLevel or HostRows.
-     * Collective. @throws AskedToStop.
-     */
-    template <typename Level, typename System>
-    void sweep(Level &level, const System &system, const Controller &c, int k) const
-    {
-      constexpr double updates_of_a_part = 2e7; // of unknowns
-      const int        together          = std::max(1, static_cast<int>(std::min<double>(c.n_sweeps, updates_of_a_part / c.n_unknowns)) / k) * k;
-      for (int done = 0; done < c.n_sweeps; done += together)
-        {
-          if (done > 0)
-            {
-              look_for_stop();
-              level.update_ghosts(level.d.data());
-            }
-          level.sweep(system, c.implicit, std::min(together, c.n_sweeps - done), k);
-        }
-    }
   };
-
-  /** Adds up the sums of a host engine's blocks, over all ranks. Collective. @param ranks null: one rank. */
-  inline Sums total_of(const std::vector<Sums> &of_blocks, Ranks *ranks)
-  {
-    Sums total;
-    for (const Sums &sums : of_blocks)
-      total.add(sums);
-    if (ranks == nullptr)
-      return total;
-    double values[Sums::n];
-    total.copy_to(values);
-    ranks->merge(values, Sums::n, Sums::merge);
-    return Sums(values);
-  }
 
   /** @param slabs, ranks null: one rank. */
   std::unique_ptr<Engine> make_host_engine(const NodeGrid &grid, const StepperOptions &options, const std::shared_ptr<GridSlabs> &slabs);

@@ -182,6 +182,7 @@ namespace leopard::reaction_diffusion
       const long n_own  = slabs != nullptr ? slabs->own_grid().n_nodes() : grid.n_nodes();
       implementation    = std::make_unique<Implementation>(std::move(engine), options, n_own, grid.n_nodes(), largest_row(grid), 0.);
     });
+    implementation->engine->connect();
   }
 
   Stepper::Stepper(const MeshLaplacian &mesh, const StepperOptions &options, const std::shared_ptr<MeshRanks> &ranks)

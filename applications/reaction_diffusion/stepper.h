@@ -26,7 +26,6 @@ namespace leopard::reaction_diffusion
     UniformGrowth       growth; ///< of the domain
     SteppingOptions     stepping;
     int                 local_iterations = 1;    ///< sweeps that a block does before the next one's turn
-    bool                fields_together  = true; ///< the fields of a node are relaxed together (the inverse of their n_s x n_s block), or each alone
     bool                persistent       = true; ///< cuda: many steps in one launch, where the grid fits on the chip
 
     double largest_diffusion() const;

@@ -2,32 +2,30 @@
 #include "make_grid_slabs.h"
 
 #include <applications/reaction_diffusion/rules/sums.h>
-#include <solvers/distributed/stencil/make_slab_exchange.h>
+#include <solvers/distributed/mpi/mpi_transport.h>
 
 #include <algorithm>
 
 namespace leopard
 {
   std::shared_ptr<reaction_diffusion::GridSlabs>
-  make_grid_slabs(const reaction_diffusion::NodeGrid &grid, int n_fields, Backend backend, MPI_Comm comm, std::string &why_not)
+  make_grid_slabs(const reaction_diffusion::NodeGrid &grid, Backend backend, MPI_Comm comm, std::string &why_not)
   {
     using reaction_diffusion::GridSlabs;
     const int n_ranks = size_of(comm);
     why_not           = GridSlabs::why_not(grid, n_ranks, backend);
     if (n_ranks == 1 || !why_not.empty())
       return nullptr;
-    long padded_plane = (grid.n[0] + 63) / 64 * 64, n_coarse = 1; // on a GPU; the next coarser grid is gathered
-    if (!grid.is_flat())
-      padded_plane *= (grid.n[1] + 7) / 8 * 8;
+    long n_coarse = 1; // the next coarser grid is gathered
     for (const int n : grid.n)
       n_coarse *= n / 2 + 1;
-    const long largest_sums                = static_cast<long>(std::max(reaction_diffusion::Sums::n, reaction_diffusion::max_directions)) * n_ranks;
-    std::shared_ptr<SlabExchange> exchange = make_slab_exchange(comm, backend, false, n_fields * padded_plane, std::max(n_coarse, largest_sums));
-    if (backend == Backend::cuda && !exchange->is_queued())
+    const long                 largest_sums = static_cast<long>(std::max(reaction_diffusion::Sums::n, reaction_diffusion::max_directions)) * n_ranks;
+    std::shared_ptr<Transport> transport    = make_transport(comm, backend, false, std::max(n_coarse, largest_sums));
+    if (backend == Backend::cuda && !transport->is_queued())
       {
-        why_not = "values would travel by " + exchange->description();
+        why_not = "values would travel by " + transport->description();
         return nullptr;
       }
-    return std::make_shared<GridSlabs>(grid, rank_in(comm), n_ranks, backend, std::move(exchange));
+    return std::make_shared<GridSlabs>(grid, rank_in(comm), n_ranks, backend, std::move(transport));
   }
 } // namespace leopard

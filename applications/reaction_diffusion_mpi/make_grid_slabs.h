@@ -16,5 +16,5 @@ namespace leopard
    * then, and for one rank. @throws DeviceError.
    */
   std::shared_ptr<reaction_diffusion::GridSlabs>
-  make_grid_slabs(const reaction_diffusion::NodeGrid &grid, int n_fields, Backend backend, MPI_Comm comm, std::string &why_not);
+  make_grid_slabs(const reaction_diffusion::NodeGrid &grid, Backend backend, MPI_Comm comm, std::string &why_not);
 } // namespace leopard

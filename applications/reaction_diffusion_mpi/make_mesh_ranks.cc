@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "make_mesh_ranks.h"
 
-#include <applications/reaction_diffusion/grid/node_grid.h>
+#include <applications/reaction_diffusion/host/level_gcr.h>
 #include <applications/reaction_diffusion/rules/sums.h>
-#include <solvers/distributed/stencil/make_slab_exchange.h>
+#include <solvers/distributed/mpi/mpi_transport.h>
 
 #include <algorithm>
 
@@ -17,8 +17,8 @@ namespace leopard
     if (n_ranks == 1 || !why_not.empty())
       return nullptr;
     // all that goes to all ranks by gather()
-    const long                 largest_sums = static_cast<long>(std::max(reaction_diffusion::Sums::n, reaction_diffusion::max_directions)) * n_ranks;
-    std::shared_ptr<Transport> transport    = make_slab_exchange(comm, backend, false, 1, largest_sums);
+    const long                 largest_sums = static_cast<long>(std::max(reaction_diffusion::Sums::n, reaction_diffusion::mesh_directions)) * n_ranks;
+    std::shared_ptr<Transport> transport    = make_transport(comm, backend, false, largest_sums);
     if (backend == Backend::cuda && !transport->is_queued())
       {
         why_not = "values would travel by " + transport->description();

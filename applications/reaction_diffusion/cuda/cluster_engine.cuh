@@ -34,7 +34,7 @@ namespace leopard::reaction_diffusion
     int cells() const { return pitch() * (height + 2); }
   };
 
-  /** Many steps a launch: see persistent_kernel.cuh. */
+  /** Many steps a launch: see cluster_kernel.cuh. */
   template <typename Kinetics>
   class ClusterEngine : public Engine
   {
@@ -93,8 +93,7 @@ namespace leopard::reaction_diffusion
     std::string description() const override
     {
       return "one cluster of " + std::to_string(shape.n_blocks) + " thread blocks of " + std::to_string(shape.threads) + " threads, tiles of " +
-             std::to_string(shape.width) + " x " + std::to_string(shape.height) + " nodes, many steps a launch, fields " +
-             (options.fields_together ? "together" : "apart") + ", corrections in single precision";
+             std::to_string(shape.width) + " x " + std::to_string(shape.height) + " nodes, many steps a launch, corrections in single precision";
     }
 
     void run(Controller &c) override

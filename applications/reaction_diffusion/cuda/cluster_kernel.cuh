@@ -117,7 +117,7 @@ namespace leopard::reaction_diffusion
     float         w_left, w_right;
     float         w_below[n_pairs][2], w_above[n_pairs][2];
     float2        constant[n_pairs][2]; ///< relaxation matrix times right-hand side
-    float4        matrix[n_pairs][2];   ///< relaxation matrix times diag(implicit diffusion); fields apart: its off-diagonal entries alone
+    float4        matrix[n_pairs][2];   ///< inverse of the diagonal block times diag(implicit diffusion)
     float2        d[n_pairs][2];
     std::uint32_t to_side; ///< where the first node's value goes in the block beside, or 0
     std::uint32_t to_below, to_above;
@@ -277,7 +277,6 @@ namespace leopard::reaction_diffusion
     __device__ void sweep(int n_sweeps)
     {
       const std::uint32_t base = static_cast<std::uint32_t>(__cvta_generic_to_shared(d)), line = v.pitch * sizeof(float2);
-      const bool          together   = system.fields_together;
       const float         omega      = static_cast<float>(system.omega);
       int                 until_push = v.local_iterations;
       for (int s = 0; s < n_sweeps; ++s)
@@ -292,31 +291,27 @@ namespace leopard::reaction_diffusion
 #pragma unroll
                 for (int k = 0; k < n_pairs; ++k)
                   if (column.row(k, j) < tile.height)
-                    relax_node(base, line, k, j, together, omega, push);
+                    relax_node(base, line, k, j, omega, push);
               __syncthreads();
             }
         }
     }
 
-    __device__ void relax_node(std::uint32_t base, std::uint32_t line, int k, int j, bool together, float omega, bool push)
+    __device__ void relax_node(std::uint32_t base, std::uint32_t line, int k, int j, float omega, bool push)
     {
       const int           row     = column.row(k, j);
       const std::uint32_t address = base + tile.cell(v, column.x, row) * sizeof(float2);
       const float2        left = cluster::load(address - sizeof(float2)), right = cluster::load(address + sizeof(float2));
       const float2        below = cluster::load(address - line), above = cluster::load(address + line);
       float2              sum;
-      sum.x            = column.w_left * left.x + column.w_right * right.x + column.w_below[k][j] * below.x + column.w_above[k][j] * above.x;
-      sum.y            = column.w_left * left.y + column.w_right * right.y + column.w_below[k][j] * below.y + column.w_above[k][j] * above.y;
-      const float4 m   = column.matrix[k][j];
-      const float2 old = column.d[k][j];
-      float2       next;
-      if (together)
-        next = make_float2(column.constant[k][j].x + m.x * sum.x + m.y * sum.y, column.constant[k][j].y + m.z * sum.x + m.w * sum.y);
-      else
-        next = make_float2(column.constant[k][j].x + m.x * sum.x + m.y * old.y, column.constant[k][j].y + m.z * old.x + m.w * sum.y);
-      next.x         = old.x + omega * (next.x - old.x);
-      next.y         = old.y + omega * (next.y - old.y);
-      column.d[k][j] = next;
+      sum.x             = column.w_left * left.x + column.w_right * right.x + column.w_below[k][j] * below.x + column.w_above[k][j] * above.x;
+      sum.y             = column.w_left * left.y + column.w_right * right.y + column.w_below[k][j] * below.y + column.w_above[k][j] * above.y;
+      const float4 m    = column.matrix[k][j];
+      const float2 old  = column.d[k][j];
+      float2       next = make_float2(column.constant[k][j].x + m.x * sum.x + m.y * sum.y, column.constant[k][j].y + m.z * sum.x + m.w * sum.y);
+      next.x            = old.x + omega * (next.x - old.x);
+      next.y            = old.y + omega * (next.y - old.y);
+      column.d[k][j]    = next;
       asm volatile("st.relaxed.cluster.shared::cta.v2.f32 [%0], {%1, %2};" ::"r"(address), "f"(next.x), "f"(next.y) : "memory");
       if (!push)
         return;
@@ -351,7 +346,7 @@ namespace leopard::reaction_diffusion
               const double  here[2] = {c.x, c.y}, old[2] = {u_n[i].x, u_n[i].y}, older[2] = {u_o[i].x, u_o[i].y}, oldest[2] = {u_p[i].x, u_p[i].y};
               double        g[2], block[4], m[4];
               system.residual(scheme, here, old, older, oldest, laplace, NodeRow{diagonal, weight}, g, block, sums);
-              system.relaxation_matrix(block, m);
+              system.inverse(block, m);
               keep(k, j, g, m, scheme.implicit);
               d[i] = make_float2(0.f, 0.f);
             }
@@ -363,18 +358,9 @@ namespace leopard::reaction_diffusion
     __device__ void keep(int k, int j, const double *g, const double *m, double implicit)
     {
       const double f0 = implicit * system.diffusion[0], f1 = implicit * system.diffusion[1];
-      if (system.fields_together)
-        {
-          column.constant[k][j] = make_float2(static_cast<float>(-m[0] * g[0] - m[1] * g[1]), static_cast<float>(-m[2] * g[0] - m[3] * g[1]));
-          column.matrix[k][j] =
-            make_float4(static_cast<float>(m[0] * f0), static_cast<float>(m[1] * f1), static_cast<float>(m[2] * f0), static_cast<float>(m[3] * f1));
-        }
-      else
-        {
-          column.constant[k][j] = make_float2(static_cast<float>(-m[0] * g[0]), static_cast<float>(-m[3] * g[1]));
-          column.matrix[k][j] =
-            make_float4(static_cast<float>(m[0] * f0), static_cast<float>(m[1]), static_cast<float>(m[2]), static_cast<float>(m[3] * f1));
-        }
+      column.constant[k][j] = make_float2(static_cast<float>(-m[0] * g[0] - m[1] * g[1]), static_cast<float>(-m[2] * g[0] - m[3] * g[1]));
+      column.matrix[k][j] =
+        make_float4(static_cast<float>(m[0] * f0), static_cast<float>(m[1] * f1), static_cast<float>(m[2] * f0), static_cast<float>(m[3] * f1));
       column.d[k][j] = make_float2(0.f, 0.f);
     }
 

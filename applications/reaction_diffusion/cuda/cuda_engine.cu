@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cluster_engine.cuh"
+#include "device_grid.cuh"
 #include "graph_engine.cuh"
 
 #include <solvers/base/errors.h>
@@ -35,7 +36,7 @@ namespace leopard::reaction_diffusion
       const ClusterShape shape      = ClusterEngine<Kinetics>::shape_for(grid);
       const bool         long_steps = may_be_long(grid, options); // the cluster has sweeps only
       if (!options.persistent || slabs != nullptr || shape.n_blocks == 0 || long_steps)
-        return std::make_unique<GraphEngine<Kinetics>>(grid, options, kinetics, long_steps, slabs);
+        return std::make_unique<GraphEngine<Kinetics, DeviceGrid>>(grid, options, kinetics, long_steps, slabs);
       return std::make_unique<ClusterEngine<Kinetics>>(grid, options, kinetics, shape);
     });
   }

@@ -1,197 +1,284 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "block_sums.cuh"
-#include "mesh_multigrid.cuh"
-#include "time_loop_graph.cuh"
+#include "graph_engine.cuh"
+#include "mesh_rows.cuh"
 
-#include <applications/reaction_diffusion/engine.h>
-#include <applications/reaction_diffusion/kinetics/kinetics_on_device.h>
+#include <applications/reaction_diffusion/mesh/mesh_ghosts.h>
+#include <applications/reaction_diffusion/mesh/mesh_hierarchy.h>
 #include <solvers/base/errors.h>
+#include <solvers/multigrid/cycle.h>
 
 #include <algorithm>
-#include <array>
+#include <memory>
+#include <string>
+#include <utility>
 #include <vector>
 
 namespace leopard::reaction_diffusion
 {
   namespace
   {
-    static_assert(iterations_a_turn % waited_exchange_interval == 0);
-
-    /** Meshes of any kind, any number of fields. Long steps are solved by GCR with V-cycles as preconditioner. */
+    /**
+     * A mesh of any kind as the domain of a GraphEngine, with any number of fields. Long steps are solved by GCR with
+     * V-cycles as preconditioner.
+     */
     template <typename Kinetics>
-    class MeshEngine : public Engine, private TimeLoopKernels
+    class DeviceMesh : public TimeLoopKernels
     {
       static constexpr int N = Kinetics::n_species;
 
     public:
-      /** @param levels as make_levels() makes them. @param ranks_ null: one rank. */
-      MeshEngine(const std::vector<MeshLevel>     &levels,
-                 const StepperOptions             &options_,
-                 const Kinetics                   &kinetics,
-                 const std::shared_ptr<MeshRanks> &ranks_)
-        : ranks(ranks_)
-        , options(options_)
-        , on_device(kinetics)
-        , system(make_node_system(on_device.kinetics, options_))
-        , n(levels[0].mesh.n_nodes())
-        , n_values(static_cast<std::size_t>(N) * levels[0].mesh.matrix.n_columns)
-        , mesh(levels[0].mesh)
-        , n_pairs((n_values + 1) / 2)
-        , n_parts(std::min(static_cast<int>(mesh.offsets.size()) - 1, 8 * device::n_multiprocessors()))
-        , state(1)
-        , ghosts(levels[0].part.in_order(mesh.old_node), ranks.get())
-        , pairs(std::vector<float2>(n_pairs * (4 + (has_multigrid() ? 2 * max_directions : 0)), float2{0.f, 0.f}))
-        , blocks(static_cast<std::size_t>(2 * N * N) * n)
-        , sums(n_parts, ranks.get())
-        , gcr_sums(n_parts, ranks.get())
-        , entries(static_cast<std::size_t>(N) * n)
+      static constexpr int         n_fields   = 4;
+      static constexpr const char *level_name = "levels";
+
+      /** @param meshes as make_levels() makes them. @param ranks null: one rank. */
+      DeviceMesh(const std::vector<MeshLevel> &meshes,
+                 const StepperOptions         &options,
+                 const NodeSystem<Kinetics>   &system_,
+                 bool                          with_multigrid,
+                 GraphState                   *state,
+                 const MeshRanks              *ranks)
+        : system(system_)
+        , local_iterations(options.local_iterations)
+        , levels(make_device_levels(meshes, state, ranks))
+        , fine(*levels[0])
+        , view(fine.view)
+        , n_parts(std::min(view.n_blocks, 8 * device::n_multiprocessors()))
+        , directions(std::vector<float2>(with_multigrid ? 2 * max_directions * fine.n_pairs : 0, float2{0.f, 0.f}))
+        , sums(n_parts, ranks)
+        , gcr(n_parts, ranks, reinterpret_cast<float2 *>(view.u), directions.data(), fine.n_pairs)
+        , entries(static_cast<std::size_t>(N) * view.n)
       {
-        GraphState initial{};
-        for (std::size_t f = 0; f < fields.size(); ++f)
-          {
-            fields[f]        = device::Array<double>(std::vector<double>(n_values, 0.));
-            initial.slots[f] = fields[f].data();
-          }
-        device::copy_to_device(state.data(), &initial, sizeof(GraphState));
-        float2 *const solution = pairs.data(), *const rhs = solution + n_pairs, *const residual = rhs + n_pairs, *const d = residual + n_pairs;
-        view            = mesh.view(state.data());
-        view.d          = reinterpret_cast<float *>(solution);
-        view.rhs        = reinterpret_cast<float *>(rhs);
-        view.residual   = reinterpret_cast<float *>(residual);
-        view.relaxation = blocks.data();
-        view.reaction   = blocks.data() + static_cast<std::size_t>(N * N) * n;
-        view.parts      = sums.blocks();
+        view.d     = fine.view.u; // the solution; what cycles find for a residual is fine.view.d
+        view.parts = sums.blocks();
         // GCR's kernels see the rank's own part of a vector as a line of pairs; where N n is odd, the second entry of
         // the last pair belongs to a ghost, and is zero in residuals
+        LevelView vectors{};
         vectors.n[0] = static_cast<int>((entries.size() + 1) / 2);
         vectors.n[1] = vectors.n[2] = 1;
         vectors.line = vectors.plane = vectors.n[0];
-        vectors.rhs                  = rhs;
-        vectors.d                    = d;
-        gcr                          = {solution, d + n_pairs, d + (1 + max_directions) * n_pairs, n_pairs, gcr_sums.blocks()};
-        if (has_multigrid())
-          {
-            MeshView preconditioned = view;
-            preconditioned.d        = reinterpret_cast<float *>(d);
-            multigrid               = std::make_unique<MeshMultigrid<Kinetics>>(levels, system, preconditioned, mesh.old_node, ghosts, ranks.get());
-          }
-        device::synchronize();
+        vectors.rhs                  = reinterpret_cast<float2 *>(view.rhs);
+        vectors.d                    = reinterpret_cast<float2 *>(fine.view.d);
+        gcr.set_level(vectors);
       }
 
-      void connect() override
+      void connect()
       {
-        ghosts.connect(N);
-        if (multigrid != nullptr)
-          multigrid->connect();
+        for (const auto &level : levels)
+          level->ghosts.connect(N);
       }
 
-      void set_slot(int slot, const double *u) override
+      std::size_t n_values() const { return fine.n_values; }
+      std::size_t first_value() const { return 0; }
+      std::size_t n_levels() const { return levels.size(); }
+      std::string blocks() const { return std::to_string(view.n_blocks) + " blocks of up to " + std::to_string(mesh_threads) + " nodes of a mesh"; }
+
+      bool set_values(double *values, const double *u)
       {
         for (std::size_t e = 0; e < entries.size(); ++e)
           entries[e] = u[place_of(e)];
-        device::copy_to_device(fields[slot].data(), entries.data(), entries.size() * sizeof(double));
+        device::copy_to_device(values, entries.data(), entries.size() * sizeof(double));
+        return false;
       }
-      void get_slot(int slot, double *u) const override
+      void get_values(const double *values, double *u) const
       {
-        device::copy_to_host(entries.data(), fields[slot].data(), entries.size() * sizeof(double));
+        device::copy_to_host(entries.data(), values, entries.size() * sizeof(double));
         for (std::size_t e = 0; e < entries.size(); ++e)
           u[place_of(e)] = entries[e];
       }
-      bool        has_multigrid() const override { return options.stepping.linear_method != LinearMethod::sweeps; }
-      double      smallest_reduction() const override { return 3e-6; } // corrections are floats
-      std::string description() const override
-      {
-        return (ranks != nullptr ? ranks->description() : "") + std::to_string(view.n_blocks) + " blocks of up to " + std::to_string(mesh_threads) +
-               " nodes of a mesh, " + std::to_string(options.local_iterations) + " local sweeps, the time loop a CUDA graph, fields " +
-               (options.fields_together ? "together" : "apart") + (has_multigrid() ? ", " + std::to_string(multigrid->n_levels()) + " levels" : "") +
-               ", corrections in single precision";
-      }
-
-      void run(Controller &c) override
-      {
-        if (!loop.exists())
-          loop.make(*this, state.data(), options.local_iterations, sums.parts(), sums.n_parts());
-        loop.run(c, state.data());
-      }
-
-    private:
-      /** Where the caller's arrays have an entry: field by field. */
-      std::size_t place_of(std::size_t entry) const { return entry % N * static_cast<std::size_t>(n) + mesh.old_node[entry / N]; }
 
       void predict(cudaStream_t stream) override
       {
         update_mesh<Kinetics, true><<<n_parts, grid_threads, 0, stream>>>(view);
-        ghosts.update_at(&state.data()->newest);
+        fine.ghosts.update_at(&view.state->newest);
         evaluate_mesh<Kinetics><<<n_parts, mesh_threads, 0, stream>>>(view, system);
       }
 
       void correct(cudaStream_t stream) override
       {
         update_mesh<Kinetics, false><<<n_parts, grid_threads, 0, stream>>>(view);
-        ghosts.update_at(&state.data()->newest);
+        fine.ghosts.update_at(&view.state->newest);
         evaluate_mesh<Kinetics><<<n_parts, mesh_threads, 0, stream>>>(view, system);
       }
 
-      void begin_sweeps(cudaStream_t stream) override { LEOPARD_CHECK(cudaMemsetAsync(view.d, 0, n_values * sizeof(float), stream)); }
+      void begin_sweeps(cudaStream_t stream) override { LEOPARD_CHECK(cudaMemsetAsync(view.d, 0, fine.n_values * sizeof(float), stream)); }
 
       void sweep(cudaStream_t stream, int position) override
       {
-        relax_mesh<Kinetics><<<view.n_blocks, mesh_threads, 0, stream>>>(view, system, position, options.local_iterations, false);
-        if (position % waited_exchange_interval == waited_exchange_interval - 1)
-          ghosts.update(view.d);
-        else
-          ghosts.update_loosely(view.d, position % waited_exchange_interval == 0);
+        relax_mesh<Kinetics><<<view.n_blocks, mesh_threads, 0, stream>>>(view, system, position, local_iterations, false);
+        fine.ghosts.update_between_sweeps(view.d, position);
       }
 
-      bool has_cycles() const override { return has_multigrid(); }
+      bool has_cycles() const override { return directions.size() > 0; }
 
       void begin_cycles(cudaStream_t stream, cudaGraphConditionalHandle more) override
       {
-        multigrid->linearize(stream);
-        begin_gcr<0><<<n_parts, grid_threads, 0, stream>>>(vectors, gcr);
-        gcr_sums.gather(stream);
-        set_goal<0><<<1, grid_threads, 0, stream>>>(state.data(), gcr_sums.parts(), gcr_sums.n_parts(), more);
+        linearize(stream);
+        gcr.begin(stream, view.state, more);
       }
 
       void cycle(cudaStream_t stream, cudaGraphConditionalHandle more) override
       {
-        multigrid->cycle(stream);
-        multiply_mesh_direction<Kinetics><<<n_parts, mesh_threads, 0, stream>>>(view, system, reinterpret_cast<float *>(vectors.d), gcr);
-        gcr_sums.gather(stream);
-        find_components<0><<<1, grid_threads, 0, stream>>>(state.data(), gcr_sums.parts(), gcr_sums.n_parts());
-        orthogonalize_direction<0><<<n_parts, grid_threads, 0, stream>>>(vectors, state.data(), gcr);
-        gcr_sums.gather(stream);
-        find_step<0><<<1, grid_threads, 0, stream>>>(state.data(), gcr_sums.parts(), gcr_sums.n_parts());
-        follow_direction<0><<<n_parts, grid_threads, 0, stream>>>(vectors, state.data(), gcr);
-        gcr_sums.gather(stream);
-        count_cycle<0><<<1, grid_threads, 0, stream>>>(state.data(), gcr_sums.parts(), gcr_sums.n_parts(), more);
+        Parts parts{*this, stream};
+        parts.set_zero(static_cast<int>(levels.size()) - 1);
+        multigrid_cycle(parts, static_cast<int>(levels.size()) - 1);
+        gcr.iterate(stream, view.state, more, [&] {
+          multiply_mesh_direction<Kinetics>
+            <<<n_parts, mesh_threads, 0, stream>>>(view, system, reinterpret_cast<const float *>(gcr.vectors().level.d), gcr.vectors());
+        });
       }
 
       /** The sums of all ranks. */
       void end_action(cudaStream_t stream) override { sums.gather(stream); }
 
-      const std::shared_ptr<MeshRanks>         ranks; ///< or null
-      const StepperOptions                     options;
-      const KineticsOnDevice<Kinetics>         on_device;
-      const NodeSystem<Kinetics>               system;
-      const int                                n;        ///< the rank's nodes
-      const std::size_t                        n_values; ///< of a vector, with the ghosts'
-      const DeviceMesh                         mesh;
-      const std::size_t                        n_pairs; ///< of floats in a vector
-      const int                                n_parts;
-      device::Array<GraphState>                state;
-      MeshGhosts                               ghosts;
-      std::array<device::Array<double>, 4>     fields;
-      const device::Array<float2>              pairs; ///< solution, rhs, residual, d, GCR's directions and their images
-      const device::Array<float>               blocks;
-      BlockSums<Sums, Sums::n>                 sums;
-      BlockSums<Addition, max_directions>      gcr_sums;
-      mutable std::vector<double>              entries; ///< host memory: workspace for a solution
-      MeshView                                 view{};
-      LevelView                                vectors{};
-      GcrView                                  gcr{};
-      std::unique_ptr<MeshMultigrid<Kinetics>> multigrid; ///< or null
-      TimeLoopGraph                            loop;
+    private:
+      /** Where the caller's arrays have an entry: field by field. */
+      std::size_t place_of(std::size_t entry) const { return entry % N * static_cast<std::size_t>(view.n) + fine.rows.old_node[entry / N]; }
+
+      struct Transfer
+      {
+        Transfer() = default;
+        explicit Transfer(const CrsMatrix<double> &A)
+          : offsets(A.row_offsets)
+          , columns(A.columns)
+          , values(std::vector<float>(A.values.begin(), A.values.end()))
+          , n_rows(A.n_rows)
+        {
+        }
+        TransferView view() const { return {n_rows, offsets.data(), columns.data(), values.data()}; }
+
+        device::Array<int>   offsets, columns;
+        device::Array<float> values;
+        int                  n_rows = 0;
+      };
+
+      /** A level in device memory. */
+      struct Level
+      {
+        /** @param finer null: the finest one. */
+        Level(const MeshLevel &level, const MeshLevel *finer_level, const Level *finer, GraphState *state, const MeshRanks *ranks)
+          : rows(level.mesh)
+          , ghosts(level.part.in_order(rows.old_node), ranks)
+          , n_all(level.n_all)
+          , n_values(static_cast<std::size_t>(N) * level.mesh.matrix.n_columns)
+          , n_pairs((n_values + 1) / 2)
+          , vectors(std::vector<float2>(4 * n_pairs, float2{0.f, 0.f}))
+          , blocks(static_cast<std::size_t>(2 * N * N) * level.mesh.n_nodes())
+          , view(rows.view(state))
+        {
+          if (finer != nullptr)
+            {
+              restriction  = Transfer(permute(finer_level->restriction, rows.old_node, finer->rows.old_node));
+              prolongation = Transfer(permute(finer_level->prolongation, finer->rows.old_node, rows.old_node));
+            }
+          float **const pointers[] = {&view.rhs, &view.residual, &view.d, &view.u};
+          for (int v = 0; v < 4; ++v)
+            *pointers[v] = reinterpret_cast<float *>(vectors.data() + v * n_pairs);
+          view.relaxation = blocks.data();
+          view.reaction   = blocks.data() + static_cast<std::size_t>(N * N) * view.n;
+        }
+
+        MeshRows              rows;
+        MeshGhosts            ghosts;
+        int                   n_all;             ///< nodes of all ranks
+        std::size_t           n_values, n_pairs; ///< of a vector, with the ghosts'
+        device::Array<float2> vectors;           ///< of pairs, as GCR on the finest level wants them
+        device::Array<float>  blocks;
+        Transfer              restriction, prolongation; ///< from and to the next finer level
+        MeshView              view;
+      };
+
+      static std::vector<std::unique_ptr<Level>> make_device_levels(const std::vector<MeshLevel> &meshes, GraphState *state, const MeshRanks *ranks)
+      {
+        std::vector<std::unique_ptr<Level>> result;
+        for (std::size_t l = 0; l < meshes.size(); ++l)
+          result.push_back(std::make_unique<Level>(meshes[l], l > 0 ? &meshes[l - 1] : nullptr, l > 0 ? result[l - 1].get() : nullptr, state, ranks));
+        return result;
+      }
+
+      static constexpr int cycle_sweeps = 2; ///< in a block, before and behind
+
+      /** What multigrid_cycle() asks for, as launches; its level 0 is the coarsest one. */
+      struct Parts
+      {
+        const DeviceMesh  &mesh;
+        const cudaStream_t stream;
+        int                zero_level = -1; ///< whose d is to be taken for zero by the next sweeps
+
+        const Level &at(int level) const { return *mesh.levels[mesh.levels.size() - 1 - level]; }
+
+        void set_zero(int level) { zero_level = level; }
+        void smooth_before(int level) { relax(level, cycle_sweeps); }
+        void smooth_after(int level) { relax(level, cycle_sweeps); }
+
+        void restrict_residual(int level) const
+        {
+          const Level       &fine = at(level), &coarse = at(level - 1);
+          const TransferView R = coarse.restriction.view();
+          compute_mesh_residual<Kinetics><<<fine.view.n_blocks, mesh_threads, 0, stream>>>(fine.view, mesh.system);
+          fine.ghosts.update(fine.view.residual);
+          restrict_mesh_residual<N><<<n_blocks(R.n_rows), mesh_threads, 0, stream>>>(fine.view, coarse.view, R);
+          coarse.ghosts.gather(coarse.view.rhs);
+        }
+
+        void correct(int level) const
+        {
+          const Level       &fine = at(level), &coarse = at(level - 1);
+          const TransferView P = coarse.prolongation.view();
+          prolongate_mesh<N><<<n_blocks(P.n_rows), mesh_threads, 0, stream>>>(coarse.view, fine.view, P);
+          fine.ghosts.update(fine.view.d);
+        }
+
+        void solve_coarsest()
+        {
+          // a level of one block (a rank, if it is shared): all sweeps at once
+          const bool small = at(0).n_all <= mesh_threads;
+          for (int i = 0; i < (small ? 1 : 2); ++i)
+            relax(0, small ? coarse_level_sweeps : cycle_sweeps);
+        }
+
+      private:
+        void relax(int level, int n_sweeps)
+        {
+          const MeshView &v = at(level).view;
+          relax_mesh<Kinetics><<<v.n_blocks, mesh_threads, 0, stream>>>(v, mesh.system, -1, n_sweeps, std::exchange(zero_level, -1) == level);
+          at(level).ghosts.update(v.d);
+        }
+      };
+
+      static int n_blocks(int n) { return (n + mesh_threads - 1) / mesh_threads; }
+
+      /** The Jacobian's stable part on the coarse levels. */
+      void linearize(cudaStream_t stream) const
+      {
+        for (std::size_t l = 1; l < levels.size(); ++l)
+          {
+            const TransferView R  = levels[l]->restriction.view();
+            const MeshView    &to = levels[l]->view;
+            if (l == 1)
+              restrict_mesh_solution<N, true><<<n_blocks(R.n_rows), mesh_threads, 0, stream>>>(fine.view, to, R);
+            else
+              restrict_mesh_solution<N, false><<<n_blocks(R.n_rows), mesh_threads, 0, stream>>>(levels[l - 1]->view, to, R);
+            levels[l]->ghosts.gather(to.u);
+            levels[l]->ghosts.update(to.u);
+            linearize_mesh<Kinetics><<<n_blocks(to.n), mesh_threads, 0, stream>>>(to, system);
+          }
+      }
+
+      const NodeSystem<Kinetics>                system;
+      const int                                 local_iterations;
+      const std::vector<std::unique_ptr<Level>> levels;
+      Level                                    &fine;
+      MeshView                                  view; ///< of the finest level, with the solution as d
+      const int                                 n_parts;
+      const device::Array<float2>               directions; ///< of GCR, and their images
+
+    public:
+      BlockSums<Sums, Sums::n> sums;
+
+    private:
+      GcrLaunches                 gcr;
+      mutable std::vector<double> entries; ///< host memory: workspace for a solution
     };
   } // namespace
 
@@ -199,9 +286,10 @@ namespace leopard::reaction_diffusion
   {
     if (device::n_devices() == 0)
       throw DeviceError("the backend cuda is asked for, but no GPU answers\n  expected: a GPU and its driver; or the backend host");
-    const std::vector<MeshLevel> levels = make_levels(mesh, options.stepping.linear_method != LinearMethod::sweeps, ranks.get());
+    const bool                   with_multigrid = options.stepping.linear_method != LinearMethod::sweeps;
+    const std::vector<MeshLevel> levels         = make_levels(mesh, with_multigrid, ranks.get());
     return with_kinetics(options.kinetics, [&](const auto &kinetics) -> std::unique_ptr<Engine> {
-      return std::make_unique<MeshEngine<std::decay_t<decltype(kinetics)>>>(levels, options, kinetics, ranks);
+      return std::make_unique<GraphEngine<std::decay_t<decltype(kinetics)>, DeviceMesh>>(levels, options, kinetics, with_multigrid, ranks);
     });
   }
 } // namespace leopard::reaction_diffusion

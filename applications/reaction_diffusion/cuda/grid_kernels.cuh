@@ -4,6 +4,7 @@
 #include <applications/reaction_diffusion/grid/node_grid.h>
 #include <applications/reaction_diffusion/rules/node_system.h>
 #include <solvers/device/block_sum.cuh>
+#include <solvers/krylov/gcr_kernels.cuh>
 
 namespace leopard::reaction_diffusion
 {
@@ -12,14 +13,7 @@ namespace leopard::reaction_diffusion
   // field side by side: a sweep moves 40 bytes a node.
 
   /** Scalars of GCR on the finest grid (see grid_gcr.cuh). */
-  struct GcrState
-  {
-    int    iteration; ///< of the linear solve under way
-    bool   stuck;
-    double goal;                    ///< of r . r
-    double squares[max_directions]; ///< q_j . q_j
-    float  beta[max_directions], alpha;
-  };
+  using GcrState = GcrScalars<float, max_directions>;
 
   /** What lives on the device between kernels. */
   struct GraphState
@@ -30,7 +24,7 @@ namespace leopard::reaction_diffusion
     int        iterations_left; ///< global iterations of the linear solve under way
     int        first_iteration;
     double    *slots[4]; ///< the controller's slots; field c of node i at c * stride + i
-    double    *newest;   ///< meshes: slots[controller.slot(-1)], for exchanges of its ghosts
+    double    *newest;   ///< for exchanges of its ghosts: what has been evaluated; of a grid's slab with the plane below it
     double    *spare;    ///< what the update of slot(-1) is written to; then the two change places; null: it is updated in place
   };
 
@@ -39,11 +33,11 @@ namespace leopard::reaction_diffusion
     int         n[3];               ///< the rank's nodes
     int         first[3], end[3];   ///< with those of the neighbours: -1 instead of 0, and n + 1 instead of n, where there is a rank beside it
     long        stride;             ///< from one field to the next in the slots
+    long        ghosts;             ///< values of a neighbour's plane in the slots; 0: there are no other ranks
     int         padded_x, padded_y; ///< nodes a line and lines a plane of d, constant and matrix
     int         tiles_x, tiles_y, tiles_z;
     double      weight[3]; ///< 1 / spacing^2; 0 where there is one node
     int         local_iterations;
-    bool        together;
     float       omega;
     float2     *d, *constant;
     float4     *matrix;
@@ -57,30 +51,7 @@ namespace leopard::reaction_diffusion
 
   constexpr int grid_threads = 256;
 
-  /**
-   * Merges what thread blocks or ranks have written, n values each; by one thread block, the result is valid in thread
-   * 0.
-   */
-  template <typename Merger, int n>
-  __device__ void merge_parts(const double *parts, int n_parts, double (&value)[n])
-  {
-    __shared__ double shared[32 * n];
-    for (int i = threadIdx.x; i < n_parts; i += grid_threads)
-      for (int q = 0; q < n; ++q)
-        value[q] = Merger::merge(q, value[q], parts[i * n + q]);
-    merge_over_block<Merger>(value, shared);
-  }
-
-  /** Of a thread block, from its threads' values; `stride` from one block's part to the next. */
-  template <typename Merger, int n>
-  __device__ void write_part(double (&value)[n], double *parts, int stride)
-  {
-    __shared__ double shared[32 * n];
-    merge_over_block<Merger>(value, shared);
-    if (threadIdx.x == 0)
-      for (int q = 0; q < n; ++q)
-        parts[blockIdx.x * stride + q] = value[q];
-  }
+  using leopard::write_part;
 
   __device__ inline void write_part(const Sums &sums, double *parts)
   {
@@ -134,6 +105,8 @@ namespace leopard::reaction_diffusion
     const long                                  stride = v.stride;
     double                                     *target = predicting ? v.state->slots[c.slot(-1)] : v.state->spare;
     NewValues<predicting>                       values{v, {}, v.state->slots[c.slot(-1)], {}};
+    if (blockIdx.x == 0 && threadIdx.x == 0)
+      v.state->newest = target - v.ghosts;
     for (int l = 0; l < 3; ++l)
       {
         values.level[l]      = v.state->slots[c.slot(l)];
@@ -176,7 +149,7 @@ namespace leopard::reaction_diffusion
           for (int s = 0; s < 2; ++s)
             u_p[s] = values.level[2][s * stride + i];
         system.residual(scheme, u, u_n, u_o, u_p, laplace, NodeRow{diagonal, node_weight}, g, block_here, sums);
-        system.relaxation_matrix(block_here, m);
+        system.inverse(block_here, m);
         target[i]          = u[0];
         target[stride + i] = u[1];
         const int    j     = v.padded(x, y, z);
@@ -189,50 +162,14 @@ namespace leopard::reaction_diffusion
                                         static_cast<float>(block_here[2]),
                                         static_cast<float>(block_here[3] - f1 * diagonal));
           }
-        else if (system.fields_together)
+        else
           {
             v.constant[j] = make_float2(static_cast<float>(-m[0] * g[0] - m[1] * g[1]), static_cast<float>(-m[2] * g[0] - m[3] * g[1]));
             v.matrix[j] =
               make_float4(static_cast<float>(m[0] * f0), static_cast<float>(m[1] * f1), static_cast<float>(m[2] * f0), static_cast<float>(m[3] * f1));
           }
-        else
-          {
-            v.constant[j] = make_float2(static_cast<float>(-m[0] * g[0]), static_cast<float>(-m[3] * g[1]));
-            v.matrix[j] =
-              make_float4(static_cast<float>(m[0] * f0), static_cast<float>(m[1]), static_cast<float>(m[2]), static_cast<float>(m[3] * f1));
-          }
       }
     write_part(sums, v.parts);
-  }
-
-  /**
-   * The planes at the sides of a rank's slab and those of its neighbours beside it: one below, two own ones, one above,
-   * a field; then the next field.
-   */
-  struct Sides
-  {
-    double *values;
-    long    plane;
-    int     n_planes; ///< of the slab
-  };
-
-  /**
-   * From the newest solution to the sides; or, once the neighbours' planes have come, from the sides to the solution.
-   */
-  template <bool to_sides>
-  __global__ void __launch_bounds__(grid_threads) copy_sides(const GraphState *state, long stride, const Sides sides)
-  {
-    double *u = state->action == Action::correct ? state->spare : state->slots[state->controller.slot(-1)];
-    for (long t = blockIdx.x * grid_threads + threadIdx.x; t < 4 * sides.plane; t += gridDim.x * grid_threads)
-      {
-        const long i = t % sides.plane, field = t / (2 * sides.plane);
-        const bool is_below = t / sides.plane % 2 == 0;
-        if constexpr (to_sides)
-          sides.values[(4 * field + (is_below ? 1 : 2)) * sides.plane + i] =
-            u[field * stride + (is_below ? 0 : sides.n_planes - 1) * sides.plane + i];
-        else
-          u[field * stride + (is_below ? -1 : sides.n_planes) * sides.plane + i] = sides.values[(4 * field + (is_below ? 0 : 3)) * sides.plane + i];
-      }
   }
 
   /**
@@ -355,14 +292,11 @@ namespace leopard::reaction_diffusion
                 sum_of_neighbours<Tile, inside>(v, shared + (1 - colour) * Tile::cells, w, pair, px, y, z, x0 + 2 * pair + px, y0 + y, z0 + z);
               float2      *here = shared + colour * Tile::cells + Tile::cell(pair, y, z);
               const float4 m    = matrix[k][colour];
-              float2       next = constant[k][colour];
-              if constexpr (plain)
-                next = make_float2(next.x + m.x * sum.x + m.y * sum.y, next.y + m.z * sum.x + m.w * sum.y);
-              else
+              const float2 c    = constant[k][colour];
+              float2       next = make_float2(c.x + m.x * sum.x + m.y * sum.y, c.y + m.z * sum.x + m.w * sum.y);
+              if constexpr (!plain)
                 {
                   const float2 old = *here;
-                  next             = v.together ? make_float2(next.x + m.x * sum.x + m.y * sum.y, next.y + m.z * sum.x + m.w * sum.y)
-                                                : make_float2(next.x + m.x * sum.x + m.y * old.y, next.y + m.z * old.x + m.w * sum.y);
                   next             = make_float2(old.x + v.omega * (next.x - old.x), old.y + v.omega * (next.y - old.y));
                 }
               *here = next;
@@ -414,7 +348,7 @@ namespace leopard::reaction_diffusion
 
     const bool inside = x0 > v.first[0] && y0 > v.first[1] && (flat || z0 > v.first[2]) && x0 + Tile::n_x < v.end[0] && y0 + Tile::n_y < v.end[1] &&
                         (flat || z0 + Tile::n_z < v.end[2]);
-    if (v.together && v.omega == 1.f)
+    if (v.omega == 1.f)
       inside ? sweep_in_tile<Tile, true, true>(v, shared, constant, matrix, x0, y0, z0)
              : sweep_in_tile<Tile, false, true>(v, shared, constant, matrix, x0, y0, z0);
     else

@@ -6,7 +6,7 @@
 namespace leopard::reaction_diffusion
 {
   // Multigrid for A d = rhs, A = R - diag(f) laplace being the Jacobian: R the reaction's part with the identity, a 2 x
-  // 2 block a node, f_c = implicit times diffusion_c. The same method as the host's (HostMultigrid): GCR, as
+  // 2 block a node, f_c = implicit times diffusion_c. The same method as the host's (HostGrid): GCR, as
   // preconditioner a cycle with one red-black sweep before and one after, on the coarsest grid GCR with the mean
   // reaction. Two fields. d, rhs and R are floats; the Laplacian is taken of differences, so that R is not lost beside
   // large f. Here: the kernels of a level.
@@ -50,13 +50,11 @@ namespace leopard::reaction_diffusion
   struct LinearOperator
   {
     float f[2], omega;
-    bool  together;
 
     template <typename Kinetics>
     __device__ LinearOperator(const NodeSystem<Kinetics> &system, double implicit)
       : f{static_cast<float>(implicit * system.diffusion[0]), static_cast<float>(implicit * system.diffusion[1])}
       , omega(static_cast<float>(system.omega))
-      , together(system.fields_together)
     {
     }
 
@@ -94,8 +92,6 @@ namespace leopard::reaction_diffusion
     {
       block.x += f[0] * diagonal;
       block.w += f[1] * diagonal;
-      if (!together)
-        return make_float2(omega * r.x / block.x, omega * r.y / block.w);
       const float factor = omega / (block.x * block.w - block.y * block.z);
       return make_float2(factor * (block.w * r.x - block.y * r.y), factor * (block.x * r.y - block.z * r.x));
     }
@@ -181,8 +177,7 @@ namespace leopard::reaction_diffusion
   };
 
   /** coarse.rhs = R fine.residual, coarse.d = 0. */
-  template <int>
-  __global__ void __launch_bounds__(level_threads)
+  static __global__ void __launch_bounds__(level_threads)
     restrict_residual(const __grid_constant__ LevelView fine, const __grid_constant__ LevelView coarse, CoarseNodes own)
   {
     const int t = blockIdx.x * level_threads + threadIdx.x;
@@ -195,8 +190,7 @@ namespace leopard::reaction_diffusion
   }
 
   /** fine.d += P coarse.d */
-  template <int>
-  __global__ void __launch_bounds__(level_threads) prolongate(const __grid_constant__ LevelView coarse, const __grid_constant__ LevelView fine)
+  static __global__ void __launch_bounds__(level_threads) prolongate(const __grid_constant__ LevelView coarse, const __grid_constant__ LevelView fine)
   {
     const int t = blockIdx.x * level_threads + threadIdx.x;
     if (t >= fine.n_nodes())
@@ -230,12 +224,11 @@ namespace leopard::reaction_diffusion
   }
 
   /**
-   * The mean of the fine grid's reaction around a coarse node (see HostMultigrid::restrict_reaction()), its rows in
+   * The mean of the fine grid's reaction around a coarse node (see HostGrid::restrict_reaction()), its rows in
    * coarse.d and coarse.residual, whence store_reaction() takes them when those of all ranks are there. Nodes of other
    * ranks do not count.
    */
-  template <int>
-  __global__ void __launch_bounds__(level_threads)
+  static __global__ void __launch_bounds__(level_threads)
     restrict_reaction(const __grid_constant__ LevelView fine, const __grid_constant__ LevelView coarse, CoarseNodes own)
   {
     const int t = own.begin + blockIdx.x * level_threads + threadIdx.x;
@@ -266,8 +259,7 @@ namespace leopard::reaction_diffusion
     coarse.residual[node.at] = make_float2(sum.z / total, sum.w / total);
   }
 
-  template <int>
-  __global__ void __launch_bounds__(level_threads) store_reaction(const __grid_constant__ LevelView coarse)
+  static __global__ void __launch_bounds__(level_threads) store_reaction(const __grid_constant__ LevelView coarse)
   {
     const int t = blockIdx.x * level_threads + threadIdx.x;
     if (t >= coarse.n_nodes())

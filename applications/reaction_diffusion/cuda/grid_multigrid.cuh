@@ -15,7 +15,11 @@
 
 namespace leopard::reaction_diffusion
 {
-  /** The grids of a GraphEngine, and GCR with V-cycles on them as launches on a stream. */
+  /**
+   * The grids of a DeviceGrid, and GCR with V-cycles on them as launches on a stream. Apart from DeviceGrid and from a
+   * DeviceMesh's cycles, since these levels have neither its sweeps' tiles nor a mesh's rows: nothing would stand once
+   * that stands twice now.
+   */
   template <typename Kinetics>
   class GridMultigrid
   {
@@ -30,8 +34,7 @@ namespace leopard::reaction_diffusion
       , system(system_)
       , slabs(slabs_)
       , directions(2 * max_directions * padded_nodes)
-      , sums(8 * device::n_multiprocessors(), slabs)
-      , gcr{view.d, directions.data(), directions.data() + max_directions * padded_nodes, padded_nodes, sums.blocks()}
+      , gcr(8 * device::n_multiprocessors(), slabs, view.d, directions.data(), padded_nodes)
     {
       const long slab_plane = grid.is_flat() ? view.padded_x : view.padded_x * view.padded_y;
       for (std::size_t l = 0; l < grids.size(); ++l)
@@ -41,17 +44,26 @@ namespace leopard::reaction_diffusion
       finest.plane      = view.padded_x * view.padded_y;
       if (grids.size() > 1)
         coarse_offsets = {0, static_cast<int>(grids[1].n_nodes())};
-      if (slabs == nullptr)
-        return;
-      AxisView &axis                 = finest.axis[slabs->direction];
-      finest.n[slabs->direction]     = slabs->n_own();
-      finest.first[slabs->direction] = slabs->first();
-      axis.lower += slabs->first();
-      axis.upper += slabs->first();
-      axis.interpolation += slabs->first();
-      axis.coarse_node += slabs->first();
-      coarse_offsets = slabs->coarse_offsets(grids[0]);
-      plane          = static_cast<int>(slab_plane);
+      if (slabs != nullptr)
+        {
+          AxisView &axis                 = finest.axis[slabs->direction];
+          finest.n[slabs->direction]     = slabs->n_own();
+          finest.first[slabs->direction] = slabs->first();
+          axis.lower += slabs->first();
+          axis.upper += slabs->first();
+          axis.interpolation += slabs->first();
+          axis.coarse_node += slabs->first();
+          coarse_offsets = slabs->coarse_offsets(grids[0]);
+          plane          = static_cast<int>(slab_plane);
+        }
+      gcr.set_level(finest);
+    }
+
+    /** Before the first exchange, when all ranks have made theirs. Collective. */
+    void connect()
+    {
+      if (slabs != nullptr)
+        ghosts = slabs->connect(plane, 1);
     }
 
     std::size_t      n_grids() const { return grids.size(); }
@@ -101,17 +113,15 @@ namespace leopard::reaction_diffusion
         {
           const LevelView  &fine = levels[l - 1].view, &coarse = levels[l].view;
           const CoarseNodes own = l == 1 ? own_coarse_nodes() : CoarseNodes{0, coarse.n_nodes()};
-          restrict_reaction<0><<<blocks(own.end - own.begin), level_threads, 0, stream>>>(fine, coarse, own);
+          restrict_reaction<<<blocks(own.end - own.begin), level_threads, 0, stream>>>(fine, coarse, own);
           if (l == 1)
             {
               gather(coarse.d);
               gather(coarse.residual);
             }
-          store_reaction<0><<<blocks(coarse.n_nodes()), level_threads, 0, stream>>>(coarse);
+          store_reaction<<<blocks(coarse.n_nodes()), level_threads, 0, stream>>>(coarse);
         }
-      begin_gcr<0><<<sums.n_blocks, grid_threads, 0, stream>>>(finest(), gcr);
-      sums.gather(stream);
-      set_goal<0><<<1, grid_threads, 0, stream>>>(state, sums.parts(), sums.n_parts(), more);
+      gcr.begin(stream, state, more);
     }
 
     /** An iteration of GCR with a cycle as preconditioner. */
@@ -119,15 +129,8 @@ namespace leopard::reaction_diffusion
     {
       clear_ghosts(stream);
       multigrid_cycle(Parts{*this, stream, state}, static_cast<int>(coarsest));
-      multiply_direction<Kinetics><<<sums.n_blocks, grid_threads, 0, stream>>>(finest(), system, state, gcr);
-      sums.gather(stream);
-      find_components<0><<<1, grid_threads, 0, stream>>>(state, sums.parts(), sums.n_parts());
-      orthogonalize_direction<0><<<sums.n_blocks, grid_threads, 0, stream>>>(finest(), state, gcr);
-      sums.gather(stream);
-      find_step<0><<<1, grid_threads, 0, stream>>>(state, sums.parts(), sums.n_parts());
-      follow_direction<0><<<sums.n_blocks, grid_threads, 0, stream>>>(finest(), state, gcr);
-      sums.gather(stream);
-      count_cycle<0><<<1, grid_threads, 0, stream>>>(state, sums.parts(), sums.n_parts(), more);
+      gcr.iterate(
+        stream, state, more, [&] { multiply_direction<Kinetics><<<gcr.n_blocks(), grid_threads, 0, stream>>>(gcr.vectors(), system, state); });
     }
 
   private:
@@ -209,7 +212,7 @@ namespace leopard::reaction_diffusion
         compute_residual<Kinetics><<<blocks(fine.n_nodes()), level_threads, 0, stream>>>(fine, multigrid.system, state);
         if (is_finest)
           multigrid.exchange(fine.residual);
-        leopard::reaction_diffusion::restrict_residual<0><<<blocks(coarse.n_nodes()), level_threads, 0, stream>>>(fine, coarse, own);
+        leopard::reaction_diffusion::restrict_residual<<<blocks(coarse.n_nodes()), level_threads, 0, stream>>>(fine, coarse, own);
         if (is_finest)
           multigrid.gather(coarse.rhs);
       }
@@ -217,7 +220,7 @@ namespace leopard::reaction_diffusion
       void correct(int level) const
       {
         const LevelView &fine = at(level);
-        prolongate<0><<<blocks(fine.n_nodes()), level_threads, 0, stream>>>(at(level - 1), fine);
+        prolongate<<<blocks(fine.n_nodes()), level_threads, 0, stream>>>(at(level - 1), fine);
         if (number(level) == 0)
           multigrid.exchange(fine.d);
       }
@@ -250,7 +253,7 @@ namespace leopard::reaction_diffusion
     void exchange(float2 *v) const
     {
       if (slabs != nullptr)
-        slabs->exchange->exchange({reinterpret_cast<double *>(v), plane, slabs->n_own()});
+        ghosts->update(reinterpret_cast<double *>(v - plane));
     }
 
     void clear_ghosts(cudaStream_t stream) const
@@ -271,21 +274,21 @@ namespace leopard::reaction_diffusion
     void gather(float2 *coarse) const
     {
       if (slabs != nullptr)
-        slabs->exchange->gather(reinterpret_cast<double *>(coarse), coarse_offsets);
+        slabs->transport->gather(reinterpret_cast<double *>(coarse), coarse_offsets);
     }
 
-    const std::vector<GridLevel>        grids;
-    const NodeSystem<Kinetics>          system;
-    std::vector<Level>                  levels;
-    GridSlabs *const                    slabs;        ///< or null
-    int                                 plane    = 0; ///< nodes of a plane of the slab
-    std::size_t                         coarsest = 0;
-    std::vector<int>                    coarse_offsets; ///< where the ranks' parts begin
-    device::Array<float2>               vectors;        ///< of the coarsest grid
-    device::Array<float>                mode_numbers;
-    CoarsestView                        view{};
-    const device::Array<float2>         directions;
-    BlockSums<Addition, max_directions> sums;
-    const GcrView                       gcr;
+    const std::vector<GridLevel> grids;
+    const NodeSystem<Kinetics>   system;
+    std::vector<Level>           levels;
+    GridSlabs *const             slabs;        ///< or null
+    std::unique_ptr<Exchange>    ghosts;       ///< or null
+    int                          plane    = 0; ///< nodes of a plane of the slab
+    std::size_t                  coarsest = 0;
+    std::vector<int>             coarse_offsets; ///< where the ranks' parts begin
+    device::Array<float2>        vectors;        ///< of the coarsest grid
+    device::Array<float>         mode_numbers;
+    CoarsestView                 view{};
+    const device::Array<float2>  directions;
+    GcrLaunches                  gcr;
   };
 } // namespace leopard::reaction_diffusion

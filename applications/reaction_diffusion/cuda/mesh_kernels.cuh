@@ -210,7 +210,7 @@ namespace leopard::reaction_diffusion
           {
             for (int c = 0; c < N; ++c)
               b[c] = frozen[c] + factor[c] * (b[c] + damping * mine[c]);
-            NodeSystem<Kinetics>::relax(system.fields_together, omega, b, matrix, mine);
+            NodeSystem<Kinetics>::relax(omega, b, matrix, mine);
           }
         __syncthreads();
       }
@@ -318,8 +318,10 @@ namespace leopard::reaction_diffusion
 
   /** q_k = A d; parts of q_k . q_j: what multiply_direction() is on a grid. @param d floats, as all vectors here. */
   template <typename Kinetics>
-  __global__ void __launch_bounds__(mesh_threads)
-    multiply_mesh_direction(const __grid_constant__ MeshView v, const __grid_constant__ NodeSystem<Kinetics> system, const float *d, const GcrView g)
+  __global__ void __launch_bounds__(mesh_threads) multiply_mesh_direction(const __grid_constant__ MeshView v,
+                                                                          const __grid_constant__ NodeSystem<Kinetics> system,
+                                                                          const float                                 *d,
+                                                                          const __grid_constant__ GcrView              g)
   {
     constexpr int     N     = Kinetics::n_species;
     const GraphState &state = *v.state;

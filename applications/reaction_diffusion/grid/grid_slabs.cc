@@ -36,9 +36,8 @@ namespace leopard::reaction_diffusion
            " ranks with at least " + std::to_string(multiple) + " each";
   }
 
-  GridSlabs::GridSlabs(const NodeGrid &grid_, int rank_, int n_ranks, Backend backend, std::shared_ptr<SlabExchange> exchange_)
-    : Ranks(rank_, n_ranks, exchange_)
-    , exchange(std::move(exchange_))
+  GridSlabs::GridSlabs(const NodeGrid &grid_, int rank_, int n_ranks, Backend backend, std::shared_ptr<Transport> transport_)
+    : Ranks(rank_, n_ranks, std::move(transport_))
     , grid(grid_)
     , direction(direction_of(grid_))
     , begin(share_out(grid_, n_ranks, backend))

@@ -4,7 +4,7 @@
 #include "node_grid.h"
 
 #include <solvers/exchange/ranks.h>
-#include <solvers/exchange/slab_exchange.h>
+#include <solvers/exchange/slab_pattern.h>
 #include <solvers/relaxation/relaxation.h>
 
 #include <memory>
@@ -21,8 +21,8 @@ namespace leopard::reaction_diffusion
   class GridSlabs : public Ranks
   {
   public:
-    /** @param exchange as the transport of Ranks. @throws InvalidInput with why_not(). */
-    GridSlabs(const NodeGrid &grid, int rank, int n_ranks, Backend backend, std::shared_ptr<SlabExchange> exchange);
+    /** @param transport see Ranks. @throws InvalidInput with why_not(). */
+    GridSlabs(const NodeGrid &grid, int rank, int n_ranks, Backend backend, std::shared_ptr<Transport> transport);
 
     /** Why a grid cannot be shared out, in a sentence; empty if it can. */
     static std::string why_not(const NodeGrid &grid, int n_ranks, Backend backend);
@@ -45,9 +45,17 @@ namespace leopard::reaction_diffusion
     /** Where each rank's nodes of the next coarser grid begin, those on its own planes, and their number. */
     std::vector<int> coarse_offsets(const GridLevel &finest) const;
 
-    const std::shared_ptr<SlabExchange> exchange;  ///< the transport
-    const NodeGrid                      grid;      ///< of all ranks
-    const int                           direction; ///< 1 (y) in two dimensions, 2 (z) in three
-    const std::vector<int>              begin;     ///< the first plane of each rank, and the number of planes
+    /**
+     * The exchange of the neighbours' planes beside the own ones, for vectors of planes of so many values. Collective.
+     * @param first_own, n_fields, planes_per_field see Slab.
+     */
+    std::unique_ptr<Exchange> connect(int plane, int first_own, int n_fields = 1, int planes_per_field = 0) const
+    {
+      return transport->connect(slab_pattern({rank, n_ranks(), first_own, n_own(), n_fields, planes_per_field}), plane);
+    }
+
+    const NodeGrid         grid;      ///< of all ranks
+    const int              direction; ///< 1 (y) in two dimensions, 2 (z) in three
+    const std::vector<int> begin;     ///< the first plane of each rank, and the number of planes
   };
 } // namespace leopard::reaction_diffusion

@@ -89,8 +89,9 @@ namespace leopard::reaction_diffusion
         if (n[d] < (d == 2 ? 1 : 2))
           throw InvalidInput("the grid has " + std::to_string(n[d]) + " nodes in " + direction +
                              "\n  expected: at least 2, or 1 in z for two dimensions");
-        if (!(spacing[d] > 0. && std::isfinite(spacing[d])))
-          throw InvalidInput("the grid's spacing in " + direction + " is " + std::to_string(spacing[d]) + "\n  expected: a positive number");
+        if (!(spacing[d] >= 1e-100 && spacing[d] <= 1e100)) // its square is divided by
+          throw InvalidInput("the grid's spacing in " + direction + " is " + std::to_string(spacing[d]) +
+                             "\n  expected: a number from 1e-100 to 1e100");
       }
     const double values = static_cast<double>(n[0]) * n[1] * n[2] * n_species * n_species;
     if (values >= static_cast<double>(std::numeric_limits<int>::max()))
@@ -136,7 +137,7 @@ namespace leopard::reaction_diffusion
         double diagonal = 0.;
         for (const Axis &axis : levels[coarsest].axis)
           diagonal += axis.lower.size() > 1 ? axis.lower[1] + axis.upper[1] : 0.;
-        if (0.5 * diffusion * diagonal < rate && levels[coarsest].n_nodes() < 2500) // cheap to solve on
+        if (0.2 * diffusion * diagonal < rate && levels[coarsest].n_nodes() < 2500) // cheap to solve on
           break;
       }
     return coarsest;

@@ -85,6 +85,9 @@ namespace leopard::reaction_diffusion
     {
     }
 
+    long first_node() const { return static_cast<long>(first_line) * grid.n[0]; } ///< the first own one
+    long n_own_nodes() const { return static_cast<long>(n_lines) * grid.n[0]; }
+
     /**
      * Loops go over pieces, smaller than the blocks of sweeps, of which small grids have too few for many threads. They
      * do not depend on the threads.
@@ -112,33 +115,78 @@ namespace leopard::reaction_diffusion
       });
     }
 
-    /** f(i, piece) for all own entries of all fields, in parallel. */
-    template <typename F>
-    void for_entries(const F &f)
+    /** A node, see multiply(). */
+    struct Node
     {
-      for_ranges([&](long begin, long end, int b) {
-        for (long i = begin; i < end; ++i)
-          f(i, b);
+      const HostLevel &level;
+      const Line      &line;
+      int              x;
+      long             i;
+
+      long    entry(int c) const { return c * level.n + i; }
+      long    block_entry(int e) const { return e * level.n + i; }
+      NodeRow row() const
+      {
+        const Axis &axis = level.grid.axis[0];
+        return {line.diagonal + axis.lower[x] + axis.upper[x], line.weight * axis.weight[x]};
+      }
+
+      [[gnu::always_inline]] void sum_of_neighbours(const double *v, double *sum) const
+      {
+        const double w_left = level.grid.axis[0].lower[x], w_right = level.grid.axis[0].upper[x];
+        const bool   left = x > 0, right = x + 1 < level.grid.n[0], flat = level.grid.is_flat();
+        for (int c = 0; c < N; ++c)
+          sum[c] = flat ? neighbour_sum<true>(line, v + entry(c), w_left, w_right, left, right)
+                        : neighbour_sum<false>(line, v + entry(c), w_left, w_right, left, right);
+      }
+    };
+
+    /** f(node, piece) for all own nodes, in parallel. */
+    template <typename F>
+    void for_nodes(const F &f)
+    {
+      for_lines([&](int line, int piece) {
+        const Line l(grid, line);
+        for (int x = 0; x < grid.n[0]; ++x)
+          f(Node{*this, l, x, l.begin + x}, piece);
       });
+    }
+
+    /** Stores a node's diagonal block of the Jacobian, if cycles are to come, and what the node is relaxed with. */
+    void
+    set_block(const NodeSystem<Kinetics> &system, double /*implicit*/, const Node &node, const NodeRow & /*row*/, const double *here, bool in_cycles)
+    {
+      double relaxation[N * N];
+      system.inverse(here, relaxation);
+      for (int e = 0; e < N * N; ++e)
+        matrix[node.block_entry(e)] = relaxation[e];
+      for (int e = 0; e < N * N && in_cycles; ++e)
+        block[node.block_entry(e)] = here[e];
     }
 
     /** d = 0, also at the neighbours' nodes. */
     void clear()
     {
-      for_entries([&](long i, int /*b*/) { d[i] = 0.; });
-      const long first = static_cast<long>(first_line) * grid.n[0], end = first + static_cast<long>(n_lines) * grid.n[0];
+      for_ranges([&](long begin, long end, int /*piece*/) { std::fill(d.begin() + begin, d.begin() + end, 0.); });
       for (int c = 0; c < N; ++c)
         {
-          std::fill(d.begin() + c * n, d.begin() + c * n + first, 0.);
-          std::fill(d.begin() + c * n + end, d.begin() + (c + 1) * n, 0.);
+          std::fill_n(d.begin() + c * n, first_node(), 0.);
+          std::fill(d.begin() + c * n + first_node() + n_own_nodes(), d.begin() + (c + 1) * n, 0.);
         }
+    }
+
+    /** Before the first exchange, when all ranks have made theirs. Collective. */
+    void connect()
+    {
+      if (slabs != nullptr)
+        ghosts = slabs->connect(lines_per_plane * grid.n[0], slabs->has_below(), N, grid.n[slabs->direction]);
     }
 
     /** Fetches the neighbours' values of the nodes beside the slab, and waits for them. */
     void update_ghosts(double *values)
     {
       if (slabs != nullptr)
-        slabs->exchange->exchange(slab_vector(values));
+        ghosts->update(values);
     }
 
     /** Entries become their sums over all ranks. */
@@ -162,17 +210,11 @@ namespace leopard::reaction_diffusion
               relax_line(system, implicit, line, colour);
       };
       if (slabs == nullptr)
-        {
-          scheduler.run(n_iterations, relax_block);
-          return;
-        }
-      for (int i = 0; i < n_iterations; ++i)
+        scheduler.run(n_iterations, relax_block);
+      for (int i = 0; i < n_iterations && slabs != nullptr; ++i)
         {
           scheduler.run(1, relax_block);
-          if (i % waited_exchange_interval == waited_exchange_interval - 1)
-            update_ghosts(d.data());
-          else
-            slabs->exchange->exchange_loosely(slab_vector(d.data()), i == 0);
+          update_between_sweeps(*ghosts, d.data(), i);
         }
     }
 
@@ -189,48 +231,8 @@ namespace leopard::reaction_diffusion
         }
     }
 
-    /** residual = rhs - A d. */
-    void compute_residual(const NodeSystem<Kinetics> &system, double implicit)
-    {
-      multiply(system, implicit, d.data(), [&](long i, double product) { residual[i] = rhs[i] - product; });
-    }
-
-    /** result = A v. */
-    void multiply(const NodeSystem<Kinetics> &system, double implicit, const double *v, double *result)
-    {
-      multiply(system, implicit, v, [&](long i, double product) { result[i] = product; });
-    }
-
-    /** use(entry, product) for the entries of A v. */
-    template <typename Use>
-    void multiply(const NodeSystem<Kinetics> &system, double implicit, const double *v, const Use &use)
-    {
-      for_lines([&](int line, int /*b*/) {
-        const Line    l(grid, line);
-        const double *lower = grid.axis[0].lower.data(), *upper = grid.axis[0].upper.data(), *entries = block.data();
-        for (int c = 0; c < N; ++c)
-          {
-            const double factor = implicit * system.diffusion[c];
-            for (int x = 0; x < grid.n[0]; ++x)
-              {
-                const long i = l.begin + x;
-                double     r = -factor * sum_at(l, v + c * n + i, x, lower[x], upper[x]);
-                for (int e = 0; e < N; ++e)
-                  r += entries[(c * N + e) * n + i] * v[e * n + i];
-                use(c * n + i, r);
-              }
-          }
-      });
-    }
-
-    /** neighbour_sum() at the node x of a line, p pointing to its value. */
-    double sum_at(const Line &l, const double *p, int x, double w_left, double w_right) const
-    {
-      const bool left = x > 0, right = x + 1 < grid.n[0];
-      return grid.n[2] == 1 ? neighbour_sum<true>(l, p, w_left, w_right, left, right) : neighbour_sum<false>(l, p, w_left, w_right, left, right);
-    }
-
     GridSlabs *const                  slabs;                                ///< or null
+    std::unique_ptr<Exchange>         ghosts;                               ///< or null
     const GridLevel                   grid;                                 ///< own nodes and, beside them, the neighbours'
     const long                        n;                                    ///< nodes of it
     const int                         lines_per_plane, first_line, n_lines; ///< own lines
@@ -240,7 +242,7 @@ namespace leopard::reaction_diffusion
     HostScheduler                     scheduler; ///< of sweeps
     const std::shared_ptr<ThreadPool> pool;
     const int                         lines_per_piece, pieces_per_thread; ///< the latter at least
-    std::vector<double>               d, rhs, matrix;                     ///< matrix: NodeSystem::relaxation_matrix()
+    std::vector<double>               d, rhs, matrix;                     ///< matrix: the inverses of the diagonal blocks
     std::vector<double>               block;                              ///< the Jacobian's diagonal blocks
     std::vector<double>               residual;
 
@@ -259,11 +261,6 @@ namespace leopard::reaction_diffusion
     int begin_of_block(int b) const { return first_line + b * lines_per_block; }
     int end_of_block(int b) const { return first_line + std::min(n_lines, (b + 1) * lines_per_block); }
 
-    SlabVector slab_vector(double *values) const
-    {
-      return {values + static_cast<long>(first_line) * grid.n[0], lines_per_plane * grid.n[0], n_lines / lines_per_plane, N, n};
-    }
-
     void relax_line(const NodeSystem<Kinetics> &system, double implicit, int line, int colour)
     {
       if (grid.n[2] == 1)
@@ -281,8 +278,7 @@ namespace leopard::reaction_diffusion
       double       *values = d.data(), factor[N];
       for (int c = 0; c < N; ++c)
         factor[c] = implicit * system.diffusion[c];
-      const bool   together = system.fields_together; // in a register
-      const double omega    = system.omega;
+      const double omega = system.omega; // in a register
       for (int x = (colour + first_colour + l.y + l.z) & 1; x < n_x; x += 2)
         {
           const long i = l.begin + x;
@@ -294,7 +290,7 @@ namespace leopard::reaction_diffusion
             }
           for (int e = 0; e < N * N; ++e)
             m[e] = matrices[e * n + i];
-          NodeSystem<Kinetics>::relax(together, omega, b, m, value);
+          NodeSystem<Kinetics>::relax(omega, b, m, value);
           for (int c = 0; c < N; ++c)
             store(values[c * n + i], value[c]);
         }

@@ -6,8 +6,10 @@
 #include <applications/reaction_diffusion/rules/node_system.h>
 #include <solvers/block_async/host_scheduler.h>
 #include <solvers/matrix/blocks.h>
+#include <solvers/matrix/colouring.h>
 
 #include <algorithm>
+#include <set>
 #include <vector>
 
 namespace leopard::reaction_diffusion
@@ -30,14 +32,50 @@ namespace leopard::reaction_diffusion
     {
     }
 
-    /** f(i, block) for all nodes, in parallel. */
+    /** A node, see multiply(). */
+    struct Node
+    {
+      const HostRows &level;
+      int             i;
+
+      long           entry(int c) const { return static_cast<long>(i) * N + c; }
+      long           block_entry(int e) const { return static_cast<long>(i) * N * N + e; }
+      const NodeRow &row() const { return level.rows[i]; }
+
+      void sum_of_neighbours(const double *v, double *sum) const
+      {
+        const CrsMatrix<double> &A = level.neighbours;
+        std::fill_n(sum, N, 0.);
+        for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
+          {
+            const double *v_j = v + static_cast<long>(A.columns[p]) * N;
+            for (int c = 0; c < N; ++c)
+              sum[c] += A.values[p] * load(v_j[c]);
+          }
+      }
+    };
+
+    /** f(node, piece) for all own nodes, in parallel; pieces are blocks. */
     template <typename F>
     void for_nodes(const F &f)
     {
       for_blocks([&](int b) {
         for (int i = offsets[b]; i < offsets[b + 1]; ++i)
-          f(i, b);
+          f(Node{*this, i}, b);
       });
+    }
+
+    /**
+     * Stores a node's diagonal block of the Jacobian, and what the node is relaxed with: in cycles
+     * NodeSystem::stable_block().
+     */
+    void set_block(const NodeSystem<Kinetics> &system, double implicit, const Node &node, const NodeRow &row, const double *here, bool in_cycles)
+    {
+      double stable[N * N];
+      if (in_cycles)
+        system.stable_block(here, implicit, row, stable);
+      system.relaxation_matrix(in_cycles ? stable : here, implicit, row, &matrix[node.block_entry(0)]);
+      std::copy_n(here, N * N, &block[node.block_entry(0)]);
     }
 
     /** f(begin, end, block) for ranges that hold all entries of all fields, in parallel. */
@@ -47,20 +85,10 @@ namespace leopard::reaction_diffusion
       for_blocks([&](int b) { f(static_cast<long>(offsets[b]) * N, static_cast<long>(offsets[b + 1]) * N, b); });
     }
 
-    /** f(entry, block) for all entries of all fields, in parallel. */
-    template <typename F>
-    void for_entries(const F &f)
-    {
-      for_ranges([&](long begin, long end, int b) {
-        for (long e = begin; e < end; ++e)
-          f(e, b);
-      });
-    }
-
     /** d = 0, also at the ghosts. */
     void clear()
     {
-      for_entries([&](long e, int /*b*/) { d[e] = 0.; });
+      for_ranges([&](long begin, long end, int /*block*/) { std::fill(d.begin() + begin, d.begin() + end, 0.); });
       std::fill(d.begin() + static_cast<long>(n_nodes()) * N, d.end(), 0.);
     }
 
@@ -85,15 +113,14 @@ namespace leopard::reaction_diffusion
 
     /**
      * Block-asynchronous sweeps: k in a block when its turn comes, its nodes in ascending and in descending order by
-     * turns (first = 1: descending first), with the newest values and without waiting. Ranks that share the level take
-     * the values of others that have arrived and wait for them in every fourth exchange only; at the end ghosts are not
-     * up to date.
+     * turns, with the newest values and without waiting. Ranks that share the level take the values of others that have
+     * arrived and wait for them in every fourth exchange only; at the end ghosts are not up to date.
      */
-    void sweep(const NodeSystem<Kinetics> &system, double implicit, int n_sweeps, int k, int first = 0)
+    void sweep(const NodeSystem<Kinetics> &system, double implicit, int n_sweeps, int k)
     {
       const int  n_iterations = (n_sweeps + k - 1) / k;
       const auto relax_block  = [&](int b, int /*thread*/) {
-        for (int s = first; s < first + k; ++s)
+        for (int s = 0; s < k; ++s)
           for (int t = offsets[b]; t < offsets[b + 1]; ++t)
             relax(system, implicit, s % 2 == 0 ? t : offsets[b] + offsets[b + 1] - 1 - t);
       };
@@ -101,55 +128,31 @@ namespace leopard::reaction_diffusion
         scheduler.run(n_iterations, relax_block);
       for (int i = 0; i < n_iterations && ghosts.is_shared(); ++i)
         {
-          if (i > 0 && i % waited_exchange_interval == 0)
-            update_ghosts(d.data());
-          else if (i > 0)
-            ghosts.update_loosely(d.data(), i % waited_exchange_interval == 1);
+          if (i > 0)
+            ghosts.update_between_sweeps(d.data(), i - 1);
           scheduler.run(1, relax_block);
         }
     }
 
-    /** residual = rhs - A d. */
-    void compute_residual(const NodeSystem<Kinetics> &system, double implicit)
-    {
-      multiply(system, implicit, d.data(), [&](long e, double product) { residual[e] = rhs[e] - product; });
-    }
-
-    /** result = A v. */
-    void multiply(const NodeSystem<Kinetics> &system, double implicit, const double *v, double *result)
-    {
-      multiply(system, implicit, v, [&](long e, double product) { result[e] = product; });
-    }
-
-    /** use(entry, product) for the entries of A v. */
-    template <typename Use>
-    void multiply(const NodeSystem<Kinetics> &system, double implicit, const double *v, const Use &use)
-    {
-      for_nodes([&](int i, int /*b*/) {
-        double sum[N];
-        sum_of_neighbours(i, v, sum);
-        for (int c = 0; c < N; ++c)
-          {
-            double r = -implicit * system.diffusion[c] * sum[c];
-            for (int e = 0; e < N; ++e)
-              r += block[(static_cast<long>(i) * N + c) * N + e] * v[static_cast<long>(i) * N + e];
-            use(static_cast<long>(i) * N + c, r);
-          }
-      });
-    }
-
     /**
-     * sum_c = of weight times the neighbours' v, field c. Values are read with relaxed atomic loads: others may be
-     * writing them.
+     * A sweep over blocks of one colour after the other, in which no two are neighbours: it is the same whatever the
+     * number of threads, where sweep() leaves steps of the old values along the blocks that are relaxed together. Nodes
+     * and colours in ascending order, or in descending order; at the end ghosts are not up to date.
      */
-    void sum_of_neighbours(int i, const double *v, double *sum) const
+    void sweep_by_colour(const NodeSystem<Kinetics> &system, double implicit, bool descending)
     {
-      std::fill_n(sum, N, 0.);
-      for (int p = neighbours.row_offsets[i]; p < neighbours.row_offsets[i + 1]; ++p)
+      const int n_colours = colours.n_colours(), in_parallel = scheduler.n_threads() > 1 ? 1 : n_blocks;
+      for (int step = 0; step < n_colours; ++step)
         {
-          const double *v_j = v + static_cast<long>(neighbours.columns[p]) * N;
-          for (int c = 0; c < N; ++c)
-            sum[c] += neighbours.values[p] * load(v_j[c]);
+          const int colour = descending ? n_colours - 1 - step : step, first = colours.offsets[colour];
+          parallel_for(*pool, colours.offsets[colour + 1] - first, in_parallel, [&](long begin, long end) {
+            for (long k = begin; k < end; ++k)
+              {
+                const int b = colours.rows[first + k];
+                for (int t = offsets[b]; t < offsets[b + 1]; ++t)
+                  relax(system, implicit, descending ? offsets[b] + offsets[b + 1] - 1 - t : t);
+              }
+          });
         }
     }
 
@@ -160,7 +163,7 @@ namespace leopard::reaction_diffusion
     HostScheduler                     scheduler; ///< of sweeps
     const std::shared_ptr<ThreadPool> pool;
     const int                         blocks_per_thread; ///< in loops, at least
-    std::vector<NodeRow>              row;
+    std::vector<NodeRow>              rows;
     std::vector<double>               d, rhs, residual;
     std::vector<double>               matrix; ///< NodeSystem::relaxation_matrix(), in cycles of the stable blocks
     std::vector<double>               block;  ///< the Jacobian's diagonal blocks; on coarse levels NodeSystem::stable_block()
@@ -185,7 +188,7 @@ namespace leopard::reaction_diffusion
       const CrsMatrix<double> A = permute(level.mesh.matrix, partition);
       for (int i = 0; i < A.n_rows; ++i)
         {
-          row.push_back(level.mesh.row(old_node[i]));
+          rows.push_back(level.mesh.row(old_node[i]));
           for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
             if (A.columns[p] != i)
               {
@@ -196,6 +199,34 @@ namespace leopard::reaction_diffusion
         }
       neighbours.n_rows    = A.n_rows;
       neighbours.n_columns = A.n_columns;
+      colours              = colour_blocks();
+    }
+
+    /** Colours of the blocks, as rows of the graph in which those are neighbours that have neighbouring nodes. */
+    Colouring colour_blocks() const
+    {
+      const std::vector<int> own = block_of_nodes();
+      CrsMatrix<double>      graph;
+      graph.n_rows = graph.n_columns = n_blocks;
+      for (int b = 0; b < n_blocks; ++b)
+        {
+          std::set<int> beside = {b};
+          for (int p = neighbours.row_offsets[offsets[b]]; p < neighbours.row_offsets[offsets[b + 1]]; ++p)
+            if (neighbours.columns[p] < neighbours.n_rows)
+              beside.insert(own[neighbours.columns[p]]);
+          graph.columns.insert(graph.columns.end(), beside.begin(), beside.end());
+          graph.row_offsets.push_back(static_cast<int>(graph.columns.size()));
+        }
+      graph.values.resize(graph.columns.size());
+      return greedy_colouring(graph);
+    }
+
+    std::vector<int> block_of_nodes() const
+    {
+      std::vector<int> result(n_nodes());
+      for (int b = 0; b < n_blocks; ++b)
+        std::fill(result.begin() + offsets[b], result.begin() + offsets[b + 1], b);
+      return result;
     }
 
     /** f(block) for all of them, in parallel. */
@@ -212,18 +243,19 @@ namespace leopard::reaction_diffusion
     {
       const long first = static_cast<long>(i) * N;
       double     b[N], value[N];
-      sum_of_neighbours(i, d.data(), b);
+      Node{*this, i}.sum_of_neighbours(d.data(), b);
       for (int c = 0; c < N; ++c)
         {
           value[c] = d[first + c];
-          b[c]     = rhs[first + c] + implicit * system.diffusion[c] * (b[c] + row[i].damping() * value[c]);
+          b[c]     = rhs[first + c] + implicit * system.diffusion[c] * (b[c] + rows[i].damping() * value[c]);
         }
-      NodeSystem<Kinetics>::relax(system.fields_together, system.omega, b, &matrix[first * N], value);
+      NodeSystem<Kinetics>::relax(system.omega, b, &matrix[first * N], value);
       for (int c = 0; c < N; ++c)
         store(d[first + c], value[c]);
     }
 
     CrsMatrix<double> neighbours; ///< laplace without its diagonal: the weights
+    Colouring         colours;    ///< of the blocks
     MeshGhosts        ghosts;
     MeshRanks *const  ranks; ///< or null
   };

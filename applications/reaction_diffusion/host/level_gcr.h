@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "level_operator.h"
+
 #include <solvers/krylov/gcr.h>
 
 #include <utility>
@@ -8,6 +10,12 @@
 
 namespace leopard::reaction_diffusion
 {
+  /**
+   * Directions that GCR keeps on meshes on the host: all of a Newton step's cycles (SteppingOptions::max_cycles). With
+   * fewer, steps fail in which the reaction makes the Jacobian indefinite.
+   */
+  constexpr int mesh_directions = 20;
+
   /** GCR for A d = r on a level, a HostLevel or HostRows, whose d is also what the preconditioner works on. */
   template <typename Level>
   class LevelGcr
@@ -40,7 +48,9 @@ namespace leopard::reaction_diffusion
         r,
         reduction,
         max_iterations,
-        [&](const std::vector<double> &v, std::vector<double> &result) { level.multiply(system, implicit, v.data(), result.data()); },
+        [&](const std::vector<double> &v, std::vector<double> &result) {
+          multiply(level, system, implicit, v.data(), [&](long i, double product) { result[i] = product; });
+        },
         [&](std::vector<double> &z, const std::vector<double> & /*r*/) {
           level.clear();
           precondition();

@@ -44,18 +44,12 @@ namespace leopard::reaction_diffusion
         exchange->update_at(v);
     }
 
-    /**
-     * As update(), without waiting: ghosts for which nothing has arrived keep their values.
-     * @param begins true in the first call after update() and in the very first: what was sent earlier is too old.
-     */
+    /** The same after sweep i of a series, see leopard::update_between_sweeps(). */
     template <typename Number>
-    void update_loosely(Number *v, bool begins) const
+    void update_between_sweeps(Number *v, int i) const
     {
-      if (!part.shared)
-        return;
-      if (begins)
-        exchange->begin();
-      exchange->update_loosely(v);
+      if (part.shared)
+        leopard::update_between_sweeps(*exchange, v, i);
     }
 
     /**

@@ -5,6 +5,7 @@
 #include <solvers/multigrid/aggregation.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace leopard::reaction_diffusion
 {
@@ -31,21 +32,18 @@ namespace leopard::reaction_diffusion
     /** Fills the transfers of a level and makes the next one. @return whether there is one. */
     bool coarsen(MeshLevel &level, MeshLevel &coarse)
     {
-      constexpr double     strength = 0.; // all couplings are strong
-      const MeshLaplacian &mesh     = level.mesh;
+      const MeshLaplacian &mesh = level.mesh;
       for (int i = 0; i < mesh.n_nodes(); ++i)
         if (!(mesh.row(i).diagonal > 0.))
           return false;
-      const Aggregates aggregates = aggregate(mesh.matrix, strength);
+      const Aggregates aggregates = aggregate(mesh.matrix, 0.); // all couplings are strong
       if (aggregates.n == 0 || 2 * aggregates.n > mesh.n_nodes())
         return false;
-      const CrsMatrix<double> P = smoothed_prolongation(mesh.matrix, aggregates, strength);
-      std::vector<double>     m_c;
-      const CrsMatrix<double> R = weighted_restriction(P, mesh.weight, m_c);
+      CrsMatrix<double>   P = smoothed_prolongation(aggregates);
+      std::vector<double> m_c;
+      CrsMatrix<double>   R = weighted_restriction(P, mesh.weight, m_c);
       if (!std::all_of(m_c.begin(), m_c.end(), [](double m) { return m > 0.; }))
         return false;
-      level.prolongation   = P;
-      level.restriction    = R;
       coarse.mesh.matrix   = product(R, product(mesh.matrix, P));
       const double largest = *std::max_element(m_c.begin(), m_c.end());
       coarse.mesh.weight   = m_c;
@@ -61,6 +59,8 @@ namespace leopard::reaction_diffusion
       coarse.owner.resize(level.owner.empty() ? 0 : aggregates.n);
       for (int i = static_cast<int>(level.owner.size()) - 1; i >= 0; --i) // an aggregate belongs to the owner of its first node
         coarse.owner[aggregates.of_row[i]] = level.owner[i];
+      level.prolongation = std::move(P);
+      level.restriction  = std::move(R);
       return true;
     }
   } // namespace
@@ -71,9 +71,8 @@ namespace leopard::reaction_diffusion
     levels[0].mesh = mesh;
     if (ranks != nullptr)
       levels[0].owner = ranks->owner;
-    MeshLevel coarse;
-    while (with_coarser && levels.back().mesh.n_nodes() > coarse_nodes && coarsen(levels.back(), coarse))
-      levels.push_back(coarse);
+    for (MeshLevel coarse; with_coarser && levels.back().mesh.n_nodes() > coarse_nodes && coarsen(levels.back(), coarse); coarse = {})
+      levels.push_back(std::move(coarse));
     for (MeshLevel &level : levels)
       level.n_all = level.mesh.n_nodes();
     if (ranks != nullptr)

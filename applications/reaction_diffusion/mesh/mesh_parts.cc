@@ -78,8 +78,8 @@ namespace leopard::reaction_diffusion
       const int               rank;
     };
 
-    /** Of level l. @param part what is exchanged there. */
-    NodeView view_of(bool shared, const std::vector<MeshLevel> &levels, std::size_t l, const MeshRanks &ranks, MeshPart &part)
+    /** Of level l. @param part what is exchanged there; nothing where the next finer level is whole, too. */
+    NodeView view_of(bool shared, bool finer_is_shared, const std::vector<MeshLevel> &levels, std::size_t l, const MeshRanks &ranks, MeshPart &part)
     {
       NodeView view;
       view.shared = shared;
@@ -104,8 +104,11 @@ namespace leopard::reaction_diffusion
         }
       else
         {
-          read.add_all(ranks.n_ranks());
-          read.sort();
+          if (finer_is_shared)
+            {
+              read.add_all(ranks.n_ranks());
+              read.sort();
+            }
           view.known.resize(n);
           std::iota(view.known.begin(), view.known.end(), 0);
           view.n_rows = n;
@@ -197,7 +200,7 @@ namespace leopard::reaction_diffusion
         const bool shared          = l == 0 || (finer_is_shared && levels[l].mesh.n_nodes() >= ranks.smallest_shared &&
                                        MeshRanks::why_not(levels[l].owner, ranks.n_ranks()).empty());
         MeshPart   part;
-        views.push_back(view_of(shared, levels, l, ranks, part));
+        views.push_back(view_of(shared, finer_is_shared, levels, l, ranks, part));
         if (finer_is_shared)
           levels[l].part = std::move(part);
       }

@@ -58,10 +58,11 @@ namespace leopard::reaction_diffusion
     double norm = 0., goal = 0.;
     double scale          = 0.;                                           ///< of the old values, as Sums::history has them after a prediction
     bool   uses_multigrid = false, predicting = false, measuring = false; ///< measuring: the row_rate of the present solution is being found out
-    double sweep_rate = 0.;                                               ///< contraction of the residual in a sweep as of the last solve
-    double last_ratio = 1.;                                               ///< of the residuals after and before the last correction
-    double reduction  = 0.;                                               ///< of the residual, that the linear solve is to reach
-    double n_unknowns = 0.;
+    double sweep_rate   = 0.;                                             ///< contraction of the residual in a sweep as of the last solve
+    double slowest_rate = slow_sweeps;                                    ///< that sweeps are thought to have
+    double last_ratio   = 1.;                                             ///< of the residuals after and before the last correction
+    double reduction    = 0.;                                             ///< of the residual, that the linear solve is to reach
+    double n_unknowns   = 0.;
 
     StepFigures figures; ///< of the last accepted step
     StepFigures attempt_figures;
@@ -75,6 +76,8 @@ namespace leopard::reaction_diffusion
     }
     /** Where sweeps contract no faster than this, multigrid takes over, if there is any. */
     static constexpr double slow_bound = 0.87;
+    /** Sweeps that seem to contract no faster are taken for these, unless the row sums allow for slower ones. */
+    static constexpr double slow_sweeps = 0.98;
     /** More than these cost more than the further Newton step that fewer would make necessary. */
     static constexpr double many_sweeps = 40.;
 
@@ -154,8 +157,9 @@ namespace leopard::reaction_diffusion
       const bool   slow    = !(row_sum <= slow_bound);
       uses_multigrid =
         has_multigrid && (options.linear_method == LinearMethod::multigrid || (options.linear_method == LinearMethod::automatic && slow));
-      sweep_rate = sweep_rate == 0. ? row_sum : smaller(sweep_rate, larger(row_sum, 0.05));
-      predicting = true;
+      slowest_rate = larger(row_sum, slow_sweeps);
+      sweep_rate   = sweep_rate == 0. ? row_sum : smaller(sweep_rate, larger(row_sum, 0.05));
+      predicting   = true;
       return Action::predict;
     }
 
@@ -195,6 +199,13 @@ namespace leopard::reaction_diffusion
       return plan_correction();
     }
 
+    /** Sweeps for a reduction of the residual by the contraction seen last; all there may be where there is none. */
+    LEOPARD_HOST_DEVICE double sweeps_for(double wanted) const
+    {
+      const float rate = static_cast<float>(sweep_rate); // 1 after rounding in steps far too long for sweeps
+      return rate < 1.F ? std::log(static_cast<float>(wanted)) / std::log(rate) : options.max_sweeps;
+    }
+
     /**
      * As many sweeps as should bring the residual to its goal, by the contraction seen last; or the reduction that
      * cycles are to reach.
@@ -205,11 +216,11 @@ namespace leopard::reaction_diffusion
       // below the goal, but far from a solution: as much as is_of_solution() wants to see
       const double most = reached(norm, goal) && !reached(norm, small_part() * scale) ? 0.005 : 0.5;
       reduction         = larger(norm > 0. ? smaller(0.3 * goal / norm, most) : most, larger(enough, smallest_reduction));
-      double needed     = std::log(static_cast<float>(reduction)) / std::log(static_cast<float>(sweep_rate));
+      double needed     = sweeps_for(reduction);
       if (needed > many_sweeps && reduction < 1e-3 && !explicit_reaction()) // as with cycles: Newton's method squares what is left
         {
           reduction = 1e-3;
-          needed    = std::log(1e-3F) / std::log(static_cast<float>(sweep_rate));
+          needed    = sweeps_for(reduction);
         }
       const int sweeps = static_cast<int>(smaller(needed + 1., options.max_sweeps));
       n_sweeps         = uses_multigrid ? 0 : (sweeps < 2 ? 2 : sweeps);
@@ -242,7 +253,7 @@ namespace leopard::reaction_diffusion
       const double ratio = new_norm / norm, seen = std::exp(std::log(static_cast<float>(ratio)) / static_cast<float>(n_sweeps));
       const bool   by_sweeps = explicit_reaction() || !(ratio <= smaller(0.5, 2. * last_ratio * last_ratio));
       if (by_sweeps || seen < sweep_rate)
-        sweep_rate = smaller(larger(seen, 0.02), 0.98);
+        sweep_rate = smaller(larger(seen, 0.02), slowest_rate);
       last_ratio = ratio;
     }
 
@@ -262,8 +273,17 @@ namespace leopard::reaction_diffusion
       if (reached(norm, goal) && is_of_solution(old_norm, sums))
         return judge(sums);
       if (diverges || hopeless || attempt_figures.newton_steps >= options.max_newton_steps)
-        return reject(used_up ? StopReason::linear_failure : StopReason::newton_failure);
+        return reject(used_up || sweeps_fail(sums) ? StopReason::linear_failure : StopReason::newton_failure);
       return plan_correction();
+    }
+
+    /**
+     * Whether a step that has failed is the sweeps' fault: the step is one linear solve, or the residual falls no
+     * faster than the slowest sweeps and nothing makes them certain to converge, since J is not dominant.
+     */
+    LEOPARD_HOST_DEVICE bool sweeps_fail(const Sums &sums) const
+    {
+      return explicit_reaction() || (!uses_multigrid && sweep_rate >= slowest_rate && !(implicit * reaction_factor * sums.row_rate < 1.));
     }
 
     /** Whether the corrections that are left, if all reduce the residual as the last one did, miss the goal. */
@@ -276,8 +296,7 @@ namespace leopard::reaction_diffusion
     /** Newton has converged: accept the step or not. */
     LEOPARD_HOST_DEVICE Action judge(const Sums &sums)
     {
-      attempt_figures.error_estimate =
-        can_estimate() ? scheme_step().error_factor() * std::sqrt(sums.history / n_unknowns) / options.error_tolerance : 0.;
+      attempt_figures.error_estimate = error_estimate(sums.history / n_unknowns, sums.largest);
       return is_accurate(attempt_figures.error_estimate) ? accept(sums) : reject(StopReason::step_underflow);
     }
 

@@ -15,7 +15,6 @@ namespace leopard::reaction_diffusion
     double   gamma;
     double   diffusion[N];
     bool     explicit_reaction; ///< the Jacobian has no derivatives of the reaction
-    bool     fields_together;   ///< how relaxation_matrix() is meant
     double   omega;
 
     /** Coefficients of the present attempt. */
@@ -170,6 +169,7 @@ namespace leopard::reaction_diffusion
               const double predicted = s.predict(u_n + c, u_o + c, u_p + c);
               const double e = (u[c] - predicted + (s.explicit_reaction ? r[c] : 0.)) / error_scale(u[c], s.rms), change = u[c] - u_n[c];
               sums.history += e * e;
+              sums.largest = Sums::larger(e * e, sums.largest);
               sums.change += change * change;
               sums.negative += u[c] < 0. ? 1. : 0.;
             }
@@ -180,30 +180,13 @@ namespace leopard::reaction_diffusion
         block[c * N + c] += 1. + s.implicit * diffusion[c] * row.diagonal;
     }
 
-    /**
-     * What the sweeps multiply with, from the diagonal block D: its inverse; or, for fields relaxed alone, 1 / D_cc on
-     * the diagonal and
-     * - D_cd / D_cc beside it.
-     */
-    LEOPARD_HOST_DEVICE void relaxation_matrix(const double *block, double *result) const
-    {
-      if (!fields_together)
-        {
-          for (int c = 0; c < N; ++c)
-            for (int d = 0; d < N; ++d)
-              result[c * N + d] = (c == d ? 1. : -block[c * N + d]) / block[c * N + c];
-          return;
-        }
-      inverse(block, result);
-    }
-
-    /** The same for a block with NodeRow::damping() of its diffusion. */
+    /** What sweeps multiply with: the inverse of the diagonal block with NodeRow::damping() of its diffusion. */
     LEOPARD_HOST_DEVICE void relaxation_matrix(const double *block, double implicit, const NodeRow &row, double *result) const
     {
       double damped[N * N];
       for (int e = 0; e < N * N; ++e)
         damped[e] = block[e] + (e % (N + 1) == 0 ? implicit * diffusion[e / (N + 1)] * row.damping() : 0.);
-      relaxation_matrix(damped, result);
+      inverse(damped, result);
     }
 
     /**
@@ -283,21 +266,18 @@ namespace leopard::reaction_diffusion
     }
 
     /**
-     * d of a node after it is relaxed: b is the right-hand side plus the neighbours' part; m the relaxation_matrix(); d
-     * the old values.
+     * d of a node after it is relaxed: b is the right-hand side plus the neighbours' part; m the inverse of the node's
+     * diagonal block, so that its fields are relaxed together; d the old values.
      */
     template <typename Number>
-    static LEOPARD_HOST_DEVICE void relax(bool fields_together, Number omega, const Number *b, const Number *m, Number *d)
+    static LEOPARD_HOST_DEVICE void relax(Number omega, const Number *b, const Number *m, Number *d)
     {
       Number next[N];
       for (int c = 0; c < N; ++c)
         {
-          next[c] = fields_together ? Number(0) : m[c * N + c] * b[c];
+          next[c] = Number(0);
           for (int e = 0; e < N; ++e)
-            if (fields_together)
-              next[c] += m[c * N + e] * b[e];
-            else if (e != c)
-              next[c] += m[c * N + e] * d[e];
+            next[c] += m[c * N + e] * b[e];
         }
       for (int c = 0; c < N; ++c)
         d[c] += omega * (next[c] - d[c]);
@@ -311,7 +291,6 @@ namespace leopard::reaction_diffusion
     system.kinetics          = kinetics;
     system.gamma             = options.kinetics.gamma;
     system.explicit_reaction = has_explicit_reaction(options.stepping.scheme);
-    system.fields_together   = options.fields_together;
     system.omega             = options.stepping.omega;
     for (int c = 0; c < Kinetics::n_species; ++c)
       system.diffusion[c] = options.diffusion[c];

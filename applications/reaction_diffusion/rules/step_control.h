@@ -3,6 +3,7 @@
 
 #include "schemes.h"
 #include "stepping.h"
+#include "sums.h"
 
 #include <algorithm>
 #include <vector>
@@ -48,6 +49,9 @@ namespace leopard::reaction_diffusion
     LEOPARD_HOST_DEVICE bool       can_estimate() const { return n_levels > order; }
     LEOPARD_HOST_DEVICE SchemeStep scheme_step() const { return {options.scheme, order, step_size, steps[0], steps[1]}; }
 
+    /** Whether the run is to be given up; fixed steps are what they are. */
+    LEOPARD_HOST_DEVICE bool is_below_smallest() const { return options.error_controlled && !(next_step >= options.smallest_step); }
+
     static LEOPARD_HOST_DEVICE double larger(double a, double b) { return a > b ? a : b; }
     static LEOPARD_HOST_DEVICE double smaller(double a, double b) { return a < b ? a : b; }
 
@@ -68,7 +72,8 @@ namespace leopard::reaction_diffusion
 
     /**
      * Chooses order and size of an attempt. @param stop_time hit by steps that are not fixed. @param rate at present,
-     * for SchemeStep::asynchronous_bound(), where steps follow it. @return whether the time advances.
+     * for SchemeStep::asynchronous_bound(), where steps follow it. @return whether the time advances, by steps that are
+     * not below the smallest one; a step cut short to hit a time may be.
      */
     LEOPARD_HOST_DEVICE bool begin_step(double stop_time, double rate)
     {
@@ -83,7 +88,23 @@ namespace leopard::reaction_diffusion
             limit /= 2.; // two equal steps instead of a long and a tiny one
           step_size = smaller(step_size, limit);
         }
-      return time + step_size > time;
+      return time + step_size > time && !is_below_smallest();
+    }
+
+    /**
+     * The local error against the tolerance: the root mean square of the entries' errors or, if that is more, the
+     * largest one against thirty times the tolerance, or 3 percent where the tolerance is looser; 0 where there is no
+     * estimate. A mean does not see the few nodes at which Newton's method has come to another solution, beyond a pole
+     * of the reaction, say. In narrow fronts that are followed well the largest error is up to 30 times the mean.
+     * @param mean_square, largest_square of (solution - first guess) / error_scale().
+     */
+    LEOPARD_HOST_DEVICE double error_estimate(double mean_square, double largest_square) const
+    {
+      if (!can_estimate())
+        return 0.;
+      const double tolerance = options.error_tolerance, of_one = larger(tolerance, smaller(30. * tolerance, 0.03));
+      const double mean = std::sqrt(mean_square) / tolerance, largest = std::sqrt(largest_square) / of_one;
+      return scheme_step().error_factor() * Sums::larger(largest, mean); // not a number if one is none
     }
 
     /** Whether the error lets the step be accepted. @param estimate of the local error against the tolerance. */
@@ -101,7 +122,12 @@ namespace leopard::reaction_diffusion
       // a step cut short to hit a time says little about the next one; just after a rejection steps do not grow
       if (options.error_controlled && can_estimate() &&
           (error_growth < 1. || (error_growth > 1.2 && step_size == next_step && rejected.total() == 0)))
-        next_step = smaller(step_size * smaller(largest_growth, error_growth), smaller(options.largest_step, ceiling));
+        {
+          const bool was_cut = step_size < options.smallest_step; // by a time to hit, and not by its error
+          next_step          = smaller(step_size * smaller(largest_growth, error_growth), smaller(options.largest_step, ceiling));
+          if (was_cut)
+            next_step = larger(next_step, options.smallest_step);
+        }
       ceiling *= 1.1;
       rejected = Rejections();
       n_levels += n_levels < 3 ? 1 : 0;
@@ -127,7 +153,7 @@ namespace leopard::reaction_diffusion
         return false;
       // a step too long for the linear solver is halved; where Newton's method fails nobody knows how long it may be
       next_step = step_size * (reason == StopReason::step_underflow ? larger(error_growth, 0.2) : reason == StopReason::linear_failure ? 0.5 : 0.25);
-      return next_step >= options.smallest_step;
+      return !is_below_smallest();
     }
 
   private:

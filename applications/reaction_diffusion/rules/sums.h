@@ -28,10 +28,11 @@ namespace leopard::reaction_diffusion
     double history  = 0.; ///< after predict: of (w times the old values' combination)^2; after correct: of (e / scale)^2, e: see Controller
     double change   = 0.; ///< after correct: of (u - u_n)^2
     double negative = 0.; ///< number of values below zero
+    double largest  = 0.; ///< after correct: the maximum of (e / scale)^2 over all entries
     double row_rate = 0.; ///< a maximum, 0 if it is negative: of dr_c/du_c + sum over d != c of |dr_c/du_d|, the implicit reaction's rows, plus
                           ///< what diffusion's rows lack to dominance (NodeRow::excess)
 
-    static constexpr int n = 6;
+    static constexpr int n = 7;
 
     Sums() = default;
 
@@ -42,12 +43,13 @@ namespace leopard::reaction_diffusion
       , history(part[2])
       , change(part[3])
       , negative(part[4])
-      , row_rate(part[5])
+      , largest(part[5])
+      , row_rate(part[6])
     {
     }
 
     /** Entry q of the sums over two sets of nodes, from those of each. */
-    static LEOPARD_HOST_DEVICE double merge(int q, double a, double b) { return q != n - 1 ? a + b : larger(a, b); }
+    static LEOPARD_HOST_DEVICE double merge(int q, double a, double b) { return q < n - 2 ? a + b : larger(a, b); }
 
     /** Not a number if one of them is none. */
     static LEOPARD_HOST_DEVICE double larger(double a, double b) { return a > b || a != a ? a : b; }
@@ -62,7 +64,8 @@ namespace leopard::reaction_diffusion
       part[2] = history;
       part[3] = change;
       part[4] = negative;
-      part[5] = row_rate;
+      part[5] = largest;
+      part[6] = row_rate;
     }
 
     LEOPARD_HOST_DEVICE void add(const Sums &other)
