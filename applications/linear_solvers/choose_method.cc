@@ -10,30 +10,30 @@ namespace leopard
 
   SolverChoice choose_method(const SolverTask &task)
   {
-    const std::string krylov      = task.has_newton ? "gmres" : "cg";
-    const std::string matrix      = task.has_newton ? "the matrix is a Jacobian" : "the matrix is symmetric and positive definite";
-    const double      most_direct = task.dimension == 2 ? 150e3 : 5e3; // unknowns whose sparse factors take a second or two
-    const bool        on_device   = task.backend == "cuda";
+    const std::string krylov           = task.has_newton ? "gmres" : "cg";
+    const std::string matrix           = task.has_newton ? "the matrix is a Jacobian" : "the matrix is symmetric and positive definite";
+    const double      most_direct      = task.dimension == 2 ? 150e3 : 5e3; // unknowns whose sparse factors take a second or two
+    const double      most_direct_step = task.dimension == 2 ? 10e3 : 5e3;  // where they cost as much as amg field after field
+    const bool        is_small         = task.n_unknowns > 0. && task.n_unknowns <= most_direct;
+    const bool        on_device        = task.backend == "cuda";
     if (task.preconditioner != "none")
       return {krylov, task.preconditioner, matrix + ", and the preconditioner is given"};
     if (task.fixed_iterations)
       return {"async", "none", "'Newton/Forcing' asks for a fixed number of iterations"};
     if (task.in_time && task.follows_bound)
       return {"async", "none", "the steps are so short that every asynchronous iteration converges"};
+    if (task.in_time && task.has_newton && task.long_steps && !on_device)
+      return task.n_unknowns > 0. && task.n_unknowns <= most_direct_step
+               ? SolverChoice{"direct", "none", "steps become so long that their systems are indefinite, and the mesh is small"}
+               : SolverChoice{krylov, "amg", "steps become so long that relaxations stagnate"};
     if (task.in_time && task.has_newton && task.consistent_mass)
       return {krylov, on_device ? "chebyshev" : "ssor", "the matrix of a step is not symmetric, and with a consistent mass relaxations diverge"};
-    const bool small_or_unknown = task.n_unknowns <= most_direct && (task.n_unknowns > 0. || task.dimension == 2);
-    if (task.in_time && task.has_newton && task.long_steps && small_or_unknown && !on_device)
-      return {"direct",
-              "none",
-              std::string("steps become so long that their systems are indefinite, and the mesh is ") +
-                (task.n_unknowns > 0. ? "small" : "in a file, of unknown size")};
     if (task.in_time)
       return task.has_newton ? SolverChoice{krylov, "async", "the matrix of a step is not symmetric, with the mass on its diagonal"}
                              : SolverChoice{krylov, "chebyshev", "the matrix of a step is symmetric, with the mass on its diagonal"};
     if (task.is_singular)
       return {krylov, "multigrid", "the solution is determined up to a constant, which multigrid keeps out"};
-    if (task.may_be_indefinite && task.n_unknowns > 0. && task.n_unknowns <= most_direct && !on_device)
+    if (task.may_be_indefinite && is_small && !on_device)
       return {"direct", "none", "the reaction may make the matrix indefinite, and the mesh is small"};
     if (task.has_even_levels && !task.may_be_indefinite)
       return {krylov, "multigrid", matrix + ", and the mesh has levels of similar cells"};

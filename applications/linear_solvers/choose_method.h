@@ -42,8 +42,8 @@ namespace leopard
    *   | 'Newton/Forcing' is fixed iterations                | async                    | such a number is meant for a relaxation                  |
    *   | steps within the asynchronous bound                 | async                    | it converges for certain, in a few iterations            |
    *   | steps in time, explicit reaction                    | cg, chebyshev            | symmetric; short steps need few iterations and no levels |
+   *   | the same, general loop, error-controlled: small; else | direct; gmres, amg | long steps are indefinite systems; others stagnate |
    *   | steps in time, Newton's method, consistent mass     | gmres, ssor; with cuda chebyshev | they bear it, relaxations do not                 |
-   *   | the same, general loop, error-controlled, small, or in 2D of unknown size | direct | long steps are indefinite systems; gmres with async, ssor or amg stagnates |
    *   | steps in time, Newton's method                      | gmres, async             | the same, not symmetric                                  |
    *   | determined up to a constant                         | cg, multigrid            | the only one that keeps the mean out                     |
    *   | small, may be indefinite                            | direct                   | nothing else is safe                                     |

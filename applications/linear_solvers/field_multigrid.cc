@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 namespace leopard
 {
@@ -19,9 +20,8 @@ namespace leopard
   namespace
   {
     /** The rows and columns of one field. Entries keep their order. */
-    LocalMatrix field_matrix(const HostMatrix &A, const Field &field)
+    LocalMatrix field_matrix(LocalMatrix all, const Field &field)
     {
-      LocalMatrix all = local_matrix(A);
       if (field.n_components == 1)
         return all;
       const types::global_dof_index C = field.n_components, c = field.component;
@@ -60,6 +60,34 @@ namespace leopard
       return result;
     }
 
+    /** The pattern of A, where each value is the number of its entry. */
+    LocalMatrix numbered(const HostMatrix &A)
+    {
+      LocalMatrix all = local_matrix(A);
+      std::iota(all.matrix.values.begin(), all.matrix.values.end(), 0.);
+      return all;
+    }
+
+    /** The numbers of the entries that without_zeros() leaves. */
+    std::vector<int> entries_without_zeros(const CrsMatrix<double> &A)
+    {
+      std::vector<int> entries;
+      for (int i = 0; i < A.n_rows; ++i)
+        for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
+          if (A.columns[p] == i || A.values[p] != 0.)
+            entries.push_back(p);
+      return entries;
+    }
+
+    /** y = A^T x. */
+    void multiply_transposed(const CrsMatrix<double> &A, const std::vector<double> &x, std::vector<double> &y)
+    {
+      std::fill(y.begin(), y.end(), 0.);
+      for (int i = 0; i < A.n_rows; ++i)
+        for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
+          y[A.columns[p]] += A.values[p] * x[i];
+    }
+
     std::vector<double> diagonal_of(const CrsMatrix<double> &A)
     {
       std::vector<double> diagonal;
@@ -90,52 +118,70 @@ namespace leopard
     , field(field_)
     , levels(levels_)
     , comm(comm_)
-    , stiffness(field_matrix(A_, field_))
+    , matrix(field_matrix(numbered(A_), field_))
+    , entries(matrix.matrix.values.begin(), matrix.matrix.values.end())
+    , diagonal(diagonal_entries(matrix.matrix))
     , nodes(levels_.nodes())
   {
-    update_values();
+    parameters.check_precision(Utilities::MPI::n_mpi_processes(comm));
+    copy_values();
+    stiffness = matrix.matrix.values;
+    update_form();
+  }
+
+  void FieldMultigrid::copy_values()
+  {
+    const double *from = local_values(A);
+    for (std::size_t p = 0; p < entries.size(); ++p)
+      matrix.matrix.values[p] = from[entries[p]];
   }
 
   void FieldMultigrid::update_values()
   {
-    LocalMatrix values = field_matrix(A, field);
+    copy_values();
+    update_form();
+  }
+
+  void FieldMultigrid::update_form()
+  {
     if (multigrid != nullptr)
-      keep_definite(values.matrix, multigrid->multigrid().n_levels());
-    if (!hierarchy && make_stencil_form(values))
+      keep_definite(multigrid->n_levels());
+    if (!hierarchy && make_stencil_form())
       return;
     if (!hierarchy) // what is no stencil once seldom becomes one
       {
         make_hierarchy();
-        keep_definite(values.matrix, static_cast<int>(hierarchy->levels.size()));
+        keep_definite(static_cast<int>(hierarchy->levels.size()));
       }
-    make_stored_form(values);
+    make_stored_form();
   }
 
-  void FieldMultigrid::keep_definite(CrsMatrix<double> &now, int n_levels) const
+  double FieldMultigrid::beyond_stiffness(int row) const
+  {
+    double sum = 0.;
+    for (int p = matrix.matrix.row_offsets[row]; p < matrix.matrix.row_offsets[row + 1]; ++p)
+      sum += matrix.matrix.values[p] - stiffness[p];
+    return sum;
+  }
+
+  void FieldMultigrid::keep_definite(int n_levels)
   {
     if (!parameters.is_krylov())
       return; // it is to solve, not to precondition
-    const CrsMatrix<double> &before   = stiffness.matrix;
-    const std::vector<int>   diagonal = diagonal_entries(now);
-    std::vector<double>      beyond(now.n_rows, 0.);
-    double                   worst = 0.;
-    for (int i = 0; i < now.n_rows; ++i)
-      {
-        for (int p = now.row_offsets[i]; p < now.row_offsets[i + 1]; ++p)
-          beyond[i] += now.values[p] - before.values[p];
-        worst = std::max(worst, -beyond[i] / before.values[diagonal[i]]);
-      }
+    double worst = 0.;
+    for (int i = 0; i < matrix.matrix.n_rows; ++i)
+      worst = std::max(worst, -beyond_stiffness(i) / stiffness[diagonal[i]]);
     // a negative eigenvalue -r of D^-1 A lets n sweeps of a smoother enlarge an error (1 + r)^n times, and r is largest
     // on the coarsest level that is smoothed
     constexpr double bearable = 0.1;
     if (Utilities::MPI::max(worst, comm) * std::pow(4., n_levels - 2) <= bearable)
       return;
-    for (int i = 0; i < now.n_rows; ++i)
-      if (beyond[i] < 0.)
-        now.values[diagonal[i]] -= 2. * beyond[i];
+    for (int i = 0; i < matrix.matrix.n_rows; ++i)
+      if (const double beyond = beyond_stiffness(i); beyond < 0.)
+        matrix.matrix.values[diagonal[i]] -= 2. * beyond;
   }
 
-  bool FieldMultigrid::make_stencil_form(const LocalMatrix &values)
+  bool FieldMultigrid::make_stencil_form()
   {
     const MultigridParameters &wanted  = parameters.multigrid;
     const unsigned int         n_ranks = Utilities::MPI::n_mpi_processes(comm);
@@ -147,7 +193,7 @@ namespace leopard
     std::string                 why_not = "the program runs on " + std::to_string(n_ranks) + " ranks";
     std::optional<FoundStencil> found;
     if (n_ranks == 1)
-      found = find_stencil(values.matrix, nodes, levels.dimension(), &why_not);
+      found = find_stencil(matrix.matrix, nodes, levels.dimension(), &why_not);
     if (!found && wanted.form == "stencil")
       throw Error("'Multigrid/Form' is stencil, but the matrix is not one: " + why_not +
                   "\n  expected: one rank, a uniform mesh of a box, constant coefficients, and values prescribed on the whole boundary; or the form "
@@ -175,84 +221,111 @@ namespace leopard
           coarse          = coarse_solver(coarsest);
           n_levels        = static_cast<int>(grids.size());
         }
-      multigrid = std::make_unique<PreconditionMultigrid>(*found, diagonal_of(values.matrix), n_levels, wanted.options, std::move(coarse), field);
+      multigrid = std::make_unique<PreconditionMultigrid>(
+        *found, diagonal_of(matrix.matrix), n_levels, wanted.options, std::move(coarse), field, parameters.cycle_arithmetic());
       return true;
     });
   }
 
-  void FieldMultigrid::make_stored_form(const LocalMatrix &values)
+  void FieldMultigrid::make_stored_form()
   {
-    const bool same_pattern = take_values(values);
+    const bool same_pattern = Utilities::MPI::min(take_values() ? 1 : 0, comm) == 1;
     for_user([&] {
       if (takes_values && same_pattern)
         {
-          multigrid->multigrid().update_values(*hierarchy);
+          multigrid->update_values(*hierarchy);
           return;
         }
       multigrid.reset(); // the memory is needed for the new one
       MultigridOptions                      options = parameters.multigrid.options;
       std::unique_ptr<CoarseSolver<double>> coarse  = coarse_solver(hierarchy->levels.front());
-      takes_values                                  = is_changed && coarse == nullptr; // those that are handed in take no new values
+      takes_values                                  = is_changed;
       if (takes_values)
         options.smoother.block_async.storage = Storage::double_precision;
-      multigrid = std::make_unique<PreconditionMultigrid>(*hierarchy, options, std::move(coarse), field);
+      multigrid = std::make_unique<PreconditionMultigrid>(*hierarchy, options, std::move(coarse), field, parameters.cycle_arithmetic());
     });
   }
 
   void FieldMultigrid::make_hierarchy()
   {
-    hierarchy = levels.hierarchy(field.component, stiffness, parameters.multigrid.n_levels);
-    finest    = hierarchy->finest_matrix();
+    std::swap(matrix.matrix.values, stiffness);
+    hierarchy = levels.hierarchy(field.component, matrix, parameters.multigrid.n_levels);
+    std::swap(matrix.matrix.values, stiffness);
+    finest         = hierarchy->finest_matrix();
+    finest_entries = entries_without_zeros(finest);
     for (MultigridLevel &level : hierarchy->levels)
       {
         level.matrix              = without_zeros(level.matrix);
         level.interface           = without_zeros(level.interface);
         level.interface_transpose = without_zeros(level.interface_transpose);
-        level_diagonals.push_back(diagonal_of(level.matrix));
+        level_diagonals.push_back({diagonal_entries(level.matrix), diagonal_of(level.matrix), std::vector<double>(level.matrix.n_columns)});
       }
+    if (hierarchy->is_adaptive())
+      hierarchy->matrix = without_zeros(hierarchy->matrix);
     is_constrained.assign(finest.n_rows, false);
     for (const auto row : levels.constrained_unknowns())
-      is_constrained[stiffness.owned.index_within_set(row)] = true;
+      is_constrained[matrix.owned.index_within_set(row)] = true;
   }
 
-  bool FieldMultigrid::take_values(const LocalMatrix &values)
+  bool FieldMultigrid::take_finest_values()
   {
-    // the finest level, and what it has beyond K
-    std::vector<double>      beyond(finest.n_columns, 0.);
-    const CrsMatrix<double> &now = values.matrix, &before = stiffness.matrix;
-    bool                     is_other = false;
+    CrsMatrix<double> &target       = hierarchy->is_adaptive() ? hierarchy->matrix : hierarchy->levels.back().matrix;
+    bool               same_pattern = true;
+    std::size_t        kept         = 0;
+    for (int p = 0, n = finest.n_entries(); p < n; ++p)
+      if (kept < finest_entries.size() && finest_entries[kept] == p)
+        target.values[kept++] = finest.values[p];
+      else
+        same_pattern = same_pattern && finest.values[p] == 0.;
+    if (!same_pattern)
+      {
+        target         = without_zeros(finest);
+        finest_entries = entries_without_zeros(finest);
+      }
+    return same_pattern;
+  }
+
+  bool FieldMultigrid::take_values()
+  {
+    bool is_other = false;
     for (int i = 0; i < finest.n_rows; ++i)
       if (!is_constrained[i])
-        for (int p = now.row_offsets[i], q = finest.row_offsets[i]; p < now.row_offsets[i + 1]; ++p, ++q)
+        for (int p = matrix.matrix.row_offsets[i], q = finest.row_offsets[i]; p < matrix.matrix.row_offsets[i + 1]; ++p, ++q)
           {
-            finest.values[q] = now.values[p];
-            beyond[i] += now.values[p] - before.values[p];
-            is_other = is_other || now.values[p] != before.values[p];
+            finest.values[q] = matrix.matrix.values[p];
+            is_other         = is_other || matrix.matrix.values[p] != stiffness[p];
           }
-    CrsMatrix<double> &target       = hierarchy->is_adaptive() ? hierarchy->matrix : hierarchy->levels.back().matrix;
-    CrsMatrix<double>  matrix       = without_zeros(finest);
-    const bool         same_pattern = matrix.row_offsets == target.row_offsets && matrix.columns == target.columns;
-    target                          = std::move(matrix);
-    is_changed                      = is_changed || Utilities::MPI::max(is_other ? 1 : 0, comm) == 1;
+    const bool same_pattern = take_finest_values();
+    is_changed              = is_changed || Utilities::MPI::max(is_other ? 1 : 0, comm) == 1;
     if (!is_changed)
       return same_pattern;
     if (hierarchy->is_adaptive())
       throw Error("multigrid on an adaptive mesh with a matrix that changes\n  expected: a linear problem, or a globally refined mesh");
 
+    std::vector<double> &beyond = level_diagonals.back().beyond; // what the finest level has beyond K
+    std::fill(beyond.begin(), beyond.end(), 0.);
+    for (int i = 0; i < finest.n_rows; ++i)
+      if (!is_constrained[i])
+        beyond[i] = beyond_stiffness(i);
     for (std::size_t l = hierarchy->levels.size() - 1; l > 0; --l)
-      {
-        const MultigridLevel &fine   = hierarchy->levels[l];
-        MultigridLevel       &coarse = hierarchy->levels[l - 1];
-        if (fine.communication != nullptr)
-          fine.communication->update_ghosts(beyond.data(), MemorySpace::host);
-        std::vector<double> restricted(coarse.matrix.n_columns, 0.);
-        multiply(fine.restriction.n_columns > 0 ? fine.restriction : transpose(fine.prolongation), beyond.data(), restricted.data());
-        const std::vector<int> diagonal = diagonal_entries(coarse.matrix);
-        for (int i = 0; i < coarse.matrix.n_rows; ++i)
-          coarse.matrix.values[diagonal[i]] = level_diagonals[l - 1][i] + restricted[i];
-        beyond = restricted;
-      }
+      restrict_beyond(l);
     return same_pattern;
+  }
+
+  void FieldMultigrid::restrict_beyond(std::size_t level)
+  {
+    const MultigridLevel &fine   = hierarchy->levels[level];
+    CrsMatrix<double>    &coarse = hierarchy->levels[level - 1].matrix;
+    std::vector<double>  &from   = level_diagonals[level].beyond;
+    LevelDiagonal        &to     = level_diagonals[level - 1];
+    if (fine.communication != nullptr)
+      fine.communication->update_ghosts(from.data(), MemorySpace::host);
+    if (fine.restriction.n_columns > 0)
+      multiply(fine.restriction, from.data(), to.beyond.data());
+    else
+      multiply_transposed(fine.prolongation, from, to.beyond);
+    for (int i = 0; i < coarse.n_rows; ++i)
+      coarse.values[to.entries[i]] = to.stiffness[i] + to.beyond[i];
   }
 
   std::unique_ptr<CoarseSolver<double>> FieldMultigrid::coarse_solver(const MultigridLevel &level) const
@@ -267,16 +340,16 @@ namespace leopard
 
   std::string FieldMultigrid::description() const
   {
-    const MultigridOptions  &options = parameters.multigrid.options;
-    const Multigrid<double> &method  = multigrid->multigrid();
+    const MultigridOptions &options   = parameters.multigrid.options;
+    const bool              in_single = parameters.cycle_arithmetic() == Arithmetic::single_precision;
     return std::string(to_string(options.cycle)) + "(" + std::to_string(options.pre_smoothing) + "," + std::to_string(options.post_smoothing) +
-           ") multigrid, smoother " + options.smoother.method +
+           ") multigrid" + (in_single ? " in single precision" : "") + ", smoother " + options.smoother.method +
            (parameters.smoother().has_blocks ? "-(" + std::to_string(options.smoother.block_async.local_iterations) + ")" : "") + ", " +
-           std::to_string(method.n_levels()) + (method.n_levels() == 1 ? " level" : " levels");
+           std::to_string(multigrid->n_levels()) + (multigrid->n_levels() == 1 ? " level" : " levels");
   }
 
   std::string FieldMultigrid::details() const
   {
-    return form + "\n" + multigrid->multigrid().description();
+    return form + "\n" + multigrid->description();
   }
 } // namespace leopard

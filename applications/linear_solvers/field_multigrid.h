@@ -20,6 +20,8 @@ namespace leopard
    * consistent mass its row sums) and is handed down to the levels as a quantity that is integrated is: d_(l-1) = R_l
    * d_l, A_l = K_l + diag(d_l), so that sums over the domain stay what they are.
    *
+   * Patterns, transfers and orders are made once; new values of the stored form are copied into them.
+   *
    * The form is stored or stencil, as section "Multigrid" says. On the finest level it is A's field itself in either
    * form, but for keep_definite().
    */
@@ -45,12 +47,21 @@ namespace leopard
      * its absolute value is taken, which keeps the levels definite. Source: Laird and Giles 2002, Preconditioned
      * iterative solution of the 2D Helmholtz equation.
      */
-    void keep_definite(CrsMatrix<double> &now, int n_levels) const;
-    bool make_stencil_form(const LocalMatrix &values);
-    void make_stored_form(const LocalMatrix &values);
+    void keep_definite(int n_levels);
+    /** From A to the field's matrix. */
+    void copy_values();
+    /** The multigrid for the field's matrix as it is now. */
+    void update_form();
+    bool make_stencil_form();
+    void make_stored_form();
     void make_hierarchy();
     /** @return whether the finest level has the pattern that it had. */
-    bool take_values(const LocalMatrix &values);
+    bool take_values();
+    bool take_finest_values();
+    /** What the matrix has beyond K in the row of a node. */
+    double beyond_stiffness(int row) const;
+    /** The same from a level to the diagonal of the next coarser one. */
+    void restrict_beyond(std::size_t level);
 
     std::unique_ptr<CoarseSolver<double>> coarse_solver(const MultigridLevel &level) const;
 
@@ -59,14 +70,25 @@ namespace leopard
     const Field                   field;
     LevelSource                  &levels;
     const MPI_Comm                comm;
-    const LocalMatrix             stiffness; ///< K of the field
+    LocalMatrix                   matrix;    ///< of the field, with the values of now
+    const std::vector<int>        entries;   ///< of each entry of it its number among A's
+    std::vector<double>           stiffness; ///< values of K, entry by entry
+    const std::vector<int>        diagonal;  ///< of each row the number of its diagonal entry
     const std::vector<double>     nodes;
 
     // stored form
     std::optional<MultigridHierarchy> hierarchy;
-    CrsMatrix<double>                 finest;          ///< its finest matrix, with the zeros
-    std::vector<bool>                 is_constrained;  ///< rows of it
-    std::vector<std::vector<double>>  level_diagonals; ///< of K_l below the finest level
+    CrsMatrix<double>                 finest;         ///< its finest matrix, with the zeros
+    std::vector<int>                  finest_entries; ///< of that those which the hierarchy has
+    std::vector<bool>                 is_constrained; ///< rows of it
+
+    struct LevelDiagonal
+    {
+      std::vector<int>    entries;   ///< their numbers in the level's matrix
+      std::vector<double> stiffness; ///< of K_l
+      std::vector<double> beyond;    ///< d_l, with ghosts
+    };
+    std::vector<LevelDiagonal> level_diagonals;
 
     bool                                   is_changed   = false; ///< whether A has ever been other than K
     bool                                   takes_values = false; ///< whether multigrid can be given new values of the stored form

@@ -46,6 +46,15 @@ namespace leopard
                                       const LinearSolverParameters &parameters,
                                       const std::string            &more);
 
+  /** What a relaxation that solves or preconditions is made with. */
+  MethodOptions method_options(const LinearSolverParameters &parameters);
+  /** The name with blocks and omega. */
+  std::string relaxation_description(const LinearSolverParameters &parameters, const std::string &name);
+  /** Said before a relaxation diverges; empty if it need not. Collective. */
+  std::string omega_warning(const LinearSolverParameters &parameters, const CrsMatrix<double> &A, MPI_Comm comm);
+  /** An estimate of rho(|B|) in words. Collective. */
+  std::string why_it_diverges(const CrsMatrix<double> &A, MPI_Comm comm);
+
   std::unique_ptr<LinearSolver::Implementation> make_relaxation_solver(const LinearSolverParameters &parameters, const HostMatrix &A, MPI_Comm comm);
   std::unique_ptr<LinearSolver::Implementation> make_host_krylov_solver(
     const LinearSolverParameters &parameters, const HostMatrix &A, unsigned int n_components, LevelSource *levels, MPI_Comm comm);
@@ -53,5 +62,8 @@ namespace leopard
     const LinearSolverParameters &parameters, const HostMatrix &A, unsigned int n_components, LevelSource *levels, MPI_Comm comm);
   std::unique_ptr<LinearSolver::Implementation>
   make_multigrid_solver(const LinearSolverParameters &parameters, const HostMatrix &A, LevelSource &levels, MPI_Comm comm);
+  /** A relaxation, or multigrid, as the inner solver of an iterative refinement, on one rank. */
+  std::unique_ptr<LinearSolver::Implementation>
+  make_refinement_solver(const LinearSolverParameters &parameters, const HostMatrix &A, LevelSource *levels, MPI_Comm comm);
   std::unique_ptr<LinearSolver::Implementation> make_direct_solver(const HostMatrix &A);
 } // namespace leopard

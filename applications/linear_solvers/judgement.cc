@@ -68,6 +68,10 @@ namespace leopard
     const double      more = missing_iterations(progress), part = progress.last / progress.first;
     const std::string met =
       progress.negative_curvature ? ", and has met negative curvature: the matrix is not positive definite, as cg needs it" : "";
+    if (progress.ill_conditioned)
+      return "the matrix is too ill-conditioned for single precision: corrections that solve their own system bring the residual down no more";
+    if (progress.at_rounding)
+      return format("it has come to the level of rounding errors, at %.1e of the first residual", part);
     switch (judge(progress))
       {
         case Verdict::diverging:
@@ -88,7 +92,9 @@ namespace leopard
 
     const Verdict verdict = judge(progress);
     const double  needed  = missing_iterations(progress);
-    if (verdict == Verdict::stagnating && progress.last < at_rounding_level * progress.first)
+    if (progress.ill_conditioned)
+      add("'Linear solver/Precision' = double");
+    if (progress.at_rounding || (verdict == Verdict::stagnating && progress.last < at_rounding_level * progress.first))
       add("a larger 'Linear solver/Relative tolerance'");
     if (verdict == Verdict::slow && needed <= progress.n_iterations)
       add("a larger 'Linear solver/Max iterations'");
@@ -98,8 +104,10 @@ namespace leopard
       return parameters.method == method && parameters.preconditioner == preconditioner;
     };
     const auto take = [&](const std::string &method, const std::string &preconditioner) {
+      const bool refines = parameters.precision == "mixed" && method != "multigrid"; // what is taken here are no relaxations
       if (!is(method, preconditioner))
-        add("'Linear solver/Method' = " + method + (preconditioner == "none" ? "" : " with 'Preconditioner' = " + preconditioner));
+        add("'Linear solver/Method' = " + method + (preconditioner == "none" ? "" : " with 'Preconditioner' = " + preconditioner) +
+            (refines ? " and 'Precision' = double" : ""));
     };
     const bool is_indefinite = progress.negative_curvature && progress.last > at_rounding_level * progress.first;
     if (is_indefinite)

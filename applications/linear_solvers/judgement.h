@@ -18,6 +18,8 @@ namespace leopard
     double rate               = 0.;    ///< factor of the residual an iteration, see recent_rate(); 0: not known
     bool   stagnated          = false; ///< the method itself has found that it does not get on
     bool   negative_curvature = false; ///< cg has found that the matrix, or the preconditioner, is not positive definite
+    bool   at_rounding        = false; ///< a refinement has found that the backward error is some roundings of double precision
+    bool   ill_conditioned    = false; ///< and that the matrix is too ill-conditioned for corrections in single precision
   };
 
   enum class Verdict

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "field_multigrid.h"
+#include "fields_amg.h"
 #include "implementation.h"
 
 #include <applications/base/log.h>
 #include <applications/base/stop_signal.h>
 #include <solvers/base/errors.h>
 #include <solvers/base/norms.h>
+#include <solvers/base/words.h>
 #include <solvers/dealii/precondition_relaxation.h>
 
 #include <deal.II/base/config.h>
@@ -58,12 +60,12 @@ namespace leopard
 
       bool is_symmetric_map() const
       {
-        return std::all_of(fields.begin(), fields.end(), [](const auto &f) { return f->preconditioner().multigrid().is_symmetric_map(); });
+        return std::all_of(fields.begin(), fields.end(), [](const auto &f) { return f->preconditioner().is_symmetric_map(); });
       }
 
       bool is_fixed_linear_map() const
       {
-        return std::all_of(fields.begin(), fields.end(), [](const auto &f) { return f->preconditioner().multigrid().is_fixed_linear_map(); });
+        return std::all_of(fields.begin(), fields.end(), [](const auto &f) { return f->preconditioner().is_fixed_linear_map(); });
       }
 
       std::string description() const { return fields[0]->description() + (fields.size() > 1 ? " for each field" : ""); }
@@ -219,21 +221,28 @@ namespace leopard
     {
     public:
       HostKrylovSolver(
-        const LinearSolverParameters &parameters_, const HostMatrix &A_, unsigned int n_components_, LevelSource *levels, MPI_Comm comm_)
+        const LinearSolverParameters &parameters_, const HostMatrix &A_, unsigned int n_components, LevelSource *levels, MPI_Comm comm_)
         : parameters(parameters_)
         , comm(comm_)
         , A(A_)
-        , n_components(n_components_)
       {
-        if (parameters.has_iterated_preconditioner())
+        if (parameters.relaxation() != nullptr && !is_of_trilinos())
           {
             local      = std::make_unique<LocalRelaxation>(parameters, A, comm);
-            relaxation = std::make_unique<PreconditionRelaxation>(*local->relaxation, parameters.preconditioner_iterations, local->exchange);
+            relaxation = std::make_unique<PreconditionRelaxation>(
+              *local->relaxation, parameters.has_iterated_preconditioner() ? parameters.preconditioner_iterations : 1, local->exchange);
           }
         else if (parameters.preconditioner == "multigrid")
           multigrid = std::make_unique<FieldsMultigrid>(parameters, A, n_components, *levels, comm);
         else
-          update_values();
+          {
+            if (!is_of_trilinos() && parameters.preconditioner != "amg" && parameters.preconditioner != "none")
+              throw Error("'Linear solver/Preconditioner' is " + parameters.preconditioner + ", which " + parameters.method +
+                          " on the host knows nothing of\n  expected: none, " + joined(method_names(as_preconditioner)) + ", amg or multigrid");
+            if (parameters.preconditioner == "amg" && n_components > 1)
+              fields_amg = std::make_unique<FieldsAmg>(A, n_components);
+            update_values();
+          }
       }
 
       void update_values() override
@@ -246,15 +255,13 @@ namespace leopard
           jacobi.initialize(A);
         else if (parameters.preconditioner == "ssor")
           ssor.initialize(A, parameters.omega);
+        else if (fields_amg != nullptr)
+          fields_amg->update_values();
         else if (parameters.preconditioner == "amg")
           {
             TrilinosWrappers::PreconditionAMG::AdditionalData data;
             data.elliptic              = true; // what ML has for other matrices needs a hundred times the iterations for the mass with a reaction
             data.higher_order_elements = false;
-            const auto own             = A.locally_owned_range_indices();
-            data.constant_modes.assign(n_components, std::vector<bool>(own.n_elements(), false));
-            for (types::global_dof_index i = 0; i < own.n_elements(); ++i)
-              data.constant_modes[i % n_components][i] = true;
             amg.initialize(A, data);
           }
       }
@@ -273,6 +280,8 @@ namespace leopard
           result = run(jacobi);
         else if (parameters.preconditioner == "ssor")
           result = run(ssor);
+        else if (fields_amg != nullptr)
+          result = run(*fields_amg);
         else if (parameters.preconditioner == "amg")
           result = run(amg);
         else
@@ -289,16 +298,18 @@ namespace leopard
       std::string details() const override { return multigrid != nullptr ? multigrid->details() : ""; }
 
     private:
+      /** Methods of the library that are taken from Trilinos here. */
+      bool is_of_trilinos() const { return parameters.preconditioner == "jacobi" || parameters.preconditioner == "ssor"; }
       bool is_flexible() const { return needs_flexible(parameters, local != nullptr ? local->relaxation.get() : nullptr, multigrid.get()); }
 
       const LinearSolverParameters           &parameters;
       MPI_Comm                                comm;
       const HostMatrix                       &A;
-      const unsigned int                      n_components;
       GrowingVectorMemory<HostVector>         memory;
       TrilinosWrappers::PreconditionJacobi    jacobi;
       TrilinosWrappers::PreconditionSSOR      ssor;
       TrilinosWrappers::PreconditionAMG       amg;
+      std::unique_ptr<FieldsAmg>              fields_amg; ///< instead of amg, for several fields
       std::unique_ptr<LocalRelaxation>        local;
       std::unique_ptr<PreconditionRelaxation> relaxation; ///< of local
       std::unique_ptr<FieldsMultigrid>        multigrid;

@@ -14,11 +14,8 @@ namespace leopard
   {
     const double      first = l2_norm(residual), goal = tolerance * std::max(scale, first);
     LinearSolveResult result;
-    const auto        report_missed = [&] {
-      solver.report_missed_tolerance(
-        tolerance, {result.n_iterations, first, result.final_residual, goal, result.rate, result.stagnated, result.negative_curvature}, to_try);
-    };
-    result.final_residual = first;
+    const auto        report_missed = [&] { solver.report_missed_tolerance(tolerance, result.progress(first, goal), to_try); };
+    result.final_residual           = first;
     for (int n_solves = 0; n_solves < 2 && std::isfinite(result.final_residual) && !reached(result.final_residual, goal); ++n_solves)
       {
         LinearTarget target;
@@ -27,9 +24,12 @@ namespace leopard
         update                         = 0.;
         const LinearSolveResult solved = solver.solve(update, residual, target);
         result.n_iterations += solved.n_iterations;
+        result.n_corrections += solved.n_corrections;
         result.rate               = solved.rate;
         result.stagnated          = solved.stagnated;
         result.negative_curvature = solved.negative_curvature;
+        result.at_rounding        = solved.at_rounding;
+        result.ill_conditioned    = solved.ill_conditioned;
         result.final_residual     = solved.final_residual;
         if (n_solves == 0)
           result.convergence_factor = solved.convergence_factor;

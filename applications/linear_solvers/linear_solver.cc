@@ -44,7 +44,17 @@ namespace leopard
                       Selection("automatic|reference|host|cuda"),
                       "Who computes: one thread with a seeded schedule (reference), host threads, or a GPU. automatic: cuda where there is a GPU "
                       "and the method runs there, host otherwise.");
-    prm.declare_entry("Max iterations", "10000", Integer(1), "Limit of linear iterations (global iterations of relaxations). Dimensionless.");
+    prm.declare_entry("Precision",
+                      "double",
+                      Selection("double|mixed"),
+                      "mixed: iterative refinement, residual and solution in double, iterations of a relaxation or cycles of multigrid in single "
+                      "precision, which moves half the bytes; the residual in double decides (one rank; not for cg, gmres and direct; see also "
+                      "'Multigrid/Precision'). Of async-refinement each block corrects its values in single precision (any number of ranks).");
+    prm.declare_entry("Max iterations",
+                      "0",
+                      Integer(0),
+                      "Limit of linear iterations (global iterations of relaxations); 0: 10000, or 200 where the method automatic takes amg for long "
+                      "time steps, as a shorter step is done sooner than more. Dimensionless.");
     prm.declare_entry(
       "Relative tolerance",
       "1e-8",
@@ -93,6 +103,7 @@ namespace leopard
     method                       = prm.get("Method");
     preconditioner               = prm.get("Preconditioner");
     backend                      = prm.get("Backend");
+    precision                    = prm.get("Precision");
     max_iterations               = prm.get_integer("Max iterations");
     relative_tolerance           = prm.get_double("Relative tolerance");
     test_every                   = prm.get_integer("Test every");
@@ -129,7 +140,36 @@ namespace leopard
         preconditioner            = chosen.preconditioner;
         why                       = chosen.reason;
       }
+    if (max_iterations == 0)
+      {
+        // a system that takes more is one of a step so long that the next, shorter one is done sooner
+        const bool gives_up = automatic && task.long_steps && preconditioner == "amg";
+        max_iterations      = gives_up ? 200 : LinearSolverParameters().max_iterations;
+        if (gives_up)
+          why += ", 200 iterations at most";
+      }
+    if (corrects_blocks())
+      block_async.corrections = precision == "mixed" ? Corrections::single_precision : Corrections::working_precision;
     check_contradictions();
+    if (!(automatic && task.in_time)) // else the fused time loop may do the steps, which has solvers of its own
+      check_precision(0);
+  }
+
+  void LinearSolverParameters::check_precision(unsigned int n_ranks) const
+  {
+    const std::string on_ranks  = ", but the program runs on " + std::to_string(n_ranks) + " ranks\n  expected: one rank, or double";
+    const std::string is_mixed  = "'Linear solver/Precision' is mixed";
+    const bool        in_single = is_krylov() && uses_multigrid() && multigrid.arithmetic == Arithmetic::single_precision;
+    if (precision == "mixed" && !can_refine() && !corrects_blocks())
+      throw Error(is_mixed + ", but the linear solver is " + (automatic ? choice() : name()) + "\n  expected: 'Linear solver/Method' = multigrid, " +
+                  joined(method_names(as_solver), ", ", " or ") + ", or the precision double" +
+                  (uses_multigrid() ? " and 'Multigrid/Precision' = single, for cycles in single precision" : ""));
+    if (refines() && method == "multigrid" && multigrid.options.full_start)
+      throw Error(is_mixed + ", but 'Multigrid/Full multigrid start' is true\n  expected: false, as each correction begins from zero; or double");
+    if (refines() && n_ranks > 1)
+      throw Error(is_mixed + on_ranks);
+    if (in_single && n_ranks > 1)
+      throw Error("'Multigrid/Precision' is single" + on_ranks);
   }
 
   void LinearSolverParameters::check_contradictions() const
@@ -144,6 +184,9 @@ namespace leopard
     if (block_async.momentum != 0. && !uses_block_async())
       throw Error("'Linear solver/Momentum' is " + Patterns::Tools::to_string(block_async.momentum) +
                   ", but async is used nowhere\n  expected: no momentum, or async");
+    if (block_async.momentum != 0. && relaxation() != nullptr && relaxation()->corrects)
+      throw Error("'Linear solver/Momentum' is " + Patterns::Tools::to_string(block_async.momentum) + ", but 'Linear solver/Method' is " + method +
+                  "\n  expected: no momentum, or the method async");
     if (lambda_max != 0. && lambda_min >= lambda_max)
       throw Error("'Linear solver/Smallest eigenvalue' is " + Patterns::Tools::to_string(lambda_min) +
                   ", which is not below 'Linear solver/Largest eigenvalue' = " + Patterns::Tools::to_string(lambda_max));
@@ -239,7 +282,9 @@ namespace leopard
     : parameters(parameters_)
     , comm(comm_)
   {
-    if (parameters.method == "multigrid")
+    if (parameters.refines() && Utilities::MPI::n_mpi_processes(comm) == 1) // see solve()
+      implementation = make_refinement_solver(parameters, A, levels, comm);
+    else if (parameters.method == "multigrid")
       implementation = make_multigrid_solver(parameters, A, *levels, comm);
     else if (parameters.is_relaxation())
       implementation = make_relaxation_solver(parameters, A, comm);
@@ -260,6 +305,7 @@ namespace leopard
 
   LinearSolveResult LinearSolver::solve(HostVector &x, const HostVector &b, const LinearTarget &target)
   {
+    parameters.check_precision(Utilities::MPI::n_mpi_processes(comm));
     throw_if_stop_requested(comm);
     constexpr double smallest = 1e-100, largest = 1e100; // the squares of such norms, times those of tolerances, are numbers
     const double     norm = l2_norm(b);

@@ -36,15 +36,16 @@ namespace leopard
     std::string         method                    = "automatic"; ///< until choose(); of method_names(as_solver), or cg, gmres, multigrid, direct
     std::string         preconditioner            = "none";      ///< for cg and gmres: none, of method_names(as_preconditioner), amg, multigrid
     std::string         backend                   = "automatic";
-    int                 max_iterations            = 10000;
-    double              relative_tolerance        = 1e-8; ///< of the residual against the right-hand side, dimensionless
-    int                 test_every                = 10;   ///< iterations between two residual tests of a relaxation
-    double              omega                     = 1.;   ///< relaxation factor, dimensionless
-    int                 restart                   = 50;   ///< GMRES basis vectors
-    int                 preconditioner_iterations = 2;    ///< global iterations of async as preconditioner
-    int                 device                    = -1;   ///< GPU number; -1: ranks of a node share them in turn
-    double              lambda_min                = 0.;   ///< chebyshev: smallest eigenvalue of D^-1 A, dimensionless; 0: lambda_max / 30
-    double              lambda_max                = 0.;   ///< chebyshev: largest; 0: estimated
+    std::string         precision                 = "double"; ///< or mixed: a refinement with corrections in single precision
+    int                 max_iterations            = 10000;    ///< of a solve; until choose() 0 where the file gives none
+    double              relative_tolerance        = 1e-8;     ///< of the residual against the right-hand side, dimensionless
+    int                 test_every                = 10;       ///< iterations between two residual tests of a relaxation
+    double              omega                     = 1.;       ///< relaxation factor, dimensionless
+    int                 restart                   = 50;       ///< GMRES basis vectors
+    int                 preconditioner_iterations = 2;        ///< global iterations of async as preconditioner
+    int                 device                    = -1;       ///< GPU number; -1: ranks of a node share them in turn
+    double              lambda_min                = 0.;       ///< chebyshev: smallest eigenvalue of D^-1 A, dimensionless; 0: lambda_max / 30
+    double              lambda_max                = 0.;       ///< chebyshev: largest; 0: estimated
     BlockAsyncOptions   block_async               = for_changing_values();
     MultigridParameters multigrid;         ///< section "Multigrid"
     SolverChoice        suited;            ///< what "automatic" chooses where no preconditioner is given; after choose()
@@ -69,6 +70,19 @@ namespace leopard
     bool          has_iterated_preconditioner() const { return is_krylov() && relaxation() != nullptr && relaxation()->is_iterated; }
     const Method &smoother() const { return find_method(multigrid.options.smoother.method); }
     bool uses_block_async() const { return (relaxation() != nullptr && relaxation()->has_blocks) || (uses_multigrid() && smoother().has_blocks); }
+    /** Whether a refinement solves: residual and solution in double, the method in single precision. */
+    bool refines() const { return precision == "mixed" && can_refine(); }
+    bool can_refine() const { return method == "multigrid" || (is_relaxation() && (relaxation() == nullptr || !relaxation()->corrects)); }
+    /** Whether the method refines block by block: then blocks have the lower precision themselves. */
+    bool corrects_blocks() const { return is_relaxation() && relaxation() != nullptr && relaxation()->corrects; }
+    /** Of multigrid cycles. */
+    Arithmetic cycle_arithmetic() const
+    {
+      const bool in_single = method == "multigrid" ? refines() : multigrid.arithmetic == Arithmetic::single_precision;
+      return in_single ? Arithmetic::single_precision : Arithmetic::double_precision;
+    }
+    /** @throws Error where the precision that is asked for cannot be had. @param n_ranks 0: not known yet. */
+    void check_precision(unsigned int n_ranks) const;
     /** Whether cg has a preconditioner that is made without regard to symmetry. */
     bool        is_poor_cg() const { return method == "cg" && preconditioner == "async" && block_async.schedule != Schedule::synchronous; }
     std::string schedule_name() const { return block_async.schedule == Schedule::chaotic ? "chaotic" : "replay"; }
@@ -111,6 +125,15 @@ namespace leopard
     double rate               = 0.;    ///< recent_rate() of an iteration
     bool   stagnated          = false; ///< as in Progress
     bool   negative_curvature = false; ///< as in Progress
+    int    n_corrections      = 0;     ///< of a refinement, whose inner iterations the others are; 0: it is none
+    bool   at_rounding        = false; ///< as in Progress
+    bool   ill_conditioned    = false; ///< as in Progress
+
+    /** How it went on. @param first residual norm. @param goal what it should have come to. */
+    Progress progress(double first, double goal) const
+    {
+      return {n_iterations, first, final_residual, goal, rate, stagnated, negative_curvature, at_rounding, ill_conditioned};
+    }
   };
 
   /**

@@ -53,6 +53,11 @@ namespace leopard
       Selection("automatic|stored|stencil"),
       "Level matrices are stored, or never formed, as the matrix is the same stencil in all rows (uniform mesh, constant coefficients, values "
       "prescribed on the whole boundary; one rank). automatic: a stencil where it is one.");
+    prm.declare_entry("Precision",
+                      "double",
+                      Selection("double|single"),
+                      "Of the cycles where multigrid preconditions cg or gmres, whose vectors are double in any case: single moves half the bytes "
+                      "and takes as many iterations, or one more (one rank). The method multigrid has 'Linear solver/Precision'.");
     prm.declare_entry("CUDA graph", "true", Bool(), "Backend cuda: a cycle is one CUDA graph.");
     prm.leave_subsection();
   }
@@ -74,6 +79,7 @@ namespace leopard
     options.smoother.block_shape         = shape == "tiles" ? BlockShape::tiles : shape == "metis" ? BlockShape::metis : BlockShape::contiguous;
     coarse_solver                        = prm.get("Coarse solver");
     form                                 = prm.get("Form");
+    arithmetic                           = prm.get("Precision") == "single" ? Arithmetic::single_precision : Arithmetic::double_precision;
     options.use_graph                    = prm.get_bool("CUDA graph");
     prm.leave_subsection();
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <solvers/multigrid/multigrid.h>
+#include <solvers/refinement/mixed_vectors.h>
 
 #include <string>
 
@@ -15,10 +16,11 @@ namespace leopard
   /** Section "Multigrid" of the parameter file. */
   struct MultigridParameters
   {
-    MultigridOptions options;                     ///< coarse_solver is that of the next line
-    std::string      coarse_solver = "dense";     ///< dense, direct, cg, amg
-    unsigned int     n_levels      = 0;           ///< 0: all that the mesh has
-    std::string      form          = "automatic"; ///< stored, stencil, or the latter where it can be had
+    MultigridOptions options;                                      ///< coarse_solver is that of the next line
+    std::string      coarse_solver = "dense";                      ///< dense, direct, cg, amg
+    unsigned int     n_levels      = 0;                            ///< 0: all that the mesh has
+    std::string      form          = "automatic";                  ///< stored, stencil, or the latter where it can be had
+    Arithmetic       arithmetic    = Arithmetic::double_precision; ///< of the cycles that precondition
 
     void declare(dealii::ParameterHandler &prm);
     /** @param block_async what section "Linear solver" says of async. @throws Error. */

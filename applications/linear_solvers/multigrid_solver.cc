@@ -94,7 +94,7 @@ namespace leopard
           report_divergence(multigrid.description(),
                             result,
                             "cycles",
-                            multigrid.preconditioner().multigrid().diagnosis(),
+                            multigrid.preconditioner().diagnosis(),
                             parameters,
                             "a smaller 'Multigrid/Smoother omega', another smoother, more smoothing steps");
         return result;

@@ -15,6 +15,17 @@ namespace leopard
 {
   using namespace dealii;
 
+  MethodOptions method_options(const LinearSolverParameters &parameters)
+  {
+    MethodOptions options;
+    options.backend              = parameters.block_async.backend;
+    options.omega                = parameters.omega;
+    options.block_async          = &parameters.block_async;
+    options.chebyshev.lambda_min = parameters.lambda_min;
+    options.chebyshev.lambda_max = parameters.lambda_max;
+    return options;
+  }
+
   namespace
   {
     /** Null if no relaxation solves or preconditions. */
@@ -24,12 +35,7 @@ namespace leopard
       const Method *method = parameters.relaxation();
       if (method == nullptr)
         return nullptr;
-      MethodOptions options;
-      options.backend              = parameters.block_async.backend;
-      options.omega                = parameters.omega;
-      options.block_async          = &parameters.block_async;
-      options.chebyshev.lambda_min = parameters.lambda_min;
-      options.chebyshev.lambda_max = parameters.lambda_max;
+      MethodOptions options = method_options(parameters);
       if (method->has_interval && parameters.lambda_max == 0. && communication.is_distributed())
         options.chebyshev.lambda_max = communication.max(estimate_lambda_max(A));
       return method->make(A, options);
@@ -61,19 +67,40 @@ namespace leopard
     throw_if_any_failed(refusal, comm);
   }
 
+  std::string why_it_diverges(const CrsMatrix<double> &A, MPI_Comm comm)
+  {
+    const double rho = Utilities::MPI::max(estimate_spectral_radius_abs(A), comm);
+    return "estimate: rho(|I - D^-1 A|) = " + format("%.4f", rho) +
+           (rho < 1. ? ", below 1, so that the relaxation should converge with omega = 1 and without momentum; asynchronous schedules converge for "
+                       "'Linear solver/Omega' below 2 / (1 + rho) = " +
+                         format("%.4f", largest_asynchronous_omega(rho))
+                     : std::string("; below 1 every schedule converges, above it need not"));
+  }
+
+  std::string relaxation_description(const LinearSolverParameters &parameters, const std::string &name)
+  {
+    const Method &method = *parameters.relaxation();
+    std::string   text   = name;
+    if (method.has_blocks)
+      text += ", blocks of " + std::to_string(parameters.block_async.block_size);
+    if (parameters.omega != 1. && method.omega != OmegaRange::none)
+      text += ", omega = " + format("%g", parameters.omega);
+    return text;
+  }
+
+  std::string omega_warning(const LinearSolverParameters &parameters, const CrsMatrix<double> &A, MPI_Comm comm)
+  {
+    if (!(parameters.omega > 1.) || parameters.block_async.momentum != 0. || parameters.relaxation()->omega != OmegaRange::damping)
+      return "";
+    const double rho   = Utilities::MPI::max(estimate_spectral_radius_abs(A), comm);
+    const double bound = largest_asynchronous_omega(rho);
+    return parameters.omega < bound ? ""
+                                    : "warning: 'Linear solver/Omega' is " + format("%g", parameters.omega) + ", above " + format("%.4f", bound) +
+                                        " = 2 / (1 + rho(|I - D^-1 A|)), below which it converges for certain: it may diverge";
+  }
+
   namespace
   {
-    /** Collective. */
-    std::string why_it_diverges(const CrsMatrix<double> &A, MPI_Comm comm)
-    {
-      const double rho = Utilities::MPI::max(estimate_spectral_radius_abs(A), comm);
-      return "estimate: rho(|I - D^-1 A|) = " + format("%.4f", rho) +
-             (rho < 1. ? ", below 1, so that the relaxation should converge with omega = 1 and without momentum; asynchronous schedules converge for "
-                         "'Linear solver/Omega' below 2 / (1 + rho) = " +
-                           format("%.4f", largest_asynchronous_omega(rho))
-                       : std::string("; below 1 every schedule converges, above it need not"));
-    }
-
     class RelaxationSolver : public LinearSolver::Implementation
     {
     public:
@@ -81,7 +108,6 @@ namespace leopard
         : parameters(parameters_)
         , comm(comm_)
         , local(parameters_, A, comm_)
-        , method(*parameters_.relaxation())
         , on_device(local.relaxation->memory_space() == MemorySpace::device)
       {
         if (on_device)
@@ -100,7 +126,6 @@ namespace leopard
         criteria.max_iterations     = target.max_iterations;
         criteria.relative_tolerance = target.relative_tolerance;
         criteria.test_every         = parameters.test_every;
-        criteria.stagnation_tests   = 25; // the residual of a slow one may stay where it is for a while before it falls
         criteria.asked_to_stop      = [this] { return stop_requested(comm); };
 
         std::copy(x.begin(), x.end(), host_x.begin());
@@ -131,33 +156,13 @@ namespace leopard
         return summary;
       }
 
-      std::string description() const override
-      {
-        std::string text = local.relaxation->name();
-        if (method.has_blocks)
-          text += ", blocks of " + std::to_string(parameters.block_async.block_size);
-        if (parameters.omega != 1. && method.omega != OmegaRange::none)
-          text += ", omega = " + format("%g", parameters.omega);
-        return text;
-      }
-
-      /** Said before it diverges. Collective. */
-      std::string details() const override
-      {
-        if (!(parameters.omega > 1.) || parameters.block_async.momentum != 0. || method.omega != OmegaRange::damping)
-          return "";
-        const double rho   = Utilities::MPI::max(estimate_spectral_radius_abs(local.local.matrix), comm);
-        const double bound = largest_asynchronous_omega(rho);
-        return parameters.omega < bound ? ""
-                                        : "warning: 'Linear solver/Omega' is " + format("%g", parameters.omega) + ", above " + format("%.4f", bound) +
-                                            " = 2 / (1 + rho(|I - D^-1 A|)), below which it converges for certain: it may diverge";
-      }
+      std::string description() const override { return relaxation_description(parameters, local.relaxation->name()); }
+      std::string details() const override { return omega_warning(parameters, local.local.matrix, comm); }
 
     private:
       const LinearSolverParameters &parameters;
       MPI_Comm                      comm;
       LocalRelaxation               local;
-      const Method                 &method;
       const bool                    on_device;
       std::vector<double>           host_x; ///< own entries and ghosts
       DeviceVector<double>          device_x, device_b;

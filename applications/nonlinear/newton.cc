@@ -12,6 +12,7 @@
 
 #include <deal.II/base/parameter_handler.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 
@@ -65,15 +66,13 @@ namespace leopard
 
   std::string NewtonResult::table() const
   {
-    std::string text = "  step      residual  linear iterations   asked for  damping   seconds\n";
+    const bool  refines = std::any_of(history.begin(), history.end(), [](const NewtonStep &step) { return step.corrections > 0; });
+    std::string text =
+      std::string("  step      residual  linear iterations") + (refines ? "  corrections" : "") + "   asked for  damping   seconds\n";
     for (unsigned int i = 0; i < history.size(); ++i)
-      text += format("  %4u  %12.4e  %17d  %10.1e  %7.4f  %8.4f\n",
-                     i,
-                     history[i].residual,
-                     history[i].linear_iterations,
-                     history[i].linear_tolerance,
-                     history[i].damping,
-                     history[i].seconds);
+      text += format("  %4u  %12.4e  %17d", i, history[i].residual, history[i].linear_iterations) +
+              (refines ? format("  %11d", history[i].corrections) : "") +
+              format("  %10.1e  %7.4f  %8.4f\n", history[i].linear_tolerance, history[i].damping, history[i].seconds);
     return text;
   }
 
@@ -95,6 +94,7 @@ namespace leopard
   {
     alternative_parameters.method         = "gmres";
     alternative_parameters.preconditioner = "async";
+    alternative_parameters.precision      = "double";
     residual.reinit(system.jacobian().locally_owned_range_indices(), comm);
     update.reinit(residual);
     trial.reinit(residual);
@@ -176,6 +176,7 @@ namespace leopard
     result.missed            = false;
     result.n_steps           = 0;
     result.linear_iterations = 0;
+    result.corrections       = 0;
 
     const double scale = system.scale(history, trial), floor = parameters.absolute_tolerance * scale;
     system.residual(u, history, residual);
@@ -204,13 +205,7 @@ namespace leopard
         if (result.missed)
           {
             ++missed;
-            last_miss = {linear.n_iterations,
-                         norm,
-                         linear.final_residual,
-                         target.relative_tolerance * norm,
-                         linear.rate,
-                         linear.stagnated,
-                         linear.negative_curvature};
+            last_miss = linear.progress(norm, target.relative_tolerance * norm);
           }
 
         double damping = 1.;
@@ -218,7 +213,9 @@ namespace leopard
         norm           = update_with_line_search(u, history, norm, damping);
         ++result.n_steps;
         result.linear_iterations += linear.n_iterations;
-        result.history.push_back({norm, linear.n_iterations, tolerance, damping, std::chrono::duration<double>(Clock::now() - start).count()});
+        result.corrections += linear.n_corrections;
+        result.history.push_back(
+          {norm, linear.n_iterations, tolerance, damping, std::chrono::duration<double>(Clock::now() - start).count(), linear.n_corrections});
         if (damping == 0.)
           break;
       }
@@ -251,9 +248,10 @@ namespace leopard
     result.converged         = true;
     result.n_steps           = 1;
     result.linear_iterations = linear.n_iterations;
+    result.corrections       = linear.n_corrections;
     result.residual          = linear.final_residual;
     result.history.assign(1, {first, 0, 0., 1., 0.});
-    result.history.push_back({result.residual, linear.n_iterations, correction.tolerance, 1., 0.});
+    result.history.push_back({result.residual, linear.n_iterations, correction.tolerance, 1., 0., linear.n_corrections});
     return result;
   }
 } // namespace leopard

@@ -32,6 +32,7 @@ namespace leopard
     double linear_tolerance  = 0.; ///< what the linear solver was asked for; 0: a fixed number of iterations
     double damping           = 1.; ///< the line search's factor
     double seconds           = 0.;
+    int    corrections       = 0; ///< of a refinement, whose inner iterations the linear ones are; 0: it is none
   };
 
   struct NewtonResult
@@ -39,6 +40,7 @@ namespace leopard
     bool                    converged         = false;
     int                     n_steps           = 0;
     int                     linear_iterations = 0; ///< of all steps
+    int                     corrections       = 0; ///< of all steps, as NewtonStep's
     double                  residual          = 0.;
     bool                    missed            = false; ///< whether the last linear solve has missed its tolerance
     std::string             failure;                   ///< why it has not converged, for a message; empty if it has

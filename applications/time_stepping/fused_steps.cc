@@ -170,12 +170,8 @@ namespace leopard
     return "";
   }
 
-  FusedSteps::Domain FusedSteps::on_grid(const UniformGrid            &grid,
-                                         const Problem                &problem,
-                                         const TimeParameters         &time,
-                                         const LinearSolverParameters &linear,
-                                         MPI_Comm                      comm,
-                                         std::string                  &why_not)
+  FusedSteps::Domain
+  FusedSteps::on_grid(const UniformGrid &grid, const TimeParameters &time, const LinearSolverParameters &linear, MPI_Comm comm, std::string &why_not)
   {
     why_not = why_not_on_these_devices(time, linear, comm);
     if (!why_not.empty())
@@ -183,7 +179,7 @@ namespace leopard
     Domain domain;
     domain.grid  = grid.grid;
     domain.nodes = grid.nodes;
-    domain.slabs = make_grid_slabs(grid.grid, static_cast<int>(problem.fields().size()), backend_of(linear), comm, why_not);
+    domain.slabs = make_grid_slabs(grid.grid, backend_of(linear), comm, why_not);
     domain.own_nodes.resize(domain.slabs != nullptr ? domain.slabs->own_grid().n_nodes() : grid.grid.n_nodes());
     const dealii::types::global_dof_index plane = grid.grid.n_nodes() / grid.grid.n[grid.grid.is_flat() ? 1 : 2];
     std::iota(domain.own_nodes.begin(), domain.own_nodes.end(), domain.slabs != nullptr ? domain.slabs->first() * plane : 0);
@@ -191,7 +187,6 @@ namespace leopard
   }
 
   FusedSteps::Domain FusedSteps::on_mesh(const SemiDiscreteSystem     &system,
-                                         bool                          lumped_mass,
                                          const LevelSource            &discretization,
                                          const Problem                &problem,
                                          const TimeParameters         &time,
@@ -202,9 +197,7 @@ namespace leopard
     const MPI_Comm    comm     = m.get_mpi_communicator();
     const int         n_fields = static_cast<int>(problem.fields().size());
     const double      own_min  = m.begin() != m.end() ? *std::min_element(m.begin(), m.end()) : std::numeric_limits<double>::max();
-    if (!lumped_mass)
-      why_not = "it needs a lumped mass matrix";
-    else if (!(dealii::Utilities::MPI::min(own_min, comm) > 0.))
+    if (!(dealii::Utilities::MPI::min(own_min, comm) > 0.))
       why_not = "it needs a mesh without hanging nodes and positive lumped masses";
     else
       why_not = why_not_on_these_devices(time, linear, comm);

@@ -48,16 +48,11 @@ namespace leopard
     /**
      * A grid, as find_uniform_grid() has found it, shared out to ranks; or the reason why that cannot be. Collective.
      */
-    static Domain on_grid(const UniformGrid            &grid,
-                          const Problem                &problem,
-                          const TimeParameters         &time,
-                          const LinearSolverParameters &linear,
-                          MPI_Comm                      comm,
-                          std::string                  &why_not);
+    static Domain
+    on_grid(const UniformGrid &grid, const TimeParameters &time, const LinearSolverParameters &linear, MPI_Comm comm, std::string &why_not);
 
-    /** A mesh, likewise. @param lumped_mass whether the system's mass matrix is. */
+    /** A mesh, likewise. @param system its mass matrix is lumped. */
     static Domain on_mesh(const SemiDiscreteSystem     &system,
-                          bool                          lumped_mass,
                           const LevelSource            &discretization,
                           const Problem                &problem,
                           const TimeParameters         &time,

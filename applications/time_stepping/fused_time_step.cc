@@ -10,6 +10,7 @@
 #include <solvers/base/errors.h>
 
 #include <algorithm>
+#include <utility>
 
 // TimeIntegrator: steps by the fused time loop
 
@@ -50,6 +51,8 @@ namespace leopard
 
   StepReport TimeIntegrator::fused_steps(const StepBatch &batch)
   {
+    if (!fused_failure.empty())
+      throw ConvergenceFailure(std::exchange(fused_failure, ""));
     const long first    = fused->stepper.totals().steps;
     const long n_before = control.step;
     try
@@ -67,7 +70,23 @@ namespace leopard
     for (long left = fused->stepper.totals().steps - first; left > 0; --left)
       {
         const long n_here = control.step;
-        StepReport report = advance_together({batch.stop_time, batch.slack, 1});
+        StepReport report;
+        try
+          {
+            report = advance_together({batch.stop_time, batch.slack, 1});
+          }
+        catch (const ConvergenceFailure &failure)
+          {
+            if (sum.step_size == 0.)
+              throw;
+            fused_loaded  = false;
+            fused_failure = failure.what();
+          }
+        catch (const Stopped &) // the time loop sees that, too
+          {
+            if (sum.step_size == 0.)
+              throw;
+          }
         if (control.step == n_here)
           break;
         report.count_earlier(sum);
@@ -92,11 +111,13 @@ namespace leopard
       throw_if_stop_requested(comm);
     if (reason == StopReason::newton_failure || reason == StopReason::linear_failure || reason == StopReason::step_underflow ||
         reason == StopReason::blow_up)
-      throw ConvergenceFailure(why_it_failed(reason) + " in the step from time " + format("%.8g", control.time) + " with step size " +
-                               format("%.4g", stepper.attempted_step_size()) + growth_of_solution() +
-                               "\n  to try: a smaller step, 'Time stepping/Step control = error-controlled' or a larger error tolerance, 'Time "
-                               "stepping/Engine = general' with "
-                               "gmres; a solution may blow up in finite time");
+      fused_failure = why_it_failed(reason) + " in the step from time " + format("%.8g", control.time) + " with step size " +
+                      format("%.4g", stepper.attempted_step_size()) + growth_of_solution() +
+                      "\n  to try: a smaller step, 'Time stepping/Step control = error-controlled' or a larger error tolerance, 'Time "
+                      "stepping/Engine = general' with "
+                      "gmres; a solution may blow up in finite time";
+    if (!fused_failure.empty() && stepper.totals().steps == before.steps)
+      throw ConvergenceFailure(std::exchange(fused_failure, ""));
     return report;
   }
 

@@ -71,6 +71,7 @@ namespace leopard
     control.order = 0;
     start_size    = state.start_size;
     fused_loaded  = false;
+    fused_failure.clear();
     for (int l = 0; l < control.n_levels; ++l)
       {
         levels[l] = solutions[l];
@@ -111,7 +112,7 @@ namespace leopard
     const double     dilution       = growth.factors(control.time + control.step_size).dilution;
     const double     reaction_error = step.reaction_error(1. / (1. / step.coefficients().implicit + dilution)),
                  rms                = l2_norm(prediction) / std::sqrt(static_cast<double>(prediction.size()));
-    double sum                      = 0.;
+    double sum = 0., largest = 0.;
     for (unsigned int i = 0; i < u_new.locally_owned_size(); ++i)
       {
         const double u = u_new.begin()[i];
@@ -120,9 +121,10 @@ namespace leopard
           e += reaction_error * (explicit_rates.begin()[i] - rates[2].begin()[i]);
         e /= reaction_diffusion::error_scale(u, rms);
         sum += e * e;
+        largest = reaction_diffusion::Sums::larger(e * e, largest);
       }
-    return step.error_factor() * std::sqrt(Utilities::MPI::sum(sum, u_new.get_mpi_communicator()) / static_cast<double>(u_new.size())) /
-           control.options.error_tolerance;
+    const MPI_Comm comm = u_new.get_mpi_communicator();
+    return control.error_estimate(Utilities::MPI::sum(sum, comm) / static_cast<double>(u_new.size()), Utilities::MPI::max(largest, comm));
   }
 
   void TimeIntegrator::extrapolate_reaction(const reaction_diffusion::SchemeCoefficients &factors)
@@ -163,6 +165,7 @@ namespace leopard
     const NewtonResult &result = rates.empty() ? newton.solve(u_new, &history) : newton.solve_linear(u_new, &history);
     report.newton_steps += result.n_steps;
     report.linear_iterations += result.linear_iterations;
+    report.corrections += result.corrections;
     report.residual = result.residual;
     cause           = result.missed ? StopReason::linear_failure : StopReason::newton_failure;
     if (!result.converged)

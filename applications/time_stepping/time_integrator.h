@@ -26,6 +26,7 @@ namespace leopard
   struct StepReport : reaction_diffusion::StepFigures
   {
     int                linear_iterations = 0;
+    int                corrections       = 0;     ///< of refinements, whose inner iterations the linear ones are
     bool               alternative       = false; ///< whether gmres was used since the step exceeds the bound
     unsigned long long clipped           = 0;     ///< negative values that were set to zero
 
@@ -110,7 +111,10 @@ namespace leopard
     /** From now on steps are done by the fused time loop, many in one call of fused_steps(). */
     void use_fused_steps(std::unique_ptr<FusedSteps> fused);
     bool is_fused() const { return fused != nullptr; }
-    /** As step(); @return the report of the last step, with the sums of the others. */
+    /**
+     * As step(); @return the report of the last step, with the sums of the others. If a step fails after others, the
+     * report is of these, and the next call throws.
+     */
     StepReport fused_steps(const StepBatch &batch);
 
     /** Of the last step, for each field. Collective. */
@@ -176,6 +180,7 @@ namespace leopard
     HostVector                      explicit_rates;     ///< what the last step has taken as the reaction
     std::unique_ptr<FusedSteps>     fused;
     bool                            fused_loaded = false;
+    std::string                     fused_failure; ///< of the step after the last one, not yet thrown
     HostVector                      u_new, prediction, history, combination;
   };
 } // namespace leopard

@@ -139,16 +139,13 @@ namespace leopard
       result.n_steps += 1 + report.earlier_steps;
       result.newton_steps += report.newton_steps + report.earlier_newton_steps;
       result.linear_iterations += report.linear_iterations + report.earlier_linear_iterations;
+      result.corrections += report.corrections;
       result.rejected += report.rejected + report.earlier_rejected;
       result.alternative_steps += report.alternative ? 1 : 0;
       result.multigrid_steps += report.multigrid;
       result.clipped += static_cast<long>(report.clipped);
     }
 
-    /**
-     * Fused steps until the next line of log, the next checkpoint by steps, or about a second: the host looks at clocks
-     * and signals then. @param wall seconds since the start, the same on all ranks, whose numbers of steps must agree.
-     */
     /** Fixed steps end at the one nearest to the end time. */
     void warn_of_another_end(double t, double step, double end_time, Log &log)
     {
@@ -159,6 +156,10 @@ namespace leopard
           "\n  to try: a step that divides the time, or 'Step control' = error-controlled");
     }
 
+    /**
+     * Fused steps until the next line of log, the next checkpoint by steps, or about a second: the host looks at clocks
+     * and signals then. @param wall seconds since the start, the same on all ranks, whose numbers of steps must agree.
+     */
     long steps_together(const TimeIntegrator &integrator, const TimeLoopParameters &parameters, unsigned int n_steps, double wall)
     {
       if (n_steps == 0)

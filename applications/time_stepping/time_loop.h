@@ -40,6 +40,7 @@ namespace leopard
     unsigned int n_steps           = 0; ///< of this start of the program
     long         newton_steps      = 0;
     long         linear_iterations = 0;
+    long         corrections       = 0; ///< of refinements, whose inner iterations the linear ones are
     Rejections   rejected;
     long         alternative_steps = 0; ///< solved by gmres since they exceeded the asynchronous bound
     long         multigrid_steps   = 0; ///< fused steps: solved by multigrid since they were too long for sweeps alone

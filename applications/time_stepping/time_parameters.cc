@@ -3,6 +3,7 @@
 
 #include <applications/base/log.h>
 #include <solvers/base/errors.h>
+#include <solvers/base/words.h>
 
 #include <deal.II/base/parameter_handler.h>
 
@@ -11,14 +12,14 @@ namespace leopard
   void TimeParameters::declare(dealii::ParameterHandler &prm)
   {
     using namespace dealii::Patterns;
-    std::string names, meanings;
+    std::vector<std::string> names, meanings;
     for (const reaction_diffusion::SchemeName &row : reaction_diffusion::schemes)
       {
-        names += (names.empty() ? "" : "|") + std::string(row.name);
-        meanings += (meanings.empty() ? "" : "; ") + std::string(row.name) + ": " + row.meaning;
+        names.push_back(row.name);
+        meanings.push_back(names.back() + ": " + row.meaning);
       }
     prm.enter_subsection("Time stepping");
-    prm.declare_entry("Scheme", "BDF2", Selection(names), meanings + ". Those of order 2 start with one step of order 1.");
+    prm.declare_entry("Scheme", "BDF2", Selection(joined(names, "|")), joined(meanings, "; ") + ". Those of order 2 start with one step of order 1.");
     prm.declare_entry("Step control",
                       "error-controlled",
                       Selection("fixed|multiple of h^2|error-controlled|asynchronous bound"),

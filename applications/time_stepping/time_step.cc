@@ -145,7 +145,7 @@ namespace leopard
     if (control.follows_bound() && !(control.bound > 0.))
       throw ConvergenceFailure("no step size makes rho(|B|) < 1 certain at time " + at +
                                "\n  expected: a lumped mass matrix for 'Time stepping/Step control = asynchronous bound', or another step control");
-    const bool below = !reason.empty() && !(control.next_step >= parameters.stepping.smallest_step);
+    const bool below = control.is_below_smallest();
     throw ConvergenceFailure("the step size underflows at time " + at + growth_of_solution() + ": " +
                              (below ? format("%.3e is below 'Time stepping/Smallest step' = %g", control.next_step, parameters.stepping.smallest_step)
                                     : format("%.3e is too small to advance the time", control.step_size)) +

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "field_multigrid.h"
+#include "implementation.h"
+
+#include <applications/base/log.h>
+#include <applications/base/stop_signal.h>
+#include <solvers/base/errors.h>
+#include <solvers/device/device_vector.h>
+#include <solvers/refinement/refinement.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace leopard
+{
+  namespace
+  {
+    /** f(), whose complaints about a matrix in single precision name the entry that asks for it. */
+    template <typename Function>
+    void in_single_precision(const Function &f)
+    {
+      try
+        {
+          f();
+        }
+      catch (const InvalidInput &error)
+        {
+          throw Error(std::string(error.what()) + "\n  'Linear solver/Precision' is mixed; double may do");
+        }
+    }
+
+    /** Residual and solution in double, a relaxation or multigrid cycles in single precision. */
+    class RefinementSolver : public LinearSolver::Implementation
+    {
+    public:
+      RefinementSolver(const LinearSolverParameters &parameters_, const HostMatrix &A_, LevelSource *levels, MPI_Comm comm_)
+        : parameters(parameters_)
+        , A(A_)
+        , comm(comm_)
+        , matrix(local_matrix(A_).matrix)
+      {
+        in_single_precision([&] {
+          if (parameters.method == "multigrid")
+            {
+              multigrid = std::make_unique<FieldMultigrid>(parameters, A, Field(), *levels, comm);
+              set_multigrid();
+              return;
+            }
+          const ScaledMatrix<float> low = scaled_to<float>(matrix);
+          relaxation                    = parameters.relaxation()->make(low.matrix, method_options(parameters));
+          set_refinement(low.scale, make_inner_solver(relaxation));
+        });
+        if (refinement->memory_space() == MemorySpace::device)
+          {
+            device_x.reinit(matrix.n_rows);
+            device_b.reinit(matrix.n_rows);
+          }
+      }
+
+      void update_values() override
+      {
+        std::copy_n(local_values(A), matrix.values.size(), matrix.values.begin());
+        in_single_precision([&] {
+          if (multigrid != nullptr)
+            {
+              multigrid->update_values();
+              set_multigrid();
+              return;
+            }
+          const ScaledMatrix<float> low = scaled_to<float>(matrix);
+          relaxation->update_values(low.matrix.values.data());
+          refinement->outer_system().update_values(matrix, low.scale);
+        });
+      }
+
+      LinearSolveResult solve(HostVector &x, const HostVector &b, const LinearTarget &target) override
+      {
+        RefinementOptions options;
+        options.tolerance        = std::min(target.relative_tolerance, std::nextafter(1., 0.));
+        options.inner_iterations = multigrid != nullptr ? 1 : 0; // the residual in double costs as much as a part of a cycle
+        options.max_iterations = options.max_corrections = target.max_iterations;
+        options.asked_to_stop                            = [this] { return stop_requested(comm); };
+        refinement->set_options(options);
+
+        RefinementResult found;
+        if (refinement->memory_space() == MemorySpace::device)
+          {
+            device_x.copy_from_host(x.begin());
+            device_b.copy_from_host(b.begin());
+            found = refinement->solve(device_x.data(), device_b.data());
+            device_x.copy_to_host(x.begin());
+          }
+        else
+          found = refinement->solve(x.begin(), b.begin());
+        if (found.reason == RefinementReason::stopped)
+          throw_if_stop_requested(comm);
+        if (found.reason == RefinementReason::no_progress || found.reason == RefinementReason::not_finite || !std::isfinite(found.residual))
+          report_failure(found);
+        return summary(found, target);
+      }
+
+      std::string description() const override
+      {
+        return "refinement with " +
+               (multigrid != nullptr ? multigrid->description() : relaxation_description(parameters, relaxation->name() + " in single precision"));
+      }
+
+      std::string details() const override { return multigrid != nullptr ? multigrid->details() : omega_warning(parameters, matrix, comm); }
+
+    private:
+      void set_refinement(const std::vector<double> &scale, std::unique_ptr<InnerSolver<float>> inner)
+      {
+        refinement = std::make_unique<Refinement<float>>(
+          make_outer_system<float>(matrix, scale, parameters.block_async.backend, parameters.block_async.n_threads),
+          std::move(inner),
+          RefinementOptions());
+      }
+
+      /** New values may have made another multigrid. */
+      void set_multigrid()
+      {
+        const PreconditionMultigrid &cycles = multigrid->preconditioner();
+        set_refinement(cycles.scale(), cycles.inner_solver());
+      }
+
+      LinearSolveResult summary(const RefinementResult &found, const LinearTarget &target) const
+      {
+        LinearSolveResult result;
+        result.n_iterations    = found.n_iterations;
+        result.n_corrections   = found.n_corrections;
+        result.final_residual  = found.residual;
+        result.converged       = found.converged() || target.relative_tolerance == 0.;
+        result.at_rounding     = found.reason == RefinementReason::rounding;
+        result.ill_conditioned = found.reason == RefinementReason::ill_conditioned;
+        result.stagnated       = result.at_rounding || result.ill_conditioned;
+        if (found.n_iterations > 0 && found.history.front() > 0.)
+          result.rate = std::pow(found.residual / found.history.front(), 1. / found.n_iterations);
+        const std::size_t last = found.history.size() - 1, half = last / 2;
+        if (multigrid != nullptr && last > half && found.history[half] > 0.)
+          result.convergence_factor = std::pow(found.history[last] / found.history[half], 1. / static_cast<double>(last - half));
+        return result;
+      }
+
+      [[noreturn]] void report_failure(const RefinementResult &found)
+      {
+        if (found.reason == RefinementReason::not_finite)
+          throw ConvergenceFailure("the linear solver " + description() +
+                                   " broke down: its residual is not finite\n  to try: 'Linear solver/Precision' = double, a smaller time step");
+        const std::string diagnosis = multigrid != nullptr ? multigrid->preconditioner().diagnosis() : why_it_diverges(matrix, comm);
+        Progress          progress{found.n_iterations, found.history.front(), found.residual};
+        progress.rate = std::numeric_limits<double>::infinity();
+        throw ConvergenceFailure("the linear solver " + description() + " diverges: after " + std::to_string(found.n_corrections) + " corrections, " +
+                                 std::to_string(found.n_iterations) + (multigrid != nullptr ? " cycles" : " iterations") +
+                                 ", the residual went from " + format("%.3e", found.history.front()) + " to " + format("%.3e", found.residual) +
+                                 ", and another correction makes it larger" + (diagnosis.empty() ? "" : "\n  " + diagnosis) +
+                                 "\n  to try: " + advice(progress, parameters, "'Linear solver/Precision' = double"));
+      }
+
+      const LinearSolverParameters      &parameters;
+      const HostMatrix                  &A;
+      MPI_Comm                           comm;
+      CrsMatrix<double>                  matrix;     ///< A, with the values of now
+      std::shared_ptr<Relaxation<float>> relaxation; ///< or
+      std::unique_ptr<FieldMultigrid>    multigrid;
+      std::unique_ptr<Refinement<float>> refinement;
+      DeviceVector<double>               device_x, device_b;
+    };
+  } // namespace
+
+  std::unique_ptr<LinearSolver::Implementation>
+  make_refinement_solver(const LinearSolverParameters &parameters, const HostMatrix &A, LevelSource *levels, MPI_Comm comm)
+  {
+    return std::make_unique<RefinementSolver>(parameters, A, levels, comm);
+  }
+} // namespace leopard
