@@ -2,12 +2,10 @@
 #include <applications/base/collective.h>
 #include <applications/base/log.h>
 #include <applications/base/stop_signal.h>
-#include <applications/run/analyze_problem.h>
-#include <applications/run/choices.h>
 #include <applications/run/describe_mesh.h>
 #include <applications/run/reference.h>
 #include <applications/run/run.h>
-#include <applications/run/unused_entries.h>
+#include <applications/run/validate.h>
 #include <applications/studies/smoother_study.h>
 #include <solvers/base/errors.h>
 #include <solvers/device/device.h>
@@ -23,6 +21,8 @@
 #include <cstdlib>
 #include <cstring>
 #include <iostream>
+#include <new>
+#include <sstream>
 
 namespace
 {
@@ -30,7 +30,8 @@ namespace
 
   struct Arguments
   {
-    std::string              file, mesh; ///< mesh: to be described
+    std::vector<std::string> files;
+    std::string              mesh; ///< to be described
     std::vector<std::string> overrides;
     bool                     validate = false, overwrite = false, resume = false;
     std::string              print_parameters; ///< empty, "entries" or "markdown"
@@ -48,50 +49,106 @@ namespace
     std::_Exit(1);
   }
 
-  /** @return an exit code, or -1 to go on. */
-  int parse_command_line(int argc, char **argv, bool speaks, Arguments &arguments)
+  /** What the command line asks for, or what is to be said and the exit code. Starts nothing: no MPI is needed. */
+  struct CommandLine
   {
-    CLI::App app("Leopard solves Laplace, Helmholtz, reaction-diffusion and Turing pattern problems with block-asynchronous iteration.");
-    app.add_option("FILE", arguments.file, "parameter file (.prm)");
-    app.add_option("--set", arguments.overrides, "override an entry: --set \"Section/Entry=value\"; may be repeated")
-      ->allow_extra_args(false); // what follows the one assignment is the file
-    app.add_flag("--validate", arguments.validate, "read and check the parameter file and run nothing");
-    app
-      .add_flag(
-        "--print-parameters{entries}",
-        arguments.print_parameters,
-        "print all entries with their values (the file's, if one is given), documentation and what is allowed; --print-parameters=markdown: as "
-        "doc/parameters.md")
-      ->check(CLI::IsMember({"entries", "markdown"}));
-    app.add_option("--describe-mesh", arguments.mesh, "say what a mesh is: a Gmsh file (.msh), or that of a parameter file (.prm)")
-      ->type_name("FILE");
-    auto *overwrite = app.add_flag("--overwrite", arguments.overwrite, "delete the run in the run directory first");
-    app.add_flag("--resume", arguments.resume, "go on with the run in the run directory from its newest checkpoint")->excludes(overwrite);
-    app.set_version_flag(
-      "--version", std::string("leopard ") + version() + " (" + git_commit() + ")" + (device::built_with_cuda() ? ", with CUDA" : ", without CUDA"));
-    try
-      {
-        app.parse(argc, argv);
-        if (arguments.file.empty() && arguments.print_parameters.empty() && arguments.mesh.empty())
-          throw CLI::RequiredError("FILE");
-      }
-    catch (const CLI::ParseError &error)
-      {
-        std::ostringstream ignored;
-        return (speaks ? app.exit(error) : app.exit(error, ignored, ignored)) == 0 ? 0 : 1;
-      }
-    return -1;
+    CommandLine(int argc, char **argv)
+    {
+      CLI::App app("Leopard solves Laplace, Helmholtz, reaction-diffusion and Turing pattern problems with block-asynchronous iteration.");
+      app.add_option("FILE", arguments.files, "parameter file (.prm); several with --validate");
+      app.add_option("--set", arguments.overrides, "override an entry: --set \"Section/Entry=value\"; may be repeated")
+        ->allow_extra_args(false); // what follows the one assignment is the file
+      app.add_flag(
+        "--validate",
+        arguments.validate,
+        "read and check the parameter files and run nothing; if one is not valid the others are checked all the same, and the exit code is 1");
+      app
+        .add_flag(
+          "--print-parameters{entries}",
+          arguments.print_parameters,
+          "print all entries with their values (the file's, if one is given), documentation and what is allowed; --print-parameters=markdown: as "
+          "doc/parameters.md")
+        ->check(CLI::IsMember({"entries", "markdown"}));
+      app.add_option("--describe-mesh", arguments.mesh, "say what a mesh is: a Gmsh file (.msh), or that of a parameter file (.prm)")
+        ->type_name("FILE");
+      auto *overwrite = app.add_flag("--overwrite", arguments.overwrite, "delete the run in the run directory first");
+      app.add_flag("--resume", arguments.resume, "go on with the run in the run directory from its newest checkpoint")->excludes(overwrite);
+      app.set_version_flag("--version",
+                           std::string("leopard ") + version() + " (" + git_commit() + ")" +
+                             (device::built_with_cuda() ? ", with CUDA" : ", without CUDA"));
+      try
+        {
+          app.parse(argc, argv);
+          if (arguments.files.empty() && arguments.print_parameters.empty() && arguments.mesh.empty())
+            throw CLI::RequiredError("FILE");
+          if (arguments.files.size() > 1 && !arguments.validate)
+            throw CLI::ValidationError(std::to_string(arguments.files.size()) + " parameter files are given",
+                                       "expected: one for each start of the program; --validate takes several");
+        }
+      catch (const CLI::ParseError &error)
+        {
+          exit_code = app.exit(error, said, complaint) == 0 ? 0 : 1;
+        }
+    }
+
+    void speak() const
+    {
+      std::cout << said.str() << std::flush;
+      std::cerr << complaint.str() << std::flush;
+    }
+
+    Arguments          arguments;
+    int                exit_code = -1; ///< -1: the program goes on
+    std::ostringstream said, complaint;
+  };
+
+  /** Whether mpirun or the like has started this process, perhaps beside others. */
+  bool started_by_mpi()
+  {
+    for (const char *variable : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMI_RANK", "PMIX_RANK"}) // Open MPI, MPICH and its kin, Slurm
+      if (std::getenv(variable) != nullptr)
+        return true;
+    return false;
+  }
+
+  /** Checks all files. @return the exit code. Collective. */
+  int validate_all(const std::vector<std::string> &files, RunRequest request, bool speaks, const ErrorReporter &reporter, MPI_Comm comm)
+  {
+    int code = 0;
+    for (const std::string &file : files)
+      try
+        {
+          request.file           = file;
+          const std::string text = validate(request, comm);
+          if (speaks)
+            std::cout << text << std::endl;
+        }
+      catch (const std::exception &error)
+        {
+          code = reporter.report((files.size() > 1 ? file + " is not valid: " : "") + message_of(error));
+        }
+    return code;
   }
 } // namespace
 
 int main(int argc, char **argv)
 {
+  const CommandLine command_line(argc, argv);
+  if (command_line.exit_code >= 0 && !started_by_mpi())
+    {
+      command_line.speak();
+      return command_line.exit_code;
+    }
   dealii::Utilities::MPI::MPI_InitFinalize mpi(argc, argv, 1);
   const MPI_Comm                           comm   = MPI_COMM_WORLD;
   const bool                               speaks = dealii::Utilities::MPI::this_mpi_process(comm) == 0;
-  Arguments                                arguments;
-  if (const int code = parse_command_line(argc, argv, speaks, arguments); code >= 0)
-    return code;
+  if (command_line.exit_code >= 0)
+    {
+      if (speaks)
+        command_line.speak();
+      return command_line.exit_code;
+    }
+  const Arguments &arguments = command_line.arguments;
   std::signal(SIGXFSZ, SIG_IGN); // a write beyond the limit on files (ulimit -f) fails and says why
   sc_set_abort_handler(end_after_abort);
   const ErrorReporter reporter(comm);
@@ -104,46 +161,45 @@ int main(int argc, char **argv)
             std::cout << description;
           return 0;
         }
-      if (!arguments.print_parameters.empty() && (arguments.file.empty() || arguments.print_parameters == "markdown"))
+      if (!arguments.print_parameters.empty())
         {
+          std::string text;
+          if (arguments.print_parameters == "markdown")
+            text = reference_of_entries(comm);
+          else if (arguments.files.empty())
+            text = Parameters::documentation();
+          else
+            for (const std::string &file : arguments.files)
+              text += Parameters(file, arguments.overrides, comm).all_entries;
           if (speaks)
-            std::cout << (arguments.print_parameters == "markdown" ? reference_of_entries(comm) : Parameters::documentation());
+            std::cout << text;
           return 0;
         }
-      Parameters  parameters(arguments.file, arguments.overrides, comm);
-      std::string analysis = arguments.validate ? analyze_problem(parameters, comm) : "";
-      if (arguments.validate)
-        for (const std::string &line : choices(parameters))
-          analysis += "\n" + line;
-      if (const std::string line = arguments.validate ? expected_time_loop(parameters) : ""; !line.empty())
-        analysis += "\n" + line;
-      if (speaks && !arguments.print_parameters.empty())
-        std::cout << parameters.all_entries;
-      if (!arguments.print_parameters.empty())
-        return 0;
-      install_stop_signal_handlers(); // until here a signal ends the program at once: nothing would be lost
       const OpenMode mode = arguments.overwrite ? OpenMode::overwrite : arguments.resume ? OpenMode::resume : OpenMode::fresh;
-      RunRequest     request{arguments.file, arguments.overrides, mode, "", {check_smoother_study, run_smoother_study}};
+      RunRequest     request{arguments.files.front(), arguments.overrides, mode, "", {check_smoother_study, run_smoother_study}};
+      if (arguments.validate)
+        return validate_all(arguments.files, request, speaks, reporter, comm);
       for (int i = 0; i < argc; ++i)
         request.command += (i > 0 ? " " : "") + std::string(argv[i]);
+      Parameters parameters(request.file, request.overrides, comm);
+      install_stop_signal_handlers(); // until here a signal ends the program at once: nothing would be lost
       std::string status;
-      if (arguments.validate)
-        check_sweep(request, parameters, comm);
-      else if (!parameters.sweep.axes.empty())
+      if (!parameters.sweep.axes.empty())
         status = run_sweep(request, parameters, comm);
       else
         {
           Log log(comm);
           status = run_once(request, parameters, NodePlace::find(comm), log, comm);
         }
-      if (speaks && arguments.validate)
-        std::cout << arguments.file << " is valid: " << parameters.description() << analysis << unused_entries_before_the_run(parameters)
-                  << (parameters.sweep.axes.empty() ? "" : "\na sweep of " + std::to_string(parameters.sweep.runs().size()) + " runs") << std::endl;
       return exit_code(status);
     }
   catch (const Error &error)
     {
       return reporter.report(error.what());
+    }
+  catch (const std::bad_alloc &exception)
+    {
+      return reporter.report(message_of(exception));
     }
   catch (const std::exception &exception)
     {

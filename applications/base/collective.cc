@@ -2,14 +2,16 @@
 #include "collective.h"
 
 #include <solvers/base/errors.h>
+#include <solvers/base/kind_of_file.h>
+#include <solvers/base/words.h>
 
 #include <deal.II/base/mpi.h>
 
 #include <cerrno>
 #include <cstring>
-#include <filesystem>
 #include <fstream>
 #include <iostream>
+#include <new>
 #include <sstream>
 
 namespace leopard
@@ -27,8 +29,8 @@ namespace leopard
   {
     std::string content;
     on_rank_zero(comm, [&] {
-      if (std::filesystem::is_directory(path))
-        throw std::runtime_error("'" + path + "' is a folder\n  expected: a file");
+      if (const std::string kind = why_no_regular_file(path); !kind.empty())
+        throw std::runtime_error("'" + path + "' is " + kind + "\n  expected: a file");
       std::ifstream stream(path, std::ios::binary);
       if (!stream)
         throw std::runtime_error("the file '" + path + "' cannot be read: " + std::strerror(errno));
@@ -37,6 +39,14 @@ namespace leopard
       content = text.str();
     });
     return dealii::Utilities::MPI::broadcast(comm, content);
+  }
+
+  std::string message_of(const std::exception &exception)
+  {
+    return dynamic_cast<const std::bad_alloc *>(&exception) == nullptr
+             ? exception.what()
+             : "not enough memory\n  expected: a coarser mesh ('Mesh/Cells', 'Mesh/Global refinements'), a lower degree, or more memory "
+               "(a limit may be set: ulimit -v)";
   }
 
   ErrorReporter::ErrorReporter(MPI_Comm comm_)
@@ -55,7 +65,7 @@ namespace leopard
       MPI_Test(&arrival, &all_are_here, MPI_STATUS_IGNORE);
     if (all_are_here == 0)
       {
-        std::cerr << "leopard: on rank " << dealii::Utilities::MPI::this_mpi_process(comm) << ": " << message << std::endl;
+        std::cerr << "leopard: on rank " << dealii::Utilities::MPI::this_mpi_process(comm) << ": " << without_long_lines(message) << std::endl;
         MPI_Abort(comm, 1);
       }
   }
@@ -64,7 +74,7 @@ namespace leopard
   {
     end_unless_all_failed(message);
     if (dealii::Utilities::MPI::this_mpi_process(comm) == 0)
-      std::cerr << "leopard: " << message << std::endl;
+      std::cerr << "leopard: " << without_long_lines(message) << std::endl;
     return 1;
   }
 } // namespace leopard

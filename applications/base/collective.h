@@ -3,6 +3,7 @@
 
 #include <mpi.h>
 
+#include <exception>
 #include <string>
 
 namespace leopard
@@ -37,6 +38,9 @@ namespace leopard
    * be read.
    */
   std::string read_file(const std::string &path, MPI_Comm comm);
+
+  /** What is said of an exception: of std::bad_alloc what to do about it, of others what they say themselves. */
+  std::string message_of(const std::exception &exception);
 
   /**
    * Reports the error that ends the program. Most errors strike all ranks alike: then rank 0 speaks for all. An error

@@ -104,13 +104,19 @@ namespace leopard
   {
     if (!is_folder(folder))
       return;
-    std::ifstream stream(folder + "/metadata.json");
+    // which says what the files are; without it the rest is no checkpoint, also if the program is killed before it is
+    // gone
+    const std::string list = folder + "/metadata.json", set_aside = list + ".tmp";
+    std::error_code   ignored;
+    if (is_file(list) && (is_file(set_aside) || !fs::exists(fs::symlink_status(set_aside))))
+      fs::rename(list, set_aside, ignored);
+    std::ifstream stream(is_file(list) ? list : set_aside);
     const json    metadata = json::parse(stream, nullptr, false);
     if (metadata.is_object() && metadata.contains("files") && metadata["files"].is_object())
       for (const auto &file : metadata["files"].items())
         if (file.key().find('/') == std::string::npos && file.key() != "..")
           delete_file(fs::path(folder) / file.key());
-    for (const char *name : {"metadata.json", "metadata.json.tmp", "mesh", "mesh.info", "mesh_fixed.data", "mesh_variable.data"})
+    for (const char *name : {"mesh", "mesh.info", "mesh_fixed.data", "mesh_variable.data", "metadata.json", "metadata.json.tmp"})
       delete_file(fs::path(folder) / name);
     delete_left_overs(folder);
     delete_if_empty(folder);
@@ -132,13 +138,12 @@ namespace leopard
   {
     for (const char *folder : {"", "solution", "checkpoints"})
       delete_left_overs(fs::path(directory) / folder);
-    const std::string path   = directory + "/" + file_name;
-    const bool        is_new = !is_file(path);
-    if (!is_new && !is_ours)
+    const std::string path = directory + "/" + file_name;
+    if (!is_ours && fs::exists(fs::symlink_status(path)))
       throw std::runtime_error("'" + path + "' is not the list of what Leopard has written\n  expected: no file of this name; rename it");
+    if (!is_ours) // whole at once: a run that is killed here leaves no file that nobody knows
+      write_file_atomically(path, first_line + "\n");
     file.open(path, true);
-    if (is_new)
-      file.append(first_line + "\n");
   }
 
   namespace
@@ -186,6 +191,7 @@ namespace leopard
       if (!is_folder(path) || !holds_run(path.string()))
         return;
       Manifest(path.string()).delete_all();
+      delete_file(path / Manifest::file_name);
       delete_file(path / "lock");
       delete_if_empty(path);
     }
@@ -221,10 +227,11 @@ namespace leopard
         delete_left_overs(directory / *folder);
         delete_if_empty(directory / *folder);
       }
-    // what says that this is a run goes last, so that a deletion that is cut off can be repeated
-    delete_file(fs::path(directory) / file_name);
+    // the list is the last to change, and says alone that this is a run: a deletion that is cut off can be repeated
     if (has_run_json)
       delete_file(fs::path(directory) / "run.json");
+    if (is_ours)
+      write_file_atomically(directory + "/" + file_name, first_line + "\n");
     entries.clear();
   }
 

@@ -37,7 +37,7 @@ namespace leopard
      */
     void require_free(const std::vector<std::string> &names) const;
 
-    /** Deletes what is listed, and the list. What cannot be deleted stays. */
+    /** Deletes what is listed; an empty list stays. What cannot be deleted stays. */
     void delete_all();
 
     /** What else is in the directory, sorted paths from there, a folder of nothing else with a slash. */

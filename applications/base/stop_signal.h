@@ -50,6 +50,21 @@ namespace leopard
     unsigned long long       n_items = 0, n_looks = 0;
   };
 
+  /**
+   * While a mesh, its matrices and their levels are made, which on large meshes takes minutes in which nothing looks
+   * for signals: a signal ends the program a second later, with its exit_code(), unless the work has come to an orderly
+   * end before. Nothing is lost, since nothing is written or computed meanwhile. Local; not within one another.
+   */
+  class SetUp
+  {
+  public:
+    /** @param path of a file that is to become one of the texts then, for SIGTERM or SIGINT; empty: none. */
+    SetUp(const std::string &path, const std::string &after_sigterm, const std::string &after_sigint);
+    ~SetUp();
+    SetUp(const SetUp &)            = delete;
+    SetUp &operator=(const SetUp &) = delete;
+  };
+
   /** "stopped: SIGTERM" or "stopped: SIGINT". */
   std::string stop_status();
 

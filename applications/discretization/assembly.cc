@@ -118,7 +118,7 @@ namespace leopard
   }
 
   template <int dim, int spacedim>
-  void Discretization<dim, spacedim>::assemble_boundary(const Cell &cell, double t, Vector<double> &rhs) const
+  void Discretization<dim, spacedim>::assemble_boundary(const Cell &cell, double t, Vector<double> &rhs, std::string &error) const
   {
     if (problem.boundary_fluxes.empty() || problem.time_dependent())
       return;
@@ -134,7 +134,10 @@ namespace leopard
         values.reinit(cell, cell->face_iterator_to_index(face));
         for (const auto q : values.quadrature_point_indices())
           {
-            const double value = flux->value(to_3d(values.quadrature_point(q)), t);
+            const Point<3> point = to_3d(values.quadrature_point(q));
+            const double   value = flux->value(point, t);
+            if (!std::isfinite(value) && error.empty())
+              error = not_finite_message(*flux, point, value);
             for (const auto i : values.dof_indices())
               rhs(i) += value * values.shape_value(i, q) * values.JxW(q);
           }
@@ -168,7 +171,7 @@ namespace leopard
           {
             integrate_matrices(values, problem, c, parameters.lumped_mass, local, error);
             integrate_source(values, problem.source[c], t, local.load, error);
-            assemble_boundary(cell, t, local.load);
+            assemble_boundary(cell, t, local.load, error);
             select_component(dofs, components, c, unknowns);
             constraints.distribute_local_to_global(local.stiffness, local.load, unknowns, system.stiffness, system.load);
             constraints.distribute_local_to_global(local.lumped_mass, unknowns, system.lumped_mass);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "discretization.h"
 
+#include "mesh_count.h"
 #include "simplex_refinement.h"
 
 #include <applications/base/collective.h>
@@ -70,6 +71,11 @@ namespace leopard
     return "";
   }
 
+  std::string DiscretizationParameters::automatic_method(const MeshParameters &mesh, bool has_reaction) const
+  {
+    return has_reaction && can_be_differences(mesh) ? "finite differences" : "finite elements";
+  }
+
   void DiscretizationParameters::read(ParameterHandler &prm, const MeshParameters &mesh, bool has_reaction)
   {
     prm.enter_subsection("Discretization");
@@ -78,7 +84,7 @@ namespace leopard
     lumped_mass              = prm.get("Mass matrix") == "lumped";
     prm.leave_subsection();
     automatic          = method == "automatic";
-    finite_differences = automatic ? has_reaction && can_be_differences(mesh) : method == "finite differences";
+    finite_differences = (automatic ? automatic_method(mesh, has_reaction) : method) == "finite differences";
     if (!finite_differences)
       return;
     if (degree != 1)
@@ -96,7 +102,8 @@ namespace leopard
                                                 const Problem                  &problem_,
                                                 MPI_Comm                        comm_)
     : comm(comm_)
-    , mesh(make_coarse_mesh<dim, spacedim>(mesh_parameters_, parameters_.multigrid, comm_))
+    , mesh((check_before_it_is_made(mesh_parameters_, dim, problem_.fields().size(), parameters_.degree),
+            make_coarse_mesh<dim, spacedim>(mesh_parameters_, parameters_.multigrid, comm_)))
     , triangulation(*mesh)
     , mapping(make_mapping(triangulation, mesh_parameters_.is_uniform() ? 1 : parameters_.degree))
     , dof_handler(triangulation)
@@ -189,20 +196,12 @@ namespace leopard
   }
 
   template <int dim, int spacedim>
-  void Discretization<dim, spacedim>::check_count(double n_cells) const
-  {
-    const double     n_unknowns = components * (n_cells + 1.) * std::pow(parameters.degree, dim);
-    constexpr double most       = std::numeric_limits<types::global_dof_index>::max() / 2;
-    if (n_unknowns > most)
-      throw Error("the mesh of " + format("%.4g", n_cells) + " cells has about " + format("%.4g", n_unknowns) +
-                  " unknowns, more than this build of deal.II can count (" + format("%.0f", most) +
-                  ")\n  expected: fewer refinements or a lower degree");
-  }
-
-  template <int dim, int spacedim>
   void Discretization<dim, spacedim>::refine_coarse_mesh(unsigned int n_refinements)
   {
-    check_count(std::ldexp(static_cast<double>(triangulation.n_global_active_cells()), static_cast<int>(dim * n_refinements)));
+    check_count(std::ldexp(static_cast<double>(triangulation.n_global_active_cells()), static_cast<int>(dim * n_refinements)),
+                dim,
+                components,
+                parameters.degree);
     for (unsigned int i = 0; i < n_refinements; ++i)
       {
         throw_if_stop_requested(comm);
@@ -218,7 +217,7 @@ namespace leopard
   template <int dim, int spacedim>
   void Discretization<dim, spacedim>::distribute_unknowns()
   {
-    check_count(static_cast<double>(triangulation.n_global_active_cells()));
+    check_count(static_cast<double>(triangulation.n_global_active_cells()), dim, components, parameters.degree);
     if (simplices)
       dof_handler.distribute_dofs(FE_SimplexP<dim, spacedim>(parameters.degree));
     else
@@ -436,7 +435,7 @@ namespace leopard
   template <int dim, int spacedim>
   void Discretization<dim, spacedim>::refine_globally(HostVector &u)
   {
-    check_count(std::ldexp(static_cast<double>(triangulation.n_global_active_cells()), dim));
+    check_count(std::ldexp(static_cast<double>(triangulation.n_global_active_cells()), dim), dim, components, parameters.degree);
     if (simplices)
       {
         refine_simplices(u);

@@ -44,6 +44,8 @@ namespace leopard
     bool has_lumped_mass_only() const { return finite_differences && !automatic; }
     /** What was chosen and why, or what another choice would gain; a line for the log, or nothing. */
     std::string remark(const MeshParameters &mesh, bool in_time) const;
+    /** What 'Method' = automatic stands for, once the other entries are read. */
+    std::string automatic_method(const MeshParameters &mesh, bool has_reaction) const;
 
   private:
     bool can_be_differences(const MeshParameters &mesh) const;
@@ -179,7 +181,6 @@ namespace leopard
 
     void                                 check_boundary_ids() const;
     void                                 check_singularity() const;
-    void                                 check_count(double n_cells) const;
     void                                 make_constraints();
     void                                 make_sparsity_pattern();
     void                                 solution_after_refinement(HostVector &u, const std::function<void()> &mark);
@@ -187,7 +188,7 @@ namespace leopard
     /** Diffusion and absorption of component c on the cell of values; what is wrong goes to error. */
     void
     integrate_stiffness(const dealii::FEValues<dim, spacedim> &values, unsigned int c, dealii::FullMatrix<double> &matrix, std::string &error) const;
-    void assemble_boundary(const Cell &cell, double t, dealii::Vector<double> &rhs) const;
+    void assemble_boundary(const Cell &cell, double t, dealii::Vector<double> &rhs, std::string &error) const;
 
     const bool                                simplices;
     const MeshParameters                     &mesh_parameters;

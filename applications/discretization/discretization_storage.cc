@@ -17,16 +17,16 @@ namespace leopard
 {
   using namespace dealii;
 
+  /** The files of a mesh with data on its cells, as deal.II and p4est write them. */
+  struct SavedSizes
+  {
+    std::uint64_t mesh;  ///< at most
+    std::uint64_t least; ///< that is in it for certain
+    std::uint64_t data;  ///< exactly
+  };
+
   namespace
   {
-    /** The files of a mesh with data on its cells, as deal.II and p4est write them. */
-    struct SavedSizes
-    {
-      std::uint64_t mesh;  ///< at most
-      std::uint64_t least; ///< that is in it for certain
-      std::uint64_t data;  ///< exactly
-    };
-
     template <int dim, int spacedim>
     SavedSizes saved_sizes(const DoFHandler<dim, spacedim> &dof_handler, std::size_t n_scalars)
     {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <iterator>
 #include <map>
 #include <set>
 #include <sstream>
@@ -164,14 +165,14 @@ namespace leopard
 
       void add_node(int id, double x, double y, double z)
       {
-        if (!ids.emplace(id, static_cast<int>(mesh.points.size())).second || std::abs(x) > 1e100 || std::abs(y) > 1e100 || std::abs(z) > 1e100)
-          fail("a node with an id of its own and finite coordinates up to 1e100");
+        if (!ids.emplace(id, static_cast<int>(mesh.points.size())).second || std::abs(x) > 1e50 || std::abs(y) > 1e50 || std::abs(z) > 1e50)
+          fail("a node with an id of its own and finite coordinates up to 1e50");
         mesh.points.push_back({x, y, z});
       }
 
       void read_nodes_2()
       {
-        const std::string form = "a node, 'ID X Y Z' with an id of its own and finite coordinates up to 1e100", n = "the number of nodes";
+        const std::string form = "a node, 'ID X Y Z' with an id of its own and finite coordinates up to 1e50", n = "the number of nodes";
         for (int left = whole(numbers(1, n)[0], 1, n); left > 0; --left)
           {
             const std::vector<double> found = numbers(4, form);
@@ -284,6 +285,17 @@ namespace leopard
           }
       }
 
+      /** Where there are sides without cells: Gmsh leaves out what is in no group as soon as there is one. */
+      std::string why_no_cells()
+      {
+        const std::size_t n_sides = dim == 2 ? of_type[1].size() : of_type[2].size() + of_type[3].size();
+        const std::string what = dim == 2 ? "Curve" : "Surface", cells = dim == 2 ? "Surface" : "Volume";
+        return n_sides == 0
+                 ? ""
+                 : ", but " + std::to_string(n_sides) + (dim == 2 ? " lines" : " faces") + "; with a Physical " + what + " and no Physical " + cells +
+                     " Gmsh saves these alone (to do: a Physical " + cells + " of the domain, or Mesh.SaveAll = 1)";
+      }
+
       /** Sorts the elements into cells and sides. */
       void find_kind()
       {
@@ -296,7 +308,7 @@ namespace leopard
             names_of(kinds[1]) + "\n  there should be: cells of one kind" +
             (dim == 2 ? " (to do: Mesh.RecombineAll = 1 and Mesh.SubdivisionAlgorithm = 1 for quadrilaterals, or Mesh.RecombineAll = 0)" : "")};
         if (simplices.empty() && cubes.empty())
-          throw GmshFailure{"it has no " + names_of(kinds[0]) + " and no " + names_of(kinds[1])};
+          throw GmshFailure{"it has no " + names_of(kinds[0]) + " and no " + names_of(kinds[1]) + why_no_cells()};
         mesh.kind  = simplices.empty() ? kinds[1] : kinds[0];
         mesh.cells = std::move(simplices.empty() ? cubes : simplices);
         for (const int type : dim == 2 ? std::vector<int>{1} : std::vector<int>{2, 3})
@@ -331,5 +343,19 @@ namespace leopard
   GmshMesh parse_gmsh(const std::string &text, int dim)
   {
     return GmshReader(text, dim).read();
+  }
+
+  double n_gmsh_nodes(std::istream &file)
+  {
+    std::string line;
+    while (std::getline(file, line))
+      if (line.rfind("$Nodes", 0) == 0)
+        {
+          std::getline(file, line);
+          std::istringstream        numbers(line); // 2.2: nodes; 4.1: blocks, nodes, least and greatest id
+          const std::vector<double> n{std::istream_iterator<double>(numbers), {}};
+          return n.size() == 1 ? n[0] : n.size() == 4 ? n[1] : 0.;
+        }
+    return 0.;
   }
 } // namespace leopard

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <iosfwd>
 #include <string>
 #include <vector>
 
@@ -53,4 +54,7 @@ namespace leopard
    * quadrilaterals. @throws GmshFailure.
    */
   GmshMesh parse_gmsh(const std::string &text, int dim);
+
+  /** The number of nodes, as such a file says it before them; 0 if it does not. */
+  double n_gmsh_nodes(std::istream &file);
 } // namespace leopard

@@ -5,6 +5,7 @@
 #include "gmsh_triangulation.h"
 
 #include <applications/base/collective.h>
+#include <applications/base/log.h>
 #include <solvers/base/errors.h>
 
 #include <deal.II/base/parameter_handler.h>
@@ -22,6 +23,7 @@
 #include <algorithm>
 #include <cmath>
 #include <sstream>
+#include <utility>
 
 namespace leopard
 {
@@ -107,6 +109,20 @@ namespace leopard
       if (!(lower[d] < upper[d]))
         throw Error("'Mesh/Lower corner' is not below 'Mesh/Upper corner' in direction " + std::to_string(d) + ": " + std::to_string(lower[d]) +
                     " and " + std::to_string(upper[d]));
+    // so that squares and products of lengths, and of what is divided by them, are numbers
+    constexpr double longest = 1e50;
+    const auto       check   = [&](const std::string &entry, double length, double shortest) {
+      if (!(std::abs(length) <= longest && std::abs(length) >= shortest))
+        throw Error("'Mesh/" + entry + "' is " + format("%g", length) + "\n  expected: lengths from 1e-50 to 1e50, the unit is free");
+    };
+    for (int d = 0; d < dimension; ++d)
+      {
+        check("Lower corner", lower[d], 0.);
+        check("Upper corner", upper[d], 0.);
+        check("Upper corner' - 'Lower corner", upper[d] - lower[d], 1. / longest);
+      }
+    for (const auto &[entry, length] : {std::pair{"Radius", radius}, {"Tube radius", tube_radius}, {"Half length", half_length}})
+      check(entry, length, length > 0. ? 1. / longest : 0.);
     const bool needs_file = domain == "file" || domain == "surface file";
     if (needs_file == file.empty())
       throw Error(file.empty()

@@ -139,9 +139,9 @@ namespace leopard
         discretization.extract_component(u, c, components[c]);
         // said, not guessed from its length: on a torus there are as many nodes as cells
         data_out.add_data_vector(components[c], fields[c], DataOut<dim, spacedim>::type_dof_data);
-        if (const double size = components[c].linfty_norm(); !told_size && !(size <= std::numeric_limits<float>::max()))
+        if (const double size = components[c].linfty_norm(); !told_sizes.count(c) && !(size <= std::numeric_limits<float>::max()))
           {
-            told_size = true;
+            told_sizes.insert(c);
             log.warning(
               format("|%s| is up to %.3g at time %g: the files for ParaView hold numbers in single precision, up to %.3g, and beyond it infinity; "
                      "checkpoints and statistics have the values",

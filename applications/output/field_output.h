@@ -4,6 +4,7 @@
 #include <applications/discretization/discretization.h>
 
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -46,7 +47,7 @@ namespace leopard
     const std::vector<std::string> fields;
     Log                           &log;
     MPI_Comm                       comm;
-    bool                           told_size = false;
-    std::map<unsigned int, double> written; ///< times of the steps that have a PVTU file
+    std::set<unsigned int>         told_sizes; ///< fields of which it was said that they are beyond single precision
+    std::map<unsigned int, double> written;    ///< times of the steps that have a PVTU file
   };
 } // namespace leopard

@@ -26,7 +26,8 @@ namespace leopard
     if (is_homogeneous())
       return "none";
     if (!(std::pow(measure, 1. / dimension) >= 3. * wavelength))
-      return "spots or stripes";
+      // the boundary cuts off much here; but stripes have about as many parts as there are between them
+      return n_spots >= 4 && n_holes <= n_spots / 4 ? "spots" : n_holes >= 4 && n_spots <= n_holes / 4 ? "holes" : "spots or stripes";
     // stripes have one part for each wavelength of the domain's length, or one in all; half a lattice is more than
     // either
     const double many = 0.5 * n_of_lattice();
@@ -48,7 +49,11 @@ namespace leopard
     else if (what == "stripes")
       line += format("stripes (%llu connected parts)", n_spots);
     else
-      line += format("%llu spots and %llu holes, or stripes (the domain has few wavelengths)", n_spots, n_holes);
+      line += format("%llu spot%s and %llu hole%s, or stripes (the domain has few wavelengths)",
+                     n_spots,
+                     n_spots == 1 ? "" : "s",
+                     n_holes,
+                     n_holes == 1 ? "" : "s");
     line += format(", wavelength %.4g", wavelength);
     if (by_quotient)
       line += " by the field's gradients, which is too short where the pattern is sharp" +

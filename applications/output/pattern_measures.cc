@@ -7,6 +7,7 @@
 #include <applications/discretization/uniform_grid.h>
 #include <applications/symbolic/differentiate.h>
 #include <solvers/base/errors.h>
+#include <solvers/base/norms.h>
 
 #include <deal.II/base/mpi.h>
 #include <deal.II/base/parameter_handler.h>
@@ -197,18 +198,20 @@ namespace leopard
     const auto mean    = [&](unsigned int c) { return row[begin + 3 * c + 2]; };
 
     const std::vector<double> &steady = problem.steady_state();
-    double                     volume = 0., square = 0.;
+    double                     volume = 0.;
+    SafeNorm                   own_distance, distance; // squares of large fields overflow
     for (unsigned int i = 0; i < u.locally_owned_size(); ++i)
       {
         const double weight = system.lumped_mass.begin()[i], difference = u.begin()[i] - (steady.empty() ? mean(i % n) : steady[i % n]);
         volume += i % n == 0 ? weight : 0.;
-        square += weight * difference * difference;
+        own_distance.add(std::sqrt(weight) * difference);
       }
     volume = Utilities::MPI::sum(volume, discretization.comm);
-    square = Utilities::MPI::sum(square, discretization.comm);
+    for (const double of_rank : Utilities::MPI::all_gather(discretization.comm, own_distance.value()))
+      distance.add(of_rank);
     for (unsigned int c = 0; c < n; ++c)
       row.push_back(mean(c) * volume * growth.volume(time));
-    row.push_back(std::sqrt(square / volume));
+    row.push_back(distance.value() / std::sqrt(volume));
 
     const unsigned int p = problem.pattern_field();
     discretization.extract_component(u, p, field);

@@ -48,9 +48,6 @@ namespace leopard
     for (const auto &[name, value] : constants)
       {
         names += (names.empty() ? ", the constants " : ", ") + name;
-        if (name == "x" || name == "y" || name == "z" || name == "t")
-          throw Error("the constant '" + name + "' has the name of a coordinate or of the time, which the expression '" + shortened(text) +
-                      "' of the entry '" + entry + "' may name\n  expected: another name for the constant");
         values[name] = value;
       }
     const auto fail = [&](const std::string &reason) {
@@ -73,8 +70,8 @@ namespace leopard
         std::smatch       match;
         const std::string what = exception.what();
         std::string       reason;
-        if (std::regex_search(what, match, std::regex("The parser said: ([^\\n]*)")))
-          reason = ": " + match[1].str();
+        if (std::regex_search(what, match, std::regex("The parser said: ((?:[^\\n]|\\n(?!\\n|-))*)")))
+          reason = ": " + std::regex_replace(dealii::Utilities::trim(match[1].str()), std::regex("\\s+"), " "); // it has line breaks
         fail(reason);
       }
   }
@@ -133,7 +130,12 @@ namespace leopard
         if (colon == std::string::npos || !(is_id || key == "*"))
           throw Error("the entry '" + entry + "' has the item '" + item + "'\n  expected: ID: EXPRESSION; ID: EXPRESSION; ... where ID is a " +
                       "boundary id or * for all the others, for example '0: x*y; *: 0'");
-        const Expression expression(entry + ", boundary " + key, item.substr(colon + 1), constants);
+        std::smatch       next;
+        const std::string rest = item.substr(colon + 1);
+        if (std::regex_search(rest, next, std::regex(",\\s*([0-9]+|\\*)\\s*:")))
+          throw Error("the entry '" + entry + "' has the item '" + item + "', where '" + next[1].str() +
+                      ":' begins another one after a comma\n  expected: a semicolon between two items, for example '7: x; 9: 1'");
+        const Expression expression(entry + ", boundary " + key, rest, constants);
         if (key == "*")
           for_all_others = std::make_shared<Expression>(expression);
         else if (!expressions.emplace(std::stoul(key), expression).second)

@@ -104,7 +104,19 @@ namespace leopard
 
   void Problem::read_constants_of(dealii::ParameterHandler &prm)
   {
-    constants = read_constants(name() + "/Constants", prm.get("Constants"));
+    const std::string entry = name() + "/Constants";
+    constants               = read_constants(entry, prm.get("Constants"));
+    for (const auto &[constant, value] : constants)
+      {
+        const auto  all  = fields();
+        const char *what = std::find(all.begin(), all.end(), constant) != all.end() ? "a field of this problem"
+                           : constant == "t"                                        ? "the time"
+                           : constant == "x" || constant == "y" || constant == "z"  ? "a coordinate"
+                                                                                    : nullptr;
+        if (what != nullptr)
+          throw Error("'" + entry + "' has a value for '" + constant + "', which is the name of " + what +
+                      " and could not be told from it in expressions\n  expected: another name for the constant");
+      }
   }
 
   void Problem::read_common_parameters(dealii::ParameterHandler &prm)

@@ -100,6 +100,8 @@ namespace leopard
     virtual bool has_analysis() const { return false; }
     /** What can be said before the run: lines for the log and the same for run.json. @throws Error. */
     virtual Forecast analyze(const Domain & /*domain*/, std::string & /*text*/, nlohmann::json & /*report*/) const { return {}; }
+    /** The equation without its exact solution: what its sources are derived from. */
+    virtual ManufacturedSolution manufactured() const;
     /** The field whose pattern is measured, the activator where there is one. */
     virtual unsigned int pattern_field() const { return 0; }
 
@@ -119,8 +121,6 @@ namespace leopard
     bool         has_derived_source = false;
 
   protected:
-    /** The equation without its exact solution: what its sources are derived from. */
-    virtual ManufacturedSolution manufactured() const;
     /**
      * Entries that all problems share: "Constants", "Source", "Exact solution", and for stationary ones the boundary
      * conditions.

@@ -160,11 +160,10 @@ namespace leopard
           for (const fs::path &folder : folders) // of a run that has gone on from an older one, as they were damaged
             if (folder.filename() > fs::path(name).filename())
               delete_checkpoint(folder.string());
-          folders = complete_folders(directory);
-          folders.erase(std::remove_if(folders.begin(), folders.end(), [](const fs::path &f) { return !fs::exists(f / "metadata.json"); }),
-                        folders.end());
-          for (std::size_t i = 2; i < folders.size(); ++i)
-            delete_checkpoint(folders[i].string());
+          unsigned int n_complete = 0;
+          for (const fs::path &folder : complete_folders(directory))
+            if (!fs::exists(folder / "metadata.json") || ++n_complete > 2) // killed while it was deleted; older than the last two
+              delete_checkpoint(folder.string());
         });
       }
     catch (const std::exception &)

@@ -45,6 +45,8 @@ namespace leopard
     const std::string             why_not = why_general_time_loop(parameters, linear);
     if (parameters.time.engine == "fused" && !why_not.empty())
       refuse_fused_time_loop(why_not);
+    if (!why_not.empty())
+      linear.check_precision(0);
     const std::string general = (linear.automatic ? linear.choice() : linear.name());
     if (why_not.empty())
       return "time loop: fused, with sweeps and multigrid of its own; if mesh or machine do not allow it the general one with " + general;

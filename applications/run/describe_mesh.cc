@@ -180,10 +180,20 @@ namespace leopard
         {
           why_no_body = failure.reason;
         }
-      if (why_no_body.rfind("it has no tetrahedra", 0) != 0) // said by make_coarse_mesh()
-        return;
-      dimension = 2;
-      for (const auto &p : parse_gmsh(text, 2).points)
+      dimension         = 2;
+      const auto points = [&] {
+        try
+          {
+            return parse_gmsh(text, 2).points;
+          }
+        catch (const GmshFailure &failure)
+          {
+            // "it has no tetrahedra ..." says nothing of what is wrong with a plane mesh
+            const bool is_body = why_no_body.rfind("it has no tetrahedra", 0) != 0 && failure.reason.find("'Dimension' = 3") != std::string::npos;
+            throw GmshFailure{is_body ? why_no_body : failure.reason};
+          }
+      }();
+      for (const auto &p : points)
         if (std::abs(p[2]) > 1e-10 * std::max(std::abs(p[0]), std::abs(p[1])))
           mesh.domain = "surface file";
     }
@@ -206,7 +216,9 @@ namespace leopard
         }
       catch (const GmshFailure &failure)
         {
-          throw Error("the mesh file '" + file + "' cannot be used: " + failure.reason);
+          throw Error("the mesh file '" + file + "' cannot be used: " + failure.reason +
+                      "\n  expected: a Gmsh mesh in format 2.2 or 4.1, ASCII, not partitioned, with cells of order 1 and of one kind: triangles or "
+                      "quadrilaterals, or tetrahedra or hexahedra");
         }
     mesh.adaptive = false; // whether it is possible is said
     return file + ":\n" + (mesh.is_surface() ? describe<2, 3>(mesh, comm) : dimension == 2 ? describe<2, 2>(mesh, comm) : describe<3, 3>(mesh, comm));

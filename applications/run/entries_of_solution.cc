@@ -123,6 +123,7 @@ namespace leopard::entry_rows
     {
       return first(of_general_solver(r, entry),
                    if_(!r.parameters.linear_solver.is_relaxation(), is(r, "Linear solver/Method")),
+                   if_(r.parameters.linear_solver.refines(), "each correction of 'Linear solver/Precision' = mixed is tested"),
                    if_(has_newton(r) && r.parameters.newton.forcing == "fixed iterations", is(r, "Newton/Forcing")));
     }
 
@@ -176,10 +177,11 @@ namespace leopard::entry_rows
 
     std::string of_threads(const Run &r, const std::string & /*entry*/)
     {
-      const std::string &backend  = is_study(r) ? r.parameters.smoother_study.backend : r.parameters.linear_solver.backend;
-      const bool         threaded = is_study(r) || r.fused || uses_block_async(r) || r.parameters.linear_solver.uses_multigrid();
+      const std::string &backend = is_study(r) ? r.parameters.smoother_study.backend : r.parameters.linear_solver.backend;
+      const bool         threaded =
+        is_study(r) || r.fused || uses_block_async(r) || r.parameters.linear_solver.uses_multigrid() || r.parameters.linear_solver.refines();
       return first(if_(backend == "cuda" || backend == "reference", "the backend is " + backend),
-                   if_(!threaded, "of the solvers async, multigrid and the fused time loop use threads"));
+                   if_(!threaded, "of the solvers async, multigrid, refinement and the fused time loop use threads"));
     }
 
     std::string of_device(const Run &r, const std::string &entry)
@@ -191,6 +193,12 @@ namespace leopard::entry_rows
     std::string of_multigrid(const Run &r, const std::string &entry)
     {
       return first(of_general_solver(r, entry), if_(!r.parameters.linear_solver.uses_multigrid(), "'Linear solver' does not use multigrid"));
+    }
+
+    std::string of_cycle_precision(const Run &r, const std::string &entry)
+    {
+      return first(of_multigrid(r, entry),
+                   if_(r.parameters.linear_solver.method == "multigrid", "the method multigrid has 'Linear solver/Precision'"));
     }
 
     std::string of_ghosts(const Run &r, const std::string &entry)
@@ -252,6 +260,7 @@ namespace leopard::entry_rows
       {"Linear solver/Method", effect, effect, of_method},
       {"Linear solver/Preconditioner", effect, effect, of_preconditioner},
       {"Linear solver/Backend", free, free, of_solver},
+      {"Linear solver/Precision", effect, effect, of_general_solver},
       {"Linear solver/Max iterations", effect, effect, of_max_iterations},
       {"Linear solver/Relative tolerance", effect, effect, of_linear_tolerance},
       {"Linear solver/Test every", effect, effect, of_tests},
@@ -270,6 +279,7 @@ namespace leopard::entry_rows
       {"Multigrid/*", effect, effect, of_multigrid},
       {"Multigrid/Smoother omega", effect, effect, of_damped_smoother},
       {"Multigrid/Block shape", effect, effect, of_block_shape},
+      {"Multigrid/Precision", effect, effect, of_cycle_precision},
       {"Multigrid/Wait for ghosts", effect, effect, of_ghosts},
       {"Multigrid/CUDA graph", effect, effect, of_graphs},
       {"Newton/Max steps", effect, effect, of_newton_or_fused},

@@ -2,9 +2,11 @@
 #include "parameters.h"
 
 #include "solver_task.h"
+#include "unused_constants.h"
 
 #include <applications/base/collective.h>
 #include <applications/base/parameter_file.h>
+#include <applications/discretization/gmsh_mesh.h>
 #include <applications/problems/problems.h>
 #include <solvers/base/errors.h>
 
@@ -13,6 +15,8 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 
 namespace leopard
 {
@@ -92,16 +96,26 @@ namespace leopard
       return Utilities::string_to_int(text);
     }
 
-    /**
-     * Whether the exact solution may have kinks or jumps: derivatives of the source's derivation are those beside them.
-     */
-    bool has_kinks(const Problem &problem)
+    bool has_kinks(const std::string &expression)
     {
-      for (const Expression &exact : problem.exact_solution)
-        for (const char *word : {"if(", "abs(", "min(", "max(", "sign(", "step(", "rint(", "<", ">", "?"})
-          if (exact.expression().find(word) != std::string::npos)
-            return true;
-      return false;
+      const char *const words[] = {"if(", "abs(", "min(", "max(", "sign(", "step(", "rint(", "<", ">", "?", "&&", "||", "==", "!"};
+      std::string       dense;
+      std::remove_copy(expression.begin(), expression.end(), std::back_inserter(dense), ' ');
+      return std::any_of(std::begin(words), std::end(words), [&](const char *word) { return dense.find(word) != std::string::npos; });
+    }
+
+    /**
+     * Which expressions that are differentiated for the source may have kinks or jumps: derivatives are those beside
+     * them.
+     */
+    std::string with_kinks(const Problem &problem)
+    {
+      const auto coefficients = problem.manufactured().diffusion;
+      const bool in_solution =
+        std::any_of(problem.exact_solution.begin(), problem.exact_solution.end(), [](const Expression &e) { return has_kinks(e.expression()); });
+      const bool in_coefficient = std::any_of(coefficients.begin(), coefficients.end(), [](const NamedExpression &e) { return has_kinks(e.text); });
+      return std::string(in_solution ? "the exact solution" : "") + (in_solution && in_coefficient ? " and " : "") +
+             (in_coefficient ? "the coefficient" : "");
     }
   } // namespace
 
@@ -167,9 +181,23 @@ namespace leopard
     smoother_study.read(prm);
     pattern_measures.read(prm);
     sweep.read(prm, problem->name(), problem->constants);
-    linear_solver.choose(solver_task(*this));
-    discretization.multigrid = linear_solver.uses_multigrid() || study == "smoothers";
   }
+
+  namespace
+  {
+    /** As the file says; 0 without one, or if it cannot be read, which is said where the mesh is made. Collective. */
+    double n_nodes_of(const std::string &mesh_file, MPI_Comm comm)
+    {
+      double          n = 0.;
+      std::error_code ignored;
+      if (Utilities::MPI::this_mpi_process(comm) == 0 && std::filesystem::is_regular_file(mesh_file, ignored))
+        {
+          std::ifstream stream(mesh_file);
+          n = n_gmsh_nodes(stream);
+        }
+      return Utilities::MPI::broadcast(comm, n);
+    }
+  } // namespace
 
   void Parameters::check_contradictions() const
   {
@@ -280,22 +308,25 @@ namespace leopard
     computed    = parse_parameters(prm, text, file, overrides, constants);
     all_entries = all_parameters(prm);
     given       = given_entries(text, overrides);
+    const std::filesystem::path path(file);
     try
       {
         read(prm, problems);
+        if (!mesh.file.empty() && std::filesystem::path(mesh.file).is_relative())
+          mesh.file = (path.parent_path() / mesh.file).lexically_normal().string();
+        linear_solver.choose(solver_task(*this, n_nodes_of(mesh.file, comm)));
+        discretization.multigrid = linear_solver.uses_multigrid() || study == "smoothers";
         check_contradictions();
+        check_swept_constants(*this);
       }
     catch (const Error &error)
       {
         throw Error(file + ": " + error.what());
       }
-    const std::filesystem::path path(file);
     if (study != "none" && !smoother_study.cases.empty())
       read_cases(file, given_overrides, comm);
     if (directory.empty())
       directory = "output/" + path.stem().string();
-    if (!mesh.file.empty() && std::filesystem::path(mesh.file).is_relative())
-      mesh.file = (path.parent_path() / mesh.file).lexically_normal().string();
     check_source();
   }
 
@@ -346,13 +377,14 @@ namespace leopard
   {
     if (study != "none")
       return "study of " + study + ", " + (cases.empty() ? std::string("this file") : std::to_string(cases.size()) + " cases");
-    std::string text = problem->description();
+    std::string       text  = problem->description();
+    const std::string kinks = problem->has_derived_source ? with_kinks(*problem) : "";
     if (!problem->derived.empty())
       text += "\n" + problem->derived + " follow" + (problem->derived == "source" ? "s" : "") + " from the exact solution" +
-              (problem->has_derived_source && has_kinks(*problem)
-                 ? "\nwarning: the exact solution has if, min, max, abs or the like, and a source knows nothing of its kinks and jumps; "
-                   "where these are inside the domain, errors do not vanish"
-                 : "");
+              (!kinks.empty() ? "\nwarning: " + kinks +
+                                  " has if, min, max, abs or the like, and a source knows nothing of such kinks and jumps; "
+                                  "where these are inside the domain, errors do not vanish"
+                              : "");
     for (const ComputedNumber &number : computed)
       text += "\n'" + number.entry + "' = " + number.written + " is " + number.value;
     if (linear_solver.is_asynchronous() && !problem->time_dependent()) // a time loop says what it takes of the linear solver

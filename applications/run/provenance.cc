@@ -3,6 +3,7 @@
 
 #include <applications/base/collective.h>
 #include <applications/base/files.h>
+#include <solvers/base/words.h>
 
 #include <leopard/version.h>
 
@@ -78,11 +79,37 @@ namespace leopard
       (*content)["measures"].push_back({{"name", columns[i].substr(0, columns[i].find(" ("))}, {"value", values[i]}});
   }
 
+  std::string Provenance::text() const
+  {
+    return content->dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n"; // names may be no UTF-8
+  }
+
+  std::unique_ptr<SetUp> Provenance::begin_set_up(bool may_write) const
+  {
+    int rank = 0, n_ranks = 1, n_all = 1;
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_size(comm, &n_ranks);
+    MPI_Comm_size(MPI_COMM_WORLD, &n_all);
+    if (rank != 0 || n_ranks != n_all)
+      return nullptr;
+    if (!may_write && !has_written)
+      return std::make_unique<SetUp>("", "", "");
+    std::string texts[2];
+    for (const int i : {0, 1})
+      {
+        (*content)["status"] = i == 0 ? "stopped: SIGTERM" : "stopped: SIGINT";
+        texts[i]             = text();
+      }
+    (*content)["status"] = "running";
+    return std::make_unique<SetUp>(path, texts[0], texts[1]);
+  }
+
   void Provenance::write_now()
   {
     constexpr std::size_t for_a_reason = 8192;
-    const std::string     text         = content->dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n"; // names may be no UTF-8
+    const std::string     text         = this->text();
     write_file_atomically(path, text);
+    has_written = true;
     if (has_failed || text.size() + for_a_reason <= room_size)
       return;
     room_size = text.size() + 2 * for_a_reason;
@@ -105,7 +132,7 @@ namespace leopard
       return;
     try
       {
-        (*content)["status"]       = "failed: " + reason;
+        (*content)["status"]       = "failed: " + without_long_lines(reason);
         (*content)["written"]      = utc_now();
         (*content)["wall_seconds"] = MPI_Wtime() - start;
         has_failed                 = true;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <applications/base/stop_signal.h>
+
 #include <mpi.h>
 
 #include <nlohmann/json_fwd.hpp>
@@ -38,12 +40,21 @@ namespace leopard
      */
     void write_failure(const std::string &reason) noexcept;
 
+    /**
+     * For the time that mesh and matrices take to be made: the file says so if a signal ends the program meanwhile.
+     * @param may_write whether the folder is this run's, also before the first write(): what an older run has written
+     * stays. @return null on ranks but the first, which ends all, and where groups of ranks have runs of their own,
+     * which may be writing.
+     */
+    std::unique_ptr<SetUp> begin_set_up(bool may_write) const;
+
   private:
-    void write_now();
+    std::string text() const;
+    void        write_now();
 
     std::unique_ptr<NewFile>        room; ///< a file that is deleted when its room is needed
     std::size_t                     room_size  = 0;
-    bool                            has_failed = false;
+    bool                            has_failed = false, has_written = false;
     const std::string               path;
     MPI_Comm                        comm;
     std::unique_ptr<nlohmann::json> content;

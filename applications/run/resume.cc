@@ -120,6 +120,22 @@ namespace leopard
     return without_repetition(tokens_of(a)) == without_repetition(tokens_of(b));
   }
 
+  namespace
+  {
+    /** What `automatic` stands for, where all other entries that it depends on are as they are now. */
+    std::string meaning(const std::string &entry, const std::string &value, const Parameters &now)
+    {
+      if (value != "automatic")
+        return value;
+      const Problem &problem = *now.problem;
+      if (entry == "Discretization/Method")
+        return now.discretization.automatic_method(now.mesh, problem.time_dependent() || problem.has_reaction());
+      if (entry == problem.name() + "/Boundary values" && problem.exact_solution.empty())
+        return "*: 0";
+      return value;
+    }
+  } // namespace
+
   std::vector<ChangedEntry> changed_entries(const std::string &all_entries_before, const Parameters &now)
   {
     std::map<std::string, std::string> before;
@@ -127,9 +143,9 @@ namespace leopard
       before[entry] = value;
     std::vector<ChangedEntry> changes;
     for (const auto &[entry, value] : assignments_of(now.all_entries))
-      if (const auto old = before.find(entry); entry != "Mesh/File" && old != before.end() &&
-                                               !(entry == now.problem->name() + "/Constants" && same_constants(old->second, value)) &&
-                                               !same_value(old->second, value) && why_not_used(entry, {now}).empty())
+      if (const auto old = before.find(entry);
+          entry != "Mesh/File" && old != before.end() && !(entry == now.problem->name() + "/Constants" && same_constants(old->second, value)) &&
+          !same_value(meaning(entry, old->second, now), meaning(entry, value, now)) && why_not_used(entry, {now}).empty())
         changes.push_back({entry, old->second, value});
     return changes;
   }

@@ -47,6 +47,9 @@ namespace leopard
                                   {"automatic", parameters.discretization.automatic}};
       report["linear_solver"]  = {
          {"method", solver.method}, {"preconditioner", solver.preconditioner}, {"automatic", solver.automatic}, {"why", solver.why}};
+      report["linear_solver"]["precision"] = solver.refines() || solver.corrects_blocks() ? solver.precision : "double";
+      if (solver.uses_multigrid())
+        report["linear_solver"]["multigrid_precision"] = solver.cycle_arithmetic() == Arithmetic::single_precision ? "single" : "double";
     }
   } // namespace
 
@@ -121,7 +124,7 @@ namespace leopard
     catch (const std::exception &exception)
       {
         if (has_begun)
-          provenance.write_failure(exception.what());
+          provenance.write_failure(message_of(exception));
         throw;
       }
     if (!has_begun) // stopped before anything was written: what was there is as it was

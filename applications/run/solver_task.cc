@@ -105,7 +105,7 @@ namespace leopard
     }
   } // namespace
 
-  SolverTask solver_task(const Parameters &parameters)
+  SolverTask solver_task(const Parameters &parameters, double n_nodes_of_file)
   {
     const Problem                  &problem        = *parameters.problem;
     const MeshParameters           &mesh           = parameters.mesh;
@@ -120,7 +120,7 @@ namespace leopard
     task.dimension         = parameters.dimension;
     task.is_singular       = problem.may_be_singular();
     task.may_be_indefinite = !task.in_time && problem.has_reaction() && (!problem.initial_from.empty() || !(indefiniteness(parameters) <= 0.));
-    const double cells     = mesh.n_coarse_cells(parameters.dimension);
+    const double cells     = mesh.file.empty() ? mesh.n_coarse_cells(parameters.dimension) : n_nodes_of_file; // about as many unknowns
     if (!mesh.adaptive && cells > 0.)
       task.n_unknowns = problem.fields().size() * cells *
                         std::pow(std::ldexp(discretization.degree,

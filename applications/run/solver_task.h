@@ -9,9 +9,9 @@ namespace leopard
 
   /**
    * What the choice of a linear solver depends on, as far as the parameters say it. @param parameters read, but for the
-   * choice itself.
+   * choice itself; @param n_nodes_of_file that the mesh file says it has, 0 without one.
    */
-  SolverTask solver_task(const Parameters &parameters);
+  SolverTask solver_task(const Parameters &parameters, double n_nodes_of_file);
 
   /**
    * An estimate of what the reaction takes from the least eigenvalue of the matrix of a stationary problem, max (r'(u)

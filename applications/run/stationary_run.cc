@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "boundary_check.h"
 #include "checkpoint.h"
 #include "initial_values.h"
 #include "provenance.h"
@@ -64,7 +65,9 @@ namespace leopard
                               nlohmann::json                &report)
     {
       const LinearSolverParameters &parameters = context.parameters.linear_solver;
+      auto                          set_up     = context.provenance.begin_set_up(true);
       LinearSolver                  solver(parameters, implicit.jacobian(), discretization.n_components(), &discretization, context.comm);
+      set_up.reset();
       if (const std::string details = solver.details(); !details.empty())
         context.log.line(indented(details));
       HostVector residual(u), update(u);
@@ -87,15 +90,18 @@ namespace leopard
         if (discretization.is_singular())
           discretization.balance(residual);
       });
-      context.log.line(format("  %s: %d %s, residual %.3e -> %.3e%s",
+      context.log.line(format("  %s: %d %s%s, residual %.3e -> %.3e%s",
                               solver.description().c_str(),
                               result.n_iterations,
                               parameters.method == "multigrid" ? "cycles" : "iterations",
+                              result.n_corrections > 0 ? format(" in %d corrections", result.n_corrections).c_str() : "",
                               first,
                               result.final_residual,
                               result.convergence_factor > 0. ? format(", convergence factor %.3f", result.convergence_factor).c_str() : ""));
       report["linear_iterations"] = result.n_iterations;
       report["residual"]          = result.final_residual;
+      if (parameters.refines())
+        report["corrections"] = result.n_corrections;
       if (result.convergence_factor > 0.)
         report["convergence_factor"] = result.convergence_factor;
     }
@@ -111,8 +117,10 @@ namespace leopard
 
     void solve_nonlinear_problem(const RunContext &context, LevelSource &levels, ImplicitSystem &implicit, HostVector &u, nlohmann::json &report)
     {
+      auto   set_up = context.provenance.begin_set_up(true);
       Newton newton(
         context.parameters.newton, context.parameters.linear_solver, implicit, context.parameters.problem->fields().size(), &levels, context.comm);
+      set_up.reset();
       if (const std::string details = newton.linear_solver().details(); !details.empty())
         context.log.line(indented(details));
       const NewtonResult &result = newton.solve(u, nullptr);
@@ -124,8 +132,14 @@ namespace leopard
       report["linear_iterations"] = result.linear_iterations;
       report["residual"]          = result.residual;
       for (const NewtonStep &step : result.history)
-        report["newton"].push_back(
-          {{"residual", step.residual}, {"linear_iterations", step.linear_iterations}, {"damping", step.damping}, {"seconds", step.seconds}});
+        {
+          report["newton"].push_back(
+            {{"residual", step.residual}, {"linear_iterations", step.linear_iterations}, {"damping", step.damping}, {"seconds", step.seconds}});
+          if (context.parameters.linear_solver.refines())
+            report["newton"].back()["corrections"] = step.corrections;
+        }
+      if (context.parameters.linear_solver.refines())
+        report["corrections"] = result.corrections;
     }
 
     /**
@@ -164,6 +178,7 @@ namespace leopard
     const bool                    adaptive   = parameters.mesh.adaptive;
     const unsigned int            n_cycles   = parameters.n_cycles();
     const bool                    study      = !problem.exact_solution.empty();
+    auto                          set_up     = context.provenance.begin_set_up(context.directory.is_new());
     Discretization<dim, spacedim> discretization(parameters.mesh, parameters.discretization, problem, context.comm);
     FieldOutput<dim, spacedim>    output(context.directory, problem.fields(), context.log, context.comm);
     Checkpoints                   checkpoints(context.directory, context.comm);
@@ -193,6 +208,8 @@ namespace leopard
       {
         discretization.refine_coarse_mesh(parameters.mesh.global_refinements);
         set_initial_values(context, discretization, u);
+        if (const std::string text = boundary_contradiction(discretization, parameters.mesh, problem); !text.empty())
+          context.log.warning(text);
       }
 
     for (unsigned int cycle = first_cycle; cycle < n_cycles; ++cycle)
@@ -200,6 +217,8 @@ namespace leopard
         const auto start = Clock::now();
         if (cycle > 0)
           {
+            if (cycle > first_cycle) // what the one before has found is on the disk
+              set_up = context.provenance.begin_set_up(true);
             if (adaptive)
               {
                 discretization.distribute_constraints(u);
@@ -216,6 +235,7 @@ namespace leopard
         SemiDiscreteSystem system;
         discretization.assemble(system, 0.);
         throw_if_stop_requested(context.comm);
+        set_up.reset();
         ImplicitSystem implicit(system, problem);
         if (problem.reaction_depends_on_place())
           implicit.set_places(discretization.nodes());

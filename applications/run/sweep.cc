@@ -12,6 +12,8 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstdlib>
+#include <map>
 
 namespace leopard
 {
@@ -64,6 +66,17 @@ namespace leopard
       throw Error(where + ": '" + name + "' is a constant and an entry\n  expected: '" + path + "' or '" + entry + "'");
     }
 
+    /** What a value stands for, however it is written. */
+    std::string meaning(const std::string &value, const Constants &constants)
+    {
+      if (value == "yes" || value == "no")
+        return value == "yes" ? "true" : "false";
+      const std::string plain  = plain_number(value, constants);
+      char             *end    = nullptr;
+      const double      number = std::strtod(plain.c_str(), &end);
+      return *end == '\0' && end != plain.c_str() ? format("%.17g", number + 0.) : value; // of -0: 0
+    }
+
     SweepAxis read_axis(ParameterHandler &prm, const std::string &item, const std::string &section, const Constants &constants)
     {
       const std::string where = "'Run/Sweep'";
@@ -74,12 +87,15 @@ namespace leopard
         throw Error(where + " has the item '" + item + "'" + expected_form);
       axis.entry  = find_axis(prm, axis.name, where, section, constants);
       axis.values = split_outside_parentheses(item.substr(colon + 1), ',');
+      std::map<std::string, std::string> meanings; // of the values before
       for (const std::string &value : axis.values)
         {
           if (value.empty())
             throw Error(where + " names no value, or an empty one, for '" + axis.name + "'" + expected_form);
-          if (std::count(axis.values.begin(), axis.values.end(), value) > 1)
-            throw Error(where + " names the value " + value + " of '" + axis.name + "' twice\n  expected: each value once");
+          const auto [before, is_new] = meanings.emplace(meaning(value, constants), value);
+          if (!is_new)
+            throw Error(where + " names the value " + value + " of '" + axis.name + "' twice" +
+                        (before->second == value ? "" : ", first as " + before->second) + "\n  expected: each value once");
         }
       for (const char *fixed : {"Run/Sweep", "Run/Sweep ranks per run", "Run/Directory", "Run/Wall time"})
         if (axis.entry == fixed)

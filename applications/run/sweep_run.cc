@@ -225,10 +225,11 @@ namespace leopard
           }
         catch (const std::exception &exception)
           {
-            status = std::string("failed: ") + exception.what();
+            const std::string message = message_of(exception);
+            status                    = "failed: " + message;
             reporter.end_unless_all_failed(label + ": " + status);
             if (dealii::Utilities::MPI::this_mpi_process(comm) == 0)
-              failed.push_back(runs[i].name + ": " + std::string(exception.what()).substr(0, std::string(exception.what()).find('\n')));
+              failed.push_back(runs[i].name + ": " + message.substr(0, message.find('\n')));
             // the run.json of an older run may still be there
             on_rank_zero(comm, [&] { write_file_atomically(directory.path("claims/" + runs[i].folder), status); });
           }
@@ -364,7 +365,7 @@ namespace leopard
             }
           catch (const std::exception &exception)
             {
-              error = "the run " + run.name + " of the sweep: " + exception.what();
+              error = "the run " + run.name + " of the sweep: " + message_of(exception);
               reporter.end_unless_all_failed(error);
             }
       throw_if_any_failed(error, comm);
@@ -483,7 +484,7 @@ namespace leopard
       }
     catch (const std::exception &exception)
       {
-        provenance.write_failure(exception.what());
+        provenance.write_failure(message_of(exception));
         throw;
       }
     provenance.json()["status"] = status;

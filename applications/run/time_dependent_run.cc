@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "boundary_check.h"
 #include "checkpoint.h"
 #include "choices.h"
 #include "initial_values.h"
@@ -63,15 +64,16 @@ namespace leopard
         : context(context_)
         , time(time_)
         , problem(*context_.parameters.problem)
+        , set_up(context_.provenance.begin_set_up(context_.directory.is_new()))
         , discretization(context_.parameters.mesh, context_.parameters.discretization, problem, context_.comm)
         , checkpoints(context_.directory, context_.comm)
       {
       }
 
       /**
-       * @param extra_refinements beyond the file's, for convergence studies; @param may_resume and write checkpoints.
+       * @param extra_refinements beyond the file's, for convergence studies; @param is_first of the study's runs.
        */
-      TimeLoopResult run(unsigned int extra_refinements, bool study)
+      TimeLoopResult run(unsigned int extra_refinements, bool study, bool is_first = true)
       {
         const auto              start = std::chrono::steady_clock::now();
         const auto             &found = context.beginning.checkpoint;
@@ -83,6 +85,10 @@ namespace leopard
           {
             discretization.refine_coarse_mesh(context.parameters.mesh.global_refinements + extra_refinements);
             set_initial_values(context, discretization, u);
+            if (is_first) // at two times, since cos(pi*t) or the like may vanish at one
+              if (const std::string text = boundary_contradiction(discretization, context.parameters.mesh, problem, {0., 0.37 * time.end_time});
+                  !text.empty())
+                context.log.warning(text);
           }
         discretization.assemble(system, 0.);
         implicit =
@@ -98,6 +104,7 @@ namespace leopard
           time, problem, system, *implicit, *newton, context.parameters.growth, discretization.mesh_size(), update_load);
         describe_run(study);
         choose_engine();
+        set_up.reset();
         report_unused_entries(context, integrator->is_fused());
         if (found)
           resume(*found, solutions);
@@ -126,6 +133,8 @@ namespace leopard
       unsigned long long n_unknowns() const { return discretization.n_unknowns(); }
       double             mesh_size() const { return discretization.mesh_size(); }
       double             step_size() const { return integrator->next_step_size(); } ///< of fixed steps, all
+
+      double time_reached() const { return integrator->time(); }
 
       /** What pattern there is at the time reached. Collective. */
       FoundPattern pattern() { return measures->find_pattern(integrator->solution(), integrator->time()); }
@@ -168,6 +177,7 @@ namespace leopard
           refuse_fused_time_loop(why_not);
         if (!why_not.empty())
           {
+            linear.check_precision(Utilities::MPI::n_mpi_processes(context.comm));
             context.log.line("time loop: general, since " + std::string(time.engine == "general" ? "" : "the fused one cannot be used: ") + why_not +
                              (time.explicit_reaction() ? "; " : "; Newton with ") + newton->linear_solver().description() +
                              (linear.automatic ? " (automatic: " + linear.why + ")" : "") +
@@ -190,9 +200,8 @@ namespace leopard
         if constexpr (dim == spacedim)
           if (parameters.finite_differences && !by_rows)
             if (const UniformGrid grid = find_uniform_grid(discretization); grid.found)
-              return FusedSteps::on_grid(grid, problem, time, linear, context.comm, why_not);
-        const bool lumped_mass = parameters.finite_differences || parameters.lumped_mass;
-        return FusedSteps::on_mesh(system, lumped_mass, discretization, problem, time, linear, why_not);
+              return FusedSteps::on_grid(grid, time, linear, context.comm, why_not);
+        return FusedSteps::on_mesh(system, discretization, problem, time, linear, why_not);
       }
 
       /**
@@ -311,6 +320,7 @@ namespace leopard
       const RunContext                               &context;
       const TimeParameters                            time;
       const Problem                                  &problem;
+      std::unique_ptr<SetUp>                          set_up; ///< until there are steps
       Discretization<dim, spacedim>                   discretization;
       Checkpoints                                     checkpoints;
       SemiDiscreteSystem                              system;
@@ -334,7 +344,7 @@ namespace leopard
               time.step_factor /= 1u << cycle;
             }
           TimeDependentRun<dim, spacedim> run(context, time);
-          const TimeLoopResult            result = run.run(verification.in_time ? 0 : cycle, true);
+          const TimeLoopResult            result = run.run(verification.in_time ? 0 : cycle, true, cycle == 0);
           if (result.status != "finished")
             return result.status;
           const auto errors = run.errors();
@@ -360,28 +370,33 @@ namespace leopard
     report["steps"]                        = result.n_steps;
     report["newton_steps"]                 = result.newton_steps;
     report["linear_iterations"]            = result.linear_iterations;
-    report["rejected_steps"]               = result.rejected.total();
-    report["rejected_for"]                 = {{"error", result.rejected.error},
-                                              {"linear solver", result.rejected.linear_solver},
-                                              {"Newton", result.rejected.newton},
-                                              {"not finite", result.rejected.not_finite}};
-    report["steps_by_gmres"]               = result.alternative_steps;
-    report["steps_by_multigrid"]           = result.multigrid_steps;
-    report["clipped_values"]               = result.clipped;
-    context.log.line(format("%u steps, %ld Newton steps, %ld linear iterations, %ld steps rejected",
+    if (result.corrections > 0)
+      report["corrections"] = result.corrections;
+    report["rejected_steps"]     = result.rejected.total();
+    report["rejected_for"]       = {{"error", result.rejected.error},
+                                    {"linear solver", result.rejected.linear_solver},
+                                    {"Newton", result.rejected.newton},
+                                    {"not finite", result.rejected.not_finite}};
+    report["steps_by_gmres"]     = result.alternative_steps;
+    report["steps_by_multigrid"] = result.multigrid_steps;
+    report["clipped_values"]     = result.clipped;
+    context.log.line(format("%u steps, %ld Newton steps, %ld linear iterations%s, %ld steps rejected",
                             result.n_steps,
                             result.newton_steps,
                             result.linear_iterations,
+                            result.corrections > 0 ? format(" in %ld corrections", result.corrections).c_str() : "",
                             result.rejected.total()) +
                      (result.rejected.total() > 0 ? " (" + reasons_of(result.rejected) + ")" : "") +
                      (result.alternative_steps > 0 ? format(", %ld beyond the asynchronous bound solved by gmres", result.alternative_steps) : "") +
                      (result.multigrid_steps > 0 ? format(", %ld solved by multigrid", result.multigrid_steps) : "") +
                      (result.clipped > 0 ? format(", %ld negative values set to zero", result.clipped) : ""));
-    const json        &analysis  = context.provenance.json().value("analysis", json::object());
-    const double       predicted = analysis.value("wavelength", 0.);
-    const FoundPattern pattern   = run.pattern();
-    context.log.line(pattern.text(predicted));
-    context.provenance.json()["pattern"] = pattern.report(predicted);
+    if (run.time_reached() > 0.) // else the initial values would be called a pattern
+      {
+        const double       predicted         = context.provenance.json().value("analysis", json::object()).value("wavelength", 0.);
+        const FoundPattern pattern           = run.pattern();
+        context.provenance.json()["pattern"] = pattern.report(predicted);
+        context.log.line(pattern.text(predicted));
+      }
     if (!context.parameters.problem->exact_solution.empty())
       {
         const double error = run.errors().l2;

@@ -5,6 +5,7 @@
 #include "parameters.h"
 #include "provenance.h"
 #include "simulation.h"
+#include "unused_constants.h"
 
 #include <applications/base/log.h>
 
@@ -19,14 +20,17 @@ namespace leopard
   std::vector<UnusedEntries> unused_entries(const RunKind &run)
   {
     std::vector<UnusedEntries> result;
+    const auto                 add = [&](const std::string &entry, const std::string &why) {
+      auto group = std::find_if(result.begin(), result.end(), [&](const UnusedEntries &u) { return u.why == why; });
+      if (group == result.end())
+        group = result.insert(result.end(), {why, {}});
+      group->entries.push_back(entry);
+    };
     for (const std::string &entry : run.parameters.given)
       if (const std::string why = why_not_used(entry, run); !why.empty())
-        {
-          auto group = std::find_if(result.begin(), result.end(), [&](const UnusedEntries &u) { return u.why == why; });
-          if (group == result.end())
-            group = result.insert(result.end(), {why, {}});
-          group->entries.push_back(entry);
-        }
+        add(entry, why);
+    for (const UnusedConstant &constant : unused_constants(run.parameters))
+      add(constant.entry, constant.why);
     return result;
   }
 
@@ -44,9 +48,14 @@ namespace leopard
   std::string unused_entries_before_the_run(const Parameters &parameters)
   {
     std::string text;
+    const auto  of_fused = unused_entries({parameters, true});
+    const auto  by_fused = [&](const std::string &entry) {
+      return std::none_of(of_fused.begin(), of_fused.end(), [&](const UnusedEntries &unused) {
+        return std::find(unused.entries.begin(), unused.entries.end(), entry) != unused.entries.end();
+      });
+    };
     for (UnusedEntries unused : unused_entries({parameters, false}))
       {
-        const auto by_fused = [&](const std::string &entry) { return why_not_used(entry, {parameters, true}).empty(); };
         unused.entries.erase(std::remove_if(unused.entries.begin(), unused.entries.end(), by_fused), unused.entries.end());
         if (!unused.entries.empty())
           text += "\n" + to_text(unused);

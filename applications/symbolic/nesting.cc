@@ -25,7 +25,7 @@ namespace leopard
 
   std::string shortened(const std::string &expression)
   {
-    constexpr std::size_t most = 500;
+    constexpr std::size_t most = 150;
     return expression.size() <= most ? expression : expression.substr(0, most) + " ...";
   }
 } // namespace leopard

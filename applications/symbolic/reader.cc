@@ -32,6 +32,8 @@ namespace leopard::symbolic
     // integers as such, so that powers with them are products
     for (const auto &[name, value] : constants)
       {
+        if (std::find(variables.begin(), variables.end(), name) != variables.end())
+          throw Error("the constant '" + name + "' has the name of a variable of its expressions\n  expected: another name for it");
         meanings[name] = value == std::floor(value) && std::abs(value) < 1e9 ? GiNaC::numeric(static_cast<long>(value)) : GiNaC::numeric(value);
         expected += (name == constants.front().first ? " with the constants " : ", ") + name;
       }

@@ -16,8 +16,8 @@ namespace leopard::symbolic
   {
   public:
     /**
-     * @param kind "species or constant", what a name may be, for messages. @param constants hide variables of their
-     * name.
+     * @param kind "species or constant", what a name may be, for messages. @throws Error for a constant that has the
+     * name of a variable: one of the two meanings would be lost in silence.
      */
     Names(const std::vector<std::string> &variables, const Constants &constants, const std::string &kind = "species or constant");
 

@@ -71,17 +71,10 @@ namespace leopard
     , reactions(reactions_)
     , constants(constants_)
   {
-    bool       on_place  = false;
-    const auto has_value = [&](const std::string &name) {
-      return std::any_of(constants.begin(), constants.end(), [&](const auto &constant) { return constant.first == name; });
-    };
-    for (const auto &[constant, value] : constants)
-      if (std::find(species.begin(), species.end(), constant) != species.end())
-        throw Error("'Turing/Constants' has a value for '" + constant +
-                    "', which 'Turing/Species' names too\n  expected: another name for one of them");
+    bool on_place = false;
     for (const NamedExpression &reaction : reactions)
       for (const std::string &name : places_in_space_and_time)
-        on_place = on_place || (is_named(name, reaction.text) && !has_value(name));
+        on_place = on_place || is_named(name, reaction.text);
     compiled = differentiate_once(reactions, species, constants, on_place ? places_in_space_and_time : std::vector<std::string>(), comm);
     for (unsigned int c = 0; c < species.size(); ++c)
       formulas += (c > 0 ? ", " : "") + ("f_" + species[c]) + " = " + reactions[c].text;

@@ -51,16 +51,19 @@ namespace leopard
     /** The value of the entry 'Diffusion FIELD'. @throws Error. */
     double diffusion_coefficient(const std::string &field, const std::string &text, const Constants &constants)
     {
-      double value = 0.;
+      double      value = 0.;
+      std::string reason;
       try
         {
           value = value_of({"Turing/Diffusion " + field, text}, constants);
         }
-      catch (const Error &) // said below
+      catch (const Error &error)
         {
+          reason = error.what();
+          reason = "\n  reason: " + reason.substr(0, reason.find('\n'));
         }
       if (!(value > 0. && std::isfinite(value)))
-        throw Error("'Turing/Diffusion " + field + "' is '" + text + "'\n  expected: a positive number");
+        throw Error("'Turing/Diffusion " + field + "' is '" + text + "'\n  expected: a positive number" + reason);
       return value;
     }
 

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "boundary_check.h"
+
+#include <applications/base/log.h>
+#include <applications/discretization/mesh.h>
+#include <applications/problems/problem.h>
+
+#include <deal.II/base/mpi.h>
+#include <deal.II/base/quadrature_lib.h>
+#include <deal.II/fe/fe_values.h>
+#include <deal.II/grid/grid_tools.h>
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+namespace leopard
+{
+  using namespace dealii;
+
+  namespace
+  {
+    /** Of one kind of condition, values or fluxes, on all faces. */
+    struct Comparison
+    {
+      double       scale      = 0.; ///< the largest number that is compared
+      double       difference = -1., given = 0., exact = 0.;
+      Point<3>     where;
+      unsigned int id       = 0;
+      bool         is_given = true;
+
+      /** @param condition its value; one that is not given is zero. */
+      void add(const Expression *condition, double exact_, const Point<3> &p, unsigned int id_)
+      {
+        const double given_ = condition != nullptr ? condition->value(p) : 0.;
+        if (!std::isfinite(given_) || !std::isfinite(exact_)) // said elsewhere
+          return;
+        scale = std::max({scale, std::abs(given_), std::abs(exact_)});
+        if (std::abs(given_ - exact_) > difference)
+          *this = {scale, std::abs(given_ - exact_), given_, exact_, p, id_, condition != nullptr};
+      }
+
+      /** That of the rank with the largest difference, everywhere. Collective. */
+      void agree(MPI_Comm comm)
+      {
+        const std::vector<double> own = {scale, difference, given, exact, where[0], where[1], where[2], static_cast<double>(id), is_given ? 1. : 0.};
+        for (const std::vector<double> &r : Utilities::MPI::all_gather(comm, own))
+          if (scale = std::max(scale, r[0]); r[1] > difference)
+            *this = {scale, r[1], r[2], r[3], {r[4], r[5], r[6]}, static_cast<unsigned int>(r[7]), r[8] != 0.};
+      }
+
+      std::string place() const { return format(" at (%g, %g, %g), boundary id %u", where[0], where[1], where[2], id); }
+    };
+
+    const char *const consequence = "; 'errors' would be the distance to the solution of another problem, on every mesh\n  to try: ";
+
+    /** What is compared with the boundary conditions: the exact solution of a field at a time. */
+    struct Exact
+    {
+      unsigned int field;
+      double       time;
+    };
+
+    /** The largest |exact solution| at a vertex of the mesh. Collective. */
+    template <int dim>
+    double size_of_solution(const Discretization<dim, dim> &discretization, const Problem &problem, const Exact &of)
+    {
+      double size = 0.;
+      for (const auto &cell : discretization.dof_handler.active_cell_iterators())
+        for (const unsigned int v : cell->vertex_indices())
+          if (cell->is_locally_owned())
+            if (const double exact = problem.exact_solution[of.field].value(to_3d(cell->vertex(v)), of.time); std::isfinite(exact))
+              size = std::max(size, std::abs(exact));
+      return Utilities::MPI::max(size, discretization.triangulation.get_communicator());
+    }
+
+    template <int dim>
+    void compare(
+      const Discretization<dim, dim> &discretization, const Problem &problem, const Exact &of, bool is_plane, Comparison &values, Comparison &fluxes)
+    {
+      const double size             = size_of_solution(discretization, problem, of);
+      const double length           = std::pow(GridTools::volume(discretization.triangulation, *discretization.mapping), 1. / dim);
+      values.scale                  = size; // where both are to be zero they differ by rounding errors of what the solution is elsewhere
+      Quadrature<dim - 1> points    = QGauss<dim - 1>(3);
+      const bool          simplices = discretization.dof_handler.get_fe().reference_cell().is_simplex();
+      if (dim == 3 && simplices)
+        points = QGaussSimplex<dim - 1>(2);
+      FEFaceValues<dim> face(*discretization.mapping, discretization.dof_handler.get_fe(), points, update_quadrature_points | update_normal_vectors);
+      const auto        exact = [&](const Point<dim> &p) { return problem.exact_solution[of.field].value(to_3d(p), of.time); };
+      for (const auto &cell : discretization.dof_handler.active_cell_iterators())
+        for (const unsigned int f : cell->face_indices())
+          if (cell->is_locally_owned() && cell->face(f)->at_boundary())
+            {
+              const unsigned int id    = cell->face(f)->boundary_id();
+              const Expression  *value = problem.boundary_values.find(id), *flux = problem.boundary_fluxes.find(id);
+              const double       h         = 1e-4 * cell->diameter();
+              const bool         has_value = flux == nullptr && value != nullptr;
+              for (const unsigned int v : cell->face(f)->vertex_indices()) // on curved boundaries only these are for certain
+                if (const Point<dim> &p = cell->face(f)->vertex(v); has_value)
+                  values.add(value, exact(p), to_3d(p), id);
+              if (!is_plane)
+                continue;
+              face.reinit(cell, f);
+              for (unsigned int k = 0; k < points.size(); ++k)
+                {
+                  const Point<dim> &p = face.quadrature_point(k);
+                  if (has_value)
+                    {
+                      values.add(value, exact(p), to_3d(p), id);
+                      continue;
+                    }
+                  const Tensor<1, dim> inwards = -h * face.normal_vector(k);
+                  const double         slope   = (3. * exact(p) - 4. * exact(p + inwards) + exact(p + 2. * inwards)) / (2. * h);
+                  const double         a       = problem.diffusion(of.field, to_3d(p));
+                  fluxes.add(flux, a * slope, to_3d(p), id);
+                  // the precision of slopes, and those of the solution elsewhere
+                  fluxes.scale = std::max({fluxes.scale, 1e-4 * a * std::abs(exact(p)) / cell->diameter(), 1e-3 * a * size / length});
+                }
+            }
+    }
+
+    /** Of one field at one time. Collective. */
+    template <int dim>
+    std::string contradiction(const Discretization<dim, dim> &discretization, const MeshParameters &mesh, const Problem &problem, const Exact &of)
+    {
+      Comparison values, fluxes;
+      compare(discretization, problem, of, mesh.is_uniform(), values, fluxes);
+      const MPI_Comm comm = discretization.triangulation.get_communicator();
+      values.agree(comm);
+      fluxes.agree(comm);
+      const std::string section = "'" + problem.name() + "/", solution = "'" + problem.exact_solution[of.field].entry_name() + "'";
+      const std::string contradicts = " contradict " + solution + ": ", at_time = problem.time_dependent() ? format(", t = %g", of.time) : "";
+      if (values.difference > 1e-6 * values.scale)
+        return section + "Boundary values'" + contradicts + format("most of all they are %.6g where it is %.6g,", values.given, values.exact) +
+               values.place() + consequence + "'Boundary values' = automatic, or the exact solution that has these values";
+      if (fluxes.difference > 1e-3 * fluxes.scale)
+        return (problem.time_dependent() ? "the zero boundary fluxes" : section + "Boundary fluxes'") + contradicts +
+               format("most of all a du/dn is %.6g where that of the solution is %.6g,", fluxes.given, fluxes.exact) + fluxes.place() + at_time +
+               (fluxes.is_given ? "" : ", for which no condition is given, so that it is zero") + consequence +
+               (problem.time_dependent() ? "an exact solution whose normal derivative is zero at the boundary, as that of cos(pi*x) is on (0,1)"
+                                         : "'Boundary values' = automatic without fluxes, or the exact solution that has these fluxes");
+      return "";
+    }
+  } // namespace
+
+  template <int dim, int spacedim>
+  std::string boundary_contradiction(const Discretization<dim, spacedim> &discretization,
+                                     const MeshParameters                &mesh,
+                                     const Problem                       &problem,
+                                     const std::vector<double>           &times)
+  {
+    if constexpr (dim == spacedim)
+      for (unsigned int c = 0; c < problem.exact_solution.size(); ++c)
+        for (const double t : times)
+          if (const std::string text = contradiction(discretization, mesh, problem, {c, t}); !text.empty())
+            return text;
+    return "";
+  }
+
+  template std::string boundary_contradiction(const Discretization<2, 2> &, const MeshParameters &, const Problem &, const std::vector<double> &);
+  template std::string boundary_contradiction(const Discretization<3, 3> &, const MeshParameters &, const Problem &, const std::vector<double> &);
+  template std::string boundary_contradiction(const Discretization<2, 3> &, const MeshParameters &, const Problem &, const std::vector<double> &);
+} // namespace leopard
