@@ -59,6 +59,15 @@ namespace leopard::studies::published
   const std::array<Recovery, 3>     recovery      = {
              {{"Chem97ZtZ", {8.22, 13.67, 20.45}}, {"fv1", {8.16, 19.50, 31.66}}, {"trefethen", {8.16, 11.45, 16.61}}}};
 
+  Refinement refinement(const std::string &matrix)
+  {
+    return matrix == "Chem97ZtZ"   ? Refinement{40., 0.4}
+           : matrix == "fv1"       ? Refinement{30., 3.5}
+           : matrix == "fv3"       ? Refinement{3500., 160.}
+           : matrix == "trefethen" ? Refinement{14., 0.1}
+                                   : Refinement{};
+  }
+
   const std::array<SmootherSeconds, 4> smoother_seconds = {{
     {2, {0.00398, 0.03613, 0.36815, 3.62690}, {0.00085, 0.00602, 0.05397, 0.53082}, {0.01193, 0.02571, 0.10779, 0.85057}},
     {3, {0.00621, 0.05539, 0.54973, 5.60806}, {0.00181, 0.00913, 0.08433, 0.80394}, {0.02243, 0.04267, 0.16522, 1.29404}},

@@ -62,6 +62,16 @@ namespace leopard::studies::published
   extern const std::array<Recovery, 3> recovery;
 
   /**
+   * T Figures 4.34 and 4.35: where the axes of block-asynchronous refinement end, global iterations and seconds on a
+   * GTX580. Zeros for a matrix that is not there.
+   */
+  struct Refinement
+  {
+    double axis_iterations = 0., axis_seconds = 0.;
+  };
+  Refinement refinement(const std::string &matrix);
+
+  /**
    * T Table 4.11: seconds of the smoother until the multigrid method has converged, two smoothing steps before and
    * after the coarse correction, for n = 10^4, 10^5, 10^6, 10^7 unknowns in 1D. The heads are printed 10e+3, 10e+5,
    * 10e+6, 10e+7k; all times of Gauss-Seidel grow by 7 to 11 from column to column, so that the sizes must be ten times

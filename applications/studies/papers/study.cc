@@ -165,6 +165,12 @@ namespace leopard::studies
     return std::sqrt(relaxation.residual_norm_squared(x_data(), b_data())) / norm_b;
   }
 
+  SolveResult Experiment::solve(const StoppingCriteria &criteria)
+  {
+    start();
+    return leopard::solve(relaxation, x_data(), b_data(), criteria);
+  }
+
   std::vector<double> Experiment::x() const
   {
     if (!on_device)
@@ -202,9 +208,10 @@ namespace leopard::studies
 
   Reached reach(Experiment &experiment, double tolerance, int max_iterations, bool with_time)
   {
-    Reached             result;
-    std::vector<int>    at = {0};
-    std::vector<double> residuals;
+    Reached              result;
+    std::vector<int>    &at        = result.at;
+    std::vector<double> &residuals = result.residuals;
+    at.push_back(0);
     experiment.start();
     residuals.push_back(experiment.relative_residual());
     const auto index_of_half = [&] { return std::lower_bound(at.begin(), at.end(), at.back() / 2) - at.begin(); };

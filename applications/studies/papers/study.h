@@ -77,6 +77,8 @@ namespace leopard::studies
     void iterate(int n_iterations);
     /** ||b - A x|| / ||b||. */
     double relative_residual();
+    /** From x = 0, with the tests of leopard::solve(). */
+    SolveResult solve(const StoppingCriteria &criteria);
 
     std::vector<double> x() const;
     void                set_x(const std::vector<double> &values);
@@ -102,6 +104,9 @@ namespace leopard::studies
     double seconds    = 0.; ///< of as many iterations in a second run without tests; nan without convergence
     double residual   = 0.; ///< the last one
 
+    std::vector<int>    at;        ///< the iterations after which the residual was tested
+    std::vector<double> residuals; ///< and what it was
+
     /** Iterations, or "diverges", or "> n". */
     std::string iterations_text() const;
     /** Iterations to the tolerance; infinitely many without convergence. */
@@ -125,6 +130,7 @@ namespace leopard::studies
   void study_weights(const Settings &settings, Report &report);
   void study_theta(const Settings &settings, Report &report);
   void study_mesh_blocks(const Settings &settings, Report &report);
+  void study_refinement(const Settings &settings, Report &report);
   void study_faults(const Settings &settings, Report &report);
   void study_detection(const Settings &settings, Report &report); ///< the second part of faults
 } // namespace leopard::studies

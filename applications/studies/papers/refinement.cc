@@ -1,0 +1,487 @@
+// SPDX-License-Identifier: Apache-2.0
+// Iterative refinement with async-(5) (thesis, section 4.12, Figures 4.31 to 4.33; R, Figures 4 to 6), and
+// block-asynchronous refinement (section 4.13, Figures 4.34 to 4.37).
+#include "published.h"
+#include "sample_statistics.h"
+#include "study.h"
+
+#include <solvers/base/norms.h>
+#include <solvers/refinement/precision_choice.h>
+#include <solvers/refinement/refinement.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <functional>
+#include <limits>
+
+namespace leopard::studies
+{
+  namespace
+  {
+    constexpr double not_known     = std::numeric_limits<double>::quiet_NaN();
+    constexpr int    wanted_digits = 12; ///< of the residual
+
+    /** The residual of one solver of one matrix over its iterations: of the run that needs the median of them. */
+    struct Curve
+    {
+      std::string         name;
+      bool                converged = false;                  ///< in all runs
+      std::vector<double> at = {}, residuals = {};            ///< global iterations, of all corrections; ||b - A x|| / ||b||
+      int                 n_corrections = 0, n_predicted = 0; ///< of a refinement
+      int                 most_corrections = 0;               ///< of all runs
+      std::vector<double> tested           = {};              ///< and time with a test every ten iterations, of a relaxation
+      std::vector<double> needed = {}, seconds = {};          ///< of all runs: global iterations to the tolerance, and time
+
+      /** Global iterations to this residual, interpolated; infinitely many where it is not reached. */
+      double iterations_to(double residual) const
+      {
+        for (std::size_t i = 0; i < at.size(); ++i)
+          if (residuals[i] <= residual)
+            return i == 0 || !(residuals[i] > 0.)
+                     ? at[i]
+                     : at[i - 1] + (at[i] - at[i - 1]) * std::log(residuals[i - 1] / residual) / std::log(residuals[i - 1] / residuals[i]);
+        return std::numeric_limits<double>::infinity();
+      }
+      double iterations() const { return at.back(); }
+      double time() const { return converged ? median(seconds) : not_known; }
+      double time_to(double residual) const { return time() * iterations_to(residual) / iterations(); }
+    };
+
+    std::array<double, 2> extremes(const std::vector<double> &samples)
+    {
+      return {*std::min_element(samples.begin(), samples.end()), *std::max_element(samples.begin(), samples.end())};
+    }
+
+    /** The one with the median, of curves of a run each. */
+    Curve of_runs(std::vector<Curve> runs)
+    {
+      std::sort(runs.begin(), runs.end(), [](const Curve &a, const Curve &b) { return a.needed[0] < b.needed[0]; });
+      Curve result = runs[runs.size() / 2];
+      result.needed.clear();
+      result.seconds.clear();
+      result.tested.clear();
+      for (const Curve &run : runs)
+        {
+          result.converged        = result.converged && run.converged;
+          result.most_corrections = std::max(result.most_corrections, run.n_corrections);
+          result.needed.push_back(run.needed[0]);
+          result.seconds.push_back(run.seconds[0]);
+          result.tested.insert(result.tested.end(), run.tested.begin(), run.tested.end());
+        }
+      return result;
+    }
+
+    struct Task
+    {
+      const Problem  &problem;
+      const Settings &settings;
+      double          tolerance;
+      int             most, runs; ///< iterations at most; runs whose median is the time
+    };
+
+    /** What does a run of a solver; from x = 0, each time. */
+    using Solver = std::function<Curve()>;
+
+    Solver relax(const Task &task, const std::string &name, const BlockAsyncOptions &options)
+    {
+      const auto method     = std::make_shared<BlockAsync<double>>(task.problem.A, options);
+      const auto experiment = std::make_shared<Experiment>(*method, task.problem.b);
+      return [&task, name, method, experiment] {
+        const Reached reached = reach(*experiment, task.tolerance, task.most, false);
+        Curve         curve{name, reached.converged, {reached.at.begin(), reached.at.end()}, reached.residuals};
+        curve.needed = {curve.iterations_to(task.tolerance)};
+        experiment->start();
+        const double start = now();
+        if (reached.converged)
+          experiment->iterate(reached.at.back()); // without tests
+        curve.seconds = {now() - start};
+        StoppingCriteria criteria;
+        criteria.relative_tolerance = task.tolerance;
+        criteria.max_iterations     = task.most;
+        if (reached.converged)
+          curve.tested = {experiment->solve(criteria).seconds};
+        return curve;
+      };
+    }
+
+    /** With vectors where the refinement wants them, from x = 0. */
+    template <typename Number>
+    RefinementResult solve(Refinement<Number> &refinement, const std::vector<double> &b, double &seconds)
+    {
+      const bool           on_device = refinement.memory_space() == MemorySpace::device;
+      std::vector<double>  host_x(on_device ? 0 : b.size(), 0.);
+      DeviceVector<double> device_x(on_device ? b.size() : 0), device_b(on_device ? b.size() : 0);
+      if (on_device)
+        device_b.copy_from_host(b.data());
+      const double     start  = now();
+      RefinementResult result = on_device ? refinement.solve(device_x.data(), device_b.data()) : refinement.solve(host_x.data(), b.data());
+      seconds                 = now() - start;
+      return result;
+    }
+
+    template <typename Number>
+    Solver refine(const Task &task, const std::string &name, const BlockAsyncOptions &options)
+    {
+      RefinementOptions how;
+      how.tolerance         = task.tolerance;
+      how.max_iterations    = task.most;
+      const auto make_inner = [&](const CrsMatrix<Number> &A) {
+        return make_inner_solver(std::shared_ptr<Relaxation<Number>>(std::make_shared<BlockAsync<Number>>(A, options)));
+      };
+      const std::shared_ptr<Refinement<Number>> refinement =
+        make_refinement<Number>(task.problem.A, make_inner, how, options.backend, options.n_threads);
+      return [&task, name, refinement] {
+        double                 seconds = 0.;
+        const RefinementResult found   = solve(*refinement, task.problem.b, seconds);
+        Curve                  curve{name, found.converged(), {0.}};
+        for (const double residual : found.history)
+          curve.residuals.push_back(residual / found.history.front()); // x = 0: the first one is b
+        for (const int n : found.inner_iterations)
+          curve.at.push_back(curve.at.back() + n);
+        curve.at.resize(curve.residuals.size(), curve.at.back()); // a correction may have been taken back
+        curve.n_corrections = found.n_corrections;
+        curve.n_predicted   = found.predicted;
+        curve.needed        = {curve.iterations_to(task.tolerance)};
+        curve.seconds       = {seconds};
+        return curve;
+      };
+    }
+
+    /** All of them, of one matrix. */
+    struct Curves
+    {
+      Curve plain, in_double, mixed, block_double, block_mixed;
+
+      std::array<const Curve *, 5> all() const { return {&plain, &in_double, &mixed, &block_double, &block_mixed}; }
+    };
+
+    Curves measure(const Task &task)
+    {
+      const int               rows  = task.settings.block_size_or(512);
+      const BlockAsyncOptions inner = async(task.settings, rows, task.settings.local_iterations_or(5));
+      const auto              block = [&](Corrections corrections) {
+        BlockAsyncOptions options = async(task.settings, rows, 15);
+        options.corrections       = corrections;
+        return options;
+      };
+      const std::array<Solver, 5>       solvers = {relax(task, "async", inner),
+                                                   refine<double>(task, "refinement, double", inner),
+                                                   refine<float>(task, "refinement, mixed", inner),
+                                                   relax(task, "block-asynchronous, double", block(Corrections::working_precision)),
+                                                   relax(task, "block-asynchronous, mixed", block(Corrections::single_precision))};
+      std::array<std::vector<Curve>, 5> runs;
+      for (int run = 0; run < task.runs; ++run) // in turns, so that a disturbance meets all
+        for (std::size_t i = 0; i < solvers.size(); ++i)
+          if (run == 0 || runs[i].back().converged)
+            runs[i].push_back(solvers[i]());
+      return {of_runs(runs[0]), of_runs(runs[1]), of_runs(runs[2]), of_runs(runs[3]), of_runs(runs[4])};
+    }
+
+    void tabulate(const Task &task, const Curves &curves, Report &report)
+    {
+      const std::string          &name    = task.problem.name;
+      const published::Refinement printed = published::refinement(name);
+      Table                       table("To a relative residual of " + cell(task.tolerance, "%.0e") + ", " + name,
+                  {"solver",
+                                         "global iterations",
+                                         "corrections",
+                                         "predicted (eq. 2.10)",
+                                         "more (g)",
+                                         "time (ms)",
+                                         "against async",
+                                         "ends at",
+                                         "axis (its)",
+                                         "axis (s)"});
+      for (const Curve *c : curves.all())
+        {
+          const bool is_refinement = c->n_corrections > 0, is_block = c == &curves.block_double || c == &curves.block_mixed;
+          table.add_row({c->name,
+                         c->converged ? cell(c->iterations_to(task.tolerance), "%.1f") : "> " + cell(c->iterations(), "%.0f"),
+                         is_refinement ? cell(c->n_corrections) : "-",
+                         is_refinement ? cell(c->n_predicted) : "-",
+                         is_refinement ? cell(c->n_corrections - c->n_predicted) : "-",
+                         cell(1e3 * c->time(), "%.3f"),
+                         cell(c->time() / curves.plain.time(), "%.2f"),
+                         cell(c->residuals.back(), "%.1e"),
+                         is_block ? cell(printed.axis_iterations, "%.0f") : "-",
+                         is_block ? cell(printed.axis_seconds, "%.2f") : "-"});
+        }
+      report.add(table);
+      std::vector<std::string> columns = {"residual"};
+      for (const Curve *c : curves.all())
+        columns.insert(columns.end(), {c->name + ": its", "ms"});
+      Table levels("Iterations and time to a relative residual, " + name + " (T Figures 4.31, 4.32, 4.34 to 4.37: curves, no numbers printed)",
+                   columns);
+      for (int digits = 2; digits <= wanted_digits; digits += 2)
+        {
+          const double             level = std::pow(10., -digits);
+          std::vector<std::string> row   = {cell(level, "%.0e")};
+          for (const Curve *c : curves.all())
+            {
+              const double n = c->iterations_to(level);
+              row.insert(row.end(), {std::isfinite(n) ? cell(n, "%.1f") : "-", std::isfinite(n) ? cell(1e3 * c->time_to(level), "%.3f") : "-"});
+            }
+          levels.add_row(row);
+        }
+      report.add(levels);
+    }
+
+    std::string text(const Curve &c)
+    {
+      return c.name + " " + cell(c.iterations(), "%.0f") + (c.n_corrections > 0 ? " in " + cell(c.n_corrections) + " corrections" : "");
+    }
+
+    /** Finds what claims need, and where it is not there says why. */
+    class Judge
+    {
+    public:
+      Judge(const Task &task_, const Curves &curves_, Report &report_)
+        : task(task_)
+        , name(task_.problem.name)
+        , curves(curves_)
+        , report(report_)
+      {
+      }
+
+      void all() const
+      {
+        if (published::refinement(name).axis_iterations == 0.)
+          return;
+        iterations();
+        times();
+        block_iterations();
+        block_times();
+      }
+
+    private:
+      /**
+       * Decides on the ratio of two solvers' times or iterations to the tolerance. Not where one has not come to it,
+       * nor where another pair of runs says the contrary, nor where 5 percent of the time would.
+       */
+      void ratio(const std::string                 &source,
+                 const std::string                 &claim,
+                 const Curve                       &one,
+                 const Curve                       &other,
+                 bool                               of_times,
+                 const std::function<bool(double)> &holds) const
+      {
+        const auto samples = [&](const Curve &c) { return of_times ? c.seconds : c.needed; };
+        const auto unit    = [&](const Curve &c) {
+          return c.name + " " + (of_times ? cell(1e3 * median(samples(c)), "%.3f") + " ms" : cell(median(samples(c)), "%.1f") + " iterations");
+        };
+        const double        found     = median(samples(one)) / median(samples(other));
+        const Curve        *missing   = !one.converged ? &one : !other.converged ? &other : nullptr;
+        std::string         why_not   = missing != nullptr ? missing->name + " has not come to " + cell(task.tolerance, "%.0e") : "";
+        std::vector<double> otherwise = {found * (of_times ? 0.95 : 1.), found * (of_times ? 1.05 : 1.)};
+        for (const double a : samples(one))
+          for (const double b : samples(other))
+            otherwise.push_back(a / b);
+        if (why_not.empty() && std::any_of(otherwise.begin(), otherwise.end(), [&](double value) { return holds(value) != holds(found); }))
+          why_not = "a ratio of " + cell(found, "%.3f") + " of medians, and of single runs from " + cell(extremes(otherwise)[0], "%.3f") + " to " +
+                    cell(extremes(otherwise)[1], "%.3f");
+        report.decide(
+          source, name + ": " + claim, holds(found), "a ratio of " + cell(found, "%.3f") + " (" + unit(one) + ", " + unit(other) + ")", why_not);
+      }
+
+      void iterations() const
+      {
+        const auto few  = [](double r) { return std::abs(r - 1.) <= 0.1; };
+        const bool hard = name == "fv3";
+        ratio("T Figure 4.31, R Figure 4",
+              hard ? "corrections in single precision need more iterations (10 percent at least)"
+                   : "single precision hardly changes the number of iterations (10 percent at most)",
+              curves.mixed,
+              curves.in_double,
+              false,
+              [&](double r) { return hard ? r >= 1.1 : few(r); });
+        report.decide("T section 4.13.4",
+                      name + ": mixed precision refinement never needs more than 5 corrections",
+                      curves.mixed.most_corrections <= 5,
+                      text(curves.mixed),
+                      curves.mixed.converged ? "" : curves.mixed.name + " has not come to " + cell(task.tolerance, "%.0e"));
+        if (hard)
+          {
+            const Curve &c     = curves.in_double;
+            const bool   known = c.converged && c.n_corrections >= 4;
+            report.decide("T section 4.12.1, R section 4",
+                          "fv3: refinement in double takes 4 corrections, and is nearly done after 3 (10 times the tolerance at most)",
+                          c.n_corrections == 4 && known && reached(c.residuals[3], 10. * task.tolerance),
+                          text(c) + (known ? ", " + cell(c.residuals[3], "%.1e") + " after 3" : ""),
+                          c.converged ? "" : c.name + " has not come to " + cell(task.tolerance, "%.0e"));
+          }
+        for (const Curve *c : {&curves.in_double, &curves.mixed})
+          report.decide("T equations 2.10, 2.11",
+                        name + ", " + c->name + ": the corrections are those predicted, or one more",
+                        c->n_corrections - c->n_predicted >= 0 && c->n_corrections - c->n_predicted <= 1,
+                        cell(c->n_corrections) + ", predicted " + cell(c->n_predicted),
+                        c->converged ? c->n_corrections > 1 ? "" : "the first correction was enough" : "it has not come to the tolerance");
+      }
+
+      void times() const
+      {
+        const char *source = "T Figure 4.32, R Figure 5";
+        ratio(source, "refinement in double costs next to nothing (10 percent at most)", curves.in_double, curves.plain, true, [](double r) {
+          return r <= 1.1;
+        });
+        if (name == "fv1")
+          ratio(source, "mixed precision takes almost half the time of double (0.6 at most)", curves.mixed, curves.in_double, true, [](double r) {
+            return r <= 0.6;
+          });
+        else if (name == "fv3")
+          {
+            ratio(source, "mixed precision is faster than double", curves.mixed, curves.in_double, true, [](double r) { return r < 1.; });
+            ratio("T Table 5.6",
+                  "mixed precision refinement takes half the time of plain async-(5) (printed: 67.69 s, 133.09 s; 0.6 at most)",
+                  curves.mixed,
+                  curves.plain,
+                  true,
+                  [](double r) { return r <= 0.6; });
+          }
+        else
+          ratio(source, "mixed precision gains nothing over double (0.9 at least)", curves.mixed, curves.in_double, true, [](double r) {
+            return r >= 0.9;
+          });
+      }
+
+      void block_iterations() const
+      {
+        const char *source = "T Figure 4.34";
+        for (const Curve *c : {&curves.block_double, &curves.block_mixed})
+          report.finding(source, name + ", " + c->name + ": converges", c->converged, text(*c) + ", " + cell(c->residuals.back(), "%.1e"));
+        if (name == "fv1" || name == "fv3")
+          ratio(source,
+                "block-asynchronous refinement: single precision changes the iterations little (10 percent at most)",
+                curves.block_mixed,
+                curves.block_double,
+                false,
+                [](double r) { return std::abs(r - 1.) <= 0.1; });
+        else
+          ratio(source,
+                name == "trefethen" ? "block-asynchronous refinement: single precision takes three times the iterations (2 at least)"
+                                    : "block-asynchronous refinement: single precision takes more iterations (10 percent at least)",
+                curves.block_mixed,
+                curves.block_double,
+                false,
+                [&](double r) { return r >= (name == "trefethen" ? 2. : 1.1); });
+        const Curve &block = curves.block_mixed, &synchronous = curves.mixed;
+        report.decide("T Figure 4.36",
+                      name + ": block-asynchronous refinement takes at least three times the outer iterations of the synchronous one",
+                      block.iterations_to(task.tolerance) >= 3. * synchronous.n_corrections,
+                      cell(block.iterations_to(task.tolerance), "%.1f") + " global iterations of 15 sweeps, and " + cell(synchronous.n_corrections) +
+                        " corrections of " + cell(synchronous.iterations() / std::max(1, synchronous.n_corrections), "%.0f") +
+                        " iterations of 5 in the mean: what is called an outer iteration is another amount of work",
+                      block.converged && synchronous.converged ? "" : "one of them has not come to the tolerance");
+      }
+
+      void block_times() const
+      {
+        ratio("T Figure 4.35",
+              "block-asynchronous refinement is faster in mixed precision than in double",
+              curves.block_mixed,
+              curves.block_double,
+              true,
+              [](double r) { return r < 1.; });
+        const char *source = "T Figure 4.37";
+        for (const auto &[block, synchronous] : {std::pair(&curves.block_double, &curves.in_double), {&curves.block_mixed, &curves.mixed}})
+          ratio(
+            source, block->name + " refinement is not faster than the synchronous one", *block, *synchronous, true, [](double r) { return r >= 1.; });
+        if (name == "fv3")
+          ratio(source,
+                "block-asynchronous refinement in mixed precision is faster than plain async-(5)",
+                curves.block_mixed,
+                curves.plain,
+                true,
+                [](double r) { return r < 1.; });
+      }
+
+      const Task       &task;
+      const std::string name;
+      const Curves     &curves;
+      Report           &report;
+    };
+  } // namespace
+
+  namespace
+  {
+    /** The choice that leopard-solve --precision automatic makes, beside what was measured. */
+    class Choices
+    {
+    public:
+      void add(const Task &task, const Curves &curves)
+      {
+        const BlockAsyncOptions  options   = async(task.settings, task.settings.block_size_or(512), task.settings.local_iterations_or(5));
+        const PredictedPrecision predicted = predict_precision(task.problem.A, options, task.tolerance);
+        const double             plain     = curves.plain.converged ? median(curves.plain.tested) : not_known;
+        const auto               measured  = [&](const Curve &c) { return c.converged ? c.time() / plain : std::numeric_limits<double>::infinity(); };
+        const auto [least, most]           = extremes(curves.mixed.seconds);
+        const auto [least_plain, most_plain] = extremes(curves.plain.converged ? curves.plain.tested : curves.plain.seconds);
+        const auto good                      = [&](double ratio) { return predicted.is_mixed() ? ratio < 1.05 : ratio > 0.95; };
+        const bool is_right                  = good(measured(curves.mixed));
+        const bool decided =
+          curves.plain.converged && (!curves.mixed.converged || (good(least / most_plain) == is_right && good(most / least_plain) == is_right));
+        n += decided ? 1 : 0;
+        n_right += decided && is_right ? 1 : 0;
+        const auto ratio = [](double value) { return std::isfinite(value) ? cell(value, "%.2f") : "-"; };
+        table.add_row({task.problem.name,
+                       ratio(predicted.seconds_refined / predicted.seconds_double),
+                       ratio(measured(curves.in_double)),
+                       ratio(predicted.seconds_mixed / predicted.seconds_double),
+                       ratio(measured(curves.mixed)),
+                       ratio(1e3 * predicted.seconds_double),
+                       ratio(1e3 * plain),
+                       predicted.is_mixed() ? "mixed" : "double",
+                       !decided   ? "runs differ"
+                       : is_right ? "yes"
+                                  : "no",
+                       predicted.reason});
+      }
+
+      void finish(Report &report) const
+      {
+        report.add(table);
+        report.say("--precision automatic: the choice was right (within 5 percent) for " + cell(n_right) + " of " + cell(n) +
+                   " matrices, on which runs agree");
+      }
+
+    private:
+      Table table{"A-priori choice of the precision (R, section 5: an open question), times against plain async in double, which tests its residual "
+                  "every ten iterations",
+                  {"matrix",
+                   "double refined: predicted",
+                   "measured",
+                   "mixed: predicted",
+                   "measured",
+                   "plain (ms): predicted",
+                   "measured",
+                   "choice",
+                   "right",
+                   "why"}};
+      int   n = 0, n_right = 0;
+    };
+  } // namespace
+
+  void study_refinement(const Settings &settings, Report &report)
+  {
+    Choices   choices;
+    const int runs = settings.runs_or(3, 10);
+    report.say(
+      "refinement: " + machine(settings) + ", blocks of " + std::to_string(settings.block_size_or(512)) +
+      " rows; inner solver and plain solver async-(" + std::to_string(settings.local_iterations_or(5)) +
+      "), block-asynchronous refinement with 15 local iterations and one correction loop; times and iterations are medians of " +
+      std::to_string(runs) +
+      " runs, times without set-up\n(tolerance of the figures: not readable, their axes end near 1e-15; here 1e-12. Chem97ZtZ is a reconstruction. "
+      "Figure 4.33 compares a "
+      "C1060, a GTX280 and a GTX580 with a C2070: those are not here)");
+    for (const std::string &name : settings.matrices_or({"Chem97ZtZ", "fv1", "fv3", "trefethen"}))
+      {
+        const Problem problem = load_problem(name, settings);
+        const Task    task{problem, settings, std::pow(10., -wanted_digits), 100000, runs};
+        const Curves  curves = measure(task);
+        tabulate(task, curves, report);
+        Judge(task, curves, report).all();
+        choices.add(task, curves);
+      }
+    choices.finish(report);
+  }
+} // namespace leopard::studies
