@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Whatever a user can get wrong: one message that says what was found, what is expected and where; exit code not 0; nothing half written."""
+import os
+import resource
 import subprocess
 
 from program import FILES, LEOPARD, ROOT, Program
@@ -23,8 +25,29 @@ class BadInput(Program):
             self.assertFalse((self.folder / "output").exists(), "something was written")
         return error
 
+    def all_rejected(self, cases):
+        """One start of the program looks at all, and nothing is written."""
+        messages = self.invalid(cases)
+        self.assertFalse((self.folder / "output").exists(), "something was written")
+        return messages
+
+    def test_several_files_at_once(self):
+        """All are checked whatever is wrong with one; each has one result, and the exit code tells of the bad ones. A run takes one file."""
+        bad = self.write("bad.prm", "set Dimenson = 2\n")
+        self.valid([(TINY, []), (LAPLACE, [])])
+        for ranks in (1, 2):
+            (_, one), (_, two), (_, three), (_, four) = self.validated([(bad, []), (TINY, []), (TINY, ["Turing/kappa=-1"]), (LAPLACE, [])], ranks=ranks)
+            self.assertIn("there is no entry 'Dimenson'", one)
+            self.assertIn("'Turing/kappa' is '-1'", three)
+            self.assertEqual((two, four), (None, None))
+        result = subprocess.run([LEOPARD, TINY, LAPLACE], cwd=self.folder, capture_output=True, text=True, check=False)
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("--validate takes several", result.stderr)
+        self.assertFalse((self.folder / "output").exists())
+
     def test_parameter_file(self):
-        for text, says in (
+        cases = []
+        for i, (text, says) in enumerate((
                 ("set Dimenson = 2\n", ["bad.prm:1:", "there is no entry 'Dimenson'", "did you mean 'Dimension'?"]),
                 ("\nsubsection Mesh\n set Gama = 2\nend\n", ["bad.prm:3:", "'Mesh/Gama'"]),
                 ("subsection Mesh\n set kappa = 2\nend\n", ["bad.prm:2:", "did you mean 'Turing/kappa'?"]),
@@ -38,14 +61,18 @@ class BadInput(Program):
                 ("subsection Mesh\n", ["bad.prm:1:", "the section 'Mesh' has no 'end'"]),
                 ("end\n", ["bad.prm:1:", "'end' without a section"]),
                 ("Dimension = 2\n", ["bad.prm:1:", "the line 'Dimension = 2' is not understood"]),
-                ("set Dimension = 2\nset Dimension = 3\n", ["bad.prm:2:", "'Dimension' is set again", "bad.prm:1"])):
-            self.rejected(self.write("bad.prm", text), says=says)
+                ("set Dimension = 2\nset Dimension = 3\n", ["bad.prm:2:", "'Dimension' is set again", "bad.prm:1"]))):
+            cases.append((self.write(f"{i}bad.prm", text), [], says))
+        self.all_rejected(cases)
         error = self.rejected(self.write("bad.prm", "set Dimenson = 2\nset Dimension = x\n"), says=["bad.prm:1:", "bad.prm:2:"])
         self.assertEqual(error.count("expected"), 1)
 
     def test_files_and_overrides(self):
         self.rejected("missing.prm", says=["'missing.prm' cannot be read", "No such file"])
         self.rejected(self.folder, says="is a folder")
+        os.mkfifo(self.folder / "pipe")
+        for path, kind in (("pipe", "a pipe"), ("/dev/null", "a device")):  # one may never begin, others never end
+            self.rejected(path, says=f"'{path}' is {kind}")
         self.rejected(TINY, "Turing/gama=3", says=['--set "Turing/gama=3"', "did you mean 'Turing/gamma'?"])
         self.rejected(TINY, "nonsense", says='expected: --set "Section/Entry=value"')
         for value in ("a\nb", "a#b", "a\\"):
@@ -60,7 +87,7 @@ class BadInput(Program):
 
     def test_command_lines(self):
         """README's exit code for errors."""
-        for arguments in ([], ["--no-such-option"], [TINY, TINY], ["--print-parameters=html"], [TINY, "--overwrite", "--resume"]):
+        for arguments in ([], ["--no-such-option"], ["--print-parameters=html"], [TINY, "--overwrite", "--resume"]):
             self.assertEqual(subprocess.run([LEOPARD, *map(str, arguments)], cwd=self.folder, capture_output=True, check=False).returncode, 1, arguments)
         self.assertEqual(subprocess.run([LEOPARD, "--help"], capture_output=True, check=False).returncode, 0)
 
@@ -79,14 +106,15 @@ class BadInput(Program):
                           f"Reaction-diffusion/Derivative of f={derivative}", says=["'Reaction-diffusion/Derivative of f'", derivative, reason], leaves_nothing=False)
 
     def test_nesting(self):
+        cases = []
         for depth in (800, 200000):
             for text in ("sin(" * depth + "u" + ")" * depth, "(" * depth + "u", "-" * depth + "u", "1/(u+" * depth + "v" + ")" * depth):
                 kinetics = f"set Kinetics = expressions\n set Reaction u = {text}\n set Reaction v = 1 - v\n set Diffusion u = 1\n set Diffusion v = 1\n"
-                file = self.write("nested.prm", f"set Problem = turing\nsubsection Turing\n {kinetics}end\n")
-                source = self.write("source.prm", f"set Problem = laplace\nsubsection Laplace\n set Source = {text.replace('u', 'x')}\nend\n")
-                for path, entry in ((file, "Turing/Reaction u"), (source, "Laplace/Source")):
-                    error = self.rejected(path, says=[f"'{entry}'", "are possible"], options=["--validate"])
-                    self.assertLess(len(error), 3000)
+                file = self.write(f"{len(cases)}nested.prm", f"set Problem = turing\nsubsection Turing\n {kinetics}end\n")
+                source = self.write(f"{len(cases)}source.prm", f"set Problem = laplace\nsubsection Laplace\n set Source = {text.replace('u', 'x')}\nend\n")
+                cases += [(file, [], ["'Turing/Reaction u'", "are possible"]), (source, [], ["'Laplace/Source'", "are possible"])]
+        for message in self.all_rejected(cases):
+            self.assertLess(len(message), 3000)
 
     def test_too_many_unknowns_are_counted_before_the_mesh_is_made(self):
         for settings in (["Mesh/Global refinements=20"], ["Mesh/Global refinements=15", "Discretization/Degree=3"], ["Dimension=3", "Mesh/Global refinements=11"]):
@@ -96,7 +124,7 @@ class BadInput(Program):
         text = ("set Problem = turing\nsubsection Turing\n set Kinetics = expressions\n set Constants = a: 0.1, b: 0.9\n set Reaction u = a - u + u^2*v\n"
                 " set Reaction v = b - u^2*v\n set Diffusion u = 1\n set Diffusion v = 10\nend\n")
         file = self.write("free.prm", text)
-        for settings, says in (
+        cases = [(file, settings, says) for settings, says in (
                 (["Turing/Reaction u=a - u + u^2*w"], ["free.prm", "'Turing/Reaction u'", "at position 13, 'w'", "no species or constant 'w'", "an expression in u, v with the constants a, b"]),
                 (["Turing/Reaction v=b - u^2*v)"], ["'Turing/Reaction v'", "at position 10, ')'"]),
                 (["Turing/Reaction u=a + heaviside(u)"], ["at position 5", "there is no function 'heaviside'"]),
@@ -126,15 +154,28 @@ class BadInput(Program):
                 (["Turing/Reaction u=a + u^2", "Turing/Steady state=any"], ["no homogeneous steady state", "none, if there need not be one"]),
                 (["Turing/Steady state=none", "Turing/Start from steady state=true"], ["'Turing/Steady state' is none"]),
                 (["Turing/Steady state guess=u: 1"], ["one number for each species"]),
-                (["Turing/Steady state guess=u: 1, w: 2"], ["one number for each species"])):
+                (["Turing/Steady state guess=u: 1, w: 2"], ["one number for each species"]))]
+        self.all_rejected([*cases,
+                           (TINY, ["Turing/Reaction u=1 - u"], ["'Turing/Reaction u' is given", "Kinetics = expressions"]),
+                           (TINY, ["Turing/kappa=20", "Turing/Diffusion v=3"], ["'Turing/Diffusion v' and 'Turing/kappa' are given", "one of the two"]),
+                           (TINY, ["Turing/Species=u, v, w", "Turing/Reaction w=1"], ["there is no entry 'Turing/Reaction w'"]),
+                           (TINY, ["Turing/Species=u, v, w"], ["'Turing/Species' is 'u, v, w'", "whose species are u, v"]),
+                           (TINY, ["Turing/Schnakenberg b=0"], ["the Schnakenberg kinetics has no positive homogeneous steady state"])])
+        for _, settings, says in cases[::12]:  # a run finds the same, and --set does as the file
             self.rejected(file, *settings, says=says)
             self.rejected(file, *settings, says=says, options=["--validate"])
-        self.rejected(TINY, "Turing/Reaction u=1 - u", says=["'Turing/Reaction u' is given", "Kinetics = expressions"])
-        self.rejected(TINY, "Turing/kappa=20", "Turing/Diffusion v=3", says=["'Turing/Diffusion v' and 'Turing/kappa' are given", "one of the two"])
-        self.rejected(TINY, "Turing/Species=u, v, w", "Turing/Reaction w=1", says=["there is no entry 'Turing/Reaction w'"])
-        self.rejected(TINY, "Turing/Species=u, v, w", says=["'Turing/Species' is 'u, v, w'", "whose species are u, v"])
-        self.rejected(TINY, "Turing/Schnakenberg b=0", says=["the Schnakenberg kinetics has no positive homogeneous steady state"])
         self.rejected(file, "Turing/Reaction u=a - u + u^2*w", says="position 13", ranks=2)
+
+    def test_constants_cannot_hide_variables(self):
+        """A constant u made the reaction u^2 a number, and x the same everywhere, without a word."""
+        bratu = self.write("bratu.prm", "set Problem = reaction-diffusion\nsubsection Reaction-diffusion\n set Reaction = expression\n set Constants = k: 1\n set f = exp(u) + x + k\nend\n")
+        free = self.write("hidden.prm", "set Problem = turing\nsubsection Turing\n set Kinetics = expressions\n set Constants = a: 0.1\n set Reaction u = a - u + u^2*v\n"
+                          " set Reaction v = 0.9*cos(t)*x - u^2*v\n set Diffusion u = 1\n set Diffusion v = 10\nend\n")
+        cases = [(file, [f"{section}/Constants={own}, {name}: 2"], [f"'{section}/Constants' has a value for '{name}'", f"the name of {what}", "another name"])
+                 for file, section, own, names in ((bratu, "Reaction-diffusion", "k: 1", "uxyzt"), (free, "Turing", "a: 0.1", "uvxyzt"), (TINY, "Turing", "q: 1", "uvx"),
+                                                   (LAPLACE, "Laplace", "q: 1", "uxt"))
+                 for name, what in ((name, {"t": "the time", "u": "a field", "v": "a field"}.get(name, "a coordinate")) for name in names)]
+        self.all_rejected(cases)
 
     def test_meshes(self):
         self.rejected(LAPLACE, "Mesh/Domain=file", "Mesh/File=no.msh", says=["no.msh", "cannot be read"], leaves_nothing=False)
@@ -143,10 +184,13 @@ class BadInput(Program):
             self.rejected(LAPLACE, "Mesh/Domain=file", f"Mesh/File={broken}", says=["broken.msh", "cannot be used", "expected: a Gmsh mesh"], leaves_nothing=False)
         self.rejected(FILES / "verification/laplace_3d.prm", "Mesh/Domain=file", f"Mesh/File={ROOT}/meshes/leopard_pelt.msh", says="cannot be used", leaves_nothing=False)
         self.rejected(LAPLACE, "Laplace/Boundary values=0: 0; 7: 1", says=["boundary id 7", "expected: one of 0, 1, 2, 3"], leaves_nothing=False)
+        self.rejected(LAPLACE, "Laplace/Boundary values=0: x, 1: 1", says=["'1:' begins another one after a comma", "a semicolon between two items"], leaves_nothing=False)
+        self.valid([(LAPLACE, ["Laplace/Boundary values=0: if(x < 1, 0, 2); 1: 1"])])
+        self.rejected(LAPLACE, "Laplace/Source=1/", says=["Unexpected end of expression at position"], leaves_nothing=False)
         self.rejected(LAPLACE, "Laplace/Boundary values=zero: 0", says=["'zero: 0'", "ID: EXPRESSION"], leaves_nothing=False)
 
     def test_contradictions(self):
-        for file, settings, says in (
+        self.all_rejected([
                 (LAPLACE, ["Discretization/Method=finite differences", "Discretization/Degree=2"], "degree 1"),
                 (LAPLACE, ["Discretization/Method=finite differences", "Mesh/Domain=ball"], "not uniform"),
                 (LAPLACE, ["Linear solver/Method=async"], "a preconditioner only with cg or gmres"),
@@ -170,9 +214,29 @@ class BadInput(Program):
                 (TINY, ["Turing/Kinetics=FitzHugh-Nagumo", "Time stepping/Negative values=clip"], "are no concentrations"),
                 (TINY, ["Run/Stop if too slow=true"], "'Run/Wall time' is 0"),
                 (FILES / "verification/time_order.prm", ["Time stepping/Step control=asynchronous bound"], "a fixed step"),
-                (TINY, ["Linear solver/Method=direct", "Newton/Forcing=fixed iterations"], "does not iterate")):
-            self.rejected(file, *settings, says=says)
+                (TINY, ["Linear solver/Method=direct", "Newton/Forcing=fixed iterations"], "does not iterate")])
         self.rejected(LAPLACE, "Laplace/Boundary values=", says=["up to a constant"], leaves_nothing=False)
+
+    def test_meshes_that_are_too_large(self):
+        """Are refused before they are made; and where memory ends all the same, it is said."""
+        self.rejected(TINY, "Mesh/Cells=100000000", "Mesh/Global refinements=0", says=["1e+16 cells", "more than this build of deal.II can count", "'Mesh/Cells'"], leaves_nothing=False)
+        if os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGESIZE") < 2e11:
+            self.rejected(TINY, "Mesh/Cells=32000", "Mesh/Global refinements=0", says=["the coarse mesh of 1.024e+09 cells takes more than 205 GB", "'Mesh/Global refinements'"],
+                          leaves_nothing=False)
+        command = self.command(TINY, "Mesh/Cells=3000", "Mesh/Global refinements=0", options=["--overwrite"])
+        result = subprocess.run(command, cwd=self.folder, capture_output=True, text=True, check=False,
+                                preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (1500000000, 1500000000)))
+        self.assertEqual(result.returncode, 1, result.stderr)
+        self.assertIn("leopard: not enough memory\n  expected: ", result.stderr)
+
+    def test_long_values_are_not_said_whole(self):
+        """And what is wrong with a long number is said."""
+        for value, says in (("1" + "+1" * 50000, ["'Turing/Diffusion u' is '1+1", "more characters", "expected: a positive number"]),
+                            ("x" * 100000, ["'Turing/Diffusion u' is 'xxx", "more characters", "expected: a positive number"])):
+            error = self.leopard(self.write("long.prm", TINY.read_text() + f"subsection Turing\n set Diffusion u = {value}\nend\n"), fails=True)
+            for text in says:
+                self.assertIn(text, error)
+            self.assertLess(len(error), 4000)
 
     def test_device_that_is_not_there(self):
         environment_has_gpu = subprocess.run(["sh", "-c", "command -v nvidia-smi && nvidia-smi -L"], capture_output=True, check=False).returncode == 0

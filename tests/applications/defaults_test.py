@@ -17,7 +17,7 @@ LAPLACE = problem("Laplace", "Source = 1")
 class Defaults(Program):
     def run_default(self, text, *settings, solver, iterations):
         """Runs a file without a method; checks what was chosen, that it is said with its reason, and that few iterations suffice."""
-        said = self.leopard(self.write("default.prm", text), *settings, timeout=120)
+        said = self.leopard(self.write("default.prm", text), *settings, timeout=1200)
         report = self.run_json("default")["linear_solver"]
         self.assertEqual((report["method"], report["preconditioner"]), solver)
         self.assertTrue(report["automatic"])
@@ -54,13 +54,16 @@ class Defaults(Program):
         bump = "3*exp(-200*((x-0.75)^2+(y-0.25)^2))"
         judged = problem("Reaction-diffusion", "Reaction = expression", "f = 100*u^3", "Derivative of f = 300*u^2")
         place = problem("Reaction-diffusion", "Reaction = expression", f"f = 300*u*{bump}", f"Derivative of f = 300*{bump}")
+        cases = []
         for text, settings in ((judged, [f"Reaction-diffusion/Initial value={bump}"]),
                                (judged, ["Reaction-diffusion/Exact solution=1.5*sin(pi*x)*sin(pi*y)"]),
                                (judged, ["Reaction-diffusion/Initial value=0.2", "Mesh/Upper corner=3"]),  # a large domain, on which diffusion does less
                                (place, [])):
-            said = self.leopard(self.write("judged.prm", text), *settings, options=("--validate",))
-            self.assertIn("linear solver: direct (automatic: the reaction may make the matrix indefinite, and the mesh is small)", said)
-        said = self.leopard(self.write("judged.prm", judged), "Reaction-diffusion/Initial value=0.2*sin(pi*x)", options=("--validate",))
+            cases.append((self.write(f"{len(cases)}judged.prm", text), settings))
+        cases.append((self.write("judged.prm", judged), ["Reaction-diffusion/Initial value=0.2*sin(pi*x)"]))
+        *small, said = self.valid(cases)
+        for each in small:
+            self.assertIn("linear solver: direct (automatic: the reaction may make the matrix indefinite, and the mesh is small)", each)
         self.assertIn("linear solver: gmres with the preconditioner multigrid (automatic: ", said)
 
     def test_validation_says_what_will_be_chosen(self):
@@ -72,14 +75,20 @@ class Defaults(Program):
                     self.assertIn(line + "\n", valid)
             self.assertIn("\nlinear solver: ", valid)
         general, controlled = "Time stepping/Engine=general", ["Time stepping/Step control=error-controlled", "Linear solver/Schedule=chaotic"]
-        for settings, loop in (([], "fused"), ([general], "general, since it is asked for; Newton with gmres with the preconditioner async"),
-                               ([general, *controlled, "Mesh/Global refinements=8"], "general, since it is asked for; Newton with direct"),
-                               ([general, *controlled, "Mesh/Global refinements=9"], "general, since it is asked for; Newton with gmres with the preconditioner async"),
-                               (["Linear solver/Preconditioner=amg"], "general, since the fused one cannot be used: 'Linear solver/Method' asks for another"),
-                               (["Discretization/Mass matrix=consistent", "Discretization/Method=finite elements"], "general, since the fused one cannot be used: it needs a lumped mass matrix")):
-            self.assertIn("\ntime loop: " + loop, self.leopard(TINY, *settings, options=("--validate",)))
+        loops = (([], "fused"), ([general], "general, since it is asked for; Newton with gmres with the preconditioner async"),
+                 ([general, *controlled, "Mesh/Global refinements=6"], "general, since it is asked for; Newton with direct"),
+                 ([general, *controlled, "Mesh/Global refinements=9"], "general, since it is asked for; Newton with gmres with the preconditioner amg"),
+                 (["Linear solver/Preconditioner=amg"], "general, since the fused one cannot be used: 'Linear solver/Method' asks for another"),
+                 (["Discretization/Mass matrix=consistent", "Discretization/Method=finite elements"], "general, since the fused one cannot be used: it needs a lumped mass matrix"))
+        for (settings, loop), said in zip(loops, self.valid([(TINY, settings) for settings, _ in loops])):
+            self.assertIn("\ntime loop: " + loop, said)
             if "Mesh/Global refinements" not in str(settings):  # that would take minutes
                 self.assertIn("\ntime loop: " + loop.partition("; ")[0], self.leopard(TINY, *settings))
+        for mesh in ("square_triangles_22", "square_triangles_41"):  # of 30 nodes; factors of two million unknowns take minutes
+            for refinements, solver in ((2, "direct"), (8, "gmres with the preconditioner amg")):
+                said = self.leopard(TINY, general, *controlled, "Discretization/Method=finite elements", "Mesh/Domain=file", f"Mesh/File={ROOT}/tests/meshes/{mesh}.msh",
+                                    f"Mesh/Global refinements={refinements}", options=("--validate",))
+                self.assertIn(f"since it is asked for; Newton with {solver}", said)
         error = self.leopard(TINY, "Time stepping/Engine=fused", "Linear solver/Method=direct", options=("--validate",), fails=True)
         self.assertIn("'Time stepping/Engine' is fused, but this time loop cannot be used here", error)
 

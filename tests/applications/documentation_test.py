@@ -2,6 +2,7 @@
 """What README and doc/ show is tried: parameter files, commands, programs and what they are said to print. A snippet is a block that is indented by four
 blanks or fenced. Parameter files are computed, on coarser meshes and for shorter times where they are long; commands are run on small runs of the same names;
 what would build is looked up in files that other tests build. A snippet of a kind that is not known here fails."""
+import csv
 import math
 import os
 import pathlib
@@ -98,6 +99,25 @@ def shape(line):
     return re.sub(r"\s+", " ", re.sub(r"(# h |# min )?# (s|min)\b|  left .*|  \(# rejected\)", "TIME", line)).strip()
 
 
+def numbers_to_compare(line):
+    """Those of a printed line that are the same in each run, and how far they may be off, relative to them. Not times, what depends on the machine, and what a
+    random disturbance decides."""
+    if line.startswith(("step ", "time loop", "finished")):
+        return [], 0.
+    if line.startswith("pattern of"):
+        line = line[line.index("wavelength"):].split("%")[0]
+    counts = line.startswith(("from about step", "pattern of")) or " Newton steps," in line
+    line = re.sub(r"\(\d+ [a-z ]+\)|, \d+ steps rejected", "", line.split(" ...")[0])
+    return [float(number) for number in re.findall(r"(?<![\w.])[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?", line)], 0.1 if counts or line.startswith("wavelength") else 0.02
+
+
+def agree(printed, said):
+    numbers, tolerance = numbers_to_compare(printed)
+    # at the end of what the page shows a number may be cut
+    others = numbers_to_compare(said)[0][:len(numbers)]
+    return len(numbers) == len(others) and all(abs(a - b) <= tolerance * max(abs(b), 1e-3) + 1e-12 for a, b in zip(numbers, others))
+
+
 def column(columns, name):
     return next(i for i, title in enumerate(columns) if title.startswith(name))
 
@@ -112,20 +132,24 @@ def readme(words):
 
 
 class Documentation(Program):
-    def file(self, text):
+    def file(self, text, name="snippet.prm"):
         """A snippet as a file, in a folder from which ../../meshes is there, as it is from those in parameter_files/."""
         folder = self.folder / "parameter_files/here"
         if not folder.exists():
             folder.mkdir(parents=True)
             (self.folder / "meshes").symlink_to(ROOT / "meshes")
-        return self.write("parameter_files/here/snippet.prm", text)
+        return self.write(f"parameter_files/here/{name}", text)
 
-    def check_printed(self, text, said):
-        """Each line of the text, to its first comma or `...`, begins one of those that were said, but for what differs from run to run."""
-        lines = [shape(line) for line in said.splitlines()]
+    def check_printed(self, text, said, with_numbers=False):
+        """Each line of the text, to its first comma or `...`, begins one of those that were said, but for what differs from run to run;
+        with_numbers: those that do not are compared, too."""
+        lines = [(shape(line), line) for line in said.splitlines()]
         for line in text.splitlines():
             begin = re.split(r",|\.\.\.", shape(line))[0].strip()
-            self.assertTrue(any(other.startswith(begin) for other in lines), f"'{line}' is not printed, as '{begin}':\n{said}")
+            alike = [other for form, other in lines if form.startswith(begin)]
+            self.assertTrue(alike, f"'{line}' is not printed, as '{begin}':\n{said}")
+            if with_numbers:
+                self.assertTrue(any(agree(line, other) for other in alike), f"'{line}' has other numbers than\n" + "\n".join(alike))
 
     def check_pattern(self, text, *settings):
         """Computes a file; the pattern that it makes has about the predicted wavelength."""
@@ -155,12 +179,11 @@ class Documentation(Program):
                 self.assertTrue(name in made_up or re.search(rf"\b{name}\b", sources), f"design.md, line {number}: there is no {name}")
 
     def test_parameter_files(self):
-        for page, number, text in each("parameters"):
+        texts = [text if "set Problem" in text else next(rest for section, rest in REST.items() if section in text) + text for _, _, text in each("parameters")]
+        results = self.validated([(self.file(text, f"snippet{i}.prm"), []) for i, text in enumerate(texts)])
+        for (page, number, _), text, (said, message) in zip(each("parameters"), texts, results):
             with self.subTest(f"{page.name}, line {number}"):
-                if "set Problem" not in text:
-                    text = next(rest for section, rest in REST.items() if section in text) + text
-                said = self.leopard(self.file(text), options=["--validate"])
-                self.assertIn("is valid", said)
+                self.assertIsNone(message)
                 if "Gray-Scott" not in text:  # linear theory knows nothing of its patterns, as the text says
                     for wrong in ("warning", "no pattern"):
                         self.assertNotIn(wrong, said)
@@ -194,7 +217,22 @@ class Documentation(Program):
         for page, number, text in each("output"):
             if page.name == "tutorial.md" and not text.startswith("without:"):  # that of an example, which has a test of its own
                 with self.subTest(f"line {number}"):
-                    self.check_printed(text, said)
+                    self.check_printed(text, said, with_numbers=True)
+
+    def test_tables_of_the_tutorial(self):
+        """The table of meshes is that of the sweep before it."""
+        page = (ROOT / "doc/tutorial.md").read_text()
+        command = next(text for _, text in snippets(ROOT / "doc/tutorial.md") if "cima_meshes" in text and text.startswith("scripts/run"))
+        settings = re.findall(r'--set (?:"([^"]*)"|(\S+))', command)
+        settings = [quoted or plain for quoted, plain in settings]
+        self.leopard(FILES / "tutorial/cima.prm", *[setting.replace("5, 6, 7", "5, 6") for setting in settings])
+        with open(self.folder / "output/cima_meshes/sweep.csv", encoding="utf-8") as stream:
+            rows = list(csv.DictReader(stream))
+        table = [[cell.strip() for cell in line.strip("|").split("|")] for line in page.splitlines() if line.startswith("|") and re.match(r"\| (Global|5 |6 )", line)]
+        for row, printed in zip(rows, table[1:]):
+            for name, value in zip(table[0], printed):
+                found = next(text for title, text in row.items() if title.startswith(name))
+                self.assertAlmostEqual(float(found), float(value), delta=0.01 * float(value), msg=f"{name}, {row}")
 
     def test_programs(self):
         """C++ stands in programs that tests build, or all names of a line in one of them; CMake names folders and libraries that are there."""

@@ -243,6 +243,7 @@ namespace leopard
                                                                              {"Linear solver/Method", {"direct", "gmres"}},
                                                                              {"Linear solver/Preconditioner", {"jacobi"}},
                                                                              {"Linear solver/Backend", {"reference"}},
+                                                                             {"Linear solver/Precision", {"mixed"}},
                                                                              {"Linear solver/Max iterations", {"1"}},
                                                                              {"Linear solver/Relative tolerance", {"0.5"}},
                                                                              {"Linear solver/Test every", {"1"}},
@@ -270,6 +271,7 @@ namespace leopard
                                                                              {"Multigrid/Block shape", {"contiguous"}},
                                                                              {"Multigrid/Coarse solver", {"cg"}},
                                                                              {"Multigrid/Form", {"stored"}},
+                                                                             {"Multigrid/Precision", {"single"}},
                                                                              {"Multigrid/CUDA graph", {"false"}},
                                                                              {"Newton/Max steps", {"1"}},
                                                                              {"Newton/Relative tolerance", {"0.9"}},
@@ -342,7 +344,7 @@ namespace leopard
           {
             Parameters parameters(file, overrides, MPI_COMM_SELF);
             Log        quiet(MPI_COMM_SELF, false);
-            run_once({file, overrides, OpenMode::overwrite, "test"}, parameters, NodePlace(), quiet, MPI_COMM_SELF);
+            run_once({file, overrides, OpenMode::overwrite, "test", {}}, parameters, NodePlace(), quiet, MPI_COMM_SELF);
           }
         catch (const std::exception &exception)
           {

@@ -67,6 +67,18 @@ class RunDirectories(Program):
         for name in now - set(foreign) - {"lock", "manifest.txt"}:
             self.assertTrue(name in listed or name.rsplit("/", 1)[0] + "/" in listed, name)
 
+    def test_overwrite_looks_at_boundary_fluxes_first(self):
+        """As at values, sources, coefficients and initial values."""
+        file = FILES / "verification/laplace.prm"
+        settings = ["Verification/Refinements=0", "Laplace/Exact solution=", "Laplace/Boundary values=1: 1"]
+        self.leopard(file, *settings)
+        run = self.folder / "output/laplace"
+        before = {path: path.read_bytes() for path in run.rglob("*") if path.is_file() and path.name != "lock"}
+        for ranks in (1, 2):
+            error = self.leopard(file, *settings, "Laplace/Boundary fluxes=0: 1/x", options=["--overwrite"], ranks=ranks, fails=True)
+            self.assertRegex(error, r"the expression '1/x' of the entry 'Laplace/Boundary fluxes, boundary 0' is inf at the point \(0 ")
+            self.assertEqual(before, {path: path.read_bytes() for path in run.rglob("*") if path.is_file() and path.name != "lock"})
+
     def test_links_are_not_followed(self):
         self.leopard(TINY)
         outside = self.folder / "outside"
@@ -172,7 +184,7 @@ class RunDirectories(Program):
     def test_names_that_are_no_utf_8(self):
         name = os.fsdecode(b"r\xe9sultats")  # Latin-1
         for settings, option in (([], "--overwrite"), (["Time stepping/End time=4e-3"], "--resume")):
-            result = subprocess.run(self.command(TINY, f"Run/Directory={name}", *settings, options=[option]), cwd=self.folder, capture_output=True, timeout=300, check=False)
+            result = subprocess.run(self.command(TINY, f"Run/Directory={name}", *settings, options=[option]), cwd=self.folder, capture_output=True, timeout=1200, check=False)
             self.assertEqual(result.returncode, 0, result.stderr)
         self.assertEqual(json.loads((self.folder / name / "run.json").read_text())["status"], "finished")
 
@@ -226,7 +238,7 @@ class FullDisks(Program):
     def check(self, kilobytes, ranks=1):
         disk = self.mount(kilobytes)
         settings = [*self.SETTINGS, f"Run/Directory={disk}/run"]
-        result = subprocess.run(self.command(TINY, *settings, ranks=ranks), cwd=self.folder, capture_output=True, text=True, timeout=120, check=False)
+        result = subprocess.run(self.command(TINY, *settings, ranks=ranks), cwd=self.folder, capture_output=True, text=True, timeout=1200, check=False)
         self.assertEqual(result.returncode, 1, f"{kilobytes} kB: {result.stderr}")
         self.assertIn("no room on the disk", result.stderr)
         self.assertEqual(result.stderr.count("leopard: "), 1)
@@ -265,7 +277,7 @@ class FullDisks(Program):
         if not pathlib.Path("/dev/full").exists():
             self.skipTest("there is no /dev/full")
         with open("/dev/full", "w", encoding="utf-8") as full:
-            result = subprocess.run([LEOPARD, str(TINY)], cwd=self.folder, stdout=full, stderr=subprocess.PIPE, text=True, timeout=120, check=True)
+            result = subprocess.run([LEOPARD, str(TINY)], cwd=self.folder, stdout=full, stderr=subprocess.PIPE, text=True, timeout=1200, check=True)
         self.assertEqual(result.stderr.count("standard output cannot be written"), 1)
         self.assertIn("finished", (self.folder / "output/tiny_turing/log.txt").read_text())
 

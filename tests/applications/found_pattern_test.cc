@@ -32,7 +32,10 @@ namespace leopard
       EXPECT_EQ(on_square(10., 1, 90).kind(), "holes");
       EXPECT_EQ(on_square(10., 10, 10).kind(), "stripes");
       EXPECT_EQ(on_square(10., 1, 3).kind(), "stripes");
-      EXPECT_EQ(on_square(2., 4, 1).kind(), "spots or stripes");
+      EXPECT_EQ(on_square(2., 4, 1).kind(), "spots"); // on few wavelengths by the numbers of parts
+      EXPECT_EQ(on_square(2., 1, 8).kind(), "holes");
+      EXPECT_EQ(on_square(2., 4, 3).kind(), "spots or stripes");
+      EXPECT_EQ(on_square(2., 1, 2).kind(), "spots or stripes");
       FoundPattern ball = on_square(1., 60, 1);
       ball.dimension    = 3;
       ball.measure      = 125.;
@@ -55,7 +58,7 @@ namespace leopard
     {
       EXPECT_NE(on_square(10., 90, 1).text(0.8).find("90 spots, wavelength 1 (predicted for small disturbances: 0.8, +25 %)"), std::string::npos);
       EXPECT_EQ(on_square(10., 90, 1).text(0.).find("predicted"), std::string::npos);
-      EXPECT_NE(on_square(2., 1, 8).text(0.8).find("1 spots and 8 holes, or stripes (the domain has few wavelengths), wavelength 1"),
+      EXPECT_NE(on_square(2., 1, 2).text(0.8).find("1 spot and 2 holes, or stripes (the domain has few wavelengths), wavelength 1"),
                 std::string::npos);
     }
 

@@ -156,8 +156,13 @@ namespace leopard
       step.n_unknowns = 1e4;
       EXPECT_EQ(name(step), "direct"); // relaxations stagnate on long steps
       step.n_unknowns = 1e6;
+      EXPECT_EQ(name(step), "gmres with the preconditioner amg");
+      step.backend = "cuda";
       EXPECT_EQ(name(step), "gmres with the preconditioner async");
+      step.backend         = "automatic";
       step.consistent_mass = true; // with which relaxations diverge
+      EXPECT_EQ(name(step), "gmres with the preconditioner amg");
+      step.long_steps = false;
       EXPECT_EQ(name(step), "gmres with the preconditioner ssor");
       step.consistent_mass = false;
       step.follows_bound   = true;

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Mesh files that are no mesh are refused with a line and a reason, before deal.II's reader crashes on them or takes them for a domain."""
 import math
+import subprocess
 
-from program import Program
+from program import LEOPARD, Program
 
 SQUARE = [(0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 1, 0)]
 CUBE = [(x, y, z) for z in (0, 1) for x, y in ((0, 0), (1, 0), (1, 1), (0, 1))]
@@ -52,6 +53,20 @@ class MeshFiles(Program):
         self.refused(good.replace("3 1 1 0", "3 1e308 1 0"), "line 8")
         self.refused(good.replace("1 2 3 4\n", "1 2 2 4\n"), "line 13")
         self.refused(msh(SQUARE, [QUADRILATERAL], n_nodes=2000000000), "line 10 is '$EndNodes'", ranks=2)
+
+    def test_descriptions_name_what_is_wrong_with_a_plane_mesh(self):
+        """They looked for a body first, and what they said against the file was said of that."""
+        good = msh(SQUARE, [QUADRILATERAL])
+        second = msh([*SQUARE, (0.5, 0, 0), (0.5, 0.5, 0), (0, 0.5, 0)], ["9 2 1 1 1 2 4 5 6 7"])
+        for text, says in ((second, "a triangle of order 2 (to do: Mesh.ElementOrder = 1)"), (good.replace("2.2 0 8", "4 0 8"), "line 2 is '4 0 8'"),
+                           (good.replace("2.2 0 8", "4.1 1 8"), "this one is binary"), (msh(SQUARE, ["1 2 7 1 1 2", "1 2 7 1 2 3"]), "but 2 lines; with a Physical Curve and no Physical Surface")):
+            self.write("given.msh", text)
+            result = subprocess.run([LEOPARD, "--describe-mesh", "given.msh"], cwd=self.folder, capture_output=True, text=True, check=False)
+            self.assertEqual(result.returncode, 1)
+            self.assertIn(says, result.stderr)
+            self.assertRegex(result.stderr, "expected: .*(triangles or quadrilaterals|there should be)")
+            self.assertNotIn("'Dimension = 3'", result.stderr)
+            self.refused(text, says)
 
     VERSION_4 = ("$MeshFormat\n4.1 0 8\n$EndMeshFormat\n$Comments\nany\n$EndComments\n$Entities\n1 1 1 0\n1 0 0 0 0\n1 0 0 0 1 1 0 1 5 2 1 -1\n1 0 0 0 1 1 0 1 -7 1 1\n$EndEntities\n"
                  "$Nodes\n2 4 1 4\n1 1 0 2\n1\n2\n0 0 0\n1 0 0\n2 1 1 2\n3\n4\n1 1 0 0.5 0.5\n0 1 0\n$EndNodes\n$Elements\n2 3 1 3\n1 1 1 1\n1 1 2\n2 1 2 2\n2 1 2 3\n3 1 3 4\n"

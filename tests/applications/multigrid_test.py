@@ -141,7 +141,7 @@ class MultigridProblems(Program):
                 " set Start from steady state = true\n set Perturbation = 0.02\n set Seed = 2013\nend\nsubsection Mesh\n set Global refinements = 5\nend\n"
                 "subsection Linear solver\n set Method = gmres\n set Preconditioner = multigrid\n set Max iterations = 300\nend\n"
                 "subsection Time stepping\n set Engine = general\n set Step size = 1e-3\n set End time = 3e-3\nend\n")
-        self.leopard(self.write("fields.prm", text), "Output/Log every=1", timeout=120)
+        self.leopard(self.write("fields.prm", text), "Output/Log every=1", timeout=1200)
         columns, rows = self.statistics("fields")
         for row in rows:
             self.assertLessEqual(row[columns.index("linear iterations")], 60 * max(row[columns.index("Newton steps")], 1))

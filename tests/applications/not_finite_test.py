@@ -55,6 +55,8 @@ class InfiniteResidual(Program):
         said = self.leopard(file, "Turing/Initial value u=1e100")
         self.assertEqual(said.count("warning: |u| is up to 1e+100 at time 0: the files for ParaView hold numbers in single precision"), 1, said)
         self.assertNotIn("the files for ParaView hold", self.leopard(file, "Turing/Initial value u=1e30"))
+        both = self.leopard(file, "Turing/Species=u, v", "Turing/Reaction v=0*v", "Turing/Diffusion v=1", "Turing/Initial value u=1e100", "Turing/Initial value v=1e101")
+        self.assertEqual((both.count("warning: |u| is up to 1e+100"), both.count("warning: |v| is up to 1e+101")), (1, 1), both)
 
     def test_of_derivatives(self):
         self.failed_run(self.write("root.prm", stationary("1 + sqrt(u)", "1/(2*sqrt(u))")), says=["a derivative of the reaction is not finite"])
@@ -69,6 +71,64 @@ class InfiniteResidual(Program):
             self.assertGreater(cycle["newton_steps"], 600)
             self.assertLess(cycle["residual"], 1e-10 if settings else 1e-2)  # at the first guess 1e302
             self.assertLess(abs(cycle["u"]["maximum"]), 0.1)
+
+
+class Lengths(Program):
+    def test_whose_squares_are_no_numbers(self):
+        for settings, says in ((["Mesh/Upper corner=1e300"], "'Mesh/Upper corner' is 1e+300"), (["Mesh/Lower corner=-1e160"], "'Mesh/Lower corner' is -1e+160"),
+                               (["Mesh/Upper corner=1e-200"], "'Mesh/Upper corner' - 'Lower corner' is 1e-200"),
+                               (["Mesh/Domain=ball", "Discretization/Method=finite elements", "Mesh/Radius=1e300"], "'Mesh/Radius' is 1e+300"),
+                               (["Mesh/Domain=ball", "Discretization/Method=finite elements", "Mesh/Radius=1e-200"], "'Mesh/Radius' is 1e-200")):
+            error = self.leopard(TINY, *settings, fails=True, timeout=1200)
+            self.assertIn(says + "\n  expected: lengths from 1e-50 to 1e50", error)
+            self.assertEqual(error.count("leopard: "), 1, error)
+        text = (ROOT / "tests/meshes/square_triangles_22.msh").read_text()
+        self.write("far.msh", text.replace("\n1 0 0 0\n", "\n1 -1e300 0 0\n", 1))
+        self.assertNotEqual((self.folder / "far.msh").read_text(), text)
+        error = self.leopard(TINY, "Mesh/Domain=file", f"Mesh/File={self.folder}/far.msh", "Discretization/Method=finite elements", fails=True, timeout=1200)
+        self.assertIn("finite coordinates up to 1e50", error)
+
+
+class KnownSolutions(Program):
+    """Conditions of the file that are not those of its exact solution."""
+    def warned(self, *settings, ranks=1):
+        return self.leopard(FILES / "verification/laplace.prm", "Laplace/Coefficient=1", "Verification/Refinements=0", "Mesh/Global refinements=3", *settings, ranks=ranks)
+
+    def test_contradictions_are_said_before_the_solve(self):
+        for ranks in (1, 2):
+            said = self.warned("Laplace/Exact solution=1 + x*y", "Laplace/Boundary values=*: 1 + x*y + 0.25*x", "Mesh/Lower corner=0", "Mesh/Upper corner=1", ranks=ranks)
+            found = re.search(r"warning: 'Laplace/Boundary values' contradict 'Laplace/Exact solution': most of all they are (\S+) where it is (\S+), at \(1, (\S+), 0\), boundary id 1", said)
+            self.assertIsNotNone(found, said)
+            self.assertAlmostEqual(float(found[1]) - float(found[2]), 0.25, delta=1e-5)
+            self.assertLess(said.index("contradict"), said.index("cycle 0"))
+        said = self.warned("Laplace/Exact solution=1 + x*y", "Laplace/Boundary values=0: 1 + x*y", "Laplace/Boundary fluxes=1: y; 2: 0.5 - x", "Mesh/Lower corner=0", "Mesh/Upper corner=1")
+        self.assertRegex(said, r"warning: 'Laplace/Boundary fluxes' contradict .*: most of all a du/dn is 0 where that of the solution is 0\.9\d*, at \(0\.9\d*, 1, 0\), boundary id 3, for which no condition is given")
+
+    def test_fluxes_of_problems_in_time(self):
+        """They are zero, whatever the exact solution; each field and a second time are looked at."""
+        text = ("set Problem = turing\nsubsection Turing\n set Kinetics = expressions\n set Species = u, v\n set Reaction u = 0\n set Reaction v = 0\n set Diffusion u = 1\n set Diffusion v = 1\n"
+                " set Steady state = none\n set Exact solution u = {u}\n set Exact solution v = {v}\n set Initial value u = {u0}\n set Initial value v = {v0}\nend\n"
+                "subsection Mesh\n set Global refinements = 2\nend\nsubsection Time stepping\n set Step control = fixed\n set Step size = 1e-3\n set End time = 2e-3\nend\n")
+        good = "exp(-t)*cos(pi*x) + 2"
+        for u, v, u0, v0, says in ((good, "1 + exp(-t)*x", "cos(pi*x) + 2", "1 + x", "the zero boundary fluxes contradict 'Turing/Exact solution v': most of all a du/dn is 0 where that of the solution is "),
+                                   ("1 + t*x", good, "1", "cos(pi*x) + 2", "'Turing/Exact solution u'"), (good, good, "cos(pi*x) + 2", "cos(pi*x) + 2", None)):
+            file = self.write("flux.prm", text.format(u=u, v=v, u0=u0, v0=v0))
+            for settings in ((), ("Verification/Refinements=1",), ("Verification/Refinements=1", "Verification/Refine=time")):
+                said = self.leopard(file, *settings)
+                self.assertEqual(said.count("contradict"), 0 if says is None else 1, said)
+                self.assertIn(says or "", said)
+        for file in ("turing_space_order", "turing_time_order", "time_order"):
+            self.assertNotIn("contradict", self.leopard(FILES / f"verification/{file}.prm", "Verification/Refinements=0", "Mesh/Global refinements=3", "Time stepping/End time=1e-2",
+                                                        "Time stepping/Step size=5e-3"))
+
+    def test_what_agrees_is_not_called_a_contradiction(self):
+        for settings in ([], ["Laplace/Exact solution=1 + x*y", "Laplace/Boundary values=0: 1; 1: 1 + y", "Laplace/Boundary fluxes=2: -x; 3: x", "Mesh/Lower corner=0", "Mesh/Upper corner=1"],
+                         ["Laplace/Exact solution=sin(pi*x)*sin(pi*y)", "Laplace/Boundary values=*: 0", "Mesh/Lower corner=0", "Mesh/Upper corner=1"],
+                         ["Laplace/Exact solution=y^3", "Laplace/Boundary values=0: y^3; 1: y^3; 3: 1", "Mesh/Lower corner=0", "Mesh/Upper corner=1"],
+                         ["Laplace/Exact solution=300 + cos(pi*y)", "Laplace/Boundary values=0: 300 + cos(pi*y); 1: 300 + cos(pi*y)", "Laplace/Coefficient=1e8",
+                          "Mesh/Lower corner=0", "Mesh/Upper corner=1"],
+                         ["Laplace/Exact solution=x^2 + y^2", "Laplace/Boundary values=*: 1", "Mesh/Domain=ball", "Discretization/Method=finite elements"]):
+            self.assertNotIn("contradict", self.warned(*settings), settings)
 
 
 class FarFirstGuess(Program):
@@ -142,11 +202,23 @@ class StepSizes(Program):
         for engine in ("general", "fused"):
             for scheme in ("implicit Euler", "BDF2", "SBDF2"):
                 try:
-                    error = self.failed_run(file, f"Time stepping/Engine={engine}", f"Time stepping/Scheme={scheme}", timeout=60)
+                    error = self.failed_run(file, f"Time stepping/Engine={engine}", f"Time stepping/Scheme={scheme}", timeout=1200)
                 except subprocess.TimeoutExpired:
                     self.fail(f"{engine}, {scheme} does not end")
                 self.assertRegex(error, "too small to advance the time|is not finite")
                 self.assertIn("last good state", error)
+
+    def test_no_step_is_below_the_smallest_one(self):
+        """u' = -sqrt(u) is zero at t = 0.064: steps that are accepted become shorter and shorter on the way there. A last step may be short."""
+        file = self.write("shorter.prm", one_species("-sqrt(u)",
+                                                     "subsection Time stepping\n set Scheme = implicit Euler\n set Step size = 1e-4\nend\n"))
+        for engine in ("general", "fused"):
+            for smallest in ("1e-12", "1e-7"):
+                self.failed_run(file, f"Time stepping/Engine={engine}", f"Time stepping/Smallest step={smallest}", "Turing/Initial value u=1e-3",
+                                says=[f"below 'Time stepping/Smallest step' = {float(smallest):g}", "last good state"])
+                self.assertGreaterEqual(self.statistics("shorter")[1][-1][2], float(smallest), engine)
+            self.leopard(file, f"Time stepping/Engine={engine}", "Time stepping/Smallest step=1e-5", "Time stepping/Step control=error-controlled", "Time stepping/Error tolerance=1e-2",
+                         "Time stepping/End time=2.00001e-4")
 
     def test_a_fixed_step_longer_than_the_run_is_refused(self):
         for settings, says in ((["Time stepping/Step size=0.01"], "'Time stepping/Step size' is 0.01, longer than the whole run, 'End time' = 0.003"),
@@ -173,7 +245,7 @@ class TrueResidual(Program):
             for tolerance in (1e-8, 1e-12, 1e-13, 1e-14):
                 command = self.command(self.write("true.prm", text), f"Linear solver/Method={method}", f"Linear solver/Preconditioner={preconditioner}",
                                        f"Linear solver/Relative tolerance={tolerance}", "Linear solver/Max iterations=3000", options=["--overwrite"])
-                result = subprocess.run(command, cwd=self.folder, capture_output=True, text=True, timeout=300)
+                result = subprocess.run(command, cwd=self.folder, capture_output=True, text=True, timeout=1200)
                 what = f"{method} {preconditioner} {tolerance}: {result.stdout[-300:]}{result.stderr}"
                 if result.returncode != 0:
                     self.assertIn("has not reached the tolerance", result.stderr, what)

@@ -176,6 +176,9 @@ namespace leopard
     {
       const Measured<2> measured([](const auto &x) { return 5. + std::cos(2. * PI * x[0]); }, unit_box(2, 1, 4), 1, {}, {4., 1.});
       EXPECT_NEAR(measured("distance to the homogeneous steady state"), std::sqrt(1. + 0.5 + 1.), 1e-12);
+      // whose squares overflow
+      const Measured<2> large([](const auto &x) { return 1e200 * std::cos(2. * PI * x[0]); }, unit_box(2, 1, 4), 1, {}, {4., 1.});
+      EXPECT_NEAR(large("distance to the homogeneous steady state"), 1e200 * std::sqrt(0.5), 1e188);
     }
 
     TEST(PatternMeasures, LengthsAndMassesOfTheGrownDomain)

@@ -6,6 +6,7 @@ import json
 import math
 import os
 import pathlib
+import re
 import subprocess
 import tempfile
 import unittest
@@ -20,6 +21,27 @@ FILES = ROOT / "parameter_files"
 _shared = tempfile.TemporaryDirectory()
 atexit.register(_shared.cleanup)
 os.environ.update(OMPI_MCA_ess_singleton_isolated="1", OMPI_MCA_sharedfp="^sm", OMPI_MCA_orte_tmpdir_base=_shared.name)
+
+
+def with_settings(text, settings):
+    """The text of a parameter file in which the settings, "Section/Entry=value", stand in place of what it says."""
+    lines = text.splitlines()
+    for setting in settings:
+        path, value = setting.split("=", 1)
+        *sections, entry = path.split("/")
+        inside = []
+        for i, line in enumerate(lines):
+            words = line.split()
+            if words[:1] == ["subsection"]:
+                inside.append(" ".join(words[1:]))
+            elif words == ["end"]:
+                inside.pop()
+            elif inside == sections and re.match(rf"\s*set\s+{re.escape(entry)}\s*=", line):
+                lines[i] = f"set {entry} = {value}"
+                break
+        else:
+            lines += [f"subsection {name}" for name in sections] + [f"set {entry} = {value}"] + ["end"] * len(sections)
+    return "\n".join(lines) + "\n"
 
 
 class Program(unittest.TestCase):
@@ -43,6 +65,48 @@ class Program(unittest.TestCase):
         else:
             self.assertEqual(result.returncode, 0, result.stdout[-2000:] + result.stderr)
         return result.stderr if fails else result.stdout
+
+    def validated(self, cases, ranks=1):
+        """Validates many parameter files, each with its settings, in one start of the program, which costs as much as a hundred files. Those with settings
+        are copies that have them. Returns for each what was said of it if it is valid, or else None, and its message if it is not, or else None."""
+        copies = []
+        for i, (file, settings) in enumerate(cases):
+            text = with_settings((self.folder / file).read_text(encoding="utf-8"), settings)
+            copies.append(self.write(f"{i}_{pathlib.Path(file).name}", text).name if settings else str(file))
+        command = [LEOPARD, "--validate", *copies]
+        result = subprocess.run((["mpirun", "-n", str(ranks)] if ranks > 1 else []) + command, cwd=self.folder, capture_output=True, text=True, timeout=1200)
+        said, messages = {}, {}
+        for part in re.split(r"^leopard: ", result.stderr, flags=re.MULTILINE)[1:]:
+            name, message = part.split(" is not valid: ", 1) if len(copies) > 1 else (copies[0], part)
+            self.assertNotIn(name, messages, "two messages on one file")
+            messages[name] = message
+        for part in re.split(r"^(?=\S+\.prm is valid: )", result.stdout, flags=re.MULTILINE)[1:]:
+            name = part.split(" is valid: ", 1)[0]
+            self.assertNotIn(name, said, "two results of one file")
+            said[name] = part
+        self.assertEqual(sorted([*said, *messages]), sorted(copies), result.stdout + result.stderr)
+        self.assertEqual(result.returncode, 1 if messages else 0, result.stderr)
+        if ranks == 1:
+            self.assertTrue(result.stderr == "" or result.stderr.startswith("leopard: "), result.stderr)
+        return [(said.get(name), messages.get(name)) for name in copies]
+
+    def valid(self, cases):
+        """What the program says of each of many files with settings, all of which must be valid."""
+        results = self.validated(cases)
+        for (file, settings), (_, message) in zip(cases, results):
+            self.assertIsNone(message, f"{file} {settings}")
+        return [said for said, _ in results]
+
+    def invalid(self, cases):
+        """`cases` are files with settings, and words of the message that each must get. Returns the messages."""
+        results = self.validated([(file, settings) for file, settings, _ in cases])
+        for (file, settings, says), (_, message) in zip(cases, results):
+            with self.subTest(f"{file} {settings}"):
+                self.assertIsNotNone(message, "is valid")
+                for text in [says] if isinstance(says, str) else says:
+                    self.assertIn(text, message)
+                self.assertNotIn("An error occurred in line", message, "deal.II's own message")
+        return [message for _, message in results]
 
     def sweep(self, file, entries, *settings, **options):
         """Runs all combinations of the values of entries (a dictionary) in one start of the program, which takes longer than a small run. Returns the

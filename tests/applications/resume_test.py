@@ -35,12 +35,34 @@ class Resume(Program):
         self.refused(TINY, ELEMENTS, "Mesh/Cells=3", "Mesh/Upper corner=2", says=["'Mesh/Cells'", "'Mesh/Upper corner'"])
         self.refused(TINY, ELEMENTS, "Time stepping/End time=1e-3", says=["'Time stepping/End time' is 1e-3, and was 3e-3", "the run is at time 0.003"])
 
+    def test_the_ceiling_of_steps_goes_on(self):
+        """A step so long that Newton's method fails is not tried again soon, whether the run was resumed meanwhile or not."""
+        settings = ["Time stepping/Engine=general", "Time stepping/Step control=error-controlled", "Time stepping/Error tolerance=1", "Newton/Max steps=3", "Newton/Relative tolerance=1e-12",
+                    "Output/Interval=0.25", "Linear solver/Method=direct", "Run/Checkpoint steps=1000"]
+        self.leopard(TINY, *settings, "Time stepping/End time=0.5", "Run/Directory=output/whole")
+        self.leopard(TINY, *settings, "Time stepping/End time=0.25")
+        state = json.loads((self.folder / f"output/tiny_turing/checkpoints/step_{self.checkpoints('tiny_turing')[-1]:09d}/metadata.json").read_text())
+        self.assertLess(state["step_ceiling"], 1.6 * state["next_step_size"], "it should be what holds the second step back")
+        self.leopard(TINY, *settings, "Time stepping/End time=0.5", options=["--resume"])
+        whole, resumed = self.statistics("whole")[1], self.statistics("tiny_turing")[1]
+        self.assertGreater(len(resumed), state["step"] + 2)
+        for one, two in zip(whole, resumed):
+            for a, b in zip(one[:3], two[:3]):  # step, time, step size
+                self.assertAlmostEqual(a, b, delta=1e-6 * abs(a))
+
     def test_values_are_compared_and_not_text(self):
         self.leopard(TINY)
         text = re.sub(r"set Step size.*\n", "", TINY.read_text()).replace("set Step control", "set Step size = 0.001 # the same\n  set Step control")
         said = self.leopard(self.write("tiny_turing.prm", text), "Mesh/Upper corner=1.0, 1", "Turing/Perturbation=5e-2", "Turing/Initial value u=0.0", "Mesh/Radius=7",
                             "Time stepping/End time=4e-3", options=["--resume"])
         self.assertIn("changed on resume: 'Time stepping/End time' from 3e-3 to 4e-3\n", said)
+
+    def test_what_automatic_has_chosen_may_be_written_out(self):
+        self.leopard(TINY, "Discretization/Method=automatic")
+        self.refused(TINY, "Discretization/Method=finite elements", "Time stepping/End time=4e-3", says=["'Discretization/Method' is finite elements, and was automatic"])
+        said = self.leopard(TINY, "Discretization/Method=finite differences", "Time stepping/End time=4e-3", options=["--resume"])
+        self.assertIn("changed on resume: 'Time stepping/End time' from 3e-3 to 4e-3\n", said)
+        self.leopard(TINY, "Discretization/Method=automatic", "Time stepping/End time=5e-3", options=["--resume"])
 
     def test_changes_take_effect_and_are_remembered(self):
         self.leopard(TINY)

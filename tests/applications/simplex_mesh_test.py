@@ -96,7 +96,7 @@ class SimplexMeshes(Program):
                           f"subsection Mesh\n set Domain = file\n set File = {MESHES}/cube_tetrahedra_41.msh\nend\n"
                           "subsection Discretization\n set Degree = 2\n set Mass matrix = consistent\nend\n"
                           "subsection Time stepping\n set Step control = fixed\n set Step size = 0.005\n set End time = 0.02\nend\nsubsection Verification\n set Refinements = 2\nend\n")
-        self.assertIn("gmres with preconditioner ssor", self.leopard(file, timeout=60))
+        self.assertIn("gmres with preconditioner ssor", self.leopard(file, timeout=1200))
         last = self.convergence("quadratic")[-1]
         self.assertAlmostEqual(float(last["l2_rate"]), 3, delta=0.15)
         self.assertAlmostEqual(float(last["h1_seminorm_rate"]), 2, delta=0.15)

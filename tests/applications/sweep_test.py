@@ -133,21 +133,26 @@ class Sweeps(Program):
             self.assertGreater(float(row["L2 error"]), 0)
 
     def test_bad_input(self):
-        for sweep, says in (("gama: 1", "there is no entry 'gama'; did you mean 'Turing/gamma'?"),
-                            ("Mesh/gamma: 1", "there is no entry 'Mesh/gamma'; it is known in section 'Turing'"),
-                            ("Method: cg, gmres", "one of 'Discretization/Method', 'Linear solver/Method'"),
-                            ("gamma 1, 2", "has the item 'gamma 1, 2'"),
-                            ("gamma:", "names no value"),
-                            ("gamma: 1,, 2", "names no value, or an empty one"),
-                            ("gamma: 1, 2, 1", "the value 1 of 'gamma' twice"),
-                            ("gamma: 1; Turing/gamma: 2", "the entry 'Turing/gamma' twice"),
-                            ("Directory: a, b", "which all runs share"),
-                            ("gamma: 1; kappa: 5, -1", "the run gamma=1, kappa=-1 of the sweep"),
-                            ("Mesh/Adaptive: false, true", "the run Mesh/Adaptive=true of the sweep")):
-            for options in ((), ("--validate",)):
-                error = self.leopard(TINY, f"Run/Sweep={sweep}", options=options, fails=True)
-                self.assertIn(says, error)
-                self.assertEqual(error.count("leopard: "), 1, error)
+        cases = [(TINY, [f"Run/Sweep={sweep}"], says) for sweep, says in (("gama: 1", "there is no entry 'gama'; did you mean 'Turing/gamma'?"),
+            ("Mesh/gamma: 1", "there is no entry 'Mesh/gamma'; it is known in section 'Turing'"),
+            ("Method: cg, gmres", "one of 'Discretization/Method', 'Linear solver/Method'"),
+            ("gamma 1, 2", "has the item 'gamma 1, 2'"),
+            ("gamma:", "names no value"),
+            ("gamma: 1,, 2", "names no value, or an empty one"),
+            ("gamma: 1, 2, 1", "the value 1 of 'gamma' twice\n"),
+            ("gamma: 1, 2, 2.0", "the value 2.0 of 'gamma' twice, first as 2\n"),
+            ("gamma: 0.1, 2, 1/10", "the value 1/10 of 'gamma' twice, first as 0.1\n"),
+            ("gamma: 3e2, 100*sin(0) + 300", "first as 3e2\n"),
+            ("Adaptive: false, no", "the value no of 'Adaptive' twice, first as false\n"),
+            ("gamma: 1; Turing/gamma: 2", "the entry 'Turing/gamma' twice"),
+            ("Directory: a, b", "which all runs share"),
+            ("gamma: 1; kappa: 5, -1", "the run gamma=1, kappa=-1 of the sweep"),
+            ("Mesh/Adaptive: false, true", "the run Mesh/Adaptive=true of the sweep"))]
+        self.invalid(cases)
+        for _, settings, says in cases[::3]:  # a run finds the same
+            error = self.leopard(TINY, *settings, options=(), fails=True)
+            self.assertIn(says, error)
+            self.assertEqual(error.count("leopard: "), 1, error)
         self.assertFalse((self.folder / "output").exists())
         self.assertIn("a sweep of 6 runs", self.leopard(TINY, VARIED, options=["--validate"]))
 

@@ -273,8 +273,49 @@ class LogEvery(Program):
             self.assertEqual([row[0] for row in self.statistics("tiny_turing")[1]], [1, 3, 6, 9, 10])
 
     def test_bad_input(self):
-        for value in ("0", "often", "-1", "1.5"):
-            self.assertIn(f"'Output/Log every' is '{value}'", self.leopard(TINY, f"Output/Log every={value}", options=["--validate"], fails=True))
+        self.invalid([(TINY, [f"Output/Log every={value}"], f"'Output/Log every' is '{value}'") for value in ("0", "often", "-1", "1.5")])
+
+
+class LongSteps(Program):
+    """The general loop with steps as long as their error allows, where the matrix of a step is neither symmetric nor definite."""
+
+    TORUS = """set Problem = turing
+subsection Turing
+ set gamma = 200
+ set Schnakenberg a = 0.1
+ set Schnakenberg b = 0.9
+ set Start from steady state = true
+ set Perturbation = 0.02
+end
+subsection Mesh
+ set Domain = torus
+ set Radius = 1
+ set Tube radius = 0.4
+ set Global refinements = 3
+end
+subsection Time stepping
+ set End time = 0.15
+ set Engine = general
+end
+subsection Linear solver
+ set Threads = 1
+end
+"""
+    CONSISTENT = ["Mesh/Domain=hypercube", "Mesh/Global refinements=5", "Turing/gamma=1000", "Time stepping/End time=0.05", "Discretization/Mass matrix=consistent",
+                  "Discretization/Method=finite elements"]
+
+    def test_algebraic_multigrid_field_after_field(self):
+        """Once it took hundreds of iterations a step, and steps were cut where it missed its tolerance."""
+        file = self.write("torus.prm", self.TORUS)
+        for settings, all_ranks in (([], [1]), (self.CONSISTENT, [1, 2])):
+            self.leopard(file, *settings, "Linear solver/Method=direct")
+            steps = self.run_json("torus")["time_loop"]["steps"]
+            for ranks in all_ranks:
+                self.leopard(file, *settings, "Linear solver/Preconditioner=amg", ranks=ranks)
+                loop = self.run_json("torus")["time_loop"]
+                self.assertLessEqual(abs(loop["steps"] - steps), 2)
+                self.assertEqual(loop["rejected_for"]["linear solver"], 0)
+                self.assertLess(loop["linear_iterations"], 60 * steps)
 
 
 class TooSlow(Program):

@@ -127,19 +127,20 @@ class Analysis(Program):
         self.assertIn("no pattern will form from small disturbances, because the domain is too small", said)
 
     def test_domains(self):
-        for settings, says in ((["Mesh/Domain=ball"], "ball, area 3.14"), (["Mesh/Domain=ball", "Dimension=3"], "ball, volume 4.18"), (["Mesh/Domain=L-shape"], "area 0.75"),
+        domains = ((["Mesh/Domain=ball"], "ball, area 3.14"), (["Mesh/Domain=ball", "Dimension=3"], "ball, volume 4.18"), (["Mesh/Domain=L-shape"], "area 0.75"),
                                (["Mesh/Domain=box", "Mesh/Upper corner=2,1"], "(2 x 1)"), (["Dimension=3"], "(1 x 1 x 1)"),
-                               (["Mesh/Domain=file", f"Mesh/File={ROOT}/meshes/leopard_pelt.msh"], "file, area ")):
-            self.assertIn(says, self.leopard(SPOTS, "Discretization/Method=finite elements", *settings, options=["--validate"]))
+                               (["Mesh/Domain=file", f"Mesh/File={ROOT}/meshes/leopard_pelt.msh"], "file, area "))
+        for (_, says), said in zip(domains, self.valid([(SPOTS, ["Discretization/Method=finite elements", *settings]) for settings, _ in domains])):
+            self.assertIn(says, said)
 
     def test_of_free_kinetics_is_that_of_the_built_in_ones(self):
-        said = [self.leopard(TINY, *settings, options=["--validate"]) for settings in ([], FreeKinetics.AS_EXPRESSIONS)]
+        said = self.valid([(TINY, settings) for settings in ([], FreeKinetics.AS_EXPRESSIONS)])
         self.assertEqual(*(text[text.index("\n"):] for text in said))
 
     def test_guess_chooses_among_steady_states(self):
         settings = ["Turing/Kinetics=expressions", "Turing/Reaction u=(u - 1)*(2 - u)*(u - 3)", "Turing/Reaction v=u - v", "Turing/Diffusion u=1", "Turing/Diffusion v=1"]
-        for guess in (1, 2, 3):
-            said = self.leopard(TINY, *settings, f"Turing/Steady state guess=u: {guess - 0.1}, v: 1", options=["--validate"])
+        cases = [(TINY, [*settings, f"Turing/Steady state guess=u: {guess - 0.1}, v: 1"]) for guess in (1, 2, 3)]
+        for guess, said in zip((1, 2, 3), self.valid(cases)):
             self.assertIn(f"steady state: u = {guess}, v = {guess}", said)
             self.assertIn("other steady states were found (2)", said)
 

@@ -6,6 +6,7 @@
 #include <applications/output/convergence_table.h>
 #include <applications/problems/problem.h>
 #include <applications/problems/turing/kinetics.h>
+#include <applications/time_stepping/field_inspection.h>
 #include <solvers/base/errors.h>
 #include <tests/solvers/file_size_limit.h>
 
@@ -25,6 +26,17 @@ namespace leopard
 {
   namespace
   {
+    /** Not the first one: a small part of it would hide that another field cannot be trusted. */
+    TEST(FieldInspection, NamesTheFieldThatIsNegativeMost)
+    {
+      FieldInspection values;
+      values.size    = {10., 1., 100.};
+      values.minimum = {-1e-6, -0.3, -1.};
+      EXPECT_EQ(values.negative_field(), 1);
+      values.minimum = {-1e-8, 0., 5.};
+      EXPECT_EQ(values.negative_field(), -1);
+    }
+
     TEST(Expression, EvaluatesAndKnowsTime)
     {
       const Expression f("Test/f", "x + 2*y + 4*z + 8*t + cos(pi)");

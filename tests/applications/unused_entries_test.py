@@ -43,6 +43,21 @@ class UnusedEntries(HostProgram):
             self.assertIn(line + "\n", said)
         self.assertEqual(self.not_used("laplace"), {"Linear solver/Omega", "Mesh/Radius", "Turing/gamma", "Time stepping/End time"})
 
+    def test_of_constants(self):
+        """What a constant is called says nothing: Schnakenberg has an a of its own."""
+        said = self.leopard(TINY, "Turing/Constants=a: 3, end: 2e-3, half: end/2, lost: 1, more: lost", "Time stepping/End time=half", "Time stepping/Step size=half/10")
+        self.assertIn("not used: 'Turing/Constants/a' (no expression or number of the run names it; the a of the problem is 'Turing/Schnakenberg a')\n", said)
+        self.assertIn("not used: 'Turing/Constants/lost', 'Turing/Constants/more' (no expression or number of the run names it)\n", said)
+        self.assertEqual(self.not_used(), {f"Turing/Constants/{name}" for name in ("a", "lost", "more")})
+        self.assertIn("not used: 'Turing/Constants/a'", self.leopard(TINY, "Turing/Constants=a: 3", options=["--validate"]))
+        self.assertNotIn("not used", self.leopard(TINY, "Turing/Constants=a: 3", "Turing/Schnakenberg a=a/30", options=["--validate"]))
+
+    def test_sweep_over_a_constant_without_use(self):
+        said = self.leopard(TINY, "Turing/Constants=q: 30", "Run/Sweep=q: 10, 20", fails=True)
+        self.assertIn("'Run/Sweep' varies 'q', but no expression or number of the run names it, so that all runs would be the same", said)
+        self.leopard(TINY, "Turing/Constants=q: 30", "Run/Sweep=q: 10, 20", "Turing/gamma=q", options=["--validate"])
+        self.leopard(TINY, "Turing/Constants=q: 30", "Run/Sweep=gamma: q, 2*q", options=["--validate"])
+
     def test_threads_and_ghosts(self):
         file = FILES / "verification/laplace.prm"
         for method, preconditioner, unused in (("direct", "none", True), ("cg", "ssor", True), ("jacobi", "none", True), ("gmres", "async", False), ("async", "none", False),

@@ -1,39 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Nothing is allocated in a time step: this program's operator new counts.
+#include "../count_allocations.h"
 #include "reaction_diffusion_test.h"
 
-#include <atomic>
 #include <cstdint>
-#include <cstdlib>
-#include <new>
-
-namespace
-{
-  std::atomic<long> n_allocations{0};
-}
-
-void *operator new(std::size_t n, const std::nothrow_t & /*tag*/) noexcept
-{
-  ++n_allocations;
-  return std::malloc(n > 0 ? n : 1);
-}
-
-void *operator new(std::size_t n)
-{
-  if (void *memory = operator new(n, std::nothrow))
-    return memory;
-  throw std::bad_alloc();
-}
-
-void operator delete(void *memory) noexcept
-{
-  std::free(memory);
-}
-
-void operator delete(void *memory, std::size_t /*n*/) noexcept
-{
-  std::free(memory);
-}
 
 namespace leopard::reaction_diffusion
 {

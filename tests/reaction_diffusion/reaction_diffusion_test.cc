@@ -6,6 +6,7 @@
 #include <solvers/base/errors.h>
 
 #include <array>
+#include <limits>
 #include <numeric>
 
 namespace leopard::reaction_diffusion
@@ -94,7 +95,7 @@ namespace leopard::reaction_diffusion
           EXPECT_NEAR(block[c * 2 + d], (plus[c] - minus[c]) / (2. * e), 1e-8);
       }
     double m[4];
-    system.relaxation_matrix(block, m);
+    system.inverse(block, m);
     EXPECT_NEAR(m[0] * block[0] + m[1] * block[2], 1., 1e-14);
     EXPECT_NEAR(m[0] * block[1] + m[1] * block[3], 0., 1e-14);
     EXPECT_NEAR(m[2] * block[1] + m[3] * block[3], 1., 1e-14);
@@ -134,28 +135,26 @@ namespace leopard::reaction_diffusion
   {
     for (const int dim : {2, 3})
       for (const Scheme scheme : {Scheme::implicit_euler, Scheme::bdf2, Scheme::imex_bdf2})
-        for (const bool together : {true, false})
-          for (const LinearMethod method : {LinearMethod::sweeps, LinearMethod::multigrid})
-            {
-              NodeGrid grid                    = dim == 2 ? unit_grid(23, 2) : unit_grid(9, 3);
-              grid.n[1]                        = dim == 2 ? 18 : 6; // no square
-              const double   dt                = 0.5 * grid.spacing[0] * grid.spacing[0];
-              StepperOptions options           = fixed_steps(GetParam(), scheme, dt);
-              options.fields_together          = together;
-              options.stepping.linear_method   = method;
-              StepperOptions oracle            = fixed_steps(Backend::reference, scheme, dt);
-              oracle.stepping.newton_tolerance = 0.;
-              oracle.stepping.newton_floor     = 1e-14;
-              const Vector u                   = smooth_fields(grid);
-              const Vector exact               = solution_at(grid, oracle, u, 10. * dt);
-              EXPECT_LT(largest_difference(solution_at(grid, options, u, 10. * dt), exact), 1e-9)
-                << dim << "D, scheme " << static_cast<int>(scheme) << ", together " << together << ", method " << static_cast<int>(method);
-              options.persistent = false; // cuda: a graph of kernels
-              if (GetParam() == Backend::cuda)
-                {
-                  EXPECT_LT(largest_difference(solution_at(grid, options, u, 10. * dt), exact), 1e-9) << "graph";
-                }
-            }
+        for (const LinearMethod method : {LinearMethod::sweeps, LinearMethod::multigrid})
+          {
+            NodeGrid grid                    = dim == 2 ? unit_grid(23, 2) : unit_grid(9, 3);
+            grid.n[1]                        = dim == 2 ? 18 : 6; // no square
+            const double   dt                = 0.5 * grid.spacing[0] * grid.spacing[0];
+            StepperOptions options           = fixed_steps(GetParam(), scheme, dt);
+            options.stepping.linear_method   = method;
+            StepperOptions oracle            = fixed_steps(Backend::reference, scheme, dt);
+            oracle.stepping.newton_tolerance = 0.;
+            oracle.stepping.newton_floor     = 1e-14;
+            const Vector u                   = smooth_fields(grid);
+            const Vector exact               = solution_at(grid, oracle, u, 10. * dt);
+            EXPECT_LT(largest_difference(solution_at(grid, options, u, 10. * dt), exact), 1e-9)
+              << dim << "D, scheme " << static_cast<int>(scheme) << ", method " << static_cast<int>(method);
+            options.persistent = false; // cuda: a graph of kernels
+            if (GetParam() == Backend::cuda)
+              {
+                EXPECT_LT(largest_difference(solution_at(grid, options, u, 10. * dt), exact), 1e-9) << "graph";
+              }
+          }
   }
 
   /**
@@ -165,18 +164,16 @@ namespace leopard::reaction_diffusion
   {
     for (const int dim : {2, 3})
       for (const double gamma : {1., 50., 200., 1000.})
-        for (const bool together : {true, false})
-          {
-            NodeGrid grid          = dim == 2 ? unit_grid(17, 2) : unit_grid(10, 3);
-            grid.n[1]              = dim == 2 ? 30 : 7;
-            const Vector   u       = smooth_fields(grid);
-            StepperOptions options = fixed_steps(GetParam(), Scheme::bdf2, 1e-3), oracle = fixed_steps(Backend::reference, Scheme::bdf2, 1e-3);
-            options.kinetics.gamma = oracle.kinetics.gamma = gamma;
-            options.stepping.linear_method                 = LinearMethod::multigrid;
-            options.fields_together                        = together;
-            EXPECT_LT(largest_difference(solution_at(grid, options, u, 5e-3), solution_at(grid, oracle, u, 5e-3)), 1e-8)
-              << dim << "D, gamma = " << gamma << ", together " << together;
-          }
+        {
+          NodeGrid grid          = dim == 2 ? unit_grid(17, 2) : unit_grid(10, 3);
+          grid.n[1]              = dim == 2 ? 30 : 7;
+          const Vector   u       = smooth_fields(grid);
+          StepperOptions options = fixed_steps(GetParam(), Scheme::bdf2, 1e-3), oracle = fixed_steps(Backend::reference, Scheme::bdf2, 1e-3);
+          options.kinetics.gamma = oracle.kinetics.gamma = gamma;
+          options.stepping.linear_method                 = LinearMethod::multigrid;
+          EXPECT_LT(largest_difference(solution_at(grid, options, u, 5e-3), solution_at(grid, oracle, u, 5e-3)), 1e-8)
+            << dim << "D, gamma = " << gamma;
+        }
   }
 
   /** Error-controlled steps grow beyond what sweeps can solve, and go on. */
@@ -389,5 +386,15 @@ namespace leopard::reaction_diffusion
     EXPECT_NE(message(grid, StepperOptions()).find("nodes in y"), std::string::npos);
     Stepper stepper(unit_grid(8, 2), StepperOptions());
     EXPECT_THROW(stepper.advance(1., 1, 0.), InvalidInput);
+  }
+
+  TEST(NodeGrid, RefusesSpacingsWhoseSquaresAreNoNumbers)
+  {
+    for (const double spacing : {0., 1e-200, 1e200, std::numeric_limits<double>::quiet_NaN()})
+      {
+        NodeGrid grid   = unit_grid(5, 2);
+        grid.spacing[1] = spacing;
+        EXPECT_THROW(grid.validate(2), InvalidInput) << spacing;
+      }
   }
 } // namespace leopard::reaction_diffusion

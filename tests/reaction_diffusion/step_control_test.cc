@@ -6,6 +6,7 @@
 
 #include <cmath>
 #include <limits>
+#include <tuple>
 #include <vector>
 
 namespace leopard::reaction_diffusion
@@ -121,6 +122,59 @@ namespace leopard::reaction_diffusion
       }
   }
 
+  TEST(StepControl, NoStepIsBelowTheSmallestOne)
+  {
+    StepControl control           = error_controlled(0.01);
+    control.options.smallest_step = 0.005;
+    while (control.next_step >= 0.005) // each is accepted, and the next one shorter
+      {
+        EXPECT_TRUE(control.begin_step(1., 0.));
+        EXPECT_TRUE(control.is_accurate(0.999999));
+        control.accept_step();
+      }
+    EXPECT_FALSE(control.begin_step(1., 0.)) << control.next_step;
+    // a step cut short to hit a time, and what follows
+    StepControl cut           = error_controlled(0.01, 0.);
+    cut.options.smallest_step = 0.005;
+    EXPECT_TRUE(cut.begin_step(1e-4, 0.));
+    EXPECT_EQ(cut.step_size, 1e-4);
+    EXPECT_TRUE(cut.is_accurate(0.9));
+    cut.accept_step();
+    EXPECT_GE(cut.next_step, 0.005);
+    EXPECT_TRUE(cut.begin_step(1., 0.));
+    // nor is a fixed one a step back, or no number
+    for (const double bad : {-0.01, 0., std::numeric_limits<double>::quiet_NaN()})
+      {
+        StepControl fixed              = error_controlled(bad);
+        fixed.options.error_controlled = false;
+        EXPECT_FALSE(fixed.begin_step(1., 0.)) << bad;
+      }
+  }
+
+  TEST(StepControl, OneEntryFarFromTheOthersCounts)
+  {
+    StepControl control = error_controlled(0.01);
+    control.begin_step(1., 0.);
+    const double n = 30000., factor = control.scheme_step().error_factor();
+    for (const auto &[tolerance, bearable] : {std::pair{1e-6, 3e-5}, {1e-3, 0.03}, {0.01, 0.03}, {0.1, 0.1}})
+      {
+        control.options.error_tolerance = tolerance;
+        const auto estimate             = [&](double error_of_one) {
+          const double e = error_of_one / factor;
+          return control.error_estimate(e * e / n, e * e); // the others have none
+        };
+        EXPECT_LE(estimate(0.99 * bearable), 1.) << tolerance;
+        EXPECT_GT(estimate(1.01 * bearable), 1.) << tolerance;
+        const double all = 0.5 * tolerance / factor;
+        EXPECT_NEAR(control.error_estimate(all * all, 4. * all * all), tolerance < 0.1 ? 0.5 : 1., 1e-12) << "the mean, or the entry";
+      }
+    constexpr double infinity = std::numeric_limits<double>::infinity(), no_number = std::numeric_limits<double>::quiet_NaN();
+    for (const auto &[mean, largest] : {std::pair{0., infinity}, {infinity, 0.}, {no_number, 0.}, {no_number, 1e-9}, {0., no_number}})
+      EXPECT_FALSE(control.is_accurate(control.error_estimate(mean, largest))) << mean << ' ' << largest;
+    control.n_levels = 1;
+    EXPECT_EQ(control.error_estimate(1., 1.), 0.) << "no estimate";
+  }
+
   TEST(StepControl, WhatHasFailedIsNotTriedAgainSoon)
   {
     for (const auto &[reason, factor] : {std::pair{StopReason::linear_failure, 0.5}, {StopReason::newton_failure, 0.25}, {StopReason::blow_up, 0.25}})
@@ -172,5 +226,161 @@ namespace leopard::reaction_diffusion
     EXPECT_NEAR(control.step_size, std::min(0.5 * bound, 0.016), 1e-15);
     EXPECT_FALSE(control.begin_step(1., std::numeric_limits<double>::infinity()));
     EXPECT_EQ(control.bound, 0.);
+  }
+
+  TEST(StepControl, TakesTheOrderThatTheOldSolutionsAllow)
+  {
+    for (const auto &[scheme, levels, order, estimates] : {std::tuple{Scheme::bdf2, 1, 1, false},
+                                                           {Scheme::bdf2, 2, 2, false},
+                                                           {Scheme::bdf2, 3, 2, true},
+                                                           {Scheme::implicit_euler, 1, 1, false},
+                                                           {Scheme::implicit_euler, 2, 1, true}})
+      {
+        StepControl control;
+        control.options.scheme = scheme;
+        control.resume({0, 0., 0.01, std::vector<double>(levels - 1, 0.01)});
+        control.begin_step(1., 0.);
+        EXPECT_EQ(control.order, order);
+        EXPECT_EQ(control.can_estimate(), estimates);
+        EXPECT_EQ(control.is_accurate(1e3), !estimates) << "without an estimate steps are as small as the first one";
+        EXPECT_EQ(control.is_accurate(1. + 1e-15), !estimates);
+        EXPECT_TRUE(control.is_accurate(1.));
+      }
+    StepControl fixed              = error_controlled(0.01);
+    fixed.options.error_controlled = false;
+    fixed.begin_step(1., 0.);
+    EXPECT_TRUE(fixed.is_accurate(1e3)) << "whatever the error is";
+    fixed.accept_step();
+    EXPECT_EQ(fixed.next_step, 0.01);
+  }
+
+  TEST(StepControl, GrowsAndShrinksAsTheErrorLetsIt)
+  {
+    const auto next = [](double estimate, StepControl control, double stop_time = 1.) {
+      control.begin_step(stop_time, 0.);
+      EXPECT_TRUE(control.is_accurate(estimate));
+      control.accept_step();
+      return control.next_step;
+    };
+    const StepControl control  = error_controlled(0.01);
+    const auto        estimate = [](double growth) { return std::pow(0.85 / growth, 3); };
+    EXPECT_NEAR(next(estimate(0.9), control), 0.009, 1e-15) << "accepted, but the next one would not be";
+    EXPECT_NEAR(next(estimate(1.01), control), 0.01, 1e-15);
+    EXPECT_NEAR(next(estimate(1.19), control), 0.01, 1e-15);
+    EXPECT_NEAR(next(estimate(1.21), control), 0.0121, 1e-15);
+    EXPECT_NEAR(next(estimate(1.59), control), 0.0159, 1e-15);
+    EXPECT_NEAR(next(estimate(1.61), control), 0.016, 1e-15);
+    EXPECT_NEAR(next(0., control), 0.016, 1e-15);
+    EXPECT_NEAR(next(estimate(1.5), control, 0.004), 0.01, 1e-15) << "cut short";
+    EXPECT_NEAR(next(estimate(0.9), control, 0.004), 0.0036, 1e-15);
+    StepControl limited          = control;
+    limited.options.largest_step = 0.013;
+    EXPECT_NEAR(next(0., limited), 0.013, 1e-15);
+    limited.ceiling = 0.011;
+    EXPECT_NEAR(next(0., limited), 0.011, 1e-15);
+    StepControl again = control;
+    next(0., again);
+    again.begin_step(1., 0.);
+    again.is_accurate(0.);
+    again.resume({0, 0., 0.01, {}});
+    EXPECT_EQ(next(0., again), 0.01) << "without old solutions there is no estimate, and none of long ago counts";
+    StepControl euler    = control;
+    euler.options.scheme = Scheme::implicit_euler;
+    EXPECT_NEAR(next(std::pow(0.85 / 1.3, 2), euler), 0.013, 1e-15);
+  }
+
+  TEST(StepControl, RemembersTheLastSteps)
+  {
+    StepControl control;
+    control.options.error_controlled = false;
+    control.resume({5, 2., 0.1, {}});
+    EXPECT_EQ(control.n_levels, 1);
+    EXPECT_EQ(control.step, 5);
+    for (int n = 1; n <= 4; ++n)
+      {
+        control.next_step       = 0.1 * n;
+        control.rejected.newton = 1;
+        control.begin_step(100., 0.);
+        control.accept_step();
+        EXPECT_EQ(control.n_levels, std::min(3, n + 1));
+        EXPECT_EQ(control.rejected.total(), 0);
+      }
+    EXPECT_NEAR(control.time, 3., 1e-15);
+    const StepState state = control.state();
+    EXPECT_EQ(state.step, 9);
+    EXPECT_EQ(state.next_step_size, 0.4);
+    EXPECT_EQ(state.step_sizes, (std::vector<double>{0.4, 0.1 * 3}));
+    EXPECT_EQ(state.ceiling, 1e300) << "as before";
+  }
+
+  TEST(StepControl, CountsWhyAttemptsHaveFailed)
+  {
+    StepControl control = error_controlled(0.01);
+    control.begin_step(1., 0.);
+    control.is_accurate(8.);
+    control.reject_step(StopReason::step_underflow);
+    EXPECT_EQ(control.ceiling, 1e300) << "the error says how long steps may be";
+    control.begin_step(1., 0.);
+    const double step = control.step_size;
+    for (const StopReason reason : {StopReason::blow_up, StopReason::linear_failure, StopReason::linear_failure, StopReason::newton_failure})
+      {
+        control.reject_step(reason);
+        EXPECT_NEAR(control.ceiling, 0.6 * step, 1e-17);
+      }
+    EXPECT_EQ(control.rejected.error, 1);
+    EXPECT_EQ(control.rejected.linear_solver, 2);
+    EXPECT_EQ(control.rejected.newton, 1);
+    EXPECT_EQ(control.rejected.not_finite, 1);
+    EXPECT_EQ(control.rejected.total(), 5);
+    control.options.smallest_step = 0.25 * step;
+    EXPECT_TRUE(control.reject_step(StopReason::blow_up)) << "the smallest one is allowed";
+    control.options.smallest_step *= 1. + 1e-14;
+    EXPECT_FALSE(control.reject_step(StopReason::blow_up));
+    control.step_size = std::numeric_limits<double>::quiet_NaN();
+    EXPECT_FALSE(control.reject_step(StopReason::blow_up));
+  }
+
+  TEST(StepControl, HitsATimeWithOneStepOrTwo)
+  {
+    StepControl control = error_controlled(0.01);
+    for (const auto &[limit, size] : {std::pair{0.01, 0.01}, {0.0101, 0.00505}, {0.0199, 0.00995}, {0.02, 0.01}, {0.0201, 0.01}, {0.005, 0.005}})
+      {
+        EXPECT_TRUE(control.begin_step(limit, 0.));
+        EXPECT_NEAR(control.step_size, size, 1e-15) << limit;
+      }
+    EXPECT_EQ(control.next_step, 0.01);
+    EXPECT_FALSE(control.begin_step(0., 0.));
+  }
+
+  TEST(StepControl, FollowsTheBound)
+  {
+    constexpr double infinity = std::numeric_limits<double>::infinity();
+    StepControl      control;
+    control.options.scheme           = Scheme::implicit_euler;
+    control.options.error_controlled = false;
+    control.options.bound_fraction   = 0.25;
+    control.options.step_size        = 0.03;
+    control.options.largest_step     = 0.04;
+    control.resume({0, 0., 0.01, {}});
+    EXPECT_TRUE(control.follows_bound());
+    EXPECT_TRUE(control.begin_step(1., 10.));
+    EXPECT_NEAR(control.bound, 0.1, 1e-15);
+    EXPECT_NEAR(control.step_size, 0.025, 1e-15);
+    control.begin_step(0.01, 10.);
+    EXPECT_EQ(control.step_size, 0.01) << "times are hit";
+    control.begin_step(1., 0.1);
+    EXPECT_EQ(control.step_size, 0.04) << "the largest step";
+    control.begin_step(1., 0.);
+    EXPECT_EQ(control.bound, infinity);
+    EXPECT_EQ(control.step_size, 0.03) << "any step will do: the first one of the user";
+    control.resume({1, 0., 0.01, {0.01}});
+    control.begin_step(1., 10.);
+    EXPECT_NEAR(control.step_size, 0.016, 1e-15) << "no more than 1.6 times the last one";
+    control.resume({1, 0., 0.01, {0.039}});
+    control.begin_step(1., 0.);
+    EXPECT_EQ(control.step_size, 0.04);
+    EXPECT_FALSE(control.begin_step(1., std::numeric_limits<double>::quiet_NaN()));
+    control.options.bound_fraction = 0.;
+    EXPECT_FALSE(control.follows_bound());
   }
 } // namespace leopard::reaction_diffusion

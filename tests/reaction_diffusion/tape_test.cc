@@ -194,31 +194,29 @@ namespace leopard::reaction_diffusion
     for (const unsigned int n : {1u, 3u, 4u})
       for (const Scheme scheme : {Scheme::implicit_euler, Scheme::bdf2, Scheme::imex_bdf2})
         for (const LinearMethod method : {LinearMethod::sweeps, LinearMethod::multigrid})
-          for (const bool together : {true, false})
-            {
-              const NodeGrid grid            = unit_grid(19, 2);
-              StepperOptions options         = fixed_steps(GetParam(), scheme, 1e-3);
-              options.kinetics               = expressions(n == 1 ? logistic(1) : schnakenberg_and(n - 2), 20.);
-              options.diffusion              = n == 1 ? Vector{0.5} : n == 3 ? Vector{1., 10., 0.1} : Vector{1., 10., 0.1, 3.};
-              options.stepping.linear_method = method;
-              options.fields_together        = together;
-              StepperOptions oracle          = options;
-              oracle.backend                 = Backend::reference;
-              Vector       u                 = smooth_fields(grid);
-              const Vector first(u.begin(), u.begin() + grid.n_nodes());
-              u.resize(n * grid.n_nodes(), 0.5);
-              if (n == 4)
-                std::copy(first.begin(), first.end(), u.end() - grid.n_nodes());
-              const Vector found = solution_at(grid, options, u, 0.01);
-              EXPECT_LT(largest_difference(found, solution_at(grid, oracle, u, 0.01)), 1e-8) << n << " species, scheme " << static_cast<int>(scheme);
-              if (n > 1) // the first two do not see the others
-                {
-                  StepperOptions two = oracle;
-                  two.kinetics       = {"Schnakenberg", {0.126779, 0.792366}, 20.};
-                  two.diffusion      = {1., 10.};
-                  const Vector alone = solution_at(grid, two, Vector(u.begin(), u.begin() + 2 * grid.n_nodes()), 0.01);
-                  EXPECT_LT(largest_difference(Vector(found.begin(), found.begin() + 2 * grid.n_nodes()), alone), 1e-8);
-                }
-            }
+          {
+            const NodeGrid grid            = unit_grid(19, 2);
+            StepperOptions options         = fixed_steps(GetParam(), scheme, 1e-3);
+            options.kinetics               = expressions(n == 1 ? logistic(1) : schnakenberg_and(n - 2), 20.);
+            options.diffusion              = n == 1 ? Vector{0.5} : n == 3 ? Vector{1., 10., 0.1} : Vector{1., 10., 0.1, 3.};
+            options.stepping.linear_method = method;
+            StepperOptions oracle          = options;
+            oracle.backend                 = Backend::reference;
+            Vector       u                 = smooth_fields(grid);
+            const Vector first(u.begin(), u.begin() + grid.n_nodes());
+            u.resize(n * grid.n_nodes(), 0.5);
+            if (n == 4)
+              std::copy(first.begin(), first.end(), u.end() - grid.n_nodes());
+            const Vector found = solution_at(grid, options, u, 0.01);
+            EXPECT_LT(largest_difference(found, solution_at(grid, oracle, u, 0.01)), 1e-8) << n << " species, scheme " << static_cast<int>(scheme);
+            if (n > 1) // the first two do not see the others
+              {
+                StepperOptions two = oracle;
+                two.kinetics       = {"Schnakenberg", {0.126779, 0.792366}, 20.};
+                two.diffusion      = {1., 10.};
+                const Vector alone = solution_at(grid, two, Vector(u.begin(), u.begin() + 2 * grid.n_nodes()), 0.01);
+                EXPECT_LT(largest_difference(Vector(found.begin(), found.begin() + 2 * grid.n_nodes()), alone), 1e-8);
+              }
+          }
   }
 } // namespace leopard::reaction_diffusion

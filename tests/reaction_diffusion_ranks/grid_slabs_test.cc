@@ -34,10 +34,10 @@ namespace leopard::reaction_diffusion
     class GridSlabsTest : public BackendTest
     {
     protected:
-      std::shared_ptr<GridSlabs> slabs_for(const NodeGrid &grid, int n_fields)
+      std::shared_ptr<GridSlabs> slabs_for(const NodeGrid &grid)
       {
         std::string why_not;
-        auto        slabs = make_grid_slabs(grid, n_fields, GetParam(), MPI_COMM_WORLD, why_not);
+        auto        slabs = make_grid_slabs(grid, GetParam(), MPI_COMM_WORLD, why_not);
         EXPECT_EQ(why_not, "");
         EXPECT_EQ(slabs == nullptr, n_ranks() == 1);
         return slabs;
@@ -48,7 +48,7 @@ namespace leopard::reaction_diffusion
       {
         options.backend   = GetParam();
         options.n_threads = 2;
-        const auto slabs  = slabs_for(grid, static_cast<int>(options.diffusion.size()));
+        const auto slabs  = slabs_for(grid);
         if (slabs == nullptr)
           GTEST_SKIP() << "one rank";
         Totals         whole_totals;
@@ -96,7 +96,6 @@ namespace leopard::reaction_diffusion
                 options.stepping.linear_method = method;
                 options.stepping.newton_floor  = 1e-13;
                 options.local_iterations       = local_iterations;
-                options.fields_together        = local_iterations == 1;
                 compare(grid,
                         options,
                         smooth_fields(grid),
@@ -133,7 +132,7 @@ namespace leopard::reaction_diffusion
     options.stepping.error_controlled = false;
     options.stepping.step_size        = 1e-3;
     options.stepping.max_sweeps       = 20000;
-    const auto slabs                  = slabs_for(grid, 2);
+    const auto slabs                  = slabs_for(grid);
     if (slabs == nullptr)
       GTEST_SKIP() << "one rank";
     Stepper      whole(grid, options), parts(grid, options, slabs);
@@ -154,7 +153,7 @@ namespace leopard::reaction_diffusion
   {
     const NodeGrid grid    = grid_of({33, 128, 1});
     StepperOptions options = fixed_steps(GetParam(), Scheme::bdf2, 1e-4);
-    const auto     slabs   = slabs_for(grid, 2);
+    const auto     slabs   = slabs_for(grid);
     const Vector   initial = smooth_fields(grid), mine = slabs != nullptr ? own_part(*slabs, initial) : initial;
     Stepper        whole(grid, options, slabs);
     whole.start(mine.data());
@@ -163,7 +162,7 @@ namespace leopard::reaction_diffusion
     std::vector<Vector>  solutions(state.step_sizes.size() + 1, Vector(mine.size()));
     for (std::size_t l = 0; l < solutions.size(); ++l)
       whole.solution(solutions[l].data(), static_cast<int>(l));
-    Stepper second(grid, options, slabs_for(grid, 2));
+    Stepper second(grid, options, slabs_for(grid));
     second.resume(state, solutions);
     Vector one(mine.size()), two(mine.size());
     for (Stepper *stepper : {&whole, &second})
@@ -226,7 +225,7 @@ namespace leopard::reaction_diffusion
       {
         const NodeGrid grid = grid_of({9, 8, 1});
         const auto     slabs =
-          std::make_shared<GridSlabs>(grid, my_rank(), n_ranks(), Backend::host, make_slab_exchange(MPI_COMM_WORLD, Backend::host, false, 100, 100));
+          std::make_shared<GridSlabs>(grid, my_rank(), n_ranks(), Backend::host, make_transport(MPI_COMM_WORLD, Backend::host, false, 100));
         EXPECT_THROW(Stepper(grid, fixed_steps(Backend::reference, Scheme::bdf2, 1e-3), slabs), InvalidInput);
       }
   }
@@ -235,7 +234,7 @@ namespace leopard::reaction_diffusion
   TEST_P(GridSlabsTest, WhatFailsOnOneRankIsThrownOnAll)
   {
     const NodeGrid grid  = grid_of({34, 132, 1});
-    const auto     slabs = slabs_for(grid, 2);
+    const auto     slabs = slabs_for(grid);
     for (int culprit = 0; slabs != nullptr && culprit < n_ranks(); ++culprit)
       {
         const StepperOptions good = fixed_steps(GetParam(), Scheme::bdf2, 1e-4);

@@ -111,7 +111,6 @@ namespace leopard::reaction_diffusion
             options.stepping.linear_method = method;
             options.stepping.newton_floor  = 1e-13;
             options.local_iterations       = 3;
-            options.fields_together        = scheme != Scheme::bdf2;
             compare(mesh.laplacian,
                     ranks_for(owners_of(mesh, n_ranks(), false), smallest_shared),
                     options,

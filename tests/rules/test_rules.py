@@ -20,7 +20,12 @@ class Rules(unittest.TestCase):
     def violations(self, check, name, text):
         with tempfile.TemporaryDirectory() as folder:
             root = pathlib.Path(folder)
-            for path, content in {"applications/problems/problem.h": SPDX + "#pragma once\n", "applications/problems/b/b.h": SPDX, name: text}.items():
+            for path, content in {"applications/problems/problem.h": SPDX + "#pragma once\n", "applications/problems/b/b.h": SPDX,
+                                  "solvers/dealii/trilinos_matrix.h": SPDX + "#include <deal.II/base/mpi.h>\n",
+                                  "solvers/dealii/through.h": SPDX + '#include "trilinos_matrix.h"\n',
+                                  "solvers/distributed/ghost_exchange.h": SPDX + "#include <deal.II/base/index_set.h>\n",
+                                  "solvers/distributed/mpi/transport.h": SPDX + "#include <mpi.h>\n",
+                                  "solvers/command_line/method.h": SPDX, name: text}.items():
                 (root / path).parent.mkdir(parents=True, exist_ok=True)
                 (root / path).write_text(content)
             return [v for v in check(root) if v.startswith(name)]
@@ -31,6 +36,14 @@ class Rules(unittest.TestCase):
                 ("solvers/block_async/a.h", "#include <mpi.h>"),
                 ("solvers/base/a.cc", "#include <Epetra_Map.h>"),
                 ("applications/reaction_diffusion/host/a.cc", "#include <mpi.h>"),
+                ("solvers/base/a.hpp", "#include <Epetra_Map.h>"),
+                ("applications/reaction_diffusion/stepper.cc", "#include <solvers/dealii/trilinos_matrix.h>"),
+                ("applications/reaction_diffusion/stepper.cc", "#include <solvers/dealii/through.h>"),
+                ("applications/reaction_diffusion/stepper.cc", "#include <solvers/distributed/mpi/transport.h>"),
+                ("applications/studies/papers/a.cc", "#include <solvers/dealii/trilinos_matrix.h>"),
+                ("solvers/distributed/mpi/a.cc", '#include "../ghost_exchange.h"'),
+                ("solvers/distributed/stencil/a.h", '#include "../ghost_exchange.h"'),
+                ("solvers/distributed/stencil/a.cu", '#include "../mpi/transport.h"'),
                 ("solvers/dealii/a.cu", "#include <deal.II/base/mpi.h>"),
                 ("applications/run/a.cc", "#ifdef LEOPARD_WITH_CUDA"),
                 ("applications/run/a.cc", "#if defined(__CUDACC__)"),
@@ -49,6 +62,8 @@ class Rules(unittest.TestCase):
                 ("applications/base/a.cc", "#include <applications/run/b.h>", "upward"),
                 ("applications/reaction_diffusion/grid/a.cc", "#include <applications/reaction_diffusion/stepper.h>", "upward"),
                 ("solvers/device/a.h", '#include "b.h"', ""),
+                ("solvers/base/a.hpp", "#include <applications/run/run.h>", "upward"),
+                ("applications/run/a.cc", "#include <solvers/command_line/method.h>", "not public"),
                 ("solvers/attic/a.cc", "", "no room"),
                 ("applications/run/problem.h", "#pragma once", "has the name of applications/problems/problem.h")):
             found = self.violations(rules.floors, name, SPDX + line + "\n")
@@ -79,6 +94,10 @@ class Rules(unittest.TestCase):
     def test_allowed(self):
         for name, line in (
                 ("solvers/dealii/a.cc", "#include <deal.II/base/mpi.h>"),
+                ("solvers/distributed/a.cc", '#include "ghost_exchange.h"'),
+                ("solvers/distributed/stencil/a.cc", '#include "../mpi/transport.h"'),
+                ("applications/reaction_diffusion_mpi/a.cc", "#include <solvers/distributed/mpi/transport.h>"),
+                ("applications/linear_solvers/a.cc", "#include <solvers/dealii/trilinos_matrix.h>"),
                 ("solvers/device/a.cu", "#ifdef __CUDA_ARCH__"),
                 ("applications/problems/a/a.cc", "#include <applications/problems/problem.h>"),
                 ("applications/time_stepping/a.cc", "#include <applications/problems/problem.h>")):
@@ -87,6 +106,7 @@ class Rules(unittest.TestCase):
     def test_files(self):
         self.assertEqual(len(self.violations(rules.files, "solvers/a.cc", "int i;\n")), 1)
         self.assertEqual(len(self.violations(rules.files, "solvers/a.h", SPDX)), 1)
+        self.assertEqual(len(self.violations(rules.files, "solvers/a.hpp", SPDX)), 1)
         self.assertEqual(len(self.violations(rules.files, "solvers/a.cc", SPDX + "\n" * 700)), 1)
         for line in ("// ", "  /** ", "   * "):
             self.assertEqual(len(self.violations(rules.files, "solvers/a.cc", SPDX + line + "word " * 22 + "\n")), 0, line)

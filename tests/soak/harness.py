@@ -242,7 +242,7 @@ def read_statistics(path):
 def complaints_about_checkpoints(directory):
     found = []
     for folder in sorted((directory / "checkpoints").glob("step_*")) if (directory / "checkpoints").is_dir() else []:
-        if folder.suffix == ".tmp":
+        if folder.suffix == ".tmp" or not (folder / "metadata.json").exists():  # being written, or deleted
             continue
         try:
             for name, file in read_json(folder / "metadata.json")["files"].items():
@@ -259,6 +259,9 @@ def complaints_about_fields(directory):
     path = directory / "solution.pvd"
     if not path.exists():
         return found
+    # files for ParaView are in single precision; the program says which fields are beyond it
+    log = (directory / "log.txt").read_text(errors="replace") if (directory / "log.txt").exists() else ""
+    too_large = set(re.findall(r"warning: \|(\w+)\| is up to .* single precision", log))
     try:
         entries = read_pvd(path)
         times = [t for t, _ in entries]
@@ -269,7 +272,7 @@ def complaints_about_fields(directory):
         for t, file in entries:
             for piece in pieces(directory / file):
                 for name, numbers in read_vtu(piece).items():
-                    if not all(math.isfinite(x) for x in numbers):
+                    if not all(math.isfinite(x) or (name in too_large and math.isinf(x)) for x in numbers):
                         found.append(f"{name} is not finite at time {t} ({piece.name})")
     except (OSError, ValueError, zlib.error, struct.error) as error:
         found.append(f"output: {error}")

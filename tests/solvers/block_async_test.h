@@ -7,9 +7,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <random>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 namespace leopard
@@ -47,42 +49,68 @@ namespace leopard
     return difference;
   }
 
-  /** iterate() with host vectors, wherever the relaxation computes. */
-  inline void iterate(Relaxation<double> &relaxation, Vector &x, const Vector &b, int n)
+  /** function(Number()) for each number type of the library: for tests of all of them. */
+  template <typename Function>
+  void for_each_number(const Function &function)
   {
-    if (relaxation.memory_space() == MemorySpace::host)
+#define CALL(Number)                         \
+  {                                          \
+    SCOPED_TRACE("vectors of " #Number "s"); \
+    function(Number());                      \
+  }
+    LEOPARD_FOR_EACH_NUMBER(CALL)
+#undef CALL
+  }
+
+  /** Of two bounds the one for this number type. */
+  template <typename Number>
+  constexpr double bound(double in_double, double in_float)
+  {
+    return std::is_same_v<Number, float> ? in_float : in_double;
+  }
+
+  /** Calls function(x, b) with vectors of Numbers in the memory where it computes. Tests have theirs in double. */
+  template <typename Number, typename Function>
+  void call_with_numbers(MemorySpace space, Vector &x, const Vector &b, const Function &function)
+  {
+    std::vector<Number> host_x = rounded_to<Number>(x), host_b = rounded_to<Number>(b);
+    if (space == MemorySpace::host)
+      function(host_x.data(), static_cast<const Number *>(host_b.data()));
+    else
       {
-        relaxation.iterate(x.data(), b.data(), n);
-        return;
+        DeviceVector<Number> device_x(x.size()), device_b(b.size());
+        device_x.copy_from_host(host_x.data());
+        device_b.copy_from_host(host_b.data());
+        function(device_x.data(), static_cast<const Number *>(device_b.data()));
+        device_x.copy_to_host(host_x.data());
       }
-    DeviceVector<double> device_x(x.size()), device_b(b.size());
-    device_x.copy_from_host(x.data());
-    device_b.copy_from_host(b.data());
-    relaxation.iterate(device_x.data(), device_b.data(), n);
-    device_x.copy_to_host(x.data());
+    std::copy(host_x.begin(), host_x.end(), x.begin());
+  }
+
+  /** iterate() with host vectors, wherever the relaxation computes. */
+  template <typename Number>
+  void iterate(Relaxation<Number> &relaxation, Vector &x, const Vector &b, int n)
+  {
+    call_with_numbers<Number>(relaxation.memory_space(), x, b, [&](Number *to, const Number *right) { relaxation.iterate(to, right, n); });
   }
 
   /** solve() with host vectors, wherever the relaxation computes. */
-  inline SolveResult solve_for(Relaxation<double> &relaxation, Vector &x, const Vector &b, const StoppingCriteria &criteria)
+  template <typename Number>
+  SolveResult solve_for(Relaxation<Number> &relaxation, Vector &x, const Vector &b, const StoppingCriteria &criteria)
   {
-    if (relaxation.memory_space() == MemorySpace::host)
-      return solve(relaxation, x.data(), b.data(), criteria);
-    DeviceVector<double> device_x(x.size()), device_b(b.size());
-    device_x.copy_from_host(x.data());
-    device_b.copy_from_host(b.data());
-    const SolveResult result = solve(relaxation, device_x.data(), device_b.data(), criteria);
-    device_x.copy_to_host(x.data());
+    SolveResult result;
+    call_with_numbers<Number>(
+      relaxation.memory_space(), x, b, [&](Number *to, const Number *right) { result = solve(relaxation, to, right, criteria); });
     return result;
   }
 
-  inline double residual_norm_squared(Relaxation<double> &relaxation, const Vector &x, const Vector &b)
+  template <typename Number>
+  double residual_norm_squared(Relaxation<Number> &relaxation, Vector x, const Vector &b)
   {
-    if (relaxation.memory_space() == MemorySpace::host)
-      return relaxation.residual_norm_squared(x.data(), b.data());
-    DeviceVector<double> device_x(x.size()), device_b(b.size());
-    device_x.copy_from_host(x.data());
-    device_b.copy_from_host(b.data());
-    return relaxation.residual_norm_squared(device_x.data(), device_b.data());
+    double result = 0.;
+    call_with_numbers<Number>(
+      relaxation.memory_space(), x, b, [&](Number *to, const Number *right) { result = relaxation.residual_norm_squared(to, right); });
+    return result;
   }
 
   /**

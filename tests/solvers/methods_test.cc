@@ -47,6 +47,23 @@ namespace leopard
         }
     }
 
+    TEST(Methods, IterateFromZeroWhateverIsInX)
+    {
+      const CrsMatrix<double> A = five_point_stencil(9, 8, 1.).to_crs();
+      const Vector            b = random_vector(A.n_rows, 3);
+      BlockAsyncOptions       blocks;
+      blocks.schedule = Schedule::synchronous;
+      MethodOptions options;
+      options.block_async = &blocks;
+      for (const Method *method : methods())
+        {
+          Vector x(A.n_rows, NAN), y(A.n_rows, 0.);
+          method->make(A, options)->iterate_from_zero(x.data(), b.data(), 3);
+          method->make(A, options)->iterate(y.data(), b.data(), 3);
+          EXPECT_EQ(x, y) << method->name;
+        }
+    }
+
     TEST(Methods, ReadTheOptionsThatTheirRowNames)
     {
       const CrsMatrix<double> A     = five_point_stencil(9, 8, 1.).to_crs();

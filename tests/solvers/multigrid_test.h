@@ -47,10 +47,14 @@ namespace leopard
   MultigridOptions jacobi_multigrid(Backend backend, double omega);
 
   /** vmult(), cycle(), solve() and multiply() with host vectors, wherever the multigrid computes. */
-  Vector      vmult(Multigrid<double> &multigrid, const Vector &b);
-  Vector      cycle(Multigrid<double> &multigrid, Vector x, const Vector &b);
-  SolveResult solve(Multigrid<double> &multigrid, Vector &x, const Vector &b, double relative_tolerance, int max_cycles = 60);
-  Vector      multiply(Multigrid<double> &multigrid, const Vector &x);
+  template <typename Number>
+  Vector vmult(Multigrid<Number> &multigrid, const Vector &b);
+  template <typename Number>
+  Vector cycle(Multigrid<Number> &multigrid, Vector x, const Vector &b);
+  template <typename Number>
+  SolveResult solve(Multigrid<Number> &multigrid, Vector &x, const Vector &b, double relative_tolerance, int max_cycles = 60);
+  template <typename Number>
+  Vector multiply(Multigrid<Number> &multigrid, const Vector &x);
 
   /** The matrix whose columns are function(unit vector). */
   Dense matrix_of(int n, const std::function<Vector(const Vector &)> &function);

@@ -43,17 +43,23 @@ namespace leopard
     }
 
     /**
-     * Threads that wait for a processor may cost a cycle more, on a busy machine again and again: the fewest of the
-     * attempts are what counts.
+     * The median of the attempts is no more than most: one run in which threads wait for a processor may take a cycle
+     * more, most runs may not. Ends as soon as that is decided.
      */
     void expect_few(const std::vector<Grid> &grids, bool stored, const BlockAsyncOptions &async, int most, int attempts)
     {
       for (const Grid &grid : grids)
         {
-          int fewest = 1000;
-          for (int attempt = 0; attempt < attempts && fewest > most; ++attempt)
-            fewest = std::min(fewest, cycles(grid, stored, async));
-          EXPECT_LE(fewest, most) << grid.n << (stored ? ", stored" : ", stencil") << ", " << async.n_threads << " threads";
+          std::string found;
+          int         few = 0, many = 0;
+          while (2 * few < attempts && 2 * many < attempts)
+            {
+              const int n = cycles(grid, stored, async);
+              ++(n <= most ? few : many);
+              found += " " + std::to_string(n);
+            }
+          EXPECT_GT(few, many) << grid.n << (stored ? ", stored" : ", stencil") << ", " << async.n_threads << " threads: cycles" << found
+                               << ", expected: at most " << most;
         }
     }
 
@@ -66,14 +72,17 @@ namespace leopard
         result.n_threads = GetParam();
         return result;
       }
+
+      /** Of several threads, which wait for a processor on a busy machine again and again, one cycle more. */
+      int most(int of_one_thread) const { return GetParam() == 1 ? of_one_thread : of_one_thread + 1; }
     };
 
     TEST_P(MultigridThreads, TakeAsFewCycles)
     {
       for (const bool stored : {false, true})
         {
-          expect_few(squares(), stored, async(), 8, 20);
-          expect_few(cubes(), stored, async(), 9, 20);
+          expect_few(squares(), stored, async(), most(8), 5);
+          expect_few(cubes(), stored, async(), most(9), 5);
         }
     }
 

@@ -172,54 +172,56 @@ namespace leopard
   namespace
   {
     /** function(x, b) with pointers to where the multigrid computes; then x on the host. */
-    template <typename Function>
-    Vector call(const Multigrid<double> &multigrid, Vector x, const Vector &b, const Function &function)
+    template <typename Number, typename Function>
+    Vector call(const Multigrid<Number> &multigrid, Vector x, const Vector &b, const Function &function)
     {
       x.resize(multigrid.n_columns());
-      if (multigrid.memory_space() == MemorySpace::host)
-        {
-          function(x.data(), b.data());
-          x.resize(multigrid.n_rows());
-          return x;
-        }
-      DeviceVector<double> device_x(x.size()), device_b(b.size());
-      device_x.copy_from_host(x.data());
-      device_b.copy_from_host(b.data());
-      function(device_x.data(), device_b.data());
-      device_x.copy_to_host(x.data());
+      call_with_numbers<Number>(multigrid.memory_space(), x, b, function);
       x.resize(multigrid.n_rows());
       return x;
     }
   } // namespace
 
-  Vector vmult(Multigrid<double> &multigrid, const Vector &b)
+  template <typename Number>
+  Vector vmult(Multigrid<Number> &multigrid, const Vector &b)
   {
     // what is in x before must not matter
-    return call(multigrid, Vector(multigrid.n_columns(), NAN), b, [&](double *x, const double *right) { multigrid.vmult(x, right); });
+    return call(multigrid, Vector(multigrid.n_columns(), NAN), b, [&](Number *x, const Number *right) { multigrid.vmult(x, right); });
   }
 
-  Vector cycle(Multigrid<double> &multigrid, Vector x, const Vector &b)
+  template <typename Number>
+  Vector cycle(Multigrid<Number> &multigrid, Vector x, const Vector &b)
   {
-    return call(multigrid, std::move(x), b, [&](double *to, const double *right) { multigrid.cycle(to, right); });
+    return call(multigrid, std::move(x), b, [&](Number *to, const Number *right) { multigrid.cycle(to, right); });
   }
 
-  SolveResult solve(Multigrid<double> &multigrid, Vector &x, const Vector &b, double relative_tolerance, int max_cycles)
+  template <typename Number>
+  SolveResult solve(Multigrid<Number> &multigrid, Vector &x, const Vector &b, double relative_tolerance, int max_cycles)
   {
     StoppingCriteria criteria;
     criteria.relative_tolerance = relative_tolerance;
     criteria.max_iterations     = max_cycles;
     SolveResult result;
-    x = call(multigrid, x, b, [&](double *to, const double *right) { result = multigrid.solve(to, right, criteria); });
+    x = call(multigrid, x, b, [&](Number *to, const Number *right) { result = multigrid.solve(to, right, criteria); });
     return result;
   }
 
-  Vector multiply(Multigrid<double> &multigrid, const Vector &x)
+  template <typename Number>
+  Vector multiply(Multigrid<Number> &multigrid, const Vector &x)
   {
     Vector y(multigrid.n_rows(), NAN);
     Vector padded = x;
     padded.resize(multigrid.n_columns());
-    return call(multigrid, y, padded, [&](double *to, const double *from) { multigrid.multiply(to, const_cast<double *>(from)); });
+    return call(multigrid, y, padded, [&](Number *to, const Number *from) { multigrid.multiply(to, const_cast<Number *>(from)); });
   }
+
+#define INSTANTIATE(Number)                                                                                                        \
+  template Vector      vmult(Multigrid<Number> &multigrid, const Vector &b);                                                       \
+  template Vector      cycle(Multigrid<Number> &multigrid, Vector x, const Vector &b);                                             \
+  template SolveResult solve(Multigrid<Number> &multigrid, Vector &x, const Vector &b, double relative_tolerance, int max_cycles); \
+  template Vector      multiply(Multigrid<Number> &multigrid, const Vector &x);
+  LEOPARD_FOR_EACH_NUMBER(INSTANTIATE)
+#undef INSTANTIATE
 
   Dense matrix_of(int n, const std::function<Vector(const Vector &)> &function)
   {

@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <numeric>
 
 namespace leopard
@@ -152,6 +153,51 @@ namespace leopard
                   updated.update_values(changed);
                   EXPECT_LT(largest_difference(vmult(updated, b), expected), 1e-13) << method << ", " << solver;
                 }
+        }
+    }
+
+    /** Trilinear elements: a times their stiffness matrix and b times their mass matrix, divided by h and h^3. */
+    Stencil<double> trilinear_stencil(int n, double a, double b)
+    {
+      const std::array<double, 3> k = {-1., 2., -1.}, m = {1. / 6., 4. / 6., 1. / 6.};
+      Stencil<double>             stencil;
+      stencil.n_x = stencil.n_y = stencil.n_z = n;
+      for (int z = 0; z < 3; ++z)
+        for (int y = 0; y < 3; ++y)
+          for (int x = 0; x < 3; ++x)
+            stencil.coefficients[9 * z + 3 * y + x] = a * (k[z] * m[y] * m[x] + m[z] * k[y] * m[x] + m[z] * m[y] * k[x]) + b * m[z] * m[y] * m[x];
+      return stencil;
+    }
+
+    /**
+     * The mass matrix of trilinear elements has lambda_max(D^-1 M) = 3.4, their stiffness matrix 1.5: omega must fall.
+     */
+    TEST_P(MultigridUpdate, TheRelaxationFactorIsThatOfTheNewMatrix)
+    {
+      const MultigridHierarchy before = make_hierarchy(trilinear_stencil(15, 1., 1e-3), 3); // entries on the axes are not zero
+      MultigridHierarchy       after  = before;
+      for (std::size_t l = 0; l < after.levels.size(); ++l)
+        {
+          after.levels[l].matrix.values = trilinear_stencil((4 << l) - 1, 0., 1.).to_crs().values;
+          for (double &v : after.levels[l].matrix.values)
+            v *= std::pow(8., 2. - static_cast<double>(l));
+        }
+      for (const char *method : {"async", "damped-jacobi"})
+        {
+          MultigridOptions options;
+          options.backend                       = GetParam();
+          options.smoother.method               = method;
+          options.smoother.block_async.schedule = Schedule::synchronous;
+          options.smoother.block_async.storage  = Storage::double_precision;
+          Multigrid<double> updated(before, options), fresh(after, options);
+          updated.update_values(after);
+          const Vector b = random_vector(fresh.n_rows(), 1);
+          EXPECT_LT(largest_difference(vmult(updated, b), vmult(fresh, b)), 1e-12) << method;
+          Vector            x(b.size(), 0.);
+          const SolveResult result = solve(updated, x, b, 1e-8);
+          EXPECT_EQ(result.status, SolveStatus::converged) << method << ": " << result.final_residual;
+          updated.update_values(before); // and it grows again
+          EXPECT_LT(largest_difference(vmult(updated, b), vmult(*std::make_unique<Multigrid<double>>(before, options), b)), 1e-12) << method;
         }
     }
 

@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 namespace leopard
@@ -214,13 +215,14 @@ namespace leopard
         double   x = 0., b = 1.;
         return solve(relaxation, &x, &b, criteria);
       };
-      // falls in 3 tests and then stays, exactly or with the noise of chaotic schedules: 5 tests later this is known
+      // falls in 3 tests and then stays, exactly or with the noise of chaotic schedules: 10 tests later this is known,
+      // or some more
       SolveResult result = run({1., 0.5, 0.25, 0.2});
       EXPECT_EQ(result.status, SolveStatus::stagnated);
-      EXPECT_EQ(result.n_iterations, 80);
+      EXPECT_EQ(result.n_iterations, 130);
       result = run({1., 0.5, 0.25, 0.2, 0.21, 0.25, 0.39, 0.3, 0.21, 0.21});
       EXPECT_EQ(result.status, SolveStatus::stagnated);
-      EXPECT_EQ(result.n_iterations, 80);
+      EXPECT_LE(result.n_iterations, 300);
       // what grows before it falls, as SOR's residual may, has more time, though not for ever
       std::vector<double> hump = {1., 2., 3., 4., 5., 5., 5., 5., 4., 3., 2., 1.5, 1.2, 0.5};
       while (hump.back() > 1e-8)
@@ -228,7 +230,7 @@ namespace leopard
       EXPECT_EQ(run(hump).status, SolveStatus::converged);
       result = run({1., 3.});
       EXPECT_EQ(result.status, SolveStatus::stagnated);
-      EXPECT_EQ(result.n_iterations, 200);
+      EXPECT_LE(result.n_iterations, 410);
       criteria.stagnation_tests = 0;
       criteria.max_iterations   = 3000;
       EXPECT_EQ(run({1.}).status, SolveStatus::iteration_limit);
@@ -291,6 +293,8 @@ namespace leopard
       refused("test_every", [](StoppingCriteria &c) { c.test_every = 0; });
       refused("max_iterations", [](StoppingCriteria &c) { c.max_iterations = -1; });
       refused("stagnation_tests", [](StoppingCriteria &c) { c.stagnation_tests = -1; });
+      for (const double bad : {0., 1., static_cast<double>(NAN)})
+        refused("slowest_factor", [=](StoppingCriteria &c) { c.slowest_factor = bad; });
       refused("divergence_factor", [](StoppingCriteria &c) { c.divergence_factor = 1.; });
       for (const double bad : {-1., 1e-16, static_cast<double>(INFINITY), static_cast<double>(NAN)})
         refused("relative_tolerance", [=](StoppingCriteria &c) { c.relative_tolerance = bad; });
@@ -299,6 +303,8 @@ namespace leopard
       for (const double bad : {-1., static_cast<double>(NAN)})
         {
           refused("max_seconds", [=](StoppingCriteria &c) { c.max_seconds = bad; });
+          for (const double bad : {0., 1., static_cast<double>(NAN)})
+            refused("slowest_factor", [=](StoppingCriteria &c) { c.slowest_factor = bad; });
           refused("divergence_factor", [=](StoppingCriteria &c) { c.divergence_factor = bad; });
         }
     }
@@ -391,6 +397,28 @@ namespace leopard
       copy += dx;
       EXPECT_TRUE(copy.all_zero());
       EXPECT_THROW(device::select(1000), DeviceError);
+    }
+
+    TEST(Device, NormsDoNotOverflowWhereVectorsDoNot)
+    {
+      if (device::n_devices() == 0)
+        GTEST_SKIP() << "no GPU here";
+      const RankSums one_rank;
+      for (const RankSums *ranks : {static_cast<const RankSums *>(nullptr), &one_rank})
+        {
+          DeviceVector<double> x(400, ranks);
+          EXPECT_EQ(x.l2_norm(), 0.);
+          for (const double value : {1e-300, 1e-170, 1., 1e160, 1e300})
+            {
+              x = -value;
+              EXPECT_NEAR(x.l2_norm() / value, 20., 1e-12) << value;
+            }
+          for (const double bad : {std::numeric_limits<double>::infinity(), std::numeric_limits<double>::quiet_NaN()})
+            {
+              x = bad;
+              EXPECT_FALSE(std::isfinite(x.l2_norm())) << bad;
+            }
+        }
     }
 
     TEST(Solve, ConvergenceFactorIsThatOfTheSecondHalf)

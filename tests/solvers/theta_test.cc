@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // theta and the local iterations that follow from it, what is expected of them, and the bound of omega for asynchronous
 // schedules.
+#include "real_matrices.h"
+
 #include <solvers/base/errors.h>
 #include <solvers/block_async/prediction.h>
 #include <solvers/matrix/analysis.h>
 #include <solvers/matrix/generators.h>
+#include <solvers/matrix/matrix_market.h>
 
 #include <gtest/gtest.h>
 
@@ -95,7 +98,9 @@ namespace leopard
                     EXPECT_LE(found[block], k);
                     for (int other = 0; k > 1 && other < blocks.n_blocks(); ++other)
                       if (t.block_ratios[block] > 1.001 * t.ratio && t.block_ratios[other] < 0.999 * t.ratio)
-                        EXPECT_GT(found[block], found[other]);
+                        {
+                          EXPECT_GT(found[block], found[other]);
+                        }
                   }
                 BlockAsyncOptions options;
                 options.block_size                 = size;
@@ -172,6 +177,48 @@ namespace leopard
       EXPECT_TRUE(converges(0.8, 3, 60.));
       EXPECT_TRUE(converges(1., 1, 60.));
       EXPECT_FALSE(converges(1., 1, 0.)); // no time to find out
+    }
+
+    TEST(Prediction, GoesOnUntilTheFactorHasSettled)
+    {
+      BlockAsyncOptions options;
+      options.block_size = 64;
+      for (const double diagonal : {3.98, 3.988}) // rho(B) is 4 cos(pi / 61) / diagonal: 1.0037 and 1.0017
+        {
+          CrsMatrix<double> A = five_point_matrix(60, 60, 0.);
+          for (double &value : A.values)
+            value = value > 0. ? diagonal : value;
+          const PredictedConvergence predicted = predicted_convergence(A, options);
+          EXPECT_GT(predicted.factor, 1.) << diagonal;
+          EXPECT_EQ(predicted.iterations_a_digit, INFINITY) << diagonal;
+          EXPECT_FALSE(converges_in_all_schedules(A, options, 60.)) << diagonal;
+        }
+      const CrsMatrix<double>    A       = five_point_matrix(60, 60, 0.);
+      const PredictedConvergence hurried = predicted_convergence(A, options, 0.);
+      EXPECT_FALSE(hurried.settled);
+    }
+
+    /** Against the synchronous schedule's last digits. */
+    TEST(Prediction, OfARealMatrix)
+    {
+      const std::string file = real_matrix_file("fv3");
+      if (file.empty())
+        GTEST_SKIP() << "no matrix fv3";
+      const CrsMatrix<double> A = read_matrix_market(file);
+      BlockAsyncOptions       options;
+      options.block_size                   = 512;
+      const PredictedConvergence predicted = predicted_convergence(A, options, 300.);
+      EXPECT_TRUE(predicted.settled);
+      options.backend  = Backend::host;
+      options.schedule = Schedule::synchronous;
+      BlockAsync<double>        relaxation(A, options);
+      std::vector<double>       x(A.n_rows, 1.);
+      const std::vector<double> zero(A.n_rows, 0.);
+      relaxation.iterate(x.data(), zero.data(), 4000);
+      const double before = std::sqrt(relaxation.residual_norm_squared(x.data(), zero.data()));
+      relaxation.iterate(x.data(), zero.data(), 2000);
+      const double factor = std::pow(std::sqrt(relaxation.residual_norm_squared(x.data(), zero.data())) / before, 1. / 2000.);
+      EXPECT_NEAR(std::log(predicted.factor), std::log(factor), 0.1 * std::abs(std::log(factor)));
     }
 
     TEST(Omega, BoundOfAsynchronousSchedules)

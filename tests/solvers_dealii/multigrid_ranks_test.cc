@@ -2,6 +2,10 @@
 // Hierarchies spread over the ranks against those of one rank. Run with 2 and 4 ranks, too; one rank is a rank.
 #include "level_problem.h"
 
+#include <solvers/dealii/krylov_coarse_solver.h>
+#include <solvers/distributed/gathered_coarse_solver.h>
+#include <solvers/relaxation/diagonal.h>
+
 #include <deal.II/base/mpi.h>
 
 #include <gtest/gtest.h>
@@ -158,6 +162,40 @@ namespace leopard
         check<2>([](auto &mesh) { make_adaptive(mesh, 4); }, degree);
       check<2>([](auto &mesh) { make_adaptive(mesh, 3, 3); }, 1, 5);
       check<3>([](auto &mesh) { make_adaptive(mesh, 2); }, 1);
+    }
+
+    /** A Newton step changes a level's values and keeps its pattern. */
+    TEST(RanksOfCoarseSolvers, TakeNewValues)
+    {
+      const auto mesh = distributed_mesh<2>(MPI_COMM_WORLD);
+      make_uniform(*mesh, 6);
+      const LevelProblem<2>    problem(*mesh, 1, false, {}, 1.);
+      const MultigridHierarchy hierarchy = problem.hierarchy(2);
+      const MultigridLevel    &level     = hierarchy.levels.front();
+      CrsMatrix<double>        changed   = level.matrix;
+      for (const int entry : diagonal_entries(changed))
+        changed.values[entry] += 1. + entry % 3;
+      for (const std::string name : {"cg", "amg", "dense", "direct"})
+        {
+          MultigridOptions                      options;
+          std::unique_ptr<CoarseSolver<double>> solver;
+          options.n_threads     = 1;
+          options.coarse_solver = name;
+          if (name == "cg" || name == "amg")
+            solver = make_krylov_coarse_solver(name, level, options.backend, MPI_COMM_WORLD);
+          else
+            solver = std::make_unique<GatheredCoarseSolver>(level, options, MPI_COMM_WORLD);
+          for (const CrsMatrix<double> &A : {changed, level.matrix})
+            {
+              solver->update(A, false);
+              std::vector<double>       x(A.n_columns, 0.), product(A.n_rows);
+              const std::vector<double> b = function_of(level.coordinates, 2, A.n_rows);
+              solver->solve(x.data(), b.data());
+              multiply(A, x.data(), product.data());
+              for (int i = 0; i < A.n_rows; ++i)
+                EXPECT_NEAR(product[i], b[i], 1e-6) << name << ", row " << i;
+            }
+        }
     }
   } // namespace
 } // namespace leopard

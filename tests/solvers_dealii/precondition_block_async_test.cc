@@ -26,7 +26,6 @@ namespace leopard
     using dealii::SparseMatrix;
     using dealii::Vector;
     using AdditionalData    = PreconditionBlockAsync::AdditionalData;
-    using BlockShape        = PreconditionBlockAsync::BlockShape;
     using DistributedVector = dealii::LinearAlgebra::distributed::Vector<double>;
     using TrilinosVector    = dealii::TrilinosWrappers::MPI::Vector;
     using TrilinosMatrix    = dealii::TrilinosWrappers::SparseMatrix;
@@ -210,6 +209,15 @@ namespace leopard
           EXPECT_THROW(P.Tvmult(r, b), InvalidInput);
           EXPECT_THROW(P.Tstep(r, b), InvalidInput);
         }
+    }
+
+    TEST(PreconditionBlockAsync, RefusesTilesWithoutCoordinates)
+    {
+      const Laplacian        A(8, 8);
+      PreconditionBlockAsync P;
+      for (const int block_size : {16, 256})
+        EXPECT_THROW(P.initialize(A.matrix, AdditionalData(2, 5, block_size, 1., false, Schedule::synchronous, Backend::host, BlockShape::tiles)),
+                     InvalidInput);
     }
 
     template <typename Smoother>

@@ -4,6 +4,8 @@
 
 #include <solvers/base/errors.h>
 #include <solvers/device/device_array.h>
+#include <solvers/distributed/mpi/mpi_exchange.h>
+#include <solvers/exchange/slab_pattern.h>
 
 #include <algorithm>
 #include <chrono>
@@ -51,7 +53,7 @@ namespace leopard
       {
         if (GetParam() == Backend::cuda && device::n_devices() == 0)
           GTEST_SKIP() << "no GPU";
-        transport = make_slab_exchange(MPI_COMM_WORLD, GetParam(), false, 1, 8);
+        transport = make_transport(MPI_COMM_WORLD, GetParam(), false, 8);
         exchange  = transport->connect(pattern, n_values);
       }
 
@@ -92,9 +94,52 @@ namespace leopard
           ASSERT_EQ(v[i], Number(base(my_rank()) + 1000 * my_rank() + i));
       }
 
-      const ExchangePattern         pattern = pattern_of(my_rank(), n_ranks());
-      std::unique_ptr<SlabExchange> transport;
-      std::unique_ptr<Exchange>     exchange;
+      /** MPI messages from device memory are double. */
+      bool takes_single() const { return GetParam() != Backend::cuda || transport->is_queued(); }
+
+      /**
+       * A visit, with own values from base on. Ranks call differently often, and ghosts are of this visit or as they
+       * were; at last all come without a wait.
+       */
+      template <typename Number>
+      void check_visit(int base)
+      {
+        exchange->begin();
+        std::vector<Number> v         = vector_with<Number>(base);
+        const auto          is_of_now = [&] {
+          int n_missing = 0;
+          for (std::size_t k = n_own * n_values; k < v.size(); ++k)
+            {
+              EXPECT_TRUE(v[k] == Number(-1) || (v[k] >= Number(base) && v[k] < Number(base + 10000))) << v[k] << ", not from " << base << " on";
+              n_missing += v[k] == Number(-1);
+            }
+          return n_missing;
+        };
+        for (int call = 0; call < 3 + 4 * my_rank(); ++call)
+          {
+            on_backend(v, [&](Number *x) { exchange->update_loosely(x); });
+            is_of_now();
+          }
+        const auto start = std::chrono::steady_clock::now();
+        int        n_missing;
+        do
+          {
+            on_backend(v, [&](Number *x) { exchange->update_loosely(x); });
+            n_missing = is_of_now();
+            MPI_Allreduce(MPI_IN_PLACE, &n_missing, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+          }
+        while (n_missing > 0 && std::chrono::steady_clock::now() - start < std::chrono::seconds(60));
+        EXPECT_EQ(n_missing, 0);
+        expect_ghosts(v, [base](int /*rank*/) { return base; });
+        // a visit ends with an exchange that is waited for
+        v = vector_with<Number>(base + 1);
+        on_backend(v, [&](Number *x) { exchange->update(x); });
+        expect_ghosts(v, [base](int /*rank*/) { return base + 1; });
+      }
+
+      const ExchangePattern      pattern = pattern_of(my_rank(), n_ranks());
+      std::unique_ptr<Transport> transport;
+      std::unique_ptr<Exchange>  exchange;
     };
     INSTANTIATE_TEST_SUITE_P(Backends, ExchangeTest, testing::Values(Backend::host, Backend::cuda), [](const auto &info) {
       return to_string(info.param);
@@ -116,6 +161,11 @@ namespace leopard
         expect_ghosts(v, base);
         EXPECT_EQ(transport->traffic().calls, begin.calls + 1);
         EXPECT_EQ(transport->traffic().bytes, begin.bytes + n_sent * n_values * sizeof(double));
+        if (!takes_single())
+          {
+            on_backend(w, [&](float *x) { EXPECT_THROW(exchange->update(x), InvalidInput); });
+            continue;
+          }
         on_backend(w, [&](float *x) { exchange->update(x); });
         expect_ghosts(w, base);
         EXPECT_EQ(transport->traffic().bytes, begin.bytes + n_sent * n_values * (sizeof(double) + sizeof(float)));
@@ -124,59 +174,108 @@ namespace leopard
 
   TEST_P(ExchangeTest, TheAddressOfAVectorIsReadWhenItsTurnComes)
   {
-    const auto          base = [](int /*rank*/) { return 7; };
-    std::vector<double> v    = vector_with<double>(7);
-    on_backend(v, [&](double *x) {
-      std::vector<double *> address = {x};
-      if (GetParam() != Backend::cuda)
-        return exchange->update_at(address.data());
-      const device::Array<double *> there(address);
-      exchange->update_at(there.data());
-      device::synchronize();
-    });
-    expect_ghosts(v, base);
+    const auto update_at = [&](auto number) {
+      using Number          = decltype(number);
+      std::vector<Number> v = vector_with<Number>(7);
+      on_backend(v, [&](Number *x) {
+        std::vector<Number *> address = {x};
+        if (GetParam() != Backend::cuda)
+          return exchange->update_at(address.data());
+        const device::Array<Number *> there(address);
+        exchange->update_at(there.data());
+        device::synchronize();
+      });
+      expect_ghosts(v, [](int /*rank*/) { return 7; });
+    };
+    update_at(double());
+    if (takes_single())
+      update_at(float());
   }
 
-  /**
-   * Ranks call it differently often, and ghosts are of this visit or as they were; at last all come without a wait.
-   */
   TEST_P(ExchangeTest, WhatIsNotWaitedForIsOfThisVisit)
   {
     for (int visit = 1; visit <= 5; ++visit)
+      check_visit<double>(10000 * visit);
+  }
+
+  TEST_P(ExchangeTest, SingleThatIsNotWaitedForIsOfThisVisit)
+  {
+    if (!takes_single())
+      GTEST_SKIP() << "MPI messages from device memory are double";
+    for (int visit = 1; visit <= 5; ++visit)
+      check_visit<float>(10000 * visit);
+  }
+
+  TEST_P(ExchangeTest, AVisitBeginsBeforeItsExchanges)
+  {
+    std::vector<double> v = vector_with<double>(1);
+    on_backend(v, [&](double *x) { EXPECT_THROW(exchange->update_loosely(x), InvalidInput); });
+    check_visit<double>(10000);
+  }
+
+  /** The last rank has none, and no vector; the others send their only entry to one another. */
+  TEST_P(ExchangeTest, ARankWithoutRows)
+  {
+    const int       last = n_ranks() - 1;
+    ExchangePattern all;
+    for (int r = 0, ghost = 1; r < last && my_rank() < last; ++r)
+      if (r != my_rank())
+        {
+          all.add_sent(r, 0);
+          all.add_received(r, ghost++);
+        }
+    const auto          connected = transport->connect(all, 1);
+    std::vector<double> v(my_rank() < last ? last : 0, -1.), expected;
+    if (my_rank() < last)
       {
-        const int base = 10000 * visit;
-        exchange->begin();
-        std::vector<double> v         = vector_with<double>(base);
-        const auto          is_of_now = [&] {
-          int n_missing = 0;
-          for (std::size_t k = n_own * n_values; k < v.size(); ++k)
-            {
-              EXPECT_TRUE(v[k] == -1. || (v[k] >= base && v[k] < base + 10000)) << v[k] << " in visit " << visit;
-              n_missing += v[k] == -1.;
-            }
-          return n_missing;
-        };
-        for (int call = 0; call < 3 + 4 * my_rank(); ++call)
-          {
-            on_backend(v, [&](double *x) { exchange->update_loosely(x); });
-            is_of_now();
-          }
-        const auto start = std::chrono::steady_clock::now();
-        int        n_missing;
-        do
-          {
-            on_backend(v, [&](double *x) { exchange->update_loosely(x); });
-            n_missing = is_of_now();
-            MPI_Allreduce(MPI_IN_PLACE, &n_missing, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
-          }
-        while (n_missing > 0 && std::chrono::steady_clock::now() - start < std::chrono::seconds(60));
-        EXPECT_EQ(n_missing, 0);
-        expect_ghosts(v, [base](int /*rank*/) { return base; });
-        // a visit ends with an exchange that is waited for
-        v = vector_with<double>(base + 1);
-        on_backend(v, [&](double *x) { exchange->update(x); });
-        expect_ghosts(v, [base](int /*rank*/) { return base + 1; });
+        v[0] = my_rank();
+        expected.push_back(my_rank());
+        for (int r = 0; r < last; ++r)
+          if (r != my_rank())
+            expected.push_back(r);
       }
+    on_backend(v, [&](double *x) {
+      connected->begin();
+      connected->update_loosely(x);
+      connected->update(x);
+    });
+    EXPECT_EQ(v, expected);
+    std::vector<float> w(v.size(), -1.F);
+    if (!w.empty())
+      w[0] = static_cast<float>(my_rank());
+    if (takes_single())
+      {
+        on_backend(w, [&](float *x) { connected->update(x); });
+        EXPECT_EQ(w, std::vector<float>(expected.begin(), expected.end()));
+      }
+  }
+
+  /** Each rank gets its right neighbour's first entry of one vector and second entry of the other one. */
+  TEST_P(ExchangeTest, TwoVectorsTravelAtOnce)
+  {
+    const int       left = (my_rank() + n_ranks() - 1) % n_ranks(), right = (my_rank() + 1) % n_ranks(), n = 3;
+    ExchangePattern pair;
+    pair.second = 4;
+    if (n_ranks() > 1)
+      for (const int entry : {0, 4 + 1})
+        {
+          pair.add_sent(left, entry);
+          pair.add_received(right, entry + 2);
+        }
+    const auto          connected = transport->connect(pair, n);
+    std::vector<double> v(4 * n, 10. * my_rank()), w(4 * n, 10. * my_rank() + 1.), v_expected = v, w_expected = w;
+    if (n_ranks() > 1)
+      for (int c = 0; c < n; ++c)
+        {
+          v_expected[2 * n + c] = 10. * right;
+          w_expected[3 * n + c] = 10. * right + 1.;
+        }
+    on_backend(v, [&](double *x) { on_backend(w, [&](double *y) { connected->update(x, y); }); });
+    EXPECT_EQ(v, v_expected);
+    EXPECT_EQ(w, w_expected);
+    connected->begin();
+    EXPECT_THROW(connected->update(v.data()), InvalidInput);
+    EXPECT_THROW(connected->update_loosely(v.data()), InvalidInput);
   }
 
   /** In all orders of calls of several exchanges, one of which has no neighbours. */
@@ -195,6 +294,43 @@ namespace leopard
     expect_ghosts(w, [](int /*rank*/) { return 2; });
   }
 
+  TEST(MpiExchange, RefusesMoreValuesThanMpiCounts)
+  {
+    const auto      transport = make_transport(MPI_COMM_WORLD, Backend::host, false, 8);
+    ExchangePattern sends, receives;
+    for (const int i : {0, 1})
+      {
+        sends.add_sent(my_rank() + 1, i);
+        receives.add_received(my_rank() + 1, i);
+      }
+    for (const ExchangePattern &pattern : {sends, receives})
+      EXPECT_THROW(transport->connect(my_rank() == 0 ? pattern : ExchangePattern(), 1 << 30), InvalidInput) << "on all ranks";
+  }
+
+  TEST(MpiExchange, ItsCommunicatorIsGivenBackWhileAnExceptionIsOnItsWay)
+  {
+    int n_freed = 0, key = MPI_KEYVAL_INVALID;
+    MPI_Comm_create_keyval(
+      MPI_COMM_NULL_COPY_FN,
+      [](MPI_Comm, int, void *, void *n) {
+        ++*static_cast<int *>(n);
+        return MPI_SUCCESS;
+      },
+      &key,
+      &n_freed);
+    try
+      {
+        const auto comm = duplicate(MPI_COMM_WORLD);
+        MPI_Comm_set_attr(*comm, key, nullptr);
+        throw InvalidInput("on purpose");
+      }
+    catch (const InvalidInput &)
+      {
+      }
+    EXPECT_EQ(n_freed, 1);
+    MPI_Comm_free_keyval(&key);
+  }
+
   TEST(ExchangePattern, KnowsItsNeighboursAndOrders)
   {
     ExchangePattern pattern;
@@ -209,5 +345,22 @@ namespace leopard
     const ExchangePattern other = pattern.in_order({4, 3, 2, 1, 0}); // ghosts stay
     EXPECT_EQ(other.sent, (std::vector<int>{0, 4, 0}));
     EXPECT_EQ(other.received, pattern.received);
+  }
+
+  TEST(SlabPattern, PlanesGoToTheRanksBesideIt)
+  {
+    const auto own = [](const ExchangePattern &p) { return std::pair(p.sent, p.received); };
+    using Planes   = std::pair<std::vector<int>, std::vector<int>>;
+    const Slab            middle{1, 3, 1, 4, 2, 7}; // planes 1 to 4 of two fields, one ghost plane below, two above
+    const ExchangePattern pattern = slab_pattern(middle);
+    EXPECT_EQ(own(pattern), Planes({1, 8, 4, 11}, {0, 7, 5, 12}));
+    EXPECT_EQ(pattern.neighbours(), (std::vector<int>{0, 2}));
+    EXPECT_EQ(pattern.to[1].offset, 2);
+    EXPECT_EQ(own(slab_pattern({0, 3, 0, 4})), Planes({3}, {4}));
+    const ExchangePattern two = slab_pattern_for_restriction({1, 3, 1, 4});
+    EXPECT_EQ(two.second, 7);
+    EXPECT_EQ(own(two), Planes({1, 2, 8, 4}, {0, 5, 6, 12})); // plane 1 of the second vector is number 8
+    EXPECT_EQ(own(slab_pattern_for_restriction({2, 3, 1, 4})), Planes({1, 2, 8}, {0}));
+    EXPECT_TRUE(slab_pattern({0, 1, 0, 4}).neighbours().empty());
   }
 } // namespace leopard

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <gtest/gtest.h>
-#include <solvers/distributed/stencil/make_slab_exchange.h>
+#include <solvers/distributed/mpi/mpi_transport.h>
 
 #include <string>
 

@@ -18,6 +18,7 @@ STUDIES = {
     "weights": ["--matrix", "five-point-8,trefethen-60", "--block-size", "16"],
     "theta": ["--matrix", "trefethen-200", "--block-size", "28"],
     "mesh-blocks": ["--size", "8", "--runs", "1", "--block-size", "14"],
+    "refinement": ["--matrix", "five-point-12,trefethen-60", "--runs", "1", "--block-size", "16"],
     "faults": ["--matrix", "five-point-12,trefethen-60", "--runs", "2", "--block-size", "16"],
 }
 
@@ -113,6 +114,21 @@ with tempfile.TemporaryDirectory() as folder:
     matrix("fv1", pairs(0.9, 1), 8)
     verdicts(*weights, "--matrix", "fv1", **{"fv1: async-(5) needs fewer iterations than Gauss-Seidel": HOLDS})
 
+    # refinement: across blocks an iteration has the factor |c|, in both precisions and with any number of sweeps
+    study = ["refinement", "--runs", "1", *small]
+    mixed, corrections, outer = "single precision hardly changes", "never needs more than 5 corrections", "at least three times the outer iterations"
+    verdicts(*study, "--matrix", "fv1", **{mixed: HOLDS, corrections: HOLDS, "changes the iterations little": HOLDS, "mixed: converges": HOLDS, outer: HOLDS})
+    matrix("fv3", pairs(0.9, 4), 8)
+    verdicts(*study, "--matrix", "fv3", **{"need more iterations (10 percent at least)": DOES_NOT, "takes 4 corrections": DOES_NOT})
+    matrix("Chem97ZtZ", pairs(1e-3, 4), 8)  # a few iterations are enough, and in double the first correction
+    verdicts(*study, "--matrix", "Chem97ZtZ", **{outer: DOES_NOT, "takes more iterations": DOES_NOT, "refinement, double: the corrections are": OPEN})
+    matrix("fv1", pairs(1 - 1e-6, 4), 8)  # too slow for all of them
+    verdicts(*study, "--matrix", "fv1", **{mixed: OPEN, corrections: OPEN, "changes the iterations little": OPEN, "mixed: converges": DOES_NOT, outer: OPEN,
+                                           "costs next to nothing": OPEN, "is not faster than the synchronous one": OPEN})
+    matrix("fv3", pairs(1 - 1e-4, 1), 8)  # single precision gains few digits at a time
+    verdicts(*study, "--matrix", "fv3", **{"need more iterations (10 percent at least)": HOLDS, corrections: HOLDS})
+    matrix("fv1", pairs(0.9, 4), 8)
+
     # theta: printed sums are counted; one block size says nothing of the size
     verdicts("theta", **{"give the printed sums (to 2)": HOLDS, "the block size matters little": HOLDS, "save more than 13 percent": DOES_NOT})
     verdicts("theta", "--block-size", "112", **{"the block size matters little": OPEN})
@@ -171,8 +187,8 @@ with tempfile.TemporaryDirectory() as folder:
     found, of, alarms = (float(number) for number in re.search(r"measured (\d+) of (\d+) found, (\S+) percent", line).groups())
     check((HOLDS if found >= 0.95 * of and alarms <= 1 else DOES_NOT) in line, line)
 
-    result = run("variation", "--backend", "host", "--matrix", "fv3", "--matrices", folder)
-    check(result.returncode == 1 and "the matrix fv3 is missing" in result.stderr and "LEOPARD_MATRICES" in result.stderr, result.stderr)
+    result = run("variation", "--backend", "host", "--matrix", "fv2", "--matrices", folder)
+    check(result.returncode == 1 and "the matrix fv2 is missing" in result.stderr and "LEOPARD_MATRICES" in result.stderr, result.stderr)
     result = run("storage", "--backend", "host", "--size", "4", "--csv", f"{folder}/none/x.csv")
     check(result.returncode == 1 and "cannot be written" in result.stderr, result.stderr)
     check(run().returncode != 0 and run("variation", "--backend", "gpu").returncode != 0, "wrong command lines are accepted")

@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Single precision inside double: refinement ('Linear solver/Precision'), and cycles that precondition ('Multigrid/Precision')."""
+import json
+
+from program import FILES, ROOT, HostProgram
+
+VERIFICATION = FILES / "verification"
+TINY = ROOT / "tests/output/tiny_turing.prm"
+MIXED, SINGLE = "Linear solver/Precision=mixed", "Multigrid/Precision=single"
+SYNCHRONOUS = "Linear solver/Schedule=synchronous"
+RELAXATIONS = ("async", "jacobi", "gauss-seidel", "ssor", "chebyshev")
+
+SQUARE = ("set Problem = laplace\nsubsection Laplace\n set Source = {source}\n set Coefficient = {coefficient}\nend\n"
+          "subsection Mesh\n set Global refinements = {refinements}\nend\nsubsection Linear solver\n set Method = {method}\n set Relative tolerance = 1e-11\n set Threads = 2\nend\n")
+
+
+class PrecisionOfSolvers(HostProgram):
+    def square(self, name="square", source="1", coefficient="1", refinements=4, method="async"):
+        return self.write(f"{name}.prm", SQUARE.format(source=source, coefficient=coefficient, refinements=refinements, method=method))
+
+    def solved(self, name):
+        run = self.run_json(name)
+        return run, run["cycles"][-1]
+
+    def test_relaxations_find_the_solution_of_double(self):
+        runs = self.sweep(self.square(refinements=3), {"Linear solver/Method": RELAXATIONS, "Linear solver/Precision": ("double", "mixed")})
+        self.assertEqual(len(runs), 2 * len(RELAXATIONS))
+        largest = None
+        for (method, precision), name in runs:
+            run, cycle = self.solved(name)
+            largest = largest or cycle["u"]["maximum"]
+            self.assertAlmostEqual(cycle["u"]["maximum"], largest, delta=1e-9 * largest, msg=f"{method} {precision}")
+            self.assertEqual(run["linear_solver"]["precision"], precision)
+            self.assertEqual("corrections" in cycle, precision == "mixed")
+            if precision == "mixed":
+                self.assertGreaterEqual(cycle["corrections"], 2)  # one gains six digits
+                self.assertLessEqual(cycle["corrections"], 5)
+                self.assertGreater(cycle["linear_iterations"], cycle["corrections"])
+                self.assertRegex(self.log(name), rf"refinement with .* in single precision.*: {cycle['linear_iterations']} iterations in {cycle['corrections']} corrections, residual ")
+
+    def test_async_refinement_corrects_its_blocks_in_the_precision_asked_for(self):
+        file = self.square(refinements=3)
+        for precision in ("double", "mixed"):
+            said = self.leopard(file, "Linear solver/Method=async-refinement", f"Linear solver/Precision={precision}")
+            self.assertEqual("corrections in single precision" in said, precision == "mixed", said)
+
+    def test_multigrid_takes_as_many_cycles_as_in_double(self):
+        for file, settings in (("multigrid_2d", ["Multigrid/Form=stencil"]), ("multigrid_2d", ["Multigrid/Form=stored", "Multigrid/Coarse solver=cg", "Multigrid/Levels=3"]),
+                               ("helmholtz", []), ("multigrid_jump", []), ("multigrid_neumann", []), ("multigrid_l_shape", ["Mesh/Adaptive cycles=4"])):
+            study = [] if "l_shape" in file else ["Verification/Refinements=2"]
+            results = []
+            for precision in ("double", "mixed"):
+                self.leopard(VERIFICATION / f"{file}.prm", *settings, *study, SYNCHRONOUS, "Linear solver/Method=multigrid", "Linear solver/Preconditioner=none",
+                             f"Linear solver/Precision={precision}")
+                results.append(self.run_json(file)["cycles"])
+            for double, mixed in zip(*results):
+                self.assertLessEqual(mixed["linear_iterations"], double["linear_iterations"] + 1, f"{file} {settings}")
+                self.assertEqual(mixed["corrections"], mixed["linear_iterations"])
+                for measure in ("minimum", "maximum"):
+                    self.assertAlmostEqual(mixed["u"][measure], double["u"][measure], delta=1e-7 * double["u"]["maximum"], msg=f"{file} {settings}")
+
+    def test_preconditioner_takes_as_many_iterations_as_in_double(self):
+        for file in ("laplace", "helmholtz", "multigrid_3d"):
+            for method in ("cg", "gmres"):
+                counts = []
+                for precision in ("double", "single"):
+                    said = self.leopard(VERIFICATION / f"{file}.prm", "Verification/Refinements=2", SYNCHRONOUS, f"Linear solver/Method={method}", "Linear solver/Preconditioner=multigrid",
+                                        f"Multigrid/Precision={precision}")
+                    self.assertEqual("multigrid in single precision" in said, precision == "single")
+                    self.assertEqual(f"flexible {method}" in said, method == "gmres" and precision == "single")
+                    self.assertEqual(self.run_json(file)["linear_solver"]["multigrid_precision"], precision)
+                    counts.append(self.iterations(file))
+                for double, single in zip(*counts):
+                    self.assertLessEqual(single, double + 1, f"{file} {method}")
+        # each field by itself, with new values in each step
+        settings = ["Time stepping/Step size=0.01", "Time stepping/End time=0.03", "Output/Interval=0", "Linear solver/Method=gmres", "Linear solver/Preconditioner=multigrid", SYNCHRONOUS]
+        rows = []
+        for precision in ("double", "single"):
+            self.leopard(TINY, *settings, f"Multigrid/Precision={precision}")
+            rows.append(self.statistics("tiny_turing")[1])
+        for double, single in zip(*rows):
+            self.assertLessEqual(single[4], double[4] + single[3], "more than one iteration more a Newton step")
+            for a, b in zip(double[10:16], single[10:16]):
+                self.assertAlmostEqual(a, b, delta=1e-5)
+
+    def test_units_do_not_matter(self):
+        counts = {}
+        for size in ("1", "1e-30", "1e30"):
+            for method, preconditioner, settings in (("async", "none", [MIXED]), ("multigrid", "none", [MIXED]), ("cg", "multigrid", [SINGLE])):
+                for coefficient in ("1", size):  # of the right-hand side alone, and of the matrix, too
+                    self.leopard(self.square(source=size, coefficient=coefficient), SYNCHRONOUS, f"Linear solver/Method={method}", f"Linear solver/Preconditioner={preconditioner}", *settings)
+                    cycle = self.run_json("square")["cycles"][-1]
+                    expected = 0.0736 * float(size) / float(coefficient)
+                    self.assertAlmostEqual(cycle["u"]["maximum"], expected, delta=0.01 * expected, msg=f"{method} {size} {coefficient}")
+                    counts.setdefault(method, []).append(cycle["linear_iterations"])
+        for method, found in counts.items():
+            self.assertLessEqual(max(found) - min(found), 20 if method == "async" else 1, f"{method} {found}")
+
+    def test_newton(self):
+        file = FILES / "benchmarks/newton_mpir_thesis.prm"
+        said = self.leopard(file, "Mesh/Cells=21")
+        mixed = self.run_json("newton_mpir_thesis")["cycles"][-1]
+        self.assertRegex(said, r"Newton's method with refinement with async-\(5\) in single precision, blocks of 256:\n  step +residual +linear iterations +corrections ")
+        self.leopard(file, "Mesh/Cells=21", "Linear solver/Precision=double")
+        double = self.run_json("newton_mpir_thesis")["cycles"][-1]
+        self.assertEqual(mixed["newton_steps"], double["newton_steps"])
+        self.assertAlmostEqual(mixed["u"]["minimum"], double["u"]["minimum"], delta=1e-9)
+        self.assertEqual(mixed["corrections"], sum(step["corrections"] for step in mixed["newton"]))
+        self.assertLessEqual(mixed["corrections"], 4 * mixed["newton_steps"])
+        self.assertNotIn("corrections", double)
+        # a fixed number of iterations is done, no more and no less
+        self.leopard(FILES / "benchmarks/newton_thesis.prm", "Mesh/Cells=21", "Newton/Linear iterations=50", MIXED)
+        for step in self.run_json("newton_thesis")["cycles"][-1]["newton"][1:-2]:  # at the end corrections are exact
+            self.assertEqual(step["linear_iterations"], 50)
+
+    def test_resume_with_another_precision(self):
+        settings = ["Time stepping/Engine=general", "Linear solver/Method=async", "Run/Checkpoint steps=1"]
+        self.leopard(TINY, *settings, "Time stepping/End time=5e-3", "Run/Directory=output/whole")
+        self.leopard(TINY, *settings)
+        said = self.leopard(TINY, *settings, MIXED, "Time stepping/End time=5e-3", options=["--resume"])
+        self.assertIn("'Linear solver/Precision' from double to mixed", said)
+        self.assertIn("Newton with refinement with async-(5) in single precision", said)
+        loop = self.run_json("tiny_turing")["time_loop"]
+        self.assertGreaterEqual(loop["corrections"], loop["newton_steps"])
+        self.assertIn(f"{loop['linear_iterations']} linear iterations in {loop['corrections']} corrections", said)
+        whole, resumed = self.statistics("whole")[1][-1], self.statistics("tiny_turing")[1][-1]
+        for a, b in zip(whole[10:16], resumed[10:16]):
+            self.assertAlmostEqual(a, b, delta=1e-5)
+
+
+class PrecisionThatCannotBe(HostProgram):
+    def test_contradictions(self):
+        square, l_shape = VERIFICATION / "multigrid_2d.prm", VERIFICATION / "multigrid_l_shape.prm"
+        self.invalid([
+            (square, [MIXED, "Linear solver/Method=direct"], ["'Linear solver/Precision' is mixed, but the linear solver is direct", "multigrid, async, async-refinement, jacobi", "or the precision double"]),
+            (square, [MIXED, "Linear solver/Method=cg", "Linear solver/Preconditioner=amg"], ["the linear solver is cg with the preconditioner amg"]),
+            (square, [MIXED, "Linear solver/Method=gmres", "Linear solver/Preconditioner=multigrid"], ["'Multigrid/Precision' = single"]),
+            (l_shape, [MIXED, "Linear solver/Method=automatic", "Linear solver/Preconditioner=none"], ["cg with the preconditioner amg (automatic: "]),
+            (square, [MIXED, "Multigrid/Full multigrid start=true"], ["'Multigrid/Full multigrid start' is true"]),
+            (square, ["Linear solver/Precision=single"], ["'Linear solver/Precision' is 'single'", "double | mixed"])])
+
+    def test_the_general_time_loop_says_what_it_cannot_do(self):
+        error = self.failed_run(TINY, MIXED, "Time stepping/Engine=general", says=["'Linear solver/Precision' is mixed, but the linear solver is gmres with the preconditioner async (automatic"])
+        self.assertIn("'Linear solver/Method' = multigrid, async", error)
+
+    def test_entries_that_nobody_uses(self):
+        def not_used(name):
+            return {item["entry"] for item in self.run_json(name)["not_used"]}
+        said = self.leopard(TINY, MIXED, SINGLE)
+        self.assertIn("time loop: fused", said)
+        self.assertEqual(not_used("tiny_turing"), {"Linear solver/Precision", "Multigrid/Precision"})
+        said = self.leopard(VERIFICATION / "multigrid_2d.prm", "Verification/Refinements=0", SINGLE)
+        self.assertIn("not used: 'Multigrid/Precision' (the method multigrid has 'Linear solver/Precision')\n", said)
+        self.assertIn('"multigrid_precision": "double"', json.dumps(self.run_json("multigrid_2d")))
+        self.leopard(VERIFICATION / "multigrid_2d.prm", "Verification/Refinements=0", "Linear solver/Method=async", "Linear solver/Test every=3", MIXED, SINGLE)
+        self.assertLessEqual({"Multigrid/Precision", "Linear solver/Test every"}, not_used("multigrid_2d"))
+
+    def test_several_ranks(self):
+        square = VERIFICATION / "multigrid_2d.prm"
+        for settings, entry in (([MIXED, "Linear solver/Method=async"], "Linear solver/Precision' is mixed"), ([MIXED], "Linear solver/Precision' is mixed"),
+                                ([SINGLE, "Linear solver/Method=cg", "Linear solver/Preconditioner=multigrid"], "Multigrid/Precision' is single")):
+            error = self.leopard(square, "Verification/Refinements=0", *settings, fails=True, ranks=2)
+            self.assertIn(f"'{entry}, but the program runs on 2 ranks\n  expected: one rank, or double", error)
+            self.assertEqual(error.count("leopard: "), 1, error)
+        self.assertIn("time loop: fused", self.leopard(TINY, MIXED, ranks=2))
+
+    def test_what_fails_is_named(self):
+        # kappa is above 1e8: a region of the coefficient 1e8 that only its surroundings hold; double can do it
+        island = self.write("island.prm", SQUARE.format(source="1", coefficient="if(abs(x-0.5)<0.2 && abs(y-0.5)<0.2, 1e8, 1)", refinements=4, method="multigrid"))
+        settings = ["Multigrid/Levels=1", "Linear solver/Relative tolerance=1e-6"]
+        self.leopard(island, *settings)
+        self.failed_run(island, *settings, MIXED, says=["too ill-conditioned for single precision", "to try: 'Linear solver/Precision' = double", "= cg with 'Preconditioner' = amg and 'Precision' = double"])
+        # a tolerance below what double precision has
+        square = self.write("square.prm", SQUARE.format(source="1", coefficient="1", refinements=4, method="async"))
+        self.failed_run(square, "Linear solver/Relative tolerance=1e-18", MIXED, says=["it has come to the level of rounding errors", "a larger 'Linear solver/Relative tolerance'"])
+        self.failed_run(square, "Linear solver/Max iterations=30", MIXED, says=["in 30 iterations", "it is slow", "a larger 'Linear solver/Max iterations'"])
+        self.failed_run(square, "Linear solver/Omega=1.95", "Linear solver/Momentum=0", "Linear solver/Method=jacobi", MIXED,
+                        says=["refinement with", "diverges", "rho(|I - D^-1 A|)", "'Linear solver/Precision' = double"])
+
+
+if __name__ == "__main__":
+    import unittest
+    unittest.main()

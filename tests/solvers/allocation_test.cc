@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// New values of a multigrid hierarchy are copied into memory that is there: this program's operator new counts.
+#include "../count_allocations.h"
+#include "multigrid_test.h"
+
+#include <gtest/gtest.h>
+
+namespace leopard
+{
+  /** But for what Eigen's sparse factors of the coarsest level take with malloc. */
+  TEST(MultigridMemory, NothingIsAllocatedForNewValues)
+  {
+    const MultigridHierarchy hierarchy = make_hierarchy(five_point_stencil(63, 63, 0.1), 4);
+    MultigridHierarchy       changed   = hierarchy;
+    for (MultigridLevel &level : changed.levels)
+      for (double &v : level.matrix.values)
+        v *= 1.5;
+    for (const char *solver : {"dense", "direct"})
+      for (const char *method : {"async", "damped-jacobi", "multicolour-gauss-seidel", "ilu0", "chebyshev"})
+        {
+          MultigridOptions options;
+          options.n_threads       = 2;
+          options.coarse_solver   = solver;
+          options.smoother.method = method;
+          Multigrid<double> multigrid(hierarchy, options);
+          multigrid.update_values(changed);
+          const long before = n_allocations;
+          multigrid.update_values(hierarchy);
+          const long after = n_allocations;
+          EXPECT_EQ(after, before) << method << ", " << solver;
+          std::vector<double> one(1); // and it does count
+          EXPECT_GT(n_allocations, after);
+        }
+  }
+} // namespace leopard

@@ -1,0 +1,560 @@
+// SPDX-License-Identifier: Apache-2.0
+// Iterative refinement: double's accuracy from inner solvers in single precision, and what it says where that cannot
+// be.
+#include "krylov_test.h"
+#include "real_matrices.h"
+
+#include <solvers/base/errors.h>
+#include <solvers/device/device.h>
+#include <solvers/matrix/matrix_market.h>
+#include <solvers/multigrid/aggregation.h>
+#include <solvers/multigrid/multigrid.h>
+#include <solvers/refinement/mixed_multigrid.h>
+#include <solvers/refinement/refinement.h>
+#include <solvers/relaxation/ilu0.h>
+#include <solvers/relaxation/methods.h>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <random>
+
+namespace leopard
+{
+  namespace
+  {
+    template <typename Number>
+    using Inner = std::unique_ptr<InnerSolver<Number>>;
+    template <typename Number>
+    using MakeInner = std::function<Inner<Number>(const CrsMatrix<Number> &)>;
+
+    constexpr double eps = std::numeric_limits<double>::epsilon();
+
+    struct Refined
+    {
+      RefinementResult result;
+      Vector           x;
+    };
+
+    /** With host vectors, wherever the solver computes. */
+    template <typename Number>
+    Refined refined(Refinement<Number> &solver, const Vector &b, Vector x = {})
+    {
+      x.resize(b.size(), 0.);
+      RefinementResult result;
+      call_with_numbers<double>(solver.memory_space(), x, b, [&](double *to, const double *right) { result = solver.solve(to, right); });
+      return {result, x};
+    }
+
+    SolveResult solved(Multigrid<double> &multigrid, const Vector &b, const StoppingCriteria &criteria)
+    {
+      Vector      x(b.size(), 0.);
+      SolveResult result;
+      call_with_numbers<double>(
+        multigrid.memory_space(), x, b, [&](double *to, const double *right) { result = multigrid.solve(to, right, criteria); });
+      return result;
+    }
+
+    /** ||b - A x|| / (||A||_inf ||x|| + ||b||), whatever their units. */
+    double backward_error(const CrsMatrix<double> &A, const Vector &x, const Vector &b)
+    {
+      double norm_A = 0.;
+      for (int i = 0; i < A.n_rows; ++i)
+        {
+          double sum = 0.;
+          for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
+            sum += std::abs(A.values[p]);
+          norm_A = std::max(norm_A, sum);
+        }
+      return residual_norm(A, x.data(), b.data()) / (norm_A * norm(x) + norm(b));
+    }
+
+    /** D A D for a diagonal D of random powers of ten, 10^-digits to 10^digits. */
+    CrsMatrix<double> badly_scaled(CrsMatrix<double> A, double digits, unsigned int seed)
+    {
+      const Vector exponents = random_vector(A.n_rows, seed); // in (-1, 1)
+      for (int i = 0; i < A.n_rows; ++i)
+        for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
+          A.values[p] *= std::pow(10., digits * exponents[i]) * std::pow(10., digits * exponents[A.columns[p]]);
+      return A;
+    }
+
+    /** tridiag(-1, 2, -1), of condition number 4 n^2 / pi^2, whose ILU(0) is its factorization. */
+    CrsMatrix<double> line_matrix(int n)
+    {
+      CrsMatrix<double> A = five_point_matrix(n, 1, 0.);
+      for (double &value : A.values)
+        value = value == 4. ? 2. : value;
+      return A;
+    }
+
+    template <typename Number>
+    MakeInner<Number> relaxation(const std::string &name, const MethodOptions &options)
+    {
+      return [=](const CrsMatrix<Number> &A) { return make_inner_solver(std::shared_ptr<Relaxation<Number>>(find_method(name).make(A, options))); };
+    }
+
+    class RefinementBackend : public BackendTest
+    {
+    protected:
+      template <typename Number>
+      MakeInner<Number> async(int k = 5, Schedule schedule = Schedule::chaotic)
+      {
+        block_async          = options(schedule, 32, k);
+        MethodOptions result = {};
+        result.backend       = GetParam();
+        result.block_async   = &block_async;
+        return relaxation<Number>("async", result);
+      }
+
+      template <typename Number>
+      MakeInner<Number> method(const std::string &name, double omega = 1.)
+      {
+        MethodOptions result;
+        result.backend = GetParam();
+        result.omega   = omega;
+        return relaxation<Number>(name, result);
+      }
+
+      MakeInner<float> cg(double tolerance = 1e-5)
+      {
+        CgOptions o;
+        o.backend        = GetParam();
+        o.n_threads      = 4;
+        o.tolerance      = tolerance;
+        o.max_iterations = 5000;
+        return [o](const CrsMatrix<float> &A) { return make_inner_solver(std::shared_ptr<KrylovSolver<float>>(make_cg(A, o))); };
+      }
+
+      template <typename Number>
+      Refined solve(const CrsMatrix<double> &A, const Vector &b, const MakeInner<Number> &inner, RefinementOptions o = {}, Vector x = {})
+      {
+        return refined(*make_refinement<Number>(A, inner, o, GetParam(), 4), b, std::move(x));
+      }
+
+      static RefinementOptions tolerance(double tolerance, int inner_iterations = 0)
+      {
+        RefinementOptions o;
+        o.tolerance        = tolerance;
+        o.inner_iterations = inner_iterations;
+        return o;
+      }
+
+      BlockAsyncOptions block_async;
+    };
+  } // namespace
+
+  TEST_P(RefinementBackend, ReachesTheAccuracyOfDoubleFromSingle)
+  {
+    struct Case
+    {
+      CrsMatrix<double> A;
+      MakeInner<float>  inner;
+    };
+    std::vector<Case> cases = {{five_point_matrix(30, 20, 0.1), async<float>()},
+                               {five_point_matrix(30, 20, 0.1), method<float>("jacobi")},
+                               {five_point_matrix(60, 50, 0.), cg()},
+                               {trefethen_matrix(400), async<float>()},
+                               {trefethen_matrix(400), cg()},
+                               {line_matrix(1000), cg(1e-4)}};
+    for (const unsigned int seed : {1u, 2u, 3u})
+      {
+        cases.push_back({random_dominant_matrix(500, 6, 0.9, seed), async<float>()});
+        cases.push_back({badly_scaled(five_point_matrix(20, 20, 0.1), 12., seed), async<float>()});
+        cases.push_back({badly_scaled(five_point_matrix(20, 20, 0.), 12., seed), cg()});
+        // a condition number of 1e6: eigenvalues from 1 to 1e6 beside random eigenvectors
+        Dense B = random_positive_definite(40, seed);
+        for (int i = 0; i < 40; ++i)
+          B(i, i) += i == 0 ? 1e6 : 0.;
+        cases.push_back({crs(B), cg(1e-4)});
+      }
+    for (std::size_t i = 0; i < cases.size(); ++i)
+      {
+        const auto  &A     = cases[i].A;
+        const Vector exact = random_vector(A.n_rows, 7);
+        Vector       b(A.n_rows);
+        multiply(A, exact.data(), b.data());
+        // as far as it goes
+        RefinementOptions options = tolerance(0.);
+        options.max_corrections   = 40;
+        const Refined best        = solve(A, b, cases[i].inner, options);
+        EXPECT_LE(backward_error(A, best.x, b), 16. * eps) << "case " << i << ": " << to_string(best.result.reason);
+        EXPECT_EQ(best.result.reason, RefinementReason::rounding) << "case " << i << ": " << to_string(best.result.reason);
+        // and to a tolerance; the residual is the true one
+        const Refined solution = solve(A, b, cases[i].inner, tolerance(1e-11));
+        if (best.result.relative_residual < 1e-12)
+          {
+            EXPECT_TRUE(solution.result.converged()) << "case " << i << ": " << to_string(solution.result.reason);
+          }
+        EXPECT_NEAR(solution.result.residual, residual_norm(A, solution.x.data(), b.data()), 0.1 * solution.result.residual + 16. * eps * norm(b));
+      }
+  }
+
+  TEST_P(RefinementBackend, GainsTheDigitsThatItPlans)
+  {
+    const CrsMatrix<double> A = five_point_matrix(40, 40, 0.05);
+    const Vector            b = random_vector(A.n_rows, 3);
+    RefinementOptions       o = tolerance(1e-14);
+    o.tolerance               = 1e-13;
+    const Refined solution    = solve<float>(A, b, async<float>(), o);
+    const auto   &r           = solution.result;
+    ASSERT_TRUE(r.converged()) << to_string(r.reason);
+    EXPECT_LE(r.n_corrections, 5);
+    EXPECT_NEAR(r.n_corrections, r.predicted, 1);
+    ASSERT_GE(r.history.size(), 3u);
+    EXPECT_LT(r.history[1], 1e-4 * r.history[0]);
+    EXPECT_LT(r.history[2], 1e-3 * r.history[1]);
+    ASSERT_EQ(r.inner_iterations.size(), static_cast<std::size_t>(r.n_corrections));
+    EXPECT_GT(r.inner_iterations[0], o.first_iterations); // 20 are not 6 digits
+    int sum = 0;
+    for (const int n : r.inner_iterations)
+      sum += n;
+    EXPECT_EQ(r.n_iterations, sum);
+  }
+
+  TEST_P(RefinementBackend, PredictsTheCorrections)
+  {
+    const CrsMatrix<double> A = random_dominant_matrix(400, 5, 0.9, 8); // whose residuals fall evenly
+    const Vector            b = random_vector(A.n_rows, 4);
+    for (const int n : {5, 20})
+      {
+        const auto r = solve<float>(A, b, method<float>("jacobi"), tolerance(1e-10, n)).result;
+        ASSERT_TRUE(r.converged()) << to_string(r.reason);
+        EXPECT_NEAR(r.n_corrections, r.predicted, 0.3 * r.predicted + 1.) << n;
+        for (const int done : r.inner_iterations)
+          EXPECT_EQ(done, n);
+      }
+  }
+
+  TEST_P(RefinementBackend, InDoubleItIsTheInnerMethodItself)
+  {
+    const CrsMatrix<double> A = random_dominant_matrix(300, 5, 0.9, 5);
+    const Vector            b = random_vector(A.n_rows, 6);
+    RefinementOptions       o = tolerance(0., 3);
+    o.max_corrections         = 4;
+    const Refined four        = solve<double>(A, b, method<double>("jacobi"), o);
+    EXPECT_EQ(four.result.reason, RefinementReason::maximum);
+    MethodOptions options;
+    const auto    jacobi = find_method("jacobi").make(A, options);
+    Vector        x(A.n_rows, 0.);
+    jacobi->iterate(x.data(), b.data(), 12);
+    EXPECT_LE(largest_difference(four.x, x), 1e-14 * norm(x));
+  }
+
+  TEST_P(RefinementBackend, BearsAllUnits)
+  {
+    const CrsMatrix<double> plain = five_point_matrix(20, 20, 0.1);
+    const Vector            b     = random_vector(plain.n_rows, 8);
+    for (const double of_b : {1e-200, 1e200})
+      for (const double of_A : {1e-60, 1e60}) // beyond the range of float
+        {
+          CrsMatrix<double> A = plain;
+          Vector            scaled(b);
+          for (double &value : A.values)
+            value *= of_A;
+          for (double &value : scaled)
+            value *= of_b;
+          const Refined solution = solve<float>(A, scaled, async<float>(), tolerance(1e-12));
+          EXPECT_TRUE(solution.result.converged()) << of_A << " " << of_b << ": " << to_string(solution.result.reason);
+          EXPECT_GT(solution.result.residual, 0.);
+        }
+    // from an x that is far away, and for b = 0
+    const Refined far = solve<float>(plain, b, async<float>(), tolerance(1e-10), Vector(b.size(), 1e150));
+    EXPECT_TRUE(far.result.converged()) << to_string(far.result.reason);
+    const Refined zero = solve<float>(plain, Vector(b.size(), 0.), async<float>(), tolerance(1e-10), Vector(b.size(), 1.));
+    EXPECT_TRUE(zero.result.converged()) << to_string(zero.result.reason);
+    EXPECT_LT(norm(zero.x), 1e-8);
+    const Refined nothing = solve<float>(plain, Vector(b.size(), 0.), async<float>(), tolerance(1e-10));
+    EXPECT_TRUE(nothing.result.converged());
+    EXPECT_EQ(nothing.result.n_corrections, 0);
+  }
+
+  TEST_P(RefinementBackend, VectorsKeepTheirDigitsWhenTheyAreRounded)
+  {
+    const int  n       = 1000;
+    const auto vectors = make_mixed_vectors<float>(n, 4., GetParam(), 4);
+    const auto low_x = vectors->vector(), low_b = vectors->vector();
+    Vector     b = random_vector(n, 3), x(n);
+    // a map that is exact in single precision: low_x = low_b
+    const auto identity = [&](float *to, const float *from) {
+      if (vectors->memory_space() == MemorySpace::device)
+        device::copy_on_device(to, from, n * sizeof(float));
+      else
+        std::copy_n(from, n, to);
+    };
+    for (const double unit : {1., 1e-40, 1e40, 1e-300, 1e300})
+      {
+        Vector scaled = b;
+        for (double &value : scaled)
+          value *= unit;
+        if (vectors->memory_space() == MemorySpace::device)
+          {
+            DeviceVector<double> device_x(n), device_b(n);
+            device_b.copy_from_host(scaled.data());
+            apply_rounded<float>(*vectors, device_x.data(), device_b.data(), low_x.get(), low_b.get(), identity);
+            device_x.copy_to_host(x.data());
+          }
+        else
+          apply_rounded<float>(*vectors, x.data(), scaled.data(), low_x.get(), low_b.get(), identity);
+        for (int i = 0; i < n; ++i)
+          ASSERT_NEAR(x[i], 4. * scaled[i], 1e-7 * 4. * unit) << unit << ", entry " << i;
+      }
+    // the largest magnitude, wherever it is, by several threads, and what is not finite
+    const int  n_long  = 100000;
+    const auto longer  = make_mixed_vectors<float>(n_long, 1., GetParam(), 4);
+    const auto largest = [&](const Vector &v) {
+      if (longer->memory_space() == MemorySpace::host)
+        return longer->largest(v.data());
+      DeviceVector<double> device_v(v.size());
+      device_v.copy_from_host(v.data());
+      return longer->largest(device_v.data());
+    };
+    for (const int where : {0, 30000, n_long - 1})
+      {
+        Vector v(n_long, 1e-200);
+        v[where] = -3e-100;
+        EXPECT_EQ(largest(v), 3e-100) << where;
+        v[where] = -std::numeric_limits<double>::infinity();
+        EXPECT_EQ(largest(v), std::numeric_limits<double>::infinity());
+        v[where] = -std::numeric_limits<double>::quiet_NaN();
+        EXPECT_TRUE(std::isnan(largest(v))) << where;
+      }
+    EXPECT_EQ(to_about_one(0.), 1.);
+    EXPECT_EQ(to_about_one(std::numeric_limits<double>::infinity()), 1.);
+    EXPECT_EQ(to_about_one(3.), 0.25);
+  }
+
+  TEST_P(RefinementBackend, TakesNewValues)
+  {
+    const CrsMatrix<double> first = five_point_matrix(20, 20, 0.1);
+    const Vector            b     = random_vector(first.n_rows, 8);
+    BlockAsyncOptions       async = options(Schedule::chaotic, 32, 5);
+    MethodOptions           method;
+    method.backend                         = GetParam();
+    method.block_async                     = &async;
+    async.storage                          = Storage::double_precision; // that takes values
+    const ScaledMatrix<float>          low = scaled_to<float>(first);
+    std::shared_ptr<Relaxation<float>> inner(find_method("async").make(low.matrix, method));
+    Refinement<float> refinement(make_outer_system<float>(first, low.scale, GetParam(), 4), make_inner_solver(inner), tolerance(1e-12));
+    for (const double unit : {1., 1e-60, 1e60, 3.}) // scaled, and not scaled again
+      {
+        CrsMatrix<double> A = five_point_matrix(20, 20, 0.1 + std::abs(std::log(unit)));
+        for (double &value : A.values)
+          value *= unit;
+        const ScaledMatrix<float> rounded = scaled_to<float>(A);
+        inner->update_values(rounded.matrix.values.data());
+        refinement.outer_system().update_values(A, rounded.scale);
+        const Refined solution = refined(refinement, b);
+        EXPECT_TRUE(solution.result.converged()) << unit << ": " << to_string(solution.result.reason);
+        EXPECT_LE(relative_residual(A, solution.x, b), 1.01e-12) << unit;
+      }
+    RefinementOptions one = tolerance(1e-12);
+    one.max_corrections   = 1;
+    refinement.set_options(one);
+    EXPECT_EQ(refined(refinement, b).result.reason, RefinementReason::maximum);
+    one.tolerance = -1.;
+    EXPECT_THROW(refinement.set_options(one), InvalidInput);
+    EXPECT_THROW(refinement.outer_system().update_values(five_point_matrix(20, 19, 0.), {}), InvalidInput);
+    EXPECT_THROW(make_outer_system<float>(five_point_stencil(9, 9, 0.), 1., GetParam())->update_values(first, {}), InvalidInput);
+  }
+
+  TEST_P(RefinementBackend, NamesWhatCannotBe)
+  {
+    const CrsMatrix<double> A = five_point_matrix(20, 20, 0.1);
+    const Vector            b = random_vector(A.n_rows, 9);
+    // Jacobi's iteration diverges, and x is no worse than it was
+    CrsMatrix<double> hard = A;
+    for (int i = 0; i < hard.n_rows; ++i)
+      for (int p = hard.row_offsets[i]; p < hard.row_offsets[i + 1]; ++p)
+        hard.values[p] = hard.columns[p] == i ? 1. : 1.;
+    const Refined diverges = solve<float>(hard, b, method<float>("jacobi"), tolerance(1e-10));
+    EXPECT_EQ(diverges.result.reason, RefinementReason::no_progress) << to_string(diverges.result.reason);
+    EXPECT_LE(residual_norm(hard, diverges.x.data(), b.data()), 1.001 * norm(b));
+    EXPECT_LT(diverges.result.n_corrections, 10);
+    // so that its numbers overflow
+    const Refined overflows = solve<float>(hard, b, method<float>("jacobi"), tolerance(1e-10, 2000));
+    EXPECT_EQ(overflows.result.reason, RefinementReason::no_progress) << to_string(overflows.result.reason);
+    EXPECT_LE(residual_norm(hard, overflows.x.data(), b.data()), 1.001 * norm(b));
+
+    Vector bad(b);
+    bad[7] = std::numeric_limits<double>::quiet_NaN();
+    EXPECT_EQ(solve<float>(A, bad, async<float>()).result.reason, RefinementReason::not_finite);
+    bad[7] = std::numeric_limits<double>::infinity();
+    EXPECT_EQ(solve<float>(A, bad, async<float>()).result.reason, RefinementReason::not_finite);
+
+    RefinementOptions o = tolerance(1e-10);
+    o.max_corrections   = 1;
+    EXPECT_EQ(solve<float>(A, b, async<float>(), o).result.reason, RefinementReason::maximum);
+    int n           = 0;
+    o               = tolerance(1e-10, 1);
+    o.asked_to_stop = [&n] { return ++n == 4; };
+    const auto r    = solve<float>(A, b, async<float>(), o).result;
+    EXPECT_EQ(r.reason, RefinementReason::stopped);
+    EXPECT_EQ(r.n_corrections, 3);
+  }
+
+  TEST_P(RefinementBackend, TheFirstCorrectionGainsNoMoreThanIsWanted)
+  {
+    const CrsMatrix<double> A     = five_point_matrix(60, 60, 0.01);
+    const Vector            b     = random_vector(A.n_rows, 9);
+    const Refined           loose = solve<float>(A, b, async<float>(), tolerance(1e-2)), tight = solve<float>(A, b, async<float>(), tolerance(1e-6));
+    EXPECT_TRUE(loose.result.converged() && tight.result.converged());
+    EXPECT_LT(loose.result.n_iterations, 0.35 * tight.result.n_iterations);
+  }
+
+  TEST_P(RefinementBackend, MixedMultigridTakesAsManyCyclesAsDouble)
+  {
+    if (GetParam() == Backend::reference)
+      GTEST_SKIP() << "multigrid has no reference of its own";
+    MultigridOptions o;
+    o.backend   = GetParam();
+    o.n_threads = 4;
+    for (const Stencil<double> &stencil : {five_point_stencil(63, 63, 0.),
+                                           five_point_stencil(64, 50, 0.1),
+                                           nine_point_stencil(63, 31, 0.),
+                                           seven_point_stencil(15, 15, 31, 0.),
+                                           twenty_seven_point_stencil(15, 14, 13, 0.)})
+      for (const double unit : {1., 1e-60, 1e60}) // of the matrix, beyond the range of float
+        for (const bool stored : {false, true})
+          {
+            Stencil<double> A = stencil;
+            for (double &value : A.coefficients)
+              value *= unit;
+            const Vector             b         = random_vector(A.n_rows(), 10);
+            const MultigridHierarchy hierarchy = stored ? make_hierarchy(A, 3) : MultigridHierarchy();
+            StoppingCriteria         criteria;
+            criteria.relative_tolerance = 1e-11;
+            Multigrid<double> in_double = stored ? Multigrid<double>(hierarchy, o) : Multigrid<double>(stencil, 3, o);
+            const SolveResult cycles    = solved(in_double, b, criteria);
+            ASSERT_EQ(cycles.status, SolveStatus::converged);
+
+            auto mixed = stored ? make_refinement<float>(hierarchy, o, tolerance(1e-11, 1)) : make_refinement<float>(A, 3, o, tolerance(1e-11, 1));
+            const Refined solution = refined(*mixed, b);
+            ASSERT_TRUE(solution.result.converged()) << to_string(solution.result.reason) << " " << unit << " " << stored;
+            EXPECT_LE(solution.result.n_corrections, cycles.n_iterations + 2) << unit << " " << stored;
+            EXPECT_LE(relative_residual(A.to_crs(), solution.x, b), 1.01e-11);
+            const Refined two = refined(
+              *(stored ? make_refinement<float>(hierarchy, o, tolerance(1e-11, 2)) : make_refinement<float>(A, 3, o, tolerance(1e-11, 2))), b);
+            EXPECT_TRUE(two.result.converged());
+            EXPECT_LE(two.result.n_corrections, (solution.result.n_corrections + 1) / 2 + 1);
+          }
+  }
+
+  TEST(Refinement, MixedMultigridIsForRegularProblemsOfOneRank)
+  {
+    EXPECT_THROW(make_refinement<float>(neumann_hierarchy(3), MultigridOptions(), RefinementOptions()), InvalidInput);
+    EXPECT_THROW(make_refinement<float>(adaptive_hierarchy(3), MultigridOptions(), RefinementOptions()), InvalidInput);
+    Stencil<double> slab = five_point_stencil(15, 15, 0.);
+    slab.ghost_above     = true;
+    EXPECT_THROW(make_refinement<float>(slab, 2, MultigridOptions(), RefinementOptions()), InvalidInput);
+  }
+
+  // kappa = 4e9: float's rounding times it is far above one
+  TEST(Refinement, AMatrixThatIsTooIllConditionedIsNamed)
+  {
+    const CrsMatrix<double> A = line_matrix(100000);
+    Vector                  b(A.n_rows, 1.);
+    for (const int inner_iterations : {0, 1})
+      {
+        RefinementOptions o;
+        o.inner_iterations         = inner_iterations;
+        o.first_iterations         = 1;
+        const MakeInner<float> ilu = [](const CrsMatrix<float> &low) {
+          return make_inner_solver(std::shared_ptr<Relaxation<float>>(make_ilu0(low, 1.)));
+        };
+        const auto done = refined(*make_refinement<float>(A, ilu, o, Backend::host, 1), b).result;
+        EXPECT_EQ(done.reason, RefinementReason::ill_conditioned) << to_string(done.reason);
+        EXPECT_LE(done.n_corrections, 10);
+        const MakeInner<double> in_double = [](const CrsMatrix<double> &low) {
+          return make_inner_solver(std::shared_ptr<Relaxation<double>>(make_ilu0(low, 1.)));
+        };
+        const auto other = refined(*make_refinement<double>(A, in_double, o, Backend::host, 1), b).result;
+        EXPECT_TRUE(other.converged() || other.reason == RefinementReason::rounding) << to_string(other.reason);
+      }
+  }
+
+  TEST(Refinement, RealMatrices)
+  {
+    for (const std::string name : {"fv1", "fv3", "Chem97ZtZ_reconstructed", "Trefethen_2000"})
+      {
+        const std::string file = real_matrix_file(name);
+        if (file.empty())
+          GTEST_SKIP() << "the matrices are not here";
+        const CrsMatrix<double> A = read_matrix_market(file);
+        Vector                  b(A.n_rows), ones(A.n_rows, 1.);
+        multiply(A, ones.data(), b.data());
+        RefinementOptions o;
+        o.tolerance = 1e-13;
+        BlockAsyncOptions async;
+        async.backend          = Backend::host;
+        async.block_size       = 512;
+        async.local_iterations = 5;
+        MethodOptions options;
+        options.block_async = &async;
+        const auto r        = refined(*make_refinement<float>(A, relaxation<float>("async", options), o, Backend::host, 2), b).result;
+        EXPECT_TRUE(r.converged() || r.reason == RefinementReason::rounding) << name << ": " << to_string(r.reason) << " " << r.relative_residual;
+        EXPECT_LE(r.relative_residual, 1e-12) << name;
+        EXPECT_LE(r.n_corrections, 6) << name; // thesis, p. 112: never more than 5, with fixed inner iterations
+      }
+  }
+
+  TEST(Refinement, RefusesWhatDoesNotFit)
+  {
+    CrsMatrix<double> A = random_dominant_matrix(10, 2, 0.5, 3);
+    int               p = A.row_offsets[4];
+    while (A.columns[p] == 4)
+      ++p;
+    A.values[p] = 1e45;
+    try
+      {
+        scaled_to<float>(A);
+        FAIL() << "an entry that is too large was taken";
+      }
+    catch (const InvalidInput &error)
+      {
+        EXPECT_NE(std::string(error.what()).find("row 5, column " + std::to_string(A.columns[p] + 1)), std::string::npos) << error.what();
+      }
+    A.values[p] = 1e-70; // hidden by rounding
+    EXPECT_EQ(scaled_to<float>(A).matrix.values[p], 0.f);
+
+    const auto bad = [](auto change) {
+      RefinementOptions o;
+      change(o);
+      EXPECT_THROW(o.validate(), InvalidInput);
+    };
+    bad([](RefinementOptions &o) { o.tolerance = 1.; });
+    bad([](RefinementOptions &o) { o.tolerance = std::numeric_limits<double>::quiet_NaN(); });
+    bad([](RefinementOptions &o) { o.absolute_tolerance = -1.; });
+    bad([](RefinementOptions &o) { o.max_corrections = 0; });
+    bad([](RefinementOptions &o) { o.inner_iterations = -1; });
+    bad([](RefinementOptions &o) { o.first_iterations = 0; });
+    bad([](RefinementOptions &o) { o.digits = 0.; });
+  }
+
+  TEST(Refinement, ScalingIsExact)
+  {
+    const CrsMatrix<double>   A   = badly_scaled(five_point_matrix(10, 10, 0.1), 30., 4);
+    const ScaledMatrix<float> low = scaled_to<float>(A);
+    ASSERT_EQ(low.scale.size(), static_cast<std::size_t>(A.n_rows));
+    for (int i = 0; i < A.n_rows; ++i)
+      {
+        int exponent = 0;
+        EXPECT_EQ(std::frexp(low.scale[i], &exponent), 0.5); // a power of two
+        for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
+          {
+            const int j = A.columns[p];
+            EXPECT_EQ(low.matrix.values[p], static_cast<float>(low.scale[i] * A.values[p] * low.scale[j]));
+            if (j == i)
+              {
+                EXPECT_GE(low.matrix.values[p], 0.5f);
+                EXPECT_LT(low.matrix.values[p], 2.f);
+              }
+          }
+      }
+    EXPECT_TRUE(scaled_to<float>(five_point_matrix(10, 10, 0.1)).scale.empty());
+  }
+
+  INSTANTIATE_TEST_SUITE_P(Backends, RefinementBackend, testing::Values(Backend::reference, Backend::host, Backend::cuda), backend_name);
+} // namespace leopard
