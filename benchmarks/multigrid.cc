@@ -7,6 +7,7 @@
 #include <solvers/base/errors.h>
 #include <solvers/matrix/device_matrix.h>
 #include <solvers/multigrid/multigrid.h>
+#include <solvers/refinement/mixed_multigrid.h>
 
 #include <CLI/CLI.hpp>
 
@@ -31,7 +32,7 @@ namespace
     std::vector<std::string> cases = {"five:4096", "seven:256", "seven:318", "q2:1024"}, forms = {"stencil", "stored"};
     std::string              backend = "automatic", cycle = "V", csv;
     double                   tolerance = 1e-10, delta = 0.;
-    int                      repetitions = 11, n_levels = 0;
+    int                      repetitions = 11, n_levels = 0, mixed = 0;
     bool                     with_cg   = false;
     double                   bandwidth = 0.; ///< bytes a second of a copy, read and written
   };
@@ -248,6 +249,28 @@ namespace
     return std::sscanf(name.c_str(), "q2:%d", &n) == 1 ? n : 0;
   }
 
+  /** Cycles in single precision as corrections of a solution in double, beside what double takes. */
+  void run_mixed(Refinement<float> &refinement, Vectors &vectors, Multigrid<double> &multigrid, const Settings &settings, double in_double)
+  {
+    RefinementResult result;
+    int              failures = 0;
+    const Times      solve    = measure(settings.options.backend == Backend::cuda, settings.repetitions, [&] {
+      vectors.clear();
+      result = refinement.solve(vectors.x(), vectors.b());
+      failures += result.converged() ? 0 : 1;
+    });
+    std::printf(
+      "  mixed precision: solve %.3f ms (%.3f .. %.3f), %d corrections of %d cycles, true relative residual %.2e, %d failed; %.2f of double\n",
+      solve.median * 1e3,
+      solve.smallest * 1e3,
+      solve.largest * 1e3,
+      result.n_corrections,
+      settings.mixed,
+      vectors.relative_residual(multigrid),
+      failures,
+      solve.median / in_double);
+  }
+
   void run(const std::string &name, const std::string &form, const Settings &settings, std::ostream *csv)
   {
     const int             elements = cells_of_elements(name);
@@ -273,7 +296,14 @@ namespace
     start                       = now();
     Multigrid<double> multigrid = stored ? Multigrid<double>(hierarchy, settings.options) : Multigrid<double>(stencil, n_levels, settings.options);
     const double      set_up    = now() - start;
-    hierarchy                   = MultigridHierarchy();
+    RefinementOptions refinement;
+    refinement.tolerance        = settings.tolerance;
+    refinement.inner_iterations = settings.mixed;
+    std::unique_ptr<Refinement<float>> mixed;
+    if (settings.mixed > 0)
+      mixed = stored ? make_refinement<float>(hierarchy, settings.options, refinement)
+                     : make_refinement<float>(stencil, n_levels, settings.options, refinement);
+    hierarchy = MultigridHierarchy();
     Vectors          vectors(multigrid);
     StoppingCriteria criteria;
     criteria.relative_tolerance = settings.tolerance;
@@ -311,6 +341,8 @@ namespace
                 result.convergence_factor(),
                 residual,
                 failures);
+    if (mixed != nullptr)
+      run_mixed(*mixed, vectors, multigrid, settings, solve.median);
     if (failures > 0)
       std::printf("  the last one: %s; %s\n", to_string(result.status).c_str(), multigrid.diagnosis().c_str());
     if (traffic.size() > 1)
@@ -350,6 +382,8 @@ namespace
     for (const std::string &name : settings.cases)
       if (cells_of_elements(name) == 0)
         stencil_of(name, settings.delta).validate();
+    if (settings.mixed < 0)
+      throw InvalidInput("--mixed is " + std::to_string(settings.mixed) + "\n  expected: a number >= 0");
     if (settings.repetitions < 1)
       throw InvalidInput("--repetitions is " + std::to_string(settings.repetitions) + "\n  expected: a number >= 1");
     if (settings.with_cg && !cuda)
@@ -383,6 +417,7 @@ int main(int argc, char **argv)
   app.add_option("--tolerance", settings.tolerance, "relative residual");
   app.add_option("--delta", settings.delta, "added to the diagonal");
   app.add_option("--repetitions", settings.repetitions, "solves, of which median, smallest and largest time are shown");
+  app.add_option("--mixed", settings.mixed, "also in mixed precision, with so many cycles in single precision a correction; 0: not");
   app.add_flag("--cg", settings.with_cg, "also conjugate gradients with cuSPARSE");
   app.add_option("--csv", settings.csv, "also write a table to this file");
   CLI11_PARSE(app, argc, argv);

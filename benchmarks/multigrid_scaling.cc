@@ -4,9 +4,10 @@
 #include <solvers/base/errors.h>
 #include <solvers/device/device.h>
 #include <solvers/device/device_vector.h>
+#include <solvers/distributed/mpi/mpi_transport.h>
 #include <solvers/distributed/stencil/distributed_stencil_multigrid.h>
-#include <solvers/distributed/stencil/slab_exchange_cuda.h>
-#include <solvers/exchange/slab_exchange.h>
+#include <solvers/exchange/peer_transport.h>
+#include <solvers/exchange/slab_pattern.h>
 
 #include <CLI/CLI.hpp>
 
@@ -135,8 +136,8 @@ namespace
     };
 
     solver.multigrid().vmult(x, b); // queued piece by piece: each exchange is counted
-    const long   n_exchanges = solver.exchange().traffic().calls;
-    const double megabytes   = largest(static_cast<double>(solver.exchange().traffic().bytes)) / 1e6;
+    const long   n_exchanges = solver.transport().traffic().calls;
+    const double megabytes   = largest(static_cast<double>(solver.transport().traffic().bytes)) / 1e6;
 
     StoppingCriteria criteria;
     criteria.relative_tolerance = 1e-10;
@@ -195,31 +196,38 @@ namespace
     print("copy on a GPU: %.3f TB/s\n", 2. * n * sizeof(double) / copy.median / 1e12);
     if (n_ranks == 1)
       return;
-    const AllGather all_gather = [](const void *own, std::size_t n_bytes, void *all) {
-      MPI_Allgather(own, static_cast<int>(n_bytes), MPI_BYTE, all, static_cast<int>(n_bytes), MPI_BYTE, MPI_COMM_WORLD);
-    };
     std::string why_not;
     for (const int plane : {512, 4096, 16384, 102400, 1 << 22})
       {
-        const std::unique_ptr<SlabExchange> exchange = make_cuda_slab_exchange(rank, n_ranks, plane, 1 << 18, all_gather, why_not);
-        if (exchange == nullptr)
+        const std::unique_ptr<Transport> transport = make_peer_transport(rank, n_ranks, 1 << 18, all_gather_in(MPI_COMM_WORLD), why_not);
+        if (transport == nullptr)
           {
             print("no direct exchange: %s\n", why_not.c_str());
             return;
           }
-        const SlabVector x    = {from.data() + plane, plane, 2};
-        const Times      wait = measure(
-          settings.samples, 200, [&] { exchange->exchange(x); }, true);
+        const Slab                      slab = {rank, n_ranks, 1, 2};
+        const std::unique_ptr<Exchange> one  = transport->connect(slab_pattern(slab), plane);
+        const std::unique_ptr<Exchange> two  = transport->connect(slab_pattern_for_restriction(slab), plane);
+        const Times                     wait = measure(
+          settings.samples, 200, [&] { one->update(from.data()); }, true);
         const Times all = measure(
-          settings.samples, 200, [&] { exchange->exchange(x, to.data()); }, true);
+          settings.samples, 200, [&] { two->update(from.data(), to.data()); }, true);
         const Times lax = measure(
-          settings.samples, 200, [&] { exchange->exchange_loosely(x, true); }, true);
+          settings.samples,
+          200,
+          [&] {
+            one->update(from.data()); // a visit ends
+            one->begin();
+            one->update_loosely(from.data());
+          },
+          true);
         std::vector<int> offsets(n_ranks + 1);
         for (int r = 0; r <= n_ranks; ++r)
           offsets[r] = (1 << 18) / n_ranks * r;
         const Times gather = measure(
-          settings.samples, 200, [&] { exchange->gather(to.data(), offsets); }, true);
-        print("exchange of planes of %7d values: waiting %8.2f us (%.1f GB/s to a neighbour), for a restriction %8.2f us, loose %8.2f us; gather of "
+          settings.samples, 200, [&] { transport->gather(to.data(), offsets); }, true);
+        print("exchange of planes of %7d values: waiting %8.2f us (%.1f GB/s to a neighbour), for a restriction %8.2f us, waiting and loose %8.2f "
+              "us; gather of "
               "2^18 values %.2f us\n",
               plane,
               wait.median * 1e6,

@@ -6,7 +6,7 @@
 #include <applications/reaction_diffusion_mpi/make_grid_slabs.h>
 #include <solvers/base/errors.h>
 #include <solvers/device/device.h>
-#include <solvers/distributed/stencil/make_slab_exchange.h>
+#include <solvers/distributed/mpi/mpi_transport.h>
 
 #include <CLI/CLI.hpp>
 
@@ -28,8 +28,8 @@ namespace
     std::vector<double> times  = {0.025, 0.125, 0.15, 0.2, 0.225, 5.};
     double              factor = 0.1, tolerance = 0., step = 1e-6, newton = 1e-8, floor = 1e-12, omega = 1.;
     int                 threads = 0, local = 1, dimension = 2, max_sweeps = 400;
-    long                steps = std::numeric_limits<long>::max();
-    bool                apart = false, launches = false;
+    long                steps    = std::numeric_limits<long>::max();
+    bool                launches = false;
   };
 
   StepperOptions stepper_options(const Settings &s, double h)
@@ -38,7 +38,6 @@ namespace
     o.backend          = s.backend == "cuda" ? Backend::cuda : s.backend == "host" ? Backend::host : Backend::reference;
     o.n_threads        = s.threads;
     o.local_iterations = s.local;
-    o.fields_together  = !s.apart;
     o.persistent       = !s.launches;
     SteppingOptions &t = o.stepping;
     t.scheme           = find_scheme(s.scheme);
@@ -61,7 +60,7 @@ namespace
     grid.spacing                 = {h, h, h};
     const StepperOptions options = stepper_options(s, h);
     std::string          why_not;
-    const auto           slabs = make_grid_slabs(grid, 2, options.backend, MPI_COMM_WORLD, why_not);
+    const auto           slabs = make_grid_slabs(grid, options.backend, MPI_COMM_WORLD, why_not);
     if (!why_not.empty())
       throw InvalidInput(why_not + "\n  expected: fewer ranks");
     const bool          talks = rank_in(MPI_COMM_WORLD) == 0;
@@ -142,7 +141,6 @@ int main(int argc, char **argv)
   app.add_option("--steps", s.steps, "at most so many steps");
   app.add_option("--output", s.output, "write fields to OUTPUT_TIME.f64");
   app.add_option("--reference", s.reference, "print the difference from the fields REFERENCE_TIME.f64");
-  app.add_flag("--apart", s.apart, "relax the fields of a node one by one");
   app.add_flag("--launches", s.launches, "cuda: no persistent kernel");
   CLI11_PARSE(app, argc, argv);
   MPI_Init(&argc, &argv);
