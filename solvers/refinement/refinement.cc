@@ -13,7 +13,10 @@ namespace leopard
 {
   namespace
   {
-    constexpr double slow = 0.5; ///< a correction that leaves more of the residual is looked at
+    constexpr double slow      = 0.5; ///< a correction that leaves more of the residual is looked at
+    constexpr int    patience  = 4;   ///< times that the iterations are doubled without a smaller residual before an inner solver is given up
+    constexpr int    n_growing = 3;   ///< first corrections of given iterations that may make the residual larger, each by less than `growth`
+    constexpr double growth    = 10.;
 
     void require(bool holds, const std::string &option, double found, const char *expected)
     {
@@ -138,21 +141,30 @@ namespace leopard
   template <typename Number>
   int Refinement<Number>::measure(Progress &p)
   {
-    int done = iterate(p.n, true);
+    int    done = iterate(p.n, true), at_best = done, looks_since = 0;
+    double best;
     look(p);
+    best   = p.own;
     p.rate = std::pow(p.own, 1. / done);
     while (p.own > std::pow(10., -p.digits) && p.own < 1e3 && !p.is_exact && done < p.most)
       {
         // as many again, since residuals fall faster in the beginning than later; fewer where that is enough
-        const double needed = p.own < 1. ? (p.digits + std::log10(p.own)) / -std::log10(p.rate) : done;
+        const double needed = p.rate < 1. ? (p.digits + std::log10(p.own)) / -std::log10(p.rate) : done;
         const int    n      = static_cast<int>(std::clamp(std::ceil(needed), 1., 1. * std::min(done, p.most - done)));
-        const double before = p.own;
         const int    more   = iterate(n, false);
         done += more;
         look(p);
-        if (!(p.own < before) || more < n)
+        if (p.own < best)
+          {
+            p.rate      = std::pow(p.own / best, 1. / (done - at_best));
+            best        = p.own;
+            at_best     = done;
+            looks_since = 0;
+          }
+        else if (++looks_since == patience) // until then it may be scatter, or a residual that grows before it falls
           break;
-        p.rate = std::pow(p.own / before, 1. / n);
+        if (more < n)
+          break;
       }
     return done;
   }
@@ -199,7 +211,8 @@ namespace leopard
     result.n_iterations += done;
     result.inner_iterations.push_back(done);
     ++result.n_corrections;
-    if (!(p.norm < before))
+    const bool may_grow = is_fixed() && result.n_corrections <= n_growing && p.norm < growth * before && !is_at_rounding(other, p);
+    if (!(p.norm < before) && !may_grow)
       {
         p.factor = factor;
         p.norm   = residual(x, b, p);

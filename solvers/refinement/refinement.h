@@ -68,8 +68,9 @@ namespace leopard
    * condition number of A times the rounding of Number (6e-8 for float) has to be below one.
    *
    * Inner solvers are told a number of iterations, not a tolerance: that which is given; or the first correction goes
-   * on until it has gained `digits`, and the others do what these take at the rate of its end. A correction that makes
-   * the residual larger is taken back.
+   * on until it has gained `digits`, and the others do what these take at the rate of its end; it is given up when the
+   * iterations have been doubled four times without a smaller residual. A correction that makes the residual larger is
+   * taken back, but for the first three of a given number of iterations, whose residuals may grow before they fall.
    * Source: thesis, algorithms 1 and 2; Anzt, Luszczek, Dongarra, Heuveline 2012, section 3.
    */
   template <typename Number>
@@ -105,8 +106,8 @@ namespace leopard
     /** The same after a first attempt, with another factor where it does not fit. @param norms what that has found. */
     double fitted_residual(const RoundedNorms &norms, const double *x, const double *b, Progress &progress);
     /**
-     * One correction: `other` is the corrected x. @return whether its residual is smaller; if not, r is that of x
-     * again.
+     * One correction: `other` is the corrected x. @return whether it is kept, as its residual is smaller or may still
+     * grow; if not, r is that of x again.
      */
     bool correct(const double *x, double *other, const double *b, Progress &progress, RefinementResult &result);
     /** What the inner solver says of its correction. */

@@ -404,6 +404,33 @@ namespace leopard
     EXPECT_LT(loose.result.n_iterations, 0.35 * tight.result.n_iterations);
   }
 
+  /** Jacobi's residuals of I - 1.05 N, N nilpotent, grow for 40 iterations and are zero after 60. */
+  TEST_P(RefinementBackend, BearsResidualsThatGrowBeforeTheyFall)
+  {
+    constexpr int     n = 60;
+    CrsMatrix<double> A;
+    A.n_rows = A.n_columns = n;
+    A.row_offsets          = {0};
+    for (int i = 0; i < n; ++i)
+      {
+        A.columns.push_back(i);
+        A.values.push_back(1.);
+        if (i + 1 < n)
+          {
+            A.columns.push_back(i + 1);
+            A.values.push_back(-1.05);
+          }
+        A.row_offsets.push_back(static_cast<int>(A.columns.size()));
+      }
+    const Vector b = random_vector(n, 9);
+    for (const int inner_iterations : {0, 20}) // measured, and given
+      {
+        const Refined solution = solve<float>(A, b, method<float>("jacobi"), tolerance(1e-12, inner_iterations));
+        EXPECT_TRUE(solution.result.converged()) << inner_iterations << ": " << to_string(solution.result.reason);
+        EXPECT_LE(relative_residual(A, solution.x, b), 1.01e-12);
+      }
+  }
+
   TEST_P(RefinementBackend, MixedMultigridTakesAsManyCyclesAsDouble)
   {
     if (GetParam() == Backend::reference)
