@@ -139,13 +139,16 @@ namespace leopard
   }
 
   template <typename Number>
-  int Refinement<Number>::measure(Progress &p)
+  int Refinement<Number>::measure(int done, Progress &p)
   {
-    int    done = iterate(p.n, true), at_best = done, looks_since = 0;
-    double best;
-    look(p);
-    best   = p.own;
-    p.rate = std::pow(p.own, 1. / done);
+    if (done == 0)
+      {
+        done = iterate(p.n, true);
+        look(p);
+      }
+    int    at_best = done, looks_since = 0;
+    double best = p.own;
+    p.rate      = std::pow(p.own, 1. / done);
     while (p.own > std::pow(10., -p.digits) && p.own < 1e3 && !p.is_exact && done < p.most)
       {
         // as many again, since residuals fall faster in the beginning than later; fewer where that is enough
@@ -203,20 +206,36 @@ namespace leopard
   {
     const double before   = p.norm;
     const bool   is_first = result.n_corrections == 0, measures = is_first && !is_fixed();
-    const int    done = measures ? measure(p) : iterate(p.n, true);
+    int          done = measures ? measure(0, p) : iterate(p.n, true);
     if (!measures && (!is_fixed() || p.n_slow > 0))
       look(p);
-    const double factor = p.factor;
-    p.norm              = fitted_residual(system->corrected_residual(r, other, x, {c, factor}, b, p.unit, factor), other, b, p);
+    const double factor  = p.factor;
+    const auto   correct = [&] {
+      p.norm = fitted_residual(system->corrected_residual(r, other, x, {c, factor}, b, p.unit, factor), other, b, p);
+      return p.norm < before;
+    };
+    const auto take_back = [&] {
+      p.factor = factor;
+      p.norm   = residual(x, b, p);
+      look(p);
+    };
+    bool smaller = correct();
+    if (!smaller && !is_fixed() && !measures) // fewer iterations than it takes were planned
+      {
+        take_back();
+        if (p.own > slow)
+          {
+            done    = measure(done, p);
+            smaller = correct();
+          }
+      }
     result.n_iterations += done;
     result.inner_iterations.push_back(done);
     ++result.n_corrections;
     const bool may_grow = is_fixed() && result.n_corrections <= n_growing && p.norm < growth * before && !is_at_rounding(other, p);
-    if (!(p.norm < before) && !may_grow)
+    if (!smaller && !may_grow)
       {
-        p.factor = factor;
-        p.norm   = residual(x, b, p);
-        look(p);
+        take_back();
         result.history.push_back(p.norm);
         return false;
       }

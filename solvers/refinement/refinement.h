@@ -116,8 +116,11 @@ namespace leopard
     bool is_fixed() const { return options.inner_iterations > 0 || !inner->counts(); }
     /** n inner iterations, from zero or on; fewer where it is asked to stop. @return those done. */
     int iterate(int n, bool from_zero);
-    /** The first correction: until it has gained `digits`, or gains no more. @return the iterations done. */
-    int measure(Progress &progress);
+    /**
+     * A correction until it has gained `digits`, or gains no more. @param done iterations of it that are done. @return
+     * the same afterwards.
+     */
+    int measure(int done, Progress &progress);
     /** The number of inner iterations of the next correction, after one that took `done`. */
     void plan(double contraction, int done, bool is_first, Progress &progress) const;
     void predict(double first, const Progress &progress, RefinementResult &result) const;
