@@ -207,7 +207,7 @@ namespace
     std::printf("  %5s %12s %12s %12s %12s %12s %12s\n", "level", "unknowns", "MB", "at bandwidth", "measured", "smoother", "transfers");
     for (std::size_t l = traffic.size() - 1; l > 0; --l)
       {
-        const double moved = traffic[l].smoothing(settings.options) + traffic[l].residual_and_transfers(traffic[l - 1].n, stored);
+        const double moved = traffic[l].smoothing(multigrid.options()) + traffic[l].residual_and_transfers(traffic[l - 1].n, stored);
         const auto  &p     = profile.levels[l];
         sum += moved;
         std::printf("  %5zu %12d %12.3f %9.1f us %9.1f us %9.1f us %9.1f us\n",
@@ -350,7 +350,7 @@ namespace
     std::fflush(stdout);
     if (csv != nullptr)
       *csv << name << ',' << form << ',' << to_string(settings.options.backend) << ',' << settings.options.smoother.method << ','
-           << to_string(settings.options.cycle) << ',' << settings.options.pre_smoothing << ',' << settings.options.post_smoothing << ','
+           << to_string(settings.options.cycle) << ',' << multigrid.options().pre_smoothing << ',' << multigrid.options().post_smoothing << ','
            << multigrid.n_rows() << ',' << n_levels << ',' << set_up << ',' << cycle.median << ',' << solve.median << ',' << solve.smallest << ','
            << solve.largest << ',' << *fewest << ',' << *most << ',' << result.convergence_factor() << ',' << residual << ',' << failures << '\n';
   }

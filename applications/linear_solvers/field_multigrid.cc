@@ -340,7 +340,7 @@ namespace leopard
 
   std::string FieldMultigrid::description() const
   {
-    const MultigridOptions &options   = parameters.multigrid.options;
+    const MultigridOptions &options   = multigrid->options();
     const bool              in_single = parameters.cycle_arithmetic() == Arithmetic::single_precision;
     return std::string(to_string(options.cycle)) + "(" + std::to_string(options.pre_smoothing) + "," + std::to_string(options.post_smoothing) +
            ") multigrid" + (in_single ? " in single precision" : "") + ", smoother " + options.smoother.method +

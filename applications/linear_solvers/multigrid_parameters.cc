@@ -20,8 +20,9 @@ namespace leopard
                       "Levels to use, from the finest down; 0: all that the mesh has. A mesh has one more than it was refined. Dimensionless.");
     prm.declare_entry("Cycle", "V", Selection("V|W|F"), "The cycle. W and F on globally refined meshes.");
     prm.declare_entry("Full multigrid start", "false", Bool(), "Method multigrid: begin with one cycle on each level from the coarsest up.");
-    prm.declare_entry("Pre smoothing", "2", Integer(0, 1000), "Smoothing steps before the coarse grid correction. Dimensionless.");
-    prm.declare_entry("Post smoothing", "2", Integer(0, 1000), "Smoothing steps after the coarse grid correction. Dimensionless.");
+    const std::string chosen = "; -1: 1 where it is async on the stencils of a GPU, whose tiles move, else 2. Dimensionless.";
+    prm.declare_entry("Pre smoothing", "-1", Integer(-1, 1000), "Smoothing steps before the coarse grid correction" + chosen);
+    prm.declare_entry("Post smoothing", "-1", Integer(-1, 1000), "Smoothing steps after the coarse grid correction" + chosen);
     prm.declare_entry("Smoother",
                       "async",
                       Selection(joined(method_names(as_smoother), "|")),
@@ -85,7 +86,7 @@ namespace leopard
 
     options.smoother.block_async         = block_async;
     options.smoother.block_async.storage = Storage::automatic; // values that change make a new smoother
-    if (options.pre_smoothing + options.post_smoothing < 1)
+    if (options.pre_smoothing == 0 && options.post_smoothing == 0)
       throw Error("'Multigrid/Pre smoothing' and 'Multigrid/Post smoothing' are both 0\n  expected: at least one smoothing step");
     const Method &smoother = find_method(options.smoother.method, as_smoother);
     if (smoother.omega == OmegaRange::one && options.smoother.omega != 0. && options.smoother.omega != 1.)

@@ -61,7 +61,8 @@ namespace leopard
       std::string description() const override
       {
         return std::to_string(n_tiles()) + " tiles of " + std::to_string(tile_x) + " x " + (tile_y > 1 ? std::to_string(tile_y) + " x " : "") +
-               std::to_string(planes_a_warp * n_warps) + " nodes, stencil form, " + to_string(execution) + ", no stored matrix";
+               std::to_string(planes_a_warp * n_warps) + " nodes" + (moves() ? " that move by half a tile" : "") + ", stencil form, " +
+               to_string(execution) + ", no stored matrix";
       }
 
       void iterate(Number *x, const Number *b, int n_iterations) override
@@ -78,7 +79,7 @@ namespace leopard
           {
             if (synchronous)
               device::copy_on_device(old_x.data(), x - below, old_x.size() * sizeof(Number));
-            launch(x, synchronous ? old_x.data() + below : x, b, 1, 0, monitor->no_tests(), options.local_iterations);
+            launch(x, synchronous ? old_x.data() + below : x, b, 1, 0, monitor->no_tests(), options.local_iterations, next_moved());
           }
       }
 
@@ -86,7 +87,7 @@ namespace leopard
       {
         if (execution == Execution::persistent || options.schedule == Schedule::synchronous || view.begin_z < 0 || view.end_z > view.n_z)
           return false; // slabs have ghosts, too
-        launch(x, nullptr, b, 1, 0, monitor->no_tests(), options.local_iterations);
+        launch(x, nullptr, b, 1, 0, monitor->no_tests(), options.local_iterations, next_moved());
         iterate(x, b, n_iterations - 1);
         return true;
       }
@@ -120,6 +121,33 @@ namespace leopard
       }
 
       int n_tiles() const { return view.tiles_x * view.tiles_y * tiles_z; }
+
+      /**
+       * In the chaotic schedule with a launch an iteration every second iteration has its tiles moved by half of their
+       * size in each direction: what an iteration leaves at the tiles' borders, where values were frozen, is inside the
+       * tiles of the next one.
+       */
+      bool moves() const { return execution == Execution::launch && options.schedule == Schedule::chaotic && n_tiles() > 1; }
+      bool next_moved()
+      {
+        const bool now = moved;
+        moved          = moves() && !moved;
+        return now;
+      }
+
+      StencilView<Number> moved_view() const
+      {
+        StencilView<Number> result = view;
+        const auto          move   = [](int &offset, int &tiles, int n, int size) {
+          offset = tiles > 1 ? size / 2 : 0;
+          tiles  = (n + offset + size - 1) / size;
+        };
+        int planes = tiles_z;
+        move(result.offset_x, result.tiles_x, view.n_x, tile_x);
+        move(result.offset_y, result.tiles_y, view.n_y, tile_y);
+        move(result.offset_z, planes, view.n_z, planes_a_warp * n_warps);
+        return result;
+      }
 
       template <template <bool, bool> class Shape>
       void choose_shape(bool full, bool variable)
@@ -200,22 +228,27 @@ namespace leopard
       /** Queues the parts of ||b - A x||^2: no local iterations, so that x is only read. */
       void queue_residual(const Number *x, const Number *b) { launch(const_cast<Number *>(x), x, b, 1, 1, monitor->no_tests(), 0); }
 
-      void launch(Number *x, const Number *off_block, const Number *b, int n, int test_every, MonitorView m, int local_iterations)
+      void
+      launch(Number *x, const Number *off_block, const Number *b, int n, int test_every, MonitorView m, int local_iterations, bool is_moved = false)
       {
-        const auto aligned  = [](const void *p) { return reinterpret_cast<std::uintptr_t>(p) % (2 * sizeof(Number)) == 0; };
-        const bool persists = execution == Execution::persistent;
-        const bool whole    = view.n_x % tile_x == 0 && view.n_y % tile_y == 0 && view.n_z % (n_warps * planes_a_warp) == 0 && aligned(x) &&
-                           aligned(b) && aligned(off_block);
+        const auto              aligned     = [](const void *p) { return reinterpret_cast<std::uintptr_t>(p) % (2 * sizeof(Number)) == 0; };
+        const bool              persists    = execution == Execution::persistent;
+        const bool              paired      = view.n_x % 2 == 0 && aligned(x) && aligned(b) && aligned(off_block);
+        const bool              whole       = view.n_x % tile_x == 0 && view.n_y % tile_y == 0 && view.n_z % (n_warps * planes_a_warp) == 0;
         RelaxVectors<Number>    vectors     = {x, off_block, b, nullptr, monitor->parts(), nullptr};
         RelaxParameters<Number> parameters  = {n, local_iterations, nullptr, Number(1), Number(0), false, test_every};
-        const Kernel            kernel      = (persists ? persistent_kernels : launch_kernels)[whole];
-        void                   *arguments[] = {&view, &vectors, &parameters, &m};
+        const Kernel            kernel      = persists ? persistent_kernels[paired && whole] : launch_kernels[paired];
+        StencilView<Number>     tiles       = is_moved ? moved_view() : view;
+        void                   *arguments[] = {&tiles, &vectors, &parameters, &m};
         if (m.tests) // whose blocks wait for one another twice
           LEOPARD_CHECK(cudaLaunchCooperativeKernel(reinterpret_cast<const void *>(kernel), n_tiles(), 32 * n_warps, arguments, n_shared, nullptr));
         else if (persists)
           kernel<<<n_tiles(), 32 * n_warps, n_shared>>>(view, vectors, parameters, m);
         else
-          device::launch_early(kernel, n_tiles(), 32 * n_warps, n_shared, view, vectors, parameters, m);
+          {
+            const int size = planes_a_warp * n_warps, n_z = (view.n_z + tiles.offset_z + size - 1) / size;
+            device::launch_early(kernel, tiles.tiles_x * tiles.tiles_y * n_z, 32 * n_warps, n_shared, tiles, vectors, parameters, m);
+          }
         LEOPARD_CHECK(cudaGetLastError());
       }
 
@@ -227,7 +260,8 @@ namespace leopard
       device::Array<Number>        old_x; ///< synchronous schedule only, with the ghost planes
       std::unique_ptr<CudaMonitor> monitor;
       Execution                    execution         = Execution::launch;
-      Kernel                       launch_kernels[2] = {}, persistent_kernels[2] = {}; ///< the second for grids of whole tiles
+      Kernel                       launch_kernels[2] = {}, persistent_kernels[2] = {}; ///< the second where pairs can be moved
+      bool                         moved  = false;                                     ///< whether the tiles of the next iteration are moved
       int                          tile_x = 0, tile_y = 0, planes_a_warp = 0, n_warps = 0, tiles_z = 0;
       std::size_t                  n_shared = 0;
     };

@@ -385,21 +385,11 @@ namespace leopard
       freeze_star(A, t, v, s);
   }
 
-  /**
-   * One thread block relaxes one tile. Without off_block all of x is zero (not in the persistent form). Shared memory:
-   * exchange planes (8 n_y Numbers a thread), 32 doubles, and in the persistent form the right-hand side of the tile (2
-   * n_y n_z Numbers a thread).
-   */
-  template <typename Shape, bool persistent, bool whole>
-  __global__ void __launch_bounds__(persistent ? 32 * Shape::max_warps : 128,
-                                    persistent ? 1
-                                    : whole    ? Shape::at_once
-                                               : 3) relax_stencil_kernel(const StencilView<typename Shape::Number>     A,
-                                                                      const RelaxVectors<typename Shape::Number>    v,
-                                                                      const RelaxParameters<typename Shape::Number> parameters,
-                                                                      const MonitorView                             m)
+  /** What relax_stencil_kernel does, for one tile. */
+  template <typename Shape, bool persistent, bool whole, typename Number = typename Shape::Number>
+  __device__ void
+  relax_tile(const StencilView<Number> &A, const RelaxVectors<Number> &v, const RelaxParameters<Number> &parameters, const MonitorView &m)
   {
-    using Number = typename Shape::Number;
     extern __shared__ double          shared_memory[]; // one type for all kernels
     const StencilThread<Shape, whole> t(A);
     Number                           *shared  = reinterpret_cast<Number *>(shared_memory);
@@ -407,14 +397,12 @@ namespace leopard
     Number                           *kept_b  = reinterpret_cast<Number *>(partial + 32);
     __shared__ int                    state;
 
-    if constexpr (!persistent)
-      device::wait_for_previous();
     Patch<Shape> y = {}, s, inverse;
     if (persistent || v.off_block != nullptr)
-      load_patch<Shape::flat>(t, v.x, t.end_z, y); // in three dimensions the tiles behind find it in the L2 cache
-    load_patch<true>(t, v.b, t.n_z, s);
+      load_patch<Shape::flat>(t, v.x, t.begin_z, t.end_z, y); // in three dimensions the tiles behind find it in the L2 cache
+    load_patch<true>(t, v.b, 0, t.n_z, s);
     if constexpr (Shape::variable)
-      load_patch<true>(t, A.inverse_diagonals, t.n_z, inverse);
+      load_patch<true>(t, A.inverse_diagonals, 0, t.n_z, inverse);
     int        buffer       = 0;
     const auto squared_part = [&] {
       const double norm = sweep<Shape, whole, SweepMode::measure>(A, t, y, s, inverse, shared, buffer);
@@ -494,5 +482,31 @@ namespace leopard
             end_solve(m, squared_part(), iteration, partial);
           }
       }
+  }
+
+  /**
+   * One thread block relaxes one tile. Without off_block all of x is zero (not in the persistent form). If `paired`,
+   * neighbours at even columns can be moved at once (n_x is even, vectors are aligned), and what tiles inside the grid
+   * know of themselves they do not ask; in the persistent form all tiles are such ones. Shared memory: exchange planes
+   * (8 n_y Numbers a thread), 32 doubles, and in the persistent form the right-hand side of the tile (2 n_y n_z Numbers
+   * a thread).
+   */
+  template <typename Shape, bool persistent, bool paired>
+  __global__ void __launch_bounds__(persistent ? 32 * Shape::max_warps : 128,
+                                    persistent ? 1
+                                    : paired   ? Shape::at_once
+                                               : 3) relax_stencil_kernel(const StencilView<typename Shape::Number>     A,
+                                                                       const RelaxVectors<typename Shape::Number>    v,
+                                                                       const RelaxParameters<typename Shape::Number> parameters,
+                                                                       const MonitorView                             m)
+  {
+    if constexpr (!persistent)
+      device::wait_for_previous();
+    if constexpr (persistent || !paired)
+      relax_tile<Shape, persistent, paired>(A, v, parameters, m);
+    else if (is_inside<Shape>(A))
+      relax_tile<Shape, false, true>(A, v, parameters, m);
+    else
+      relax_tile<Shape, false, false>(A, v, parameters, m);
   }
 } // namespace leopard

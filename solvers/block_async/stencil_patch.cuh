@@ -15,12 +15,12 @@ namespace leopard
   {
     int           n_x, n_y, n_z; ///< of the kernel: in two dimensions n_y = 1
     int           tiles_x, tiles_y;
-    int           begin_z, end_z;    ///< of the planes that exist, ghosts included
-    Number        weights[27];       ///< -c_j, times omega / c_0 if the diagonal is constant; [(dz + 1) * 9 + (dy + 1) * 3 + dx + 1]
-    Number        keep;              ///< 1 - omega
-    Number        inverse_diagonal;  ///< omega / c_0
-    const Number *inverse_diagonals; ///< omega / d_i, one a row, or null
-    bool          aligned;           ///< two neighbours can be read and written at once: n_x is even, vectors begin at multiples of two Numbers
+    int           offset_x, offset_y, offset_z; ///< nodes that the first tile begins before the grid: of a tile, or zero
+    int           begin_z, end_z;               ///< of the planes that exist, ghosts included
+    Number        weights[27];                  ///< -c_j, times omega / c_0 if the diagonal is constant; [(dz + 1) * 9 + (dy + 1) * 3 + dx + 1]
+    Number        keep;                         ///< 1 - omega
+    Number        inverse_diagonal;             ///< omega / c_0
+    const Number *inverse_diagonals;            ///< omega / d_i, one a row, or null
   };
 
   template <typename Number_, int n_lanes_x_, int n_lanes_y_, int n_y_, int n_z_, bool full_, bool variable_>
@@ -40,7 +40,7 @@ namespace leopard
   template <typename Shape>
   using Patch = typename Shape::Number[Shape::n_z][Shape::n_y][2];
 
-  /** A thread's place in the grid. If `whole`, every node of every tile exists and pairs of neighbours are aligned. */
+  /** A thread's place in the grid. If `whole`, every node of its tile exists and pairs of neighbours are aligned. */
   template <typename Shape, bool whole>
   struct StencilThread
   {
@@ -56,9 +56,9 @@ namespace leopard
       n_warps      = blockDim.x / 32;
       const int lx = lane % Shape::n_lanes_x, ly = lane / Shape::n_lanes_x;
       const int tile = blockIdx.x, tile_x = tile % A.tiles_x, tile_y = tile / A.tiles_x % A.tiles_y, tile_z = tile / (A.tiles_x * A.tiles_y);
-      x           = (tile_x * Shape::n_lanes_x + lx) * 2;
-      y           = (tile_y * Shape::n_lanes_y + ly) * Shape::n_y;
-      z           = (tile_z * n_warps + warp) * Shape::n_z;
+      x           = (tile_x * Shape::n_lanes_x + lx) * 2 - A.offset_x;
+      y           = (tile_y * Shape::n_lanes_y + ly) * Shape::n_y - A.offset_y;
+      z           = (tile_z * n_warps + warp) * Shape::n_z - A.offset_z;
       n_x         = A.n_x;
       n_y         = A.n_y;
       n_z         = A.n_z;
@@ -82,14 +82,30 @@ namespace leopard
       return in_x && in_y && in_z;
     }
     /** Whether a node of the patch is one to relax, and not a ghost. */
-    __device__ bool owns(int px, int py, int r) const { return whole || (x + px < n_x && y + py < n_y && z + r < n_z); }
+    __device__ bool owns(int px, int py, int r) const
+    {
+      return whole || (x + px >= 0 && x + px < n_x && y + py >= 0 && y + py < n_y && z + r >= 0 && z + r < n_z);
+    }
     /** The newest value of a node beside the tile; zero beyond the grid. */
     __device__ Number beside(const Number *v, int px, int py, int r) const { return exists(px, py, r) ? load(v + index(px, py, r)) : Number(0); }
   };
 
-  /** @param end_z number of planes that v has: a ghost plane above a slab can lie inside the last tiles. */
+  /** Whether all nodes of a thread block's tile are own ones of the grid. */
+  template <typename Shape, typename Number = typename Shape::Number>
+  __device__ bool is_inside(const StencilView<Number> &A)
+  {
+    constexpr int size_x = 2 * Shape::n_lanes_x, size_y = Shape::n_lanes_y * Shape::n_y;
+    const int     tile = blockIdx.x, size_z = static_cast<int>(blockDim.x) / 32 * Shape::n_z;
+    const int     x = tile % A.tiles_x * size_x - A.offset_x, y = tile / A.tiles_x % A.tiles_y * size_y - A.offset_y,
+              z = tile / A.tiles_x / A.tiles_y * size_z - A.offset_z;
+    return x >= 0 && x + size_x <= A.n_x && y >= 0 && y + size_y <= A.n_y && z >= 0 && z + size_z <= A.n_z;
+  }
+
+  /**
+   * @param begin_z, end_z the planes that v has: ghost planes of a slab can lie inside the first and the last tiles.
+   */
   template <bool streamed, typename Shape, bool whole, typename Number = typename Shape::Number>
-  __device__ void load_patch(const StencilThread<Shape, whole> &t, const Number *v, int end_z, Patch<Shape> &patch)
+  __device__ void load_patch(const StencilThread<Shape, whole> &t, const Number *v, int begin_z, int end_z, Patch<Shape> &patch)
   {
 #pragma unroll
     for (int r = 0; r < Shape::n_z; ++r)
@@ -105,9 +121,10 @@ namespace leopard
         else
           for (int px = 0; px < 2; ++px)
             {
-              const Number *const from = v + t.index(px, py, r);
-              const bool          has  = t.x + px < t.n_x && t.y + py < t.n_y && t.z + r < end_z;
-              patch[r][py][px]         = !has ? Number(0) : streamed ? __ldcs(from) : load(from);
+              const Number *const from     = v + t.index(px, py, r);
+              const bool          in_plane = t.x + px >= 0 && t.x + px < t.n_x && t.y + py >= 0 && t.y + py < t.n_y;
+              const bool          has      = in_plane && t.z + r >= begin_z && t.z + r < end_z;
+              patch[r][py][px]             = !has ? Number(0) : streamed ? __ldcs(from) : load(from);
             }
   }
 

@@ -389,6 +389,11 @@ namespace leopard
     return data->of_multigrid([](const auto &m) { return m.n_levels(); });
   }
 
+  const MultigridOptions &PreconditionMultigrid::options() const
+  {
+    return data->of_multigrid([](const auto &m) -> const MultigridOptions & { return m.options(); });
+  }
+
   bool PreconditionMultigrid::is_fixed_linear_map() const
   {
     return data->in_double != nullptr && data->in_double->is_fixed_linear_map();

@@ -32,6 +32,7 @@ namespace leopard
 
     /** n_x n_y n_z. @throws InvalidInput if these are more than 2^31 - 1. */
     int n_rows() const;
+    int dim() const { return (n_x > 1) + (n_y > 1) + (n_z > 1); } ///< directions with more than one node
     /** Nodes of a plane (a line in two dimensions): those with equal z (equal y). */
     int  plane() const { return n_z > 1 ? n_x * n_y : n_x; }
     bool is_slab() const { return ghost_below || ghost_above; }

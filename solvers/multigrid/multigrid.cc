@@ -66,9 +66,10 @@ namespace leopard
         throw InvalidInput("multigrid: " + option + " is " + found + "\n  expected: " + expected);
     };
     require(n_threads >= 0, "n_threads", std::to_string(n_threads), "a number >= 0, where 0 stands for all of the machine's");
-    require(pre_smoothing >= 0, "pre_smoothing", std::to_string(pre_smoothing), "a number >= 0");
-    require(post_smoothing >= 0, "post_smoothing", std::to_string(post_smoothing), "a number >= 0");
-    require(pre_smoothing + post_smoothing >= 1, "the number of smoothing steps", "0", "at least one, before or after the coarse correction");
+    const char *steps = "a number >= 0, or -1 where it is to be chosen";
+    require(pre_smoothing >= -1, "pre_smoothing", std::to_string(pre_smoothing), steps);
+    require(post_smoothing >= -1, "post_smoothing", std::to_string(post_smoothing), steps);
+    require(pre_smoothing != 0 || post_smoothing != 0, "the number of smoothing steps", "0", "at least one, before or after the coarse correction");
     require(coarse_solver == "dense" || coarse_solver == "direct", "coarse_solver", "'" + coarse_solver + "'", "dense or direct");
     require(max_dense >= 1, "max_dense", std::to_string(max_dense), "a number >= 1");
     require(max_direct >= 1, "max_direct", std::to_string(max_direct), "a number >= 1");
@@ -92,11 +93,21 @@ namespace leopard
             "another one on the backend cuda, or the backend host");
   }
 
+  MultigridOptions MultigridOptions::with_steps(int dim) const
+  {
+    const bool       moves  = smoother_moves(smoother, backend, dim);
+    MultigridOptions result = *this;
+    for (int *steps : {&result.pre_smoothing, &result.post_smoothing})
+      if (*steps < 0)
+        *steps = moves ? 1 : 2;
+    return result;
+  }
+
   template <typename Number>
   MultigridData<Number>::MultigridData(std::unique_ptr<MultigridOperations<Number>> operations_,
                                        std::unique_ptr<CoarseSolver<Number>>        coarse_,
                                        const MultigridOptions                      &options_)
-    : options(options_)
+    : options(options_.with_steps(0))
     , operations(std::move(operations_))
     , coarse(std::move(coarse_))
   {
@@ -132,7 +143,7 @@ namespace leopard
     const bool own = coarse == nullptr;
     if (own)
       coarse = make_coarse_solver<Number>(coarsest, false, options);
-    data                    = std::make_unique<MultigridData<Number>>(make_operations<Number>(levels, options), std::move(coarse), options);
+    data = std::make_unique<MultigridData<Number>>(make_operations<Number>(levels, options), std::move(coarse), options.with_steps(finest.dim()));
     data->own_coarse_solver = own;
     data->matrices          = "stencils";
   }
@@ -171,6 +182,12 @@ namespace leopard
   int Multigrid<Number>::n_levels() const
   {
     return data->operations->n_levels();
+  }
+
+  template <typename Number>
+  const MultigridOptions &Multigrid<Number>::options() const
+  {
+    return data->options;
   }
 
   template <typename Number>

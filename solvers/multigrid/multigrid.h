@@ -40,13 +40,16 @@ namespace leopard
 
   struct MultigridOptions
   {
-    Backend         backend        = Backend::host;
-    int             n_threads      = 0; ///< host backend; 0: as many as the machine has
-    CycleType       cycle          = CycleType::v;
-    int             pre_smoothing  = 2;     ///< nu1, smoothing steps before the coarse correction; nu1 + nu2 >= 1
-    int             post_smoothing = 2;     ///< nu2, and after it
-    bool            full_start     = false; ///< solve() begins with full multigrid: one cycle on each level from the coarsest up (x is not read)
-    SmootherOptions smoother       = {};
+    Backend   backend   = Backend::host;
+    int       n_threads = 0; ///< host backend; 0: as many as the machine has
+    CycleType cycle     = CycleType::v;
+    /**
+     * nu1, nu2: smoothing steps before and after the coarse correction; nu1 + nu2 >= 1. -1: 1 where they are async on
+     * the stencils of a GPU, whose tiles move (smoother_moves()), else 2.
+     */
+    int             pre_smoothing = -1, post_smoothing = -1;
+    bool            full_start = false; ///< solve() begins with full multigrid: one cycle on each level from the coarsest up (x is not read)
+    SmootherOptions smoother   = {};
 
     /**
      * Several ranks. false: between the iterations of a smoothing, ghost values are what has arrived from the
@@ -67,6 +70,11 @@ namespace leopard
     bool use_graph = true; ///< backend cuda: the cycle is one CUDA graph where everything in it is queued on the device
 
     void validate() const;
+    /**
+     * The same with nu1 and nu2 that are numbers of steps. @param dim of a stencil: directions with more than one node;
+     * 0: no stencil.
+     */
+    MultigridOptions with_steps(int dim) const;
   };
 
   /** The number of levels that Multigrid takes for a stencil if it is told 0. @throws InvalidInput. */
@@ -132,11 +140,13 @@ namespace leopard
     ~Multigrid();
     Multigrid(Multigrid &&) noexcept;
 
-    int         n_rows() const;
-    int         n_columns() const;
-    int         n_levels() const;
-    MemorySpace memory_space() const;
-    bool        is_singular() const;
+    int n_rows() const;
+    int n_columns() const;
+    int n_levels() const;
+    /** As they were given, with smoothing steps that were chosen. */
+    const MultigridOptions &options() const;
+    MemorySpace             memory_space() const;
+    bool                    is_singular() const;
     /**
      * Whether vmult() is the same linear map in every call. Not with chaotic smoothers, nor if ghosts are not waited
      * for: flexible Krylov methods then.

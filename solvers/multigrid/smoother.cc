@@ -12,6 +12,8 @@ namespace leopard
 {
   namespace
   {
+    constexpr double omega_of_moving_tiles = 0.85; ///< best in two and three dimensions; above 0.9 the highest frequencies stay
+
     std::string number(double value)
     {
       char text[32];
@@ -109,6 +111,12 @@ namespace leopard
     return static_cast<double>(HostScheduler::n_at_work(n_blocks, n_rows, n_threads) - 1) / n_blocks;
   }
 
+  bool smoother_moves(const SmootherOptions &options, Backend backend, int dim)
+  {
+    return backend == Backend::cuda && dim > 1 && options.method == "async" && options.block_async.schedule == Schedule::chaotic &&
+           options.block_async.execution != Execution::persistent;
+  }
+
   template <typename Number>
   std::unique_ptr<Relaxation<Number>> make_smoother(const CrsMatrix<Number> &A, const SmootherOptions &options, Backend backend, int dim)
   {
@@ -123,9 +131,11 @@ namespace leopard
   std::unique_ptr<Relaxation<Number>> make_smoother(const Stencil<Number> &stencil, const SmootherOptions &options, Backend backend)
   {
     options.validate();
-    const int     dim     = (stencil.n_x > 1) + (stencil.n_y > 1) + (stencil.n_z > 1);
+    const int     dim     = stencil.dim();
     const Method &method  = find(options.method, backend);
     MethodOptions request = method_options(options, backend, dim, backend == Backend::cuda ? 1. : 0.); // see default_omega()
+    if (options.omega == 0. && smoother_moves(options, backend, dim))
+      request.omega = omega_of_moving_tiles;
     if (options.omega == 0. && is_damped(options.method))
       if (const double largest = largest_eigenvalue(stencil); largest > 2.)
         request.omega *= 2. / largest;

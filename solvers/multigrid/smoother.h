@@ -53,6 +53,15 @@ namespace leopard
   double share_at_once(const BlockAsyncOptions &options, Backend backend, int n_blocks, long n_rows);
 
   /**
+   * Whether the smoother of stencils with this backend is async whose tiles move by half of their size from iteration
+   * to iteration (BlockAsync for stencils): the errors that one iteration leaves at the borders of tiles are inside the
+   * tiles of the next, and two iterations smooth as well as four with tiles that stay
+   * (benchmarks/results/2026-11-23_h200_moving_tiles.md).
+   * @param dim directions in which the grid has more than one node; in one dimension tiles stay.
+   */
+  bool smoother_moves(const SmootherOptions &options, Backend backend, int dim);
+
+  /**
    * Whether the method's sweeps amplify where omega lambda_max(D^-1 A) is above 2: async, damped-jacobi. On levels with
    * lambda_max > 2 (distorted cells, higher degrees) multigrid takes default_omega() times 2 / lambda_max.
    */

@@ -375,7 +375,7 @@ namespace leopard
     TEST(MultigridBadOptions, AreRefusedWithTheirName)
     {
       using Options = MultigridOptions;
-      expect_refused([](Options &o) { o.pre_smoothing = -1; }, {"pre_smoothing is -1"});
+      expect_refused([](Options &o) { o.pre_smoothing = -2; }, {"pre_smoothing is -2"});
       expect_refused([](Options &o) { o.post_smoothing = -2; }, {"post_smoothing is -2"});
       expect_refused([](Options &o) { o.pre_smoothing = o.post_smoothing = 0; }, {"smoothing steps"});
       expect_refused([](Options &o) { o.n_threads = -1; }, {"n_threads is -1"});

@@ -166,6 +166,7 @@ namespace leopard
     options.n_threads       = 3;
     options.smoother.method = "damped-jacobi";
     options.smoother.omega  = omega;
+    options.pre_smoothing = options.post_smoothing = 2;
     return options;
   }
 

@@ -128,7 +128,9 @@ namespace leopard
     if (!whole.diagonal.empty())
       throw InvalidInput("multigrid on slabs: the stencil of all ranks has a diagonal of " + std::to_string(whole.diagonal.size()) +
                          " entries\n  expected: none; each rank gives that of its own rows");
-    const int n_distributed = partition.n_levels() - 1;
+    // two steps also on a GPU: the tiles of a slab move, the borders between slabs do not
+    const MultigridOptions multigrid     = options.multigrid.with_steps(0);
+    const int              n_distributed = partition.n_levels() - 1;
     if (n_levels != 0 && n_levels <= n_distributed)
       throw InvalidInput("multigrid on slabs: " + std::to_string(n_levels) + " levels, of which " + std::to_string(n_distributed) +
                          " are distributed\n  expected: more levels, or a larger gather_below");
@@ -146,9 +148,9 @@ namespace leopard
     parts.sum        = reduction(comm, MPI_SUM);
     parts.max        = reduction(comm, MPI_MAX);
     ghosts_transport = parts.transport.get();
-    solver = std::make_unique<Multigrid<double>>(std::make_unique<SlabOperations>(partition, rank, std::move(parts), options.multigrid, loose),
-                                                 options.multigrid,
-                                                 make_coarse_solver<double>(gathered.front().stencil.to_crs(), false, options.multigrid));
+    solver           = std::make_unique<Multigrid<double>>(std::make_unique<SlabOperations>(partition, rank, std::move(parts), multigrid, loose),
+                                                 multigrid,
+                                                 make_coarse_solver<double>(gathered.front().stencil.to_crs(), false, multigrid));
   }
 
   DistributedStencilMultigrid::~DistributedStencilMultigrid() = default;
