@@ -52,6 +52,9 @@ namespace leopard
    */
   std::string run_sweep(const RunRequest &request, const Parameters &parameters, MPI_Comm comm);
 
-  /** Reads and checks the parameters of all runs of a sweep. Collective. @throws Error that names the run. */
+  /**
+   * Reads and checks the parameters of all runs of a sweep, and the meshes of its first run and of those that differ
+   * from it in one entry (check_mesh()). Collective. @throws Error that names the run.
+   */
   void check_sweep(const RunRequest &request, const Parameters &parameters, MPI_Comm comm);
 } // namespace leopard

@@ -45,17 +45,24 @@ namespace leopard
       return single;
     }
 
-    /** Reads the parameters of one run. @throws Error that names it. */
-    Parameters parameters_for(const RunRequest &single, const SweepRun &run, MPI_Comm comm)
+    /** Does something for a run; its errors name the run. */
+    template <typename Action>
+    auto naming(const SweepRun &run, const Action &action)
     {
       try
         {
-          return Parameters(single.file, single.overrides, comm);
+          return action();
         }
       catch (const Error &error)
         {
           throw Error("the run " + run.name + " of the sweep: " + error.what());
         }
+    }
+
+    /** Reads the parameters of one run. @throws Error that names it. */
+    Parameters parameters_for(const RunRequest &single, const SweepRun &run, MPI_Comm comm)
+    {
+      return naming(run, [&] { return Parameters(single.file, single.overrides, comm); });
     }
 
     std::string content_of(const std::string &path)
@@ -276,13 +283,31 @@ namespace leopard
       MPI_Comm_split(comm, static_cast<int>(rank / size), static_cast<int>(rank), &group);
       return group;
     }
+
+    /**
+     * Whether at most one of the sweep's entries has another value than in the first run: each value stands in one such
+     * run at least.
+     */
+    bool is_one_off(const SweepRun &first, const SweepRun &run)
+    {
+      int n_other = 0;
+      for (std::size_t i = 0; i < run.values.size(); ++i)
+        n_other += run.values[i] != first.values[i] ? 1 : 0;
+      return n_other <= 1;
+    }
   } // namespace
 
   void check_sweep(const RunRequest &request, const Parameters &parameters, MPI_Comm comm)
   {
-    if (!parameters.sweep.axes.empty())
-      for (const SweepRun &run : parameters.sweep.runs())
-        parameters_for(request_for(request, parameters, run), run, comm);
+    if (parameters.sweep.axes.empty())
+      return;
+    const std::vector<SweepRun> runs = parameters.sweep.runs();
+    for (const SweepRun &run : runs)
+      {
+        const Parameters own = parameters_for(request_for(request, parameters, run), run, comm);
+        if (is_one_off(runs.front(), run)) // a mesh file is read for each of them
+          naming(run, [&] { check_mesh(own, comm); });
+      }
   }
 
   namespace
@@ -312,18 +337,6 @@ namespace leopard
       catch (const AllChecked &)
         {
         }
-    }
-
-    /**
-     * Whether at most one of the sweep's entries has another value than in the first run: each value stands in one such
-     * run at least.
-     */
-    bool is_one_off(const SweepRun &first, const SweepRun &run)
-    {
-      int n_other = 0;
-      for (std::size_t i = 0; i < run.values.size(); ++i)
-        n_other += run.values[i] != first.values[i] ? 1 : 0;
-      return n_other <= 1;
     }
 
     /** In the folders of the runs only what Leopard has written. Local. @throws std::runtime_error. */

@@ -3,6 +3,7 @@
 
 #include "analyze_problem.h"
 #include "choices.h"
+#include "mesh_check.h"
 #include "run.h"
 #include "unused_entries.h"
 
@@ -16,6 +17,7 @@ namespace leopard
       text += "\n" + line;
     if (const std::string line = expected_time_loop(parameters); !line.empty())
       text += "\n" + line;
+    check_mesh(parameters, comm);
     check_sweep(request, parameters, comm);
     text += unused_entries_before_the_run(parameters);
     if (!parameters.sweep.axes.empty())

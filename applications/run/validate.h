@@ -10,7 +10,7 @@ namespace leopard
   struct RunRequest;
 
   /**
-   * Reads and checks a parameter file, and all runs of its sweep, and runs nothing.
+   * Reads and checks a parameter file and its mesh, and all runs of its sweep, and runs nothing.
    * @return "FILE is valid: ..." with the analysis of the problem and what the program would choose. Collective.
    * @throws Error.
    */

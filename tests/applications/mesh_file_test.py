@@ -113,3 +113,26 @@ class MeshFiles(Program):
         self.refused(moebius_strip(), "one side only", *self.SURFACE)
         touching = [*SQUARE, (2, 1, 1), (2, 2, 1), (1, 2, 1)]
         self.refused(msh(touching, [QUADRILATERAL, "3 2 1 1 3 5 6 7"]), "touches another part of the surface in a node alone", *self.SURFACE)
+
+    def test_boundary_ids_are_checked_before_a_run(self):
+        """--validate took ids that the mesh does not have, and the run then did not."""
+        self.write("given.msh", msh(SQUARE, [QUADRILATERAL, "1 2 7 1 1 2"]))
+        values = self.write("values.prm", "set Problem = laplace\nsubsection Laplace\n set Source = 1\n set Boundary values = 7: 1; 0: 0\nend\n")
+        fluxes = self.write("fluxes.prm", "set Problem = laplace\nsubsection Laplace\n set Boundary values = *: 0\n set Boundary fluxes = 7: 1\nend\n")
+        from_file = ["Mesh/Domain=file", "Mesh/File=given.msh"]
+        of_box, of_ball = "7, which the mesh does not have\n  expected: one of 0, 1, 2, 3, or *", "7, which the mesh does not have\n  expected: one of 0, or *"
+        named, as_flux = "'Laplace/Boundary values' names the boundary id ", "'Laplace/Boundary fluxes' names the boundary id "
+        swept = "Run/Sweep=Mesh/Domain: hypercube, ball"
+        messages = self.invalid([
+            (values, [], named + of_box), (fluxes, [], as_flux + of_box), (fluxes, ["Mesh/Domain=ball"], as_flux + of_ball),
+            (values, ["Mesh/Cells=10000"], named + of_box),  # no mesh of 10000 x 10000 cells is made for that
+            (values, ["Dimension=3"], named + "7, which the mesh does not have\n  expected: one of 0, 1, 2, 3, 4, 5, or *"),
+            (values, [*from_file, "Laplace/Boundary values=7: 1; 2: 3"], named + "2, which the mesh does not have\n  expected: one of 0, 7, or *"),
+            (values, ["Laplace/Boundary values=3: 1", swept], "the run Mesh/Domain=ball of the sweep: " + named + of_ball.replace("7", "3")),
+            (values, [*from_file, "Study=smoothers", "Laplace/Boundary values=9: 1"], named + "9"),
+            (values, [*from_file, "Laplace/Boundary values=", "Linear solver/Method=direct"], "prescribes boundary values nowhere"),
+        ])
+        self.assertIn(messages[0].split(": ", 1)[-1].strip(), self.leopard(values, fails=True))  # in the words of the run
+        self.valid([(values, from_file), (fluxes, from_file), (values, ["Laplace/Boundary values=3: 1; *: 0"])])
+        self.leopard(values, "Laplace/Boundary values=3: 1", swept, "Run/Directory=swept", fails=True)
+        self.assertFalse((self.folder / "swept").exists(), "the sweep has begun")
