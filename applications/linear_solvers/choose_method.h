@@ -8,6 +8,7 @@ namespace leopard
   /** What the choice of a linear solver depends on. */
   struct SolverTask
   {
+    bool        is_needed         = true;   ///< false: nothing is solved, so that no entry of the section contradicts another
     bool        in_time           = false;  ///< steps in time: the mass stands on the diagonal, and shorter steps make it dominant
     bool        follows_bound     = false;  ///< steps are so short that every asynchronous iteration converges
     bool        consistent_mass   = false;  ///< not diagonal, so that relaxations diverge however short the steps are

@@ -150,6 +150,8 @@ namespace leopard
       }
     if (corrects_blocks())
       block_async.corrections = precision == "mixed" ? Corrections::single_precision : Corrections::working_precision;
+    if (!task.is_needed)
+      return;
     check_contradictions();
     if (!(automatic && task.in_time)) // else the fused time loop may do the steps, which has solvers of its own
       check_precision(0);

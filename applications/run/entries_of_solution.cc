@@ -87,8 +87,7 @@ namespace leopard::entry_rows
 
     std::string of_solver(const Run &r, const std::string & /*entry*/)
     {
-      const bool solves = !is_study(r) || (r.parameters.mesh.adaptive && !studies_stencil(r)); // on the way to an adaptive mesh
-      return if_(!solves, "a study of smoothers has solvers of its own");
+      return if_(!r.parameters.has_linear_solver(), "a study of smoothers has solvers of its own");
     }
 
     std::string of_general_solver(const Run &r, const std::string &entry)

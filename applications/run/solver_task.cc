@@ -111,6 +111,7 @@ namespace leopard
     const MeshParameters           &mesh           = parameters.mesh;
     const DiscretizationParameters &discretization = parameters.discretization;
     SolverTask                      task;
+    task.is_needed         = parameters.has_linear_solver();
     task.in_time           = problem.time_dependent();
     task.follows_bound     = parameters.time.follows_bound();
     task.consistent_mass   = !discretization.lumped_mass && !discretization.finite_differences;

@@ -224,6 +224,12 @@ class StudyBadInput(Program):
         self.rejected("Mesh/Adaptive=true", "Smoother study/Levels=2", says="expected: 0, all levels", text=text)
         self.rejected("Mesh/Adaptive=true", "Smoother study/Cycles=V, W", says="expected: V, for local smoothing", text=text)
 
+    def test_the_linear_solver_which_has_no_use(self):
+        """It was refused for its precision, with advice on a method that nobody had asked for."""
+        for text, settings in ((MESH, ["Linear solver/Precision=mixed"]), (STENCIL, ["Linear solver/Precision=mixed"]), (MESH, ["Linear solver/Preconditioner=amg", "Linear solver/Method=direct"])):
+            self.assertRegex(self.leopard(self.write("unused.prm", text), *settings, options=("--validate",)), f"not used: .*'{settings[0].split('=')[0]}'.* \\(a study of smoothers has solvers of its own\\)")
+        self.rejected("Mesh/Adaptive=true", "Linear solver/Precision=mixed", says="but the linear solver is cg with the preconditioner amg (automatic", text=MESH)
+
     def test_backends(self):
         file = self.write("bad.prm", STENCIL)
         error = self.leopard(file, "Smoother study/Backend=cuda", fails=True)
