@@ -16,6 +16,7 @@ namespace leopard
   {
     std::vector<double> relative_residuals; ///< ||b - A x|| / ||b|| before the first cycle, after it, ... dimensionless
     double              seconds_per_cycle = 0.;
+    double              begin             = 0.; ///< of the solution, in seconds of a steady clock
   };
 
   /** A combination of a smoother study, and what was found. Times in seconds, all else dimensionless. */

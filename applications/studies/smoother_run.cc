@@ -13,8 +13,10 @@
 #include <deal.II/lac/vector.h>
 #include <deal.II/lac/vector_memory.templates.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <memory>
 
 namespace leopard
 {
@@ -155,33 +157,29 @@ namespace leopard
         }
     }
 
+    /**
+     * One solution from zero, after a cycle that is not timed: it allocates and builds graphs if it is the first, and
+     * brings data into the caches, in which those of other smoothers may be.
+     * @param goes_beyond whether cycles beyond the tolerance follow, if it is reached.
+     */
     template <typename VectorType>
-    void repeat(const StudyProblem &problem, Multigrid<double> &multigrid, const SmootherStudyParameters &study, SmootherRow &row)
+    SolveResult
+    solve_once(const StudyProblem &problem, Multigrid<double> &multigrid, const SmootherStudyParameters &study, bool goes_beyond, SmootherRow &row)
     {
       VectorType b = make_vector<VectorType>(problem.b.size()), x = make_vector<VectorType>(multigrid.n_columns());
       fill(b, problem.b);
       const double norm_b = b.l2_norm();
-      multigrid.cycle(data(x), data(b)); // the first one allocates, touches memory, builds graphs
-      double factor = 0.;
-      for (int r = 0; r < study.repetitions; ++r)
-        {
-          x                        = 0.;
-          const SolveResult result = row.solver == "cg" ? solve_cg(multigrid, x, b, study) : solve_cycles(multigrid, data(x), data(b), study);
-          throw_if_stop_requested(MPI_COMM_SELF); // a study has one rank
-          append(row, result, norm_b);
-          factor += result.convergence_factor() / study.repetitions;
-          row.status = status_text(result.status);
-          if (result.status != SolveStatus::converged)
-            {
-              factor = result.convergence_factor();
-              break; // it would only fail again
-            }
-        }
-      row.factor = factor;
-      if (row.converged() && study.cycles_beyond > 0 && row.solver == "multigrid")
+      multigrid.cycle(data(x), data(b));
+      x                        = 0.;
+      const double      begin  = now();
+      const SolveResult result = row.solver == "cg" ? solve_cg(multigrid, x, b, study) : solve_cycles(multigrid, data(x), data(b), study);
+      throw_if_stop_requested(MPI_COMM_SELF); // a study has one rank
+      append(row, result, norm_b);
+      row.histories.back().begin = begin;
+      row.status                 = status_text(result.status);
+      if (goes_beyond && row.converged() && study.cycles_beyond > 0 && row.solver == "multigrid")
         go_beyond(multigrid, data(x), data(b), norm_b, study.cycles_beyond, row);
-      if (!row.converged())
-        row.note = multigrid.diagnosis();
+      return result;
     }
 
     /**
@@ -218,49 +216,160 @@ namespace leopard
       options.smoother       = combination.smoother->options;
       return options;
     }
+
+    SmootherRow describe(const StudyProblem &problem, const SmootherCombination &combination, const SmootherStudyParameters &study)
+    {
+      const Method &method = find_method(combination.smoother->options.method, as_smoother);
+      SmootherRow   row;
+      row.problem           = problem.description;
+      row.epsilon           = problem.epsilon;
+      row.unknowns          = static_cast<long long>(problem.b.size());
+      row.levels            = problem.n_levels;
+      row.smoothing_steps   = combination.steps;
+      row.cycle             = to_string(combination.cycle);
+      row.smoother          = combination.smoother->text;
+      row.method            = combination.smoother->options.method;
+      row.backend           = to_string(combination.smoother->backend_in(study.backend == "cuda" ? Backend::cuda : Backend::host));
+      row.solver            = combination.solver;
+      row.hierarchy_seconds = problem.seconds;
+      row.published         = study.published;
+      row.varies            = method.has_blocks && combination.smoother->options.block_async.schedule == Schedule::chaotic;
+      return row;
+    }
+
+    /** Does something for a row, which says what went wrong. @return whether nothing has. */
+    template <typename Action>
+    bool noting_failure(SmootherRow &row, const Action &action)
+    {
+      try
+        {
+          action();
+          return true;
+        }
+      catch (const Error &error)
+        {
+          row.status = "failed";
+          row.note   = error.what();
+        }
+      catch (const std::bad_alloc &)
+        {
+          row.status = "failed";
+          row.note   = "the memory of this machine is not enough";
+        }
+      return false;
+    }
+
+    /** Smoothers whose multigrid methods are in memory at once, and which take turns. */
+    class Group
+    {
+    public:
+      Group(const StudyProblem &problem_, const SmootherStudyParameters &study_, int n_threads_)
+        : problem(problem_)
+        , study(study_)
+        , n_threads(n_threads_)
+      {
+      }
+
+      /** @return false: with those that are in it, there is not enough memory left for this one. */
+      bool add(const SmootherCombination &combination)
+      {
+        Member member;
+        member.row             = describe(problem, combination, study);
+        const Backend backend  = combination.smoother->backend_in(study.backend == "cuda" ? Backend::cuda : Backend::host);
+        const double  estimate = problem.memory(!find_method(combination.smoother->options.method, as_smoother).make_of_stencil);
+        // those of a problem are of about one size, which is known once there is one
+        if (!members.empty() && !has_room(std::max(estimate, 1.5 * static_cast<double>(largest)), backend))
+          return false;
+        const auto make = [&] {
+          check_memory(estimate);
+          const double start = now();
+          member.multigrid   = std::make_unique<Multigrid<double>>(problem.make_multigrid(multigrid_options(combination, backend, n_threads), study));
+          member.row.setup_seconds = now() - start;
+          member.row.memory        = member.multigrid->memory();
+        };
+        member.goes_on = noting_failure(member.row, make);
+        largest        = std::max(largest, member.row.memory);
+        members.push_back(std::move(member));
+        return true;
+      }
+
+      /**
+       * Repetition r of all, then r + 1. @return their rows, in the order in which they were added. @throws Stopped.
+       */
+      std::vector<SmootherRow> run()
+      {
+        for (int r = 0; r < study.repetitions; ++r)
+          for (Member &member : members)
+            if (member.goes_on)
+              member.goes_on = noting_failure(member.row, [&] { repeat(member, r); }) && member.row.converged(); // else it would only fail again
+        std::vector<SmootherRow> rows;
+        for (Member &member : members)
+          {
+            if (member.row.status != "failed")
+              noting_failure(member.row, [&] {
+                if (!member.row.converged())
+                  member.row.note = member.multigrid->diagnosis();
+                profile(*member.multigrid, member.row);
+              });
+            rows.push_back(member.row);
+          }
+        return rows;
+      }
+
+    private:
+      struct Member
+      {
+        std::unique_ptr<Multigrid<double>> multigrid;
+        SmootherRow                        row;
+        double                             factors = 0.; ///< sum over the repetitions
+        bool                               goes_on = false;
+      };
+
+      static bool has_room(double n_bytes, Backend backend)
+      {
+        return n_bytes <= (backend == Backend::cuda ? static_cast<double>(device::free_memory()) : available_memory());
+      }
+
+      void repeat(Member &member, int r)
+      {
+        const bool        is_last   = r + 1 == study.repetitions;
+        const bool        on_device = member.multigrid->memory_space() == MemorySpace::device;
+        const SolveResult result    = on_device ? solve_once<DeviceVector<double>>(problem, *member.multigrid, study, is_last, member.row)
+                                                : solve_once<Vector<double>>(problem, *member.multigrid, study, is_last, member.row);
+        member.factors += result.convergence_factor();
+        member.row.factor = result.status == SolveStatus::converged ? member.factors / (r + 1) : result.convergence_factor();
+      }
+
+      const StudyProblem            &problem;
+      const SmootherStudyParameters &study;
+      int                            n_threads;
+      std::vector<Member>            members;
+      std::size_t                    largest = 0; ///< bytes of a member
+    };
   } // namespace
 
-  SmootherRow run_smoother(const StudyProblem &problem, const SmootherCombination &combination, const SmootherStudyParameters &study, int n_threads)
+  std::vector<SmootherRow> run_smoothers(const StudyProblem                     &problem,
+                                         const std::vector<SmootherCombination> &combinations,
+                                         const SmootherStudyParameters          &study,
+                                         int                                     n_threads)
   {
-    const Backend backend = combination.smoother->backend_in(study.backend == "cuda" ? Backend::cuda : Backend::host);
-    const Method &method  = find_method(combination.smoother->options.method, as_smoother);
-    SmootherRow   row;
-    row.problem           = problem.description;
-    row.epsilon           = problem.epsilon;
-    row.unknowns          = static_cast<long long>(problem.b.size());
-    row.levels            = problem.n_levels;
-    row.smoothing_steps   = combination.steps;
-    row.cycle             = to_string(combination.cycle);
-    row.smoother          = combination.smoother->text;
-    row.method            = combination.smoother->options.method;
-    row.backend           = to_string(backend);
-    row.solver            = combination.solver;
-    row.hierarchy_seconds = problem.seconds;
-    row.published         = study.published;
-    row.varies            = method.has_blocks && combination.smoother->options.block_async.schedule == Schedule::chaotic;
-    try
-      {
-        check_memory(problem.memory(!method.make_of_stencil));
-        const double      start     = now();
-        Multigrid<double> multigrid = problem.make_multigrid(multigrid_options(combination, backend, n_threads), study);
-        row.setup_seconds           = now() - start;
-        row.memory                  = multigrid.memory();
-        if (multigrid.memory_space() == MemorySpace::device)
-          repeat<DeviceVector<double>>(problem, multigrid, study, row);
-        else
-          repeat<Vector<double>>(problem, multigrid, study, row);
-        profile(multigrid, row);
-      }
-    catch (const Error &error)
-      {
-        row.status = "failed";
-        row.note   = error.what();
-      }
-    catch (const std::bad_alloc &)
-      {
-        row.status = "failed";
-        row.note   = "the memory of this machine is not enough";
-      }
-    return row;
+    std::vector<SmootherRow> rows;
+    for (std::size_t i = 0; i < combinations.size();)
+      try
+        {
+          Group group(problem, study, n_threads);
+          while (i < combinations.size() && group.add(combinations[i]))
+            {
+              throw_if_stop_requested(MPI_COMM_SELF);
+              ++i;
+            }
+          for (SmootherRow &row : group.run())
+            rows.push_back(std::move(row));
+        }
+      catch (const Stopped &)
+        {
+          break;
+        }
+    return rows;
   }
 } // namespace leopard

@@ -16,10 +16,16 @@ namespace leopard
   };
 
   /**
-   * Solves the problem from zero as often as the study repeats, and profiles a cycle. Whatever strikes this combination
-   * alone (a smoother that diverges or cannot be made, too little memory) is in the row's status and note, and no
-   * exception.
+   * Solves the problem from zero with each of the combinations, as often as the study repeats, and profiles a cycle of
+   * each. They take turns, repetition r of all, then r + 1, so that other work on the machine disturbs all of them
+   * alike. For that their multigrid methods are in memory at once; where there is not enough of it, groups of them that
+   * fit come one after the other. Whatever strikes a combination alone (a smoother that diverges or cannot be made, too
+   * little memory) is in its row's status and note, and no exception.
    * @param study with the backend chosen. @param n_threads of the host backend.
+   * @return a row for each combination, in their order; if the program is asked to stop, of the groups that have ended.
    */
-  SmootherRow run_smoother(const StudyProblem &problem, const SmootherCombination &combination, const SmootherStudyParameters &study, int n_threads);
+  std::vector<SmootherRow> run_smoothers(const StudyProblem                     &problem,
+                                         const std::vector<SmootherCombination> &combinations,
+                                         const SmootherStudyParameters          &study,
+                                         int                                     n_threads);
 } // namespace leopard

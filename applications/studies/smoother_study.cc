@@ -89,21 +89,16 @@ namespace leopard
     void run_competition(
       const RunContext &context, const StudyProblem &problem, const Parameters &parameters, const std::string &case_name, Results &results)
     {
-      const SmootherStudyParameters &study = parameters.smoother_study;
-      std::vector<SmootherRow>       rows;
+      const SmootherStudyParameters   &study = parameters.smoother_study;
+      std::vector<SmootherCombination> combinations;
       for (const SmootherChoice &smoother : study.smoothers)
         for (const int steps : study.smoothing_steps)
           for (const CycleType cycle : study.cycles)
             for (const std::string &solver : study.solvers)
-              if (!stop_requested(context.comm))
-                try
-                  {
-                    rows.push_back(run_smoother(problem, {&smoother, steps, cycle, solver}, study, parameters.linear_solver.block_async.n_threads));
-                    rows.back().case_name = case_name;
-                  }
-                catch (const Stopped &) // in the middle of a row, which is left out
-                  {
-                  }
+              combinations.push_back({&smoother, steps, cycle, solver});
+      std::vector<SmootherRow> rows = run_smoothers(problem, combinations, study, parameters.linear_solver.block_async.n_threads);
+      for (SmootherRow &row : rows)
+        row.case_name = case_name;
       if (rows.empty())
         return;
       const Winner winner = stop_requested(context.comm) ? Winner{-1, "the study was stopped"} : choose_winner(rows);

@@ -49,16 +49,19 @@ namespace leopard
     }
   } // namespace
 
-  void check_memory(double n_bytes)
+  double available_memory()
   {
     std::ifstream stream("/proc/meminfo");
     for (std::string line; std::getline(stream, line);)
       if (line.rfind("MemAvailable:", 0) == 0)
-        {
-          const double available = 1024. * std::strtod(line.c_str() + 13, nullptr);
-          if (n_bytes > available)
-            throw NotEnoughMemory(format("about %.3g GB of memory are needed, and %.3g GB are free", n_bytes * 1e-9, available * 1e-9));
-        }
+        return 1024. * std::strtod(line.c_str() + 13, nullptr);
+    return std::numeric_limits<double>::infinity();
+  }
+
+  void check_memory(double n_bytes)
+  {
+    if (const double available = available_memory(); n_bytes > available)
+      throw NotEnoughMemory(format("about %.3g GB of memory are needed, and %.3g GB are free", n_bytes * 1e-9, available * 1e-9));
   }
 
   double StudyProblem::memory(bool stored) const

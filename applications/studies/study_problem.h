@@ -47,6 +47,9 @@ namespace leopard
     using Error::Error;
   };
 
+  /** Memory of this machine that is left, in bytes; infinity where that is not known. */
+  double available_memory();
+
   /** @throws NotEnoughMemory if this machine has less than so many bytes left, with both numbers. */
   void check_memory(double n_bytes);
 

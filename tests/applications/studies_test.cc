@@ -2,6 +2,7 @@
 #include <applications/studies/parameters/list_syntax.h>
 #include <applications/studies/parameters/smoother_choice.h>
 #include <applications/studies/parameters/smoother_study_parameters.h>
+#include <applications/studies/smoother_run.h>
 #include <applications/studies/smoother_tables.h>
 #include <applications/studies/study_problem.h>
 #include <applications/studies/thesis_smoothers.h>
@@ -11,6 +12,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <sstream>
 
@@ -370,6 +372,35 @@ namespace leopard
       expect_in(": holds", finding("Figure 4.30", rows(1e-2, 1e-5), "gauss-seidel: more smoothing steps reduce"));
       expect_in(": does not hold", finding("Figure 4.30", rows(1e-2, 1e-5), "async(k=5): the smoother takes a high percentage"));
       EXPECT_THROW(finding("Figure 4.31", rows(1., 1.), ""), InvalidInput);
+    }
+
+    TEST(SmootherRun, SmoothersTakeTurns)
+    {
+      // a busy minute is to disturb all of them; smoother by smoother it fell on one
+      SmootherStudyParameters study;
+      study.backend                    = "host";
+      study.repetitions                = 3;
+      const StudyProblem   problem     = make_stencil_problem("5-point", 32, 0., 2);
+      const SmootherChoice smoothers[] = {parse_smoother("S/E", "gauss-seidel"),
+                                          parse_smoother("S/E", "async(omega=1.9, l1=false, k=1)"), // diverges, and ends after its first
+                                          parse_smoother("S/E", "damped-jacobi")};
+      const auto           rows        = run_smoothers(problem, {{&smoothers[0]}, {&smoothers[1]}, {&smoothers[2]}, {&smoothers[0], 1}}, study, 1);
+      ASSERT_EQ(rows.size(), 4u);
+      EXPECT_EQ(rows[1].histories.size(), 1u);
+      EXPECT_EQ(rows[1].status, "diverged") << rows[1].note;
+      EXPECT_NE(rows[1].note, "");
+      std::vector<double> begins;
+      for (std::size_t r = 0; r < 3; ++r)
+        for (const std::size_t i : {0, 2, 3})
+          {
+            ASSERT_EQ(rows[i].histories.size(), 3u) << rows[i].status << rows[i].note;
+            EXPECT_EQ(rows[i].status, "converged");
+            EXPECT_GT(rows[i].smoother_seconds, 0.);
+            begins.push_back(rows[i].histories[r].begin);
+          }
+      EXPECT_TRUE(std::is_sorted(begins.begin(), begins.end()));
+      EXPECT_EQ(rows[0].smoother, rows[3].smoother);
+      EXPECT_EQ(rows[3].smoothing_steps, 1);
     }
   } // namespace
 } // namespace leopard
