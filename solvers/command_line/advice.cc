@@ -82,13 +82,46 @@ namespace leopard::command_line
     return "the factor " + number(factor, 6) + " an iteration (" + count(std::max(1., a_digit(factor))) + " iterations a digit)";
   }
 
-  std::string time_to_come(const SolveResult &result, double factor, double goal, double tolerance)
+  double SlowPart::iterations_to(double goal) const
+  {
+    return reached(residual, goal) ? 0. : std::log(goal / residual) / std::log(factor);
+  }
+
+  std::optional<SlowPart> find_slow_part(const CrsMatrix<double>   &A,
+                                         const std::vector<double> &y,
+                                         const SolveResult         &result_of_y,
+                                         const std::vector<double> &x,
+                                         const std::vector<double> &b)
+  {
+    std::vector<double> e(y), Ae(y.size()), r(y.size());
+    for (double &value : e)
+      value -= 1.;
+    multiply(A, e.data(), Ae.data());
+    multiply(A, x.data(), r.data());
+    double   e_r = 0., e_Ae = 0.;
+    SafeNorm norm;
+    for (std::size_t i = 0; i < e.size(); ++i)
+      {
+        e_r += e[i] * (b[i] - r[i]);
+        e_Ae += e[i] * Ae[i];
+        norm.add(Ae[i]);
+      }
+    const SlowPart slow = {result_of_y.convergence_factor(), std::abs(e_r / e_Ae) * norm.value()};
+    if (!(slow.factor > 0. && slow.factor < 1.) || !(e_Ae > 0.) || !std::isfinite(slow.residual))
+      return std::nullopt;
+    return slow;
+  }
+
+  std::string time_to_come(const SolveResult &result, double factor, double goal, double tolerance, const std::optional<SlowPart> &slow)
   {
     if (!(factor > 0. && factor < 1.) || !(goal > 0.) || reached(result.final_residual, goal) || !std::isfinite(result.final_residual) ||
         result.n_iterations == 0)
       return "";
-    const double in_all = result.n_iterations + std::log(goal / result.final_residual) / std::log(factor);
-    return "the tolerance " + number(tolerance) + " takes at least " + count(in_all) + " global iterations in all, " +
+    const double at_this_rate = std::log(goal / result.final_residual) / std::log(factor), of_slow_part = slow ? slow->iterations_to(goal) : 0.;
+    const bool   is_slow = of_slow_part > at_this_rate;
+    const double in_all  = result.n_iterations + std::max(at_this_rate, of_slow_part);
+    return "at " + rate_text(is_slow ? slow->factor : factor) + (is_slow ? " of the slowest part of the error" : "") + " the tolerance " +
+           number(tolerance) + " takes " + (is_slow ? "about " : "at least ") + count(in_all) + " global iterations in all, " +
            duration(result.seconds * in_all / result.n_iterations);
   }
 
