@@ -136,24 +136,26 @@ namespace leopard
       matrix.matrix.values[p] = from[entries[p]];
   }
 
-  void FieldMultigrid::update_values()
+  bool FieldMultigrid::update_values()
   {
     copy_values();
-    update_form();
+    return update_form();
   }
 
-  void FieldMultigrid::update_form()
+  bool FieldMultigrid::update_form()
   {
     if (multigrid != nullptr)
       keep_definite(multigrid->n_levels());
+    if (update_stencil_form())
+      return true;
     if (!hierarchy && make_stencil_form())
-      return;
+      return false;
     if (!hierarchy) // what is no stencil once seldom becomes one
       {
         make_hierarchy();
         keep_definite(static_cast<int>(hierarchy->levels.size()));
       }
-    make_stored_form();
+    return update_stored_form();
   }
 
   double FieldMultigrid::beyond_stiffness(int row) const
@@ -181,6 +183,23 @@ namespace leopard
         matrix.matrix.values[diagonal[i]] -= 2. * beyond;
   }
 
+  bool FieldMultigrid::update_stencil_form()
+  {
+    return found && update_stencil(*found, matrix.matrix) && for_user([&] {
+             set_form_of_stencil();
+             return multigrid->update_values(*found);
+           });
+  }
+
+  void FieldMultigrid::set_form_of_stencil()
+  {
+    form = found->deviation == 0. ? "stencil, equal to the matrix" : "stencil, equal to the matrix up to " + format("%.1e", found->deviation);
+    const SmootherOptions &smoother = parameters.multigrid.options.smoother;
+    if (parameters.smoother().has_blocks &&
+        (smoother.block_async.block_size != BlockAsyncOptions().block_size || smoother.block_shape != BlockShape::tiles))
+      form += " (with tiles of its own: 'Linear solver/Block size' and 'Multigrid/Block shape' are for stored matrices)";
+  }
+
   bool FieldMultigrid::make_stencil_form()
   {
     const MultigridParameters &wanted  = parameters.multigrid;
@@ -190,8 +209,8 @@ namespace leopard
         form = "stored matrices";
         return false;
       }
-    std::string                 why_not = "the program runs on " + std::to_string(n_ranks) + " ranks";
-    std::optional<FoundStencil> found;
+    std::string why_not = "the program runs on " + std::to_string(n_ranks) + " ranks";
+    found.reset();
     if (n_ranks == 1)
       found = find_stencil(matrix.matrix, nodes, levels.dimension(), &why_not);
     if (!found && wanted.form == "stencil")
@@ -203,11 +222,7 @@ namespace leopard
         form = "stored matrices (no stencil: " + why_not + ")";
         return false;
       }
-    form = found->deviation == 0. ? "stencil, equal to the matrix" : "stencil, equal to the matrix up to " + format("%.1e", found->deviation);
-    const SmootherOptions &smoother = wanted.options.smoother;
-    if (parameters.smoother().has_blocks &&
-        (smoother.block_async.block_size != BlockAsyncOptions().block_size || smoother.block_shape != BlockShape::tiles))
-      form += " (with tiles of its own: 'Linear solver/Block size' and 'Multigrid/Block shape' are for stored matrices)";
+    set_form_of_stencil();
     multigrid.reset(); // the memory is needed for the new one
     return for_user([&] {
       std::unique_ptr<CoarseSolver<double>> coarse;
@@ -221,20 +236,19 @@ namespace leopard
           coarse          = coarse_solver(coarsest);
           n_levels        = static_cast<int>(grids.size());
         }
-      multigrid = std::make_unique<PreconditionMultigrid>(
-        *found, diagonal_of(matrix.matrix), n_levels, wanted.options, std::move(coarse), field, parameters.cycle_arithmetic());
+      multigrid = std::make_unique<PreconditionMultigrid>(*found, n_levels, wanted.options, std::move(coarse), field, parameters.cycle_arithmetic());
       return true;
     });
   }
 
-  void FieldMultigrid::make_stored_form()
+  bool FieldMultigrid::update_stored_form()
   {
     const bool same_pattern = Utilities::MPI::min(take_values() ? 1 : 0, comm) == 1;
-    for_user([&] {
+    return for_user([&] {
       if (takes_values && same_pattern)
         {
           multigrid->update_values(*hierarchy);
-          return;
+          return true;
         }
       multigrid.reset(); // the memory is needed for the new one
       MultigridOptions                      options = parameters.multigrid.options;
@@ -243,6 +257,7 @@ namespace leopard
       if (takes_values)
         options.smoother.block_async.storage = Storage::double_precision;
       multigrid = std::make_unique<PreconditionMultigrid>(*hierarchy, options, std::move(coarse), field, parameters.cycle_arithmetic());
+      return false;
     });
   }
 

@@ -20,7 +20,7 @@ namespace leopard
    * consistent mass its row sums) and is handed down to the levels as a quantity that is integrated is: d_(l-1) = R_l
    * d_l, A_l = K_l + diag(d_l), so that sums over the domain stay what they are.
    *
-   * Patterns, transfers and orders are made once; new values of the stored form are copied into them.
+   * Patterns, transfers and orders are made once; new values are copied into them.
    *
    * The form is stored or stencil, as section "Multigrid" says. On the finest level it is A's field itself in either
    * form, but for keep_definite().
@@ -31,8 +31,11 @@ namespace leopard
     /** Keeps references. Collective. @throws Error for what cannot be had: levels, form, coarse solver. */
     FieldMultigrid(const LinearSolverParameters &parameters, const HostMatrix &A, const Field &field, LevelSource &levels, MPI_Comm comm);
 
-    /** Takes the values that A has now, in place where the stored form has been made for it. Collective. */
-    void update_values();
+    /**
+     * Takes the values that A has now, in place where their pattern is that of the values before. @return whether
+     * preconditioner() is still the same object. Collective.
+     */
+    bool update_values();
 
     PreconditionMultigrid &preconditioner() { return *multigrid; }
 
@@ -51,9 +54,12 @@ namespace leopard
     /** From A to the field's matrix. */
     void copy_values();
     /** The multigrid for the field's matrix as it is now. */
-    void update_form();
+    bool update_form();
+    /** The stencil form's new values, if it is one and stays it. */
+    bool update_stencil_form();
+    void set_form_of_stencil();
     bool make_stencil_form();
-    void make_stored_form();
+    bool update_stored_form();
     void make_hierarchy();
     /** @return whether the finest level has the pattern that it had. */
     bool take_values();
@@ -75,6 +81,8 @@ namespace leopard
     std::vector<double>           stiffness; ///< values of K, entry by entry
     const std::vector<int>        diagonal;  ///< of each row the number of its diagonal entry
     const std::vector<double>     nodes;
+
+    std::optional<FoundStencil> found; ///< stencil form
 
     // stored form
     std::optional<MultigridHierarchy> hierarchy;

@@ -64,8 +64,10 @@ namespace leopard
         in_single_precision([&] {
           if (multigrid != nullptr)
             {
-              multigrid->update_values();
-              set_multigrid();
+              if (multigrid->update_values())
+                refinement->outer_system().update_values(matrix, multigrid->preconditioner().scale());
+              else
+                set_multigrid();
               return;
             }
           const ScaledMatrix<float> low = scaled_to<float>(matrix);

@@ -245,8 +245,17 @@ namespace leopard
   }
 
   template <typename Number>
+  void BlockAsync<Number>::update_stencil(const Stencil<Number> &stencil)
+  {
+    stencil.validate();
+    engine->update_stencil(stencil);
+  }
+
+  template <typename Number>
   void BlockAsync<Number>::set_omega(double omega)
   {
+    if (omega == options.omega)
+      return;
     BlockAsyncOptions changed = options;
     changed.omega             = omega;
     changed.validate();

@@ -148,6 +148,7 @@ namespace leopard
     double          norm_squared(const Number *b) override;
     /** On the backend cuda for values that are stored as they are only, Storage::double_precision. */
     void update_values(const Number *values) override;
+    void update_stencil(const Stencil<Number> &stencil) override;
     void set_omega(double omega) override;
 
   private:

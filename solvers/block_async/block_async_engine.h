@@ -25,7 +25,8 @@ namespace leopard
     virtual double      residual_norm_squared(const Number *x, const Number *b) = 0;
     virtual double      norm_squared(const Number *b)                           = 0;
     virtual void        update_values(const Number *values)                     = 0;
-    virtual void        set_omega(double omega)                                 = 0; ///< valid
+    virtual void        update_stencil(const Stencil<Number> &stencil) { update_values(stencil.to_crs().values.data()); } ///< valid
+    virtual void        set_omega(double omega) = 0;                                                                      ///< valid
     /** As in Relaxation; engines that test by themselves implement both. */
     virtual bool            tests_itself() const { return false; }
     virtual IterationReport iterate_until(Number * /*x*/, const Number * /*b*/, int /*n_iterations*/, const ResidualTest & /*test*/) { return {}; }

@@ -2,6 +2,7 @@
 #include "../device/cuda_error.cuh"
 #include "../device/device.h"
 #include "cuda_monitor.cuh"
+#include "inverted_diagonal.cuh"
 #include "stencil_engine.h"
 #include "stencil_kernels.cuh"
 
@@ -27,27 +28,21 @@ namespace leopard
 
     public:
       StencilCudaEngine(const Stencil<Number> &stencil, const BlockAsyncOptions &options_)
-        : options(options_)
+        : StencilEngine<Number>(options_.omega)
+        , options(options_)
         , n_rows(stencil.n_rows())
-        , inverse_diagonals(inverted(stencil, options_))
+        , inverse_diagonals(stencil.diagonal.size())
         , below(stencil.ghost_below ? stencil.plane() : 0)
         , old_x(options_.schedule == Schedule::synchronous ? below + n_rows + (stencil.ghost_above ? stencil.plane() : 0) : 0)
       {
-        const bool   flat = stencil.n_z == 1, full = !stencil.is_star(), variable = !stencil.diagonal.empty();
-        const double scale     = variable ? 1. : options.omega / stencil.coefficient(0, 0, 0);
+        const bool flat = stencil.n_z == 1, full = !stencil.is_star(), variable = !stencil.diagonal.empty();
         view.n_x               = stencil.n_x;
         view.n_y               = flat ? 1 : stencil.n_y;
         view.n_z               = flat ? stencil.n_y : stencil.n_z;
         view.begin_z           = stencil.ghost_below ? -1 : 0;
         view.end_z             = view.n_z + (stencil.ghost_above ? 1 : 0);
-        view.keep              = static_cast<Number>(1. - options.omega);
-        view.inverse_diagonal  = static_cast<Number>(scale);
         view.inverse_diagonals = inverse_diagonals.data();
-        for (int dz = -1; dz <= 1; ++dz)
-          for (int dy = -1; dy <= 1; ++dy)
-            for (int dx = -1; dx <= 1; ++dx)
-              view.weights[(dz + 1) * 9 + (dy + 1) * 3 + dx + 1] =
-                static_cast<Number>(-scale * (flat ? (dy == 0 ? stencil.coefficient(dx, dz, 0) : Number(0)) : stencil.coefficient(dx, dy, dz)));
+        StencilCudaEngine::update_stencil(stencil);
         if (flat)
           choose_shape<FlatShape>(full, variable);
         else
@@ -109,16 +104,22 @@ namespace leopard
 
       double norm_squared(const Number *b) override { return monitor->norm_squared(b, n_rows); }
 
+      void update_stencil(const Stencil<Number> &stencil) override
+      {
+        const bool   flat     = stencil.n_z == 1;
+        const double scale    = scale_of(stencil, this->omega);
+        view.keep             = static_cast<Number>(1. - this->omega);
+        view.inverse_diagonal = static_cast<Number>(scale);
+        for (int dz = -1; dz <= 1; ++dz)
+          for (int dy = -1; dy <= 1; ++dy)
+            for (int dx = -1; dx <= 1; ++dx)
+              view.weights[(dz + 1) * 9 + (dy + 1) * 3 + dx + 1] =
+                static_cast<Number>(-scale * (flat ? (dy == 0 ? stencil.coefficient(dx, dz, 0) : Number(0)) : stencil.coefficient(dx, dy, dz)));
+        copy_inverted(inverse_diagonals, stencil.diagonal, this->omega);
+      }
+
     private:
       using Kernel = void (*)(StencilView<Number>, RelaxVectors<Number>, RelaxParameters<Number>, MonitorView);
-
-      static std::vector<Number> inverted(const Stencil<Number> &stencil, const BlockAsyncOptions &options)
-      {
-        std::vector<Number> result = stencil.diagonal;
-        for (Number &d : result)
-          d = static_cast<Number>(options.omega / d);
-        return result;
-      }
 
       int n_tiles() const { return view.tiles_x * view.tiles_y * tiles_z; }
 

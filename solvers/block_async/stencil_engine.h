@@ -8,19 +8,29 @@
 namespace leopard
 {
   /**
-   * What the engines of all backends have in common for operators that are not stored: nothing to change, nothing to
-   * remember.
+   * What the engines of all backends have in common for operators that are not stored: no stored values to change,
+   * nothing to remember.
    */
   template <typename Number>
   class StencilEngine : public BlockAsyncEngine<Number>
   {
   public:
-    void restart() override {}
-    void update_values(const Number * /*values*/) override { refuse(); }
-    void set_omega(double /*omega*/) override { refuse(); }
+    explicit StencilEngine(double omega_)
+      : omega(omega_)
+    {
+    }
 
-  private:
-    [[noreturn]] static void refuse() { throw InvalidInput("a stencil has no stored values to change\n  expected: a new object for a new stencil"); }
+    void restart() override {}
+    void update_values(const Number * /*values*/) override
+    {
+      throw InvalidInput("a stencil has no stored values to change\n  expected: a stencil with other coefficients");
+    }
+    void update_stencil(const Stencil<Number> &stencil) override = 0;
+    /** Counts from the next update_stencil() on. */
+    void set_omega(double new_omega) override { omega = new_omega; }
+
+  protected:
+    double omega;
   };
 
   template <typename Number>

@@ -27,7 +27,8 @@ namespace leopard
     {
     public:
       StencilReferenceEngine(const Stencil<Number> &stencil, const BlockAsyncOptions &options)
-        : tile(tile_of(stencil))
+        : StencilEngine<Number>(options.omega)
+        , tile(tile_of(stencil))
         , partition(tile_partition(stencil.n_x, stencil.n_y, stencil.n_z, tile[0], tile[1], tile[2]))
         , engine(make_reference_engine(permute(stencil.to_crs(), partition), in_tiles(options, partition)))
       {
@@ -52,6 +53,12 @@ namespace leopard
       }
 
       double norm_squared(const Number *b) override { return engine->norm_squared(b); }
+
+      void update_stencil(const Stencil<Number> &stencil) override
+      {
+        engine->set_omega(this->omega);
+        engine->update_values(permute(stencil.to_crs(), partition).values.data());
+      }
 
     private:
       static BlockAsyncOptions in_tiles(BlockAsyncOptions options, const Partition &partition)
@@ -166,9 +173,9 @@ namespace leopard
     {
     public:
       StencilHostEngine(const Stencil<Number> &stencil_, const BlockAsyncOptions &options_)
-        : stencil(stencil_)
+        : StencilEngine<Number>(options_.omega)
+        , stencil(stencil_)
         , options(options_)
-        , omega(static_cast<Number>(options_.omega))
         , tile(tile_of(stencil_))
         , tiles{(stencil.n_x + tile[0] - 1) / tile[0], (stencil.n_y + tile[1] - 1) / tile[1], (stencil.n_z + tile[2] - 1) / tile[2]}
         , star(stencil.is_star())
@@ -177,14 +184,13 @@ namespace leopard
         , end_y(stencil.n_y + (flat && stencil.ghost_above ? 1 : 0))
         , begin_z(!flat && stencil.ghost_below ? -1 : 0)
         , end_z(stencil.n_z + (!flat && stencil.ghost_above ? 1 : 0))
-        , weights(stencil.diagonal)
+        , weights(stencil.diagonal.size())
         , scheduler(tiles[0] * tiles[1] * tiles[2], stencil.n_rows(), options_.n_threads)
         , scratch(scheduler.n_threads())
         , below(stencil.ghost_below ? stencil.plane() : 0)
         , old_x(options_.schedule == Schedule::synchronous ? below + stencil.n_rows() + (stencil.ghost_above ? stencil.plane() : 0) : 0)
       {
-        for (Number &w : weights)
-          w = omega / w;
+        set_weights();
         for (Scratch &s : scratch)
           for (Window<Number> *window : {&s.current, &s.next})
             {
@@ -229,7 +235,22 @@ namespace leopard
         return std::accumulate(b, b + stencil.n_rows(), 0., [](double sum, Number value) { return sum + square(value); });
       }
 
+      void update_stencil(const Stencil<Number> &other) override
+      {
+        stencil = other;
+        set_weights();
+      }
+
     private:
+      void set_weights()
+      {
+        const Number w = static_cast<Number>(this->omega);
+        for (std::size_t i = 0; i < weights.size(); ++i)
+          weights[i] = w / stencil.diagonal[i];
+        weight = w / stencil.coefficient(0, 0, 0);
+        keep   = Number(1) - w;
+      }
+
       struct Scratch
       {
         Window<Number> current, next;
@@ -337,8 +358,8 @@ namespace leopard
         s.n       = p.n_x;
         s.rhs     = b + first;
         s.weights = weights.empty() ? nullptr : weights.data() + first;
-        s.weight  = omega / stencil.coefficient(0, 0, 0);
-        s.keep    = Number(1) - omega;
+        s.weight  = weight;
+        s.keep    = keep;
         s.c       = stencil.coefficients.data();
         if (star)
           flat ? sweep_flat_star(s, next) : sweep_star(s, next);
@@ -367,13 +388,13 @@ namespace leopard
         return sum;
       }
 
-      const Stencil<Number>    stencil;
+      Stencil<Number>          stencil;
       const BlockAsyncOptions  options;
-      const Number             omega;
       const std::array<int, 3> tile, tiles;
       const bool               star, flat;
       const int                begin_y, end_y, begin_z, end_z; ///< of the lines that exist
       std::vector<Number>      weights;                        ///< omega / d_i, if the diagonal varies
+      Number                   weight = 0, keep = 0;           ///< the same if it does not; 1 - omega
       HostScheduler            scheduler;
       std::vector<Scratch>     scratch; ///< one a thread
       const std::ptrdiff_t     below;   ///< nodes of the ghost plane below

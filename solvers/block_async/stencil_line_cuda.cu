@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "../device/device.h"
 #include "cuda_monitor.cuh"
+#include "inverted_diagonal.cuh"
 #include "stencil_engine.h"
 #include "stencil_kernels.cuh"
 
@@ -129,8 +130,9 @@ namespace leopard
     {
     public:
       StencilLineCudaEngine(const Stencil<Number> &stencil, const BlockAsyncOptions &options_)
-        : options(options_)
-        , inverse_diagonals(inverted(stencil, options_))
+        : StencilEngine<Number>(options_.omega)
+        , options(options_)
+        , inverse_diagonals(stencil.diagonal.size())
         , n_tiles((stencil.n_x + tile_size - 1) / tile_size)
         , old_x(options_.schedule == Schedule::synchronous ? stencil.n_x : 0)
         , monitor(n_tiles)
@@ -138,13 +140,9 @@ namespace leopard
         if (options.execution == Execution::persistent)
           throw InvalidInput(
             "block-asynchronous iteration: execution is persistent for a one-dimensional stencil\n  expected: execution automatic or launch");
-        const double scale     = stencil.diagonal.empty() ? options.omega / stencil.coefficient(0, 0, 0) : 1.;
         view.n                 = stencil.n_x;
         view.inverse_diagonals = inverse_diagonals.data();
-        view.inverse_diagonal  = static_cast<Number>(scale);
-        view.left              = static_cast<Number>(-stencil.coefficient(-1, 0, 0) * scale);
-        view.right             = static_cast<Number>(-stencil.coefficient(1, 0, 0) * scale);
-        view.keep              = static_cast<Number>(1. - options.omega);
+        StencilLineCudaEngine::update_stencil(stencil);
       }
 
       MemorySpace memory_space() const override { return MemorySpace::device; }
@@ -174,15 +172,17 @@ namespace leopard
 
       double norm_squared(const Number *b) override { return monitor.norm_squared(b, view.n); }
 
-    private:
-      static std::vector<Number> inverted(const Stencil<Number> &stencil, const BlockAsyncOptions &options)
+      void update_stencil(const Stencil<Number> &stencil) override
       {
-        std::vector<Number> result = stencil.diagonal;
-        for (Number &d : result)
-          d = static_cast<Number>(options.omega / d);
-        return result;
+        const double scale    = scale_of(stencil, this->omega);
+        view.inverse_diagonal = static_cast<Number>(scale);
+        view.left             = static_cast<Number>(-stencil.coefficient(-1, 0, 0) * scale);
+        view.right            = static_cast<Number>(-stencil.coefficient(1, 0, 0) * scale);
+        view.keep             = static_cast<Number>(1. - this->omega);
+        copy_inverted(inverse_diagonals, stencil.diagonal, this->omega);
       }
 
+    private:
       void queue(Number *x, const Number *off_tile, const Number *b, int k)
       {
         relax_line_kernel<<<n_tiles, n_threads>>>(view, x, off_tile, b, k, monitor.parts());

@@ -88,32 +88,32 @@ namespace leopard
   /** Either of the two multigrids. What is of the user's vectors is in double. */
   struct PreconditionMultigrid::Data
   {
-    Data(Multigrid<double> multigrid, std::vector<int> position_, std::vector<int> isolated_, std::vector<double> inverse_diagonal_)
+    Data(Multigrid<double> multigrid, std::vector<int> position_, std::vector<int> isolated_, const std::vector<double> &isolated_diagonal)
       : in_double(std::make_unique<Multigrid<double>>(std::move(multigrid)))
       , position(std::move(position_))
       , isolated(std::move(isolated_))
-      , inverse_diagonal(std::move(inverse_diagonal_))
     {
       allocate();
+      set_isolated_diagonal(isolated_diagonal);
     }
 
     /** @param weight_ that of the multigrid's matrices. */
-    Data(Multigrid<float>        multigrid,
-         double                  weight_,
-         std::vector<int>        position_,
-         std::vector<int>        isolated_,
-         std::vector<double>     inverse_diagonal_,
-         const MultigridOptions &options)
+    Data(Multigrid<float>           multigrid,
+         double                     weight_,
+         std::vector<int>           position_,
+         std::vector<int>           isolated_,
+         const std::vector<double> &isolated_diagonal,
+         const MultigridOptions    &options)
       : in_single(std::make_shared<Multigrid<float>>(std::move(multigrid)))
       , weight(weight_)
       , position(std::move(position_))
       , isolated(std::move(isolated_))
-      , inverse_diagonal(std::move(inverse_diagonal_))
       , vectors(make_mixed_vectors<float>(in_single->n_rows(), weight_, options.backend, options.n_threads))
       , low_x(vectors->vector())
       , low_b(vectors->vector())
     {
       allocate();
+      set_isolated_diagonal(isolated_diagonal);
     }
 
     /** f(the multigrid). */
@@ -142,9 +142,9 @@ namespace leopard
         {
           device_position = device::Array<int>(position);
           device_isolated = device::Array<int>(isolated);
-          device_inverse_diagonal.reinit(isolated.size());
-          device_inverse_diagonal.copy_from_host(inverse_diagonal.data());
-          device_values.reinit(isolated.size());
+          inverses.allocate_on_device(isolated.size());
+          if (in_single != nullptr)
+            low_inverses.allocate_on_device(isolated.size());
         }
       if (!is_direct())
         {
@@ -159,6 +159,13 @@ namespace leopard
               host_b.resize(n_rows());
             }
         }
+    }
+
+    void set_isolated_diagonal(const std::vector<double> &diagonal)
+    {
+      inverses.set(diagonal, 1.);
+      if (in_single != nullptr)
+        low_inverses.set(diagonal, weight);
     }
 
     /** Whether the user's arrays can be handed over as they are. */
@@ -195,26 +202,45 @@ namespace leopard
         copy_entries(to, position, from, {});
     }
 
-    /** x_i = factors_i b_i there. @param device_factors, workspace on the device. */
+    /** 1 / (weight a_ii) of what is isolated. */
     template <typename Number>
-    void solve_isolated(Number                     *x,
-                        const Number               *b,
-                        const std::vector<Number>  &factors,
-                        const DeviceVector<Number> &device_factors,
-                        DeviceVector<Number>       &workspace) const
+    struct Inverses
+    {
+      std::vector<Number>  values;
+      DeviceVector<Number> on_device, workspace;
+
+      void allocate_on_device(std::size_t n)
+      {
+        on_device.reinit(n);
+        workspace.reinit(n);
+      }
+
+      void set(const std::vector<double> &diagonal, double weight)
+      {
+        values.resize(diagonal.size());
+        for (std::size_t i = 0; i < diagonal.size(); ++i)
+          values[i] = static_cast<Number>(1. / diagonal[i] / weight);
+        if (on_device.size() > 0)
+          on_device.copy_from_host(values.data());
+      }
+    };
+
+    /** x_i = b_i / a_ii there. */
+    template <typename Number>
+    void solve_isolated(Number *x, const Number *b, Inverses<Number> &of) const
     {
       const int n = static_cast<int>(isolated.size());
       if (n == 0)
         return;
       if (on_device())
         {
-          device::copy_entries<Number>(workspace.data(), nullptr, b, device_isolated.data(), n, false);
-          workspace.scale(device_factors);
-          device::copy_entries<Number>(x, device_isolated.data(), workspace.data(), nullptr, n, false);
+          device::copy_entries<Number>(of.workspace.data(), nullptr, b, device_isolated.data(), n, false);
+          of.workspace.scale(of.on_device);
+          device::copy_entries<Number>(x, device_isolated.data(), of.workspace.data(), nullptr, n, false);
         }
       else
         for (int i = 0; i < n; ++i)
-          x[isolated[i]] = factors[i] * b[isolated[i]];
+          x[isolated[i]] = of.values[i] * b[isolated[i]];
     }
 
     std::unique_ptr<Multigrid<double>> in_double;
@@ -222,10 +248,11 @@ namespace leopard
     const double                       weight = 1.; ///< of in_single's matrices
     std::vector<int>                   position;    ///< of the multigrid's own unknowns among the user's; empty: the same
     std::vector<int>                   isolated;    ///< positions of those that are solved with the diagonal
-    std::vector<double>                inverse_diagonal;
+    Inverses<double>                   inverses;
+    Inverses<float>                    low_inverses; ///< of in_single's matrices
 
     std::vector<double>  host_x, host_b; ///< x with ghosts
-    DeviceVector<double> device_x, device_b, device_inverse_diagonal, device_values;
+    DeviceVector<double> device_x, device_b;
     device::Array<int>   device_position, device_isolated;
 
     const std::unique_ptr<MixedVectors<float>> vectors; ///< of in_single's unknowns
@@ -236,18 +263,10 @@ namespace leopard
   class PreconditionMultigrid::InnerCycles : public InnerSolver<float>
   {
   public:
-    explicit InnerCycles(const Data &data_)
+    explicit InnerCycles(Data &data_)
       : data(data_)
       , inner(make_inner_solver(data_.in_single))
     {
-      for (const double value : data.inverse_diagonal)
-        factors.push_back(static_cast<float>(value / data.weight));
-      if (data.on_device())
-        {
-          device_factors.reinit(factors.size());
-          device_factors.copy_from_host(factors.data());
-          device_values.reinit(factors.size());
-        }
     }
 
     std::string name() const override { return inner->name(); }
@@ -286,13 +305,11 @@ namespace leopard
         data.gather(data.low_x.get(), static_cast<const float *>(c));
       f(data.low_x.get(), data.low_b.get());
       data.scatter(c, static_cast<const float *>(data.low_x.get()));
-      data.solve_isolated(c, r, factors, device_factors, device_values);
+      data.solve_isolated(c, r, data.low_inverses);
     }
 
-    const Data                               &data;
+    Data                                     &data;
     const std::unique_ptr<InnerSolver<float>> inner;
-    std::vector<float>                        factors; ///< of what is isolated
-    DeviceVector<float>                       device_factors, device_values;
   };
 
   namespace
@@ -312,14 +329,6 @@ namespace leopard
       if (field.n_components > 1)
         for (int i = 0; i < n; ++i)
           result.push_back(field.n_components * i + field.component);
-      return result;
-    }
-
-    std::vector<double> inverses(const std::vector<int> &rows, const std::vector<double> &diagonal)
-    {
-      std::vector<double> result;
-      for (const int row : rows)
-        result.push_back(1. / diagonal[row]);
       return result;
     }
   } // namespace
@@ -349,7 +358,6 @@ namespace leopard
   }
 
   PreconditionMultigrid::PreconditionMultigrid(const FoundStencil                   &found,
-                                               const std::vector<double>            &diagonal,
                                                int                                   n_levels,
                                                const MultigridOptions               &options,
                                                std::unique_ptr<CoarseSolver<double>> coarse,
@@ -359,10 +367,8 @@ namespace leopard
     std::vector<int> position = positions(found.rows, field), isolated = positions(found.isolated_rows, field);
     if (arithmetic == Arithmetic::double_precision)
       {
-        data = std::make_unique<Data>(Multigrid<double>(found.stencil, n_levels, options, std::move(coarse)),
-                                      std::move(position),
-                                      std::move(isolated),
-                                      inverses(found.isolated_rows, diagonal));
+        data = std::make_unique<Data>(
+          Multigrid<double>(found.stencil, n_levels, options, std::move(coarse)), std::move(position), std::move(isolated), found.isolated_diagonal);
         return;
       }
     const double weight     = weight_for(found.stencil);
@@ -372,7 +378,7 @@ namespace leopard
                                   weight,
                                   std::move(position),
                                   std::move(isolated),
-                                  inverses(found.isolated_rows, diagonal),
+                                  found.isolated_diagonal,
                                   options);
   }
 
@@ -422,6 +428,15 @@ namespace leopard
       data->of_multigrid([&](auto &m) { m.update_values(hierarchy); });
   }
 
+  bool PreconditionMultigrid::update_values(const FoundStencil &found)
+  {
+    const bool updated = data->weight != 1. ? data->in_single->update_values(times(found.stencil, data->weight))
+                                            : data->of_multigrid([&](auto &m) { return m.update_values(found.stencil); });
+    if (updated)
+      data->set_isolated_diagonal(found.isolated_diagonal);
+    return updated;
+  }
+
   void PreconditionMultigrid::apply(double *x, const double *b, bool read_x, const std::function<void(double *, const double *)> &method) const
   {
     if (data->is_direct())
@@ -436,7 +451,7 @@ namespace leopard
         method(own_x, own_b);
         data->scatter(x, static_cast<const double *>(own_x));
       }
-    data->solve_isolated(x, b, data->inverse_diagonal, data->device_inverse_diagonal, data->device_values);
+    data->solve_isolated(x, b, data->inverses);
   }
 
   void PreconditionMultigrid::vmult(double *dst, const double *src) const

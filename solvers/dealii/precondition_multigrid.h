@@ -48,12 +48,10 @@ namespace leopard
                           Arithmetic                            arithmetic = Arithmetic::double_precision);
 
     /**
-     * The stencil form, for a matrix of one rank that is a stencil.
-     * @param diagonal of the matrix, one a row: rows that are not of the stencil are solved with it alone.
+     * The stencil form, for a matrix of one rank that is a stencil; isolated rows are solved with their diagonal alone.
      * @param n_levels 0: as many as are of use. @throws InvalidInput, DeviceError, as Multigrid.
      */
     PreconditionMultigrid(const FoundStencil                   &found,
-                          const std::vector<double>            &diagonal,
                           int                                   n_levels,
                           const MultigridOptions               &options,
                           std::unique_ptr<CoarseSolver<double>> coarse     = nullptr,
@@ -93,6 +91,8 @@ namespace leopard
     std::string             description() const;
     std::string             diagnosis();
     void                    update_values(const MultigridHierarchy &hierarchy);
+    /** @param found on the rows of the first. @return false where a new object is needed, see Multigrid. */
+    bool update_values(const FoundStencil &found);
 
   private:
     struct Data;

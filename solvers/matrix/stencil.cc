@@ -69,19 +69,30 @@ namespace leopard
   template <typename Number>
   CrsMatrix<Number> Stencil<Number>::to_crs() const
   {
+    CrsMatrix<Number> A;
+    to_crs(A);
+    return A;
+  }
+
+  template <typename Number>
+  void Stencil<Number>::to_crs(CrsMatrix<Number> &A) const
+  {
     if (is_slab())
       throw InvalidInput(
         "stencil: a slab of a larger grid is to be stored as a matrix\n  expected: methods that need no stored matrix (async, jacobi, "
         "damped-jacobi) on several ranks");
-    CrsMatrix<Number> A;
     A.n_rows = A.n_columns = n_rows();
-    double n_entries       = 0.; // at most, as a diagonal may have zeros
+    A.row_offsets.assign(1, 0);
+    A.columns.clear();
+    A.values.clear();
+    double n_entries = 0.; // at most, as a diagonal may have zeros
     for (int dz = -1; dz <= 1; ++dz)
       for (int dy = -1; dy <= 1; ++dy)
         for (int dx = -1; dx <= 1; ++dx)
           if (coefficient(dx, dy, dz) != Number(0) || (dx == 0 && dy == 0 && dz == 0 && !diagonal.empty()))
             n_entries += static_cast<double>(n_x - std::abs(dx)) * (n_y - std::abs(dy)) * (n_z - std::abs(dz));
-    const std::size_t capacity = checked_count(n_entries, "entries in the matrix of a stencil");
+    static const std::string of_what  = "entries in the matrix of a stencil"; // made once: nothing is to be allocated
+    const std::size_t        capacity = checked_count(n_entries, of_what);
     A.row_offsets.reserve(static_cast<std::size_t>(A.n_rows) + 1);
     A.columns.reserve(capacity);
     A.values.reserve(capacity);
@@ -103,7 +114,17 @@ namespace leopard
                   }
             A.row_offsets.push_back(A.n_entries());
           }
-    return A;
+  }
+
+  template <typename Number>
+  bool have_same_pattern(const Stencil<Number> &a, const Stencil<Number> &b)
+  {
+    bool same = a.n_x == b.n_x && a.n_y == b.n_y && a.n_z == b.n_z && a.ghost_below == b.ghost_below && a.ghost_above == b.ghost_above &&
+                a.diagonal.size() == b.diagonal.size();
+    for (std::size_t i = 0; i < a.coefficients.size(); ++i)
+      if (i != a.coefficients.size() / 2) // the diagonal
+        same = same && (a.coefficients[i] == Number(0)) == (b.coefficients[i] == Number(0));
+    return same;
   }
 
   Stencil<double> five_point_stencil(int n_x, int n_y, double delta)
@@ -147,7 +168,9 @@ namespace leopard
     return stencil;
   }
 
-#define INSTANTIATE(Number) template struct Stencil<Number>;
+#define INSTANTIATE(Number)        \
+  template struct Stencil<Number>; \
+  template bool have_same_pattern(const Stencil<Number> &a, const Stencil<Number> &b);
   LEOPARD_FOR_EACH_NUMBER(INSTANTIATE)
 #undef INSTANTIATE
 } // namespace leopard

@@ -45,21 +45,38 @@ namespace leopard
      * have no numbers of their own.
      */
     CrsMatrix<Number> to_crs() const;
+    /** The same into a matrix that is there, whose memory is taken. */
+    void to_crs(CrsMatrix<Number> &A) const;
   };
 
-  /** The same stencil in another number type, each value rounded. */
+  /**
+   * Whether two stencils differ in values only: same grid, same coefficients that are zero, a diagonal in both or in
+   * neither.
+   */
   template <typename Number>
-  Stencil<Number> rounded_to(const Stencil<double> &stencil)
+  bool have_same_pattern(const Stencil<Number> &a, const Stencil<Number> &b);
+
+  /** The same stencil in another number type, each value rounded, into one that is there, whose memory is taken. */
+  template <typename Number>
+  void round_to(Stencil<Number> &result, const Stencil<double> &stencil)
   {
-    Stencil<Number> result;
     result.n_x = stencil.n_x;
     result.n_y = stencil.n_y;
     result.n_z = stencil.n_z;
     for (std::size_t i = 0; i < result.coefficients.size(); ++i)
       result.coefficients[i] = static_cast<Number>(stencil.coefficients[i]);
-    result.diagonal    = rounded_to<Number>(stencil.diagonal);
+    result.diagonal.resize(stencil.diagonal.size());
+    for (std::size_t i = 0; i < stencil.diagonal.size(); ++i)
+      result.diagonal[i] = static_cast<Number>(stencil.diagonal[i]);
     result.ghost_below = stencil.ghost_below;
     result.ghost_above = stencil.ghost_above;
+  }
+
+  template <typename Number>
+  Stencil<Number> rounded_to(const Stencil<double> &stencil)
+  {
+    Stencil<Number> result;
+    round_to(result, stencil);
     return result;
   }
 

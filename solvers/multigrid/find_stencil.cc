@@ -26,6 +26,14 @@ namespace leopard
       return text;
     }
 
+    bool is_coupled(const CrsMatrix<double> &A, int i)
+    {
+      for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
+        if (A.columns[p] != i && A.values[p] != 0.)
+          return true;
+      return false;
+    }
+
     /** Rows at the nodes of a lattice. */
     class Lattice
     {
@@ -41,7 +49,6 @@ namespace leopard
         place();
       }
 
-      int node_of(int row) const { return node[row]; }
       /** Position of a row in intervals from the lattice's corner. */
       std::array<int, 3> position(int row) const
       {
@@ -57,16 +64,14 @@ namespace leopard
       std::vector<char>          is_isolated;
       std::array<int, 3>         n = {1, 1, 1};
       std::vector<int>           rows, isolated_rows; ///< row of each node; the others
+      std::vector<int>           node;                ///< of each row; -1: none
 
     private:
       void find_isolated_rows()
       {
         for (int i = 0; i < A.n_rows; ++i)
           {
-            is_isolated[i] = true;
-            for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
-              if (A.columns[p] != i && A.values[p] != 0.)
-                is_isolated[i] = false;
+            is_isolated[i] = !is_coupled(A, i);
             if (is_isolated[i])
               isolated_rows.push_back(i);
           }
@@ -137,7 +142,6 @@ namespace leopard
       }
 
       std::array<double, 3> lower, interval = {1., 1., 1.};
-      std::vector<int>      node; ///< of each row
     };
 
     /** The values that the entries of one direction have. */
@@ -162,21 +166,25 @@ namespace leopard
       return ((offset[2] + 1) * 3 + offset[1] + 1) * 3 + offset[0] + 1;
     }
 
-    std::array<Range, 27> ranges_of(const Lattice &lattice)
+    std::array<int, 3> position_of(int node, const Stencil<double> &grid)
     {
-      const CrsMatrix<double> &A = lattice.A;
-      std::array<Range, 27>    ranges;
-      for (const int i : lattice.rows)
+      return {node % grid.n_x, node / grid.n_x % grid.n_y, node / (grid.n_x * grid.n_y)};
+    }
+
+    std::array<Range, 27> ranges_of(const CrsMatrix<double> &A, const FoundStencil &found)
+    {
+      std::array<Range, 27> ranges;
+      for (const int i : found.rows)
         {
-          const auto here = lattice.position(i);
+          const auto here = position_of(found.nodes[i], found.stencil);
           for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
             {
               if (A.values[p] == 0. && A.columns[p] != i)
                 continue;
-              if (lattice.is_isolated[A.columns[p]])
+              if (found.nodes[A.columns[p]] < 0)
                 throw NotFound{"row " + std::to_string(i) + " is coupled to row " + std::to_string(A.columns[p]) +
                                ", which is a row of boundary values"};
-              const auto         there  = lattice.position(A.columns[p]);
+              const auto         there  = position_of(found.nodes[A.columns[p]], found.stencil);
               std::array<int, 3> offset = {0, 0, 0};
               for (int d = 0; d < 3; ++d)
                 {
@@ -191,16 +199,25 @@ namespace leopard
       return ranges;
     }
 
-    FoundStencil find(const CrsMatrix<double> &A, const std::vector<double> &coordinates, int dim, double tolerance)
+    double diagonal_of(const CrsMatrix<double> &A, int i)
     {
-      const Lattice         lattice(A, coordinates, dim);
-      std::array<Range, 27> ranges = ranges_of(lattice);
-      FoundStencil          found;
-      found.stencil.n_x   = lattice.n[0];
-      found.stencil.n_y   = lattice.n[1];
-      found.stencil.n_z   = lattice.n[2];
-      found.rows          = lattice.rows;
-      found.isolated_rows = lattice.isolated_rows;
+      double diagonal = 0.;
+      for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
+        if (A.columns[p] == i)
+          diagonal += A.values[p];
+      return diagonal;
+    }
+
+    /** What depends on values, for rows that have been placed. */
+    void read_values(FoundStencil &found, const CrsMatrix<double> &A, double tolerance)
+    {
+      std::array<Range, 27> ranges  = ranges_of(A, found);
+      Stencil<double>      &stencil = found.stencil;
+      stencil.coefficients          = {};
+      stencil.diagonal.clear();
+      found.deviation = 0.;
+      for (std::size_t n = 0; n < found.isolated_rows.size(); ++n)
+        found.isolated_diagonal[n] = diagonal_of(A, found.isolated_rows[n]);
 
       const Range &center = ranges[slot_of({0, 0, 0})];
       const double scale  = std::max(std::abs(center.smallest), std::abs(center.largest));
@@ -210,18 +227,14 @@ namespace leopard
           Range                   &range  = ranges[slot];
           if (range.count == 0)
             continue;
-          int n_expected = 1;
-          for (int d = 0; d < 3; ++d)
-            n_expected *= lattice.n[d] - std::abs(offset[d]);
+          const int n_expected = (stencil.n_x - std::abs(offset[0])) * (stencil.n_y - std::abs(offset[1])) * (stencil.n_z - std::abs(offset[2]));
           if (range.count < n_expected)
             range.add(0., range.row); // entries that are not stored
           const double difference = range.largest - range.smallest;
           if (slot == slot_of({0, 0, 0}) && !reached(difference, tolerance * scale))
             {
-              for (const int i : lattice.rows)
-                for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
-                  if (A.columns[p] == i)
-                    found.stencil.diagonal.push_back(A.values[p]);
+              for (const int i : found.rows)
+                stencil.diagonal.push_back(diagonal_of(A, i));
               continue;
             }
           if (!reached(difference, tolerance * scale))
@@ -230,10 +243,24 @@ namespace leopard
                            std::to_string(range.row) + ")"};
           const bool   vanishes = reached(std::max(std::abs(range.smallest), std::abs(range.largest)), tolerance * scale);
           const double value = vanishes ? 0. : difference == 0. ? range.smallest : std::clamp(range.sum / range.count, range.smallest, range.largest);
-          found.stencil.coefficient(offset[0], offset[1], offset[2]) = value;
+          stencil.coefficient(offset[0], offset[1], offset[2]) = value;
           found.deviation = std::max({found.deviation, (range.largest - value) / scale, (value - range.smallest) / scale});
         }
-      found.stencil.validate();
+      stencil.validate();
+    }
+
+    FoundStencil find(const CrsMatrix<double> &A, const std::vector<double> &coordinates, int dim, double tolerance)
+    {
+      Lattice      lattice(A, coordinates, dim);
+      FoundStencil found;
+      found.stencil.n_x   = lattice.n[0];
+      found.stencil.n_y   = lattice.n[1];
+      found.stencil.n_z   = lattice.n[2];
+      found.rows          = std::move(lattice.rows);
+      found.nodes         = std::move(lattice.node);
+      found.isolated_rows = std::move(lattice.isolated_rows);
+      found.isolated_diagonal.resize(found.isolated_rows.size());
+      read_values(found, A, tolerance);
       return found;
     }
   } // namespace
@@ -257,6 +284,25 @@ namespace leopard
         if (why_not != nullptr)
           *why_not = not_found.reason;
         return std::nullopt;
+      }
+  }
+
+  bool update_stencil(FoundStencil &found, const CrsMatrix<double> &A, double tolerance)
+  {
+    if (A.n_columns != A.n_rows || found.nodes.size() != static_cast<std::size_t>(A.n_rows))
+      throw InvalidInput("update_stencil: a matrix of " + std::to_string(A.n_rows) + " x " + std::to_string(A.n_columns) + "\n  expected: one of " +
+                         std::to_string(found.nodes.size()) + " rows and columns, as the first");
+    for (const int row : found.isolated_rows)
+      if (is_coupled(A, row))
+        return false;
+    try
+      {
+        read_values(found, A, tolerance);
+        return true;
+      }
+    catch (const NotFound &)
+      {
+        return false;
       }
   }
 } // namespace leopard

@@ -12,10 +12,12 @@ namespace leopard
   /** A matrix that is a stencil, but for the order of its rows and for rows that are coupled to none. */
   struct FoundStencil
   {
-    Stencil<double>  stencil;
-    std::vector<int> rows;           ///< the matrix' row of each of the stencil's nodes, x fastest
-    std::vector<int> isolated_rows;  ///< the others (boundary values): a_ii x_i = b_i
-    double           deviation = 0.; ///< largest |a_ij - coefficient| over the largest diagonal entry; 0: every entry is equal exactly
+    Stencil<double>     stencil;
+    std::vector<int>    rows;              ///< the matrix' row of each of the stencil's nodes, x fastest
+    std::vector<int>    nodes;             ///< the node of each of the matrix' rows; -1: none
+    std::vector<int>    isolated_rows;     ///< the others (boundary values): a_ii x_i = b_i
+    std::vector<double> isolated_diagonal; ///< their a_ii
+    double              deviation = 0.;    ///< largest |a_ij - coefficient| over the largest diagonal entry; 0: every entry is equal exactly
   };
 
   /**
@@ -32,4 +34,11 @@ namespace leopard
    */
   std::optional<FoundStencil>
   find_stencil(const CrsMatrix<double> &A, const std::vector<double> &coordinates, int dim, std::string *why_not = nullptr, double tolerance = 1e-11);
+
+  /**
+   * The stencil of a matrix with other values and the rows where they were. Rows keep their nodes, so that this takes a
+   * fraction of find_stencil()'s time, and no memory where the pattern stays. @return false if A is not such a stencil;
+   * then `found` is of no use.
+   */
+  bool update_stencil(FoundStencil &found, const CrsMatrix<double> &A, double tolerance = 1e-11);
 } // namespace leopard

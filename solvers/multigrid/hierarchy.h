@@ -105,12 +105,16 @@ namespace leopard
    * there is one node only.
    */
   StencilGrid coarsen(const StencilGrid &fine);
+  /** The same into a grid that is there, whose memory is taken. */
+  void coarsen(const StencilGrid &fine, StencilGrid &coarse);
 
   /**
    * finest and what coarsen() makes of it, coarsest first. @param n_levels 0: down to one node. @throws InvalidInput if
    * there are fewer.
    */
   std::vector<StencilGrid> stencil_levels(const Stencil<double> &finest, int n_levels = 0);
+  /** The same for another stencil on the finest of these grids, in their memory. */
+  void update_levels(std::vector<StencilGrid> &levels, const Stencil<double> &finest);
 
   /**
    * Linear interpolation from coarse to fine nodes as a matrix. @throws InvalidInput if coarse is not what coarsen()

@@ -137,8 +137,8 @@ namespace leopard
                                std::unique_ptr<CoarseSolver<Number>> coarse)
   {
     options.validate();
-    const std::vector<StencilGrid> levels   = stencil_levels(finest, n_levels == 0 ? default_n_levels(finest, options.backend) : n_levels);
-    const CrsMatrix<double>        coarsest = levels.front().stencil.to_crs();
+    std::vector<StencilGrid> levels   = stencil_levels(finest, n_levels == 0 ? default_n_levels(finest, options.backend) : n_levels);
+    CrsMatrix<double>        coarsest = levels.front().stencil.to_crs();
     check_not_singular(coarsest);
     const bool own = coarse == nullptr;
     if (own)
@@ -146,6 +146,8 @@ namespace leopard
     data = std::make_unique<MultigridData<Number>>(make_operations<Number>(levels, options), std::move(coarse), options.with_steps(finest.dim()));
     data->own_coarse_solver = own;
     data->matrices          = "stencils";
+    data->stencils          = std::move(levels);
+    data->coarsest_stencil  = std::move(coarsest);
   }
 
   template <typename Number>
@@ -235,6 +237,28 @@ namespace leopard
     data->operations->update_values(hierarchy);
     data->coarse->update(hierarchy.levels.front().matrix, is_singular());
     data->forget_recorded();
+  }
+
+  template <typename Number>
+  void MultigridOperations<Number>::update_stencils(const std::vector<StencilGrid> & /*levels*/)
+  {
+    throw InvalidInput("multigrid: these operators are no stencils\n  expected: a hierarchy of stored matrices, or a new Multigrid");
+  }
+
+  template <typename Number>
+  bool Multigrid<Number>::update_values(const Stencil<double> &finest)
+  {
+    if (data->stencils.empty())
+      throw InvalidInput("multigrid: a stencil is given to operators that are none\n  expected: a hierarchy of stored matrices, or a new Multigrid");
+    if (!have_same_pattern(finest, data->stencils.back().stencil))
+      return false;
+    update_levels(data->stencils, finest);
+    data->stencils.front().stencil.to_crs(data->coarsest_stencil);
+    check_not_singular(data->coarsest_stencil);
+    data->operations->update_stencils(data->stencils);
+    data->coarse->update(data->coarsest_stencil, false);
+    data->forget_recorded();
+    return true;
   }
 
   template <typename Number>

@@ -176,6 +176,16 @@ namespace leopard
      */
     void update_values(const MultigridHierarchy &hierarchy);
 
+    /**
+     * Takes another stencil on the same grid, on all levels; smoothers and the coarse solver as above. Smoothers that
+     * store their matrix (all but async and Jacobi's) make it anew for this.
+     * @return false where that has another pattern (coefficients that are zero, or a diagonal that varies, in one of
+     * both only): then nothing has changed, and a new Multigrid is needed.
+     * @throws InvalidInput for stored matrices, for a stencil that is not valid or singular, and where the coarse
+     * solver cannot; the object is of no use then.
+     */
+    bool update_values(const Stencil<double> &finest);
+
     /** y = A x of the whole problem. @param y n_rows(), x n_columns() values; its ghosts are brought up to date. */
     void multiply(Number *y, Number *x);
 

@@ -41,6 +41,8 @@ namespace leopard
     const std::unique_ptr<CoarseSolver<Number>>        coarse;
     bool                                               own_coarse_solver = true; ///< that takes means out by itself
     std::string                                        matrices;                 ///< "stored matrices" or "stencils", for a log
+    std::vector<StencilGrid>                           stencils;                 ///< the levels, if they are stencils
+    CrsMatrix<double>                                  coarsest_stencil;         ///< and the coarsest as a matrix
     MultigridProfile                                  *profile = nullptr;        ///< where times go, while they are taken
 
   private:

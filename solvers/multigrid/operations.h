@@ -100,8 +100,9 @@ namespace leopard
     virtual void add_solutions(Number * /*x*/) {}
     /** Whether the constants are the null space of the operators. */
     virtual bool is_singular() const { return false; }
-    /** New values for the same patterns. @throws InvalidInput by default. */
+    /** New values for the same patterns, of stored matrices or of stencils. @throws InvalidInput by default. */
     virtual void update_values(const MultigridHierarchy &hierarchy);
+    virtual void update_stencils(const std::vector<StencilGrid> &levels);
     /** Takes the mean out of the own values of v on level 0. Singular problems only. */
     virtual void remove_coarse_mean(Number * /*v*/) {}
     /** Of a level, or, with level = n_levels(), of the whole problem. */

@@ -65,6 +65,19 @@ namespace leopard
         options.chebyshev.ratio = 2. * (dim >= 1 && dim <= 3 ? dim : 2);
       return options;
     }
+
+    template <typename Number>
+    MethodOptions method_options(const Stencil<Number> &stencil, const SmootherOptions &smoother, Backend backend)
+    {
+      const int     dim     = stencil.dim();
+      MethodOptions options = method_options(smoother, backend, dim, backend == Backend::cuda ? 1. : 0.); // see default_omega()
+      if (smoother.omega == 0. && smoother_moves(smoother, backend, dim))
+        options.omega = omega_of_moving_tiles;
+      if (smoother.omega == 0. && is_damped(smoother.method))
+        if (const double largest = largest_eigenvalue(stencil); largest > 2.)
+          options.omega *= 2. / largest;
+      return options;
+    }
   } // namespace
 
   void SmootherOptions::validate() const
@@ -131,20 +144,23 @@ namespace leopard
   std::unique_ptr<Relaxation<Number>> make_smoother(const Stencil<Number> &stencil, const SmootherOptions &options, Backend backend)
   {
     options.validate();
-    const int     dim     = stencil.dim();
-    const Method &method  = find(options.method, backend);
-    MethodOptions request = method_options(options, backend, dim, backend == Backend::cuda ? 1. : 0.); // see default_omega()
-    if (options.omega == 0. && smoother_moves(options, backend, dim))
-      request.omega = omega_of_moving_tiles;
-    if (options.omega == 0. && is_damped(options.method))
-      if (const double largest = largest_eigenvalue(stencil); largest > 2.)
-        request.omega *= 2. / largest;
+    const Method       &method  = find(options.method, backend);
+    const MethodOptions request = method_options(stencil, options, backend);
     return method.make_of_stencil ? method.make_of_stencil(stencil, request) : method.make(stencil.to_crs(), request);
+  }
+
+  template <typename Number>
+  void update_smoother(Relaxation<Number> &smoother, const Stencil<Number> &stencil, const SmootherOptions &options, Backend backend)
+  {
+    if (find(options.method, backend).make_of_stencil) // the factor of the others does not depend on values
+      smoother.set_omega(method_options(stencil, options, backend).omega);
+    smoother.update_stencil(stencil);
   }
 
 #define INSTANTIATE(Number)                                                                                                                         \
   template std::unique_ptr<Relaxation<Number>> make_smoother(const CrsMatrix<Number> &A, const SmootherOptions &options, Backend backend, int dim); \
-  template std::unique_ptr<Relaxation<Number>> make_smoother(const Stencil<Number> &stencil, const SmootherOptions &options, Backend backend);
+  template std::unique_ptr<Relaxation<Number>> make_smoother(const Stencil<Number> &stencil, const SmootherOptions &options, Backend backend);      \
+  template void update_smoother(Relaxation<Number> &smoother, const Stencil<Number> &stencil, const SmootherOptions &options, Backend backend);
   LEOPARD_FOR_EACH_NUMBER(INSTANTIATE)
 #undef INSTANTIATE
 } // namespace leopard

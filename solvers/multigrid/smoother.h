@@ -77,4 +77,11 @@ namespace leopard
   /** The same for a matrix that is not stored. Methods that need a stored one store it. */
   template <typename Number>
   std::unique_ptr<Relaxation<Number>> make_smoother(const Stencil<Number> &stencil, const SmootherOptions &options, Backend backend);
+
+  /**
+   * What make_smoother() has made of a stencil takes another one of the same pattern, and the relaxation factor that
+   * suits it. @throws InvalidInput, DeviceError.
+   */
+  template <typename Number>
+  void update_smoother(Relaxation<Number> &smoother, const Stencil<Number> &stencil, const SmootherOptions &options, Backend backend);
 } // namespace leopard

@@ -311,6 +311,26 @@ namespace leopard
         LEOPARD_CHECK(cudaGetLastError());
       }
 
+    public:
+      void update_stencils(const std::vector<StencilGrid> &grids) override
+      {
+        for (std::size_t l = 0; l < levels.size(); ++l)
+          {
+            Level<Number> &level = *levels[l];
+            round_to(rounded, grids[l].stencil);
+            if (rounded.diagonal.size() != level.diagonal.size())
+              throw InvalidInput("multigrid: level " + std::to_string(l) + " of other values has another pattern\n  expected: a new Multigrid");
+            std::copy(rounded.coefficients.begin(), rounded.coefficients.end(), level.grid.coefficients);
+            if (level.diagonal.size() > 0)
+              device::copy_to_device(level.diagonal.data(), rounded.diagonal.data(), rounded.diagonal.size() * sizeof(Number));
+            if (level.smoother != nullptr)
+              update_smoother(*level.smoother, rounded, options.smoother, Backend::cuda);
+          }
+      }
+
+    private:
+      Stencil<Number> rounded; ///< in host memory, for update_stencils()
+
       const MultigridOptions                      options;
       std::vector<std::unique_ptr<Level<Number>>> levels;
       device::PartialSums                         sums;                      ///< parts of norms on the finest level

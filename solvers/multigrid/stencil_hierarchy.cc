@@ -102,39 +102,47 @@ namespace leopard
             function(x, y, z, i);
     }
 
-    /** In each coarse node the average of a fine vector with the weights of the interpolation. */
-    std::vector<double> weighted_averages(const std::vector<double> &fine_values, const StencilGrid &fine, const Stencil<double> &coarse)
+    /**
+     * In coarse node (x, y, z) the average of what a fine diagonal has beyond the Laplacian, with the weights of the
+     * interpolation.
+     */
+    double average_mass(const StencilGrid &fine, const LaplacianDiagonal &laplacian, int x, int y, int z)
     {
-      const Stencil<double> &f = fine.stencil;
-      std::vector<double>    result(coarse.n_rows());
-      for_each_node(coarse, [&](int x, int y, int z, int i) {
-        const Neighbours cx = children(fine, 0, x), cy = children(fine, 1, y), cz = children(fine, 2, z);
-        double           sum = 0., weights = 0.;
-        for (int c = 0; c < cz.count; ++c)
-          for (int b = 0; b < cy.count; ++b)
-            for (int a = 0; a < cx.count; ++a)
-              {
-                const double weight = cx.weights[a] * cy.weights[b] * cz.weights[c];
-                sum += weight * fine_values[((cz.first + c) * f.n_y + cy.first + b) * f.n_x + cx.first + a];
-                weights += weight;
-              }
-        result[i] = sum / weights;
-      });
-      return result;
+      const Stencil<double> &f  = fine.stencil;
+      const Neighbours       cx = children(fine, 0, x), cy = children(fine, 1, y), cz = children(fine, 2, z);
+      double                 sum = 0., weights = 0.;
+      for (int k = cz.first; k < cz.first + cz.count; ++k)
+        for (int j = cy.first; j < cy.first + cy.count; ++j)
+          for (int i = cx.first; i < cx.first + cx.count; ++i)
+            {
+              const double weight = cx.weights[i - cx.first] * cy.weights[j - cy.first] * cz.weights[k - cz.first];
+              sum += weight * (f.diagonal[(k * f.n_y + j) * f.n_x + i] - laplacian.at(i, j, k));
+              weights += weight;
+            }
+      return sum / weights;
     }
   } // namespace
 
   StencilGrid coarsen(const StencilGrid &fine)
   {
+    StencilGrid coarse;
+    coarsen(fine, coarse);
+    return coarse;
+  }
+
+  void coarsen(const StencilGrid &fine, StencilGrid &coarse)
+  {
     fine.stencil.validate();
     if (fine.stencil.n_rows() == 1)
       throw InvalidInput("a stencil on a grid of one node is to be coarsened\n  expected: more nodes");
     const double     mass_scale = fine.dim() == 1 ? 2. : fine.dim() == 2 ? 4. : 8., laplacian_scale = mass_scale / 4.;
-    StencilGrid      coarse;
     Stencil<double> &stencil = coarse.stencil;
-    stencil.n_x              = coarse_nodes(fine.n(0));
-    stencil.n_y              = coarse_nodes(fine.n(1));
-    stencil.n_z              = coarse_nodes(fine.n(2));
+    coarse.last_interval     = {1., 1., 1.};
+    stencil.coefficients     = {};
+    stencil.diagonal.clear();
+    stencil.n_x = coarse_nodes(fine.n(0));
+    stencil.n_y = coarse_nodes(fine.n(1));
+    stencil.n_z = coarse_nodes(fine.n(2));
     for (int d = 0; d < 3; ++d)
       if (fine.n(d) > 1)
         coarse.last_interval[d] = 0.5 * (fine.last_interval[d] + (fine.n(d) % 2 == 1 ? 1. : 0.));
@@ -145,10 +153,10 @@ namespace leopard
     stencil.coefficient(0, 0, 0) = laplacian.inside + mass_scale * (fine.stencil.coefficient(0, 0, 0) - fine_laplacian.inside);
     if (!fine.stencil.diagonal.empty())
       {
-        std::vector<double> mass = fine.stencil.diagonal;
-        for_each_node(fine.stencil, [&](int x, int y, int z, int i) { mass[i] -= fine_laplacian.at(x, y, z); });
-        stencil.diagonal = weighted_averages(mass, fine, stencil);
-        for_each_node(stencil, [&](int x, int y, int z, int i) { stencil.diagonal[i] = laplacian.at(x, y, z) + mass_scale * stencil.diagonal[i]; });
+        stencil.diagonal.resize(stencil.n_rows());
+        for_each_node(stencil, [&](int x, int y, int z, int i) {
+          stencil.diagonal[i] = laplacian.at(x, y, z) + mass_scale * average_mass(fine, fine_laplacian, x, y, z);
+        });
       }
     else if (!laplacian.is_constant())
       {
@@ -156,7 +164,6 @@ namespace leopard
         stencil.diagonal.resize(stencil.n_rows());
         for_each_node(stencil, [&](int x, int y, int z, int i) { stencil.diagonal[i] = laplacian.at(x, y, z) + rest; });
       }
-    return coarse;
   }
 
   std::vector<StencilGrid> stencil_levels(const Stencil<double> &finest, int n_levels)
@@ -175,6 +182,14 @@ namespace leopard
       }
     std::reverse(levels.begin(), levels.end());
     return levels;
+  }
+
+  void update_levels(std::vector<StencilGrid> &levels, const Stencil<double> &finest)
+  {
+    finest.validate();
+    levels.back().stencil = finest;
+    for (std::size_t l = levels.size() - 1; l > 0; --l)
+      coarsen(levels[l], levels[l - 1]);
   }
 
   CrsMatrix<double> stencil_prolongation(const StencilGrid &fine, const StencilGrid &coarse)

@@ -59,10 +59,7 @@ namespace leopard
     , nodes{grid.n(0), grid.n(1), grid.n(2)}
     , star(rounded.is_star())
   {
-    for (int dz = -1; dz <= 1; ++dz)
-      for (int dy = -1; dy <= 1; ++dy)
-        coefficients[dz + 1][dy + 1] = {
-          rounded.coefficient(-1, dy, dz), dz == 0 && dy == 0 ? Number(0) : rounded.coefficient(0, dy, dz), rounded.coefficient(1, dy, dz)};
+    set_coefficients();
     for (int d = 0; d < 3; ++d)
       last_weights[d] = static_cast<Number>(grid.last_weight(d));
 
@@ -80,6 +77,22 @@ namespace leopard
         if (j < 0 || j >= s.n_y || k < 0 || k >= s.n_z)
           for (int begin = 0; begin < s.n_x; begin += piece_size)
             ghosts.push_back({j, k, begin, std::min(begin + piece_size, s.n_x)});
+  }
+
+  template <typename Number>
+  void StencilHostGrid<Number>::set_coefficients()
+  {
+    for (int dz = -1; dz <= 1; ++dz)
+      for (int dy = -1; dy <= 1; ++dy)
+        coefficients[dz + 1][dy + 1] = {
+          rounded.coefficient(-1, dy, dz), dz == 0 && dy == 0 ? Number(0) : rounded.coefficient(0, dy, dz), rounded.coefficient(1, dy, dz)};
+  }
+
+  template <typename Number>
+  void StencilHostGrid<Number>::update_values(const Stencil<double> &stencil)
+  {
+    round_to(rounded, stencil);
+    set_coefficients();
   }
 
   template <typename Number>

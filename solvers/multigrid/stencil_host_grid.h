@@ -27,6 +27,9 @@ namespace leopard
 
     explicit StencilHostGrid(const StencilGrid &grid);
 
+    /** Another stencil of the same pattern. Allocates nothing. */
+    void update_values(const Stencil<double> &stencil);
+
     static double norm_squared(const Number *r, int n);
 
     const Stencil<Number> &stencil() const { return rounded; }
@@ -71,6 +74,7 @@ namespace leopard
       Number west = 0, here = 0, east = 0;
     };
 
+    void set_coefficients();
     void subtract_line(const Coefficients &c, const Number *line, int begin, int end, Number *r) const;
     void value_line(const Number *x, const Number *b, int j, int k, int begin, int end, Number *r) const;
     double
@@ -83,13 +87,13 @@ namespace leopard
 
     bool has_line(int j, int k) const { return j >= begin_y && j < end_y && k >= begin_z && k < end_z; }
 
-    const Stencil<Number> rounded;
-    const int             nodes[3]; ///< in each direction
-    const bool            star;
-    int                   begin_y, end_y, begin_z, end_z; ///< of the lines that x has
-    int                   end_b_y, end_b_z;               ///< of the lines that b has
-    std::vector<Piece>    ghosts;
-    Coefficients          coefficients[3][3]; ///< [dz + 1][dy + 1]; of the centre's line without the diagonal
-    Number                last_weights[3];
+    Stencil<Number>    rounded;
+    const int          nodes[3]; ///< in each direction
+    const bool         star;
+    int                begin_y, end_y, begin_z, end_z; ///< of the lines that x has
+    int                end_b_y, end_b_z;               ///< of the lines that b has
+    std::vector<Piece> ghosts;
+    Coefficients       coefficients[3][3]; ///< [dz + 1][dy + 1]; of the centre's line without the diagonal
+    Number             last_weights[3];
   };
 } // namespace leopard

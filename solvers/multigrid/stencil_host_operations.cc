@@ -43,18 +43,18 @@ namespace leopard
     public:
       StencilHostOperations(const std::vector<StencilGrid> &grids, const MultigridOptions &options)
         : pool(shared_thread_pool(options.backend == Backend::reference ? 1 : options.n_threads))
-        , iterations_per_step(options.smoother.iterations_per_step)
+        , backend(options.backend)
+        , smoother_options(options.smoother)
       {
-        SmootherOptions smoother = options.smoother;
-        if (smoother.block_async.n_threads == 0)
-          smoother.block_async.n_threads = options.n_threads;
+        if (smoother_options.block_async.n_threads == 0)
+          smoother_options.block_async.n_threads = options.n_threads;
         levels.reserve(grids.size());
         for (std::size_t l = 0; l < grids.size(); ++l)
           {
             levels.emplace_back(grids[l]);
             levels[l].scratch.assign(pool->size(), levels[l].grid.scratch(l > 0 ? &levels[l - 1].grid : nullptr));
             if (l > 0)
-              levels[l].smoother = make_smoother(rounded_to<Number>(grids[l].stencil), smoother, options.backend);
+              levels[l].smoother = make_smoother(levels[l].grid.stencil(), smoother_options, backend);
           }
       }
 
@@ -84,7 +84,7 @@ namespace leopard
       void smooth(int level, int n_steps) override
       {
         smoother(level).restart();
-        smoother(level).iterate(x(level), b(level), n_steps * iterations_per_step);
+        smoother(level).iterate(x(level), b(level), n_steps * smoother_options.iterations_per_step);
       }
 
       void restrict_residual(int level) override
@@ -120,6 +120,16 @@ namespace leopard
           levels.back().grid.residual_line(from, right, p.j, p.k, p.begin, p.end, s.sum.data());
           return StencilHostGrid<Number>::norm_squared(s.sum.data(), p.end - p.begin);
         });
+      }
+
+      void update_stencils(const std::vector<StencilGrid> &grids) override
+      {
+        for (std::size_t l = 0; l < levels.size(); ++l)
+          {
+            levels[l].grid.update_values(grids[l].stencil);
+            if (l > 0)
+              update_smoother(*levels[l].smoother, levels[l].grid.stencil(), smoother_options, backend);
+          }
       }
 
       double norm_squared(const Number *v) override
@@ -199,7 +209,8 @@ namespace leopard
       }
 
       const std::shared_ptr<ThreadPool> pool;
-      const int                         iterations_per_step;
+      const Backend                     backend;
+      SmootherOptions                   smoother_options;
       std::vector<Level<Number>>        levels;
       double                            restricted_norm = 0.;
     };

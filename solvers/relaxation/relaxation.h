@@ -3,6 +3,7 @@
 
 #include "../base/backend.h"
 #include "../exchange/communication.h"
+#include "../matrix/stencil.h"
 
 #include <functional>
 #include <memory>
@@ -120,7 +121,13 @@ namespace leopard
     virtual void update_values(const Number *values) = 0;
 
     /**
-     * Takes another relaxation factor, dimensionless, together with the values that update_values() is given next: the
+     * The same for one that was made of a stencil, or of its matrix, where have_same_pattern(); what is stored is made
+     * of the stencil for this.
+     */
+    virtual void update_stencil(const Stencil<Number> &stencil) { update_values(stencil.to_crs().values.data()); }
+
+    /**
+     * Takes another relaxation factor, dimensionless, together with the values that it is given next: the
      * largest that does not amplify depends on the matrix. Allocates nothing.
      * @throws InvalidInput if it is out of range, and where the method has none (the default).
      */

@@ -113,6 +113,45 @@ namespace leopard
       EXPECT_NE(why.find("varies from"), std::string::npos);
     }
 
+    TEST(FindStencil, TakesOtherValues)
+    {
+      Stencil<double> varying = five_point_stencil(8, 5, 0.);
+      for (int i = 0; i < varying.n_rows(); ++i)
+        varying.diagonal.push_back(4. + 0.1 * i);
+      const Shuffled first(five_point_stencil(8, 5, 0.1), 2, 11);
+      for (const Stencil<double> &stencil : {five_point_stencil(8, 5, 3.), varying, five_point_stencil(8, 5, 0.1)})
+        {
+          Shuffled other(stencil, 2, 11);
+          auto     found = find_stencil(first.matrix, first.coordinates, 2);
+          for (int i = 0; i < other.matrix.n_rows; ++i)
+            if (other.order.old_row[i] == stencil.n_rows())
+              other.matrix.values[other.matrix.row_offsets[i]] = 7.;
+          ASSERT_TRUE(update_stencil(*found, other.matrix));
+          const auto expected = find_stencil(other.matrix, other.coordinates, 2);
+          EXPECT_EQ(found->stencil.coefficients, expected->stencil.coefficients);
+          EXPECT_EQ(found->stencil.diagonal, expected->stencil.diagonal);
+          EXPECT_EQ(found->isolated_diagonal, expected->isolated_diagonal);
+          EXPECT_EQ(std::count(found->isolated_diagonal.begin(), found->isolated_diagonal.end(), 7.), 1);
+          for (int p = 0; p < other.matrix.n_entries(); ++p) // one coupling that differs, or is gone, is no stencil
+            if (other.matrix.values[p] == -1.)
+              for (const double value : {-1.01, 0.})
+                {
+                  Shuffled wrong         = other;
+                  wrong.matrix.values[p] = value;
+                  EXPECT_FALSE(update_stencil(*(found = expected), wrong.matrix)) << p;
+                }
+        }
+      auto              found   = find_stencil(first.matrix, first.coordinates, 2);
+      CrsMatrix<double> coupled = first.matrix; // a row of boundary values
+      const int         row = found->isolated_rows.front(), p = coupled.row_offsets[row];
+      coupled.columns.insert(coupled.columns.begin() + p, found->rows.front());
+      coupled.values.insert(coupled.values.begin() + p, -1.);
+      for (int i = row + 1; i <= coupled.n_rows; ++i)
+        ++coupled.row_offsets[i];
+      EXPECT_FALSE(update_stencil(*found, coupled));
+      EXPECT_THROW(update_stencil(*found, five_point_stencil(3, 3, 0.).to_crs()), InvalidInput);
+    }
+
     TEST(FindStencil, SaysWhyNot)
     {
       const auto why_not = [](const Shuffled &shuffled) {

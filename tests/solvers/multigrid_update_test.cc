@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <limits>
 #include <numeric>
 
 namespace leopard
@@ -199,6 +200,102 @@ namespace leopard
           updated.update_values(before); // and it grows again
           EXPECT_LT(largest_difference(vmult(updated, b), vmult(*std::make_unique<Multigrid<double>>(before, options), b)), 1e-12) << method;
         }
+    }
+
+    /** Stencils in one to three dimensions, with a diagonal that is constant and one that varies. */
+    std::vector<Stencil<double>> some_stencils(double delta)
+    {
+      std::vector<Stencil<double>> result = {three_point_stencil(63, delta),
+                                             five_point_stencil(31, 30, delta),
+                                             nine_point_stencil(30, 31, delta),
+                                             seven_point_stencil(15, 14, 15, delta),
+                                             twenty_seven_point_stencil(15, 15, 14, delta)};
+      for (std::size_t i = 0, n = result.size(); i < n; ++i)
+        {
+          result.push_back(result[i]);
+          for (int row = 0; row < result[i].n_rows(); ++row)
+            result.back().diagonal.push_back(result[i].coefficient(0, 0, 0) + delta * (row % 3));
+        }
+      return result;
+    }
+
+    template <typename Number>
+    void stencil_equals_a_fresh_one(Backend backend, double tolerance)
+    {
+      const std::vector<Stencil<double>> before = some_stencils(0.1), after = some_stencils(1.7);
+      for (std::size_t i = 0; i < before.size(); ++i)
+        for (const std::string &method : method_names(as_smoother))
+          if (find_method(method).runs_on(backend, as_smoother))
+            for (const Schedule schedule : {Schedule::synchronous, Schedule::replay})
+              {
+                MultigridOptions options              = jacobi_multigrid(backend, 0.);
+                options.smoother.method               = method;
+                options.smoother.block_async.schedule = schedule;
+                if (schedule == Schedule::replay && (method != "async" || backend == Backend::cuda))
+                  continue;
+                const std::string what = method + " " + std::to_string(i);
+                Multigrid<Number> updated(before[i], 3, options), fresh(after[i], 3, options);
+                const Vector      b = random_vector(fresh.n_rows(), 1), expected = vmult(fresh, b);
+                const double      size = norm(expected);
+                for (int k = 0; k < 3; ++k) // a graph is recorded before and goes on working
+                  vmult(updated, b);
+                EXPECT_GT(norm(vmult(updated, b) - expected), 0.01 * size) << what;
+                EXPECT_TRUE(updated.update_values(after[i]));
+                if (schedule == Schedule::replay) // whose random numbers go on
+                  {
+                    EXPECT_LT(norm(vmult(updated, b) - expected), 0.01 * size) << what;
+                    continue;
+                  }
+                EXPECT_LE(norm(vmult(updated, b) - expected), tolerance * size) << what;
+                EXPECT_LE(norm(cycle(updated, b, b) - cycle(fresh, b, b)), tolerance * norm(b)) << what;
+                EXPECT_LE(norm(multiply(updated, b) - multiply(fresh, b)), tolerance * 100. * norm(b)) << what;
+                EXPECT_TRUE(updated.update_values(before[i]));
+                EXPECT_TRUE(updated.update_values(after[i]));
+                EXPECT_LE(norm(vmult(updated, b) - expected), tolerance * size) << what;
+              }
+    }
+
+    TEST_P(MultigridUpdate, StencilEqualsAFreshOne)
+    {
+      stencil_equals_a_fresh_one<double>(GetParam(), 1e-13);
+      stencil_equals_a_fresh_one<float>(GetParam(), 1e-5);
+    }
+
+    /** Of a stencil with lambda_max(D^-1 A) = 3.4 after one with 1.5. */
+    TEST_P(MultigridUpdate, TheRelaxationFactorIsThatOfTheNewStencil)
+    {
+      const Stencil<double> before = trilinear_stencil(15, 1., 1e-3), after = trilinear_stencil(15, 1e-3, 1.);
+      for (const char *method : {"async", "damped-jacobi"})
+        {
+          MultigridOptions options;
+          options.backend                       = GetParam();
+          options.smoother.method               = method;
+          options.smoother.block_async.schedule = Schedule::synchronous;
+          Multigrid<double> updated(before, 3, options), fresh(after, 3, options);
+          ASSERT_TRUE(updated.update_values(after));
+          const Vector b = random_vector(fresh.n_rows(), 1);
+          EXPECT_LT(largest_difference(vmult(updated, b), vmult(fresh, b)), 1e-12) << method;
+          Vector x(b.size(), 0.);
+          EXPECT_EQ(solve(updated, x, b, 1e-8).status, SolveStatus::converged) << method;
+        }
+    }
+
+    TEST_P(MultigridUpdate, AStencilOfAnotherPatternChangesNothing)
+    {
+      MultigridOptions  options = jacobi_multigrid(GetParam(), 0.7);
+      Multigrid<double> multigrid(five_point_stencil(15, 15, 0.), 3, options);
+      const Vector      b = random_vector(multigrid.n_rows(), 1), expected = vmult(multigrid, b);
+      Stencil<double>   varying = five_point_stencil(15, 15, 0.);
+      varying.diagonal.assign(225, 4.5);
+      for (const Stencil<double> &other : {five_point_stencil(15, 14, 0.), nine_point_stencil(15, 15, 0.), varying})
+        EXPECT_FALSE(multigrid.update_values(other));
+      EXPECT_EQ(vmult(multigrid, b), expected);
+      // and what cannot be
+      Stencil<double> not_finite      = five_point_stencil(15, 15, 0.);
+      not_finite.coefficient(1, 0, 0) = std::numeric_limits<double>::quiet_NaN();
+      EXPECT_THROW(multigrid.update_values(not_finite), InvalidInput);
+      EXPECT_THROW(Multigrid<double>(make_hierarchy(five_point_stencil(15, 15, 0.), 3), options).update_values(five_point_stencil(15, 15, 0.)),
+                   InvalidInput);
     }
 
     TEST_P(MultigridUpdate, RefusesWhatDoesNotFit)

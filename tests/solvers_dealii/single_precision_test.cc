@@ -177,7 +177,7 @@ namespace leopard
     }
 
     /** A stencil's nodes in reverse order, and after them rows that are coupled to none. */
-    FoundStencil found_stencil(double unit, std::vector<double> &diagonal)
+    FoundStencil found_stencil(double unit)
     {
       FoundStencil found;
       found.stencil = five_point_stencil(15, 20, 0.1);
@@ -188,19 +188,17 @@ namespace leopard
         found.rows.push_back(n - 1 - i);
       for (int i = 0; i < 7; ++i)
         found.isolated_rows.push_back(n + i);
-      diagonal.assign(n + 7, 4.1 * unit);
-      for (const int row : found.isolated_rows)
-        diagonal[row] = 3. * unit;
+      found.isolated_diagonal.assign(7, 3. * unit);
       return found;
     }
 
-    CrsMatrix<double> matrix_of(const FoundStencil &found, const std::vector<double> &diagonal)
+    CrsMatrix<double> matrix_of(const FoundStencil &found)
     {
       CrsMatrix<double> A = found.stencil.to_crs(); // reversed it is itself
-      for (const int row : found.isolated_rows)
+      for (std::size_t n = 0; n < found.isolated_rows.size(); ++n)
         {
-          A.columns.push_back(row);
-          A.values.push_back(diagonal[row]);
+          A.columns.push_back(found.isolated_rows[n]);
+          A.values.push_back(found.isolated_diagonal[n]);
           A.row_offsets.push_back(A.n_entries());
         }
       A.n_rows = A.n_columns = A.n_rows + static_cast<int>(found.isolated_rows.size());
@@ -215,14 +213,13 @@ namespace leopard
             {
               if (backend == Backend::cuda && device::n_devices() == 0)
                 continue;
-              std::vector<double> diagonal;
-              const FoundStencil  found   = found_stencil(unit, diagonal);
-              MultigridOptions    options = synchronous();
-              options.backend             = backend;
-              const PreconditionMultigrid in_double(found, diagonal, n_levels, options),
-                in_single(found, diagonal, n_levels, options, nullptr, {}, Arithmetic::single_precision);
+              const FoundStencil found   = found_stencil(unit);
+              MultigridOptions   options = synchronous();
+              options.backend            = backend;
+              const PreconditionMultigrid in_double(found, n_levels, options),
+                in_single(found, n_levels, options, nullptr, {}, Arithmetic::single_precision);
               EXPECT_EQ(in_single.n_levels(), in_double.n_levels());
-              const int  n = static_cast<int>(diagonal.size());
+              const int  n = static_cast<int>(found.rows.size() + found.isolated_rows.size());
               HostVector b(complete_index_set(n), MPI_COMM_SELF), x(b), y(b), residual(b);
               for (int i = 0; i < n; ++i)
                 b.begin()[i] = std::sin(1. + 3. * i);
@@ -254,7 +251,7 @@ namespace leopard
               RefinementOptions refinement_options;
               refinement_options.tolerance        = 1e-12;
               refinement_options.inner_iterations = 1;
-              const CrsMatrix<double> A           = matrix_of(found, diagonal);
+              const CrsMatrix<double> A           = matrix_of(found);
               Refinement<float> refinement(make_outer_system<float>(A, in_single.scale(), backend, 2), in_single.inner_solver(), refinement_options);
               x = 0.;
               RefinementResult result;
@@ -271,6 +268,66 @@ namespace leopard
               multiply(A, x.begin(), residual.begin());
               residual.add(-1., b);
               EXPECT_LE(residual.l2_norm(), 1.01e-12 * b.l2_norm());
+            }
+    }
+
+    /** In both precisions, alone and in a refinement, which goes on with the object that it was made with. */
+    TEST(MultigridInSingle, StencilsTakeNewValues)
+    {
+      for (const Backend backend : {Backend::host, Backend::cuda})
+        for (const Arithmetic arithmetic : both)
+          for (const double unit : {1., 1e-30})
+            {
+              if (backend == Backend::cuda && device::n_devices() == 0)
+                continue;
+              const FoundStencil first  = found_stencil(unit);
+              FoundStencil       second = first;
+              second.stencil.coefficient(0, 0, 0) *= 2.;
+              second.isolated_diagonal.assign(7, 5. * unit);
+              MultigridOptions options = synchronous();
+              options.backend          = backend;
+              PreconditionMultigrid       changed(first, 0, options, nullptr, {}, arithmetic);
+              const PreconditionMultigrid made(second, 0, options, nullptr, {}, arithmetic);
+              const int                   n = static_cast<int>(first.rows.size() + first.isolated_rows.size());
+              HostVector                  b(complete_index_set(n), MPI_COMM_SELF), x(b), y(b);
+              for (int i = 0; i < n; ++i)
+                b.begin()[i] = std::sin(1. + 3. * i);
+              DeviceVector<double> device_b, device_x;
+              if (backend == Backend::cuda)
+                {
+                  device_b.reinit(n);
+                  device_x.reinit(n);
+                  device_b.copy_from_host(b.begin());
+                }
+              const auto apply = [&](const PreconditionMultigrid &multigrid, HostVector &result) {
+                if (backend == Backend::cuda)
+                  {
+                    multigrid.vmult(device_x, device_b);
+                    device_x.copy_to_host(result.begin());
+                  }
+                else
+                  multigrid.vmult(result, b);
+              };
+              apply(made, y);
+              const double size = y.linfty_norm();
+              apply(changed, x);
+              x.add(-1., y);
+              EXPECT_GT(x.linfty_norm(), 0.1 * size);
+              const auto cycles = arithmetic == Arithmetic::single_precision ? changed.inner_solver() : nullptr;
+              ASSERT_TRUE(changed.update_values(second));
+              apply(changed, x);
+              x.add(-1., y);
+              EXPECT_LE(x.linfty_norm(), (arithmetic == Arithmetic::single_precision ? 1e-5 : 1e-13) * size) << unit;
+              if (cycles != nullptr && backend == Backend::host)
+                {
+                  std::vector<float> c(n), r(n, 1.f);
+                  cycles->solve(c.data(), r.data(), 1);
+                  const double weight = changed.scale().empty() ? 1. : changed.scale()[0] * changed.scale()[0];
+                  EXPECT_NEAR(c[first.isolated_rows[0]] * 5. * unit * weight, 1., 1e-6);
+                }
+              FoundStencil other = second;
+              other.stencil.diagonal.assign(first.rows.size(), 9. * unit);
+              EXPECT_FALSE(changed.update_values(other));
             }
     }
 
