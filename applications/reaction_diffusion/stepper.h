@@ -25,8 +25,12 @@ namespace leopard::reaction_diffusion
     KineticsChoice      kinetics;
     UniformGrowth       growth; ///< of the domain
     SteppingOptions     stepping;
-    int                 local_iterations = 1;    ///< sweeps that a block does before the next one's turn
-    bool                persistent       = true; ///< cuda: many steps in one launch, where the grid fits on the chip
+    int                 local_iterations = 1; ///< sweeps that a block does before the next one's turn
+    /**
+     * cuda: many steps in one launch, where the grid fits on the chip. False takes the engine of large grids for small
+     * ones: no entry of parameter files does, but tests and benchmarks compare the two.
+     */
+    bool persistent = true;
 
     double largest_diffusion() const;
     /** @throws InvalidInput saying what was found and what is expected. */

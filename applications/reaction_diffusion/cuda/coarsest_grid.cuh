@@ -101,7 +101,9 @@ namespace leopard::reaction_diffusion
 
   /**
    * GCR with the mean reaction as preconditioner (see Gcr) by one thread block, from d = 0; the residual is in
-   * v.residual. Shared memory: a float2 a node.
+   * v.residual. Shared memory: a float2 a node. Not of gcr_kernels.cuh, whose kernels give parts of sums to other
+   * kernels, where here one block goes through all iterations without a launch and without the host. And its images are
+   * of length 1, so that a warp a direction finds a component without a division, and no direction is ever dropped.
    */
   template <typename Kinetics>
   __global__ void __launch_bounds__(coarse_threads) solve_coarsest(const __grid_constant__ LevelView v,

@@ -42,10 +42,10 @@ namespace leopard::reaction_diffusion
     double       newton_tolerance        = 1e-8;  ///< of the residual norm against that of the first guess
     double       newton_floor            = 1e-12; ///< of the residual norm against that of the old values: the level of rounding
     int          max_newton_steps        = 20;
-    LinearMethod linear_method           = LinearMethod::automatic;
-    double       omega                   = 1.;  ///< relaxation factor of the sweeps
-    int          max_sweeps              = 400; ///< in a Newton step
-    int          max_cycles              = 20;  ///< in a Newton step
+    LinearMethod linear_method           = LinearMethod::automatic; ///< as in all runs; tests and benchmarks compare the others
+    double       omega                   = 1.;                      ///< relaxation factor of the sweeps
+    int          max_sweeps              = 400;                     ///< in a Newton step
+    int          max_cycles              = 20;                      ///< in a Newton step
     bool         stop_at_negative_values = false;
 
     /** @param rate_of_change RMS of du/dt. */
