@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "../base/thread_pool.h"
 #include "operations.h"
-#include "stencil_host_grid.h"
+#include "stencil_grid_host.h"
 
 #include <algorithm>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "../base/errors.h"
-#include "../multigrid/stencil_host_grid.h"
+#include "../multigrid/stencil_grid_host.h"
 #include "host_vectors.h"
 #include "outer_engine.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "stencil_host_grid.h"
+#include "stencil_grid_host.h"
 
 #include "../base/norms.h"
 #include "../base/vector_clones.h"
