@@ -30,13 +30,8 @@ namespace leopard
 
       void apply(Number *z, const Number *r) override
       {
-        const auto n = static_cast<std::size_t>(n_rows());
-        if (memory_space() == MemorySpace::host)
-          std::fill_n(z, n, Number(0));
-        else if (n > 0)
-          device::set_zero(z, n * sizeof(Number));
         relaxation->restart();
-        relaxation->iterate(z, r, n_iterations);
+        relaxation->iterate_from_zero(z, r, n_iterations);
       }
 
     private:
