@@ -14,6 +14,12 @@ namespace leopard
   /** @throws InvalidInput if A has other numbers of rows and entries. */
   void require_pattern(const CrsMatrix<double> &A, int n_rows, std::size_t n_entries);
 
+  /** On host threads; A has been checked. */
+  template <typename Number>
+  std::unique_ptr<OuterSystem<Number>> make_host_system(const CrsMatrix<double> &A, const std::vector<double> &scale, int n_threads);
+  template <typename Number>
+  std::unique_ptr<OuterSystem<Number>> make_host_system(const Stencil<double> &A, double weight, int n_threads);
+
   /** On the device. @throws DeviceError. */
   template <typename Number>
   std::unique_ptr<MixedVectors<Number>> make_cuda_vectors(int n, double weight);
