@@ -283,7 +283,8 @@ namespace leopard
       EXPECT_EQ(Multigrid<double>(five_point_stencil(3, 3, 0.), 0, options).n_levels(), 1);
       EXPECT_GT(multigrid.memory(), 10000 * 2 * sizeof(double));
       const std::string text = multigrid.description();
-      for (const char *part : {"V(2,2)-cycle", "of stencils", "10000 unknowns, async-(5)", "level 0: ", "dense inverse"})
+      for (const char *part :
+           {GetParam() == Backend::cuda ? "V(1,1)-cycle" : "V(2,2)-cycle", "of stencils", "10000 unknowns, async-(5)", "level 0: ", "dense inverse"})
         EXPECT_NE(text.find(part), std::string::npos) << part << " is not in: " << text;
       EXPECT_EQ(multigrid.memory_space(), GetParam() == Backend::host ? MemorySpace::host : MemorySpace::device);
     }
