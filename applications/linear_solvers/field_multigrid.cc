@@ -355,8 +355,8 @@ namespace leopard
 
   std::string FieldMultigrid::description() const
   {
-    const MultigridOptions &options   = multigrid->options();
-    const bool              in_single = parameters.cycle_arithmetic() == Arithmetic::single_precision;
+    const MultigridOptions options   = multigrid->options();
+    const bool             in_single = parameters.cycle_arithmetic() == Arithmetic::single_precision;
     return std::string(to_string(options.cycle)) + "(" + std::to_string(options.pre_smoothing) + "," + std::to_string(options.post_smoothing) +
            ") multigrid" + (in_single ? " in single precision" : "") + ", smoother " + options.smoother.method +
            (parameters.smoother().has_blocks ? "-(" + std::to_string(options.smoother.block_async.local_iterations) + ")" : "") + ", " +

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 namespace leopard
 {
@@ -142,7 +143,12 @@ namespace leopard
           result.rate = std::pow(found.residual / found.history.front(), 1. / found.n_iterations);
         const std::size_t last = found.history.size() - 1, half = last / 2;
         if (multigrid != nullptr && last > half && found.history[half] > 0.)
-          result.convergence_factor = std::pow(found.history[last] / found.history[half], 1. / static_cast<double>(last - half));
+          {
+            const double cycles       = std::accumulate(found.inner_iterations.begin() + static_cast<std::ptrdiff_t>(half),
+                                                  found.inner_iterations.begin() + static_cast<std::ptrdiff_t>(last),
+                                                  0.);
+            result.convergence_factor = std::pow(found.history[last] / found.history[half], 1. / cycles);
+          }
         return result;
       }
 

@@ -54,6 +54,9 @@ namespace leopard
                      n_spots == 1 ? "" : "s",
                      n_holes,
                      n_holes == 1 ? "" : "s");
+    if (!reaches_boundary)
+      return line + ", in a patch that has not reached the boundary, so that no wavelength can be told" +
+             (predicted > 0. ? format(" (predicted for small disturbances: %.4g)", predicted) : "") + "; " + range;
     line += format(", wavelength %.4g", wavelength);
     if (by_quotient)
       line += " by the field's gradients, which is too short where the pattern is sharp" +
@@ -69,6 +72,7 @@ namespace leopard
     if (!is_homogeneous())
       result.update({{"spots", n_spots},
                      {"holes", n_holes},
+                     {"reaches_boundary", reaches_boundary},
                      {"wavelength", wavelength},
                      {"wavelength_by", by_quotient ? "Rayleigh quotient" : "cosine spectrum"}});
     if (predicted > 0.)

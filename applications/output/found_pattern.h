@@ -10,16 +10,21 @@ namespace leopard
   /** The pattern of a field at one time, in few numbers. Lengths are dimensionless. */
   struct FoundPattern
   {
-    std::string        field;
-    double             time        = 0.;
-    int                dimension   = 2;  ///< of the domain; 2 for a surface
-    double             measure     = 0.; ///< area or volume of the domain
-    double             minimum     = 0.;
-    double             maximum     = 0.;
-    double             wavelength  = 0.;    ///< of the strongest structure
-    bool               by_quotient = false; ///< the wavelength comes from a Rayleigh quotient: too short where spots or stripes are sharp
-    unsigned long long n_spots     = 0;     ///< connected parts above the middle of mean and maximum
-    unsigned long long n_holes     = 0;     ///< connected parts below the middle of mean and minimum
+    std::string field;
+    double      time        = 0.;
+    int         dimension   = 2;  ///< of the domain; 2 for a surface
+    double      measure     = 0.; ///< area or volume of the domain
+    double      minimum     = 0.;
+    double      maximum     = 0.;
+    double      wavelength  = 0.;    ///< of the strongest structure
+    bool        by_quotient = false; ///< the wavelength comes from a Rayleigh quotient: too short where spots or stripes are sharp
+    /**
+     * false: on the boundary the field is the same to one percent of its range. The wavelength is that of the patch in
+     * the domain then, not of the pattern in it.
+     */
+    bool               reaches_boundary = true;
+    unsigned long long n_spots          = 0; ///< connected parts above the middle of mean and maximum
+    unsigned long long n_holes          = 0; ///< connected parts below the middle of mean and minimum
 
     /** Whether the field is constant to one percent of its largest value. */
     bool is_homogeneous() const;

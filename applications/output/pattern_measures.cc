@@ -11,6 +11,7 @@
 
 #include <deal.II/base/mpi.h>
 #include <deal.II/base/parameter_handler.h>
+#include <deal.II/dofs/dof_tools.h>
 
 #include <algorithm>
 #include <cmath>
@@ -246,6 +247,18 @@ namespace leopard
     found.n_holes     = count_spots(field, 0.5 * (mean + found.minimum), true);
     found.wavelength  = 2. * numbers::PI * growth.length(time) / dominant_wave_number(u, mean);
     found.by_quotient = !uniform;
+    double lowest = found.maximum, highest = found.minimum; // on the boundary
+    for (const auto dof : DoFTools::extract_boundary_dofs(discretization.dof_handler))
+      if (discretization.owned.is_element(dof))
+        {
+          const double value = field.begin()[discretization.owned.index_within_set(dof)];
+          lowest             = std::min(lowest, value);
+          highest            = std::max(highest, value);
+        }
+    lowest                 = Utilities::MPI::min(lowest, discretization.comm);
+    highest                = Utilities::MPI::max(highest, discretization.comm);
+    const bool is_closed   = lowest > highest; // a surface without boundary
+    found.reaches_boundary = is_closed || highest - lowest > 0.01 * (found.maximum - found.minimum);
     return found;
   }
 

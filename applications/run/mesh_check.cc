@@ -20,7 +20,7 @@ namespace leopard
     const Problem &problem = *parameters.problem;
     check_before_it_is_made(parameters.mesh, parameters.dimension, problem.fields().size(), parameters.discretization.degree);
     MeshParameters smallest = parameters.mesh;
-    smallest.cells          = {1};
+    smallest.cells.assign(smallest.cells.size(), 1);
     if (smallest.is_surface())
       Discretization<2, 3>(smallest, parameters.discretization, problem, comm);
     else if (parameters.dimension == 2)

@@ -8,10 +8,10 @@ namespace leopard
   struct Parameters;
 
   /**
-   * What a run finds wrong with its coarse mesh, found without one: boundary ids that the mesh does not have, a
-   * solution that boundary values do not determine, elements that its cells cannot have, too many unknowns. It is what
-   * the run does, on one cell where the mesh is a hypercube or box, whose ids are those of any number of cells. Of a
-   * study of smoothers all cases. Collective. @throws Error as the run does.
+   * Makes the coarse mesh as the run does (of a hypercube or box one cell, whose boundary ids are those of any number)
+   * and says what is wrong with it: boundary ids that it does not have, boundary values that do not determine the
+   * solution, elements that its cells cannot have, too many unknowns. Of a study of smoothers all cases. Collective.
+   * @throws Error as the run does.
    */
   void check_mesh(const Parameters &parameters, MPI_Comm comm);
 } // namespace leopard

@@ -72,7 +72,7 @@ namespace leopard
      * Whether section "Linear solver" solves something; a study of smoothers needs it only on the way to an adaptive
      * mesh.
      */
-    bool has_linear_solver() const { return study == "none" || (mesh.adaptive && !smoother_study.uses_stencil()); }
+    bool has_linear_solver() const { return study == "none" || (cases.empty() && mesh.adaptive && !smoother_study.uses_stencil()); }
 
     /** Of a stationary run: solutions, each on a finer mesh than the one before. */
     unsigned int n_cycles() const { return mesh.adaptive ? mesh.adaptive_cycles : verification.refinements + 1; }

@@ -17,7 +17,8 @@ namespace leopard
       text += "\n" + line;
     if (const std::string line = expected_time_loop(parameters); !line.empty())
       text += "\n" + line;
-    check_mesh(parameters, comm);
+    if (parameters.sweep.axes.empty()) // a sweep may replace the mesh, and no run has that of the file
+      check_mesh(parameters, comm);
     check_sweep(request, parameters, comm);
     text += unused_entries_before_the_run(parameters);
     if (!parameters.sweep.axes.empty())

@@ -278,7 +278,7 @@ namespace leopard
         const Backend backend  = combination.smoother->backend_in(study.backend == "cuda" ? Backend::cuda : Backend::host);
         const double  estimate = problem.memory(!find_method(combination.smoother->options.method, as_smoother).make_of_stencil);
         // those of a problem are of about one size, which is known once there is one
-        if (!members.empty() && !has_room(std::max(estimate, 1.5 * static_cast<double>(largest)), backend))
+        if (!members.empty() && std::max(estimate, 1.5 * largest) > room(backend))
           return false;
         const auto make = [&] {
           check_memory(estimate);
@@ -287,8 +287,10 @@ namespace leopard
           member.row.setup_seconds = now() - start;
           member.row.memory        = member.multigrid->memory();
         };
-        member.goes_on = noting_failure(member.row, make);
-        largest        = std::max(largest, member.row.memory);
+        const double before = room(backend);
+        member.goes_on      = noting_failure(member.row, make);
+        // coarse factors and what smoothers keep is not in what multigrid counts
+        largest = std::max({largest, static_cast<double>(member.row.memory), before - room(backend)});
         members.push_back(std::move(member));
         return true;
       }
@@ -325,10 +327,8 @@ namespace leopard
         bool                               goes_on = false;
       };
 
-      static bool has_room(double n_bytes, Backend backend)
-      {
-        return n_bytes <= (backend == Backend::cuda ? static_cast<double>(device::free_memory()) : available_memory());
-      }
+      /** Bytes that are left. */
+      static double room(Backend backend) { return backend == Backend::cuda ? static_cast<double>(device::free_memory()) : available_memory(); }
 
       void repeat(Member &member, int r)
       {
@@ -344,7 +344,7 @@ namespace leopard
       const SmootherStudyParameters &study;
       int                            n_threads;
       std::vector<Member>            members;
-      std::size_t                    largest = 0; ///< bytes of a member
+      double                         largest = 0.; ///< bytes of a member
     };
   } // namespace
 

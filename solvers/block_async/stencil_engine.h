@@ -9,7 +9,7 @@ namespace leopard
 {
   /**
    * What the engines of all backends have in common for operators that are not stored: no stored values to change,
-   * nothing to remember.
+   * nothing that restart() forgets (tiles that move go on from where they are).
    */
   template <typename Number>
   class StencilEngine : public BlockAsyncEngine<Number>

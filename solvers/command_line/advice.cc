@@ -87,6 +87,21 @@ namespace leopard::command_line
     return reached(residual, goal) ? 0. : std::log(goal / residual) / std::log(factor);
   }
 
+  namespace
+  {
+    /** Whether the rate of convergence has been the same in the last two quarters of a run. */
+    bool has_settled(const SolveResult &run)
+    {
+      const std::size_t n = run.history_residuals.size();
+      if (n < 9)
+        return false;
+      const auto rate = [&run](std::size_t from, std::size_t to) {
+        return std::log(run.history_residuals[from] / run.history_residuals[to]) / (run.history_iterations[to] - run.history_iterations[from]);
+      };
+      return rate(3 * n / 4, n - 1) >= 0.9 * rate(n / 2, 3 * n / 4);
+    }
+  } // namespace
+
   std::optional<SlowPart> find_slow_part(const CrsMatrix<double>   &A,
                                          const std::vector<double> &y,
                                          const SolveResult         &result_of_y,
@@ -106,7 +121,7 @@ namespace leopard::command_line
         e_Ae += e[i] * Ae[i];
         norm.add(Ae[i]);
       }
-    const SlowPart slow = {result_of_y.convergence_factor(), std::abs(e_r / e_Ae) * norm.value()};
+    const SlowPart slow = {result_of_y.convergence_factor(), std::abs(e_r / e_Ae) * norm.value(), has_settled(result_of_y)};
     if (!(slow.factor > 0. && slow.factor < 1.) || !(e_Ae > 0.) || !std::isfinite(slow.residual))
       return std::nullopt;
     return slow;
@@ -121,7 +136,7 @@ namespace leopard::command_line
     const bool   is_slow = of_slow_part > at_this_rate;
     const double in_all  = result.n_iterations + std::max(at_this_rate, of_slow_part);
     return "at " + rate_text(is_slow ? slow->factor : factor) + (is_slow ? " of the slowest part of the error" : "") + " the tolerance " +
-           number(tolerance) + " takes " + (is_slow ? "about " : "at least ") + count(in_all) + " global iterations in all, " +
+           number(tolerance) + " takes " + (is_slow && slow->settled ? "about " : "at least ") + count(in_all) + " global iterations in all, " +
            duration(result.seconds * in_all / result.n_iterations);
   }
 

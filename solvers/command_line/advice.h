@@ -26,8 +26,9 @@ namespace leopard::command_line
    */
   struct SlowPart
   {
-    double factor   = 0.; ///< by which an iteration shrinks it
-    double residual = 0.; ///< ||A e||_2 of it, in the units of b
+    double factor   = 0.;    ///< by which an iteration shrinks it
+    double residual = 0.;    ///< ||A e||_2 of it, in the units of b
+    bool   settled  = false; ///< whether the factor no longer changed; else it is one of parts that fall faster, too
 
     /** Iterations until its residual is the goal; 0 if it is below. */
     double iterations_to(double goal) const;

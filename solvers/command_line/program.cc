@@ -207,16 +207,17 @@ namespace leopard::command_line
                                          const std::vector<double> &b)
     {
       const bool is_unfinished = result.status == SolveStatus::iteration_limit || result.status == SolveStatus::time_limit;
-      // with an interval all parts fall at one rate; a refinement solves once
+      // with an interval all parts fall at one rate; refinement in mixed precision is not asked to solve twice
       if (!is_unfinished || arguments.precision != Precision::double_precision || arguments.criteria.relative_tolerance == 0. ||
           arguments.method().has_interval || spectrum::find_asymmetry(A).found)
         return std::nullopt;
-      constexpr int    least = 1000, multiple = 3; // the slowest part is alone by then
+      constexpr int    least = 1000, multiple = 3; // by then the slowest part is mostly alone
       StoppingCriteria probing;
-      probing.relative_tolerance = 1e-10; // rounding errors have no rate
+      probing.relative_tolerance = 1e-10; // below it rounding errors would be taken for what converges slowly
       probing.max_iterations     = std::max(static_cast<int>(std::min(1e9, 1. * multiple * result.n_iterations)), least);
       probing.test_every         = arguments.criteria.test_every;
-      probing.max_seconds        = 30.;
+      probing.max_seconds        = arguments.criteria.max_seconds > 0. ? std::min(30., arguments.criteria.max_seconds) : 30.;
+      log_line("slow", "looking for the slowest part of the error, for up to " + number(probing.max_seconds) + " s ...");
       std::vector<double> probe(A.n_rows), y;
       multiply(A, std::vector<double>(A.n_columns, 1.).data(), probe.data());
       const SolveResult of_y = iteration.solver->solve(
@@ -237,7 +238,7 @@ namespace leopard::command_line
       else if (result.status == SolveStatus::time_limit && factor == 0.)
         log_line("slow", "the time was over before a test of the residual: a larger --max-seconds, or a smaller --test-every");
       else if (result.status != SolveStatus::converged && result.status != SolveStatus::diverged && tolerance > 0. && rest.empty() &&
-               result.history_residuals.size() > 2) // of two nothing can be said
+               result.history_residuals.size() > 2) // from two residuals nothing can be told
         log_line("slow", "the residual does not fall any more: more iterations will not help");
     }
 
@@ -288,12 +289,12 @@ namespace leopard::command_line
       print(convergence_table(result, quality.scale, iteration.solver->tests_itself()));
       report_result(result, quality, arguments.method().has_blocks, seconds_before);
       report_error(arguments, A, result, x, b);
+      check_result(result, quality, arguments.criteria.relative_tolerance);
+      write_files(arguments, result, x, quality.scale); // before anything that takes time
       report_slowness(result,
                       arguments.criteria.relative_tolerance * quality.scale,
                       arguments.criteria.relative_tolerance,
                       slow_part_of(arguments, A, iteration, result, x, b));
-      check_result(result, quality, arguments.criteria.relative_tolerance);
-      write_files(arguments, result, x, quality.scale);
       return conclude(arguments, A, result);
     }
   } // namespace

@@ -395,9 +395,9 @@ namespace leopard
     return data->of_multigrid([](const auto &m) { return m.n_levels(); });
   }
 
-  const MultigridOptions &PreconditionMultigrid::options() const
+  MultigridOptions PreconditionMultigrid::options() const
   {
-    return data->of_multigrid([](const auto &m) -> const MultigridOptions & { return m.options(); });
+    return data->of_multigrid([](const auto &m) { return m.options(); });
   }
 
   bool PreconditionMultigrid::is_fixed_linear_map() const
@@ -430,6 +430,9 @@ namespace leopard
 
   bool PreconditionMultigrid::update_values(const FoundStencil &found)
   {
+    if (found.isolated_diagonal.size() != data->isolated.size())
+      throw InvalidInput("multigrid preconditioner: the stencil leaves " + std::to_string(found.isolated_diagonal.size()) +
+                         " rows by themselves\n  expected: those of the first, " + std::to_string(data->isolated.size()));
     const bool updated = data->weight != 1. ? data->in_single->update_values(times(found.stencil, data->weight))
                                             : data->of_multigrid([&](auto &m) { return m.update_values(found.stencil); });
     if (updated)

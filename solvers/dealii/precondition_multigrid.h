@@ -84,13 +84,13 @@ namespace leopard
      * As Multigrid has them; but in single precision the map is fixed and linear only up to roundings of float, which
      * GMRES takes for its residual's (it needs two iterations more for 1e-10), and FGMRES does not. CG bears them.
      */
-    int                     n_levels() const;
-    const MultigridOptions &options() const; ///< as Multigrid::options()
-    bool                    is_fixed_linear_map() const;
-    bool                    is_symmetric_map() const;
-    std::string             description() const;
-    std::string             diagnosis();
-    void                    update_values(const MultigridHierarchy &hierarchy);
+    int              n_levels() const;
+    MultigridOptions options() const; ///< as Multigrid::options()
+    bool             is_fixed_linear_map() const;
+    bool             is_symmetric_map() const;
+    std::string      description() const;
+    std::string      diagnosis();
+    void             update_values(const MultigridHierarchy &hierarchy);
     /** @param found on the rows of the first. @return false where a new object is needed, see Multigrid. */
     bool update_values(const FoundStencil &found);
 

@@ -152,10 +152,11 @@ namespace leopard
 
       void add(double value, int from_row)
       {
-        if (value < smallest || value > largest)
+        if (!(value >= smallest && value <= largest))
           row = from_row;
         smallest = std::min(smallest, value);
-        largest  = std::max(largest, value);
+        if (value > largest || std::isnan(value)) // which stays, and is found
+          largest = value;
         sum += value;
         ++count;
       }

@@ -97,9 +97,10 @@ namespace leopard
   {
     const bool       moves  = smoother_moves(smoother, backend, dim);
     MultigridOptions result = *this;
+    const bool       both   = pre_smoothing != 0 && post_smoothing != 0; // tiles need two iterations a cycle to move
     for (int *steps : {&result.pre_smoothing, &result.post_smoothing})
       if (*steps < 0)
-        *steps = moves ? 1 : 2;
+        *steps = moves && both ? 1 : 2;
     return result;
   }
 
@@ -146,6 +147,7 @@ namespace leopard
     data = std::make_unique<MultigridData<Number>>(make_operations<Number>(levels, options), std::move(coarse), options.with_steps(finest.dim()));
     data->own_coarse_solver = own;
     data->matrices          = "stencils";
+    data->next_stencils     = levels;
     data->stencils          = std::move(levels);
     data->coarsest_stencil  = std::move(coarsest);
   }
@@ -252,9 +254,13 @@ namespace leopard
       throw InvalidInput("multigrid: a stencil is given to operators that are none\n  expected: a hierarchy of stored matrices, or a new Multigrid");
     if (!have_same_pattern(finest, data->stencils.back().stencil))
       return false;
-    update_levels(data->stencils, finest);
-    data->stencils.front().stencil.to_crs(data->coarsest_stencil);
+    update_levels(data->next_stencils, finest);
+    for (std::size_t l = 0; l < data->stencils.size(); ++l) // whether the diagonal of a level varies is a matter of values
+      if (!have_same_pattern(data->next_stencils[l].stencil, data->stencils[l].stencil))
+        return false;
+    data->next_stencils.front().stencil.to_crs(data->coarsest_stencil);
     check_not_singular(data->coarsest_stencil);
+    data->stencils.swap(data->next_stencils);
     data->operations->update_stencils(data->stencils);
     data->coarse->update(data->coarsest_stencil, false);
     data->forget_recorded();

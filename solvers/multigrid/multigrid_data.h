@@ -42,6 +42,7 @@ namespace leopard
     bool                                               own_coarse_solver = true; ///< that takes means out by itself
     std::string                                        matrices;                 ///< "stored matrices" or "stencils", for a log
     std::vector<StencilGrid>                           stencils;                 ///< the levels, if they are stencils
+    std::vector<StencilGrid>                           next_stencils;            ///< where new values are looked at first
     CrsMatrix<double>                                  coarsest_stencil;         ///< and the coarsest as a matrix
     MultigridProfile                                  *profile = nullptr;        ///< where times go, while they are taken
 

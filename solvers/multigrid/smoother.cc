@@ -127,7 +127,7 @@ namespace leopard
   bool smoother_moves(const SmootherOptions &options, Backend backend, int dim)
   {
     return backend == Backend::cuda && dim > 1 && options.method == "async" && options.block_async.schedule == Schedule::chaotic &&
-           options.block_async.execution != Execution::persistent;
+           options.block_async.execution != Execution::persistent && options.block_async.local_iterations >= 3;
   }
 
   template <typename Number>

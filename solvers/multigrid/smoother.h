@@ -57,7 +57,8 @@ namespace leopard
    * to iteration (BlockAsync for stencils): the errors that one iteration leaves at the borders of tiles are inside the
    * tiles of the next, and two iterations smooth as well as four with tiles that stay
    * (benchmarks/results/2026-11-23_h200_moving_tiles.md).
-   * @param dim directions in which the grid has more than one node; in one dimension tiles stay.
+   * Not where omega, the steps and what a cycle takes have not been measured: with fewer than three local iterations.
+   * @param dim directions in which the grid has more than one node; false in one dimension.
    */
   bool smoother_moves(const SmootherOptions &options, Backend backend, int dim);
 

@@ -219,20 +219,22 @@ namespace leopard
       p.norm   = residual(x, b, p);
       look(p);
     };
-    bool smaller = correct();
-    if (!smaller && !is_fixed() && !measures) // fewer iterations than it takes were planned
+    bool smaller = correct(), may_grow = false;
+    if (!smaller && !measures && inner->counts())
       {
+        const bool by_little = p.norm < growth * before;
         take_back();
-        if (p.own > slow)
+        if (p.own > slow) // the inner solver has not solved its own system
           {
-            done    = measure(done, p);
+            may_grow = is_fixed() && by_little && result.n_corrections < n_growing && result.n_corrections + 1 < options.max_corrections;
+            if (!is_fixed()) // fewer iterations than it takes were planned
+              done = measure(done, p);
             smaller = correct();
           }
       }
     result.n_iterations += done;
     result.inner_iterations.push_back(done);
     ++result.n_corrections;
-    const bool may_grow = is_fixed() && result.n_corrections <= n_growing && p.norm < growth * before && !is_at_rounding(other, p);
     if (!smaller && !may_grow)
       {
         take_back();
@@ -282,9 +284,10 @@ namespace leopard
           return end(RefinementReason::maximum);
         p.n = std::min(p.n, p.most);
         if (!correct(x, other, b, p, result))
-          return end(is_at_rounding(x, p)                   ? RefinementReason::rounding
-                     : (p.is_exact || reached(p.own, slow)) ? RefinementReason::ill_conditioned
-                                                            : RefinementReason::no_progress);
+          return end(options.asked_to_stop && options.asked_to_stop() ? RefinementReason::stopped
+                     : is_at_rounding(x, p)                           ? RefinementReason::rounding
+                     : (p.is_exact || reached(p.own, slow))           ? RefinementReason::ill_conditioned
+                                                                      : RefinementReason::no_progress);
         std::swap(x, other);
         if (result.n_corrections == 1)
           predict(first, p, result);

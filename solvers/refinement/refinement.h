@@ -68,10 +68,11 @@ namespace leopard
    * condition number of A times the rounding of Number (6e-8 for float) has to be below one.
    *
    * Inner solvers are told a number of iterations, not a tolerance: that which is given; or the first correction goes
-   * on until it has gained `digits`, and the others do what these take at the rate of its end; it is given up when the
-   * iterations have been doubled four times without a smaller residual. A correction that makes the residual larger is
-   * taken back, but for the first three of a given number of iterations, whose residuals may grow before they fall.
-   * Source: thesis, algorithms 1 and 2; Anzt, Luszczek, Dongarra, Heuveline 2012, section 3.
+   * on until it has gained `digits`, and the others do what these take at the rate of its end; it is given up when four
+   * further looks, each after twice the iterations where that many are needed, find no smaller residual. A correction
+   * that makes the residual larger is taken back, but for the first three of a given number of iterations, whose
+   * residuals may grow before they fall. Source: thesis, algorithms 1 and 2; Anzt, Luszczek, Dongarra, Heuveline 2012,
+   * section 3.
    */
   template <typename Number>
   class Refinement

@@ -62,6 +62,17 @@ namespace leopard
                 std::string::npos);
     }
 
+    TEST(FoundPattern, APatchHasNoWavelength)
+    {
+      FoundPattern patch     = on_square(10., 90, 1);
+      patch.reaches_boundary = false;
+      const std::string text = patch.text(0.8);
+      EXPECT_NE(text.find("90 spots, in a patch that has not reached the boundary, so that no wavelength can be told (predicted for small "
+                          "disturbances: 0.8)"),
+                std::string::npos);
+      EXPECT_EQ(patch.report(0.8)["reaches_boundary"], false);
+    }
+
     TEST(FoundPattern, AQuotientIsNotComparedInPercent)
     {
       FoundPattern sharp     = on_square(10., 90, 1);

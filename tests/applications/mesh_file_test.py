@@ -133,6 +133,7 @@ class MeshFiles(Program):
             (values, [*from_file, "Laplace/Boundary values=", "Linear solver/Method=direct"], "prescribes boundary values nowhere"),
         ])
         self.assertIn(messages[0].split(": ", 1)[-1].strip(), self.leopard(values, fails=True))  # in the words of the run
-        self.valid([(values, from_file), (fluxes, from_file), (values, ["Laplace/Boundary values=3: 1; *: 0"])])
+        closed = ["Mesh/Domain=sphere", "Laplace/Boundary values=0: 1", "Run/Sweep=Mesh/Domain: ball, hypercube"]  # no run of the sweep has the sphere
+        self.valid([(values, from_file), (fluxes, from_file), (values, ["Laplace/Boundary values=3: 1; *: 0"]), (values, closed)])
         self.leopard(values, "Laplace/Boundary values=3: 1", swept, "Run/Directory=swept", fails=True)
         self.assertFalse((self.folder / "swept").exists(), "the sweep has begun")

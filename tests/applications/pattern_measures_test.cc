@@ -75,6 +75,7 @@ namespace leopard
         discretization->interpolate_initial_values(values);
         PatternMeasures<dim> measures(*discretization, system, problem, growth, parameters);
         measures.append(values, time, row);
+        found   = measures.find_pattern(values, time);
         columns = measures.columns();
         EXPECT_EQ(row.size(), columns.size());
       }
@@ -96,7 +97,19 @@ namespace leopard
       SemiDiscreteSystem                   system;
       std::vector<std::string>             columns;
       std::vector<double>                  row;
+      FoundPattern                         found;
     };
+
+    TEST(PatternMeasures, APatchDoesNotReachTheBoundary)
+    {
+      const auto patch   = [](const dealii::Point<3> &x) { return std::exp(-100. * (std::pow(x[0] - 0.5, 2) + std::pow(x[1] - 0.5, 2))); };
+      const auto at_side = [](const dealii::Point<3> &x) { return std::exp(-100. * (std::pow(x[0] - 1., 2) + std::pow(x[1] - 0.5, 2))); };
+      for (const unsigned int degree : {1u, 2u})
+        {
+          EXPECT_FALSE(Measured<2>(patch, unit_box(2, 4, 3), degree).found.reaches_boundary);
+          EXPECT_TRUE(Measured<2>(at_side, unit_box(2, 4, 3), degree).found.reaches_boundary);
+        }
+    }
 
     constexpr const char *wave_number = "dominant wave number of u", *spots = "number of spots of u";
 

@@ -371,6 +371,9 @@ class Advice(Program):
         self.assertIsNotNone(found, said)
         self.assertLess(needed / 1.5, int(found[1]))
         self.assertLess(int(found[1]), 1.5 * needed)
+        self.line(2000)  # the slowest part is not alone for long
+        self.vector("fast.mtx", [math.sin(2.9 * i) for i in range(2000)])
+        self.assertIn("takes at least ", self.run_it(*options, "500", code=1)[0])
         said, _ = self.run_it(*options, str(needed // 20), "--precision", "mixed", code=1)
         self.assertIn("iteration limit after", said)  # a refinement solves once, and is not asked to do so again
         self.assertNotIn("does not fall any more", said)  # said after one correction, which had made it smaller

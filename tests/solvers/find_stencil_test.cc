@@ -166,6 +166,8 @@ namespace leopard
             Shuffled bad = good;
             bad.matrix.values[p] *= 1. + 1e-9;
             EXPECT_NE(why_not(bad).find("varies from -1 to -1"), std::string::npos);
+            bad.matrix.values[p] = std::numeric_limits<double>::quiet_NaN(); // which no comparison finds
+            EXPECT_NE(why_not(bad).find("varies from -1 to nan"), std::string::npos);
           }
       Shuffled moved = good;
       for (int i = 0; i < moved.matrix.n_rows; ++i)
