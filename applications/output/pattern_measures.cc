@@ -243,15 +243,11 @@ namespace leopard
     if (found.is_homogeneous())
       return found;
     discretization.extract_component(u, p, field);
-    found.n_spots     = count_spots(field, parameters.spot_threshold.value_or(0.5 * (mean + found.maximum)));
-    found.n_holes     = count_spots(field, 0.5 * (mean + found.minimum), true);
-    found.wavelength  = 2. * numbers::PI * growth.length(time) / dominant_wave_number(u, mean);
-    found.by_quotient = !uniform;
     double lowest = found.maximum, highest = found.minimum; // on the boundary
     for (const auto dof : DoFTools::extract_boundary_dofs(discretization.dof_handler))
-      if (discretization.owned.is_element(dof))
+      if (discretization.relevant.is_element(dof))
         {
-          const double value = field.begin()[discretization.owned.index_within_set(dof)];
+          const double value = field.begin()[discretization.relevant.index_within_set(dof)];
           lowest             = std::min(lowest, value);
           highest            = std::max(highest, value);
         }
@@ -259,6 +255,10 @@ namespace leopard
     highest                = Utilities::MPI::max(highest, discretization.comm);
     const bool is_closed   = lowest > highest; // a surface without boundary
     found.reaches_boundary = is_closed || highest - lowest > 0.01 * (found.maximum - found.minimum);
+    found.n_spots          = count_spots(field, parameters.spot_threshold.value_or(0.5 * (mean + found.maximum)));
+    found.n_holes          = count_spots(field, 0.5 * (mean + found.minimum), true);
+    found.wavelength       = 2. * numbers::PI * growth.length(time) / dominant_wave_number(u, mean);
+    found.by_quotient      = !uniform;
     return found;
   }
 
