@@ -64,6 +64,8 @@ namespace leopard
           return "converged";
         case KrylovReason::maximum_iterations:
           return "iteration limit";
+        case KrylovReason::time_limit:
+          return "time limit";
         case KrylovReason::indefinite:
           return "indefinite matrix";
         case KrylovReason::indefinite_preconditioner:
@@ -85,6 +87,7 @@ namespace leopard
     require(in_range, "tolerance", tolerance, "a number >= 0 and < 1");
     require(absolute_tolerance >= 0. && std::isfinite(absolute_tolerance), "absolute_tolerance", absolute_tolerance, "a finite number >= 0");
     require(max_iterations >= 0, "max_iterations", max_iterations, "a number >= 0");
+    require(max_seconds >= 0. && std::isfinite(max_seconds), "max_seconds", max_seconds, "a finite number >= 0, where 0 stands for no limit");
   }
 
   void FgmresOptions::validate() const
@@ -97,6 +100,8 @@ namespace leopard
   {
     KrylovOptions::validate();
     require(n_directions >= 1 && n_directions <= 128, "n_directions", n_directions, "a number from 1 to 128");
+    require(max_seconds == 0., "max_seconds", max_seconds, "0, as GCR looks at no clock");
+    require(!keep_history, "keep_history", 1., "false, as GCR keeps none");
   }
 
   KrylovResult result_of(const KrylovState &state)

@@ -7,6 +7,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace leopard
 {
@@ -20,6 +21,8 @@ namespace leopard
     double tolerance = 1e-10; ///< converged for ||b - A x||_2 <= tolerance ||b||_2 (dimensionless); for b = 0 the first residual stands for ||b||
     double absolute_tolerance = 0.; ///< or for ||b - A x||_2 <= absolute_tolerance (units of b). Both 0: until it falls no more, or max_iterations
     int    max_iterations     = 1000;
+    double max_seconds        = 0.;    ///< wall time after which no further step is made; 0: no limit. Not of GCR
+    bool   keep_history       = false; ///< KrylovResult::history, for which max_iterations numbers are stored. Not of GCR
 
     /** @throws InvalidInput naming the option, what was found and what is expected. */
     void validate() const;
@@ -30,6 +33,7 @@ namespace leopard
   {
     converged,                 ///< the true residual has reached its goal
     maximum_iterations,        ///< max_iterations were done
+    time_limit,                ///< max_seconds have passed
     indefinite,                ///< CG: p^T A p <= 0, A is not positive definite (negative curvature), or only semidefinite
     indefinite_preconditioner, ///< CG: r^T M r <= 0 for the preconditioner M
     breakdown,                 ///< FGMRES, GCR: A times what the preconditioner finds is nothing new, and x is no solution; A or M is singular
@@ -42,11 +46,13 @@ namespace leopard
 
   struct KrylovResult
   {
-    bool         converged    = false; ///< reason == converged
-    KrylovReason reason       = KrylovReason::maximum_iterations;
-    int          n_iterations = 0;
-    double       residual     = 0.; ///< ||b - A x||_2 of the x that is returned, computed from it in double precision; units of b
-    double relative_residual  = 0.; ///< the same divided by ||b||_2, for b = 0 by the first residual (dimensionless); not a number where that is none
+    bool                converged    = false; ///< reason == converged
+    KrylovReason        reason       = KrylovReason::maximum_iterations;
+    int                 n_iterations = 0;
+    double              residual     = 0.; ///< ||b - A x||_2 of the x that is returned, computed from it in double precision; units of b
+    std::vector<double> history;           ///< if asked for: of each step, the residual by the method's own recurrence; units of b
+    double              relative_residual =
+      0.; ///< the same as residual, divided by ||b||_2, for b = 0 by the first residual (dimensionless); not a number where that is none
   };
 
   /**
@@ -70,7 +76,8 @@ namespace leopard
     virtual MemorySpace memory_space() const = 0;
 
     /**
-     * Solves A x = b from the x that is given. Allocates nothing. On the device the host waits once, for the result.
+     * Solves A x = b from the x that is given. Allocates nothing but a history. On the device the host waits once, for
+     * the result.
      * @param x, b n_rows() values in memory_space(). Where something on the way is not finite, x is that of the steps
      * before, unless the correction itself has overflowed.
      * @throws DeviceError.

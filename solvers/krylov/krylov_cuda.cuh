@@ -187,7 +187,13 @@ namespace leopard
       device::copy_on_device(user_x, x.data(), n_bytes);
       LEOPARD_CHECK(cudaMemcpyAsync(&result, common(), sizeof(KrylovState), cudaMemcpyDeviceToHost, cudaStreamPerThread));
       LEOPARD_CHECK(cudaStreamSynchronize(cudaStreamPerThread));
-      return result_of(result);
+      KrylovResult report = result_of(result);
+      if (history.size() > 0)
+        {
+          report.history.resize(report.n_iterations);
+          device::copy_to_host(report.history.data(), history.data(), report.n_iterations * sizeof(double));
+        }
+      return report;
     }
 
   protected:
@@ -199,7 +205,8 @@ namespace leopard
       , n_blocks(std::max(1, std::min((n + krylov_threads - 1) / krylov_threads, 8 * device::n_multiprocessors())))
       , A(A_)
       , preconditioner(std::move(preconditioner_))
-      , initial(initial_state<Number>(options))
+      , history(options.keep_history ? options.max_iterations : 0)
+      , initial(initial_of(options, history.data()))
       , state(std::vector<State>{state_})
       , parts(static_cast<std::size_t>(n_blocks) * n_sums)
       , x(zeros(n))
@@ -209,6 +216,13 @@ namespace leopard
       , z(zeros(n))
       , q(zeros(n))
     {
+    }
+
+    static KrylovState initial_of(const KrylovOptions &options, double *history)
+    {
+      KrylovState result = initial_state<Number>(options);
+      result.history     = history;
+      return result;
     }
 
     static device::Array<Number> zeros(std::size_t n)
@@ -265,6 +279,7 @@ namespace leopard
     const int                           n, n_sums, n_blocks; ///< entries; numbers of a thread block in parts; thread blocks
     device::DeviceMatrix<Number>        A;
     const PreconditionerPointer<Number> preconditioner;
+    device::Array<double>               history; ///< if it is kept, of max_iterations steps
     const KrylovState                   initial;
     device::Array<State>                state;
     device::Array<double>               parts;

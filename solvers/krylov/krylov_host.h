@@ -87,6 +87,7 @@ namespace leopard
     {
       KrylovState &state = scalars();
       state              = initial;
+      state.history      = history.empty() ? nullptr : history.data();
       std::fill(e.begin(), e.end(), Number(0));
       double largest = 0.;
       space.merge_over(1, &largest, larger_magnitude, [&](long begin, long end, double *part) {
@@ -101,7 +102,10 @@ namespace leopard
             step();
           find_correction();
         }
-      return result_of(state);
+      KrylovResult result = result_of(state);
+      if (!history.empty())
+        result.history.assign(history.begin(), history.begin() + result.n_iterations);
+      return result;
     }
 
   protected:
@@ -115,6 +119,7 @@ namespace leopard
       , r(A.n_rows)
       , e(A.n_rows)
       , initial(initial_state<Number>(options))
+      , history(options.keep_history ? options.max_iterations : 0)
     {
     }
 
@@ -179,6 +184,7 @@ namespace leopard
       return state.check(sums[0], sums[1]);
     }
 
-    const KrylovState initial;
+    const KrylovState   initial;
+    std::vector<double> history;
   };
 } // namespace leopard

@@ -5,6 +5,7 @@
 #include "../base/norms.h"
 #include "krylov.h"
 
+#include <chrono>
 #include <cmath>
 #include <limits>
 
@@ -26,12 +27,26 @@ namespace leopard
     return a >= size || a != a ? a : size;
   }
 
+  /** Seconds since some moment of the past. */
+  LEOPARD_HOST_DEVICE inline double seconds_now()
+  {
+#ifdef __CUDA_ARCH__
+    unsigned long long nanoseconds;
+    asm volatile("mov.u64 %0, %globaltimer;" : "=l"(nanoseconds));
+    return 1e-9 * static_cast<double>(nanoseconds);
+#else
+    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+#endif
+  }
+
   /** Scalars and rules that all methods have in common. What a solve ends with is read from here. */
   struct KrylovState
   {
     double       tolerance = 0., absolute_tolerance = 0.;
     int          max_iterations = 0;
-    double       rounding       = 0.; ///< of a Number
+    double       max_seconds = 0., start = 0.; ///< 0: no limit; when the solve began
+    double      *history  = nullptr;           ///< max_iterations numbers, in the memory of who computes; null: none is kept
+    double       rounding = 0.;                ///< of a Number
     double       scale = 1., inverse_scale = 1.;
     double       norm_b = 0., reference = 0., goal = 0.;
     double       residual  = 0.; ///< of x, as last computed from x
@@ -64,6 +79,7 @@ namespace leopard
       norm_b              = std::sqrt(b_squared);
       if (first)
         {
+          start     = max_seconds > 0. ? seconds_now() : 0.;
           reference = norm_b > 0. ? norm_b : residual;
           goal      = std::fmin(std::fmax(absolute_tolerance * inverse_scale, tolerance * reference), 1e300); // an infinite one is never reached
         }
@@ -106,6 +122,8 @@ namespace leopard
      */
     LEOPARD_HOST_DEVICE void count(double own_residual)
     {
+      if (history != nullptr && iteration < max_iterations)
+        history[iteration] = own_residual * scale;
       ++iteration;
       own = own_residual;
       if (!is_finite(own_residual))
@@ -114,6 +132,8 @@ namespace leopard
         finish(KrylovReason::stagnated);
       else if (iteration >= max_iterations)
         checking = true;
+      else if (max_seconds > 0. && !(seconds_now() - start < max_seconds))
+        stop(KrylovReason::time_limit);
     }
 
   private:
@@ -132,6 +152,7 @@ namespace leopard
     state.tolerance          = options.tolerance;
     state.absolute_tolerance = options.absolute_tolerance;
     state.max_iterations     = options.max_iterations;
+    state.max_seconds        = options.max_seconds;
     state.rounding           = 100. * static_cast<double>(std::numeric_limits<Number>::epsilon());
     return state;
   }

@@ -226,6 +226,46 @@ namespace leopard
         }
   }
 
+  TEST_P(KrylovBackend, EndsWhenTheTimeIsOver)
+  {
+    const CrsMatrix<double> A   = five_point_matrix(40, 40, 0.);
+    KrylovOptions           all = options(0., 1000000);
+    all.max_seconds             = 0.2;
+    for (const std::string method : {"CG", "FGMRES"})
+      {
+        // a tolerance of 0 is met by rounding to zero only: what converges before is not asked for time
+        const Solved solution = solved(*make_krylov(method, A, all, 2), random_vector(A.n_rows, 2));
+        EXPECT_FALSE(solution.result.converged);
+        EXPECT_TRUE(solution.result.reason == KrylovReason::time_limit || solution.result.reason == KrylovReason::stagnated)
+          << to_string(solution.result.reason);
+        EXPECT_NEAR(solution.result.relative_residual, relative_residual(A, solution.x, random_vector(A.n_rows, 2)), 1e-12);
+      }
+    all.max_seconds       = 1e-9;
+    const Solved solution = solved(*make_krylov("CG", A, all, 2), random_vector(A.n_rows, 2));
+    EXPECT_EQ(solution.result.reason, KrylovReason::time_limit);
+    EXPECT_EQ(solution.result.n_iterations, 1);
+  }
+
+  TEST_P(KrylovBackend, KeepsItsHistory)
+  {
+    const CrsMatrix<double> A = five_point_matrix(20, 20, 0.);
+    const Vector            b = random_vector(A.n_rows, 2);
+    for (const std::string method : {"CG", "FGMRES"})
+      {
+        KrylovOptions all   = options(1e-9);
+        all.keep_history    = true;
+        const auto   solver = make_krylov(method, A, all, 50);
+        const Solved first = solved(*solver, b), second = solved(*solver, b);
+        ASSERT_EQ(first.result.history.size(), static_cast<std::size_t>(first.result.n_iterations)) << method;
+        EXPECT_EQ(second.result.history.size(), static_cast<std::size_t>(second.result.n_iterations)) << method;
+        EXPECT_NEAR(first.result.history.back(), first.result.residual, 1e-3 * first.result.residual) << method;
+        EXPECT_NEAR(first.result.history.front(), norm(b), norm(b)) << method; // in the units of b
+        EXPECT_GT(first.result.history.front(), 1e6 * first.result.history.back()) << method;
+        all.keep_history = false;
+        EXPECT_TRUE(solved(*make_krylov(method, A, all, 50), b).result.history.empty());
+      }
+  }
+
   TEST_P(KrylovBackend, BeginsWhereItIsTold)
   {
     const CrsMatrix<double> A = five_point_matrix(20, 20, 0.1);
