@@ -21,8 +21,8 @@ namespace leopard::command_line
     constexpr double many_a_digit         = 1000.; ///< global iterations
 
     const char *const way_out =
-      "what it needs is a Krylov method with an incomplete factorization as preconditioner (conjugate gradients with IC for a "
-      "symmetric positive definite matrix, else GMRES with ILU) or multigrid, and leopard-solve has neither";
+      "what it needs is a Krylov method with a strong preconditioner, multigrid or direct factors: --method automatic chooses among "
+      "these";
 
     double a_digit(double factor)
     {
@@ -150,7 +150,7 @@ namespace leopard::command_line
              "range";
     if (found.has_eigenvalues)
       return "the matrix is not positive definite (lambda_1 = " + number(found.smallest_eigenvalue, 6) +
-             " of D^-1 A), and no option of leopard-solve converges for it: " + way_out;
+             " of D^-1 A), and no relaxation converges for it: " + way_out;
     if (below_one(found.spectral_radius_abs))
       return options_for_more_a_block() + (a.method().omega == OmegaRange::one ? "" : "; or --method gauss-seidel") + ". Where that is too slow, " +
              way_out;

@@ -103,11 +103,26 @@ namespace leopard::command_line
       add_path(app, "--history", a.history, "where to write the residuals: CSV with iteration,residual,relative");
     }
 
+    std::vector<std::string> preconditioner_names()
+    {
+      std::vector<std::string> names = {"automatic", "none", "multigrid"};
+      for (const std::string &name : method_names(as_preconditioner))
+        names.push_back(name);
+      return names;
+    }
+
     void add_method(CLI::App &app, Arguments &a)
     {
       app.option_defaults()->group("Method");
-      add_choice(app, "--method", a.method_name, choices_of(method_names(as_solver)), "default async, block-asynchronous iteration");
+      add_choice(app,
+                 "--method",
+                 a.method_name,
+                 choices_of(solver_names()),
+                 "default automatic, what the matrix lets expect, and the next stronger one where that fails; async where an option of it is given");
+      add_choice(app, "--preconditioner", a.preconditioner, choices_of(preconditioner_names()), "of cg and gmres, default automatic");
+      add_choice(app, "--smoother", a.smoother, choices_of(method_names(as_smoother)), "of multigrid, default chebyshev");
       add_choice(app, "--backend", a.backend, choices_of({"automatic", "host", "cuda", "reference"}), "default automatic, a GPU where one answers");
+      app.add_option("--threads", a.async.n_threads, "of the backend host; 0, the default: all of the machine's")->type_name("N");
       add_choice(app,
                  "--precision",
                  a.precision,
@@ -149,7 +164,6 @@ namespace leopard::command_line
       app.add_option("--overlap-percent", a.async.overlap_percent, "percent of a block that are overlap (default 25 with --overlap)")->type_name("P");
       add_choice(app, "--schedule", a.async.schedule, schedules, "of the blocks' updates, default chaotic");
       app.add_option("--seed", a.async.seed, "of the schedule replay (default 0)")->type_name("N");
-      app.add_option("--threads", a.async.n_threads, "of the backend host; 0, the default: all of the machine's")->type_name("N");
       add_choice(app, "--execution", a.async.execution, executions, "on the backend cuda, default automatic");
       add_choice(app, "--storage", a.async.storage, storages, "of the values on the backend cuda, none loses a bit, default automatic");
       app.add_flag("--tune", a.tune, "choose blocks and options by measuring, then solve");
@@ -192,16 +206,43 @@ namespace leopard::command_line
           contradiction(option, with, expected);
     }
 
+    /** "--method cg --preconditioner async" */
+    std::string words_of_method(const Arguments &a)
+    {
+      return "--method " + a.method_name + (a.is_krylov() ? " --preconditioner " + a.preconditioner : "") +
+             (a.has_multigrid() ? " --smoother " + a.smoother : "");
+    }
+
+    /** Options of relaxations alone, beside what is none. */
+    void check_krylov_and_multigrid(const Arguments &a)
+    {
+      const std::string with = "--method " + a.method_name;
+      if (!a.is_krylov())
+        refuse(a, {"--preconditioner"}, with, "it with --method cg or gmres");
+      if (!a.has_multigrid())
+        refuse(a, {"--smoother"}, words_of_method(a), "it with --method multigrid, or --preconditioner multigrid");
+      if (a.is_relaxation())
+        return;
+      const std::string expected = "it with --method async, or another relaxation";
+      refuse(a, {"--tune", "--tune-seconds", "--choice", "--theta", "--precision"}, with, expected);
+      if (a.method_name != "automatic")
+        refuse(a, {"--test-every"}, with, expected);
+      if (a.momentum_from_matrix || a.omega_is_tau)
+        contradiction(a.omega_is_tau ? "--omega tau" : "--momentum automatic", with, "numbers, or " + expected);
+      if (!(a.criteria.relative_tolerance > 0.))
+        contradiction("--tolerance 0", with, "a tolerance; all iterations are done by relaxations only: --method async");
+    }
+
     void check_method(const Arguments &a)
     {
       const OmegaRange omega = a.method().omega;
       if (!a.method().has_blocks)
         for (const std::string &option : a.given_for_async)
           contradiction(option,
-                        "--method " + a.method_name,
+                        words_of_method(a),
                         "it with --method " + joined(method_names(as_solver, [](const Method &m) { return m.has_blocks; }), ", ", " or ") + " only");
       if (omega == OmegaRange::none || omega == OmegaRange::one)
-        refuse(a, {"--omega"}, "--method " + a.method_name, omega == OmegaRange::none ? "no --omega" : "no --omega, or --method sor");
+        refuse(a, {"--omega"}, words_of_method(a), omega == OmegaRange::none ? "no --omega" : "no --omega, or --method sor");
       if (a.omega_is_tau && omega == OmegaRange::relaxation)
         contradiction("--omega tau",
                       "--method " + a.method_name,
@@ -216,7 +257,7 @@ namespace leopard::command_line
       else
         refuse(a,
                {"--correction-loops"},
-               "--method " + a.method_name,
+               words_of_method(a),
                "it with --method " + joined(method_names(as_solver, [](const Method &m) { return m.corrects; }), ", ", " or "));
       if (a.momentum_from_matrix)
         refuse(a, {"--omega"}, "--momentum automatic", "no --omega, as it is chosen too; or --momentum with a number");
@@ -286,11 +327,43 @@ namespace leopard::command_line
     }
   } // namespace
 
+  std::vector<std::string> solver_names()
+  {
+    std::vector<std::string> names = {"automatic", "cg", "gmres", "multigrid", "direct"};
+    for (const std::string &name : method_names(as_solver))
+      names.push_back(name);
+    return names;
+  }
+
+  const Method &Arguments::method() const
+  {
+    static const Method none = [] {
+      Method nothing;
+      nothing.omega = OmegaRange::none;
+      return nothing;
+    }();
+    const Method *found = has_multigrid() ? lookup_method(smoother, as_smoother)
+                          : is_krylov()   ? lookup_method(preconditioner, as_preconditioner)
+                                          : lookup_method(method_name, as_solver);
+    return found != nullptr ? *found : none;
+  }
+
+  bool Arguments::runs_on(Backend where) const
+  {
+    if (method_name == "direct" || method_name == "automatic")
+      return where != Backend::cuda;
+    const MethodUse use = has_multigrid() ? as_smoother : is_krylov() ? as_preconditioner : as_solver;
+    return method().name[0] == '\0' || method().runs_on(where, use);
+  }
+
   int parse_command_line(int argc, char **argv, Arguments &a)
   {
-    CLI::App    app("leopard-solve solves A x = b with block-asynchronous iteration, or with a classical relaxation to compare it with.",
+    CLI::App    app("leopard-solve solves A x = b: by block-asynchronous iteration, by Krylov methods and multigrid, or by a classical relaxation to "
+                    "compare them with.",
                  "leopard-solve");
-    std::string meanings;
+    std::string meanings =
+      "\n  cg: conjugate gradients, for symmetric positive definite matrices\n  gmres: flexible GMRES(50), for all others"
+      "\n  multigrid: of stencils where the matrix is one, else by smoothed aggregation\n  direct: sparse LU factors, on the host";
     for (const Method *method : methods())
       if ((method->uses & as_solver) != 0)
         meanings += "\n  " + std::string(method->name) + ": " + method->meaning;
@@ -327,18 +400,23 @@ namespace leopard::command_line
           if (option->get_group() == group_of_async)
             a.given_for_async.push_back("--" + option->get_lnames().front());
         }
+    // options of a relaxation ask for the relaxation that has most of them
+    if (!a.has("--method") &&
+        (!a.given_for_async.empty() || a.analyze || a.has("--omega") || a.has("--precision") || a.criteria.relative_tolerance == 0.))
+      a.method_name = "async";
     if (a.async.overlap != Overlap::none && !a.has("--overlap-percent"))
       a.async.overlap_percent = usual_overlap_percent;
 
     if (a.method().corrects) // --precision single: in the precision of the vectors
       a.async.corrections = a.precision == Precision::mixed ? Corrections::single_precision : Corrections::working_precision;
 
+    a.criteria.validate();
+    check_krylov_and_multigrid(a);
     check_method(a);
     check_async(a);
     check_modes(a);
     check_precision(a);
     check_paths(a);
-    a.criteria.validate();
     if (!(a.tune_seconds > 0. && std::isfinite(a.tune_seconds)))
       throw UsageError("--tune-seconds is " + std::to_string(a.tune_seconds) + "\n  expected: a positive number of seconds");
     if (a.method().has_blocks)
@@ -346,8 +424,11 @@ namespace leopard::command_line
     else
       {
         PointRelaxationOptions point;
-        point.omega = a.async.omega;
+        point.omega = a.async.omega; // 1 where there is none
         point.validate();
+        BlockAsyncOptions threads;
+        threads.n_threads = a.async.n_threads;
+        threads.validate();
       }
     return -1;
   }

@@ -32,8 +32,10 @@ namespace leopard::command_line
   struct Arguments
   {
     std::string matrix, rhs, solution, history, choice; ///< paths; empty: not given
-    std::string method_name          = "async";
-    std::string backend              = "automatic"; ///< automatic, host, cuda or reference
+    std::string method_name          = "automatic";     ///< automatic, one of krylov_names(), multigrid, direct, or a relaxation
+    std::string preconditioner       = "automatic";     ///< of cg and gmres: automatic, none, multigrid, or a relaxation
+    std::string smoother             = "chebyshev";     ///< of multigrid
+    std::string backend              = "automatic";     ///< automatic, host, cuda or reference
     Precision   precision            = Precision::double_precision;
     BlockShape  shape                = BlockShape::contiguous;
     bool        omega_is_tau         = false; ///< then async.omega is still to be found
@@ -48,9 +50,22 @@ namespace leopard::command_line
     std::set<std::string>    given;           ///< the options that were given, as "--omega"
     std::vector<std::string> given_for_async; ///< those of them that only async knows, in the order of --help
 
-    const Method &method() const { return find_method(method_name, as_solver); }
-    bool          has(const char *option) const { return given.count(option) > 0; }
+    /**
+     * What relaxes: the method, what preconditions it, or what smooths in it; where nothing does, a method without a
+     * name.
+     */
+    const Method &method() const;
+    bool          is_relaxation() const { return lookup_method(method_name, as_solver) != nullptr; }
+    bool          is_krylov() const { return method_name == "cg" || method_name == "gmres"; }
+    /** Alone, or as a preconditioner. */
+    bool has_multigrid() const { return method_name == "multigrid" || (is_krylov() && preconditioner == "multigrid"); }
+    /** Whether all of it runs there. */
+    bool runs_on(Backend backend) const;
+    bool has(const char *option) const { return given.count(option) > 0; }
   };
+
+  /** What --method may be, in the order of --help. */
+  std::vector<std::string> solver_names();
 
   /**
    * Reads the command line and refuses what contradicts itself.

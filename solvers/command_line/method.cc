@@ -9,6 +9,7 @@
 #include "../matrix/eigenvalues.h"
 #include "../refinement/precision_choice.h"
 #include "advice.h"
+#include "strong_methods.h"
 
 #include <algorithm>
 #include <cmath>
@@ -44,16 +45,19 @@ namespace leopard::command_line
 
     bool is_parallel(const Arguments &a)
     {
-      return a.method().has_blocks && a.async.schedule != Schedule::replay;
+      return a.is_relaxation() ? a.method().has_blocks && a.async.schedule != Schedule::replay : a.method_name != "direct";
     }
 
     ChosenBackend choose(const Arguments &a)
     {
       const std::string threads   = is_parallel(a) ? "host threads" : "one host thread";
-      const bool        on_device = a.method().runs_on(Backend::cuda, as_solver);
+      const bool        on_device = a.method_name == "automatic" || a.runs_on(Backend::cuda);
       if (a.backend == "cuda" && !on_device)
-        throw UsageError("--backend cuda is given with --method " + a.method_name + "\n  expected: one of " +
-                         joined(method_names(as_solver, Backend::cuda)) + ", or the backend host");
+        throw UsageError("--backend cuda is given with --method " + a.method_name +
+                         (a.is_relaxation()
+                            ? "\n  expected: one of " + joined(method_names(as_solver, Backend::cuda))
+                            : ", which does not run there as it is asked for\n  expected: cg, gmres or multigrid with async or jacobi") +
+                         ", or the backend host");
       if (a.backend == "cuda")
         check_device("--backend cuda");
       if (a.backend == "reference")
@@ -81,6 +85,8 @@ namespace leopard::command_line
         refuse("--storage", "it with the backend cuda only; the others store doubles");
       if (backend != Backend::host && a.has("--threads"))
         refuse("--threads", "it with the backend host only");
+      if (a.has("--threads") && a.has("--method") && !is_parallel(a))
+        throw UsageError("--threads is given with --method " + a.method_name + ", which works in one thread\n  expected: it with another method");
     }
 
     ExtremeEigenvalues eigenvalues_of(const CrsMatrix<double> &A, const std::string &what_for, const Log &log)
@@ -387,7 +393,9 @@ namespace leopard::command_line
     if (!reads_choice)
       log("backend", backend.text);
     Iteration result;
-    if (!a.method().has_blocks)
+    if (!a.is_relaxation())
+      result.solver = make_strong_method(A, a, backend.backend, log);
+    else if (!a.method().has_blocks)
       result.solver = make_plain(A, a, backend.backend, log);
     else if (a.tune)
       result = make_async(A, a, tuned(A, a, backend.backend, log), nullptr, log);

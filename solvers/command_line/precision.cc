@@ -2,8 +2,8 @@
 #include "precision.h"
 
 #include "../base/norms.h"
-#include "../device/device_vector.h"
 #include "report.h"
+#include "vectors.h"
 #include "watched.h"
 
 #include <chrono>
@@ -14,20 +14,6 @@ namespace leopard::command_line
 {
   namespace
   {
-    /** f(x, b) with x from and to host memory and b from there, both where the solver wants them. */
-    template <typename Number, typename F>
-    auto with_vectors(MemorySpace space, const std::vector<Number> &b, std::vector<Number> &x, const F &f)
-    {
-      if (space == MemorySpace::host)
-        return f(x.data(), b.data());
-      DeviceVector<Number> device_x(x.size()), device_b(b.size());
-      device_x.copy_from_host(x.data());
-      device_b.copy_from_host(b.data());
-      auto result = f(device_x.data(), device_b.data());
-      device_x.copy_to_host(x.data());
-      return result;
-    }
-
     template <typename Number>
     SolveResult watched_solve(
       Relaxation<Number> &relaxation, const std::vector<Number> &b, const StoppingCriteria &criteria, std::vector<Number> &x, const Log &log)
@@ -49,7 +35,10 @@ namespace leopard::command_line
       std::string name() const override { return relaxation->name(); }
       std::string description() const override { return relaxation->description(); }
       bool        is_fixed_linear_map() const override { return relaxation->is_fixed_linear_map(); }
-      bool        tests_itself() const override { return relaxation->tests_itself(); }
+      std::string history_note() const override
+      {
+        return relaxation->tests_itself() ? "estimates but for the first and the last, as nothing stops for a test" : "";
+      }
 
     protected:
       const std::shared_ptr<Relaxation<Number>> relaxation;
@@ -136,7 +125,7 @@ namespace leopard::command_line
       }
 
       std::string name() const override { return "refinement with " + relaxation->name() + " in single precision"; }
-      bool        tests_itself() const override { return false; }
+      std::string history_note() const override { return ""; }
 
       SolveResult solve(const std::vector<double> &b, const StoppingCriteria &criteria, std::vector<double> &x, const Log &log) override
       {

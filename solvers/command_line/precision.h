@@ -25,7 +25,10 @@ namespace leopard::command_line
     virtual std::string name() const                = 0;
     virtual std::string description() const         = 0;
     virtual bool        is_fixed_linear_map() const = 0;
-    virtual bool        tests_itself() const        = 0;
+    /** What is said of the history's residuals but the first and the last; empty: they were computed from x. */
+    virtual std::string history_note() const { return ""; }
+    /** What it counts. */
+    virtual std::string unit() const { return "global iterations"; }
 
     /** From x = 0, once. Iterations are those of the method, in all corrections of a refinement. */
     virtual SolveResult solve(const std::vector<double> &b, const StoppingCriteria &criteria, std::vector<double> &x, const Log &log) = 0;

@@ -8,6 +8,7 @@
 #include "../matrix/eigenvalues.h"
 #include "../matrix/matrix_market.h"
 #include "advice.h"
+#include "automatic.h"
 #include "method.h"
 #include "report.h"
 
@@ -44,8 +45,11 @@ namespace leopard::command_line
       std::fflush(stdout);
     }
 
-    /** What CrsMatrix::validate() finds, for a matrix just read, with numbers that count from 1 as in the file. */
-    void check_matrix(const CrsMatrix<double> &A, const std::string &path)
+    /**
+     * What CrsMatrix::validate() finds, for a matrix just read, with numbers that count from 1 as in the file.
+     * @param divides whether the method divides by the diagonal.
+     */
+    void check_matrix(const CrsMatrix<double> &A, const std::string &path, bool divides_by_diagonal)
     {
       const auto refuse = [&](const std::string &what, const std::string &expected) {
         throw InvalidInput(path + ": " + what + "\n  expected: " + expected);
@@ -60,26 +64,37 @@ namespace leopard::command_line
           const auto        found   = std::find(begin, end, i);
           const char       *divides = "a diagonal entry that is not zero in each row; relaxation divides by it";
           if (begin == end)
-            refuse(row + " is empty", divides);
+            refuse(row + " is empty", divides_by_diagonal ? divides : "an entry in each row; the matrix is singular");
+          if (!divides_by_diagonal)
+            continue;
           if (found == end)
             refuse("the diagonal entry of " + row + " is missing", divides);
           if (A.values[found - A.columns.begin()] == 0.)
             refuse("the diagonal entry of " + row + " is zero", divides);
         }
-      A.validate();
+      if (divides_by_diagonal)
+        A.validate();
+      else
+        A.validate_entries();
     }
 
-    CrsMatrix<double> read_matrix(const std::string &path)
+    struct ReadMatrix
+    {
+      CrsMatrix<double> A;
+      bool              is_symmetric = false;
+    };
+
+    ReadMatrix read_matrix(const std::string &path, bool divides_by_diagonal)
     {
       CrsMatrix<double> A = read_matrix_market(path);
-      check_matrix(A, path);
+      check_matrix(A, path, divides_by_diagonal);
       const spectrum::Asymmetry asymmetry = spectrum::find_asymmetry(A);
       log_line("matrix",
                path + ": " + std::to_string(A.n_rows) + " rows, " + std::to_string(A.n_entries()) + " entries, " +
                  (asymmetry.found
                     ? "not symmetric (row " + std::to_string(asymmetry.row + 1) + ", column " + std::to_string(asymmetry.column + 1) + ")"
                     : "symmetric"));
-      return A;
+      return {std::move(A), !asymmetry.found};
     }
 
     std::vector<double> right_hand_side(const CrsMatrix<double> &A, const std::string &path)
@@ -96,7 +111,17 @@ namespace leopard::command_line
       return b;
     }
 
-    void analyze_matrix(const Arguments &arguments, const CrsMatrix<double> &A)
+    /** "1. cg preconditioned by multigrid: symmetric ...; where it fails 2. ..." */
+    std::string plan_for(const CrsMatrix<double> &A, bool is_symmetric, Arguments arguments)
+    {
+      arguments.method_name = "automatic";
+      std::string text;
+      for (const Attempt &attempt : attempts_for(look_at(A, is_symmetric), arguments))
+        text += (text.empty() ? "" : "; where it fails, ") + text_of(attempt) + " (" + attempt.why + ")";
+      return text;
+    }
+
+    void analyze_matrix(const Arguments &arguments, const CrsMatrix<double> &A, bool is_symmetric)
     {
       const std::optional<Partition> partition = choose_partition(A, arguments.shape, arguments.async.block_size);
       BlockAsyncOptions              options   = arguments.async;
@@ -106,7 +131,8 @@ namespace leopard::command_line
       const Blocks         blocks = options.blocks(A.n_rows);
       const MatrixAnalysis found  = partition ? analyze(permute(A, *partition), blocks) : analyze(A, blocks);
       print(found.text());
-      print("with leopard-solve:      " + what_helps(found, arguments) + "\n");
+      print("as a relaxation:         " + what_helps(found, arguments) + "\n");
+      print("--method automatic:      " + plan_for(A, is_symmetric, arguments) + "\n");
     }
 
     double norm(const std::vector<double> &v)
@@ -168,9 +194,9 @@ namespace leopard::command_line
       return largest;
     }
 
-    void report_result(const SolveResult &result, const Quality &quality, bool has_blocks, double other_seconds)
+    void report_result(const SolveResult &result, const Quality &quality, bool has_blocks, const std::string &unit, double other_seconds)
     {
-      log_line("result", outcome(result, has_blocks));
+      log_line("result", outcome(result, has_blocks, unit));
       log_line("residual", "||b - A x|| / ||b|| = " + number(quality.relative(), 4) + ", computed anew for the matrix of the file");
       log_line("time", number(result.seconds) + " s solving, " + number(other_seconds) + " s reading and preparing");
     }
@@ -268,34 +294,120 @@ namespace leopard::command_line
       return 1;
     }
 
-    int solve_system(const Arguments &arguments, const ChosenBackend &backend, const CrsMatrix<double> &A, const Stopwatch &stopwatch)
+    /** What one method has done. */
+    struct Solution
     {
-      std::vector<double> b         = right_hand_side(A, arguments.rhs);
-      const Iteration     iteration = make_iteration(A, arguments, backend, log_line);
-      const std::string   about     = iteration.solver->description();
-      log_line("method", iteration.solver->name() + (about.empty() ? "" : ": " + about));
-      say_how_it_varies(iteration);
-
+      Iteration           iteration;
+      SolveResult         result;
       std::vector<double> x;
-      const double        seconds_before = stopwatch.seconds();
-      const SolveResult result = iteration.solver->solve(iteration.partition ? permute(b, *iteration.partition) : b, arguments.criteria, x, log_line);
-      if (iteration.partition)
-        x = permute_back(x, *iteration.partition);
+      Quality             quality;
+      double              seconds_before = 0.; ///< of the solution itself
+    };
 
-      Quality quality;
+    Solution solve_by(
+      const Arguments &arguments, const ChosenBackend &backend, const CrsMatrix<double> &A, const std::vector<double> &b, const Stopwatch &stopwatch)
+    {
+      Solution found;
+      found.iteration             = make_iteration(A, arguments, backend, log_line);
+      Solver           &solver    = *found.iteration.solver;
+      const auto       &partition = found.iteration.partition;
+      const std::string about     = solver.description();
+      log_line("method", solver.name() + (about.empty() ? "" : ": " + about));
+      say_how_it_varies(found.iteration);
+      found.seconds_before = stopwatch.seconds();
+      found.result         = solver.solve(partition ? permute(b, *partition) : b, arguments.criteria, found.x, log_line);
+      if (partition)
+        found.x = permute_back(found.x, *partition);
       if (const double norm_b = norm(b); norm_b > 0.)
-        quality.scale = norm_b;
-      quality.residual = residual_norm(A, x.data(), b.data());
-      print(convergence_table(result, quality.scale, iteration.solver->tests_itself()));
-      report_result(result, quality, arguments.method().has_blocks, seconds_before);
-      report_error(arguments, A, result, x, b);
-      check_result(result, quality, arguments.criteria.relative_tolerance);
-      write_files(arguments, result, x, quality.scale); // before anything that takes time
-      report_slowness(result,
-                      arguments.criteria.relative_tolerance * quality.scale,
-                      arguments.criteria.relative_tolerance,
-                      slow_part_of(arguments, A, iteration, result, x, b));
+        found.quality.scale = norm_b;
+      found.quality.residual = residual_norm(A, found.x.data(), b.data());
+      return found;
+    }
+
+    /** Of one method, with the log and the files. @return the exit code. */
+    int conclude_with(const Arguments &arguments, const CrsMatrix<double> &A, const std::vector<double> &b, const Solution &found)
+    {
+      const SolveResult &result = found.result;
+      const Solver      &solver = *found.iteration.solver;
+      print(convergence_table(result, found.quality.scale, solver.history_note()));
+      report_result(result, found.quality, arguments.is_relaxation() && arguments.method().has_blocks, solver.unit(), found.seconds_before);
+      report_error(arguments, A, result, found.x, b);
+      check_result(result, found.quality, arguments.criteria.relative_tolerance);
+      write_files(arguments, result, found.x, found.quality.scale); // before anything that takes time
+      if (arguments.is_relaxation())
+        report_slowness(result,
+                        arguments.criteria.relative_tolerance * found.quality.scale,
+                        arguments.criteria.relative_tolerance,
+                        slow_part_of(arguments, A, found.iteration, result, found.x, b));
       return conclude(arguments, A, result);
+    }
+
+    /** Of a symmetric matrix whose rows sum to zero. */
+    void check_range(const std::vector<double> &b, double tolerance, bool is_given)
+    {
+      if (!is_given)
+        throw InvalidInput(
+          "the matrix is singular, as its rows sum to zero, and b = A 1, which is taken where there is no --rhs, is zero but for rounding"
+          "\n  expected: a --rhs whose entries sum to zero");
+      double sum = 0., absolute = 0.;
+      for (const double value : b)
+        {
+          sum += value;
+          absolute += std::abs(value);
+        }
+      const double outside = std::abs(sum) / std::sqrt(static_cast<double>(b.size())); // the norm of the part that no x reaches
+      if (!reached(outside, tolerance * norm(b)) && !reached(std::abs(sum), 1e-14 * absolute))
+        throw InvalidInput("the matrix is singular, symmetric with rows that sum to zero, and the entries of the right-hand side sum to " +
+                           number(sum) + ": there is no solution\n  expected: a --rhs whose entries sum to zero; its part outside the range is " +
+                           number(outside / norm(b)) + " of its norm, more than the tolerance");
+    }
+
+    /** One method after the other, as far as needed. */
+    int solve_system(const Arguments &arguments, const CrsMatrix<double> &A, bool is_symmetric, const Stopwatch &stopwatch)
+    {
+      const std::vector<double> b = right_hand_side(A, arguments.rhs);
+      if (arguments.is_relaxation())
+        {
+          return conclude_with(arguments, A, b, solve_by(arguments, choose_backend(arguments), A, b, stopwatch));
+        }
+      const MatrixTraits traits = look_at(A, is_symmetric);
+      if (traits.is_singular && is_symmetric)
+        check_range(b, arguments.criteria.relative_tolerance, !arguments.rhs.empty());
+      const std::vector<Attempt> attempts = attempts_for(traits, arguments);
+      for (std::size_t i = 0;; ++i)
+        {
+          const bool is_last = i + 1 == attempts.size();
+          Arguments  now     = with_attempt(arguments, attempts[i]);
+          if (attempts[i].why != "as asked for")
+            log_line(i == 0 ? "automatic" : "next", text_of(attempts[i]) + ": " + attempts[i].why);
+          if (arguments.criteria.max_seconds > 0.)
+            now.criteria.max_seconds = std::max(1e-3, arguments.criteria.max_seconds - stopwatch.seconds());
+          std::string failure;
+          try
+            {
+              const Solution found = solve_by(now, choose_backend(now), A, b, stopwatch);
+              const bool     holds = reached(found.quality.relative(), 1.1 * now.criteria.relative_tolerance);
+              if (is_last || found.result.status == SolveStatus::time_limit || (found.result.status == SolveStatus::converged && holds))
+                return conclude_with(now, A, b, found);
+              failure = to_string(found.result.status) + " after " + std::to_string(found.result.n_iterations) + " " +
+                        found.iteration.solver->unit() + ", relative residual " + number(found.quality.relative(), 3);
+            }
+          catch (const InvalidInput &problem)
+            {
+              if (is_last)
+                throw;
+              failure = problem.what();
+              failure = failure.substr(0, failure.find('\n'));
+            }
+          catch (const ConvergenceFailure &problem)
+            {
+              if (is_last)
+                throw;
+              failure = problem.what();
+              failure = failure.substr(0, failure.find('\n'));
+            }
+          log_line("failed", text_of(attempts[i]) + ": " + failure);
+        }
     }
   } // namespace
 
@@ -305,12 +417,13 @@ namespace leopard::command_line
     for (const std::string &path : {arguments.solution, arguments.history, arguments.tune ? arguments.choice : std::string()})
       if (!path.empty())
         check_can_be_written(path);
-    const ChosenBackend backend = choose_backend(arguments);
+    choose_backend(arguments); // what cannot be is said before the matrix is read
     log_line("leopard-solve", std::string(" ") + version() + " (" + git_commit() + ")");
-    const CrsMatrix<double> A = read_matrix(arguments.matrix);
+    const bool       may_have_zeros = arguments.method_name == "automatic" || arguments.method_name == "direct" || arguments.is_krylov();
+    const ReadMatrix read           = read_matrix(arguments.matrix, !may_have_zeros);
     if (!arguments.analyze)
-      return solve_system(arguments, backend, A, stopwatch);
-    analyze_matrix(arguments, A);
+      return solve_system(arguments, read.A, read.is_symmetric, stopwatch);
+    analyze_matrix(arguments, read.A, read.is_symmetric);
     return 0;
   }
 } // namespace leopard::command_line

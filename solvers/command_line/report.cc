@@ -20,11 +20,11 @@ namespace leopard::command_line
     return text;
   }
 
-  std::string convergence_table(const SolveResult &result, double scale, bool has_estimates)
+  std::string convergence_table(const SolveResult &result, double scale, const std::string &note)
   {
     const std::size_t n    = result.history_residuals.size();
     std::string       text = "   iteration   relative residual   factor an iteration\n";
-    const std::size_t rows = std::min(n, max_lines - (has_estimates ? 2 : 1));
+    const std::size_t rows = std::min(n, max_lines - (note.empty() ? 1 : 2));
     std::size_t       last = 0;
     for (std::size_t row = 0; row < rows; ++row)
       {
@@ -41,7 +41,7 @@ namespace leopard::command_line
         text += "\n";
         last = i;
       }
-    return has_estimates ? text + "   (estimates but for the first and the last, as nothing stops for a test)\n" : text;
+    return note.empty() ? text : text + "   (" + note + ")\n";
   }
 
   std::string history_csv(const SolveResult &result, double scale)
@@ -62,9 +62,9 @@ namespace leopard::command_line
     return text;
   }
 
-  std::string outcome(const SolveResult &result, bool has_blocks)
+  std::string outcome(const SolveResult &result, bool has_blocks, const std::string &unit)
   {
-    std::string text = to_string(result.status) + " after " + std::to_string(result.n_iterations) + " global iterations";
+    std::string text = to_string(result.status) + " after " + std::to_string(result.n_iterations) + " " + unit;
     if (has_blocks && result.min_iterations != result.n_iterations)
       text += " (" + std::to_string(result.min_iterations) + " to " + std::to_string(result.n_iterations) + " a block, " +
               number(result.mean_iterations, 6) + " in the mean)";

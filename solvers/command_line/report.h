@@ -10,15 +10,18 @@ namespace leopard::command_line
   /**
    * At most 20 lines of the history: iteration, residual divided by scale, and the factor an iteration between the
    * lines.
-   * @param scale ||b||, or what stands for it.
+   * @param note of the residuals in between; may be empty. @param scale ||b||, or what stands for it.
    */
-  std::string convergence_table(const SolveResult &result, double scale, bool has_estimates);
+  std::string convergence_table(const SolveResult &result, double scale, const std::string &note);
 
   /** The whole history as CSV: iteration,residual,relative. */
   std::string history_csv(const SolveResult &result, double scale);
 
-  /** "converged after 120 global iterations (115 to 120 a block, 118.2 in the mean), by the factor 0.83 each" */
-  std::string outcome(const SolveResult &result, bool has_blocks);
+  /**
+   * "converged after 120 global iterations (115 to 120 a block, 118.2 in the mean), by the factor 0.83 each". @param
+   * unit what is counted.
+   */
+  std::string outcome(const SolveResult &result, bool has_blocks, const std::string &unit);
 
   /** "9.2e-11" with so many digits. */
   std::string number(double value, int digits = 3);

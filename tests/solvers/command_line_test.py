@@ -278,7 +278,7 @@ class Solving(Program):
         self.assertNotEqual(first, third)
 
     def test_history(self):
-        said = self.run_it("A.mtx", "--history", "h.csv", "--test-every", "1", "--tolerance", "1e-8", "--backend", "host")
+        said = self.run_it("A.mtx", "--method", "async", "--history", "h.csv", "--test-every", "1", "--tolerance", "1e-8", "--backend", "host")
         with open(self.folder / "h.csv", encoding="utf-8") as stream:
             rows = list(csv.DictReader(stream))
         self.assertEqual(list(rows[0]), ["iteration", "residual", "relative"])
@@ -336,7 +336,7 @@ class Solving(Program):
 
 class Advice(Program):
     """What is said of iterations that are slow, fail, or only seem to have converged: with options of the command line, and always a way out."""
-    WAY_OUT = "Krylov method with an incomplete factorization"
+    WAY_OUT = "a Krylov method with a strong preconditioner"
 
     def line(self, n, off=-1.):
         """A tridiagonal matrix with 2 on the diagonal."""
@@ -352,7 +352,7 @@ class Advice(Program):
         found = re.search(r"slow .* the tolerance 1e-08 takes (?:at least|about) (\d+) global iterations in all, ([0-9.e+-]+) (s|minutes)", said)
         self.assertIsNotNone(found, said)
         self.assertGreater(int(found[1]), 4000)
-        for text in ("--method chebyshev, about ", "--momentum automatic", self.WAY_OUT, "leopard-solve has neither"):
+        for text in ("--method chebyshev, about ", "--momentum automatic", self.WAY_OUT, "--method automatic chooses among these"):
             self.assertIn(text, said)
         self.check_words(said)
         self.line(60)
@@ -389,11 +389,12 @@ class Advice(Program):
         for text in ("candidates converges in", "what remains:", "not positive definite", self.WAY_OUT):
             self.assertIn(text, error)
         self.check_words(said + error)
-        said, _ = self.run_it("line.mtx", code=1)
-        self.assertIn("no option of leopard-solve converges for it", said)
+        said, _ = self.run_it("line.mtx", "--method", "async", code=1)
+        self.assertIn("no relaxation converges for it", said)
         self.check_words(said)
         said = self.run_it("line.mtx", "--analyze")
-        self.assertIn("with leopard-solve:      the matrix is not positive definite", said)
+        self.assertIn("as a relaxation:         the matrix is not positive definite", said)
+        self.assertIn("--method automatic:      ", said)
 
     def test_options_that_made_it_diverge(self):
         said, _ = self.run_it("A.mtx", "--omega", "1.9", code=1)
@@ -415,23 +416,137 @@ class Advice(Program):
         self.matrix("scaled.mtx", entries, n)
         self.vector("b.mtx", multiply(entries, [2e5] * n))
         for options, error in (([], r"its largest relative error is (1|0\.[1-9]\d*);"), (["--rhs", "b.mtx"], r"by an estimate entries are wrong by .* of the largest entry found, which is \d")):
-            said = self.run_it("scaled.mtx", *options)
+            said = self.run_it("scaled.mtx", "--method", "async", *options)
             self.assertRegex(said, "warning     the residual is small enough, but the solution is not: " + error)
             self.assertIn("or solve S A S y = S b with S = D^-1/2 and x = S y, which keeps A symmetric", said)
         self.matrix("rows.mtx", {(i, j): value * (1e-3 if i > n // 2 and i % 2 else 1.) for (i, j), value in entries.items()}, n)
-        self.assertIn("or divide each row of A and b by its diagonal entry", self.run_it("rows.mtx"))
+        self.assertIn("or divide each row of A and b by its diagonal entry", self.run_it("rows.mtx", "--method", "async"))
         # D A D: scaling does not help where entries of x are to be found beside larger ones; more digits do
         exponents = random.Random(1)
         d = [10**exponents.uniform(-6, 6) for _ in range(144)]
         self.matrix("both.mtx", {(i, j): value * d[i] * d[j] for (i, j), value in self.entries.items()}, 144)
-        said = self.run_it("both.mtx")
+        said = self.run_it("both.mtx", "--method", "async")
         needed = re.search(r"to do: (--tolerance \S+|--tolerance 0 --max-iterations \S+), since the error", said)
         self.assertIsNotNone(needed, said)
-        error = float(re.search(r"error       max \|x - 1\| = (\S+)", self.run_it("both.mtx", *needed[1].split()))[1])
+        error = float(re.search(r"error       max \|x - 1\| = (\S+)", self.run_it("both.mtx", "--method", "async", *needed[1].split()))[1])
         self.assertLess(error, 1e-2)
         self.assertNotIn("warning", self.run_it("A.mtx"))
         self.vector("b.mtx", [math.sin(i) for i in range(144)])
         self.assertNotIn("warning", self.run_it("A.mtx", "--rhs", "b.mtx"))
+
+
+class Automatic(Program):
+    """What is solved without an option, and the methods that --method automatic chooses among."""
+
+    def line_of(self, said, label):
+        return [line for line in said.splitlines() if line.startswith(label)]
+
+    def solve(self, name, *options):
+        said = self.run_it(name, *options)
+        self.assertIn("result      converged", said)
+        self.assertLessEqual(float(re.search(r"relative *\|? *= (\S+)|= (\S+), computed anew", said)[2]), 1.1e-10)
+        return said
+
+    def convection(self, n, speed):
+        entries = laplace(n)
+        for y in range(n):
+            for x in range(n):
+                entries[y * n + x, y * n + x] += 2. * speed
+                for i in (x - 1, y - 1):
+                    if i >= 0:
+                        entries[y * n + x, y * n + x - (1 if i == x - 1 else n)] = -1. - speed
+        return entries
+
+    def shuffled(self, entries, n, seed=1):
+        order = list(range(n))
+        random.Random(seed).shuffle(order)
+        return {(order[i], order[j]): value for (i, j), value in entries.items()}
+
+    def test_each_kind_of_matrix_has_its_method(self):
+        grid, n = laplace(40), 1600
+        squared = {}
+        small = laplace(16)
+        for (i, j), value in small.items():
+            for (k, l), other in small.items():
+                if k == j:
+                    squared[i, l] = squared.get((i, l), 0.) + value * other
+        saddle = {(0, 0): 2., (0, 1): 1., (1, 0): 1.}
+        for name, entries, size, first in (("dominant", laplace(12, 5.), 144, "async"), ("grid", grid, n, "multigrid"), ("shuffled", self.shuffled(grid, n), n, "cg preconditioned by multigrid"),
+                                           ("biharmonic", squared, 256, "cg preconditioned by "), ("convection", self.convection(30, 2.), 900, "gmres preconditioned by multigrid"),
+                                           ("saddle", saddle, 2, "direct")):
+            with self.subTest(name):
+                self.matrix("some.mtx", entries, size)
+                said = self.solve("some.mtx")
+                self.assertEqual(len(self.line_of(said, "automatic ")), 1, said)
+                self.assertTrue(self.line_of(said, "automatic ")[0].split(None, 1)[1].startswith(first), said)
+                self.assertNotIn("failed ", said)
+                said = self.run_it("some.mtx", "--analyze") if name != "saddle" else None
+                self.assertTrue(said is None or "--method automatic:      " + first in said, said)
+
+    def test_what_fails_is_said_and_something_stronger_goes_on(self):
+        indefinite = laplace(40, 3.7)
+        self.matrix("indefinite.mtx", indefinite, 1600)
+        said = self.solve("indefinite.mtx", "--solution", "x.mtx")
+        failed, tried = self.line_of(said, "failed "), self.line_of(said, "next ")
+        self.assertEqual(len(failed), len(tried))
+        self.assertGreaterEqual(len(failed), 1)
+        self.assertIn("direct", tried[-1])
+        x = self.read_vector("x.mtx")
+        self.assertLess(max(abs(value - 1.) for value in x), 1e-8)
+
+    def test_singular_with_constants(self):
+        n = 20
+        entries = {}
+        for y in range(n):
+            for x in range(n):
+                for dx, dy in ((1, 0), (-1, 0), (0, 1), (0, -1)):
+                    if 0 <= x + dx < n and 0 <= y + dy < n:
+                        entries[y * n + x, (y + dy) * n + x + dx] = -1.
+                        entries[y * n + x, y * n + x] = entries.get((y * n + x, y * n + x), 0.) + 1.
+        self.matrix("neumann.mtx", entries, n * n)
+        b = [math.sin(i) for i in range(n * n)]
+        mean = sum(b) / len(b)
+        self.vector("b.mtx", b)
+        self.refused("neumann.mtx", "--rhs", "b.mtx", "--solution", "x.mtx", says=["sum to zero", "no solution"], code=1)
+        self.refused("neumann.mtx", says="rows sum to zero", code=1)
+        self.vector("b.mtx", [value - mean for value in b])
+        self.solve("neumann.mtx", "--rhs", "b.mtx", "--solution", "x.mtx")
+        residual = [value - mean - product for value, product in zip(b, multiply(entries, self.read_vector("x.mtx")))]
+        self.assertLess(norm(residual), 1e-9 * norm(b))
+
+    def test_all_can_be_asked_for(self):
+        self.matrix("grid.mtx", laplace(40), 1600)
+        for options, says in ((["--method", "cg", "--preconditioner", "none"], "CG"), (["--method", "cg", "--preconditioner", "async", "--blocks", "metis"], "CG with async-(5)"),
+                              (["--method", "cg", "--preconditioner", "jacobi", "--omega", "0.8"], "CG with Jacobi"), (["--method", "gmres", "--preconditioner", "multigrid", "--smoother", "async"], "FGMRES"),
+                              (["--method", "cg"], "CG with multigrid"), (["--method", "multigrid", "--smoother", "gauss-seidel"], "multigrid"), (["--method", "direct"], "direct")):
+            with self.subTest(options):
+                said = self.solve("grid.mtx", "--backend", "host", "--history", "h.csv", *options)
+                self.assertIn("method      " + says, said)
+                with open(self.folder / "h.csv", encoding="utf-8") as stream:
+                    rows = list(csv.DictReader(stream))
+                self.assertLessEqual(float(rows[-1]["relative"]), 1e-10)
+                self.assertEqual(int(rows[-1]["iteration"]), int(re.search(r"converged after (\d+)", said)[1]))
+        said, _ = self.run_it("grid.mtx", "--method", "cg", "--preconditioner", "none", "--max-iterations", "3", code=1)
+        self.assertIn("iteration limit after 3 iterations", said)
+        self.assertNotIn("next ", said)
+
+    def test_contradictions(self):
+        for options, says in ((["--preconditioner", "async"], "--preconditioner"), (["--method", "async", "--preconditioner", "jacobi"], "--preconditioner"),
+                              (["--method", "cg", "--preconditioner", "none", "--smoother", "async"], "--smoother"), (["--method", "cg", "--tune"], "--tune"),
+                              (["--method", "cg", "--preconditioner", "none", "--block-size", "8"], "--block-size"), (["--method", "gmres", "--tolerance", "0"], "--tolerance 0"),
+                              (["--method", "multigrid", "--precision", "mixed"], "--precision"), (["--method", "direct", "--omega", "0.5"], "--omega"),
+                              (["--method", "cg", "--preconditioner", "async", "--momentum"], "--momentum automatic"), (["--method", "direct", "--threads", "2"], "--threads"),
+                              (["--method", "cg", "--test-every", "2"], "--test-every"), (["--method", "cg", "--preconditioner", "magic"], "--preconditioner is 'magic'")):
+            with self.subTest(options):
+                self.refused("A.mtx", *options, says=says)
+
+    def test_a_singular_matrix_is_named(self):
+        self.matrix("singular.mtx", {(0, 0): 1., (0, 1): 1., (1, 0): 1., (1, 1): 1., (2, 2): 1.}, 3)
+        self.vector("b.mtx", [1., 2., 1.])
+        said, error = self.run_it("singular.mtx", "--rhs", "b.mtx", "--solution", "x.mtx", code=1)
+        self.assertIn("singular", error, said)
+        self.assertFalse((self.folder / "x.mtx").exists())
+        self.refused("singular.mtx", "--method", "direct", "--rhs", "b.mtx", says="direct: the matrix is singular", code=1)
 
 
 class Options(Program):
@@ -602,7 +717,7 @@ class Options(Program):
     def test_stopping(self):
         said = {}
         for tolerance in ("1e-3", "1e-6"):
-            said[tolerance] = self.run_it("A.mtx", "--tolerance", tolerance, "--test-every", "3", "--history", "h.csv", "--backend", "host")
+            said[tolerance] = self.run_it("A.mtx", "--method", "async", "--tolerance", tolerance, "--test-every", "3", "--history", "h.csv", "--backend", "host")
             with open(self.folder / "h.csv", encoding="utf-8") as stream:
                 rows = list(csv.DictReader(stream))
             self.assertEqual([int(row["iteration"]) for row in rows], [3 * i for i in range(len(rows))])
@@ -621,14 +736,14 @@ class Options(Program):
 class Failing(Program):
     def test_divergence(self):
         self.matrix("bad.mtx", laplace(12, 2.5), 144)
-        said, _ = self.run_it("bad.mtx", "--solution", "x.mtx", "--history", "h.csv", code=1)
+        said, _ = self.run_it("bad.mtx", "--method", "async", "--solution", "x.mtx", "--history", "h.csv", code=1)
         for text in ("diverged", "rho(B) = ", "to do: ", "not written x.mtx"):
             self.assertIn(text, said)
         self.assertTrue((self.folder / "h.csv").exists())
         self.assertFalse((self.folder / "x.mtx").exists())
 
     def test_too_few_iterations(self):
-        said, _ = self.run_it("A.mtx", "--max-iterations", "20", "--solution", "x.mtx", code=1)
+        said, _ = self.run_it("A.mtx", "--method", "async", "--max-iterations", "20", "--solution", "x.mtx", code=1)
         for text in ("iteration limit after 20 global iterations", "to do: ", "global iterations in all"):
             self.assertIn(text, said)
         self.assertEqual(len(self.read_vector("x.mtx")), 144)
@@ -637,7 +752,7 @@ class Failing(Program):
         self.matrix("large.mtx", laplace(60), 3600)
         said, _ = self.run_it("large.mtx", "--max-seconds", "1e-4", "--block-size", "16", code=1)
         self.assertIn("time limit", said)
-        said, _ = self.run_it("large.mtx", "--max-seconds", "1e-9", code=1)  # before the first iteration
+        said, _ = self.run_it("large.mtx", "--method", "async", "--max-seconds", "1e-9", code=1)  # before the first iteration
         self.assertIn("the time was over before a test of the residual", said)
         self.assertNotIn("more iterations will not help", said)
 
@@ -683,7 +798,7 @@ class BadInput(Program):
                            (head + "2 2 2\n1 1 1\n2 1 1\n", "the diagonal entry of row 2 is missing"), (head + "2 2 1\n1 1 1\n", "row 2 is empty"),
                            (head + "0 0 0\n", "no rows"), (head + "2 2 2\n1 1 1\n", "ends after 1 of 2"), ("hello\n", "begins with 'hello'"), ("", "empty")):
             self.write("bad.mtx", text)
-            self.refused("bad.mtx", "--solution", "x.mtx", says=says if isinstance(says, list) else [says, "bad.mtx"], code=1)
+            self.refused("bad.mtx", "--method", "async", "--solution", "x.mtx", says=says if isinstance(says, list) else [says, "bad.mtx"], code=1)
 
     def test_what_is_no_file(self):
         """/dev/zero never ends, and a pipe may never begin; within little memory and time."""

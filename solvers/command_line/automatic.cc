@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "automatic.h"
+
+#include "../matrix/stencil.h"
+#include "report.h"
+#include "strong_methods.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <limits>
+
+namespace leopard::command_line
+{
+  namespace
+  {
+    constexpr double fast_radius = 0.9; ///< rho(|B|) up to which relaxation alone is as good as anything: 22 iterations a digit at most
+
+    double sum_of_row(const CrsMatrix<double> &A, int i, double &absolute)
+    {
+      double sum = 0.;
+      absolute   = 0.;
+      for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
+        {
+          sum += A.values[p];
+          absolute += std::abs(A.values[p]);
+        }
+      return sum;
+    }
+
+    void look_at_entries(const CrsMatrix<double> &A, MatrixTraits &traits, std::vector<double> &diagonal)
+    {
+      double off_diagonal = 0., of_wrong_sign = 0.;
+      bool   positive = true, whole = true, singular = true;
+      for (int i = 0; i < A.n_rows; ++i)
+        {
+          for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
+            if (A.columns[p] == i)
+              diagonal[i] = A.values[p];
+          const double size = std::abs(diagonal[i]);
+          for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1] && size > 0.; ++p)
+            if (A.columns[p] != i)
+              {
+                off_diagonal += std::abs(A.values[p]) / size;
+                of_wrong_sign += A.values[p] * diagonal[i] > 0. ? std::abs(A.values[p]) / size : 0.;
+              }
+          double absolute = 0.;
+          singular        = singular && std::abs(sum_of_row(A, i, absolute)) <= 1e-13 * absolute;
+          positive        = positive && diagonal[i] > 0.;
+          whole           = whole && size > 0.;
+        }
+      traits.has_positive_diagonal = positive;
+      traits.has_whole_diagonal    = whole;
+      traits.is_singular           = singular;
+      traits.wrong_sign            = off_diagonal > 0. ? of_wrong_sign / off_diagonal : 0.;
+    }
+
+    /**
+     * max_i (|B| v)_i / v_i for some v > 0 of power iterations with |B| + I; ends early where the radius is not small.
+     */
+    double bound_of_radius(const CrsMatrix<double> &A, const std::vector<double> &diagonal)
+    {
+      constexpr int       most = 30, few = 6;
+      constexpr double    hopeless = 0.97, seconds = 0.5;
+      const auto          start = std::chrono::steady_clock::now();
+      std::vector<double> v(A.n_rows, 1.), next(A.n_rows);
+      double              bound = std::numeric_limits<double>::infinity();
+      for (int step = 0; step < most; ++step)
+        {
+          double largest = 0., norm = 0.;
+          for (int i = 0; i < A.n_rows; ++i)
+            {
+              double sum = 0.;
+              for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
+                if (A.columns[p] != i)
+                  sum += std::abs(A.values[p]) * v[A.columns[p]];
+              sum /= std::abs(diagonal[i]);
+              largest = std::max(largest, sum / v[i]);
+              next[i] = sum + v[i];
+              norm    = std::max(norm, next[i]);
+            }
+          bound = std::min(bound, largest);
+          for (int i = 0; i < A.n_rows; ++i)
+            v[i] = std::max(next[i] / norm, 1e-200);
+          const bool late = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() > seconds;
+          if (!(bound > 0.5 * fast_radius) || late || (step >= few && bound > hopeless))
+            break;
+        }
+      return bound;
+    }
+
+    /**
+     * Whether point smoothers smooth it, and it is definite: nearly equal couplings in all directions, no row sum below
+     * zero.
+     */
+    bool suits_multigrid(const Stencil<double> &stencil)
+    {
+      constexpr double most     = 4.;
+      double           smallest = std::numeric_limits<double>::infinity(), largest = 0., sum = 0.;
+      const auto       look = [&](int n, double coefficient) {
+        smallest = n > 1 ? std::min(smallest, std::abs(coefficient)) : smallest;
+        largest  = n > 1 ? std::max(largest, std::abs(coefficient)) : largest;
+      };
+      look(stencil.n_x, stencil.coefficient(1, 0, 0));
+      look(stencil.n_y, stencil.coefficient(0, 1, 0));
+      look(stencil.n_z, stencil.coefficient(0, 0, 1));
+      for (const double coefficient : stencil.coefficients)
+        sum += coefficient;
+      return largest <= most * smallest && (!stencil.diagonal.empty() || sum >= -1e-12 * largest);
+    }
+
+    Attempt direct(const std::string &why)
+    {
+      return {"direct", "none", why};
+    }
+
+    std::vector<Attempt> of_symmetric(const MatrixTraits &traits, bool has_direct)
+    {
+      std::vector<Attempt> result;
+      if (traits.is_stencil)
+        result.push_back({"multigrid", "none", "a symmetric stencil with positive diagonal", 60});
+      if (traits.is_singular)
+        {
+          result.push_back({"multigrid", "none", "symmetric, its rows sum to zero: constants are its null space", 200});
+          result.push_back({"cg", "jacobi", "semidefinite, if the matrix is symmetric and b in its range"});
+          return result;
+        }
+      const Attempt cg_multigrid = {"cg", "multigrid", "symmetric with positive diagonal, entries like those of diffusion", 300},
+                    cg_factors   = {"cg", "ssor", "symmetric with positive diagonal", 3000};
+      if (traits.is_like_diffusion())
+        result.push_back(cg_multigrid);
+      result.push_back(cg_factors);
+      if (has_direct)
+        result.push_back(direct("exact but for rounding"));
+      else
+        result.push_back({"gmres", "jacobi", "for matrices that are not definite, too; convergence is not promised"});
+      return result;
+    }
+
+    std::vector<Attempt> of_others(const MatrixTraits &traits, bool has_direct)
+    {
+      std::vector<Attempt> result;
+      const std::string    what = traits.is_symmetric ? "symmetric, the diagonal has both signs" : "not symmetric";
+      if (traits.is_like_diffusion())
+        result.push_back({"gmres", "multigrid", what + ", entries like those of diffusion", 200});
+      result.push_back({"gmres", "gauss-seidel", what, 300});
+      if (has_direct)
+        result.push_back(direct("exact but for rounding"));
+      else
+        result.back().max_iterations = 0;
+      return result;
+    }
+  } // namespace
+
+  MatrixTraits look_at(const CrsMatrix<double> &A, bool is_symmetric)
+  {
+    MatrixTraits        traits;
+    std::vector<double> diagonal(A.n_rows, 0.);
+    traits.n_rows       = A.n_rows;
+    traits.is_symmetric = is_symmetric;
+    look_at_entries(A, traits, diagonal);
+    traits.radius_bound = traits.has_whole_diagonal ? bound_of_radius(A, diagonal) : std::numeric_limits<double>::infinity();
+    if (is_symmetric && traits.has_positive_diagonal && traits.is_like_diffusion())
+      if (const auto stencil = stencil_in_disguise(A))
+        traits.is_stencil = suits_multigrid(*stencil);
+    return traits;
+  }
+
+  std::vector<Attempt> attempts_for(const MatrixTraits &traits, const Arguments &arguments)
+  {
+    if (arguments.is_krylov() && arguments.preconditioner == "automatic")
+      {
+        Attempt attempt = {arguments.method_name, "multigrid", "entries like those of diffusion"};
+        if (!traits.has_whole_diagonal)
+          attempt = {arguments.method_name, "none", "the diagonal has zeros"};
+        else if (!traits.is_like_diffusion())
+          attempt = {arguments.method_name, arguments.method_name == "cg" ? "ssor" : "gauss-seidel", "entries unlike those of diffusion"};
+        return {attempt};
+      }
+    if (arguments.method_name != "automatic")
+      return {{arguments.method_name, arguments.preconditioner, "as asked for"}};
+    const bool has_direct = traits.n_rows <= most_rows_of_direct;
+    if (!traits.has_whole_diagonal)
+      return {has_direct ? direct("the diagonal has zeros") : Attempt{"gmres", "none", "the diagonal has zeros; convergence is not promised"}};
+    std::vector<Attempt> result =
+      traits.is_symmetric && traits.has_positive_diagonal ? of_symmetric(traits, has_direct) : of_others(traits, has_direct);
+    if (traits.radius_bound <= fast_radius)
+      result.insert(result.begin(),
+                    {"async", "none", "rho(|B|) is at most " + number(traits.radius_bound, 3) + ": every schedule converges, and fast", 2000});
+    return result;
+  }
+
+  Arguments with_attempt(const Arguments &arguments, const Attempt &attempt)
+  {
+    Arguments result      = arguments;
+    result.method_name    = attempt.method;
+    result.preconditioner = attempt.preconditioner;
+    if (attempt.max_iterations > 0 && !arguments.has("--max-iterations"))
+      result.criteria.max_iterations = attempt.max_iterations;
+    return result;
+  }
+
+  std::string text_of(const Attempt &attempt)
+  {
+    return attempt.method +
+           (attempt.preconditioner == "none" || attempt.preconditioner == "automatic" ? "" : " preconditioned by " + attempt.preconditioner);
+  }
+} // namespace leopard::command_line

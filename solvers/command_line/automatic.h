@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "arguments.h"
+
+#include <string>
+#include <vector>
+
+namespace leopard::command_line
+{
+  /**
+   * What a look at a matrix tells of the methods that suit it. Each entry is read some times, in sequence, on the host.
+   */
+  struct MatrixTraits
+  {
+    int    n_rows                = 0;
+    bool   is_symmetric          = false; ///< values, up to rounding
+    bool   has_positive_diagonal = false;
+    bool   has_whole_diagonal    = false; ///< no entry of it is zero or missing
+    bool   is_singular           = false; ///< all rows sum to zero, up to rounding
+    bool   is_stencil            = false; ///< in the natural order of a whole grid
+    double wrong_sign            = 0.;    ///< share of the off-diagonal entries (absolute values) that have the diagonal's sign, in [0, 1]
+    double radius_bound          = 0.;    ///< an upper bound of rho(|I - D^-1 A|) (Collatz, Wielandt); infinite without a whole diagonal
+
+    /** Like those of diffusion: smoothed aggregation suits it. */
+    bool is_like_diffusion() const { return wrong_sign <= 0.2; }
+  };
+
+  /** @param is_symmetric what is known of it. */
+  MatrixTraits look_at(const CrsMatrix<double> &A, bool is_symmetric);
+
+  /** A method for a matrix, and why it is tried. */
+  struct Attempt
+  {
+    std::string method, preconditioner = "none";
+    std::string why;
+    int         max_iterations = 0; ///< after which the next one is tried; 0: what the arguments say
+  };
+
+  /**
+   * What to try, in this order: the first is what should be fastest, each of the next is stronger. Of arguments with a
+   * method it is that method.
+   */
+  std::vector<Attempt> attempts_for(const MatrixTraits &traits, const Arguments &arguments);
+
+  /** The arguments as if the attempt had been asked for. */
+  Arguments with_attempt(const Arguments &arguments, const Attempt &attempt);
+
+  /** "CG preconditioned by multigrid" */
+  std::string text_of(const Attempt &attempt);
+} // namespace leopard::command_line

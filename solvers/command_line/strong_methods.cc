@@ -1,0 +1,333 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "strong_methods.h"
+
+#include "../base/errors.h"
+#include "../base/norms.h"
+#include "../krylov/cg.h"
+#include "../krylov/fgmres.h"
+#include "../multigrid/aggregation.h"
+#include "../multigrid/coarse_solvers.h"
+#include "../multigrid/find_stencil.h"
+#include "../multigrid/multigrid.h"
+#include "report.h"
+#include "vectors.h"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cmath>
+#include <utility>
+
+namespace leopard::command_line
+{
+  namespace
+  {
+    double now()
+    {
+      return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+    }
+
+    std::string seconds_since(double start)
+    {
+      return number(now() - start, 2) + " s";
+    }
+
+    /** Nodes in each direction of the grid whose natural order the first row suggests; 1, 1, 1: none. */
+    std::array<int, 3> guessed_grid(const CrsMatrix<double> &A)
+    {
+      // in the corner of a grid the neighbours are 1, n_x, n_x n_y away, and sums of these
+      std::vector<int> distances;
+      for (int p = A.row_offsets[0]; p < A.row_offsets[1]; ++p)
+        if (A.columns[p] > 0 && A.values[p] != 0.)
+          distances.push_back(A.columns[p]);
+      std::sort(distances.begin(), distances.end());
+      const auto beyond = [&](int distance) { // the first that is larger
+        const auto found = std::upper_bound(distances.begin(), distances.end(), distance);
+        return found == distances.end() ? A.n_rows : *found;
+      };
+      if (distances.empty() || distances[0] != 1)
+        return {1, 1, 1};
+      const int n_x = beyond(1), n_xy = beyond(n_x + 1);
+      if (n_xy % n_x != 0 || A.n_rows % n_xy != 0)
+        return {1, 1, 1};
+      return {n_x, n_xy / n_x, A.n_rows / n_xy};
+    }
+
+    class KrylovMethod : public Solver
+    {
+    public:
+      KrylovMethod(std::unique_ptr<KrylovSolver<double>> krylov_, const Preconditioner<double> *M, std::string about_)
+        : krylov(std::move(krylov_))
+        , title(krylov->name() + (M != nullptr ? " with " + M->name() : ""))
+        , about(std::move(about_))
+        , fixed(M == nullptr || M->is_symmetric_map())
+      {
+      }
+
+      std::string name() const override { return title; }
+      std::string description() const override { return about; }
+      bool        is_fixed_linear_map() const override { return fixed; }
+      std::string history_note() const override { return "by the method's own recurrence but for the first and the last"; }
+      std::string unit() const override { return "iterations"; }
+
+      SolveResult solve(const std::vector<double> &b, const StoppingCriteria & /*criteria*/, std::vector<double> &x, const Log &log) override
+      {
+        const double start = now();
+        x.assign(b.size(), 0.);
+        const KrylovResult found = with_vectors(krylov->memory_space(), b, x, [&](double *x_, const double *b_) { return krylov->solve(x_, b_); });
+        SolveResult        result;
+        result.seconds      = now() - start;
+        result.status       = status_of(found.reason);
+        result.n_iterations = result.min_iterations = found.n_iterations;
+        result.mean_iterations                      = found.n_iterations;
+        SafeNorm norm_b;
+        for (const double value : b)
+          norm_b.add(value);
+        result.initial_residual   = norm_b.value();
+        result.final_residual     = found.residual;
+        result.history_residuals  = {result.initial_residual};
+        result.history_iterations = {0};
+        for (int i = 0; i < found.n_iterations; ++i)
+          {
+            result.history_iterations.push_back(i + 1);
+            result.history_residuals.push_back(i + 1 < found.n_iterations ? found.history[i] : found.residual);
+          }
+        if (!found.converged)
+          log("ended", krylov->name() + ": " + to_string(found.reason));
+        return result;
+      }
+
+    private:
+      static SolveStatus status_of(KrylovReason reason)
+      {
+        switch (reason)
+          {
+            case KrylovReason::converged:
+              return SolveStatus::converged;
+            case KrylovReason::maximum_iterations:
+              return SolveStatus::iteration_limit;
+            case KrylovReason::time_limit:
+              return SolveStatus::time_limit;
+            case KrylovReason::not_finite:
+              return SolveStatus::diverged;
+            default:
+              return SolveStatus::stagnated;
+          }
+      }
+
+      const std::unique_ptr<KrylovSolver<double>> krylov;
+      const std::string                           title, about;
+      const bool                                  fixed;
+    };
+
+    class MultigridMethod : public Solver
+    {
+    public:
+      MultigridMethod(std::unique_ptr<Multigrid<double>> multigrid_, std::string about_)
+        : multigrid(std::move(multigrid_))
+        , about(std::move(about_))
+      {
+      }
+
+      std::string name() const override { return "multigrid"; }
+      std::string description() const override { return about; }
+      bool        is_fixed_linear_map() const override { return multigrid->is_fixed_linear_map(); }
+      std::string unit() const override { return "cycles"; }
+
+      SolveResult solve(const std::vector<double> &b, const StoppingCriteria &criteria, std::vector<double> &x, const Log &log) override
+      {
+        StoppingCriteria each_cycle = criteria;
+        each_cycle.test_every       = 1;
+        x.assign(b.size(), 0.);
+        SolveResult result =
+          with_vectors(multigrid->memory_space(), b, x, [&](double *x_, const double *b_) { return multigrid->solve(x_, b_, each_cycle); });
+        if (result.status == SolveStatus::diverged || result.status == SolveStatus::stagnated)
+          if (const std::string why = multigrid->diagnosis(); !why.empty())
+            log("smoother", why.substr(0, why.find('\n')));
+        return result;
+      }
+
+    private:
+      const std::unique_ptr<Multigrid<double>> multigrid;
+      const std::string                        about;
+    };
+
+    /** Sparse factors, and corrections for what they lose to rounding. */
+    class DirectMethod : public Solver
+    {
+    public:
+      explicit DirectMethod(const CrsMatrix<double> &A_)
+        : A(A_)
+      {
+        if (A.n_rows > most_rows_of_direct)
+          throw InvalidInput("--method direct: the matrix has " + std::to_string(A.n_rows) + " rows\n  expected: at most " +
+                             std::to_string(most_rows_of_direct) + ", or another method");
+        MultigridOptions options;
+        options.coarse_solver = "direct";
+        options.max_direct    = most_rows_of_direct;
+        try
+          {
+            factors = make_coarse_solver<double>(A, false, options);
+          }
+        catch (const InvalidInput &)
+          {
+            throw InvalidInput("direct: the matrix is singular, so its factors cannot be computed\n  expected: a regular matrix");
+          }
+      }
+
+      std::string name() const override { return "direct"; }
+      std::string description() const override { return "sparse LU factors (Eigen)"; }
+      bool        is_fixed_linear_map() const override { return true; }
+      std::string unit() const override { return "solutions with the factors"; }
+
+      SolveResult solve(const std::vector<double> &b, const StoppingCriteria &criteria, std::vector<double> &x, const Log & /*log*/) override
+      {
+        constexpr int       most  = 5;
+        const double        start = now();
+        std::vector<double> r(b), correction(b.size());
+        x.assign(b.size(), 0.);
+        SolveResult result;
+        result.initial_residual   = residual_norm(A, x.data(), b.data());
+        result.final_residual     = result.initial_residual;
+        result.history_residuals  = {result.initial_residual};
+        result.history_iterations = {0};
+        const double goal         = criteria.relative_tolerance * result.initial_residual;
+        while (!reached(result.final_residual, goal) && result.n_iterations < std::min(most, criteria.max_iterations))
+          {
+            factors->solve(correction.data(), r.data());
+            for (std::size_t i = 0; i < x.size(); ++i)
+              x[i] += correction[i];
+            multiply(A, x.data(), r.data());
+            for (std::size_t i = 0; i < x.size(); ++i)
+              r[i] = b[i] - r[i];
+            const double before   = result.final_residual;
+            result.final_residual = residual_norm(A, x.data(), b.data());
+            result.history_iterations.push_back(++result.n_iterations);
+            result.history_residuals.push_back(result.final_residual);
+            if (!(result.final_residual < 0.5 * before))
+              break;
+          }
+        result.status          = reached(result.final_residual, goal)             ? SolveStatus::converged
+                                 : !std::isfinite(result.final_residual)          ? SolveStatus::diverged
+                                 : result.n_iterations == criteria.max_iterations ? SolveStatus::iteration_limit
+                                                                                  : SolveStatus::stagnated;
+        result.min_iterations  = result.n_iterations;
+        result.mean_iterations = result.n_iterations;
+        result.seconds         = now() - start;
+        return result;
+      }
+
+    private:
+      const CrsMatrix<double>              &A;
+      std::unique_ptr<CoarseSolver<double>> factors;
+    };
+
+    /** As the arguments say, for the levels of a multigrid. */
+    MultigridOptions multigrid_options(const Arguments &a, Backend backend, bool of_stencil)
+    {
+      MultigridOptions options;
+      options.backend         = backend == Backend::reference ? Backend::host : backend;
+      options.n_threads       = backend == Backend::reference ? 1 : a.async.n_threads;
+      options.smoother.method = a.smoother;
+      if (of_stencil && !a.has("--smoother"))
+        options.smoother.method = "async";
+      if (a.has("--omega"))
+        options.smoother.omega = a.async.omega;
+      options.smoother.block_async = a.async;
+      options.smoother.block_shape = a.shape;
+      if (!of_stencil)
+        options.pre_smoothing = options.post_smoothing = 1;
+      return options;
+    }
+
+    /** @param preconditions whether something else iterates: then stencils are not worth another matrix. */
+    std::unique_ptr<Multigrid<double>>
+    make_multigrid(const CrsMatrix<double> &A, const Arguments &a, Backend backend, bool preconditions, const Log &log)
+    {
+      const double start = now();
+      if (const auto stencil = preconditions ? std::nullopt : stencil_in_disguise(A))
+        {
+          log("stencil",
+              "the matrix is one, on " + std::to_string(stencil->n_x) + " x " + std::to_string(stencil->n_y) +
+                (stencil->n_z > 1 ? " x " + std::to_string(stencil->n_z) : "") + " nodes, and so are its levels");
+          return std::make_unique<Multigrid<double>>(*stencil, 0, multigrid_options(a, backend, true));
+        }
+      const MultigridHierarchy hierarchy = aggregation_hierarchy(A);
+      double                   entries   = 0.;
+      std::string              rows;
+      for (const MultigridLevel &level : hierarchy.levels)
+        {
+          entries += level.matrix.n_entries();
+          rows = std::to_string(level.matrix.n_rows) + (rows.empty() ? "" : ", ") + rows;
+        }
+      log("levels", rows + " rows by smoothed aggregation, operator complexity " + number(entries / A.n_entries(), 3) + ", " + seconds_since(start));
+      return std::make_unique<Multigrid<double>>(hierarchy, multigrid_options(a, backend, false));
+    }
+
+    std::shared_ptr<Preconditioner<double>> make_preconditioner_of(const CrsMatrix<double> &A, const Arguments &a, Backend backend, const Log &log)
+    {
+      if (a.preconditioner == "none")
+        return nullptr;
+      if (a.preconditioner == "multigrid")
+        return make_preconditioner<double>(std::shared_ptr<Multigrid<double>>(make_multigrid(A, a, backend, true, log)));
+      const Method &method = find_method(a.preconditioner, as_preconditioner);
+      MethodOptions options;
+      options.backend            = backend;
+      options.omega              = a.async.omega;
+      options.block_async        = &a.async;
+      constexpr int n_iterations = 2; // of those of which one does little
+      return make_preconditioner<double>(std::shared_ptr<Relaxation<double>>(method.make(A, options)), method.is_iterated ? n_iterations : 1);
+    }
+
+    std::unique_ptr<Solver> make_krylov_method(const CrsMatrix<double> &A, const Arguments &a, Backend backend, const Log &log)
+    {
+      const double                                  start = now();
+      const std::shared_ptr<Preconditioner<double>> M     = make_preconditioner_of(A, a, backend, log);
+      KrylovOptions                                 options;
+      options.backend        = backend;
+      options.n_threads      = a.async.n_threads;
+      options.tolerance      = a.criteria.relative_tolerance;
+      options.max_iterations = a.criteria.max_iterations;
+      options.max_seconds    = a.criteria.max_seconds;
+      options.keep_history   = true;
+      constexpr int restart  = 50;
+      auto krylov = a.method_name == "cg" ? make_cg<double>(A, CgOptions{options}, M) : make_fgmres<double>(A, FgmresOptions{options, restart}, M);
+      return std::make_unique<KrylovMethod>(std::move(krylov), M.get(), "set up in " + seconds_since(start));
+    }
+  } // namespace
+
+  std::optional<Stencil<double>> stencil_in_disguise(const CrsMatrix<double> &A)
+  {
+    constexpr int fewest = 1000; // below nothing is gained
+    if (A.n_rows < fewest)
+      return std::nullopt;
+    const std::array<int, 3> n   = guessed_grid(A);
+    const int                dim = n[2] > 1 ? 3 : n[1] > 1 ? 2 : 1;
+    if (dim == 1)
+      return std::nullopt;
+    std::vector<double> coordinates(static_cast<std::size_t>(dim) * A.n_rows);
+    for (int i = 0; i < A.n_rows; ++i)
+      {
+        const int places[3] = {i % n[0], i / n[0] % n[1], i / n[0] / n[1]};
+        for (int d = 0; d < dim; ++d)
+          coordinates[static_cast<std::size_t>(i) * dim + d] = places[d];
+      }
+    const std::optional<FoundStencil> found = find_stencil(A, coordinates, dim);
+    if (!found || !found->isolated_rows.empty() || !std::is_sorted(found->rows.begin(), found->rows.end()))
+      return std::nullopt;
+    return found->stencil;
+  }
+
+  std::unique_ptr<Solver> make_strong_method(const CrsMatrix<double> &A, const Arguments &a, Backend backend, const Log &log)
+  {
+    if (a.method_name == "direct")
+      return std::make_unique<DirectMethod>(A);
+    if (a.method_name == "multigrid")
+      {
+        auto        multigrid = make_multigrid(A, a, backend, false, log);
+        std::string about     = multigrid->description();
+        return std::make_unique<MultigridMethod>(std::move(multigrid), std::move(about));
+      }
+    return make_krylov_method(A, a, backend, log);
+  }
+} // namespace leopard::command_line
