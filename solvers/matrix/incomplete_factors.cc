@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "incomplete_factors.h"
+
+#include "../base/errors.h"
+#include "../base/norms.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <utility>
+
+namespace leopard
+{
+  namespace
+  {
+    constexpr double first_shift = 1e-3, largest_shift = 1e3;
+
+    std::string short_text(double value)
+    {
+      char text[32];
+      std::snprintf(text, sizeof(text), "%.4g", value);
+      return text;
+    }
+
+    /** Row after row; the row at work is spread out by `position`, one number a column, -1 before and after. */
+    template <typename Number>
+    void eliminate(const FactorPattern &pattern, std::vector<Number> &values, std::vector<int> &position)
+    {
+      for (int i = 0; i < pattern.n_rows(); ++i)
+        {
+          for (int p = pattern.offsets[i]; p < pattern.offsets[i + 1]; ++p)
+            position[pattern.columns[p]] = p;
+          for (int p = pattern.offsets[i]; p < pattern.diagonal[i]; ++p)
+            {
+              const int k = pattern.columns[p];
+              values[p] /= values[pattern.diagonal[k]];
+              for (int q = pattern.diagonal[k] + 1; q < pattern.offsets[k + 1]; ++q)
+                if (const int target = position[pattern.columns[q]]; target >= 0)
+                  values[target] -= values[p] * values[q];
+            }
+          for (int p = pattern.offsets[i]; p < pattern.offsets[i + 1]; ++p)
+            position[pattern.columns[p]] = -1;
+        }
+    }
+  } // namespace
+
+  std::string to_string(FactorKind kind)
+  {
+    return kind == FactorKind::ilu0 ? "ILU(0)" : "IC(0)";
+  }
+
+  void FactorOptions::validate() const
+  {
+    if (!(smallest_pivot >= 0. && smallest_pivot < 1.))
+      throw InvalidInput("incomplete factors: smallest_pivot is " + short_text(smallest_pivot) + "\n  expected: a number from 0 to below 1");
+  }
+
+  template <typename Number>
+  IncompleteFactors<Number>::IncompleteFactors(const CrsMatrix<Number> &A, const FactorOptions &options, Factorization factorization_)
+    : option(options)
+    , factorization(std::move(factorization_))
+  {
+    option.validate();
+    A.validate();
+    make_pattern(A);
+    if (option.kind == FactorKind::ic0)
+      find_mirrors();
+    if (factorization == nullptr)
+      factorization = [position =
+                         std::vector<int>(A.n_rows, -1)](const FactorPattern &of, const std::vector<Number> &from, std::vector<Number> &to) mutable {
+        std::copy(from.begin(), from.end(), to.begin());
+        eliminate(of, to, position);
+      };
+    factorize(A.values.data());
+  }
+
+  template <typename Number>
+  void IncompleteFactors<Number>::make_pattern(const CrsMatrix<Number> &A)
+  {
+    pattern.diagonal.resize(A.n_rows);
+    std::vector<std::pair<int, int>> row; // column and entry of A
+    for (int i = 0; i < A.n_rows; ++i)
+      {
+        row.clear();
+        for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
+          if (A.columns[p] < A.n_rows)
+            row.emplace_back(A.columns[p], p);
+        std::sort(row.begin(), row.end());
+        for (const auto &[column, entry] : row)
+          {
+            if (column == i)
+              pattern.diagonal[i] = n_entries();
+            pattern.columns.push_back(column);
+            pattern.source.push_back(entry);
+          }
+        pattern.offsets.push_back(n_entries());
+      }
+    of_A.resize(n_entries());
+    values.resize(n_entries());
+  }
+
+  template <typename Number>
+  void IncompleteFactors<Number>::find_mirrors()
+  {
+    // entries of a column come in the order of rows, as those of the mirrored row do
+    std::vector<int> next(pattern.offsets.begin(), pattern.offsets.end() - 1);
+    mirror.resize(n_entries());
+    for (int i = 0; i < pattern.n_rows(); ++i)
+      for (int p = pattern.offsets[i]; p < pattern.offsets[i + 1]; ++p)
+        {
+          const int j = pattern.columns[p], q = next[j];
+          if (q >= pattern.offsets[j + 1] || pattern.columns[q] != i)
+            throw InvalidInput("IC(0): the matrix has an entry in row " + std::to_string(i) + ", column " + std::to_string(j) + " or between row " +
+                               std::to_string(j) + ", column " +
+                               (q < pattern.offsets[j + 1] ? std::to_string(pattern.columns[q]) : std::to_string(i)) +
+                               " and there without its mirror image\n  expected: a symmetric matrix; ILU(0) takes others");
+          mirror[p] = q;
+          ++next[j];
+        }
+  }
+
+  template <typename Number>
+  void IncompleteFactors<Number>::check_symmetry() const
+  {
+    const double allowed  = std::is_same_v<Number, double> ? 1e-10 : 1e-4;
+    const auto   diagonal = [&](int i) { return static_cast<double>(of_A[pattern.diagonal[i]]); };
+    for (int i = 0; i < pattern.n_rows(); ++i)
+      {
+        if (!(diagonal(i) > 0.))
+          throw InvalidInput("IC(0): the diagonal entry of row " + std::to_string(i) + " is " + short_text(diagonal(i)) +
+                             "\n  expected: positive ones; ILU(0) takes others");
+        for (int p = pattern.offsets[i]; p < pattern.diagonal[i]; ++p)
+          {
+            const double a = of_A[p], b = of_A[mirror[p]];
+            if (!(std::abs(a - b) <= allowed * std::sqrt(diagonal(i)) * std::sqrt(diagonal(pattern.columns[p]))))
+              throw InvalidInput("IC(0): the entry of row " + std::to_string(i) + ", column " + std::to_string(pattern.columns[p]) + " is " +
+                                 short_text(a) + " and its mirror image " + short_text(b) + "\n  expected: a symmetric matrix; ILU(0) takes others");
+          }
+      }
+  }
+
+  template <typename Number>
+  int IncompleteFactors<Number>::refused_pivot() const
+  {
+    for (int i = 0; i < pattern.n_rows(); ++i)
+      {
+        const double quotient = static_cast<double>(values[pattern.diagonal[i]]) / static_cast<double>(of_A[pattern.diagonal[i]]);
+        bool         taken    = (option.kind == FactorKind::ic0 ? quotient : std::abs(quotient)) > option.smallest_pivot;
+        for (int p = pattern.offsets[i]; p < pattern.offsets[i + 1] && taken; ++p)
+          taken = std::isfinite(values[p]);
+        if (!taken)
+          return i;
+      }
+    return -1;
+  }
+
+  template <typename Number>
+  void IncompleteFactors<Number>::factorize(const Number *new_values)
+  {
+    const auto put = [&](double shifted_by) {
+      alpha = shifted_by;
+      for (std::size_t p = 0; p < of_A.size(); ++p)
+        of_A[p] = new_values[pattern.source[p]];
+      for (const int p : pattern.diagonal)
+        of_A[p] *= static_cast<Number>(1. + alpha);
+    };
+    put(0.);
+    if (option.kind == FactorKind::ic0)
+      check_symmetry();
+    for (int row = 0;; put(std::max(first_shift, 2. * alpha)))
+      {
+        factorization(pattern, of_A, values);
+        if (row = refused_pivot(); row < 0)
+          break;
+        if (!option.shift || 2. * alpha > largest_shift)
+          throw InvalidInput(to_string(option.kind) + ": the pivot of row " + std::to_string(row) + " is " +
+                             std::to_string(values[pattern.diagonal[row]]) + " where the diagonal entry is " +
+                             std::to_string(of_A[pattern.diagonal[row]]) +
+                             "\n  expected: a matrix whose incomplete factors exist, such as an M-matrix; choose another " +
+                             (option.shift ? "preconditioner: adding to the diagonal does not help" : "smoother"));
+      }
+    for (std::size_t p = 0; p < mirror.size(); ++p)
+      if (static_cast<int>(p) > mirror[p]) // an entry of L
+        values[p] = values[mirror[p]] / values[pattern.diagonal[pattern.columns[p]]];
+  }
+
+  template <typename Number>
+  void IncompleteFactors<Number>::solve(Number *v) const
+  {
+    const int n = pattern.n_rows();
+    for (int i = 0; i < n; ++i)
+      for (int p = pattern.offsets[i]; p < pattern.diagonal[i]; ++p)
+        v[i] -= values[p] * v[pattern.columns[p]];
+    for (int i = n - 1; i >= 0; --i)
+      {
+        for (int p = pattern.diagonal[i] + 1; p < pattern.offsets[i + 1]; ++p)
+          v[i] -= values[p] * v[pattern.columns[p]];
+        v[i] /= values[pattern.diagonal[i]];
+      }
+  }
+
+  template <typename Number>
+  CrsMatrix<Number> IncompleteFactors<Number>::lower() const
+  {
+    if (option.kind == FactorKind::ic0)
+      return transpose(upper());
+    CrsMatrix<Number> L;
+    L.n_rows = L.n_columns = pattern.n_rows();
+    for (int i = 0; i < L.n_rows; ++i)
+      {
+        L.columns.insert(L.columns.end(), pattern.columns.begin() + pattern.offsets[i], pattern.columns.begin() + pattern.diagonal[i] + 1);
+        L.values.insert(L.values.end(), values.begin() + pattern.offsets[i], values.begin() + pattern.diagonal[i]);
+        L.values.push_back(Number(1));
+        L.row_offsets.push_back(static_cast<int>(L.columns.size()));
+      }
+    return L;
+  }
+
+  template <typename Number>
+  CrsMatrix<Number> IncompleteFactors<Number>::upper() const
+  {
+    CrsMatrix<Number> U;
+    U.n_rows = U.n_columns = pattern.n_rows();
+    for (int i = 0; i < U.n_rows; ++i)
+      {
+        const Number scale = option.kind == FactorKind::ic0 ? Number(1) / std::sqrt(values[pattern.diagonal[i]]) : Number(1);
+        for (int p = pattern.diagonal[i]; p < pattern.offsets[i + 1]; ++p)
+          {
+            U.columns.push_back(pattern.columns[p]);
+            U.values.push_back(scale * values[p]);
+          }
+        U.row_offsets.push_back(static_cast<int>(U.columns.size()));
+      }
+    return U;
+  }
+
+  template <typename Number>
+  std::string IncompleteFactors<Number>::description() const
+  {
+    return to_string(option.kind) + (alpha > 0. ? " of A + " + short_text(alpha) + " diag(A)" : "") + ", " + std::to_string(n_entries()) + " entries";
+  }
+
+  template <typename Number>
+  double IncompleteFactors<Number>::residual() const
+  {
+    std::vector<int>    position(pattern.n_rows(), -1);
+    std::vector<double> row;
+    SafeNorm            difference, whole;
+    for (int i = 0; i < pattern.n_rows(); ++i)
+      {
+        const int first = pattern.offsets[i], end = pattern.offsets[i + 1];
+        row.assign(of_A.begin() + first, of_A.begin() + end);
+        for (int p = first; p < end; ++p)
+          {
+            whole.add(row[p - first]);
+            position[pattern.columns[p]] = p - first;
+          }
+        // row i of L times U: its ones, then the entries left of the diagonal
+        for (int p = first; p <= pattern.diagonal[i]; ++p)
+          {
+            const int    k = pattern.columns[p];
+            const double l = p < pattern.diagonal[i] ? static_cast<double>(values[p]) : 1.;
+            for (int q = pattern.diagonal[k]; q < pattern.offsets[k + 1]; ++q)
+              if (position[pattern.columns[q]] >= 0)
+                row[position[pattern.columns[q]]] -= l * static_cast<double>(values[q]);
+          }
+        for (int p = first; p < end; ++p)
+          {
+            difference.add(row[p - first]);
+            position[pattern.columns[p]] = -1;
+          }
+      }
+    return whole.value() > 0. ? difference.value() / whole.value() : 0.;
+  }
+
+#define INSTANTIATE(Number) template class IncompleteFactors<Number>;
+  LEOPARD_FOR_EACH_NUMBER(INSTANTIATE)
+#undef INSTANTIATE
+} // namespace leopard

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "crs_matrix.h"
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace leopard
+{
+  /** Which incomplete factors: with the entries of the matrix and no others. */
+  enum class FactorKind
+  {
+    ilu0, ///< A near L U, L with ones on its diagonal
+    ic0   ///< A near L L^T, for symmetric matrices with a positive diagonal
+  };
+
+  /** "ILU(0)" or "IC(0)". */
+  std::string to_string(FactorKind kind);
+
+  struct FactorOptions
+  {
+    FactorKind kind = FactorKind::ilu0;
+    /**
+     * A pivot is refused whose quotient by the diagonal entry is not above this: of ilu0 in its absolute value. In [0,
+     * 1).
+     */
+    double smallest_pivot = 1e-8;
+    /**
+     * Where a pivot is refused: A + alpha diag(A) is factorized instead, alpha = 0.001 and then doubled until all
+     * pivots are taken. Otherwise that is an error.
+     */
+    bool shift = true;
+
+    /** @throws InvalidInput naming the option, what was found and what is expected. */
+    void validate() const;
+  };
+
+  /**
+   * Where L and U have entries, both in one matrix with rows sorted by column: row i holds the entries
+   * offsets[i] <= p < offsets[i+1], those of L before diagonal[i], those of U from there on. Ghost columns are left
+   * out.
+   */
+  struct FactorPattern
+  {
+    std::vector<int> offsets = {0}, columns, diagonal;
+    std::vector<int> source; ///< which entry of the CrsMatrix stands there
+
+    int n_rows() const { return static_cast<int>(diagonal.size()); }
+  };
+
+  /**
+   * Incomplete factors ILU(0) or IC(0) of a matrix, on the host, in sequence: L and U have the entries of A and
+   * (L U)_ij = a_ij for these. Exact for tridiagonal matrices. Rows are eliminated in the order of their numbers.
+   *
+   * They exist for M-matrices; of other positive definite ones a pivot may be negative. Then (FactorOptions::shift) a
+   * multiple of the diagonal is added, which shift() and description() say.
+   *
+   * IC(0) is ILU(0) of a symmetric matrix with positive pivots d_i: U = D L^T, and its factor is U^T D^-1/2. U alone is
+   * taken, so that what solve() does is symmetric to rounding however U was found.
+   * Source: Saad, Iterative Methods for Sparse Linear Systems, 2003, algorithm 10.4 (section 10.3.2); shift: Manteuffel
+   * 1980.
+   */
+  template <typename Number>
+  class IncompleteFactors
+  {
+  public:
+    /** Finds the values of L and U (in the order of the pattern), given those of A in the same order. */
+    using Factorization = std::function<void(const FactorPattern &pattern, const std::vector<Number> &A, std::vector<Number> &factors)>;
+
+    /**
+     * @param A host memory; copied. @param factorization another than elimination.
+     * @throws InvalidInput for what A.validate() refuses; for ic0 also if A is not symmetric (to 1e-10, in single
+     * precision 1e-4, of sqrt(a_ii a_jj)) or has a diagonal entry that is not positive; for a pivot that is refused,
+     * or is not finite, without a shift and where no shift helps, naming the row.
+     */
+    explicit IncompleteFactors(const CrsMatrix<Number> &A, const FactorOptions &options = {}, Factorization factorization = nullptr);
+
+    /**
+     * Factorizes anew, in the order of the CrsMatrix's values. With elimination it allocates nothing. @throws
+     * InvalidInput.
+     */
+    void factorize(const Number *values);
+
+    /** v <- (L U)^-1 v, exact. @param v n_rows values, host memory. */
+    void solve(Number *v) const;
+
+    CrsMatrix<Number> lower() const; ///< L; of ilu0 with its ones
+    CrsMatrix<Number> upper() const; ///< U; of ic0 L^T
+
+    const FactorOptions &options() const { return option; }
+    /** alpha, where A + alpha diag(A) was factorized (dimensionless); mostly 0. */
+    double shift() const { return alpha; }
+    /** Entries of L and U together, the diagonal once. */
+    int n_entries() const { return static_cast<int>(pattern.columns.size()); }
+    /** "IC(0) of A + 0.004 diag(A), 12345 entries". */
+    std::string description() const;
+    /**
+     * How far L U is from A + alpha diag(A) where A has entries: the Frobenius norm of the difference by that of A
+     * there.
+     */
+    double residual() const;
+
+  private:
+    void make_pattern(const CrsMatrix<Number> &A);
+    void find_mirrors();
+    void check_symmetry() const;
+    int  refused_pivot() const;
+
+    FactorOptions       option;
+    Factorization       factorization;
+    FactorPattern       pattern;
+    std::vector<int>    mirror;       ///< ic0: of each entry a_ij that of a_ji
+    std::vector<Number> of_A, values; ///< A (shifted) and L, U, both in the order of the pattern
+    double              alpha = 0.;
+  };
+} // namespace leopard

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "krylov_test.h"
+
+#include <solvers/base/errors.h>
+#include <solvers/matrix/incomplete_factors.h>
+
+#include <gtest/gtest.h>
+
+namespace leopard
+{
+  namespace
+  {
+    /** A random matrix with a symmetric pattern and a dominant diagonal. */
+    Dense random_sparse(int n, unsigned int seed, bool symmetric)
+    {
+      const Vector entries = random_vector(n * n, seed), chance = random_vector(n * n, seed + 1000);
+      Dense        A(n, n);
+      for (int i = 0; i < n; ++i)
+        for (int j = 0; j < i; ++j)
+          if (chance[i * n + j] < -0.4)
+            {
+              A(i, j) = entries[i * n + j];
+              A(j, i) = symmetric ? A(i, j) : entries[j * n + i];
+            }
+      for (int i = 0; i < n; ++i)
+        {
+          A(i, i) = 0.5;
+          for (int j = 0; j < n; ++j)
+            A(i, i) += i == j ? 0. : std::abs(A(i, j));
+        }
+      return A;
+    }
+
+    void expect_product_on_pattern(const CrsMatrix<double> &A, const IncompleteFactors<double> &factors, double tolerance)
+    {
+      const Dense D = dense(A), product = dense(factors.lower()) * dense(factors.upper());
+      for (int i = 0; i < A.n_rows; ++i)
+        for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
+          {
+            const int    j        = A.columns[p];
+            const double expected = D(i, j) * (i == j ? 1. + factors.shift() : 1.);
+            EXPECT_NEAR(product(i, j), expected, tolerance) << i << ", " << j;
+          }
+      EXPECT_LT(factors.residual(), tolerance);
+    }
+
+    TEST(IncompleteFactors, ProductAgreesWithRandomMatricesOnTheirPattern)
+    {
+      for (unsigned int seed = 0; seed < 100; ++seed)
+        for (const FactorKind kind : {FactorKind::ilu0, FactorKind::ic0})
+          {
+            SCOPED_TRACE(to_string(kind) + ", seed " + std::to_string(seed));
+            const CrsMatrix<double>         A = crs(random_sparse(2 + static_cast<int>(seed) % 20, seed, kind == FactorKind::ic0));
+            const IncompleteFactors<double> factors(A, {kind});
+            EXPECT_EQ(factors.shift(), 0.);
+            expect_product_on_pattern(A, factors, 1e-12);
+          }
+    }
+
+    TEST(IncompleteFactors, AreTriangularWithTheEntriesOfTheMatrix)
+    {
+      const CrsMatrix<double> A = five_point_matrix(7, 5, 0.);
+      for (const FactorKind kind : {FactorKind::ilu0, FactorKind::ic0})
+        {
+          const IncompleteFactors<double> factors(A, {kind});
+          const CrsMatrix<double>         L = factors.lower(), U = factors.upper();
+          L.validate();
+          U.validate();
+          EXPECT_EQ(L.n_entries() + U.n_entries(), A.n_entries() + A.n_rows);
+          EXPECT_EQ(factors.n_entries(), A.n_entries());
+          for (int i = 0; i < A.n_rows; ++i)
+            {
+              EXPECT_EQ(L.columns[L.row_offsets[i + 1] - 1], i);
+              EXPECT_EQ(U.columns[U.row_offsets[i]], i);
+              if (kind == FactorKind::ilu0)
+                {
+                  EXPECT_EQ(L.values[L.row_offsets[i + 1] - 1], 1.);
+                }
+            }
+          if (kind == FactorKind::ic0)
+            {
+              EXPECT_EQ(L.values, transpose(U).values);
+            }
+          // what solve() does is what L and U say
+          Vector       v        = random_vector(A.n_rows, 3);
+          const Vector expected = inverse(dense(U)) * (inverse(dense(L)) * v);
+          factors.solve(v.data());
+          EXPECT_LT(largest_difference(v, expected), 1e-13);
+        }
+    }
+
+    TEST(IncompleteFactors, AreThoseOfCholeskyForTridiagonalMatrices)
+    {
+      const CrsMatrix<double>         A = three_point_stencil(20, 0.3).to_crs();
+      const IncompleteFactors<double> factors(A, {FactorKind::ic0});
+      EXPECT_LT(largest_difference(dense(factors.lower()) * dense(factors.upper()), dense(A)), 1e-14);
+    }
+
+    /** Kershaw's example (1978): positive definite, and yet the last pivot of IC(0) is -5. */
+    CrsMatrix<double> kershaw()
+    {
+      Dense A(4, 4);
+      A.values = {3, -2, 0, 2, -2, 3, -2, 0, 0, -2, 3, -2, 2, 0, -2, 3};
+      return crs(A);
+    }
+
+    TEST(IncompleteFactors, ShiftTheDiagonalWhereAPivotIsNegative)
+    {
+      const CrsMatrix<double>         A = kershaw();
+      const IncompleteFactors<double> factors(A, {FactorKind::ic0});
+      EXPECT_GT(factors.shift(), 0.);
+      EXPECT_LT(factors.shift(), 1.);
+      EXPECT_NE(factors.description().find("diag(A)"), std::string::npos) << factors.description();
+      expect_product_on_pattern(A, factors, 1e-12);
+      try
+        {
+          FactorOptions options{FactorKind::ic0};
+          options.shift = false;
+          const IncompleteFactors<double> none(A, options);
+          FAIL() << "a negative pivot was taken";
+        }
+      catch (const InvalidInput &error)
+        {
+          EXPECT_NE(std::string(error.what()).find("row 3 is -5"), std::string::npos) << error.what();
+        }
+    }
+
+    TEST(IncompleteFactors, OfIlu0TakeNegativePivotsAndShiftThoseThatAreZero)
+    {
+      Dense singular(2, 2);
+      singular.values = {1, 1, 1, 1};
+      const IncompleteFactors<double> factors(crs(singular));
+      EXPECT_GT(factors.shift(), 0.);
+      EXPECT_EQ(IncompleteFactors<double>(kershaw()).shift(), 0.);
+    }
+
+    TEST(IncompleteFactors, RefuseWhatIsNotSymmetricOrNotPositive)
+    {
+      const auto message = [](const Dense &A) {
+        try
+          {
+            const IncompleteFactors<double> factors(crs(A), {FactorKind::ic0});
+          }
+        catch (const InvalidInput &error)
+          {
+            return std::string(error.what());
+          }
+        return std::string("nothing");
+      };
+      Dense values(2, 2), pattern(3, 3), negative(2, 2);
+      values.values   = {4, 1, 2, 4};
+      pattern.values  = {4, 0, 0, 1, 4, 0, 0, 0, 4};
+      negative.values = {4, 1, 1, -4};
+      EXPECT_NE(message(values).find("row 1, column 0 is 2 and its mirror image 1"), std::string::npos) << message(values);
+      EXPECT_NE(message(pattern).find("without its mirror image"), std::string::npos) << message(pattern);
+      EXPECT_NE(message(negative).find("row 1 is -4"), std::string::npos) << message(negative);
+      FactorOptions options;
+      options.smallest_pivot = NAN;
+      EXPECT_THROW(options.validate(), InvalidInput);
+    }
+
+    TEST(IncompleteFactors, OfFloatsAreThoseOfDoublesRounded)
+    {
+      const CrsMatrix<double> A = five_point_matrix(9, 9, 0.1);
+      const CrsMatrix<float>  B = rounded_to<float>(A);
+      const auto              L = IncompleteFactors<double>(A, {FactorKind::ic0}).lower();
+      const auto              M = IncompleteFactors<float>(B, {FactorKind::ic0}).lower();
+      for (std::size_t p = 0; p < L.values.size(); ++p)
+        EXPECT_NEAR(L.values[p], static_cast<double>(M.values[p]), 1e-6);
+    }
+  } // namespace
+} // namespace leopard
