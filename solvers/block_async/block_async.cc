@@ -57,6 +57,13 @@ namespace leopard
     require(overlap_percent >= 0. && overlap_percent <= 90., "overlap_percent", short_text(overlap_percent), "0 to 90 percent of a block");
     require(
       block_offsets.empty() || overlap == Overlap::none, "overlap", "given together with block_offsets", "overlap with blocks of block_size rows");
+    require(overlap_level >= 0 && overlap_level <= 1000, "overlap_level", std::to_string(overlap_level), "0 to 1000 edges");
+    require(overlap_level == 0 || overlap_percent == 0., "overlap_level", "given together with overlap_percent", "one of the two");
+    require(overlap_level == 0 || backend == Backend::reference || (backend == Backend::host && schedule == Schedule::replay),
+            "overlap_level",
+            std::to_string(overlap_level) + " on the backend " + to_string(backend),
+            "the backend reference, or a replay: the others have rows of a block side by side (overlap_percent)");
+    require(staleness >= 0 && staleness <= 2, "staleness", std::to_string(staleness), "0 to 2 global iterations");
     require(is_count(local_iterations), "local_iterations", std::to_string(local_iterations), counts);
     for (const int k : local_iterations_per_block)
       require(is_count(k), "local_iterations_per_block", std::to_string(k), counts);
@@ -90,6 +97,8 @@ namespace leopard
     if (!local_iterations_per_block.empty() && static_cast<int>(local_iterations_per_block.size()) != result.n_blocks())
       throw InvalidInput("block-asynchronous iteration: local_iterations_per_block has " + std::to_string(local_iterations_per_block.size()) +
                          " numbers\n  expected: one for each of the " + std::to_string(result.n_blocks()) + " blocks");
+    if (last_block_first)
+      result.reverse();
     return result;
   }
 
@@ -124,6 +133,7 @@ namespace leopard
                         : options.block_omega != 1.                   ? "block_omega"
                         : options.momentum != 0.                      ? "momentum"
                         : options.overlap != Overlap::none            ? "overlap"
+                        : options.last_block_first                    ? "last_block_first"
                         : !options.block_offsets.empty()              ? "block_offsets"
                         : !options.local_iterations_per_block.empty() ? "local_iterations_per_block"
                         : options.corrections != Corrections::none    ? "corrections"

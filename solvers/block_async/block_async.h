@@ -52,6 +52,8 @@ namespace leopard
     std::vector<int> block_offsets   = {};            ///< if not empty: where blocks begin, instead of block_size (see blocks_between())
     Overlap          overlap         = Overlap::none; ///< of neighbouring blocks; a block writes its own rows only (restricted)
     double           overlap_percent = 0.;            ///< percent of the block_size rows that are overlap, 0 to 90
+    int              overlap_level = 0; ///< if not 0, instead of percent: overlap by graph distance (rows_with_overlap()); backend reference, replay
+    bool             last_block_first = false; ///< blocks in reversed order: that of the dependencies of upper triangular matrices
 
     int              local_iterations           = 5;  ///< k: Jacobi sweeps inside a block with off-block values frozen
     std::vector<int> local_iterations_per_block = {}; ///< if not empty: k for each block (see theta_dependent_local_iterations())
@@ -66,6 +68,7 @@ namespace leopard
 
     int           n_threads = 0; ///< host backend: threads; 0: as many as the machine has
     std::uint64_t seed      = 0; ///< replay schedule: the seed
+    int           staleness = 2; ///< and by how many global iterations values may be old at most, 0 to 2; 0: a random order of blocks, newest values
 
     /** @throws InvalidInput naming the option, what was found and what is expected. */
     void validate() const;

@@ -51,7 +51,7 @@ namespace leopard
       {
         const Blocks    &blocks = matrix.blocks;
         const int        begin = blocks.begin[block], n = blocks.end[block] - begin, k = this->local_iterations(block);
-        const int        owned_begin = blocks.owned_begin[block] - begin, owned_end = blocks.owned_begin[block + 1] - begin;
+        const int        owned_begin = blocks.owned_begin[block] - begin, owned_end = blocks.owned_end[block] - begin;
         Scratch<Number> &s = scratch[thread];
         this->freeze(block, off_block, b, s.frozen.data());
         // own values are written by nobody else

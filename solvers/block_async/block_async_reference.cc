@@ -14,11 +14,11 @@ namespace leopard
       ReferenceEngine(const CrsMatrix<Number> &A_, const BlockAsyncOptions &options_)
         : ReferenceBlocks<Number>(A_, options_)
         , momentum(static_cast<Number>(options_.momentum))
-        , next(blocks.largest())
+        , next(this->largest_block())
         , velocity(blocks.n_blocks())
       {
         for (int block = 0; block < blocks.n_blocks(); ++block)
-          velocity[block].resize(blocks.end[block] - blocks.begin[block]);
+          velocity[block].resize(rows[block].size());
       }
 
       void restart() override
@@ -29,27 +29,26 @@ namespace leopard
 
     private:
       using Base = ReferenceBlocks<Number>;
-      using Base::A, Base::blocks, Base::frozen, Base::y;
+      using Base::A, Base::blocks, Base::frozen, Base::local, Base::rows, Base::y;
 
       void relax(int block, Number *x) override
       {
-        const int begin = blocks.begin[block], end = blocks.end[block];
         for (int sweep = 0; sweep < this->local_iterations(block); ++sweep)
           {
-            for (int i = begin; i < end; ++i)
+            for (const int i : rows[block])
               {
-                Number r = frozen[i - begin]; // the residual, diagonal included
+                Number r = frozen[local[i]]; // the residual, diagonal included
                 for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
-                  if (this->is_inside(block, A.columns[p]))
-                    r -= A.values[p] * y[A.columns[p] - begin];
-                Number &v       = velocity[block][i - begin];
-                v               = this->omega / this->weighted_diagonal(block, i) * r + momentum * v;
-                next[i - begin] = y[i - begin] + v;
+                  if (this->is_inside(A.columns[p]))
+                    r -= A.values[p] * y[local[A.columns[p]]];
+                Number &v      = velocity[block][local[i]];
+                v              = this->omega / this->weighted_diagonal(i) * r + momentum * v;
+                next[local[i]] = y[local[i]] + v;
               }
             y.swap(next);
           }
-        for (int i = blocks.owned_begin[block]; i < blocks.owned_begin[block + 1]; ++i)
-          x[i] += this->block_omega * (y[i - begin] - x[i]);
+        for (int i = blocks.owned_begin[block]; i < blocks.owned_end[block]; ++i)
+          x[i] += this->block_omega * (y[local[i]] - x[i]);
       }
 
       const Number                     momentum;

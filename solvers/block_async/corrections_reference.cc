@@ -62,7 +62,7 @@ namespace leopard
               {
                 Number sum = frozen[i - begin];
                 for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
-                  if (this->is_inside(block, A.columns[p]))
+                  if (this->is_inside(A.columns[p]))
                     sum -= A.values[p] * y[A.columns[p] - begin];
                 r[i - begin] = scale[i] * sum;
                 largest      = std::max(largest, std::abs(r[i - begin]));
@@ -88,9 +88,9 @@ namespace leopard
           {
             Low sum = low_r[i - begin];
             for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
-              if (this->is_inside(block, A.columns[p]))
+              if (this->is_inside(A.columns[p]))
                 sum -= in_low(i, p) * c[A.columns[p] - begin];
-            const Number d  = scale[i] * this->weighted_diagonal(block, i) * scale[i];
+            const Number d  = scale[i] * this->weighted_diagonal(i) * scale[i];
             next[i - begin] = c[i - begin] + static_cast<Low>(this->omega / d) * sum;
           }
         c.swap(next);

@@ -368,7 +368,7 @@ namespace leopard
       head.begin                = A.blocks.begin[l.block];
       head.rows                 = l.rows;
       head.owned_begin          = A.blocks.owned_begin[l.block] - A.blocks.begin[l.block];
-      head.owned_rows           = A.blocks.owned_begin[l.block + 1] - A.blocks.owned_begin[l.block];
+      head.owned_rows           = A.blocks.owned_end[l.block] - A.blocks.owned_begin[l.block];
       head.first_local          = l.first;
       head.n_boundary           = static_cast<int>(l.order.size());
       head.n_jags               = l.order.empty() ? 0 : l.outer_length(l.order.front());

@@ -116,7 +116,7 @@ namespace leopard
     {
       return scheduler.sum([&](int block) {
         double sum = 0.;
-        for (int i = matrix.blocks.owned_begin[block]; i < matrix.blocks.owned_begin[block + 1]; ++i)
+        for (int i = matrix.blocks.owned_begin[block]; i < matrix.blocks.owned_end[block]; ++i)
           sum += term(i, matrix.first_local[block] + i - matrix.blocks.begin[block], matrix.blocks.begin[block]);
         return sum;
       });

@@ -18,7 +18,8 @@ namespace leopard
    * The oracle of what relaxes blocks: sequential, straight from the definition, on the CRS matrix as it came. Chaotic
    * means here: blocks in their order, each with the newest values. Replay: in each global iteration a random order of
    * blocks, and each block reads its off-block values as they are now or as they were at the beginning of one of the
-   * last two global iterations of this call.
+   * last two (BlockAsyncOptions::staleness) global iterations of this call. It alone has blocks whose overlap is by
+   * graph distance, so that a block is a list of rows here.
    */
   template <typename Number>
   class ReferenceBlocks : public BlockAsyncEngine<Number>
@@ -31,9 +32,11 @@ namespace leopard
       , block_omega(static_cast<Number>(options_.block_omega))
       , blocks(options_.blocks(A_.n_rows))
       , random(options_.seed)
+      , rows(rows_of_blocks())
       , order(blocks.n_blocks())
-      , frozen(blocks.largest())
-      , y(blocks.largest())
+      , local(A_.n_columns, -1)
+      , frozen(largest_block())
+      , y(largest_block())
       , diagonal(A_.n_rows)
       , diagonal_entry(diagonal_entries(A_))
     {
@@ -47,7 +50,7 @@ namespace leopard
 
     std::string description() const override
     {
-      return std::to_string(blocks.n_blocks()) + " blocks of up to " + std::to_string(blocks.largest()) + " rows, in sequence";
+      return std::to_string(blocks.n_blocks()) + " blocks of up to " + std::to_string(largest_block()) + " rows, in sequence";
     }
 
     void restart() override {}
@@ -67,8 +70,12 @@ namespace leopard
           for (const int block : order)
             {
               const Number *off_block = values_to_read(x);
+              for (std::size_t r = 0; r < rows[block].size(); ++r)
+                local[rows[block][r]] = static_cast<int>(r);
               freeze(block, x, off_block, b);
               relax(block, x);
+              for (const int i : rows[block])
+                local[i] = -1;
             }
         }
     }
@@ -93,34 +100,58 @@ namespace leopard
     /** Writes the values of the rows that the block owns; y has its values, frozen b less the off-block part. */
     virtual void relax(int block, Number *x) = 0;
 
-    bool is_inside(int block, int column) const { return column >= blocks.begin[block] && column < blocks.end[block]; }
-    int  local_iterations(int block) const
+    /** Of the block at work. */
+    bool is_inside(int column) const { return local[column] >= 0; }
+    int  largest_block() const
+    {
+      std::size_t largest = 0;
+      for (const std::vector<int> &of_block : rows)
+        largest = std::max(largest, of_block.size());
+      return static_cast<int>(largest);
+    }
+    int local_iterations(int block) const
     {
       return options.local_iterations_per_block.empty() ? options.local_iterations : options.local_iterations_per_block[block];
     }
 
-    /** d_i of a block's row: a_ii, or with l1 weights a_ii + sign(a_ii) sum over j outside the block of |a_ij|. */
-    Number weighted_diagonal(int block, int i) const
+    /**
+     * d_i of a row of the block at work: a_ii, or with l1 weights a_ii + sign(a_ii) sum over j outside the block of
+     * |a_ij|.
+     */
+    Number weighted_diagonal(int i) const
     {
       Number l1 = 0;
       for (int p = A.row_offsets[i]; options.l1_weights && p < A.row_offsets[i + 1]; ++p)
-        if (!is_inside(block, A.columns[p]))
+        if (!is_inside(A.columns[p]))
           l1 += std::abs(A.values[p]);
       return diagonal[i] + std::copysign(l1, diagonal[i]);
     }
 
-    CrsMatrix<Number>                  A;
-    const BlockAsyncOptions            options;
-    Number                             omega;
-    const Number                       block_omega;
-    const Blocks                       blocks;
-    std::mt19937_64                    random;
-    std::vector<int>                   order;
-    std::array<std::vector<Number>, 2> snapshots;
-    std::vector<Number>                frozen, y, diagonal;
-    std::vector<int>                   diagonal_entry; ///< of each row
+    CrsMatrix<Number>                   A;
+    const BlockAsyncOptions             options;
+    Number                              omega;
+    const Number                        block_omega;
+    const Blocks                        blocks;
+    std::mt19937_64                     random;
+    const std::vector<std::vector<int>> rows; ///< of each block, sorted, overlap included
+    std::vector<int>                    order;
+    std::vector<int>                    local; ///< of each column its place among the rows of the block at work, or -1
+    std::array<std::vector<Number>, 2>  snapshots;
+    std::vector<Number>                 frozen, y, diagonal;
+    std::vector<int>                    diagonal_entry; ///< of each row
 
   private:
+    std::vector<std::vector<int>> rows_of_blocks() const
+    {
+      if (options.overlap_level > 0)
+        return rows_with_overlap(A, blocks, options.overlap, options.overlap_level);
+      std::vector<std::vector<int>> result(blocks.n_blocks());
+      for (int block = 0; block < blocks.n_blocks(); ++block)
+        for (int i = blocks.begin[block]; i < blocks.end[block]; ++i)
+          result[block].push_back(i);
+      return result;
+    }
+
     void put_diagonal()
     {
       for (int i = 0; i < A.n_rows; ++i)
@@ -133,21 +164,21 @@ namespace leopard
         return snapshots[0].data();
       if (options.schedule == Schedule::chaotic)
         return x;
-      const auto staleness = random() % 3;
-      return staleness == 0 ? x : snapshots[staleness - 1].data();
+      const auto age = random() % (options.staleness + 1);
+      return age == 0 ? x : snapshots[age - 1].data();
     }
 
     void freeze(int block, const Number *x, const Number *off_block, const Number *b)
     {
-      const int  begin = blocks.begin[block], end = blocks.end[block];
-      const auto owned = [&](int row) { return row >= blocks.owned_begin[block] && row < blocks.owned_begin[block + 1]; };
-      for (int i = begin; i < end; ++i)
+      const auto owned = [&](int row) { return row >= blocks.owned_begin[block] && row < blocks.owned_end[block]; };
+      for (const int i : rows[block])
         {
-          y[i - begin]      = owned(i) ? x[i] : off_block[i];
-          frozen[i - begin] = b[i];
+          const int r = local[i];
+          y[r]        = owned(i) ? x[i] : off_block[i];
+          frozen[r]   = b[i];
           for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
-            if (!is_inside(block, A.columns[p]))
-              frozen[i - begin] -= A.values[p] * off_block[A.columns[p]];
+            if (!is_inside(A.columns[p]))
+              frozen[r] -= A.values[p] * off_block[A.columns[p]];
         }
     }
   };

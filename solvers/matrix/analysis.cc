@@ -160,7 +160,7 @@ namespace leopard
     for (int block = 0; block < blocks.n_blocks(); ++block)
       {
         double inside_block = 0., outside_block = 0.;
-        for (int i = blocks.owned_begin[block]; i < blocks.owned_begin[block + 1]; ++i)
+        for (int i = blocks.owned_begin[block]; i < blocks.owned_end[block]; ++i)
           {
             double outside = 0., diagonal = 1.;
             for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)

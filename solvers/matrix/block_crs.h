@@ -26,8 +26,8 @@ namespace leopard
    * columns among them) with 32-bit column indices. Host memory.
    *
    * The rows of the blocks stand one block after the other and are numbered as *local rows*: block J has the local rows
-   * first_local[J] <= l < first_local[J+1], of which the first is row blocks.begin[J]. Without overlap they are the
-   * matrix' rows.
+   * first_local[J] <= l < first_local[J+1], of which the first is row blocks.begin[J]. Without overlap, and
+   * with the blocks in the order of the rows, they are the matrix' rows.
    */
   template <typename Number>
   struct BlockCrs

@@ -129,6 +129,46 @@ namespace leopard
     return rows;
   }
 
+  void Blocks::reverse()
+  {
+    for (std::vector<int> *rows : {&owned_begin, &owned_end, &begin, &end})
+      std::reverse(rows->begin(), rows->end());
+  }
+
+  template <typename Number>
+  std::vector<std::vector<int>> rows_with_overlap(const CrsMatrix<Number> &A, const Blocks &blocks, Overlap overlap, int level)
+  {
+    const Graph                   graph = overlap == Overlap::none ? Graph() : symmetric_graph(A);
+    std::vector<std::vector<int>> result(blocks.n_blocks());
+    std::vector<int>              mark(A.n_rows, -1);
+    for (int block = 0; block < blocks.n_blocks(); ++block)
+      {
+        const int         first = blocks.owned_begin[block], end = blocks.owned_end[block];
+        std::vector<int> &rows = result[block];
+        for (int i = first; i < end; ++i)
+          {
+            rows.push_back(i);
+            mark[i] = block;
+          }
+        std::size_t reached = 0; // rows whose neighbours are there
+        for (int distance = 0; overlap != Overlap::none && distance < level; ++distance)
+          for (const std::size_t n = rows.size(); reached < n; ++reached)
+            for (int p = graph.offsets[rows[reached]]; p < graph.offsets[rows[reached] + 1]; ++p)
+              {
+                const int  j       = graph.neighbours[p];
+                const bool wanted  = overlap == Overlap::uniform || (overlap == Overlap::upward ? j < first : j >= end);
+                const bool is_here = mark[j] == block;
+                if (wanted && !is_here)
+                  {
+                    rows.push_back(j);
+                    mark[j] = block;
+                  }
+              }
+        std::sort(rows.begin(), rows.end());
+      }
+    return result;
+  }
+
   Blocks contiguous_blocks(int n_rows, int block_size, Overlap overlap, double percent)
   {
     require_block_size(block_size);
@@ -154,9 +194,10 @@ namespace leopard
         throw InvalidInput("block " + std::to_string(i - 1) + " has " + std::to_string(offsets[i] - offsets[i - 1]) +
                            " rows\n  expected: increasing offsets of blocks");
     Blocks result;
-    result.owned_begin = offsets;
     result.begin.assign(offsets.begin(), offsets.end() - 1);
     result.end.assign(offsets.begin() + 1, offsets.end());
+    result.owned_begin = result.begin;
+    result.owned_end   = result.end;
     return result;
   }
 
@@ -517,14 +558,15 @@ namespace leopard
     throw InvalidInput("blocks: the shape is " + to_string(shape) + ", and there are no coordinates\n  expected: contiguous, rcm or metis");
   }
 
-#define INSTANTIATE(Number)                                                                                          \
-  template Partition         shaped_partition(const CrsMatrix<Number> &A, BlockShape shape, int block_size);         \
-  template Partition         metis_partition(const CrsMatrix<Number> &A, int block_size);                            \
-  template Partition         rcm_partition(const CrsMatrix<Number> &A, int block_size);                              \
-  template CrsMatrix<Number> permute(const CrsMatrix<Number> &A, const Partition &partition);                        \
-  template CrsMatrix<Number> permute(                                                                                \
-    const CrsMatrix<Number> &A, const std::vector<int> &old_row, const std::vector<int> &old_column, int n_threads); \
-  template std::vector<Number> permute(const std::vector<Number> &v, const Partition &partition);                    \
+#define INSTANTIATE(Number)                                                                                                               \
+  template Partition                     shaped_partition(const CrsMatrix<Number> &A, BlockShape shape, int block_size);                  \
+  template std::vector<std::vector<int>> rows_with_overlap(const CrsMatrix<Number> &A, const Blocks &blocks, Overlap overlap, int level); \
+  template Partition                     metis_partition(const CrsMatrix<Number> &A, int block_size);                                     \
+  template Partition                     rcm_partition(const CrsMatrix<Number> &A, int block_size);                                       \
+  template CrsMatrix<Number>             permute(const CrsMatrix<Number> &A, const Partition &partition);                                 \
+  template CrsMatrix<Number>             permute(                                                                                         \
+                const CrsMatrix<Number> &A, const std::vector<int> &old_row, const std::vector<int> &old_column, int n_threads);          \
+  template std::vector<Number> permute(const std::vector<Number> &v, const Partition &partition);                                         \
   template std::vector<Number> permute_back(const std::vector<Number> &new_v, const Partition &partition);
   LEOPARD_FOR_EACH_NUMBER(INSTANTIATE)
 #undef INSTANTIATE

@@ -3,6 +3,7 @@
 
 #include "crs_matrix.h"
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -32,18 +33,20 @@ namespace leopard
   std::string to_string(BlockShape shape);
 
   /**
-   * Blocks of consecutive rows. Block J owns the rows owned_begin[J] <= i < owned_begin[J+1] and is the only one to
-   * write them; it relaxes the rows begin[J] <= i < end[J], which contain its own.
+   * Blocks of consecutive rows, in the order of the rows or reversed. Block J owns the rows
+   * owned_begin[J] <= i < owned_end[J] and is the only one to write them; it relaxes the rows begin[J] <= i < end[J],
+   * which contain its own.
    */
   struct Blocks
   {
-    std::vector<int> owned_begin = {0}; ///< n_blocks + 1
-    std::vector<int> begin, end;        ///< n_blocks
+    std::vector<int> owned_begin, owned_end, begin, end; ///< n_blocks each
 
     int n_blocks() const { return static_cast<int>(begin.size()); }
-    int n_rows() const { return owned_begin.back(); }
+    int n_rows() const { return owned_end.empty() ? 0 : std::max(owned_end.front(), owned_end.back()); }
     /** Number of rows of the largest block, overlap included. */
     int largest() const;
+    /** The last block first. */
+    void reverse();
   };
 
   /**
@@ -52,6 +55,14 @@ namespace leopard
    * @param percent of the block, 0 <= percent <= 90. @throws InvalidInput.
    */
   Blocks contiguous_blocks(int n_rows, int block_size, Overlap overlap = Overlap::none, double percent = 0.);
+
+  /**
+   * The rows of each block, sorted, with overlap by graph distance ("algebraic Schwarz overlap"; the paper's section
+   * 3.1): its own and those at most `level` edges away from them in the graph of A + A^T; upward of these only the rows
+   * before its own, downward only those behind.
+   */
+  template <typename Number>
+  std::vector<std::vector<int>> rows_with_overlap(const CrsMatrix<Number> &A, const Blocks &blocks, Overlap overlap, int level);
 
   /** Blocks between given rows: offsets[0] = 0, increasing, the last is the number of rows. @throws InvalidInput. */
   Blocks blocks_between(const std::vector<int> &offsets);

@@ -37,6 +37,9 @@ namespace leopard
         {"uniform overlap", [](BlockAsyncOptions &o) { o.overlap = Overlap::uniform, o.overlap_percent = 25.; }},
         {"upward overlap", [](BlockAsyncOptions &o) { o.overlap = Overlap::upward, o.overlap_percent = 13.; }},
         {"downward overlap, momentum", [](BlockAsyncOptions &o) { o.overlap = Overlap::downward, o.overlap_percent = 50., o.momentum = 0.2; }},
+        {"last block first", [](BlockAsyncOptions &o) { o.last_block_first = true, o.momentum = 0.1; }},
+        {"last block first, overlap",
+         [](BlockAsyncOptions &o) { o.last_block_first = true, o.overlap = Overlap::downward, o.overlap_percent = 25., o.l1_weights = true; }},
         {"unequal blocks",
          [n](BlockAsyncOptions &o) {
            for (int first = 0; first < n; first += 2000)

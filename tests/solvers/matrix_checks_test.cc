@@ -86,13 +86,15 @@ namespace leopard
       Blocks                  blocks;
       for (int i = 0; i < A.n_rows; ++i)
         {
-          blocks.owned_begin.push_back(i + 1);
+          blocks.owned_begin.push_back(i);
+          blocks.owned_end.push_back(i + 1);
           blocks.begin.push_back(0);
           blocks.end.push_back(A.n_rows);
         }
       expect_refusal([&] { BlockCrs<double>(A, blocks); }, "3600000000 rows");
-      blocks.owned_begin.resize(30001);
-      blocks.owned_begin.back() = A.n_rows;
+      blocks.owned_begin.resize(30000);
+      blocks.owned_end.resize(30000);
+      blocks.owned_end.back() = A.n_rows;
       blocks.begin.resize(30000);
       blocks.end.resize(30000); // fewer rows than 2^31, and more entries
       expect_refusal([&] { BlockCrs<double>(A, blocks); }, "8970000000 entries");

@@ -41,7 +41,7 @@ namespace leopard
             const double found  = theta(A, blocks).minimum;
             double       least  = INFINITY;
             for (int block = 0; block < blocks.n_blocks(); ++block)
-              for (int i = blocks.owned_begin[block]; i < blocks.owned_begin[block + 1]; ++i)
+              for (int i = blocks.owned_begin[block]; i < blocks.owned_end[block]; ++i)
                 {
                   double diagonal = 0., outside = 0.;
                   for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
