@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "incomplete_preconditioner.h"
+
+#include "../base/errors.h"
+#include "../device/device_array.h"
+
+namespace leopard
+{
+  namespace
+  {
+    FactorSweepOptions sweep_options(const IncompleteOptions &options)
+    {
+      const BlockAsyncOptions &o = options.solves.block_async;
+      return {options.n_sweeps, o.backend, o.schedule == Schedule::synchronous, o.n_threads};
+    }
+
+    template <typename Number>
+    IncompleteFactors<Number> factors_of(const CrsMatrix<Number> &A, const IncompleteOptions &options)
+    {
+      options.validate();
+      if (A.n_columns != A.n_rows)
+        throw InvalidInput("incomplete factors as a preconditioner: the matrix has " + std::to_string(A.n_columns - A.n_rows) +
+                           " ghost columns\n  expected: the whole matrix, on one rank");
+      return IncompleteFactors<Number>(A, options.factors, options.n_sweeps > 0 ? factor_sweeps<Number>(sweep_options(options)) : nullptr);
+    }
+
+    template <typename Number>
+    class FactorPreconditioner : public IncompletePreconditioner<Number>
+    {
+    public:
+      FactorPreconditioner(const IncompleteFactors<Number> &factors, const IncompleteOptions &options_)
+        : options(options_)
+        , alpha(factors.shift())
+        , of_factors(factors.description())
+        , lower(factors.lower(), Triangle::lower, options.solves)
+        , upper(factors.upper(), Triangle::upper, options.solves)
+        , on_host(lower.memory_space() == MemorySpace::host ? lower.n_rows() : 0)
+        , on_device(lower.memory_space() == MemorySpace::device ? lower.n_rows() : 0)
+      {
+      }
+
+      std::string name() const override { return to_string(options.factors.kind); }
+      int         n_rows() const override { return lower.n_rows(); }
+      MemorySpace memory_space() const override { return lower.memory_space(); }
+      bool        is_queued() const override { return memory_space() == MemorySpace::device; }
+      double      shift() const override { return alpha; }
+
+      bool is_symmetric_map() const override
+      {
+        return lower.has_transposed_map() &&
+               (options.factors.kind == FactorKind::ic0 || (options.solves.solve == TriangularSolve::exact && options.n_sweeps == 0));
+      }
+
+      std::string description() const override
+      {
+        return of_factors + (options.n_sweeps > 0 ? " by " + std::to_string(options.n_sweeps) + " sweeps" : "") +
+               "; solved with: " + lower.description();
+      }
+
+      void apply(Number *z, const Number *r) override
+      {
+        Number *between = is_queued() ? on_device.data() : on_host.data();
+        lower.solve(between, r);
+        upper.solve(z, between);
+      }
+
+    private:
+      const IncompleteOptions  options;
+      const double             alpha;
+      const std::string        of_factors;
+      TriangularSolver<Number> lower, upper;
+      std::vector<Number>      on_host; ///< L^-1 r
+      device::Array<Number>    on_device;
+    };
+  } // namespace
+
+  void IncompleteOptions::validate() const
+  {
+    factors.validate();
+    solves.validate();
+    if (n_sweeps < 0)
+      throw InvalidInput("incomplete factors: n_sweeps is " + std::to_string(n_sweeps) +
+                         "\n  expected: a number >= 0, where 0 stands for elimination");
+    if (n_sweeps > 0)
+      sweep_options(*this).validate();
+  }
+
+  template <typename Number>
+  std::shared_ptr<IncompletePreconditioner<Number>> make_incomplete_preconditioner(const CrsMatrix<Number> &A, const IncompleteOptions &options)
+  {
+    return std::make_shared<FactorPreconditioner<Number>>(factors_of(A, options), options);
+  }
+
+#define INSTANTIATE(Number)                                                                                             \
+  template std::shared_ptr<IncompletePreconditioner<Number>> make_incomplete_preconditioner(const CrsMatrix<Number> &A, \
+                                                                                            const IncompleteOptions &options);
+  LEOPARD_FOR_EACH_NUMBER(INSTANTIATE)
+#undef INSTANTIATE
+} // namespace leopard
