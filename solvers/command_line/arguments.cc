@@ -36,7 +36,8 @@ namespace leopard::command_line
                                            {"dictionary", Storage::dictionary}};
     const Choices<Precision> precisions = {
       {"double", Precision::double_precision}, {"single", Precision::single}, {"mixed", Precision::mixed}, {"automatic", Precision::automatic}};
-    constexpr double usual_overlap_percent = 25.;
+    const Choices<TriangularSolve> triangular_solves     = {{"exact", TriangularSolve::exact}, {"async", TriangularSolve::asynchronous}};
+    constexpr double               usual_overlap_percent = 25.;
 
     const char *const group_of_async = "Method async";
 
@@ -105,7 +106,7 @@ namespace leopard::command_line
 
     std::vector<std::string> preconditioner_names()
     {
-      std::vector<std::string> names = {"automatic", "none", "multigrid"};
+      std::vector<std::string> names = {"automatic", "none", "multigrid", "ic", "ilu"};
       for (const std::string &name : method_names(as_preconditioner))
         names.push_back(name);
       return names;
@@ -120,6 +121,10 @@ namespace leopard::command_line
                  choices_of(solver_names()),
                  "default automatic, what the matrix lets expect, and the next stronger one where that fails; async where an option of it is given");
       add_choice(app, "--preconditioner", a.preconditioner, choices_of(preconditioner_names()), "of cg and gmres, default automatic");
+      add_choice(app, "--triangular", a.triangular.solve, triangular_solves, "of ic and ilu, how their factors are solved with, default exact");
+      app.add_option("--triangular-iterations", a.triangular.n_iterations, "of --triangular async: global iterations (default 3)")->type_name("N");
+      app.add_option("--factor-sweeps", a.factor_sweeps, "of ic and ilu: fixed-point sweeps that find the factors; 0, the default: elimination")
+        ->type_name("N");
       add_choice(app, "--smoother", a.smoother, choices_of(method_names(as_smoother)), "of multigrid, default chebyshev");
       add_choice(app, "--backend", a.backend, choices_of({"automatic", "host", "cuda", "reference"}), "default automatic, a GPU where one answers");
       app.add_option("--threads", a.async.n_threads, "of the backend host; 0, the default: all of the machine's")->type_name("N");
@@ -221,6 +226,10 @@ namespace leopard::command_line
         refuse(a, {"--preconditioner"}, with, "it with --method cg or gmres");
       if (!a.has_multigrid())
         refuse(a, {"--smoother"}, words_of_method(a), "it with --method multigrid, or --preconditioner multigrid");
+      if (!a.has_factors())
+        refuse(a, {"--triangular", "--factor-sweeps"}, words_of_method(a), "it with --preconditioner ic or ilu");
+      if (a.triangular.solve != TriangularSolve::asynchronous)
+        refuse(a, {"--triangular-iterations"}, "exact triangular solves", "--triangular async with it");
       if (a.is_relaxation())
         return;
       const std::string expected = "it with --method async, or another relaxation";
@@ -343,6 +352,7 @@ namespace leopard::command_line
       return nothing;
     }();
     const Method *found = has_multigrid() ? lookup_method(smoother, as_smoother)
+                          : has_factors() ? (triangular.solve == TriangularSolve::asynchronous ? lookup_method("async") : nullptr)
                           : is_krylov()   ? lookup_method(preconditioner, as_preconditioner)
                                           : lookup_method(method_name, as_solver);
     return found != nullptr ? *found : none;

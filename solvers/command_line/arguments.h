@@ -4,6 +4,7 @@
 #include "../block_async/block_async.h"
 #include "../block_async/tune.h"
 #include "../relaxation/methods.h"
+#include "../triangular/triangular_solver.h"
 
 #include <set>
 #include <stdexcept>
@@ -31,19 +32,21 @@ namespace leopard::command_line
   /** What the command line of leopard-solve says. */
   struct Arguments
   {
-    std::string matrix, rhs, solution, history, choice; ///< paths; empty: not given
-    std::string method_name          = "automatic";     ///< automatic, one of krylov_names(), multigrid, direct, or a relaxation
-    std::string preconditioner       = "automatic";     ///< of cg and gmres: automatic, none, multigrid, or a relaxation
-    std::string smoother             = "chebyshev";     ///< of multigrid
-    std::string backend              = "automatic";     ///< automatic, host, cuda or reference
-    Precision   precision            = Precision::double_precision;
-    BlockShape  shape                = BlockShape::contiguous;
-    bool        omega_is_tau         = false; ///< then async.omega is still to be found
-    bool        momentum_from_matrix = false; ///< then async.momentum and async.omega are
-    bool        theta                = false;
-    bool        tune                 = false;
-    double      tune_seconds         = 5.;
-    bool        analyze              = false;
+    std::string       matrix, rhs, solution, history, choice; ///< paths; empty: not given
+    std::string       method_name    = "automatic";           ///< automatic, one of krylov_names(), multigrid, direct, or a relaxation
+    std::string       preconditioner = "automatic";           ///< of cg and gmres: automatic, none, multigrid, ic, ilu, or a relaxation
+    std::string       smoother       = "chebyshev";           ///< of multigrid
+    TriangularOptions triangular;                             ///< of ic and ilu: how their factors are solved with; all but block_async
+    int               factor_sweeps        = 0;               ///< of ic and ilu: IncompleteOptions::n_sweeps
+    std::string       backend              = "automatic";     ///< automatic, host, cuda or reference
+    Precision         precision            = Precision::double_precision;
+    BlockShape        shape                = BlockShape::contiguous;
+    bool              omega_is_tau         = false; ///< then async.omega is still to be found
+    bool              momentum_from_matrix = false; ///< then async.momentum and async.omega are
+    bool              theta                = false;
+    bool              tune                 = false;
+    double            tune_seconds         = 5.;
+    bool              analyze              = false;
 
     BlockAsyncOptions        async; ///< of methods other than async: omega
     StoppingCriteria         criteria;
@@ -59,6 +62,7 @@ namespace leopard::command_line
     bool          is_krylov() const { return method_name == "cg" || method_name == "gmres"; }
     /** Alone, or as a preconditioner. */
     bool has_multigrid() const { return method_name == "multigrid" || (is_krylov() && preconditioner == "multigrid"); }
+    bool has_factors() const { return is_krylov() && (preconditioner == "ic" || preconditioner == "ilu"); }
     /** Whether all of it runs there. */
     bool runs_on(Backend backend) const;
     bool has(const char *option) const { return given.count(option) > 0; }

@@ -126,7 +126,7 @@ namespace leopard::command_line
           return result;
         }
       const Attempt cg_multigrid = {"cg", "multigrid", "symmetric with positive diagonal, entries like those of diffusion", 300},
-                    cg_factors   = {"cg", "ssor", "symmetric with positive diagonal", 3000};
+                    cg_factors   = {"cg", "ic", "symmetric with positive diagonal", 3000};
       if (traits.is_like_diffusion())
         result.push_back(cg_multigrid);
       result.push_back(cg_factors);
@@ -143,7 +143,7 @@ namespace leopard::command_line
       const std::string    what = traits.is_symmetric ? "symmetric, the diagonal has both signs" : "not symmetric";
       if (traits.is_like_diffusion())
         result.push_back({"gmres", "multigrid", what + ", entries like those of diffusion", 200});
-      result.push_back({"gmres", "gauss-seidel", what, 300});
+      result.push_back({"gmres", "ilu", what, 300});
       if (has_direct)
         result.push_back(direct("exact but for rounding"));
       else
@@ -174,7 +174,7 @@ namespace leopard::command_line
         if (!traits.has_whole_diagonal)
           attempt = {arguments.method_name, "none", "the diagonal has zeros"};
         else if (!traits.is_like_diffusion())
-          attempt = {arguments.method_name, arguments.method_name == "cg" ? "ssor" : "gauss-seidel", "entries unlike those of diffusion"};
+          attempt = {arguments.method_name, arguments.method_name == "cg" ? "ic" : "ilu", "entries unlike those of diffusion"};
         return {attempt};
       }
     if (arguments.method_name != "automatic")

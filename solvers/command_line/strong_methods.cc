@@ -9,6 +9,7 @@
 #include "../multigrid/coarse_solvers.h"
 #include "../multigrid/find_stencil.h"
 #include "../multigrid/multigrid.h"
+#include "../triangular/incomplete_preconditioner.h"
 #include "report.h"
 #include "vectors.h"
 
@@ -270,6 +271,18 @@ namespace leopard::command_line
         return nullptr;
       if (a.preconditioner == "multigrid")
         return make_preconditioner<double>(std::shared_ptr<Multigrid<double>>(make_multigrid(A, a, backend, true, log)));
+      if (a.has_factors())
+        {
+          IncompleteOptions options;
+          options.factors.kind               = a.preconditioner == "ic" ? FactorKind::ic0 : FactorKind::ilu0;
+          options.n_sweeps                   = a.factor_sweeps;
+          options.solves                     = a.triangular;
+          options.solves.block_async         = a.async;
+          options.solves.block_async.backend = backend;
+          const auto factors                 = make_incomplete_preconditioner<double>(A, options);
+          log("factors", factors->description());
+          return factors;
+        }
       const Method &method = find_method(a.preconditioner, as_preconditioner);
       MethodOptions options;
       options.backend            = backend;
