@@ -18,8 +18,15 @@ namespace leopard
                       "0",
                       Integer(0, 40),
                       "Levels to use, from the finest down; 0: all that the mesh has. A mesh has one more than it was refined. Dimensionless.");
-    prm.declare_entry("Cycle", "V", Selection("V|W|F"), "The cycle. W and F on globally refined meshes.");
-    prm.declare_entry("Full multigrid start", "false", Bool(), "Method multigrid: begin with one cycle on each level from the coarsest up.");
+    prm.declare_entry("Cycle",
+                      "V",
+                      Selection("V|W|F"),
+                      "The cycle, also that of the fused time loop in steps too long for sweeps. W and F on globally refined meshes.");
+    prm.declare_entry(
+      "Full multigrid start",
+      "false",
+      Bool(),
+      "Method multigrid: begin with one cycle on each level from the coarsest up. Not in the fused time loop, whose steps have a first guess.");
     const std::string chosen = "; -1: 1 where it is async on the stencils of a GPU, whose tiles move, else 2. Dimensionless.";
     prm.declare_entry("Pre smoothing", "-1", Integer(-1, 1000), "Smoothing steps before the coarse grid correction" + chosen);
     prm.declare_entry("Post smoothing", "-1", Integer(-1, 1000), "Smoothing steps after the coarse grid correction" + chosen);

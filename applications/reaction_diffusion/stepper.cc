@@ -309,6 +309,11 @@ namespace leopard::reaction_diffusion
       implementation->engine->set_slot(c.slot(static_cast<int>(l)), solutions[l].data());
   }
 
+  bool Stepper::has_multigrid() const
+  {
+    return implementation->engine->has_multigrid();
+  }
+
   std::string Stepper::description() const
   {
     return implementation->engine->description();

@@ -8,6 +8,7 @@
 #include "rules/controller.h"
 
 #include <solvers/block_async/block_async.h>
+#include <solvers/multigrid/cycle.h>
 
 #include <functional>
 #include <memory>
@@ -25,7 +26,8 @@ namespace leopard::reaction_diffusion
     KineticsChoice      kinetics;
     UniformGrowth       growth; ///< of the domain
     SteppingOptions     stepping;
-    int                 local_iterations = 1; ///< sweeps that a block does before the next one's turn
+    int                 local_iterations = 1;            ///< sweeps that a block does before the next one's turn
+    CycleType           cycle            = CycleType::v; ///< of multigrid, in steps that are too long for sweeps
     /**
      * cuda: many steps in one launch, where the grid fits on the chip. False takes the engine of large grids for small
      * ones: no entry of parameter files does, but tests and benchmarks compare the two.
@@ -95,6 +97,9 @@ namespace leopard::reaction_diffusion
     State state() const;
     /** Continues. @param solutions state.step_sizes.size() + 1 arrays as for start(), newest first. */
     void resume(const State &state, const std::vector<std::vector<double>> &solutions);
+
+    /** Whether the engine can do cycles of multigrid: not where many steps are one launch, which is for short ones. */
+    bool has_multigrid() const;
 
     /** Whether the steps run in one launch, what the blocks are, threads: one line for a log. */
     std::string description() const;

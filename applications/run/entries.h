@@ -21,8 +21,9 @@ namespace leopard
   struct RunKind
   {
     const Parameters &parameters;
-    bool              fused   = false; ///< whether steps are done by the fused time loop
-    unsigned int      n_ranks = 0;     ///< of the run; 0: not known yet
+    bool              fused      = false; ///< whether steps are done by the fused time loop
+    unsigned int      n_ranks    = 0;     ///< of the run; 0: not known yet
+    bool              has_cycles = true;  ///< whether the fused time loop has multigrid; not where it is one kernel for short steps
   };
 
   /**

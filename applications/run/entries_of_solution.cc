@@ -194,6 +194,16 @@ namespace leopard::entry_rows
       return first(of_general_solver(r, entry), if_(!r.parameters.linear_solver.uses_multigrid(), "'Linear solver' does not use multigrid"));
     }
 
+    std::string of_cycle(const Run &r, const std::string &entry)
+    {
+      return r.fused ? if_(!r.has_cycles, "all steps are short enough for sweeps") : of_multigrid(r, entry);
+    }
+
+    std::string of_full_start(const Run &r, const std::string &entry)
+    {
+      return first(if_(r.fused, "a time step has a first guess, from which the fused time loop goes on"), of_multigrid(r, entry));
+    }
+
     std::string of_cycle_precision(const Run &r, const std::string &entry)
     {
       return first(of_multigrid(r, entry),
@@ -276,6 +286,8 @@ namespace leopard::entry_rows
       {"Linear solver/Preconditioner iterations", effect, effect, of_iterated_preconditioner},
       {"Linear solver/Device", free, free, of_device},
       {"Multigrid/*", effect, effect, of_multigrid},
+      {"Multigrid/Cycle", effect, effect, of_cycle},
+      {"Multigrid/Full multigrid start", effect, effect, of_full_start},
       {"Multigrid/Smoother omega", effect, effect, of_damped_smoother},
       {"Multigrid/Block shape", effect, effect, of_block_shape},
       {"Multigrid/Precision", effect, effect, of_cycle_precision},

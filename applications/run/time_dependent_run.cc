@@ -105,7 +105,7 @@ namespace leopard
         describe_run(study);
         choose_engine();
         set_up.reset();
-        report_unused_entries(context, integrator->is_fused());
+        report_unused_entries(context, integrator->is_fused(), integrator->fused_has_cycles());
         if (found)
           resume(*found, solutions);
         else

@@ -63,13 +63,13 @@ namespace leopard
     return text;
   }
 
-  void report_unused_entries(const RunContext &context, bool fused)
+  void report_unused_entries(const RunContext &context, bool fused, bool has_cycles)
   {
     nlohmann::json &report = context.provenance.json();
     if (report.contains("not_used"))
       return; // a convergence study comes here for each of its runs
     report["not_used"] = nlohmann::json::array();
-    for (const UnusedEntries &unused : unused_entries({context.parameters, fused, dealii::Utilities::MPI::n_mpi_processes(context.comm)}))
+    for (const UnusedEntries &unused : unused_entries({context.parameters, fused, dealii::Utilities::MPI::n_mpi_processes(context.comm), has_cycles}))
       {
         for (const std::string &entry : unused.entries)
           report["not_used"].push_back({{"entry", entry}, {"why", unused.why}});

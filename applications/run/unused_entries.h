@@ -23,6 +23,6 @@ namespace leopard
   /** "\nnot used: ..." for each reason that holds whoever does the steps, as far as it is known before the run. */
   std::string unused_entries_before_the_run(const Parameters &parameters);
 
-  /** Names them in the log and in run.json ("not_used"), once a run. */
-  void report_unused_entries(const RunContext &context, bool fused);
+  /** Names them in the log and in run.json ("not_used"), once a run. @param fused, has_cycles as of RunKind. */
+  void report_unused_entries(const RunContext &context, bool fused, bool has_cycles = true);
 } // namespace leopard

@@ -38,6 +38,7 @@ namespace leopard
       StepperOptions options;
       options.backend   = backend_of(linear);
       options.n_threads = linear.block_async.n_threads;
+      options.cycle     = linear.multigrid.options.cycle;
       options.kinetics  = *problem.library_kinetics();
       options.growth    = growth.uniform();
       options.diffusion.clear();

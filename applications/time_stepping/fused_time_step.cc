@@ -49,6 +49,11 @@ namespace leopard
     fused_loaded = false;
   }
 
+  bool TimeIntegrator::fused_has_cycles() const
+  {
+    return is_fused() && fused->stepper.has_multigrid();
+  }
+
   StepReport TimeIntegrator::fused_steps(const StepBatch &batch)
   {
     if (!fused_failure.empty())

@@ -111,6 +111,7 @@ namespace leopard
     /** From now on steps are done by the fused time loop, many in one call of fused_steps(). */
     void use_fused_steps(std::unique_ptr<FusedSteps> fused);
     bool is_fused() const { return fused != nullptr; }
+    bool fused_has_cycles() const; ///< whether these steps have multigrid for what is too long for sweeps
     /**
      * As step(); @return the report of the last step, with the sums of the others. If a step fails after others, the
      * report is of these, and the next call throws.

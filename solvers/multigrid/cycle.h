@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <string>
+
 namespace leopard
 {
   enum class CycleType
@@ -9,6 +11,9 @@ namespace leopard
     w,
     f
   };
+
+  /** "V", "W" or "F". */
+  std::string to_string(CycleType cycle);
 
   /**
    * A multigrid cycle on levels 0 (the coarsest) to `level`, from the present x_level: smoothing, the residual

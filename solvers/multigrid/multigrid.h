@@ -12,9 +12,6 @@
 
 namespace leopard
 {
-  /** "V", "W" or "F". */
-  std::string to_string(CycleType cycle);
-
   /** What solves on level 0. Made by somebody who has the level's matrix. */
   template <typename Number>
   class CoarseSolver

@@ -26,6 +26,12 @@ class UnusedEntries(HostProgram):
         self.assertNotIn("not used", said)
         self.assertEqual(self.not_used(), set())
 
+    def test_cycles_of_the_fused_time_loop(self):
+        said = self.leopard(TINY, "Multigrid/Cycle=W", "Multigrid/Full multigrid start=true", "Multigrid/Post smoothing=1")
+        self.assertRegex(said, r"time loop: fused, .*, W-cycles on \d+ (grids|levels)")
+        self.assertIn("not used: 'Multigrid/Full multigrid start' (a time step has a first guess, from which the fused time loop goes on)\n", said)
+        self.assertEqual(self.not_used(), {"Multigrid/Full multigrid start", "Multigrid/Post smoothing"})
+
     def test_a_schedule_that_the_fused_loop_cannot_do(self):
         for schedule in ("synchronous", "replay"):
             said = self.leopard(TINY, f"Linear solver/Schedule={schedule}")

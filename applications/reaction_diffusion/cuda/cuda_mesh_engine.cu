@@ -20,7 +20,7 @@ namespace leopard::reaction_diffusion
   {
     /**
      * A mesh of any kind as the domain of a GraphEngine, with any number of fields. Long steps are solved by GCR with
-     * V-cycles as preconditioner.
+     * cycles as preconditioner.
      */
     template <typename Kinetics>
     class DeviceMesh : public TimeLoopKernels
@@ -40,6 +40,7 @@ namespace leopard::reaction_diffusion
                  const MeshRanks              *ranks)
         : system(system_)
         , local_iterations(options.local_iterations)
+        , cycle_type(options.cycle)
         , levels(make_device_levels(meshes, state, ranks))
         , fine(*levels[0])
         , view(fine.view)
@@ -121,7 +122,7 @@ namespace leopard::reaction_diffusion
       {
         Parts parts{*this, stream};
         parts.set_zero(static_cast<int>(levels.size()) - 1);
-        multigrid_cycle(parts, static_cast<int>(levels.size()) - 1);
+        multigrid_cycle(parts, static_cast<int>(levels.size()) - 1, cycle_type);
         gcr.iterate(stream, view.state, more, [&] {
           multiply_mesh_direction<Kinetics>
             <<<n_parts, mesh_threads, 0, stream>>>(view, system, reinterpret_cast<const float *>(gcr.vectors().level.d), gcr.vectors());
@@ -267,6 +268,7 @@ namespace leopard::reaction_diffusion
 
       const NodeSystem<Kinetics>                system;
       const int                                 local_iterations;
+      const CycleType                           cycle_type;
       const std::vector<std::unique_ptr<Level>> levels;
       Level                                    &fine;
       MeshView                                  view; ///< of the finest level, with the solution as d

@@ -51,7 +51,7 @@ namespace leopard::reaction_diffusion
       view.state    = state;
       if (with_multigrid)
         {
-          multigrid     = std::make_unique<GridMultigrid<Kinetics>>(grid, system, view, padded_nodes, slabs);
+          multigrid     = std::make_unique<GridMultigrid<Kinetics>>(grid, system, view, padded_nodes, slabs, options.cycle);
           view.rhs      = multigrid->finest().rhs;
           view.reaction = multigrid->finest().reaction;
         }

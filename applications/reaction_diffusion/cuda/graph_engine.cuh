@@ -36,6 +36,7 @@ namespace leopard::reaction_diffusion
       const Whole &whole, const StepperOptions &options, const Kinetics &kinetics, bool with_multigrid, const std::shared_ptr<OfRanks> &ranks_)
       : ranks(ranks_)
       , local_iterations(options.local_iterations)
+      , cycle(options.cycle)
       , on_device(kinetics)
       , state(1)
       , domain(whole, options, make_node_system(on_device.kinetics, options), with_multigrid, state.data(), ranks_.get())
@@ -66,7 +67,8 @@ namespace leopard::reaction_diffusion
     {
       return (ranks != nullptr ? ranks->description() : "") + domain.blocks() + ", " + std::to_string(local_iterations) +
              " local sweeps, the time loop a CUDA graph" +
-             (has_multigrid() ? ", " + std::to_string(domain.n_levels()) + " " + domain.level_name : "") + ", corrections in single precision";
+             (has_multigrid() ? ", " + to_string(cycle) + "-cycles on " + std::to_string(domain.n_levels()) + " " + domain.level_name : "") +
+             ", corrections in single precision";
     }
 
     void run(Controller &c) override
@@ -86,6 +88,7 @@ namespace leopard::reaction_diffusion
 
     const std::shared_ptr<Ranks>                                  ranks; ///< or null
     const int                                                     local_iterations;
+    const CycleType                                               cycle;
     const KineticsOnDevice<Kinetics>                              on_device;
     const device::Array<GraphState>                               state;
     Domain<Kinetics>                                              domain;

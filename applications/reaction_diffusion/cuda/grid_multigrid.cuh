@@ -16,7 +16,7 @@
 namespace leopard::reaction_diffusion
 {
   /**
-   * The grids of a DeviceGrid, and GCR with V-cycles on them as launches on a stream. Apart from DeviceGrid and from a
+   * The grids of a DeviceGrid, and GCR with cycles on them as launches on a stream. Apart from DeviceGrid and from a
    * DeviceMesh's cycles, since these levels have neither its sweeps' tiles nor a mesh's rows: nothing would stand once
    * that stands twice now.
    */
@@ -28,11 +28,14 @@ namespace leopard::reaction_diffusion
      * @param grid of all ranks, @param view the rank's part of it; rhs and reaction are where evaluate_grid() is to
      * write them.
      * @param slabs null: one rank.
+     * @param type_ of the cycles
      */
-    GridMultigrid(const NodeGrid &grid, const NodeSystem<Kinetics> &system_, const GridView &view, std::size_t padded_nodes, GridSlabs *slabs_)
+    GridMultigrid(
+      const NodeGrid &grid, const NodeSystem<Kinetics> &system_, const GridView &view, std::size_t padded_nodes, GridSlabs *slabs_, CycleType type_)
       : grids(make_levels(grid))
       , system(system_)
       , slabs(slabs_)
+      , type(type_)
       , directions(2 * max_directions * padded_nodes)
       , gcr(8 * device::n_multiprocessors(), slabs, view.d, directions.data(), padded_nodes)
     {
@@ -128,7 +131,7 @@ namespace leopard::reaction_diffusion
     void iterate(cudaStream_t stream, GraphState *state, cudaGraphConditionalHandle more)
     {
       clear_ghosts(stream);
-      multigrid_cycle(Parts{*this, stream, state}, static_cast<int>(coarsest));
+      multigrid_cycle(Parts{*this, stream, state}, static_cast<int>(coarsest), type);
       gcr.iterate(
         stream, state, more, [&] { multiply_direction<Kinetics><<<gcr.n_blocks(), grid_threads, 0, stream>>>(gcr.vectors(), system, state); });
     }
@@ -280,7 +283,8 @@ namespace leopard::reaction_diffusion
     const std::vector<GridLevel> grids;
     const NodeSystem<Kinetics>   system;
     std::vector<Level>           levels;
-    GridSlabs *const             slabs;        ///< or null
+    GridSlabs *const             slabs; ///< or null
+    const CycleType              type;
     std::unique_ptr<Exchange>    ghosts;       ///< or null
     int                          plane    = 0; ///< nodes of a plane of the slab
     std::size_t                  coarsest = 0;

@@ -40,6 +40,7 @@ namespace leopard::reaction_diffusion
       , ranks(ranks_)
       , domain(levels, make_node_system(kinetics, options_), options_, ranks_.get())
       , fine(*domain.levels[0])
+      , multigrid(options_.cycle)
       , partial_sums(fine.n_pieces())
     {
       for (auto &slot : slots)
@@ -65,7 +66,8 @@ namespace leopard::reaction_diffusion
     {
       return (ranks != nullptr ? ranks->description() : "") + std::to_string(fine.scheduler.n_threads()) + " host threads, " +
              std::to_string(fine.n_blocks) + " blocks of " + domain.blocks() + ", " + std::to_string(options.local_iterations) + " local sweeps" +
-             (has_multigrid() ? ", " + std::to_string(domain.levels.size()) + " " + domain.level_name : "");
+             (has_multigrid() ? ", " + to_string(options.cycle) + "-cycles on " + std::to_string(domain.levels.size()) + " " + domain.level_name
+                              : "");
     }
 
     void run(Controller &c) override

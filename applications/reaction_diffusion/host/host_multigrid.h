@@ -12,7 +12,7 @@
 namespace leopard::reaction_diffusion
 {
   /**
-   * GCR with V-cycles as preconditioner on the levels of a domain, a HostGrid or a HostMesh, which has
+   * GCR with cycles as preconditioner on the levels of a domain, a HostGrid or a HostMesh, which has
    *
    *   levels, coarsest      the finest first; cycles go down to the number `coarsest`
    *   system                the equations
@@ -27,6 +27,11 @@ namespace leopard::reaction_diffusion
   public:
     using Level = typename Domain::Level;
 
+    explicit HostMultigrid(CycleType type_)
+      : type(type_)
+    {
+    }
+
     void allocate(const Domain &domain) { gcr.allocate(*domain.levels[0], Domain::n_directions); }
 
     /**
@@ -39,12 +44,12 @@ namespace leopard::reaction_diffusion
       Level &finest = *domain.levels[0];
       return gcr.solve(domain.system, implicit, finest, finest.rhs, reduction, max_cycles, [&] {
         before_cycle();
-        cycle(domain, implicit);
+        cycle(domain, implicit, type);
       });
     }
 
     /** One cycle from d = 0. */
-    static void cycle(Domain &domain, double implicit, CycleType type = CycleType::v)
+    static void cycle(Domain &domain, double implicit, CycleType type)
     {
       multigrid_cycle(Parts{domain, implicit}, static_cast<int>(domain.coarsest), type);
     }
@@ -79,6 +84,7 @@ namespace leopard::reaction_diffusion
       }
     };
 
+    const CycleType type;
     LevelGcr<Level> gcr;
   };
 } // namespace leopard::reaction_diffusion
