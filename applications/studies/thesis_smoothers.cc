@@ -128,6 +128,17 @@ namespace leopard
         report.finding(source, claim, holds, measured);
     }
 
+    /** The same of ratios of cycles. @param holds of these. */
+    void judge_cycles(Report &report, const std::string &source, const std::string &claim, const Range &ratios, bool (*holds)(const Range &))
+    {
+      judge(report,
+            source,
+            claim,
+            ratios,
+            holds(ratios),
+            ratios.text() + " times the cycles" + (std::isinf(ratios.maximum) ? " (inf: does not converge)" : ""));
+    }
+
     /**
      * Cycles of a smoother against those of Gauss-Seidel in the same conditions; what has not converged counts as
      * infinitely many.
@@ -186,32 +197,25 @@ namespace leopard
               if (one != nullptr && two != nullptr && two->converged() && one->converged())
                 range.add(cycles(*two) / cycles(*one));
             }
-          judge(report,
-                source,
-                smoother + ": two smoothing steps instead of one decrease the cycles considerably (to 0.8 times in the mean)",
-                range,
-                range.n > 0 && range.mean() <= 0.8,
-                range.text() + " times the cycles");
+          judge_cycles(report,
+                       source,
+                       smoother + ": two smoothing steps instead of one decrease the cycles considerably (to 0.8 times in the mean)",
+                       range,
+                       [](const Range &ratios) { return ratios.mean() <= 0.8; });
         }
       for (const std::string &jacobi : set.jacobis)
-        {
-          const Range range = ratio_to_gauss_seidel(set, jacobi);
-          judge(report,
-                source,
-                jacobi + " converges considerably more slowly than Gauss-Seidel (1.3 times the cycles at least)",
-                range,
-                range.minimum >= 1.3,
-                range.text() + " times the cycles (inf: does not converge)");
-        }
+        judge_cycles(report,
+                     source,
+                     jacobi + " converges considerably more slowly than Gauss-Seidel (1.3 times the cycles at least)",
+                     ratio_to_gauss_seidel(set, jacobi),
+                     [](const Range &range) { return range.minimum >= 1.3; });
       for (const std::string &async : set.asyncs)
         {
-          const Range range = ratio_to_gauss_seidel(set, async);
-          judge(report,
-                source,
-                async + " in the place of Gauss-Seidel hardly affects convergence (at most 10 percent more cycles)",
-                range,
-                range.maximum <= 1.1,
-                range.text() + " times the cycles");
+          judge_cycles(report,
+                       source,
+                       async + " in the place of Gauss-Seidel hardly affects convergence (at most 10 percent more cycles)",
+                       ratio_to_gauss_seidel(set, async),
+                       [](const Range &range) { return range.maximum <= 1.1; });
           Range best;
           for (const SmootherRow &row : set.rows)
             if (const SmootherRow *reference = set.like(row, set.gauss_seidel);
