@@ -217,6 +217,13 @@ namespace leopard
       return relaxation != nullptr ? is_other(*relaxation) : multigrid != nullptr && is_other(*multigrid);
     }
 
+    /** A relaxation as a preconditioner, with the iterations that the parameters ask for. */
+    std::unique_ptr<PreconditionRelaxation> as_preconditioner_of(const LinearSolverParameters &parameters, LocalRelaxation &local)
+    {
+      return std::make_unique<PreconditionRelaxation>(
+        *local.relaxation, parameters.has_iterated_preconditioner() ? parameters.preconditioner_iterations : 1, local.exchange);
+    }
+
     class HostKrylovSolver : public LinearSolver::Implementation
     {
     public:
@@ -229,8 +236,7 @@ namespace leopard
         if (parameters.relaxation() != nullptr && !is_of_trilinos())
           {
             local      = std::make_unique<LocalRelaxation>(parameters, A, comm);
-            relaxation = std::make_unique<PreconditionRelaxation>(
-              *local->relaxation, parameters.has_iterated_preconditioner() ? parameters.preconditioner_iterations : 1, local->exchange);
+            relaxation = as_preconditioner_of(parameters, *local);
           }
         else if (parameters.preconditioner == "multigrid")
           multigrid = std::make_unique<FieldsMultigrid>(parameters, A, n_components, *levels, comm);
@@ -328,8 +334,7 @@ namespace leopard
         , b_device(local.local.matrix.n_rows, &local.exchange)
       {
         if (local.relaxation != nullptr)
-          relaxation = std::make_unique<PreconditionRelaxation>(
-            *local.relaxation, parameters.has_iterated_preconditioner() ? parameters.preconditioner_iterations : 1, local.exchange);
+          relaxation = as_preconditioner_of(parameters, local);
         if (parameters.preconditioner == "multigrid")
           multigrid = std::make_unique<FieldsMultigrid>(parameters, A, n_components, *levels, comm);
       }
