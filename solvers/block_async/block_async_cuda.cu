@@ -2,7 +2,7 @@
 #include "../device/cuda_error.cuh"
 #include "../device/device.h"
 #include "block_async_engine.h"
-#include "cuda_monitor.cuh"
+#include "monitor_cuda.cuh"
 #include "packet_values.cuh"
 #include "persistent_kernel.cuh"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "../device/cuda_error.cuh"
 #include "../device/device.h"
-#include "cuda_monitor.cuh"
 #include "inverted_diagonal.cuh"
+#include "monitor_cuda.cuh"
 #include "stencil_engine.h"
 #include "stencil_kernels.cuh"
 
