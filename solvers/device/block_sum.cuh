@@ -47,6 +47,16 @@ namespace leopard
     merge_over_block<Merger>(value, shared);
   }
 
+  /** Merges parts likewise, then thread 0 calls f(merged): what a kernel of one thread block does with sums. */
+  template <typename Merger, int n, typename F>
+  __device__ void with_merged(const double *parts, int n_parts, const F &f)
+  {
+    double value[n] = {};
+    merge_parts<Merger>(parts, n_parts, value);
+    if (threadIdx.x == 0)
+      f(value);
+  }
+
   /** Of a thread block, from its threads' values; `stride` from one block's part to the next. */
   template <typename Merger, int n>
   __device__ void write_part(double (&value)[n], double *parts, int stride)

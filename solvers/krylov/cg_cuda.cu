@@ -21,10 +21,7 @@ namespace leopard
 
     __global__ void __launch_bounds__(krylov_threads) find_direction(CgState *state, const double *parts, int n_parts)
     {
-      double sums[2] = {0., 0.};
-      merge_parts<Addition>(parts, n_parts, sums);
-      if (threadIdx.x == 0)
-        state->find_direction(sums[0], sums[1]);
+      with_merged<Addition, 2>(parts, n_parts, [&](const double *sums) { state->find_direction(sums[0], sums[1]); });
     }
 
     /** p = z + beta p */
@@ -46,10 +43,7 @@ namespace leopard
 
     __global__ void __launch_bounds__(krylov_threads) find_step(CgState *state, const double *parts, int n_parts)
     {
-      double sum[1] = {0.};
-      merge_parts<Addition>(parts, n_parts, sum);
-      if (threadIdx.x == 0)
-        state->find_step(sum[0]);
+      with_merged<Addition, 1>(parts, n_parts, [&](const double *sum) { state->find_step(sum[0]); });
     }
 
     /**
@@ -74,12 +68,10 @@ namespace leopard
     __global__ void __launch_bounds__(krylov_threads)
       count_step(CgState *state, const double *parts, int n_parts, cudaGraphConditionalHandle more, cudaGraphConditionalHandle checking)
     {
-      double sum[1] = {0.};
-      merge_parts<Addition>(parts, n_parts, sum);
-      if (threadIdx.x != 0)
-        return;
-      state->count_step(sum[0]);
-      set_conditions(*state, more, checking);
+      with_merged<Addition, 1>(parts, n_parts, [&](const double *sum) {
+        state->count_step(sum[0]);
+        set_conditions(*state, more, checking);
+      });
     }
 
     template <typename Number>

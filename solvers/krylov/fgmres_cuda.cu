@@ -60,12 +60,10 @@ namespace leopard
     __global__ void __launch_bounds__(krylov_threads)
       rotate(FgmresState *state, const double *parts, int n_parts, cudaGraphConditionalHandle more, cudaGraphConditionalHandle checking)
     {
-      double sum[1] = {0.};
-      merge_parts<Addition>(parts, n_parts, sum);
-      if (threadIdx.x != 0)
-        return;
-      state->rotate(sum[0]);
-      set_conditions(*state, more, checking);
+      with_merged<Addition, 1>(parts, n_parts, [&](const double *sum) {
+        state->rotate(sum[0]);
+        set_conditions(*state, more, checking);
+      });
     }
 
     /** v = w / ||w||, the next of the basis. */

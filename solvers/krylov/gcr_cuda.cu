@@ -81,40 +81,36 @@ namespace leopard
     __global__ void __launch_bounds__(krylov_threads)
       find_step(const __grid_constant__ GcrVectors<Number> v, GcrState<Number> *state, const double *parts, int n_parts)
     {
-      double sums[2] = {0., 0.};
-      merge_parts<Addition>(parts, n_parts, sums);
-      if (threadIdx.x != 0)
-        return;
-      auto     &gcr    = state->gcr;
-      const int k      = v.newest(gcr);
-      double    before = sums[0]; // A z . A z
-      for (int j = 0; j < v.n_filled(gcr); ++j)
-        if (j != k)
-          before += static_cast<double>(gcr.beta[j]) * static_cast<double>(gcr.beta[j]) * gcr.squares[j];
-      gcr.find_step(k, sums[0], sums[1], state->rounding * state->rounding * before, 1e300);
-      if (!is_finite(sums[0]) || !is_finite(sums[1]))
-        {
-          gcr.alpha = 0;
-          state->stop(KrylovReason::not_finite);
-        }
-      else if (gcr.stuck)
-        state->finish(KrylovReason::breakdown);
+      with_merged<Addition, 2>(parts, n_parts, [&](const double *sums) {
+        auto     &gcr    = state->gcr;
+        const int k      = v.newest(gcr);
+        double    before = sums[0]; // A z . A z
+        for (int j = 0; j < v.n_filled(gcr); ++j)
+          if (j != k)
+            before += static_cast<double>(gcr.beta[j]) * static_cast<double>(gcr.beta[j]) * gcr.squares[j];
+        gcr.find_step(k, sums[0], sums[1], state->rounding * state->rounding * before, 1e300);
+        if (!is_finite(sums[0]) || !is_finite(sums[1]))
+          {
+            gcr.alpha = 0;
+            state->stop(KrylovReason::not_finite);
+          }
+        else if (gcr.stuck)
+          state->finish(KrylovReason::breakdown);
+      });
     }
 
     template <typename Number>
     __global__ void __launch_bounds__(krylov_threads)
       count_step(GcrState<Number> *state, const double *parts, int n_parts, cudaGraphConditionalHandle more, cudaGraphConditionalHandle checking)
     {
-      double sums[2] = {0., 0.};
-      merge_parts<Addition>(parts, n_parts, sums);
-      if (threadIdx.x != 0)
-        return;
-      if (!state->checking)
-        {
-          ++state->gcr.iteration;
-          state->count(std::sqrt(sums[0]));
-        }
-      set_conditions(*state, more, checking);
+      with_merged<Addition, 2>(parts, n_parts, [&](const double *sums) {
+        if (!state->checking)
+          {
+            ++state->gcr.iteration;
+            state->count(std::sqrt(sums[0]));
+          }
+        set_conditions(*state, more, checking);
+      });
     }
 
     template <typename Number>

@@ -50,23 +50,18 @@ namespace leopard
 
   static __global__ void __launch_bounds__(krylov_threads) choose_scale(KrylovState *state, const double *parts, int n_parts)
   {
-    double largest[1] = {0.};
-    merge_parts<LargestMagnitude>(parts, n_parts, largest);
-    if (threadIdx.x == 0)
-      state->choose_scale(largest[0]);
+    with_merged<LargestMagnitude, 1>(parts, n_parts, [&](const double *largest) { state->choose_scale(largest[0]); });
   }
 
   template <typename State>
   __global__ void __launch_bounds__(krylov_threads) check_residual(State *state, const double *parts, int n_parts, cudaGraphConditionalHandle more)
   {
-    double sums[2] = {0., 0.};
-    merge_parts<Addition>(parts, n_parts, sums);
-    if (threadIdx.x != 0)
-      return;
-    const bool goes_on = state->check(sums[0], sums[1]);
-    if (goes_on)
-      state->begin();
-    cudaGraphSetConditional(more, goes_on ? 1 : 0);
+    with_merged<Addition, 2>(parts, n_parts, [&](const double *sums) {
+      const bool goes_on = state->check(sums[0], sums[1]);
+      if (goes_on)
+        state->begin();
+      cudaGraphSetConditional(more, goes_on ? 1 : 0);
+    });
   }
 
   /** By the last kernel of a step. */

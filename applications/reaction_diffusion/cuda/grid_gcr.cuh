@@ -84,19 +84,15 @@ namespace leopard::reaction_diffusion
   /** beta_j = (A d . q_j) / (q_j . q_j), for orthogonalization. */
   static __global__ void find_components(GraphState *state, const double *parts, int n_parts)
   {
-    double sum[max_directions] = {};
-    merge_parts<Addition>(parts, n_parts, sum);
-    if (threadIdx.x == 0)
-      state->gcr.find_components(min(state->gcr.iteration, max_directions), sum);
+    with_merged<Addition, max_directions>(
+      parts, n_parts, [&](const double *sum) { state->gcr.find_components(min(state->gcr.iteration, max_directions), sum); });
   }
 
   /** alpha = (q_k . r) / (q_k . q_k), of floats. */
   static __global__ void find_step(GraphState *state, const double *parts, int n_parts)
   {
-    double sum[max_directions] = {};
-    merge_parts<Addition>(parts, n_parts, sum);
-    if (threadIdx.x == 0)
-      state->gcr.find_step(state->gcr.iteration % max_directions, sum[0], sum[1], 1e-60, 1e60);
+    with_merged<Addition, max_directions>(
+      parts, n_parts, [&](const double *sum) { state->gcr.find_step(state->gcr.iteration % max_directions, sum[0], sum[1], 1e-60, 1e60); });
   }
 
   /** Whether there is to be another cycle. @param squares r . r */
@@ -112,23 +108,19 @@ namespace leopard::reaction_diffusion
   /** Before the first cycle. */
   static __global__ void set_goal(GraphState *state, const double *parts, int n_parts, cudaGraphConditionalHandle more)
   {
-    double sum[max_directions] = {};
-    merge_parts<Addition>(parts, n_parts, sum);
-    if (threadIdx.x != 0)
-      return;
-    state->gcr.begin(state->controller.reduction * state->controller.reduction * sum[0]);
-    go_on_or_end(state, sum[0], more);
+    with_merged<Addition, max_directions>(parts, n_parts, [&](const double *sum) {
+      state->gcr.begin(state->controller.reduction * state->controller.reduction * sum[0]);
+      go_on_or_end(state, sum[0], more);
+    });
   }
 
   /** After a cycle. */
   static __global__ void count_cycle(GraphState *state, const double *parts, int n_parts, cudaGraphConditionalHandle more)
   {
-    double sum[max_directions] = {};
-    merge_parts<Addition>(parts, n_parts, sum);
-    if (threadIdx.x != 0)
-      return;
-    ++state->gcr.iteration;
-    go_on_or_end(state, sum[0], more);
+    with_merged<Addition, max_directions>(parts, n_parts, [&](const double *sum) {
+      ++state->gcr.iteration;
+      go_on_or_end(state, sum[0], more);
+    });
   }
 
   /** GCR as launches on a stream, with what the thread blocks of its kernels add up to. */
