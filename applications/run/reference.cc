@@ -52,9 +52,9 @@ namespace leopard
         {
           const Parameters parameters("", overrides, comm);
           for (const DeclaredEntry &entry : entries)
-            for (const bool fused : {false, true})
-              if (!fused || (parameters.study == "none" && parameters.problem->time_dependent()))
-                if (const std::string why = why_not_used(entry.name(), {parameters, fused}); !why.empty())
+            for (const RunKind &run : {RunKind{parameters}, RunKind{parameters, true}, RunKind{parameters, true, 0, false}})
+              if (!run.fused || (parameters.study == "none" && parameters.problem->time_dependent()))
+                if (const std::string why = why_not_used(entry.name(), run); !why.empty())
                   if (auto &known = reasons[entry.name()]; std::find(known.begin(), known.end(), why) == known.end())
                     known.push_back(why);
         }

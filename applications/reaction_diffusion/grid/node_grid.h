@@ -64,7 +64,7 @@ namespace leopard::reaction_diffusion
   /** The sum of a row's entries of -laplace beside the diagonal, away from the boundary; 1 / length^2. */
   double largest_row(const NodeGrid &grid);
 
-  // Multigrid for the time loop: GCR with V-cycles as preconditioner, and on the coarsest grid GCR with the mean
+  // Multigrid for the time loop: GCR with cycles as preconditioner, and on the coarsest grid GCR with the mean
   // reaction.
   constexpr int    max_directions        = 6;   ///< that GCR keeps on the finest grid, the newest ones
   constexpr int    max_coarse_iterations = 30;  ///< all directions are kept

@@ -190,7 +190,7 @@ namespace leopard::reaction_diffusion
     }
 
     /**
-     * The diagonal block with which V-cycles on a mesh work: that of the Jacobian, D = 1 + implicit diffusion
+     * The diagonal block with which cycles on a mesh work: that of the Jacobian, D = 1 + implicit diffusion
      * row.diagonal
      * - j, with the reaction's derivative j replaced by a stable one. j_cc > 0 (a field that grows by itself) becomes
      *   0; of

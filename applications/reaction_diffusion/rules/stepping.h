@@ -11,7 +11,7 @@ namespace leopard::reaction_diffusion
   {
     automatic, ///< sweeps where they contract well enough, multigrid elsewhere; decided anew for each step
     sweeps,    ///< block-asynchronous sweeps of the coupled system
-    multigrid  ///< V-cycles with these sweeps as smoother
+    multigrid  ///< cycles with these sweeps as smoother
   };
 
   enum class StopReason
