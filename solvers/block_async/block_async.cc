@@ -5,7 +5,9 @@
 #include "block_async_engine.h"
 #include "stencil_engine.h"
 
+#include <cmath>
 #include <cstdio>
+#include <numbers>
 
 namespace leopard
 {
@@ -42,6 +44,9 @@ namespace leopard
       return text;
     }
 
+    const char *const weights_of_stored_matrix =
+      "block-asynchronous iteration: sweep_weights are given for a stored matrix\n  expected: that option for stencils only";
+
     constexpr int most_local_iterations = 10000; ///< more would be a global iteration that does not end
   }                                              // namespace
 
@@ -70,6 +75,16 @@ namespace leopard
     require(block_omega > 0. && block_omega < 2., "block_omega", short_text(block_omega), "a number between 0 and 2");
     require(momentum >= 0. && momentum < 1., "momentum", short_text(momentum), "a number from 0 to below 1");
     require(omega > 0. && omega < 2. * (1. + momentum), "omega", short_text(omega), "a number between 0 and 2 (1 + momentum)");
+    if (!sweep_weights.empty())
+      {
+        require(static_cast<int>(sweep_weights.size()) == local_iterations && local_iterations <= most_sweep_weights,
+                "sweep_weights",
+                "a list of " + std::to_string(sweep_weights.size()) + " for " + std::to_string(local_iterations) + " local_iterations",
+                "one for each of at most " + std::to_string(most_sweep_weights) + " local iterations");
+        for (const double weight : sweep_weights)
+          require(weight > 0. && weight <= 1000., "sweep_weights", "a list with " + short_text(weight), "numbers above 0, at most 1000");
+        require(omega == 1., "omega", short_text(omega) + " together with sweep_weights", "1, or no sweep_weights");
+      }
     require(correction_loops >= 1 && correction_loops <= most_local_iterations, "correction_loops", std::to_string(correction_loops), counts);
     require(corrections != Corrections::none || correction_loops == 1, "correction_loops", std::to_string(correction_loops), "1 without corrections");
     if (corrections != Corrections::none)
@@ -102,6 +117,17 @@ namespace leopard
     return result;
   }
 
+  std::vector<double> chebyshev_sweep_weights(int k, double smallest, double largest)
+  {
+    if (!(k >= 1 && smallest > 0. && smallest <= largest && std::isfinite(largest)))
+      throw InvalidInput("block-asynchronous iteration: weights of " + std::to_string(k) + " sweeps for eigenvalues from " + short_text(smallest) +
+                         " to " + short_text(largest) + "\n  expected: at least one sweep, and eigenvalues above 0 in ascending order");
+    std::vector<double> weights(k);
+    for (int s = 0; s < k; ++s)
+      weights[s] = 2. / (largest + smallest + (largest - smallest) * std::cos((s + 0.5) * std::numbers::pi / k));
+    return weights;
+  }
+
   template <typename Number>
   BlockAsync<Number>::BlockAsync(const CrsMatrix<Number> &A, const BlockAsyncOptions &options_)
     : options(options_)
@@ -110,6 +136,8 @@ namespace leopard
   {
     options.validate();
     A.validate();
+    if (!options.sweep_weights.empty())
+      throw InvalidInput(weights_of_stored_matrix);
     // a replayed schedule is sequential wherever it runs
     const bool in_sequence = options.backend == Backend::reference || (options.backend == Backend::host && options.schedule == Schedule::replay);
     if (options.corrections != Corrections::none)
@@ -125,6 +153,7 @@ namespace leopard
   template <typename Number>
   BlockAsync<Number>::BlockAsync(const Stencil<Number> &stencil, const BlockAsyncOptions &options_)
     : options(options_)
+    , is_stencil(true)
     , rows((stencil.validate(), stencil.n_rows()))
     , columns(rows)
   {
@@ -264,13 +293,29 @@ namespace leopard
   template <typename Number>
   void BlockAsync<Number>::set_omega(double omega)
   {
-    if (omega == options.omega)
+    if (omega == options.omega && options.sweep_weights.empty())
       return;
     BlockAsyncOptions changed = options;
     changed.omega             = omega;
+    changed.sweep_weights.clear();
     changed.validate();
     engine->set_omega(omega);
-    options.omega = omega;
+    engine->set_sweep_weights({});
+    options = changed;
+  }
+
+  template <typename Number>
+  void BlockAsync<Number>::set_sweep_weights(const std::vector<double> &weights)
+  {
+    if (!is_stencil)
+      throw InvalidInput(weights_of_stored_matrix);
+    BlockAsyncOptions changed = options;
+    changed.sweep_weights     = weights;
+    changed.omega             = 1.;
+    changed.validate();
+    engine->set_omega(1.);
+    engine->set_sweep_weights(weights);
+    options = changed;
   }
 
 #define INSTANTIATE(Number) template class BlockAsync<Number>;

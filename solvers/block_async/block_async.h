@@ -40,6 +40,8 @@ namespace leopard
     single_precision   ///< a correction in single precision, added to vectors in theirs (thesis, Algorithm 23)
   };
 
+  constexpr int most_sweep_weights = 16; ///< they are parameters of a kernel
+
   /** Options of BlockAsync. Numbers are dimensionless. */
   struct BlockAsyncOptions
   {
@@ -58,7 +60,13 @@ namespace leopard
     int              local_iterations           = 5;  ///< k: Jacobi sweeps inside a block with off-block values frozen
     std::vector<int> local_iterations_per_block = {}; ///< if not empty: k for each block (see theta_dependent_local_iterations())
 
-    double omega       = 1.;    ///< relaxation factor of each local sweep, in (0, 2 (1 + momentum)); tau scaling is omega = 2 / (lambda_1 + lambda_n)
+    double omega = 1.; ///< relaxation factor of each local sweep, in (0, 2 (1 + momentum)); tau scaling is omega = 2 / (lambda_1 + lambda_n)
+    /**
+     * Stencils: if not empty, the relaxation factors of the k local sweeps one after the other, in the place of omega;
+     * at most most_sweep_weights (see chebyshev_sweep_weights()).
+     */
+    std::vector<double> sweep_weights = {};
+
     double block_omega = 1.;    ///< omega weight of a block's update, in (0, 2): x <- block_omega x_local + (1 - block_omega) x (Algorithm 19)
     bool   l1_weights  = false; ///< D + D_l1 in the place of D (Algorithm 20)
     double momentum    = 0.;    ///< beta in [0, 1) of the second-order Richardson iteration (see momentum_parameters())
@@ -77,6 +85,16 @@ namespace leopard
     Blocks blocks(int n_rows) const;
   };
 
+  /**
+   * Weights w_1 < ... < w_k of k Jacobi sweeps for eigenvalues of D^-1 A between smallest and largest: 1 / w_s are the
+   * zeros of Chebyshev's polynomial T_k of this interval, so that prod_s (1 - w_s lambda) is least there, at most
+   * 1 / T_k((largest + smallest) / (largest - smallest)), and smaller than 1 for 0 < lambda <= largest. Where d_i are
+   * the same, or blocks and frozen values are, the order of the sweeps only matters for rounding. Dimensionless.
+   * Source: Saad, Iterative Methods for Sparse Linear Systems, 2nd edition, section 12.3.2. @throws InvalidInput unless
+   * k >= 1 and 0 < smallest <= largest.
+   */
+  std::vector<double> chebyshev_sweep_weights(int k, double smallest, double largest);
+
   template <typename Number>
   class BlockAsyncEngine; ///< what a backend implements (block_async_engine.h)
 
@@ -87,7 +105,8 @@ namespace leopard
    *   s_i = b_i - sum_{j not in J} a_ij x_j      (off-block values frozen at what they are when the block begins),
    *   k times, for all i in J at once (Jacobi):
    *     y_i <- y_i + omega / d_i (s_i - sum_{j in J} a_ij y_j) + momentum * v_i,
-   *     with v_i the change of y_i in the sweep before,
+   *     with v_i the change of y_i in the sweep before, and sweep_weights[s] for omega in sweep s where these are
+   *     given,
    *   x_i <- x_i + block_omega (y_i - x_i)  for the rows that the block owns,
    * with d_i = a_ii, or with l1 weights a_ii + sign(a_ii) sum_{j not in J} |a_ij|. Nothing orders the blocks in the
    * chaotic schedule. rho(|I - D^-1 A|) < 1 makes every schedule converge (omega = 1, no momentum).
@@ -152,10 +171,16 @@ namespace leopard
     /** On the backend cuda for values that are stored as they are only, Storage::double_precision. */
     void update_values(const Number *values) override;
     void update_stencil(const Stencil<Number> &stencil) override;
+    /** In the place of sweep_weights, too. */
     void set_omega(double omega) override;
+    /**
+     * In the place of omega; counts from the next update_stencil() on. @throws InvalidInput, also for stored matrices.
+     */
+    void set_sweep_weights(const std::vector<double> &weights);
 
   private:
     BlockAsyncOptions                         options;
+    bool                                      is_stencil = false;
     int                                       rows, columns;
     std::unique_ptr<BlockAsyncEngine<Number>> engine;
   };

@@ -27,6 +27,8 @@ namespace leopard
     virtual void        update_values(const Number *values)                     = 0;
     virtual void        update_stencil(const Stencil<Number> &stencil) { update_values(stencil.to_crs().values.data()); } ///< valid
     virtual void        set_omega(double omega) = 0;                                                                      ///< valid
+    /** Valid, for stencils; none: omega. Counts from the next update_stencil() on. */
+    virtual void set_sweep_weights(const std::vector<double> & /*weights*/) {}
     /** As in Relaxation; engines that test by themselves implement both. */
     virtual bool            tests_itself() const { return false; }
     virtual IterationReport iterate_until(Number * /*x*/, const Number * /*b*/, int /*n_iterations*/, const ResidualTest & /*test*/) { return {}; }

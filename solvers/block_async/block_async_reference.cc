@@ -42,7 +42,7 @@ namespace leopard
                   if (this->is_inside(A.columns[p]))
                     r -= A.values[p] * y[local[A.columns[p]]];
                 Number &v      = velocity[block][local[i]];
-                v              = this->omega / this->weighted_diagonal(i) * r + momentum * v;
+                v              = this->factor(sweep) / this->weighted_diagonal(i) * r + momentum * v;
                 next[local[i]] = y[local[i]] + v;
               }
             y.swap(next);

@@ -30,6 +30,7 @@ namespace leopard
       , options(options_)
       , omega(static_cast<Number>(options_.omega))
       , block_omega(static_cast<Number>(options_.block_omega))
+      , sweep_weights(options_.sweep_weights)
       , blocks(options_.blocks(A_.n_rows))
       , random(options_.seed)
       , rows(rows_of_blocks())
@@ -89,6 +90,8 @@ namespace leopard
 
     void set_omega(double value) override { omega = static_cast<Number>(value); }
 
+    void set_sweep_weights(const std::vector<double> &weights) override { sweep_weights = weights; }
+
     void update_values(const Number *values) override
     {
       check_new_values(A.row_offsets, diagonal_entry, values);
@@ -114,6 +117,8 @@ namespace leopard
       return options.local_iterations_per_block.empty() ? options.local_iterations : options.local_iterations_per_block[block];
     }
 
+    Number factor(int sweep) const { return sweep_weights.empty() ? omega : static_cast<Number>(sweep_weights[sweep]); }
+
     /**
      * d_i of a row of the block at work: a_ii, or with l1 weights a_ii + sign(a_ii) sum over j outside the block of
      * |a_ij|.
@@ -131,6 +136,7 @@ namespace leopard
     const BlockAsyncOptions             options;
     Number                              omega;
     const Number                        block_omega;
+    std::vector<double>                 sweep_weights; ///< empty: omega in each sweep
     const Blocks                        blocks;
     std::mt19937_64                     random;
     const std::vector<std::vector<int>> rows; ///< of each block, sorted, overlap included

@@ -28,7 +28,7 @@ namespace leopard
 
     public:
       StencilCudaEngine(const Stencil<Number> &stencil, const BlockAsyncOptions &options_)
-        : StencilEngine<Number>(options_.omega)
+        : StencilEngine<Number>(options_)
         , options(options_)
         , n_rows(stencil.n_rows())
         , inverse_diagonals(stencil.diagonal.size())
@@ -57,7 +57,7 @@ namespace leopard
       {
         return std::to_string(n_tiles()) + " tiles of " + std::to_string(tile_x) + " x " + (tile_y > 1 ? std::to_string(tile_y) + " x " : "") +
                std::to_string(planes_a_warp * n_warps) + " nodes" + (moves() ? " that move by half a tile" : "") + ", stencil form, " +
-               to_string(execution) + ", no stored matrix";
+               this->weights_text() + to_string(execution) + ", no stored matrix";
       }
 
       void iterate(Number *x, const Number *b, int n_iterations) override
@@ -116,6 +116,9 @@ namespace leopard
               view.weights[(dz + 1) * 9 + (dy + 1) * 3 + dx + 1] =
                 static_cast<Number>(-scale * (flat ? (dy == 0 ? stencil.coefficient(dx, dz, 0) : Number(0)) : stencil.coefficient(dx, dy, dz)));
         copy_inverted(inverse_diagonals, stencil.diagonal, this->omega);
+        view.has_sweep_weights = !this->sweep_weights.empty();
+        for (std::size_t s = 0; s < this->sweep_weights.size(); ++s)
+          view.sweep_weights[s] = static_cast<Number>(this->sweep_weights[s]);
       }
 
     private:

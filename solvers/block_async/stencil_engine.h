@@ -15,8 +15,9 @@ namespace leopard
   class StencilEngine : public BlockAsyncEngine<Number>
   {
   public:
-    explicit StencilEngine(double omega_)
-      : omega(omega_)
+    explicit StencilEngine(const BlockAsyncOptions &options)
+      : omega(options.omega)
+      , sweep_weights(options.sweep_weights)
     {
     }
 
@@ -28,9 +29,14 @@ namespace leopard
     void update_stencil(const Stencil<Number> &stencil) override = 0;
     /** Counts from the next update_stencil() on. */
     void set_omega(double new_omega) override { omega = new_omega; }
+    void set_sweep_weights(const std::vector<double> &weights) override { sweep_weights = weights; }
 
   protected:
-    double omega;
+    /** For a description. */
+    std::string weights_text() const { return sweep_weights.empty() ? "" : "weights that differ from sweep to sweep, "; }
+
+    double              omega;
+    std::vector<double> sweep_weights; ///< empty: omega in each sweep; else omega is 1
   };
 
   template <typename Number>

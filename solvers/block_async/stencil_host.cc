@@ -27,7 +27,7 @@ namespace leopard
     {
     public:
       StencilReferenceEngine(const Stencil<Number> &stencil, const BlockAsyncOptions &options)
-        : StencilEngine<Number>(options.omega)
+        : StencilEngine<Number>(options)
         , tile(tile_of(stencil))
         , partition(tile_partition(stencil.n_x, stencil.n_y, stencil.n_z, tile[0], tile[1], tile[2]))
         , engine(make_reference_engine(permute(stencil.to_crs(), partition), in_tiles(options, partition)))
@@ -57,6 +57,7 @@ namespace leopard
       void update_stencil(const Stencil<Number> &stencil) override
       {
         engine->set_omega(this->omega);
+        engine->set_sweep_weights(this->sweep_weights);
         engine->update_values(permute(stencil.to_crs(), partition).values.data());
       }
 
@@ -97,7 +98,7 @@ namespace leopard
       const Number *rows[9]; ///< [3 (dz + 1) + dy + 1], at the first node; the row itself is the fifth
       const Number *rhs;     ///< b
       const Number *weights; ///< omega / d_i, or null
-      Number        weight;  ///< the same where it does not vary
+      Number        weight;  ///< the same where it does not vary; where it does, what it is multiplied with in this sweep
       Number        keep;    ///< 1 - omega
       const Number *c;       ///< coefficients
     };
@@ -105,7 +106,7 @@ namespace leopard
     template <typename Number>
     Number weight_of(const RowSweep<Number> &s, int i)
     {
-      return s.weights != nullptr ? s.weights[i] : s.weight;
+      return s.weights != nullptr ? s.weight * s.weights[i] : s.weight;
     }
 
     /** next_i = (1 - omega) u_i + omega / d_i (b_i - the off-diagonal part of (A u)_i) for five points in a plane. */
@@ -173,7 +174,7 @@ namespace leopard
     {
     public:
       StencilHostEngine(const Stencil<Number> &stencil_, const BlockAsyncOptions &options_)
-        : StencilEngine<Number>(options_.omega)
+        : StencilEngine<Number>(options_)
         , stencil(stencil_)
         , options(options_)
         , tile(tile_of(stencil_))
@@ -311,7 +312,7 @@ namespace leopard
           {
             for (int z = 0; z < p.n_z; ++z)
               for (int y = 0; y < p.n_y; ++y)
-                sweep_row(p, y, z, b, s.current, s.next.values.data() + s.next.index(0, y, z));
+                sweep_row(p, y, z, b, sweep, s.current, s.next.values.data() + s.next.index(0, y, z));
             std::swap(s.current, s.next);
           }
         for (int z = 0; z < p.n_z; ++z)
@@ -347,8 +348,9 @@ namespace leopard
       }
 
       /** A sweep over a row of the tile. */
-      void sweep_row(const Place &p, int y, int z, const Number *b, const Window<Number> &window, Number *next) const
+      void sweep_row(const Place &p, int y, int z, const Number *b, int sweep, const Window<Number> &window, Number *next) const
       {
+        const Number     w     = this->sweep_weights.empty() ? Number(1) : static_cast<Number>(this->sweep_weights[sweep]); // omega is 1 then
         const long       first = index(p.x, p.y + y, p.z + z);
         const Number    *here  = window.values.data() + window.index(0, y, z);
         RowSweep<Number> s;
@@ -358,8 +360,8 @@ namespace leopard
         s.n       = p.n_x;
         s.rhs     = b + first;
         s.weights = weights.empty() ? nullptr : weights.data() + first;
-        s.weight  = weight;
-        s.keep    = keep;
+        s.weight  = weights.empty() ? w * weight : w;
+        s.keep    = this->sweep_weights.empty() ? keep : Number(1) - w;
         s.c       = stencil.coefficients.data();
         if (star)
           flat ? sweep_flat_star(s, next) : sweep_star(s, next);

@@ -221,17 +221,20 @@ namespace leopard
   {
     undamped, ///< omega = 1
     damped,
-    measure ///< changes nothing and returns the thread's part of ||r||^2
+    weighted, ///< by one of the sweep weights
+    measure   ///< changes nothing and returns the thread's part of ||r||^2
   };
 
   /** What becomes of a value whose right-hand side and neighbours sum up to `sum`. */
   template <typename Shape, SweepMode mode, typename Number = typename Shape::Number>
-  __device__ Number relaxed(const StencilView<Number> &A, Number sum, Number value, Number inverse, double &norm)
+  __device__ Number relaxed(const StencilView<Number> &A, Number sum, Number value, Number inverse, Number weight, double &norm)
   {
     if constexpr (Shape::variable)
       sum *= inverse;
     if constexpr (mode == SweepMode::undamped)
       return sum;
+    if constexpr (mode == SweepMode::weighted)
+      return value + weight * (sum - value);
     const Number result = sum + A.keep * value;
     if constexpr (mode == SweepMode::damped)
       return result;
@@ -247,6 +250,7 @@ namespace leopard
                                Patch<Shape>                      &y,
                                const Patch<Shape>                &s,
                                const Patch<Shape>                &inverse,
+                               Number                             weight,
                                Number                            *shared,
                                int                                buffer)
   {
@@ -281,7 +285,7 @@ namespace leopard
                     sum += (py > 0 ? A.weights[10] : front) * from_front;
                     sum += (py + 1 < Shape::n_y ? A.weights[16] : back) * from_back;
                   }
-                next[py][px] = t.owns(px, py, r) ? relaxed<Shape, mode>(A, sum, y[r][py][px], inverse[r][py][px], norm) : y[r][py][px];
+                next[py][px] = t.owns(px, py, r) ? relaxed<Shape, mode>(A, sum, y[r][py][px], inverse[r][py][px], weight, norm) : y[r][py][px];
               }
           }
 #pragma unroll
@@ -302,6 +306,7 @@ namespace leopard
                                Patch<Shape>                      &y,
                                const Patch<Shape>                &s,
                                const Patch<Shape>                &inverse,
+                               Number                             weight,
                                Number                            *shared,
                                int                                buffer)
   {
@@ -326,7 +331,7 @@ namespace leopard
               const Number sum = s[r][py][px] + apply_plane<Shape>(A, e_below, -1, py, px) + apply_plane<Shape>(A, e_here, 0, py, px) +
                                  apply_plane<Shape>(A, e_above, 1, py, px);
               if (t.owns(px, py, r))
-                y[r][py][px] = relaxed<Shape, mode>(A, sum, y[r][py][px], inverse[r][py][px], norm);
+                y[r][py][px] = relaxed<Shape, mode>(A, sum, y[r][py][px], inverse[r][py][px], weight, norm);
             }
 #pragma unroll
         for (int e = 0; e < (Shape::n_y + 2) * 4; ++e)
@@ -344,13 +349,14 @@ namespace leopard
                           Patch<Shape>                      &y,
                           const Patch<Shape>                &s,
                           const Patch<Shape>                &inverse,
+                          Number                             weight,
                           Number                            *shared,
                           int                                buffer)
   {
     if constexpr (Shape::full)
-      return sweep_full<Shape, whole, mode>(A, t, y, s, inverse, shared, buffer);
+      return sweep_full<Shape, whole, mode>(A, t, y, s, inverse, weight, shared, buffer);
     else
-      return sweep_star<Shape, whole, mode>(A, t, y, s, inverse, shared, buffer);
+      return sweep_star<Shape, whole, mode>(A, t, y, s, inverse, weight, shared, buffer);
   }
 
   /** s from b (times omega / c_0 if the diagonal is constant); the persistent form keeps it in shared memory. */
@@ -405,7 +411,7 @@ namespace leopard
       load_patch<true>(t, A.inverse_diagonals, 0, t.n_z, inverse);
     int        buffer       = 0;
     const auto squared_part = [&] {
-      const double norm = sweep<Shape, whole, SweepMode::measure>(A, t, y, s, inverse, shared, buffer);
+      const double norm = sweep<Shape, whole, SweepMode::measure>(A, t, y, s, inverse, Number(1), shared, buffer);
       buffer            = 1 - buffer;
       return sum_over_block(norm, partial);
     };
@@ -461,10 +467,12 @@ namespace leopard
             }
         for (int k = 0; k < parameters.local_iterations; ++k)
           {
-            if (A.keep == Number(0))
-              sweep<Shape, whole, SweepMode::undamped>(A, t, y, s, inverse, shared, buffer);
+            if (A.has_sweep_weights)
+              sweep<Shape, whole, SweepMode::weighted>(A, t, y, s, inverse, A.sweep_weights[k], shared, buffer);
+            else if (A.keep == Number(0))
+              sweep<Shape, whole, SweepMode::undamped>(A, t, y, s, inverse, Number(1), shared, buffer);
             else
-              sweep<Shape, whole, SweepMode::damped>(A, t, y, s, inverse, shared, buffer);
+              sweep<Shape, whole, SweepMode::damped>(A, t, y, s, inverse, Number(1), shared, buffer);
             buffer = 1 - buffer;
           }
         if (parameters.local_iterations > 0)

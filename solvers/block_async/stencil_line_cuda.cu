@@ -22,6 +22,8 @@ namespace leopard
       Number        keep;              ///< 1 - omega
       Number        inverse_diagonal;  ///< omega / c_0; 1 if the diagonal varies
       const Number *inverse_diagonals; ///< omega / d_i, or null
+      bool          has_sweep_weights; ///< omega is 1 then
+      Number        sweep_weights[most_sweep_weights];
     };
 
     template <typename Number>
@@ -91,14 +93,16 @@ namespace leopard
       double norm = 0.;
       for (int sweep = 0; sweep < (k > 0 ? k : 1); ++sweep)
         {
-          Number before, behind;
+          Number       before, behind;
+          const Number weight = k > 0 && A.has_sweep_weights ? A.sweep_weights[sweep] : Number(1);
+          const Number keep   = k > 0 && A.has_sweep_weights ? Number(1) - weight : A.keep;
           neighbours(y, edges[sweep % 2], before, behind);
           Nodes<Number> next;
           for (int e = 0; e < nodes_a_thread; ++e)
             {
               const Number sum = s[e] + A.left * (e > 0 ? y[e > 0 ? e - 1 : 0] : before) +
                                  A.right * (e < nodes_a_thread - 1 ? y[e < nodes_a_thread - 1 ? e + 1 : e] : behind);
-              next[e] = first + e < A.n ? A.keep * y[e] + inverse[e] * sum : Number(0);
+              next[e] = first + e < A.n ? keep * y[e] + weight * inverse[e] * sum : Number(0);
             }
           for (int e = 0; e < nodes_a_thread; ++e)
             {
@@ -130,7 +134,7 @@ namespace leopard
     {
     public:
       StencilLineCudaEngine(const Stencil<Number> &stencil, const BlockAsyncOptions &options_)
-        : StencilEngine<Number>(options_.omega)
+        : StencilEngine<Number>(options_)
         , options(options_)
         , inverse_diagonals(stencil.diagonal.size())
         , n_tiles((stencil.n_x + tile_size - 1) / tile_size)
@@ -180,6 +184,9 @@ namespace leopard
         view.right            = static_cast<Number>(-stencil.coefficient(1, 0, 0) * scale);
         view.keep             = static_cast<Number>(1. - this->omega);
         copy_inverted(inverse_diagonals, stencil.diagonal, this->omega);
+        view.has_sweep_weights = !this->sweep_weights.empty();
+        for (std::size_t s = 0; s < this->sweep_weights.size(); ++s)
+          view.sweep_weights[s] = static_cast<Number>(this->sweep_weights[s]);
       }
 
     private:

@@ -20,7 +20,9 @@ namespace leopard
     Number        weights[27];                  ///< -c_j, times omega / c_0 if the diagonal is constant; [(dz + 1) * 9 + (dy + 1) * 3 + dx + 1]
     Number        keep;                         ///< 1 - omega
     Number        inverse_diagonal;             ///< omega / c_0
-    const Number *inverse_diagonals;            ///< omega / d_i, one a row, or null
+    bool          has_sweep_weights;            ///< omega is 1 then
+    Number        sweep_weights[most_sweep_weights];
+    const Number *inverse_diagonals; ///< omega / d_i, one a row, or null
   };
 
   template <typename Number_, int n_lanes_x_, int n_lanes_y_, int n_y_, int n_z_, bool full_, bool variable_>

@@ -6,6 +6,7 @@
 #include "../block_async/host_scheduler.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 
 namespace leopard
@@ -13,6 +14,10 @@ namespace leopard
   namespace
   {
     constexpr double omega_of_moving_tiles = 0.85; ///< best in two and three dimensions; above 0.9 the highest frequencies stay
+
+    /** See moving_weights(). */
+    constexpr double smoothed_share       = 0.15;
+    constexpr int    most_weighted_sweeps = 8;
 
     std::string number(double value)
     {
@@ -66,16 +71,25 @@ namespace leopard
       return options;
     }
 
+    /**
+     * @param smoother whose sweep_weights are set where they are to be chosen; the result refers to its block_async.
+     */
     template <typename Number>
-    MethodOptions method_options(const Stencil<Number> &stencil, const SmootherOptions &smoother, Backend backend)
+    MethodOptions method_options(const Stencil<Number> &stencil, SmootherOptions &smoother, Backend backend)
     {
-      const int     dim     = stencil.dim();
+      const int  dim     = stencil.dim();
+      const bool moves   = smoother.omega == 0. && smoother_moves(smoother, backend, dim);
+      auto      &weights = smoother.block_async.sweep_weights;
+      if (moves && weights.empty())
+        weights = moving_weights(stencil, smoother.block_async.local_iterations);
       MethodOptions options = method_options(smoother, backend, dim, backend == Backend::cuda ? 1. : 0.); // see default_omega()
-      if (smoother.omega == 0. && smoother_moves(smoother, backend, dim))
+      if (moves)
         options.omega = omega_of_moving_tiles;
       if (smoother.omega == 0. && is_damped(smoother.method))
         if (const double largest = largest_eigenvalue(stencil); largest > 2.)
           options.omega *= 2. / largest;
+      if (smoother.method == "async" && !weights.empty())
+        options.omega = 1.; // the weights count
       return options;
     }
   } // namespace
@@ -96,6 +110,9 @@ namespace leopard
     async.omega             = 1.; // the one above counts
     async.backend           = Backend::host;
     async.validate();
+    if (!block_async.sweep_weights.empty() && (omega != 0. || method != "async"))
+      throw InvalidInput("multigrid smoother: sweep_weights are given for " + method + " with omega " + number(omega) +
+                         "\n  expected: sweep_weights for async only, and omega 0");
     chebyshev.validate();
   }
 
@@ -131,6 +148,29 @@ namespace leopard
   }
 
   template <typename Number>
+  std::vector<double> moving_weights(const Stencil<Number> &stencil, int n_sweeps)
+  {
+    const double diagonal =
+      stencil.diagonal.empty() ? stencil.coefficient(0, 0, 0) : *std::min_element(stencil.diagonal.begin(), stencil.diagonal.end());
+    const int z = stencil.n_z > 1 ? 1 : 0, y = stencil.n_y > 1 ? 1 : 0;
+    double    r = 0.;
+    for (int dz = -z; dz <= z; ++dz)
+      for (int dy = -y; dy <= y; ++dy)
+        for (int dx = -1; dx <= 1; ++dx)
+          if (dx != 0 || dy != 0 || dz != 0)
+            {
+              const double c = stencil.coefficient(dx, dy, dz), opposite = stencil.coefficient(-dx, -dy, -dz);
+              if (!(std::abs(c - opposite) <= 1e-5 * diagonal && c / diagonal <= 0.))
+                return {};
+              r -= c / diagonal;
+            }
+    if (!(r <= 1. + 1e-5) || n_sweeps > most_weighted_sweeps) // 1, but for rounding
+      return {};
+    r = std::min(r, 1.);
+    return chebyshev_sweep_weights(n_sweeps, std::max(smoothed_share * (1. + r), 1. - r), 1. + r);
+  }
+
+  template <typename Number>
   std::unique_ptr<Relaxation<Number>> make_smoother(const CrsMatrix<Number> &A, const SmootherOptions &options, Backend backend, int dim)
   {
     options.validate();
@@ -144,8 +184,9 @@ namespace leopard
   std::unique_ptr<Relaxation<Number>> make_smoother(const Stencil<Number> &stencil, const SmootherOptions &options, Backend backend)
   {
     options.validate();
-    const Method       &method  = find(options.method, backend);
-    const MethodOptions request = method_options(stencil, options, backend);
+    const Method       &method       = find(options.method, backend);
+    SmootherOptions     with_weights = options;
+    const MethodOptions request      = method_options(stencil, with_weights, backend);
     return method.make_of_stencil ? method.make_of_stencil(stencil, request) : method.make(stencil.to_crs(), request);
   }
 
@@ -153,11 +194,21 @@ namespace leopard
   void update_smoother(Relaxation<Number> &smoother, const Stencil<Number> &stencil, const SmootherOptions &options, Backend backend)
   {
     if (find(options.method, backend).make_of_stencil) // the factor of the others does not depend on values
-      smoother.set_omega(method_options(stencil, options, backend).omega);
+      {
+        SmootherOptions     with_weights = options;
+        const MethodOptions request      = method_options(stencil, with_weights, backend);
+        const auto         &weights      = with_weights.block_async.sweep_weights;
+        auto               *async        = dynamic_cast<BlockAsync<Number> *>(&smoother);
+        if (options.method == "async" && async != nullptr && !weights.empty())
+          async->set_sweep_weights(weights);
+        else
+          smoother.set_omega(request.omega);
+      }
     smoother.update_stencil(stencil);
   }
 
 #define INSTANTIATE(Number)                                                                                                                         \
+  template std::vector<double>                 moving_weights(const Stencil<Number> &stencil, int n_sweeps);                                        \
   template std::unique_ptr<Relaxation<Number>> make_smoother(const CrsMatrix<Number> &A, const SmootherOptions &options, Backend backend, int dim); \
   template std::unique_ptr<Relaxation<Number>> make_smoother(const Stencil<Number> &stencil, const SmootherOptions &options, Backend backend);      \
   template void update_smoother(Relaxation<Number> &smoother, const Stencil<Number> &stencil, const SmootherOptions &options, Backend backend);

@@ -21,7 +21,11 @@ namespace leopard
     double omega               = 0.;
     int    iterations_per_step = 1; ///< (global) iterations that make one smoothing step; the thesis merges two
 
-    BlockAsyncOptions block_async = {}; ///< async: all but backend and omega, which are given beside
+    /**
+     * async: all but backend and omega, which are given beside. Where tiles move (smoother_moves()), omega is 0 and no
+     * sweep_weights are given, the sweeps of stencils like the Laplacian's have Chebyshev's weights (smoother.cc).
+     */
+    BlockAsyncOptions block_async = {};
     BlockShape        block_shape =
       BlockShape::tiles; ///< async with stored matrices; tiles fall back to METIS where there are no coordinates, and the description says so
     ChebyshevOptions chebyshev = {}; ///< chebyshev: its interval, by default from lambda_max / (2 dim); all but backend
@@ -61,6 +65,18 @@ namespace leopard
    * @param dim directions in which the grid has more than one node; false in one dimension.
    */
   bool smoother_moves(const SmootherOptions &options, Backend backend, int dim);
+
+  /**
+   * Relaxation factors of the sweeps inside tiles that move, where omega and sweep_weights are not given: Chebyshev's
+   * (chebyshev_sweep_weights()) for the eigenvalues of D^-1 A from 0.15 times the largest, or from the smallest, up,
+   * with the bounds 1 - r and 1 + r (Gershgorin), where r is the sum of the sizes of the coefficients beside the
+   * diagonal over the (smallest) diagonal. The same share is good in two and three dimensions with 3 to 8 sweeps
+   * (benchmarks/results/2026-11-23_h200_moving_tiles.md).
+   * @return none with more sweeps, for which one omega is as good, and where the stencil is not like a Laplacian's:
+   * symmetric, no coefficient beside the diagonal of the diagonal's sign, r <= 1.
+   */
+  template <typename Number>
+  std::vector<double> moving_weights(const Stencil<Number> &stencil, int n_sweeps);
 
   /**
    * Whether the method's sweeps amplify where omega lambda_max(D^-1 A) is above 2: async, damped-jacobi. On levels with

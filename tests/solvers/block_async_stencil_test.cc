@@ -123,6 +123,97 @@ namespace leopard
       });
     }
 
+    /** Each sweep has its own relaxation factor, in the order given; equal ones are omega. */
+    TEST_P(Stencils, SweepWeightsAreThoseOfTheSweeps)
+    {
+      const Vector weights = {0.5, 0.75, 1.25, 1.5, 2.25}; // exact in single precision
+      for_each_number([&](auto number) {
+        using Number = decltype(number);
+        for (Stencil<double> stencil : {five_point_stencil(512, 1, 0.1),
+                                        five_point_stencil(64, 16, 0.1),
+                                        nine_point_stencil(50, 13, 0.1),
+                                        seven_point_stencil(16, 8, 4, 0.1),
+                                        twenty_seven_point_stencil(13, 4, 8, 0.1)})
+          for (const bool varies : {false, true})
+            {
+              if (varies)
+                {
+                  stencil.diagonal = random_vector(stencil.n_rows(), 40);
+                  for (double &d : stencil.diagonal)
+                    d += 3. * stencil.coefficient(0, 0, 0);
+                }
+              const CrsMatrix<double> A = stencil.to_crs();
+              const Vector            b = random_vector(A.n_rows, 1), x0 = random_vector(A.n_rows, 2);
+              BlockAsyncOptions       o = options(Schedule::synchronous, 1, 5);
+              o.sweep_weights           = weights;
+              BlockAsync<Number> method(rounded_to<Number>(stencil), o); // one tile
+              Vector             x = x0, expected = x0;
+              iterate(method, x, b, 1);
+              for (const double weight : weights)
+                expected = block_jacobi(A, expected, b, A.n_rows, 1, weight);
+              EXPECT_LT(largest_difference(x, expected), bound<Number>(1e-11, 1e-3)) << method.description();
+              EXPECT_NEAR(std::sqrt(residual_norm_squared(method, x0, b)), residual_norm(A, x0.data(), b.data()), bound<Number>(1e-9, 1e-4));
+            }
+        for (const Stencil<double> &stencil : stencils())
+          {
+            const Stencil<Number> rounded = rounded_to<Number>(stencil);
+            const int             n       = stencil.n_rows();
+            const Vector          b = random_vector(n, 1), x0 = random_vector(n, 2);
+            BlockAsyncOptions     o = options(Schedule::synchronous, 1, 3);
+            o.omega                 = 0.75;
+            BlockAsync<Number> one(rounded, o);
+            o.omega         = 1.;
+            o.sweep_weights = {0.75, 0.75, 0.75};
+            BlockAsync<Number> equal(rounded, o), changed(rounded, options(Schedule::synchronous, 1, 3));
+            changed.set_sweep_weights(o.sweep_weights);
+            changed.update_stencil(rounded);
+            Vector expected = x0, x = x0, y = x0, z = x0;
+            iterate(one, expected, b, 2);
+            iterate(equal, x, b, 2);
+            iterate(changed, y, b, 2);
+            EXPECT_LT(largest_difference(x, expected), bound<Number>(1e-12, 5e-6)) << equal.description();
+            EXPECT_LT(largest_difference(y, expected), bound<Number>(1e-12, 5e-6)) << changed.description();
+            equal.set_sweep_weights({1.25, 1.5, 0.25});
+            equal.set_omega(0.75);
+            equal.update_stencil(rounded);
+            iterate(equal, z, b, 2);
+            EXPECT_LT(largest_difference(z, expected), bound<Number>(1e-12, 5e-6)) << equal.description();
+          }
+      });
+    }
+
+    TEST_P(Stencils, RefuseSweepWeights)
+    {
+      const auto refused = [&](int k, const Vector &weights, double omega = 1.) {
+        BlockAsyncOptions o = options(Schedule::chaotic, 1, k);
+        o.sweep_weights     = weights;
+        o.omega             = omega;
+        EXPECT_THROW(BlockAsync<double>(five_point_stencil(4, 4, 0.), o), InvalidInput);
+      };
+      refused(3, {1., 1.});
+      refused(2, {1., 1., 1.});
+      refused(2, {1., 0.});
+      refused(2, {1., -1.});
+      refused(2, {1., NAN});
+      refused(2, {1., INFINITY});
+      refused(2, {1., 1.}, 0.9);
+      refused(17, Vector(17, 1.));
+      BlockAsyncOptions o = options(Schedule::chaotic, 4, 2);
+      o.sweep_weights     = {1., 1.};
+      try
+        {
+          BlockAsync<double> method(five_point_matrix(4, 4, 0.), o);
+          ADD_FAILURE() << "accepted for a stored matrix";
+        }
+      catch (const InvalidInput &error)
+        {
+          EXPECT_NE(std::string(error.what()).find("sweep_weights"), std::string::npos);
+        }
+      o.sweep_weights.clear();
+      BlockAsync<double> stored(five_point_matrix(4, 4, 0.), o);
+      EXPECT_THROW(stored.set_sweep_weights({1., 1.}), InvalidInput);
+    }
+
     TEST_P(Stencils, SolutionIsAFixedPointAndIsFound)
     {
       for_each_number([&](auto number) {

@@ -258,14 +258,14 @@ namespace leopard
       variable.diagonal        = random_vector(variable.n_rows(), 5);
       for (double &d : variable.diagonal)
         d += 5.;
-      for (const auto &[stencil, most] : {std::pair(five_point_stencil(512, 512, 0.), 10),
+      for (const auto &[stencil, most] : {std::pair(five_point_stencil(512, 512, 0.), 9),
                                           std::pair(five_point_stencil(511, 300, 0.), 10), // lines that are not aligned
                                           std::pair(five_point_stencil(390, 130, 0.), 10), // tiles at the edge that are cut
                                           std::pair(variable, 10),
                                           std::pair(nine_point_stencil(384, 500, 0.), 9),
                                           std::pair(nine_point_stencil(255, 257, 0.), 9),
-                                          std::pair(seven_point_stencil(128, 128, 128, 0.), 13),
-                                          std::pair(seven_point_stencil(91, 77, 66, 0.), 13),
+                                          std::pair(seven_point_stencil(128, 128, 128, 0.), 11),
+                                          std::pair(seven_point_stencil(91, 77, 66, 0.), 11),
                                           std::pair(twenty_seven_point_stencil(96, 90, 64, 0.), 10)})
         {
           MultigridOptions options;
@@ -277,10 +277,11 @@ namespace leopard
             SCOPED_TRACE(multigrid.description());
             EXPECT_NE(multigrid.description().find("V(1,1)"), std::string::npos);
             EXPECT_NE(multigrid.description().find("move by half a tile"), std::string::npos);
+            EXPECT_NE(multigrid.description().find("weights that differ from sweep to sweep"), std::string::npos);
             Vector            x(stencil.n_rows(), 0.);
             const SolveResult result = solve(multigrid, x, b, bound<Number>(1e-10, 1e-4));
             EXPECT_TRUE(result.status == SolveStatus::converged);
-            EXPECT_LE(result.n_iterations, bound<Number>(most, most / 2));
+            EXPECT_LE(result.n_iterations, bound<Number>(most, (most + 1) / 2));
           });
         }
     }
