@@ -131,7 +131,7 @@ namespace leopard
                              "\n  expected: positive ones; ILU(0) takes others");
         for (int p = pattern.offsets[i]; p < pattern.diagonal[i]; ++p)
           {
-            const double a = of_A[p], b = of_A[mirror[p]];
+            const double a = static_cast<double>(of_A[p]), b = static_cast<double>(of_A[mirror[p]]);
             if (!(std::abs(a - b) <= allowed * std::sqrt(diagonal(i)) * std::sqrt(diagonal(pattern.columns[p]))))
               throw InvalidInput("IC(0): the entry of row " + std::to_string(i) + ", column " + std::to_string(pattern.columns[p]) + " is " +
                                  short_text(a) + " and its mirror image " + short_text(b) + "\n  expected: a symmetric matrix; ILU(0) takes others");

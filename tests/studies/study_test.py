@@ -19,6 +19,7 @@ STUDIES = {
     "theta": ["--matrix", "trefethen-200", "--block-size", "28"],
     "mesh-blocks": ["--size", "8", "--runs", "1", "--block-size", "14"],
     "refinement": ["--matrix", "five-point-12,trefethen-60", "--runs", "1", "--block-size", "16"],
+    "overlap": ["--size", "12", "--runs", "3"],
     "faults": ["--matrix", "five-point-12,trefethen-60", "--runs", "2", "--block-size", "16"],
 }
 
@@ -129,6 +130,11 @@ with tempfile.TemporaryDirectory() as folder:
     verdicts(*study, "--matrix", "fv3", **{"need more iterations (10 percent at least)": HOLDS, corrections: HOLDS})
     matrix("fv1", pairs(0.9, 4), 8)
 
+    # overlap: of triangular matrices towards the dependencies; the work is counted in rows, and half of it is misprinted
+    verdicts("overlap", **{"is 6.68 times": HOLDS, "is 3.34 times": DOES_NOT, "L: overlap towards the dependencies is as good": HOLDS,
+                           "U: overlap towards the dependencies is as good": HOLDS, "overlap in one direction is worse": HOLDS,
+                           "3 percent are best": OPEN, "has 262,144 rows": OPEN})
+    verdicts("overlap", "--block-size", "16", **{"is 6.68 times": OPEN})
     # theta: printed sums are counted; one block size says nothing of the size
     verdicts("theta", **{"give the printed sums (to 2)": HOLDS, "the block size matters little": HOLDS, "save more than 13 percent": DOES_NOT})
     verdicts("theta", "--block-size", "112", **{"the block size matters little": OPEN})

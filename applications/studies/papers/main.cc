@@ -27,6 +27,7 @@ namespace
     {"theta", "theta-dependent local iterations (Table 4.9, Figures 4.21, 4.22)", leopard::studies::study_theta},
     {"mesh-blocks", "Blocks adapted to the mesh (Figures 4.24 to 4.26)", leopard::studies::study_mesh_blocks},
     {"refinement", "Iterative refinement, synchronous and block-asynchronous (Figures 4.31 to 4.37)", leopard::studies::study_refinement},
+    {"overlap", "Overlap of blocks, triangular factors (overlap paper, Figures 2 to 5, 8, 9, Table 1)", leopard::studies::study_overlap},
     {"faults", "Components that stop for a while, and silent errors (Table 4.7, Figure 4.7)", leopard::studies::study_faults},
   };
 
