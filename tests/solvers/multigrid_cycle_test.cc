@@ -286,6 +286,27 @@ namespace leopard
         }
     }
 
+    TEST(MultigridCycle, WeightsOfTheSweepsAreNotTakenWhereOmegaIsGiven)
+    {
+      if (device::n_devices() == 0)
+        GTEST_SKIP() << "no GPU here";
+      const auto has_weights = [](const Stencil<double> &stencil, double omega, int k) {
+        MultigridOptions options;
+        options.backend                               = Backend::cuda;
+        options.smoother.omega                        = omega;
+        options.smoother.block_async.local_iterations = k;
+        return Multigrid<double>(stencil, 0, options).description().find("weights that differ from sweep to sweep") != std::string::npos;
+      };
+      Stencil<double> convection = five_point_stencil(256, 256, 0.);
+      convection.coefficient(1, 0, 0) -= 0.1;
+      convection.coefficient(-1, 0, 0) += 0.1;
+      EXPECT_TRUE(has_weights(five_point_stencil(256, 256, 0.), 0., 5));
+      EXPECT_FALSE(has_weights(five_point_stencil(256, 256, 0.), 0.85, 5));
+      EXPECT_FALSE(has_weights(five_point_stencil(256, 256, 0.), 0., 2));
+      EXPECT_FALSE(has_weights(five_point_stencil(256, 256, 0.), 0., 9));
+      EXPECT_FALSE(has_weights(convection, 0., 5));
+    }
+
     TEST_P(MultigridCycle, FullStartIsTheTextbooks)
     {
       for (const CycleType type : {CycleType::v, CycleType::w})
