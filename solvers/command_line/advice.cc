@@ -201,7 +201,8 @@ namespace leopard::command_line
       }
   }
 
-  std::string what_helps_against_error(const CrsMatrix<double> &A, const SolveResult &result, double tolerance, double error, double expected)
+  std::string
+  what_helps_against_error(const CrsMatrix<double> &A, const SolveResult &result, double tolerance, double error, double expected, bool is_scaled)
   {
     constexpr double resolved = 1e-15; // of a residual in double precision
     const double     needed   = tolerance * expected / error;
@@ -212,6 +213,8 @@ namespace leopard::command_line
     else if (factor > 0. && factor < 1.)
       text = "--tolerance 0 --max-iterations " + count(1.5 * (result.n_iterations + std::log(expected / error) / std::log(factor))) +
              ", since the error goes on to fall when the residual cannot any more; ";
+    if (is_scaled)
+      return text.empty() ? "nothing: the matrix is too ill-conditioned for double precision" : text.substr(0, text.size() - 2);
     return text + (!spectrum::find_asymmetry(A).found
                      ? "or solve S A S y = S b with S = D^-1/2 and x = S y, which keeps A symmetric, so that all rows count"
                      : "or divide each row of A and b by its diagonal entry, so that all rows count");

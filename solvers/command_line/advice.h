@@ -70,9 +70,11 @@ namespace leopard::command_line
 
   /**
    * What to do about a solution whose error is too large though its residual is small: more digits of it, or a scaling
-   * that gives all rows a say. @param expected the error that was hoped for.
+   * that gives all rows a say. @param expected the error that was hoped for. @param is_scaled whether rows count
+   * already.
    */
-  std::string what_helps_against_error(const CrsMatrix<double> &A, const SolveResult &result, double tolerance, double error, double expected);
+  std::string
+  what_helps_against_error(const CrsMatrix<double> &A, const SolveResult &result, double tolerance, double error, double expected, bool is_scaled);
 
   /**
    * About how far x is from the solution, ||D^-1 r||_inf / (1 - factor), relative to ||x||_inf: dimensionless. The

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "automatic.h"
 
+#include "../matrix/scaled_matrix.h"
 #include "../matrix/stencil.h"
 #include "report.h"
 #include "strong_methods.h"
@@ -30,7 +31,7 @@ namespace leopard::command_line
 
     void look_at_entries(const CrsMatrix<double> &A, MatrixTraits &traits, std::vector<double> &diagonal)
     {
-      double off_diagonal = 0., of_wrong_sign = 0.;
+      double off_diagonal = 0., of_wrong_sign = 0., smallest = std::numeric_limits<double>::infinity(), largest = 0.;
       bool   positive = true, whole = true, singular = true;
       for (int i = 0; i < A.n_rows; ++i)
         {
@@ -47,8 +48,11 @@ namespace leopard::command_line
           double absolute = 0.;
           singular        = singular && std::abs(sum_of_row(A, i, absolute)) <= 1e-13 * absolute;
           positive        = positive && diagonal[i] > 0.;
+          smallest        = size > 0. ? std::min(smallest, size) : smallest;
+          largest         = std::max(largest, size);
           whole           = whole && size > 0.;
         }
+      traits.diagonal_range        = largest / smallest;
       traits.has_positive_diagonal = positive;
       traits.has_whole_diagonal    = whole;
       traits.is_singular           = singular;
@@ -116,6 +120,7 @@ namespace leopard::command_line
 
     std::vector<Attempt> of_symmetric(const MatrixTraits &traits, bool has_direct)
     {
+      constexpr int        small = 6000; // rows whose factors take no longer than many iterations
       std::vector<Attempt> result;
       if (traits.is_stencil)
         result.push_back({"multigrid", "none", "a symmetric stencil with positive diagonal", 60});
@@ -129,6 +134,8 @@ namespace leopard::command_line
                     cg_factors   = {"cg", "ic", "symmetric with positive diagonal", 3000};
       if (traits.is_like_diffusion())
         result.push_back(cg_multigrid);
+      else if (traits.n_rows <= small)
+        return {direct("small, and its entries are unlike those of diffusion")};
       result.push_back(cg_factors);
       if (has_direct)
         result.push_back(direct("exact but for rounding"));
@@ -164,6 +171,28 @@ namespace leopard::command_line
       if (const auto stencil = stencil_in_disguise(A))
         traits.is_stencil = suits_multigrid(*stencil);
     return traits;
+  }
+
+  std::vector<double> equilibration(const CrsMatrix<double> &A, const MatrixTraits &traits)
+  {
+    constexpr double harmless = 1e6;
+    if (traits.diagonal_range <= harmless || !traits.has_whole_diagonal || traits.is_singular)
+      return {};
+    std::vector<double> s(A.n_rows);
+    for (int i = 0; i < A.n_rows; ++i)
+      for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
+        if (A.columns[p] == i)
+          s[i] = scale_of(A.values[p]);
+    return s;
+  }
+
+  CrsMatrix<double> scaled(CrsMatrix<double> A, const std::vector<double> &s)
+  {
+    for (int i = 0; i < A.n_rows; ++i)
+      for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
+        A.values[p] *= s[i] * s[A.columns[p]];
+    A.validate(); // entries that overflow
+    return A;
   }
 
   std::vector<Attempt> attempts_for(const MatrixTraits &traits, const Arguments &arguments)

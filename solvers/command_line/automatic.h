@@ -20,6 +20,7 @@ namespace leopard::command_line
     bool   is_singular           = false; ///< all rows sum to zero, up to rounding
     bool   is_stencil            = false; ///< in the natural order of a whole grid
     double wrong_sign            = 0.;    ///< share of the off-diagonal entries (absolute values) that have the diagonal's sign, in [0, 1]
+    double diagonal_range        = 1.;    ///< largest absolute value of the diagonal over the smallest, zeros left out
     double radius_bound          = 0.;    ///< an upper bound of rho(|I - D^-1 A|) (Collatz, Wielandt); infinite without a whole diagonal
 
     /** Like those of diffusion: smoothed aggregation suits it. */
@@ -28,6 +29,15 @@ namespace leopard::command_line
 
   /** @param is_symmetric what is known of it. */
   MatrixTraits look_at(const CrsMatrix<double> &A, bool is_symmetric);
+
+  /**
+   * Powers of two s_i, so that S A S has a diagonal near 1; empty where that of A is within six orders of magnitude,
+   * has zeros, or the matrix is singular with constants, which it would no longer be. S A S y = S b gives x = S y.
+   */
+  std::vector<double> equilibration(const CrsMatrix<double> &A, const MatrixTraits &traits);
+
+  /** S A S. */
+  CrsMatrix<double> scaled(CrsMatrix<double> A, const std::vector<double> &s);
 
   /** A method for a matrix, and why it is tried. */
   struct Attempt

@@ -151,6 +151,15 @@ namespace leopard::command_line
       double relative() const { return residual / scale; }
     };
 
+    Quality quality_of(const CrsMatrix<double> &A, const std::vector<double> &x, const std::vector<double> &b)
+    {
+      Quality quality;
+      if (const double norm_b = norm(b); norm_b > 0.)
+        quality.scale = norm_b;
+      quality.residual = residual_norm(A, x.data(), b.data());
+      return quality;
+    }
+
     void say_how_it_varies(const Iteration &iteration)
     {
       if (iteration.is_replay)
@@ -202,8 +211,12 @@ namespace leopard::command_line
     }
 
     /** The error, known or estimated; and a warning where a small residual hides a large one. */
-    void report_error(
-      const Arguments &arguments, const CrsMatrix<double> &A, const SolveResult &result, const std::vector<double> &x, const std::vector<double> &b)
+    void report_error(const Arguments           &arguments,
+                      const CrsMatrix<double>   &A,
+                      const SolveResult         &result,
+                      const std::vector<double> &x,
+                      const std::vector<double> &b,
+                      bool                       is_scaled)
     {
       const bool   is_known = arguments.rhs.empty();
       const double error    = is_known ? distance_from_ones(x) : estimated_error(A, x, b, result.convergence_factor());
@@ -217,7 +230,7 @@ namespace leopard::command_line
                              : "by an estimate entries are wrong by " + number(error, 4) + " of the largest entry found, which is " +
                                  number(largest_entry(x), 4) + " and may be wrong itself") +
                    "; rows of very different size or a large condition number make it so\n            to do: " +
-                   what_helps_against_error(A, result, arguments.criteria.relative_tolerance, error, expected));
+                   what_helps_against_error(A, result, arguments.criteria.relative_tolerance, error, expected, is_scaled));
     }
 
     /**
@@ -301,7 +314,8 @@ namespace leopard::command_line
       SolveResult         result;
       std::vector<double> x;
       Quality             quality;
-      double              seconds_before = 0.; ///< of the solution itself
+      double              seconds_before = 0.;    ///< of the solution itself
+      bool                is_scaled      = false; ///< of S A S y = S b
     };
 
     Solution solve_by(
@@ -318,9 +332,7 @@ namespace leopard::command_line
       found.result         = solver.solve(partition ? permute(b, *partition) : b, arguments.criteria, found.x, log_line);
       if (partition)
         found.x = permute_back(found.x, *partition);
-      if (const double norm_b = norm(b); norm_b > 0.)
-        found.quality.scale = norm_b;
-      found.quality.residual = residual_norm(A, found.x.data(), b.data());
+      found.quality = quality_of(A, found.x, b);
       return found;
     }
 
@@ -331,7 +343,7 @@ namespace leopard::command_line
       const Solver      &solver = *found.iteration.solver;
       print(convergence_table(result, found.quality.scale, solver.history_note()));
       report_result(result, found.quality, arguments.is_relaxation() && arguments.method().has_blocks, solver.unit(), found.seconds_before);
-      report_error(arguments, A, result, found.x, b);
+      report_error(arguments, A, result, found.x, b, found.is_scaled);
       check_result(result, found.quality, arguments.criteria.relative_tolerance);
       write_files(arguments, result, found.x, found.quality.scale); // before anything that takes time
       if (arguments.is_relaxation())
@@ -362,6 +374,13 @@ namespace leopard::command_line
                            number(outside / norm(b)) + " of its norm, more than the tolerance");
     }
 
+    std::vector<double> times(const std::vector<double> &s, std::vector<double> v)
+    {
+      for (std::size_t i = 0; i < v.size(); ++i)
+        v[i] *= s[i];
+      return v;
+    }
+
     /** One method after the other, as far as needed. */
     int solve_system(const Arguments &arguments, const CrsMatrix<double> &A, bool is_symmetric, const Stopwatch &stopwatch)
     {
@@ -370,9 +389,21 @@ namespace leopard::command_line
         {
           return conclude_with(arguments, A, b, solve_by(arguments, choose_backend(arguments), A, b, stopwatch));
         }
-      const MatrixTraits traits = look_at(A, is_symmetric);
+      MatrixTraits traits = look_at(A, is_symmetric);
       if (traits.is_singular && is_symmetric)
         check_range(b, arguments.criteria.relative_tolerance, !arguments.rhs.empty());
+      const std::vector<double> scale = arguments.method_name == "automatic" ? equilibration(A, traits) : std::vector<double>();
+      CrsMatrix<double>         scaled_A;
+      std::vector<double>       scaled_b;
+      if (!scale.empty())
+        {
+          log_line("scaled",
+                   "entries of the diagonal differ by the factor " + number(traits.diagonal_range, 2) +
+                     ": S A S y = S b with a diagonal near 1 is solved, x = S y");
+          scaled_A = scaled(A, scale);
+          scaled_b = times(scale, b);
+          traits   = look_at(scaled_A, is_symmetric);
+        }
       const std::vector<Attempt> attempts = attempts_for(traits, arguments);
       for (std::size_t i = 0;; ++i)
         {
@@ -385,8 +416,14 @@ namespace leopard::command_line
           std::string failure;
           try
             {
-              const Solution found = solve_by(now, choose_backend(now), A, b, stopwatch);
-              const bool     holds = reached(found.quality.relative(), 1.1 * now.criteria.relative_tolerance);
+              Solution found = solve_by(now, choose_backend(now), scale.empty() ? A : scaled_A, scale.empty() ? b : scaled_b, stopwatch);
+              if (!scale.empty())
+                {
+                  found.is_scaled = true;
+                  found.x         = times(scale, found.x);
+                  found.quality   = quality_of(A, found.x, b);
+                }
+              const bool holds = reached(found.quality.relative(), 1.1 * now.criteria.relative_tolerance);
               if (is_last || found.result.status == SolveStatus::time_limit || (found.result.status == SolveStatus::converged && holds))
                 return conclude_with(now, A, b, found);
               failure = to_string(found.result.status) + " after " + std::to_string(found.result.n_iterations) + " " +

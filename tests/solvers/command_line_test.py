@@ -494,6 +494,20 @@ class Automatic(Program):
         x = self.read_vector("x.mtx")
         self.assertLess(max(abs(value - 1.) for value in x), 1e-8)
 
+    def test_badly_scaled(self):
+        exponents = random.Random(1)
+        d = [10**exponents.uniform(-4, 4) for _ in range(1600)]
+        self.matrix("both.mtx", {(i, j): value * d[i] * d[j] for (i, j), value in laplace(40).items()}, 1600)
+        self.vector("b.mtx", [value for value in d])
+        said = self.solve("both.mtx", "--rhs", "b.mtx", "--tolerance", "1e-13", "--solution", "x.mtx")
+        self.assertIn("S A S y = S b", said)
+        self.matrix("A.mtx", laplace(40), 1600)
+        self.vector("b.mtx", [1.] * 1600)
+        self.solve("A.mtx", "--rhs", "b.mtx", "--solution", "y.mtx")
+        for x, y, s in zip(self.read_vector("x.mtx"), self.read_vector("y.mtx"), d):
+            self.assertAlmostEqual(x * s, y, delta=1e-3 * y)
+        self.assertNotIn("S A S", self.run_it("A.mtx"))
+
     def test_singular_with_constants(self):
         n = 20
         entries = {}
