@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <random>
 #include <utility>
 
 namespace leopard
@@ -53,6 +54,8 @@ namespace leopard
   {
     if (!(smallest_pivot >= 0. && smallest_pivot < 1.))
       throw InvalidInput("incomplete factors: smallest_pivot is " + short_text(smallest_pivot) + "\n  expected: a number from 0 to below 1");
+    if (!(largest_growth >= 1.))
+      throw InvalidInput("incomplete factors: largest_growth is " + short_text(largest_growth) + "\n  expected: a number >= 1");
   }
 
   template <typename Number>
@@ -167,21 +170,63 @@ namespace leopard
     put(0.);
     if (option.kind == FactorKind::ic0)
       check_symmetry();
-    for (int row = 0;; put(std::max(first_shift, 2. * alpha)))
+    for (;; put(std::max(first_shift, 2. * alpha)))
       {
         factorization(pattern, of_A, values);
-        if (row = refused_pivot(); row < 0)
-          break;
-        if (!option.shift || 2. * alpha > largest_shift)
-          throw InvalidInput(to_string(option.kind) + ": the pivot of row " + std::to_string(row) + " is " +
-                             std::to_string(values[pattern.diagonal[row]]) + " where the diagonal entry is " +
-                             std::to_string(of_A[pattern.diagonal[row]]) +
-                             "\n  expected: a matrix whose incomplete factors exist, such as an M-matrix; choose another " +
-                             (option.shift ? "preconditioner: adding to the diagonal does not help" : "smoother"));
+        const int row = refused_pivot();
+        if (row < 0)
+          make_symmetric();
+        if (row < 0 && (!option.shift || reached(growth(), option.largest_growth)))
+          return;
+        if (option.shift && 2. * alpha <= largest_shift)
+          continue;
+        throw InvalidInput(to_string(option.kind) + ": " +
+                           (row < 0 ? "the factors are nearly singular"
+                                    : "the pivot of row " + std::to_string(row) + " is " + std::to_string(values[pattern.diagonal[row]]) +
+                                        " where the diagonal entry is " + std::to_string(of_A[pattern.diagonal[row]])) +
+                           "\n  expected: a matrix whose incomplete factors exist, such as an M-matrix; choose another " +
+                           (option.shift ? "preconditioner: adding to the diagonal does not help" : "smoother"));
       }
-    for (std::size_t p = 0; p < mirror.size(); ++p)
-      if (static_cast<int>(p) > mirror[p]) // an entry of L
+  }
+
+  template <typename Number>
+  void IncompleteFactors<Number>::make_symmetric()
+  {
+    for (int i = 0; i < pattern.n_rows() && !mirror.empty(); ++i)
+      for (int p = pattern.offsets[i]; p < pattern.diagonal[i]; ++p)
         values[p] = values[mirror[p]] / values[pattern.diagonal[pattern.columns[p]]];
+  }
+
+  template <typename Number>
+  double IncompleteFactors<Number>::growth()
+  {
+    v.resize(pattern.n_rows());
+    w.resize(pattern.n_rows());
+    std::mt19937_64 random(1);
+    for (Number &value : v)
+      value = random() % 2 == 0 ? Number(1) : Number(-1);
+    const auto norm = [](const std::vector<Number> &of) {
+      SafeNorm result;
+      for (const Number value : of)
+        result.add(static_cast<double>(value));
+      return result.value();
+    };
+    double factor = 1.;
+    for (int step = 0; step < 4 && factor > 0.; ++step)
+      {
+        for (int i = 0; i < pattern.n_rows(); ++i)
+          {
+            w[i] = 0;
+            for (int p = pattern.offsets[i]; p < pattern.offsets[i + 1]; ++p)
+              w[i] += of_A[p] * v[pattern.columns[p]];
+          }
+        solve(w.data());
+        const double before = norm(v), after = norm(w);
+        factor = after / before;
+        for (int i = 0; i < pattern.n_rows(); ++i)
+          v[i] = static_cast<Number>(static_cast<double>(w[i]) / after);
+      }
+    return pattern.n_rows() > 0 ? factor : 0.;
   }
 
   template <typename Number>

@@ -28,10 +28,13 @@ namespace leopard
      */
     double smallest_pivot = 1e-8;
     /**
-     * Where a pivot is refused: A + alpha diag(A) is factorized instead, alpha = 0.001 and then doubled until all
-     * pivots are taken. Otherwise that is an error.
+     * Where a pivot is refused, or (L U)^-1 A makes vectors larger than largest_growth times: A + alpha diag(A) is
+     * factorized instead, alpha = 0.001 and then doubled until the factors are taken. Otherwise a pivot that is refused
+     * is an error, and growth is not looked at.
      */
-    bool shift = true;
+    bool   shift = true;
+    double largest_growth =
+      10.; ///< as four steps of power iteration see it; 1 to 2 of good factors, 1e8 of a biharmonic operator's with too small a shift
 
     /** @throws InvalidInput naming the option, what was found and what is expected. */
     void validate() const;
@@ -54,8 +57,9 @@ namespace leopard
    * Incomplete factors ILU(0) or IC(0) of a matrix, on the host, in sequence: L and U have the entries of A and
    * (L U)_ij = a_ij for these. Exact for tridiagonal matrices. Rows are eliminated in the order of their numbers.
    *
-   * They exist for M-matrices; of other positive definite ones a pivot may be negative. Then (FactorOptions::shift) a
-   * multiple of the diagonal is added, which shift() and description() say.
+   * They exist for M-matrices; of other positive definite ones a pivot may be negative, or all are positive and the
+   * factors nearly singular. Then (FactorOptions::shift) a multiple of the diagonal is added, which shift() and
+   * description() say.
    *
    * IC(0) is ILU(0) of a symmetric matrix with positive pivots d_i: U = D L^T, and its factor is U^T D^-1/2. U alone is
    * taken, so that what solve() does is symmetric to rounding however U was found.
@@ -103,16 +107,19 @@ namespace leopard
     double residual() const;
 
   private:
-    void make_pattern(const CrsMatrix<Number> &A);
-    void find_mirrors();
-    void check_symmetry() const;
-    int  refused_pivot() const;
+    void   make_pattern(const CrsMatrix<Number> &A);
+    void   find_mirrors();
+    void   check_symmetry() const;
+    int    refused_pivot() const;
+    void   make_symmetric();
+    double growth();
 
     FactorOptions       option;
     Factorization       factorization;
     FactorPattern       pattern;
     std::vector<int>    mirror;       ///< ic0: of each entry a_ij that of a_ji
     std::vector<Number> of_A, values; ///< A (shifted) and L, U, both in the order of the pattern
+    std::vector<Number> v, w;         ///< growth(): vectors
     double              alpha = 0.;
   };
 } // namespace leopard

@@ -47,8 +47,7 @@ namespace leopard
 
       bool is_symmetric_map() const override
       {
-        return lower.has_transposed_map() &&
-               (options.factors.kind == FactorKind::ic0 || (options.solves.solve == TriangularSolve::exact && options.n_sweeps == 0));
+        return lower.has_transposed_map() && (options.factors.kind == FactorKind::ic0 || options.n_sweeps == 0);
       }
 
       std::string description() const override

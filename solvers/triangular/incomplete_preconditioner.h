@@ -42,8 +42,9 @@ namespace leopard
    * Incomplete factors as a preconditioner.
    *
    * A symmetric map, as conjugate gradients want it, is IC(0) with exact solves, or with asynchronous ones in the
-   * synchronous schedule without overlap: then what is done with L^T is the transposed of what is done with L. ILU(0)
-   * of a symmetric matrix with exact solves is symmetric, too, to rounding. Chaotic schedules are another map in each
+   * synchronous schedule without overlap: then what is done with L^T is the transposed of what is done with L. So is
+   * ILU(0) of a symmetric matrix, to rounding, since U = D L^T, but not by sweeps. Chaotic schedules are another map in
+   * each
    * call: they are for FGMRES, or CG in its flexible form, which make_cg() takes for them.
    * @param A square, host memory; copied. @throws InvalidInput, DeviceError; see IncompleteFactors, TriangularSolver.
    */

@@ -3,6 +3,8 @@
 
 #include <solvers/base/errors.h>
 #include <solvers/matrix/incomplete_factors.h>
+#include <solvers/matrix/sparse_product.h>
+#include <solvers/triangular/incomplete_preconditioner.h>
 
 #include <gtest/gtest.h>
 
@@ -123,6 +125,26 @@ namespace leopard
         {
           EXPECT_NE(std::string(error.what()).find("row 3 is -5"), std::string::npos) << error.what();
         }
+    }
+
+    /**
+     * All pivots are positive with a shift of 0.004, and conjugate gradients take ten times the steps that they take
+     * without.
+     */
+    TEST(IncompleteFactors, ShiftTheDiagonalUntilTheFactorsAreOfUse)
+    {
+      const CrsMatrix<double> L = five_point_matrix(60, 60, 0.), A = product(L, L); // biharmonic
+      const Vector            b(A.n_rows, 1.);
+      const auto              iterations = [&](const std::shared_ptr<Preconditioner<double>> &preconditioner) {
+        return solved(*make_cg<double>(A, {{Backend::host, 1, 1e-8, 0., 20000}}, preconditioner), b).result.n_iterations;
+      };
+      IncompleteOptions options;
+      options.factors.kind = FactorKind::ic0;
+      EXPECT_LT(iterations(make_incomplete_preconditioner(A, options)), 0.6 * iterations(nullptr));
+      options.factors.largest_growth = 1e300;
+      EXPECT_GT(iterations(make_incomplete_preconditioner(A, options)), iterations(nullptr)); // what the test of growth is for
+      options.factors.largest_growth = NAN;
+      EXPECT_THROW(options.validate(), InvalidInput);
     }
 
     TEST(IncompleteFactors, OfIlu0TakeNegativePivotsAndShiftThoseThatAreZero)

@@ -240,7 +240,10 @@ namespace leopard
       options.solves.block_async.overlap         = Overlap::upward;
       options.solves.block_async.overlap_percent = 25.;
       expect_symmetric(options, false);
-      expect_symmetric(asynchronous_solves(FactorKind::ilu0, Backend::host, Schedule::synchronous, 2), false);
+      IncompleteOptions ilu = asynchronous_solves(FactorKind::ilu0, Backend::host, Schedule::synchronous, 2);
+      expect_symmetric(ilu, true); // U = D L^T
+      ilu.n_sweeps = 1;            // but not yet
+      expect_symmetric(ilu, false);
       IncompleteOptions l1             = asynchronous_solves(FactorKind::ic0, Backend::host, Schedule::synchronous, 2);
       l1.solves.block_async.l1_weights = true;
       expect_symmetric(l1, false);
