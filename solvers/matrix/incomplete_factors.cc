@@ -80,6 +80,7 @@ namespace leopard
   template <typename Number>
   void IncompleteFactors<Number>::make_pattern(const CrsMatrix<Number> &A)
   {
+    pattern.kind = option.kind;
     pattern.diagonal.resize(A.n_rows);
     std::vector<std::pair<int, int>> row; // column and entry of A
     for (int i = 0; i < A.n_rows; ++i)

@@ -50,6 +50,8 @@ namespace leopard
     std::vector<int> offsets = {0}, columns, diagonal;
     std::vector<int> source; ///< which entry of the CrsMatrix stands there
 
+    FactorKind kind = FactorKind::ilu0; ///< of ic0 the pattern is symmetric, and U alone is to be found
+
     int n_rows() const { return static_cast<int>(diagonal.size()); }
   };
 

@@ -14,6 +14,7 @@ namespace leopard
     const int *offsets, *columns, *rows, *diagonal;         ///< rows: of each entry
     const int *column_offsets, *column_rows, *column_entry; ///< of each column, from above: in which row, and which entry
     int        n_entries;
+    bool       symmetric; ///< ic0
   };
 
   /** What FactorPattern lacks for that; host memory. */
@@ -30,6 +31,21 @@ namespace leopard
   {
     const int i = view.rows[p], j = view.columns[p], end = i < j ? i : j;
     Number    sum = A[p];
+    if (view.symmetric && j < i) // U alone
+      return read(values + p);
+    if (view.symmetric)
+      {
+        // columns i and j have entries in row i: a diagonal one, and itself
+        for (int c = view.column_offsets[i], d = view.column_offsets[j]; view.column_rows[c] < i && view.column_rows[d] < i;)
+          {
+            const int first = view.column_rows[c], second = view.column_rows[d];
+            if (first == second)
+              sum -= read(values + view.column_entry[c]) * read(values + view.column_entry[d]) / read(values + view.diagonal[first]);
+            c += first <= second ? 1 : 0;
+            d += second <= first ? 1 : 0;
+          }
+        return sum;
+      }
     // row i has an entry in column `end`, and column j one in row `end`: itself, or a diagonal one
     for (int q = view.offsets[i], c = view.column_offsets[j]; view.columns[q] < end && view.column_rows[c] < end;)
       {

@@ -23,8 +23,8 @@ namespace leopard
    * where A has entries, from l_ij = a_ij / a_jj, u_ij = a_ij, which is what a matrix scaled to a diagonal of ones
    * begins with. An entry depends on earlier ones only: whatever the order, the sweeps end with the factors of
    * elimination, to rounding, after as many as the longest chain of entries is long, and a few come near them. One
-   * thread that reads the newest values needs one sweep. Of ic0, which takes U alone, every other synchronous sweep
-   * changes L only. On the backend cuda the result is copied to the host once.
+   * thread that reads the newest values needs one sweep. Of ic0 there is U alone, with
+   * u_ki / u_kk in the place of l_ik. On the backend cuda the result is copied to the host once.
    * Source: Chow, Patel, Fine-grained parallel incomplete LU factorization, SIAM J. Sci. Comput. 37, 2015, algorithm 2.
    * @throws InvalidInput; what it returns, DeviceError.
    */

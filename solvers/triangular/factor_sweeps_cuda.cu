@@ -49,7 +49,8 @@ namespace leopard
                          column_offsets.data(),
                          column_rows.data(),
                          column_entry.data(),
-                         static_cast<int>(values.size())};
+                         static_cast<int>(values.size()),
+                         pattern.kind == FactorKind::ic0};
     for (int sweep = 0; sweep < options.n_sweeps; ++sweep)
       {
         Number *to = options.synchronous ? other.data() : current.data();

@@ -98,7 +98,8 @@ namespace leopard
   template <typename Number>
   std::unique_ptr<TriangularEngine<Number>> make_cuda_triangular(const CrsMatrix<Number> &T, Triangle triangle)
   {
-    return std::make_unique<CusparseSolve<Number>>(T, triangle);
+    const std::vector<int> as_it_is;
+    return std::make_unique<CusparseSolve<Number>>(permute(T, as_it_is, as_it_is), triangle); // rows sorted by column
   }
 
   template <typename Number>

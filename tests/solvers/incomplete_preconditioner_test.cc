@@ -80,12 +80,12 @@ namespace leopard
           {
             SCOPED_TRACE(to_string(kind) + (synchronous ? ", synchronous" : ""));
             double before = 1.;
-            for (const int n_sweeps : {2, 4, 6, 8})
+            for (const int n_sweeps : {1, 2, 3, 4, 5})
               {
                 const double residual = residual_after(A, kind, {n_sweeps, GetParam(), synchronous, 4});
                 if (synchronous)
                   {
-                    EXPECT_LT(residual, 0.3 * before) << n_sweeps;
+                    EXPECT_LT(residual, 0.6 * before) << n_sweeps;
                   }
                 EXPECT_LT(residual, 0.2);
                 before = residual;
