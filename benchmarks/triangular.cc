@@ -81,17 +81,27 @@ namespace
     TriangularOptions exact;
     exact.block_async.backend     = backend;
     std::vector<Candidate> result = {{"exact", exact, 0}, {"exact, 5 sweeps", exact, 5}};
-    for (const int n_iterations : {1, 2, 3, 5, 8})
-      for (const double percent : {0., 13.})
-        {
-          TriangularOptions options            = exact;
-          options.solve                        = TriangularSolve::asynchronous;
-          options.n_iterations                 = n_iterations;
-          options.block_async.local_iterations = 2;
-          options.block_async.overlap          = percent > 0. ? Overlap::upward : Overlap::none;
-          options.block_async.overlap_percent  = percent;
-          result.push_back({"async " + std::to_string(n_iterations) + " x 2" + (percent > 0. ? ", 13 %" : ""), options, 0});
-        }
+    const auto             add    = [&](int n_iterations, int local_iterations, Schedule schedule, double percent) {
+      TriangularOptions options            = exact;
+      options.solve                        = TriangularSolve::asynchronous;
+      options.n_iterations                 = n_iterations;
+      options.block_async.local_iterations = local_iterations;
+      options.block_async.schedule         = schedule;
+      options.block_async.overlap          = percent > 0. ? Overlap::upward : Overlap::none;
+      options.block_async.overlap_percent  = percent;
+      result.push_back({"async " + std::to_string(n_iterations) + " x " + std::to_string(local_iterations) +
+                          (schedule == Schedule::synchronous ? ", synchronous"
+                                          : percent > 0.                    ? ", 13 % of overlap"
+                                                                            : ""),
+                        options,
+                        0});
+    };
+    for (const int n_iterations : {1, 2, 3, 5, 8, 12})
+      for (const int local_iterations : {2, 5})
+        for (const Schedule schedule : {Schedule::chaotic, Schedule::synchronous})
+          add(n_iterations, local_iterations, schedule, 0.);
+    for (const int n_iterations : {2, 5})
+      add(n_iterations, 2, Schedule::chaotic, 13.);
     return result;
   }
 

@@ -472,7 +472,7 @@ class Automatic(Program):
                     squared[i, l] = squared.get((i, l), 0.) + value * other
         saddle = {(0, 0): 2., (0, 1): 1., (1, 0): 1.}
         for name, entries, size, first in (("dominant", laplace(12, 5.), 144, "async"), ("grid", grid, n, "multigrid"), ("shuffled", self.shuffled(grid, n), n, "cg preconditioned by multigrid"),
-                                           ("biharmonic", squared, 256, "cg preconditioned by "), ("convection", self.convection(30, 2.), 900, "gmres preconditioned by multigrid"),
+                                           ("biharmonic", squared, 256, "direct"), ("convection", self.convection(30, 2.), 900, "gmres preconditioned by multigrid"),
                                            ("saddle", saddle, 2, "direct")):
             with self.subTest(name):
                 self.matrix("some.mtx", entries, size)
