@@ -259,7 +259,7 @@ namespace leopard::command_line
       for (const MultigridLevel &level : hierarchy.levels)
         {
           entries += level.matrix.n_entries();
-          rows = std::to_string(level.matrix.n_rows) + (rows.empty() ? "" : ", ") + rows;
+          rows.insert(0, std::to_string(level.matrix.n_rows) + (rows.empty() ? "" : ", "));
         }
       log("levels", rows + " rows by smoothed aggregation, operator complexity " + number(entries / A.n_entries(), 3) + ", " + seconds_since(start));
       return std::make_unique<Multigrid<double>>(hierarchy, multigrid_options(a, backend, false));
