@@ -77,11 +77,12 @@ namespace
     return result;
   }
 
-  void time_method(const std::string &problem, const std::string &form, BlockAsync<double> &method, int k, const Settings &settings)
+  template <typename Number>
+  void time_method(const std::string &problem, const std::string &form, BlockAsync<Number> &method, int k, const Settings &settings)
   {
-    DeviceVector<double> x(method.n_rows()), b(method.n_rows());
-    b             = 1.;
-    x             = 0.;
+    DeviceVector<Number> x(method.n_rows()), b(method.n_rows());
+    b             = Number(1);
+    x             = Number(0);
     const int   n = settings.iterations > 0 ? settings.iterations : method.n_rows() > 2000000 ? 10 : 2000;
     const Times t = measure(settings.samples, n, [&] { method.iterate(x.data(), b.data(), n); });
     std::printf("%-22s %-10s async-(%d) %9.3f us  (%.3f .. %.3f)  %s\n",
@@ -94,7 +95,7 @@ namespace
                 method.description().c_str());
     if (settings.contraction > 0)
       {
-        x                  = 0.;
+        x                  = Number(0);
         const double start = std::sqrt(method.residual_norm_squared(x.data(), b.data()));
         method.iterate(x.data(), b.data(), settings.contraction);
         std::printf("%-22s   relative residual after %d global iterations from 0, b = 1: %.4f\n",
@@ -134,7 +135,13 @@ namespace
           BlockAsync<double> method(stencil, options_for(std::stoi(k)));
           time_method(name, "stencil", method, std::stoi(k), settings);
         }
-    if (!has("double") && !has("lossless"))
+    if (has("stencil-single"))
+      for (const std::string &k : split(settings.ks))
+        {
+          BlockAsync<float> method(rounded_to<float>(stencil), options_for(std::stoi(k)));
+          time_method(name, "stencil-single", method, std::stoi(k), settings);
+        }
+    if (!has("double") && !has("lossless") && !has("single"))
       return;
     const double       start = now();
     std::array<int, 3> t     = tile;
@@ -164,6 +171,14 @@ namespace
             method.wait();
           for (std::size_t i = 0; i < ks.size(); ++i)
             time_method(name, form, *methods[i].get(), std::stoi(ks[i]), settings);
+        }
+    if (has("single"))
+      for (const std::string &k : split(settings.ks))
+        {
+          BlockAsyncOptions options = options_for(std::stoi(k));
+          options.block_offsets     = partition.block_offsets;
+          BlockAsync<float> method(rounded_to<float>(A), options);
+          time_method(name, "single", method, std::stoi(k), settings);
         }
   }
 
@@ -310,7 +325,7 @@ int main(int argc, char **argv)
   std::string cases = "five,nine,seven,persistent,fv1,fv3,trefethen", candidates_text;
   CLI::App    app("Speed of block-asynchronous iteration on a GPU");
   app.add_option("--cases", cases, "comma-separated: five, nine, seven, persistent, fv1, fv3, trefethen, robustness");
-  app.add_option("--forms", settings.forms, "comma-separated: double, lossless, stencil");
+  app.add_option("--forms", settings.forms, "comma-separated: double, lossless, single, stencil, stencil-single");
   app.add_option("--k", settings.ks, "comma-separated numbers of local iterations");
   app.add_option("--samples", settings.samples, "repetitions, of which the median is shown");
   app.add_option("--iterations", settings.iterations, "global iterations a sample; 0: by the size");
