@@ -241,6 +241,12 @@ namespace leopard
   }
 
   template <typename Number>
+  bool BlockAsync<Number>::residual(Number *r, const Number *x, const Number *b)
+  {
+    return engine->residual(r, x, b);
+  }
+
+  template <typename Number>
   void BlockAsync<Number>::iterate_from_zero(Number *x, const Number *b, int n_iterations)
   {
     if (n_iterations < 1 || !engine->iterate_from_zero(x, b, n_iterations))

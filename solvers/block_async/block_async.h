@@ -163,6 +163,7 @@ namespace leopard
     bool            is_symmetric_map() const override;
     void            iterate(Number *x, const Number *b, int n_iterations) override;
     void            iterate_from_zero(Number *x, const Number *b, int n_iterations) override;
+    bool            residual(Number *r, const Number *x, const Number *b) override;
     bool            tests_itself() const override;
     IterationReport iterate_until(Number *x, const Number *b, int n_iterations, const ResidualTest &test) override;
     void            restart() override;

@@ -188,6 +188,15 @@ namespace leopard
         return monitor.sum_of_parts();
       }
 
+      bool residual(Number *r, const Number *x, const Number *b) override
+      {
+        if (options.storage == Storage::single_precision && !std::is_same_v<Number, float>)
+          return false; // it would be that of another matrix
+        if (n_blocks > 0)
+          queue_residual(x, b, r);
+        return true;
+      }
+
       double norm_squared(const Number *b) override { return n_rows == 0 ? 0. : monitor.norm_squared(b, n_rows); }
 
       void update_values(const Number *values) override
@@ -247,6 +256,7 @@ namespace leopard
           : width <= 6  ? use_rows<GatheredRows<Format, 6>>(plain, largest_block)
           : width <= 8  ? use_rows<GatheredRows<Format, 8>>(plain, largest_block)
           : width <= 16 ? use_rows<GatheredRows<Format, 16>>(plain, largest_block)
+          : width <= 28 ? use_rows<GatheredRows<Format, 28, 1>>(plain, largest_block)
                         : void();
         else if (slots.is_lattice())
           slots.is_full()         ? use_rows<LatticeRows<Format, 2, true>>(plain, slots.largest_block())
@@ -254,6 +264,8 @@ namespace leopard
                                   : use_rows<LatticeRows<Format, 4, false>>(plain, slots.largest_block());
         else if (width <= 16)
           use_rows<GatheredRows<Format, 16>>(plain, largest_block);
+        else if (width <= 28) // biquadratic elements have 25, three dimensions 27
+          use_rows<GatheredRows<Format, 28, 1>>(plain, largest_block);
       }
 
       template <int width>
@@ -335,7 +347,7 @@ namespace leopard
 
       RelaxVectors<Number> vectors(Number *x, const Number *off_block, const Number *b) const
       {
-        return {x, off_block, b, velocity.data(), monitor.parts(), execution == Execution::persistent ? old_x.data() : nullptr};
+        return {x, off_block, b, velocity.data(), monitor.parts(), nullptr, execution == Execution::persistent ? old_x.data() : nullptr};
       }
 
       RelaxParameters<Number> parameters(int n_iterations) const
@@ -384,14 +396,19 @@ namespace leopard
           cudaLaunchCooperativeKernel(reinterpret_cast<const void *>(persistent_kernel), n_blocks, n_threads, arguments, largest_packet, nullptr));
       }
 
-      /** Queues the parts of ||b - A x||^2: no local iterations, so that x is only read. */
-      void queue_residual(const Number *x, const Number *b) const
+      /**
+       * Queues the parts of ||b - A x||^2, and r = b - A x if that is not null: no local iterations, so that x is only
+       * read.
+       */
+      void queue_residual(const Number *x, const Number *b, Number *r = nullptr) const
       {
         RelaxParameters<Number> p = parameters(1);
+        RelaxVectors<Number>    v = vectors(const_cast<Number *>(x), x, b);
         p.local_iterations        = 0;
         p.test_every              = 1;
         p.momentum                = 0;
-        launch(vectors(const_cast<Number *>(x), x, b), p);
+        v.residual                = r;
+        launch(v, p);
       }
 
       void replace_values(const Number *values)

@@ -19,6 +19,7 @@ namespace leopard
      * has.
      */
     virtual bool iterate_from_zero(Number * /*x*/, const Number * /*b*/, int /*n_iterations*/) { return false; }
+    virtual bool residual(Number * /*r*/, const Number * /*x*/, const Number * /*b*/) { return false; } ///< as in Relaxation
     virtual void restart() = 0;
     /** Number and size of blocks, form of execution, storage. */
     virtual std::string description() const                                     = 0;

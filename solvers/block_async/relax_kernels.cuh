@@ -229,8 +229,8 @@ namespace leopard
         }
     }
 
-    /** The thread's part of ||r||^2. */
-    __device__ double residual(const Number *y) const
+    /** The thread's part of ||r||^2; r itself goes to `to` if that is not null. */
+    __device__ double residual(const Number *y, Number *to) const
     {
       Number sums[n];
       double norm = 0.;
@@ -243,6 +243,8 @@ namespace leopard
               {
                 const Number residual = (keep[r] - Number(1)) * value[r] / weight[r] + sums[r];
                 norm += square(residual);
+                if (to != nullptr)
+                  __stcs(to + extent.begin + row(r), residual);
               }
         }
       return norm;
@@ -316,7 +318,7 @@ namespace leopard
         rows.freeze(y + half);
         if (!plain && parameters.test_every > 0)
           {
-            const double norm = sum_over_block(rows.residual(y), partial);
+            const double norm = sum_over_block(rows.residual(y, v.residual), partial);
             if (threadIdx.x == 0)
               v.parts[j] = norm;
           }
@@ -383,6 +385,8 @@ namespace leopard
             {
               const Number residual = row_sum(i) + (keep_of(first_local + i) - Number(1)) * y[i] / block.weight(i, A.tables);
               norm += square(residual);
+              if (v.residual != nullptr)
+                v.residual[begin + i] = residual;
             }
         norm = sum_over_block(norm, partial);
         if (threadIdx.x == 0)

@@ -27,6 +27,7 @@ namespace leopard
     const Number *b;
     Number       *velocity; ///< one a local row; with momentum only
     double       *parts;    ///< launch form: one a block, its part of ||r||^2 if that is asked for
+    Number       *residual; ///< launch form: r itself, if that is asked for; or null
     Number       *other_x;  ///< persistent form, synchronous schedule: the second of two vectors that are read and written in turn, else null
   };
 
@@ -69,17 +70,19 @@ namespace leopard
     }
   };
 
-  /** The rows t and t + blockDim.x of a block in registers, their columns among them. */
-  template <typename Format_, int width>
+  /** The rows t, t + blockDim.x, ... of a block in registers, their columns among them. @tparam n_ rows a thread. */
+  template <typename Format_, int width, int n_ = 2>
   struct GatheredRows
   {
     using Format                     = Format_;
     using Number                     = typename Format::Number;
-    static constexpr int n           = 2; ///< rows a thread
+    static constexpr int n           = n_;
     static constexpr int max_threads = max_rows_in_registers / n;
     /** Thread blocks a multiprocessor that registers are left for, those of floats more. */
     static constexpr int at_once(bool plain)
     {
+      if (n == 1)
+        return 1; // of up to 512 threads, which leaves each 128 registers
       return (width <= 4 ? (plain ? 4 : 3) : width <= 8 ? (plain ? 3 : 2) : 1) + (std::is_same_v<Number, float> ? 1 : 0);
     }
 

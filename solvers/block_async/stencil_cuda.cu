@@ -239,7 +239,7 @@ namespace leopard
         const bool              persists    = execution == Execution::persistent;
         const bool              paired      = view.n_x % 2 == 0 && aligned(x) && aligned(b) && aligned(off_block);
         const bool              whole       = view.n_x % tile_x == 0 && view.n_y % tile_y == 0 && view.n_z % (n_warps * planes_a_warp) == 0;
-        RelaxVectors<Number>    vectors     = {x, off_block, b, nullptr, monitor->parts(), nullptr};
+        RelaxVectors<Number>    vectors     = {x, off_block, b, nullptr, monitor->parts(), nullptr, nullptr};
         RelaxParameters<Number> parameters  = {n, local_iterations, nullptr, Number(1), Number(0), false, test_every};
         const Kernel            kernel      = persists ? persistent_kernels[paired && whole] : launch_kernels[paired];
         StencilView<Number>     tiles       = is_moved ? moved_view() : view;

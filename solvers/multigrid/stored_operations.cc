@@ -151,7 +151,8 @@ namespace leopard
       {
         Level &l = levels[level], &coarse = levels[level - 1];
         update_ghosts(level, l.x.get());
-        l.A->multiply(l.r.get(), -1., l.x.get(), 1., l.b.get());
+        if (l.smoother == nullptr || !l.smoother->residual(l.r.get(), l.x.get(), l.b.get()))
+          l.A->multiply(l.r.get(), -1., l.x.get(), 1., l.b.get());
         if (l.E != nullptr)
           l.E->multiply(l.r.get(), -1., l.x.get(), 1., l.r.get());
         update_ghosts(level, l.r.get());

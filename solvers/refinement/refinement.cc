@@ -186,6 +186,14 @@ namespace leopard
   }
 
   template <typename Number>
+  int Refinement<Number>::enough_to_end(double contraction, int done, const Progress &p) const
+  {
+    const double remaining = std::log10(p.norm / p.goal) + 0.3; // infinite for goal = 0
+    const double wanted    = std::ceil(remaining * done / -std::log10(contraction));
+    return wanted >= 1. && wanted < options.inner_iterations ? static_cast<int>(wanted) : options.inner_iterations;
+  }
+
+  template <typename Number>
   bool Refinement<Number>::is_at_rounding(const double *x, const Progress &p)
   {
     const double size = system->largest(x), to_one = to_about_one(size);
@@ -246,6 +254,8 @@ namespace leopard
     p.n_slow                 = contraction > slow ? p.n_slow + 1 : 0;
     if (!is_fixed())
       plan(contraction, done, is_first, p);
+    else if (inner->counts())
+      p.n = enough_to_end(contraction, done, p);
     return true;
   }
 

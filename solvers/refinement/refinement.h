@@ -15,13 +15,14 @@ namespace leopard
   struct RefinementOptions
   {
     double tolerance = 1e-10; ///< converged for ||b - A x||_2 <= tolerance ||b||_2 (dimensionless); for b = 0 the first residual stands for ||b||
-    double absolute_tolerance           = 0.;    ///< or for ||b - A x||_2 <= absolute_tolerance (units of b)
-    int    max_corrections              = 100;   ///< outer iterations
-    int    inner_iterations             = 0;     ///< of each correction; 0: as many as gain `digits`, which the first one measures
-    int    first_iterations             = 20;    ///< after which the first one is looked at
-    double digits                       = 6.;    ///< decimal digits that a correction is to gain, 6 to 8 in the paper; fewer where fewer are wanted
-    int    max_iterations               = 10000; ///< of the inner solver, all corrections together, where it counts
-    std::function<bool()> asked_to_stop = {};    ///< looked at before each correction, and every 100 inner iterations
+    double absolute_tolerance = 0.;  ///< or for ||b - A x||_2 <= absolute_tolerance (units of b)
+    int    max_corrections    = 100; ///< outer iterations
+    int    inner_iterations =
+      0; ///< of each correction, and fewer of the last where they will do; 0: as many as gain `digits`, which the first one measures
+    int                   first_iterations = 20; ///< after which the first one is looked at
+    double                digits           = 6.; ///< decimal digits that a correction is to gain, 6 to 8 in the paper; fewer where fewer are wanted
+    int                   max_iterations   = 10000; ///< of the inner solver, all corrections together, where it counts
+    std::function<bool()> asked_to_stop    = {};    ///< looked at before each correction, and every 100 inner iterations
 
     /** @throws InvalidInput naming the option, what was found and what is expected. */
     void validate() const;
@@ -124,6 +125,8 @@ namespace leopard
     int measure(int done, Progress &progress);
     /** The number of inner iterations of the next correction, after one that took `done`. */
     void plan(double contraction, int done, bool is_first, Progress &progress) const;
+    /** How many of inner_iterations the next correction needs, if it is to be the last; else all of them. */
+    int  enough_to_end(double contraction, int done, const Progress &progress) const;
     void predict(double first, const Progress &progress, RefinementResult &result) const;
     /** Whether ||b - A x|| is some roundings of || |A| |x| + |b| ||. */
     bool is_at_rounding(const double *x, const Progress &progress);

@@ -92,6 +92,12 @@ namespace leopard
     virtual void iterate_from_zero(Number *x, const Number *b, int n_iterations);
 
     /**
+     * r = b - A x (n_rows() entries of r, another vector than x and b), queued on the device, where the method's own
+     * copy of the matrix makes that cheaper than a product with the matrix. @return whether it has done that.
+     */
+    virtual bool residual(Number * /*r*/, const Number * /*x*/, const Number * /*b*/) { return false; }
+
+    /**
      * Whether iterate_until() may be called: the persistent form on a GPU, whose blocks are not to be stopped for a
      * test.
      */

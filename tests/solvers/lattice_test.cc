@@ -29,6 +29,13 @@ namespace leopard
             A.values[p] *= (A.columns[p] == i ? 2. : 1.) + (many_values ? 0.3 * noise[p] : 0.0625 * (p % 5));
       }
 
+      /** Contiguous blocks, whose columns have to be stored. */
+      Tiled(CrsMatrix<double> matrix, int block_size)
+        : A(std::move(matrix))
+        , offsets(contiguous_partition(A.n_rows, block_size).block_offsets)
+      {
+      }
+
       DistanceSlots slots(int value_bytes = 8) const { return DistanceSlots(BlockCrs<double>(A, blocks_between(offsets)), value_bytes); }
     };
 
@@ -40,7 +47,10 @@ namespace leopard
               Tiled(nine_point_stencil(67, 37, 0.1), {32, 16, 1}, many_values),
               Tiled(nine_point_stencil(129, 16, 0.1), {64, 8, 1}, many_values),
               Tiled(seven_point_stencil(17, 19, 18, 0.1), {8, 8, 8}, many_values),
-              Tiled(seven_point_stencil(33, 9, 5, 0.1), {16, 8, 4}, many_values)};
+              Tiled(seven_point_stencil(33, 9, 5, 0.1), {16, 8, 4}, many_values),
+              Tiled(twenty_seven_point_stencil(17, 9, 18, 0.1), {8, 8, 8}, many_values),
+              Tiled(random_dominant_matrix(700, 20, 0.9, 5), 500),
+              Tiled(random_dominant_matrix(900, 40, 0.9, 6), 450)};
     }
 
     TEST(DistanceSlots, AreFoundInTiles)
@@ -102,6 +112,37 @@ namespace leopard
                 EXPECT_LT(largest_difference(x, y), bound<Number>(1e-12, 5e-6)) << method.description() << ", variant " << variant;
                 EXPECT_NEAR(residual_norm_squared(method, x0, b) / residual_norm_squared(reference, x0, b), 1., bound<Number>(1e-12, 1e-6))
                   << method.description();
+              }
+      });
+    }
+
+    TEST_P(Lattices, GiveTheResidualFromTheirOwnStorage)
+    {
+      for_each_number([&](auto number) {
+        using Number = decltype(number);
+        for (const bool many_values : {true, false})
+          for (const Tiled &matrix : tiled(many_values))
+            for (const double omega : {1., 0.6})
+              {
+                const int         n = matrix.A.n_rows;
+                const Vector      x = random_vector(n, 3), b = random_vector(n, 4);
+                BlockAsyncOptions o = options(Schedule::chaotic, 1, 2);
+                o.block_offsets     = matrix.offsets;
+                o.omega             = omega;
+                BlockAsync<Number> method(rounded_to<Number>(matrix.A), o);
+                Vector             r(n, 0.), given_x = x, expected(n);
+                bool               has = false;
+                call_with_numbers<Number>(method.memory_space(), given_x, b, [&](Number *v, const Number *w) {
+                  call_with_numbers<Number>(method.memory_space(), r, b, [&](Number *to, const Number *) { has = method.residual(to, v, w); });
+                });
+                EXPECT_EQ(has, GetParam() == Backend::cuda);
+                if (!has)
+                  continue;
+                multiply(matrix.A, x.data(), expected.data());
+                for (int i = 0; i < n; ++i)
+                  expected[i] = b[i] - expected[i];
+                EXPECT_LT(largest_difference(r, expected), bound<Number>(1e-12, 5e-5)) << method.description() << ", omega " << omega;
+                EXPECT_LE(largest_difference(given_x, x), bound<Number>(0., 1e-7));
               }
       });
     }

@@ -214,6 +214,19 @@ namespace leopard
     EXPECT_EQ(r.n_iterations, sum);
   }
 
+  TEST_P(RefinementBackend, TheLastCorrectionIsAsLongAsItNeedsToBe)
+  {
+    const CrsMatrix<double> A         = five_point_stencil(20, 20, 0.5).to_crs();
+    int                     n_shorter = 0;
+    for (const double goal : {1e-6, 1e-7, 1e-8, 1e-9, 1e-10})
+      {
+        const auto r = solve<float>(A, random_vector(A.n_rows, 3), method<float>("jacobi"), tolerance(goal, 60)).result;
+        EXPECT_TRUE(r.converged()) << to_string(r.reason);
+        n_shorter += r.inner_iterations.back() < 60 ? 1 : 0;
+      }
+    EXPECT_GE(n_shorter, 3);
+  }
+
   TEST_P(RefinementBackend, PredictsTheCorrections)
   {
     const CrsMatrix<double> A = random_dominant_matrix(400, 5, 0.9, 8); // whose residuals fall evenly
@@ -223,8 +236,8 @@ namespace leopard
         const auto r = solve<float>(A, b, method<float>("jacobi"), tolerance(1e-10, n)).result;
         ASSERT_TRUE(r.converged()) << to_string(r.reason);
         EXPECT_NEAR(r.n_corrections, r.predicted, 0.3 * r.predicted + 1.) << n;
-        for (const int done : r.inner_iterations)
-          EXPECT_EQ(done, n);
+        for (int i = 0; i + 2 < r.n_corrections; ++i)
+          EXPECT_EQ(r.inner_iterations[i], n);
       }
   }
 
