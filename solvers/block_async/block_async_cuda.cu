@@ -208,15 +208,7 @@ namespace leopard
           replace_values(values);
       }
 
-      void set_omega(double omega) override
-      {
-        options.omega = omega;
-        if (launch_kernel != nullptr && omega != 1.) // the kernel for 1 is one of its own
-          {
-            launch_kernel = residual_kernel;
-            n_launched    = n_residual;
-          }
-      }
+      void set_omega(double omega) override { options.omega = omega; }
 
     private:
       /** A packet, and a number for each ghost of a block. */
@@ -243,8 +235,8 @@ namespace leopard
       template <typename Rows>
       void use_rows(bool plain, int n_rows_with_padding)
       {
-        launch_kernel    = plain ? relax_rows_kernel<Rows, true> : relax_rows_kernel<Rows, false>;
-        residual_kernel  = relax_rows_kernel<Rows, false>;
+        launch_kernel    = plain ? relax_rows_kernel<Rows, Relaxing::plain> : relax_rows_kernel<Rows, Relaxing::general>;
+        residual_kernel  = relax_rows_kernel<Rows, Relaxing::residual>;
         n_launch_threads = threads_for((n_rows_with_padding + Rows::n - 1) / Rows::n);
       }
 
@@ -256,7 +248,7 @@ namespace leopard
           : width <= 6  ? use_rows<GatheredRows<Format, 6>>(plain, largest_block)
           : width <= 8  ? use_rows<GatheredRows<Format, 8>>(plain, largest_block)
           : width <= 16 ? use_rows<GatheredRows<Format, 16>>(plain, largest_block)
-          : width <= 28 ? use_rows<GatheredRows<Format, 28, 1>>(plain, largest_block)
+          : width <= 32 ? use_rows<GatheredRows<Format, 32, 1>>(plain, largest_block)
                         : void();
         else if (slots.is_lattice())
           slots.is_full()         ? use_rows<LatticeRows<Format, 2, true>>(plain, slots.largest_block())
@@ -264,8 +256,8 @@ namespace leopard
                                   : use_rows<LatticeRows<Format, 4, false>>(plain, slots.largest_block());
         else if (width <= 16)
           use_rows<GatheredRows<Format, 16>>(plain, largest_block);
-        else if (width <= 28) // biquadratic elements have 25, three dimensions 27
-          use_rows<GatheredRows<Format, 28, 1>>(plain, largest_block);
+        else if (width <= 32) // biquadratic elements have 24 to 30, of tiles that are not quite rectangular
+          use_rows<GatheredRows<Format, 32, 1>>(plain, largest_block);
       }
 
       template <int width>
@@ -322,8 +314,8 @@ namespace leopard
         const std::size_t room_for_packets = properties.sharedMemPerBlockOptin - 16 * 1024; // beside what the kernel has by itself
         if (largest_block <= max_rows_in_registers && launch_shared() <= room_for_packets)
           {
-            const bool plain = options.omega == 1. && options.block_omega == 1. && !options.l1_weights && options.momentum == 0. &&
-                               options.local_iterations_per_block.empty();
+            const bool plain =
+              options.block_omega == 1. && !options.l1_weights && options.momentum == 0. && options.local_iterations_per_block.empty();
             choose_rows(slots, inner_width, plain);
           }
         if (launch_kernel != nullptr)

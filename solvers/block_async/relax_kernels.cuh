@@ -119,11 +119,16 @@ namespace leopard
       }
   }
 
-  /**
-   * A thread's rows of a block while it is relaxed. `plain`: omega = 1, no weights, no momentum, k the same in all
-   * blocks, and no residual is asked for. A row that does not exist has the value 0 and weight 0.
-   */
-  template <typename Rows, bool plain>
+  /** What a launch does with each block; the fewer cases a kernel has, the more registers its rows have. */
+  enum class Relaxing
+  {
+    plain,   ///< relaxes, without l1 weights and momentum, k the same in all blocks and a block's omega 1
+    general, ///< relaxes
+    residual ///< relaxes nothing, and finds the residual
+  };
+
+  /** A thread's rows of a block while it is relaxed. A row that does not exist has the value 0 and weight 0. */
+  template <typename Rows, Relaxing what>
   struct RelaxedRows
   {
     using Format           = typename Rows::Format;
@@ -177,8 +182,8 @@ namespace leopard
       for (int r = 0; r < n; ++r)
         {
           weight[r]   = exists(r) ? block.weight(row(r), A.tables) : Number(0);
-          keep[r]     = !plain && A.keeps != nullptr && exists(r) ? A.keeps[first_local + row(r)] : A.keep;
-          velocity[r] = !plain && parameters.momentum > Number(0) && exists(r) ? v.velocity[first_local + row(r)] : Number(0);
+          keep[r]     = what != Relaxing::plain && A.keeps != nullptr && exists(r) ? A.keeps[first_local + row(r)] : A.keep;
+          velocity[r] = what == Relaxing::general && parameters.momentum > Number(0) && exists(r) ? v.velocity[first_local + row(r)] : Number(0);
           start[r]    = value[r];
         }
     }
@@ -213,15 +218,11 @@ namespace leopard
 #pragma unroll
       for (int r = 0; r < n; ++r)
         {
-          Number next = weight[r] * sums[r];
-          if (!plain)
+          Number next = weight[r] * sums[r] + keep[r] * value[r];
+          if (what == Relaxing::general && parameters.momentum > Number(0))
             {
-              next += keep[r] * value[r];
-              if (parameters.momentum > Number(0))
-                {
-                  next += parameters.momentum * velocity[r];
-                  velocity[r] = next - value[r];
-                }
+              next += parameters.momentum * velocity[r];
+              velocity[r] = next - value[r];
             }
           value[r] = next;
           if (!last)
@@ -257,8 +258,9 @@ namespace leopard
         {
           if (owned(r))
             store(v.x + extent.begin + row(r),
-                  plain || parameters.block_omega == Number(1) ? value[r] : start[r] + parameters.block_omega * (value[r] - start[r]));
-          if (!plain && exists(r) && parameters.momentum > Number(0))
+                  what == Relaxing::plain || parameters.block_omega == Number(1) ? value[r]
+                                                                                 : start[r] + parameters.block_omega * (value[r] - start[r]));
+          if (what == Relaxing::general && exists(r) && parameters.momentum > Number(0))
             v.velocity[first_local + row(r)] = velocity[r];
         }
     }
@@ -269,8 +271,8 @@ namespace leopard
    * sweeps over one, a bulk copy brings the next one's packet to shared memory; what else a block waits for, its
    * neighbours on the multiprocessor use. Dynamic shared memory: a packet, and a number for each ghost of a block.
    */
-  template <typename Rows, bool plain>
-  __global__ void __launch_bounds__(Rows::max_threads, Rows::at_once(plain))
+  template <typename Rows, Relaxing what>
+  __global__ void __launch_bounds__(Rows::max_threads, Rows::at_once(what != Relaxing::general))
     relax_rows_kernel(const MatrixView<typename Rows::Format>      A,
                       const RelaxVectors<typename Rows::Number>    v,
                       const RelaxParameters<typename Rows::Number> parameters)
@@ -297,8 +299,8 @@ namespace leopard
       }
     for (int j = blockIdx.x; j < A.n_blocks; j += gridDim.x)
       {
-        RelaxedRows<Rows, plain> rows(next, v);
-        const bool               goes_on = j + gridDim.x < A.n_blocks;
+        RelaxedRows<Rows, what> rows(next, v);
+        const bool              goes_on = j + gridDim.x < A.n_blocks;
         if (goes_on)
           next = A.extents[j + gridDim.x];
         pipeline.wait(parity);
@@ -316,22 +318,23 @@ namespace leopard
         if (threadIdx.x == 0 && goes_on)
           pipeline.request_outer(A.packets, next);
         rows.freeze(y + half);
-        if (!plain && parameters.test_every > 0)
+        if constexpr (what == Relaxing::residual)
           {
             const double norm = sum_over_block(rows.residual(y, v.residual), partial);
             if (threadIdx.x == 0)
               v.parts[j] = norm;
           }
-        if (!plain && parameters.local_iterations == 0)
-          continue;
-        const int k =
-          !plain && parameters.local_iterations_per_block != nullptr ? parameters.local_iterations_per_block[j] : parameters.local_iterations;
-        for (int n = 0; n < k; ++n)
+        else
           {
-            rows.sweep(y + n % 2 * half, y + (n + 1) % 2 * half, n + 1 == k, parameters);
-            __syncthreads(); // all have read one half and written the other
+            const int k = what == Relaxing::general && parameters.local_iterations_per_block != nullptr ? parameters.local_iterations_per_block[j]
+                                                                                                        : parameters.local_iterations;
+            for (int n = 0; n < k; ++n)
+              {
+                rows.sweep(y + n % 2 * half, y + (n + 1) % 2 * half, n + 1 == k, parameters);
+                __syncthreads(); // all have read one half and written the other
+              }
+            rows.write(v, parameters);
           }
-        rows.write(v, parameters);
       }
   }
 

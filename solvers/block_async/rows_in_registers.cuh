@@ -39,8 +39,10 @@ namespace leopard
   {
     using Number = typename Format::Number;
 
-    int    columns[width];
-    Number values[width];
+    static constexpr bool packs = width > 16; ///< two columns, of 16 bits, a register
+
+    unsigned int columns[packs ? width / 2 : width];
+    Number       values[width];
 
     /** A row that does not exist has no entries. */
     __device__ void take(const BlockView<Format> &block, int i, bool exists, const TableView<Number> &tables)
@@ -49,12 +51,19 @@ namespace leopard
 #pragma unroll
       for (int e = 0; e < width / 2; ++e)
         {
-          columns[2 * e] = columns[2 * e + 1] = i;
+          int column[2] = {i, i};
           values[2 * e] = values[2 * e + 1] = 0;
           if (e < n_pairs)
             {
-              block.inner_columns(i, e, columns + 2 * e);
+              block.inner_columns(i, e, column);
               block.inner_values(block.pair(i, e), tables, values + 2 * e);
+            }
+          if constexpr (packs)
+            columns[e] = static_cast<unsigned int>(column[0]) | static_cast<unsigned int>(column[1]) << 16;
+          else
+            {
+              columns[2 * e]     = column[0];
+              columns[2 * e + 1] = column[1];
             }
         }
     }
@@ -65,7 +74,7 @@ namespace leopard
       Number sums[2] = {start, 0};
 #pragma unroll
       for (int e = 0; e < width; ++e)
-        sums[e % 2] -= values[e] * y[columns[e]];
+        sums[e % 2] -= values[e] * y[packs ? columns[e / (packs ? 2 : 1)] >> 16 * (e % 2) & 0xffffu : columns[e / (packs ? 2 : 1)]];
       return sums[0] + sums[1];
     }
   };
