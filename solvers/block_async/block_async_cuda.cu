@@ -50,7 +50,7 @@ namespace leopard
       int              n_entries;
 
       Prepared(const CrsMatrix<Number> &A, const BlockAsyncOptions &options)
-        : matrix(A, options.blocks(A.n_rows))
+        : matrix(A, options.blocks(A.n_rows), options.n_threads)
         , weights(matrix, options)
         , storage(choose(options.storage))
         , slots(matrix,
@@ -190,8 +190,6 @@ namespace leopard
 
       bool residual(Number *r, const Number *x, const Number *b) override
       {
-        if (options.storage == Storage::single_precision && !std::is_same_v<Number, float>)
-          return false; // it would be that of another matrix
         if (n_blocks > 0)
           queue_residual(x, b, r);
         return true;
@@ -452,7 +450,7 @@ namespace leopard
     template <typename Format, typename Number = typename Format::Number>
     std::unique_ptr<BlockAsyncEngine<Number>> make_engine(Prepared<Number> &&p, const BlockAsyncOptions &options)
     {
-      const Packets<Format> packets(p.matrix, p.weights.values, p.weights_in_table ? &p.weight_table : nullptr, p.values, p.slots);
+      const Packets<Format> packets(p.matrix, p.weights.values, p.weights_in_table ? &p.weight_table : nullptr, p.values, p.slots, options.n_threads);
       return std::make_unique<CudaEngine<Format>>(std::move(p), packets, options);
     }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "../base/errors.h"
+#include "../base/thread_pool.h"
 #include "../matrix/block_crs.h"
 #include "../matrix/storage.h"
 #include "distance_slots.h"
@@ -9,7 +10,10 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <map>
+#include <mutex>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace leopard
@@ -233,19 +237,62 @@ namespace leopard
     std::vector<int>          value_sources;
     int                       inner_width = 0, outer_width = 0, outer_bytes = 0, inner_bytes = 0, most_ghosts = 0; ///< the largest of a block
 
+    /** @param n_threads that make them; 0: as many as the machine has. */
     Packets(const BlockCrs<Number>    &A,
             const std::vector<Number> &weights,
             const Dictionary          *weight_table,
             const Dictionary          &values_,
-            const DistanceSlots       &slots_)
+            const DistanceSlots       &slots_,
+            int                        n_threads = 1)
       : values(values_)
       , slots(slots_)
     {
-      for (int block = 0; block < A.n_blocks(); ++block)
-        add_block(A, block, weights, weight_table);
+      std::map<long, Packets> parts; // by their first blocks
+      std::mutex              one_at_a_time;
+      parallel_for(*shared_thread_pool(n_threads), A.n_blocks(), 64, [&](long begin, long end) {
+        Packets part(values, slots);
+        for (long block = begin; block < end; ++block)
+          part.add_block(A, static_cast<int>(block), weights, weight_table);
+        const std::lock_guard<std::mutex> lock(one_at_a_time);
+        parts.emplace(begin, std::move(part));
+      });
+      for (auto &part : parts)
+        append(std::move(part.second));
     }
 
   private:
+    Packets(const Dictionary &values_, const DistanceSlots &slots_)
+      : values(values_)
+      , slots(slots_)
+    {
+    }
+
+    /** What another one has goes behind what this one has. */
+    void append(Packets &&other)
+    {
+      const std::size_t base = bytes.size();
+      if (base + other.bytes.size() >= max_bytes)
+        refuse_size();
+      const auto add = [](auto &to, const auto &from, unsigned int shift) {
+        to.reserve(to.size() + from.size());
+        for (const auto &value : from)
+          to.push_back(value + shift);
+      };
+      bytes.insert(bytes.end(), other.bytes.begin(), other.bytes.end());
+      for (BlockExtent &extent : other.extents)
+        extent.packet += static_cast<int>(base / 16);
+      extents.insert(extents.end(), other.extents.begin(), other.extents.end());
+      add(value_positions, other.value_positions, static_cast<unsigned int>(base / sizeof(Number)));
+      add(weight_positions, other.weight_positions, static_cast<unsigned int>(base / sizeof(Number)));
+      value_sources.insert(value_sources.end(), other.value_sources.begin(), other.value_sources.end());
+      inner_width = std::max(inner_width, other.inner_width);
+      outer_width = std::max(outer_width, other.outer_width);
+      outer_bytes = std::max(outer_bytes, other.outer_bytes);
+      inner_bytes = std::max(inner_bytes, other.inner_bytes);
+      most_ghosts = std::max(most_ghosts, other.most_ghosts);
+      std::vector<char>().swap(other.bytes); // gives its memory back
+    }
+
     Value stored(Number value) const
     {
       if constexpr (std::is_same_v<Value, std::uint8_t>)

@@ -2,15 +2,17 @@
 #include "block_crs.h"
 
 #include "../base/errors.h"
+#include "../base/thread_pool.h"
 
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <numeric>
 
 namespace leopard
 {
   template <typename Number>
-  BlockCrs<Number>::BlockCrs(const CrsMatrix<Number> &A, const Blocks &blocks_)
+  BlockCrs<Number>::BlockCrs(const CrsMatrix<Number> &A, const Blocks &blocks_, int n_threads)
     : n_rows(A.n_rows)
     , n_columns(A.n_columns)
     , blocks(blocks_)
@@ -28,38 +30,62 @@ namespace leopard
       }
     checked_count(rows_in_blocks, "rows in blocks that overlap");
     checked_count(entries, "entries in blocks that overlap");
-    inner.columns.reserve(A.columns.size());
-    inner.source.reserve(A.columns.size());
     for (int block = 0; block < n_blocks(); ++block)
-      {
-        const int begin = blocks.begin[block], end = blocks.end[block];
-        for (int i = begin; i < end; ++i)
+      first_local.push_back(first_local.back() + blocks.end[block] - blocks.begin[block]);
+    const int n = n_local_rows();
+    diagonal.resize(n);
+    diagonal_source.resize(n);
+    inner.offsets.resize(n + 1);
+    outer.offsets.resize(n + 1);
+    const auto     pool  = shared_thread_pool(n_threads);
+    constexpr long grain = 16; // blocks
+    parallel_for(*pool, n_blocks(), grain, [&](long first, long last) {
+      for (long block = first; block < last; ++block)
+        for (int i = blocks.begin[block], l = first_local[block]; i < blocks.end[block]; ++i, ++l)
           {
+            int &n_inner = inner.offsets[l + 1], &n_outer = outer.offsets[l + 1];
+            for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
+              if (const int column = A.columns[p]; column == i)
+                diagonal_source[l] = p;
+              else
+                ++(column >= blocks.begin[block] && column < blocks.end[block] ? n_inner : n_outer);
+          }
+    });
+    std::partial_sum(inner.offsets.begin(), inner.offsets.end(), inner.offsets.begin());
+    std::partial_sum(outer.offsets.begin(), outer.offsets.end(), outer.offsets.begin());
+    const auto resize = [](auto &part) {
+      part.source.resize(part.offsets.back());
+      part.columns.resize(part.offsets.back());
+      part.values.resize(part.offsets.back());
+    };
+    resize(inner);
+    resize(outer);
+    parallel_for(*pool, n_blocks(), grain, [&](long first, long last) {
+      for (long block = first; block < last; ++block)
+        for (int begin = blocks.begin[block], end = blocks.end[block], i = begin, l = first_local[block]; i < end; ++i, ++l)
+          {
+            int n_inner = inner.offsets[l], n_outer = outer.offsets[l];
             for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
               {
                 const int column = A.columns[p];
+                check_new_value(i, A.values[p], column == i);
                 if (column == i)
-                  diagonal_source.push_back(p);
+                  diagonal[l] = A.values[p];
                 else if (column >= begin && column < end)
                   {
-                    inner.columns.push_back(static_cast<std::uint16_t>(column - begin));
-                    inner.source.push_back(p);
+                    inner.columns[n_inner]  = static_cast<std::uint16_t>(column - begin);
+                    inner.values[n_inner]   = A.values[p];
+                    inner.source[n_inner++] = p;
                   }
                 else
                   {
-                    outer.columns.push_back(column);
-                    outer.source.push_back(p);
+                    outer.columns[n_outer]  = column;
+                    outer.values[n_outer]   = A.values[p];
+                    outer.source[n_outer++] = p;
                   }
               }
-            inner.offsets.push_back(static_cast<int>(inner.columns.size()));
-            outer.offsets.push_back(static_cast<int>(outer.columns.size()));
           }
-        first_local.push_back(first_local.back() + end - begin);
-      }
-    diagonal.resize(n_local_rows());
-    inner.values.resize(inner.columns.size());
-    outer.values.resize(outer.columns.size());
-    update_values(A.values.data());
+    });
   }
 
   void refuse_new_value(int row, double value, bool is_diagonal)

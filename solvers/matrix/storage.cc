@@ -63,12 +63,16 @@ namespace leopard
     constexpr Storage as_they_are = are_singles ? Storage::single_precision : Storage::double_precision;
     if (wanted == Storage::double_precision || wanted == as_they_are)
       return as_they_are;
-    bool   singles_do = true;
-    double lost       = 0.;
-    dictionary        = Dictionary();
+    bool   singles_do  = true;
+    double lost        = 0.;
+    dictionary         = Dictionary();
+    std::uint64_t last = ~std::uint64_t(0); // bits of the value before, which is often the same; at first of no number
     for (const std::vector<Number> *array : values)
       for (const double value : *array)
         {
+          if (std::bit_cast<std::uint64_t>(value) == last)
+            continue;
+          last = std::bit_cast<std::uint64_t>(value);
           dictionary.add(value);
           if (singles_do && static_cast<double>(static_cast<float>(value)) != value)
             {

@@ -10,8 +10,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <future>
 #include <numeric>
 #include <string>
+#include <utility>
 
 namespace leopard
 {
@@ -327,11 +329,14 @@ namespace leopard
         CrsMatrix<double> A = permute(from.matrix, order.old_row, order.old_row, options.n_threads);
         if (level > 0)
           {
-            const std::vector<int> &coarse_order = orders[level - 1].old_row;
-            CrsMatrix<double>       P            = permute(from.prolongation, order.old_row, coarse_order, options.n_threads);
-            l.R                                  = algebra->matrix(rounded_to<Number>(
-              from.restriction.n_columns == 0 ? transpose(P) : permute(from.restriction, coarse_order, order.old_row, options.n_threads)));
-            l.P                                  = algebra->matrix(rounded_to<Number>(std::move(P)));
+            // the transfers beside the smoother: either takes long, and much of it is done by one thread
+            auto transfers = std::async(std::launch::async, [&] {
+              const std::vector<int> &coarse_order = orders[level - 1].old_row;
+              CrsMatrix<double>       P            = permute(from.prolongation, order.old_row, coarse_order, options.n_threads);
+              CrsMatrix<double>       R =
+                from.restriction.n_columns == 0 ? transpose(P) : permute(from.restriction, coarse_order, order.old_row, options.n_threads);
+              return std::pair(rounded_to<Number>(std::move(P)), rounded_to<Number>(std::move(R)));
+            });
             set_up_interface(from, order.old_row, l);
             if (l.has_ghosts && !options.wait_for_ghosts)
               l.loose = l.communication->loose();
@@ -339,6 +344,9 @@ namespace leopard
             CrsMatrix<Number>     rounded  = rounded_to<Number>(std::move(A));
             l.smoother                     = make_smoother(rounded, smoother, options.backend, from.dim);
             l.A                            = algebra->matrix(std::move(rounded));
+            auto [P, R]                    = transfers.get();
+            l.P                            = algebra->matrix(std::move(P));
+            l.R                            = algebra->matrix(std::move(R));
           }
         else
           l.A = algebra->matrix(rounded_to<Number>(std::move(A)));

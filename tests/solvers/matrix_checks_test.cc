@@ -33,6 +33,32 @@ namespace leopard
         }
     }
 
+    TEST(BlockCrs, IsTheSameMadeBySeveralThreads)
+    {
+      const CrsMatrix<double> A      = random_dominant_matrix(5000, 9, 0.9, 3);
+      const Blocks            blocks = contiguous_blocks(5000, 13);
+      const BlockCrs<double>  one(A, blocks, 1), four(A, blocks, 4);
+      EXPECT_EQ(one.first_local, four.first_local);
+      EXPECT_EQ(one.diagonal, four.diagonal);
+      EXPECT_EQ(one.diagonal_source, four.diagonal_source);
+      const auto expect_same = [](const auto &a, const auto &b) {
+        EXPECT_EQ(a.offsets, b.offsets);
+        EXPECT_EQ(a.columns, b.columns);
+        EXPECT_EQ(a.values, b.values);
+        EXPECT_EQ(a.source, b.source);
+      };
+      expect_same(one.inner, four.inner);
+      expect_same(one.outer, four.outer);
+      std::vector<double> values(A.values); // every entry is somewhere, once
+      for (const int p : four.inner.source)
+        values[p] = 0.;
+      for (const int p : four.outer.source)
+        values[p] = 0.;
+      for (const int p : four.diagonal_source)
+        values[p] = 0.;
+      EXPECT_EQ(values, std::vector<double>(values.size(), 0.));
+    }
+
     TEST(CrsMatrix, OffsetsAreCheckedBeforeTheyAreFollowed)
     {
       CrsMatrix<double> A = five_point_matrix(3, 3, 0.);
