@@ -180,9 +180,10 @@ namespace leopard::command_line
 
   std::string advice_for(const CrsMatrix<double> &A, const Arguments &arguments, const SolveResult *result)
   {
+    const double limit = arguments.criteria.max_seconds, seconds = limit > 0. ? std::min(limit, seconds_for_analysis) : seconds_for_analysis;
     try
       {
-        const MatrixAnalysis found = spectrum::analyze_within(A, contiguous_blocks(A.n_rows, A.n_rows), seconds_for_analysis);
+        const MatrixAnalysis found = spectrum::analyze_within(A, contiguous_blocks(A.n_rows, A.n_rows), seconds);
         const bool           fails = result != nullptr && (result->status == SolveStatus::diverged || result->status == SolveStatus::stagnated);
         return "rho(B) = " + number(found.spectral_radius, 6) + ", rho(|B|) = " + number(found.spectral_radius_abs, 6) +
                (below_one(found.spectral_radius_abs) ? ": every schedule converges with omega = 1 and no momentum"
@@ -193,12 +194,30 @@ namespace leopard::command_line
       }
     catch (const ConvergenceFailure &)
       {
-        return "rho(B) and rho(|B|) were not found in " + number(seconds_for_analysis) +
+        return "rho(B) and rho(|B|) were not found in " + number(seconds) +
                " s\n  to do: --tune tries what converges; --method gauss-seidel does for a symmetric positive definite matrix. Where they fail or "
                "are "
                "too slow, " +
                std::string(way_out);
       }
+  }
+
+  std::string advice_after_failure(const Arguments &a, SolveStatus status)
+  {
+    std::string text = status == SolveStatus::iteration_limit && a.has("--max-iterations") ? "more --max-iterations; "
+                       : status == SolveStatus::time_limit                                 ? "more --max-seconds; "
+                                                                                           : "";
+    if (!a.is_automatic && a.method_name == "cg")
+      text += "--method gmres where the matrix is not symmetric positive definite; ";
+    if (a.is_krylov() && !a.is_automatic)
+      text += "another --preconditioner; ";
+    if (a.is_automatic)
+      text +=
+        "see whether the matrix is what it should be: it may be singular and the right-hand side not in its range, or nearly singular, or indefinite "
+        "and too large for direct factors";
+    else
+      text += "--method automatic, which goes on with a stronger method where one fails";
+    return "to do: " + text;
   }
 
   std::string
@@ -225,13 +244,15 @@ namespace leopard::command_line
     double correction = 0., largest = 0.;
     for (int i = 0; i < A.n_rows; ++i)
       {
-        double residual = b[i], diagonal = 0.;
+        double residual = b[i], diagonal = 0., size = 0.;
         for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
           {
             residual -= A.values[p] * x[A.columns[p]];
+            size = std::max(size, std::abs(A.values[p]));
             if (A.columns[p] == i)
               diagonal = A.values[p];
           }
+        diagonal          = diagonal == 0. ? size : diagonal; // what is left is an estimate, too
         const double next = std::abs(residual / diagonal);
         correction        = std::isnan(next) || next > correction ? next : correction;
         largest           = std::max(largest, std::abs(x[i]));

@@ -63,10 +63,13 @@ namespace leopard::command_line
   std::string what_helps(const MatrixAnalysis &found, const Arguments &arguments);
 
   /**
-   * The same with the spectral radii, which are looked for (up to 30 s), and the result, with what to change in the
-   * options that were given.
+   * The same with the spectral radii, which are looked for (up to 30 s, or --max-seconds), and the result, with what to
+   * change in the options that were given.
    */
   std::string advice_for(const CrsMatrix<double> &A, const Arguments &arguments, const SolveResult *result);
+
+  /** What to do after a Krylov method, multigrid or direct factors have failed. */
+  std::string advice_after_failure(const Arguments &arguments, SolveStatus status);
 
   /**
    * What to do about a solution whose error is too large though its residual is small: more digits of it, or a scaling

@@ -47,6 +47,7 @@ namespace leopard::command_line
     bool              tune                 = false;
     double            tune_seconds         = 5.;
     bool              analyze              = false;
+    bool              is_automatic         = false; ///< the method is a choice of --method automatic
 
     BlockAsyncOptions        async; ///< of methods other than async: omega
     StoppingCriteria         criteria;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "automatic.h"
 
+#include "../base/norms.h"
 #include "../matrix/scaled_matrix.h"
 #include "../matrix/stencil.h"
 #include "report.h"
@@ -32,7 +33,7 @@ namespace leopard::command_line
     void look_at_entries(const CrsMatrix<double> &A, MatrixTraits &traits, std::vector<double> &diagonal)
     {
       double off_diagonal = 0., of_wrong_sign = 0., smallest = std::numeric_limits<double>::infinity(), largest = 0.;
-      bool   positive = true, whole = true, singular = true;
+      bool   positive = true, whole = true, singular = true, coupled = false;
       for (int i = 0; i < A.n_rows; ++i)
         {
           for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
@@ -45,17 +46,19 @@ namespace leopard::command_line
                 off_diagonal += std::abs(A.values[p]) / size;
                 of_wrong_sign += A.values[p] * diagonal[i] > 0. ? std::abs(A.values[p]) / size : 0.;
               }
-          double absolute = 0.;
-          singular        = singular && std::abs(sum_of_row(A, i, absolute)) <= 1e-13 * absolute;
-          positive        = positive && diagonal[i] > 0.;
-          smallest        = size > 0. ? std::min(smallest, size) : smallest;
-          largest         = std::max(largest, size);
-          whole           = whole && size > 0.;
+          double     absolute     = 0.;
+          const bool sums_to_zero = reached(std::abs(sum_of_row(A, i, absolute)), 1e-13 * absolute), alone = absolute == size;
+          singular = singular && (sums_to_zero || alone);
+          coupled  = coupled || !alone;
+          positive = positive && diagonal[i] > 0.;
+          smallest = size > 0. ? std::min(smallest, size) : smallest;
+          largest  = std::max(largest, size);
+          whole    = whole && size > 0.;
         }
       traits.diagonal_range        = largest / smallest;
       traits.has_positive_diagonal = positive;
       traits.has_whole_diagonal    = whole;
-      traits.is_singular           = singular;
+      traits.is_singular           = singular && coupled;
       traits.wrong_sign            = off_diagonal > 0. ? of_wrong_sign / off_diagonal : 0.;
     }
 
@@ -79,6 +82,8 @@ namespace leopard::command_line
                 if (A.columns[p] != i)
                   sum += std::abs(A.values[p]) * v[A.columns[p]];
               sum /= std::abs(diagonal[i]);
+              if (!std::isfinite(sum / v[i]))
+                return std::numeric_limits<double>::infinity();
               largest = std::max(largest, sum / v[i]);
               next[i] = sum + v[i];
               norm    = std::max(norm, next[i]);
@@ -127,7 +132,8 @@ namespace leopard::command_line
       if (traits.is_singular)
         {
           result.push_back({"multigrid", "none", "symmetric, its rows sum to zero: constants are its null space", 200});
-          result.push_back({"cg", "jacobi", "semidefinite, if the matrix is symmetric and b in its range"});
+          result.push_back({"cg", "multigrid", "semidefinite, if b is in the range of the matrix", 300});
+          result.push_back({"cg", "jacobi", "the same, without coarse levels"});
           return result;
         }
       const Attempt cg_multigrid = {"cg", "multigrid", "symmetric with positive diagonal, entries like those of diffusion", 300},
@@ -147,7 +153,7 @@ namespace leopard::command_line
     std::vector<Attempt> of_others(const MatrixTraits &traits, bool has_direct)
     {
       std::vector<Attempt> result;
-      const std::string    what = traits.is_symmetric ? "symmetric, the diagonal has both signs" : "not symmetric";
+      const std::string    what = traits.is_symmetric ? "symmetric, the diagonal is not positive" : "not symmetric";
       if (traits.is_like_diffusion())
         result.push_back({"gmres", "multigrid", what + ", entries like those of diffusion", 200});
       result.push_back({"gmres", "ilu", what, 300});
@@ -173,25 +179,72 @@ namespace leopard::command_line
     return traits;
   }
 
-  std::vector<double> equilibration(const CrsMatrix<double> &A, const MatrixTraits &traits)
+  std::string range_text(const MatrixTraits &traits)
+  {
+    return std::isfinite(traits.diagonal_range) ? number(traits.diagonal_range, 2) : "1e308 or more";
+  }
+
+  namespace
+  {
+    /** Of a diagonal S near |D|^-1/2. */
+    Scaling symmetric_scaling(const CrsMatrix<double> &A)
+    {
+      Scaling result;
+      result.columns.resize(A.n_rows);
+      for (int i = 0; i < A.n_rows; ++i)
+        for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
+          if (A.columns[p] == i)
+            result.columns[i] = scale_of(A.values[p]);
+      result.rows = result.columns;
+      result.text = "S A S y = S b with a diagonal near 1, x = S y";
+      return result;
+    }
+
+    /** Divides rows and columns by the square roots of their largest entries again and again (Ruiz 2001). */
+    Scaling general_scaling(const CrsMatrix<double> &A)
+    {
+      constexpr int n_times = 20;
+      Scaling       result;
+      result.rows = result.columns = std::vector<double>(A.n_rows, 1.);
+      result.text                  = "R A C y = R b, whose rows and columns have largest entries near 1, x = C y";
+      std::vector<double> of_rows(A.n_rows), of_columns(A.n_rows);
+      for (int time = 0; time < n_times; ++time)
+        {
+          std::fill(of_rows.begin(), of_rows.end(), 0.);
+          std::fill(of_columns.begin(), of_columns.end(), 0.);
+          for (int i = 0; i < A.n_rows; ++i)
+            for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
+              {
+                const double size        = std::abs(result.rows[i] * A.values[p] * result.columns[A.columns[p]]);
+                of_rows[i]               = std::max(of_rows[i], size);
+                of_columns[A.columns[p]] = std::max(of_columns[A.columns[p]], size);
+              }
+          for (int i = 0; i < A.n_rows; ++i)
+            {
+              if (of_rows[i] > 0. && std::isfinite(of_rows[i]))
+                result.rows[i] *= scale_of(of_rows[i]);
+              if (of_columns[i] > 0. && std::isfinite(of_columns[i]))
+                result.columns[i] *= scale_of(of_columns[i]);
+            }
+        }
+      return result;
+    }
+  } // namespace
+
+  Scaling equilibration(const CrsMatrix<double> &A, const MatrixTraits &traits)
   {
     constexpr double harmless = 1e6;
     if (traits.diagonal_range <= harmless || !traits.has_whole_diagonal || traits.is_singular)
       return {};
-    std::vector<double> s(A.n_rows);
-    for (int i = 0; i < A.n_rows; ++i)
-      for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
-        if (A.columns[p] == i)
-          s[i] = scale_of(A.values[p]);
-    return s;
+    return traits.is_symmetric ? symmetric_scaling(A) : general_scaling(A);
   }
 
-  CrsMatrix<double> scaled(CrsMatrix<double> A, const std::vector<double> &s)
+  CrsMatrix<double> scaled(CrsMatrix<double> A, const Scaling &scaling)
   {
     for (int i = 0; i < A.n_rows; ++i)
       for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
-        A.values[p] *= s[i] * s[A.columns[p]];
-    A.validate(); // entries that overflow
+        A.values[p] *= scaling.rows[i] * scaling.columns[A.columns[p]];
+    A.validate(); // entries that overflow, or a diagonal that underflows
     return A;
   }
 
@@ -222,6 +275,7 @@ namespace leopard::command_line
   Arguments with_attempt(const Arguments &arguments, const Attempt &attempt)
   {
     Arguments result      = arguments;
+    result.is_automatic   = arguments.method_name == "automatic";
     result.method_name    = attempt.method;
     result.preconditioner = attempt.preconditioner;
     if (attempt.max_iterations > 0 && !arguments.has("--max-iterations"))

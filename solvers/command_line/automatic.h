@@ -17,10 +17,10 @@ namespace leopard::command_line
     bool   is_symmetric          = false; ///< values, up to rounding
     bool   has_positive_diagonal = false;
     bool   has_whole_diagonal    = false; ///< no entry of it is zero or missing
-    bool   is_singular           = false; ///< all rows sum to zero, up to rounding
+    bool   is_singular           = false; ///< all rows that are coupled to others sum to zero, up to rounding
     bool   is_stencil            = false; ///< in the natural order of a whole grid
     double wrong_sign            = 0.;    ///< share of the off-diagonal entries (absolute values) that have the diagonal's sign, in [0, 1]
-    double diagonal_range        = 1.;    ///< largest absolute value of the diagonal over the smallest, zeros left out
+    double diagonal_range        = 1.;    ///< largest absolute value of the diagonal over the smallest, zeros left out; may be infinite
     double radius_bound          = 0.;    ///< an upper bound of rho(|I - D^-1 A|) (Collatz, Wielandt); infinite without a whole diagonal
 
     /** Like those of diffusion: smoothed aggregation suits it. */
@@ -30,14 +30,26 @@ namespace leopard::command_line
   /** @param is_symmetric what is known of it. */
   MatrixTraits look_at(const CrsMatrix<double> &A, bool is_symmetric);
 
-  /**
-   * Powers of two s_i, so that S A S has a diagonal near 1; empty where that of A is within six orders of magnitude,
-   * has zeros, or the matrix is singular with constants, which it would no longer be. S A S y = S b gives x = S y.
-   */
-  std::vector<double> equilibration(const CrsMatrix<double> &A, const MatrixTraits &traits);
+  /** R A C y = R b with diagonal R and C, powers of two, gives x = C y. Empty: nothing is scaled. */
+  struct Scaling
+  {
+    std::vector<double> rows, columns; ///< R, C: equal where A is symmetric, so that R A C is, too
+    std::string         text;          ///< "S A S y = S b with a diagonal near 1, x = S y"
+    bool                is_empty() const { return rows.empty(); }
+  };
 
-  /** S A S. */
-  CrsMatrix<double> scaled(CrsMatrix<double> A, const std::vector<double> &s);
+  /**
+   * Makes the diagonal of a symmetric matrix, or the largest entries of the rows and columns of another one, about 1.
+   * Empty where the diagonal is within six orders of magnitude, has zeros, or the matrix is singular with constants,
+   * which it would no longer be.
+   */
+  Scaling equilibration(const CrsMatrix<double> &A, const MatrixTraits &traits);
+
+  /** How much entries of the diagonal differ: "1.3e+12", also where no double is large enough. */
+  std::string range_text(const MatrixTraits &traits);
+
+  /** R A C. @throws InvalidInput for entries that overflow. */
+  CrsMatrix<double> scaled(CrsMatrix<double> A, const Scaling &scaling);
 
   /** A method for a matrix, and why it is tried. */
   struct Attempt

@@ -20,6 +20,17 @@ namespace leopard::command_line
     return text;
   }
 
+  void log_line(const std::string &label, const std::string &text)
+  {
+    print((label.size() < 12 ? label + std::string(12 - label.size(), ' ') : label) + text + "\n");
+  }
+
+  void print(const std::string &text)
+  {
+    std::fputs(text.c_str(), stdout);
+    std::fflush(stdout);
+  }
+
   std::string convergence_table(const SolveResult &result, double scale, const std::string &note)
   {
     const std::size_t n    = result.history_residuals.size();

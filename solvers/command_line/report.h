@@ -23,6 +23,11 @@ namespace leopard::command_line
    */
   std::string outcome(const SolveResult &result, bool has_blocks, const std::string &unit);
 
+  /** A line of the log on the standard output: what it is about, and the text. */
+  void log_line(const std::string &label, const std::string &text);
+
+  void print(const std::string &text);
+
   /** "9.2e-11" with so many digits. */
   std::string number(double value, int digits = 3);
 } // namespace leopard::command_line

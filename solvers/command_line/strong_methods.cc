@@ -330,6 +330,13 @@ namespace leopard::command_line
     const std::optional<FoundStencil> found = find_stencil(A, coordinates, dim);
     if (!found || !found->isolated_rows.empty() || !std::is_sorted(found->rows.begin(), found->rows.end()))
       return std::nullopt;
+    // the levels' values beyond the grid are zero: not so where the diagonal is smaller at its boundary (Neumann)
+    double off_diagonal = 0.;
+    for (std::size_t k = 0; k < found->stencil.coefficients.size(); ++k)
+      off_diagonal += k == 13 ? 0. : std::abs(found->stencil.coefficients[k]);
+    for (const double entry : found->stencil.diagonal)
+      if (!(std::abs(entry) >= (1. - 1e-12) * off_diagonal))
+        return std::nullopt;
     return found->stencil;
   }
 

@@ -19,8 +19,8 @@ namespace leopard::command_line
   constexpr int most_rows_of_direct = 100000;
 
   /**
-   * The stencil that a matrix in the natural order of a whole grid is, x fastest; nothing for others. Looks at each
-   * entry once.
+   * The stencil that a matrix in the natural order of a whole grid is, x fastest, with zero boundary values; nothing
+   * for others. Looks at each entry once.
    */
   std::optional<Stencil<double>> stencil_in_disguise(const CrsMatrix<double> &A);
 

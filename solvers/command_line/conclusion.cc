@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "conclusion.h"
+
+#include "../base/errors.h"
+#include "../base/whole_file.h"
+#include "../matrix/eigenvalues.h"
+#include "../matrix/matrix_market.h"
+#include "advice.h"
+#include "report.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+namespace leopard::command_line
+{
+  namespace
+  {
+    const char *const of_scaled = "of the scaled system";
+
+    void write_files(const Arguments &arguments, const Solution &found)
+    {
+      if (!arguments.history.empty())
+        {
+          write_whole(arguments.history, history_csv(found.result, found.solved.scale));
+          log_line("written", arguments.history + (found.is_scaled ? std::string(", residuals ") + of_scaled : ""));
+        }
+      if (arguments.solution.empty())
+        return;
+      if (found.result.status == SolveStatus::diverged)
+        log_line("not written", arguments.solution + ", as the iteration diverged");
+      else if (!(found.solved.relative() <= 1.))
+        log_line("not written", arguments.solution + ", as x = 0 has a smaller residual");
+      else
+        {
+          write_matrix_market_vector(found.x, arguments.solution);
+          log_line("written", arguments.solution);
+        }
+    }
+
+    /** "max |x - 1|" where the solution is all ones, a number that is none if an entry is. */
+    double distance_from_ones(const std::vector<double> &x)
+    {
+      double error = 0.;
+      for (const double value : x)
+        error = std::isnan(value) ? value : std::max(error, std::abs(value - 1.));
+      return error;
+    }
+
+    double largest_entry(const std::vector<double> &x)
+    {
+      double largest = 0.;
+      for (const double value : x)
+        largest = std::max(largest, std::abs(value));
+      return largest;
+    }
+
+    /** Where rounding errors are as large as the tolerance. */
+    void report_rounding(const Solution &found, double tolerance)
+    {
+      const double smallest = found.quality.relative_rounding();
+      if (found.result.status == SolveStatus::stagnated && found.solved.is_rounding())
+        log_line(
+          "rounding",
+          "the residual is what rounding errors leave: if every entry changed in its last place, it would change by " +
+            number(found.solved.relative_rounding(), 2) +
+            (found.solved.relative_rounding() > 1e-3
+               ? "\n            the matrix is singular, or nearly so, and the right-hand side is not in its range"
+               : "\n            to do: at most --tolerance " + number(2. * found.solved.relative(), 1) + " can be reached in double precision"));
+      else if (found.result.status == SolveStatus::converged && !found.quality.meets(tolerance))
+        log_line("warning",
+                 std::string("the residual ") + of_scaled +
+                   " is within the tolerance; that of A x = b is not, and rounding errors alone make it about " + number(smallest, 2));
+      else if (found.result.status == SolveStatus::converged && !reached(smallest, 10. * tolerance))
+        log_line("warning",
+                 "the residual is within the tolerance by luck: if every entry changed in its last place, it would change by " + number(smallest, 2) +
+                   "\n            to do: trust x as far as a residual of this size lets; the condition number may be large");
+    }
+
+    void report_result(const Arguments &arguments, const Solution &found)
+    {
+      const Solver &solver = *found.iteration.solver;
+      log_line("result", outcome(found.result, arguments.is_relaxation() && arguments.method().has_blocks, solver.unit()));
+      log_line("residual", "||b - A x|| / ||b|| = " + number(found.quality.relative(), 4) + ", computed anew for the matrix of the file");
+      if (found.is_scaled)
+        log_line("", number(found.solved.relative(), 4) + " " + of_scaled);
+      log_line("time", number(found.result.seconds) + " s solving, " + number(found.seconds_before) + " s reading and preparing");
+      report_rounding(found, arguments.criteria.relative_tolerance);
+    }
+
+    /** The error, known or estimated; and a warning where a small residual hides a large one. */
+    void report_error(const Arguments           &arguments,
+                      const CrsMatrix<double>   &A,
+                      const SolveResult         &result,
+                      const std::vector<double> &x,
+                      const std::vector<double> &b,
+                      bool                       is_scaled)
+    {
+      const bool   is_known = arguments.rhs.empty();
+      const double error    = is_known ? distance_from_ones(x) : estimated_error(A, x, b, result.convergence_factor());
+      if (is_known)
+        log_line("error", "max |x - 1| = " + number(error, 4));
+      const double expected = std::max(1e-3, 100. * arguments.criteria.relative_tolerance);
+      if (result.status == SolveStatus::converged && !(error <= expected))
+        log_line("warning",
+                 "the residual is small enough, but the solution is not: " +
+                   (is_known ? "its largest relative error is " + number(error, 4)
+                             : "by an estimate entries are wrong by " + number(error, 4) + " of the largest entry found, which is " +
+                                 number(largest_entry(x), 4) + " and may be wrong itself") +
+                   "; rows of very different size or a large condition number make it so\n            to do: " +
+                   what_helps_against_error(A, result, arguments.criteria.relative_tolerance, error, expected, is_scaled));
+    }
+
+    /**
+     * Of a solution that was not reached in time: the part of its error that falls slowest, which the residuals of some
+     * right-hand sides show late. Iterations for b = A 1 find it, three times as many as were done and 1000 at least,
+     * in up to 30 s.
+     */
+    std::optional<SlowPart> slow_part_of(const Arguments           &arguments,
+                                         const CrsMatrix<double>   &A,
+                                         const Iteration           &iteration,
+                                         const SolveResult         &result,
+                                         const std::vector<double> &x,
+                                         const std::vector<double> &b)
+    {
+      const bool is_unfinished = result.status == SolveStatus::iteration_limit; // or the time is over, and no more is taken
+      // with an interval all parts fall at one rate; refinement in mixed precision is not asked to solve twice
+      if (!is_unfinished || arguments.precision != Precision::double_precision || arguments.criteria.relative_tolerance == 0. ||
+          arguments.method().has_interval || spectrum::find_asymmetry(A).found)
+        return std::nullopt;
+      constexpr int    least = 1000, multiple = 3; // by then the slowest part is mostly alone
+      StoppingCriteria probing;
+      probing.relative_tolerance = 1e-10; // below it rounding errors would be taken for what converges slowly
+      probing.max_iterations     = std::max(static_cast<int>(std::min(1e9, 1. * multiple * result.n_iterations)), least);
+      probing.test_every         = arguments.criteria.test_every;
+      probing.max_seconds        = arguments.criteria.max_seconds > 0. ? std::min(30., arguments.criteria.max_seconds) : 30.;
+      log_line("slow", "looking for the slowest part of the error, for up to " + number(probing.max_seconds) + " s ...");
+      std::vector<double> probe(A.n_rows), y;
+      multiply(A, std::vector<double>(A.n_columns, 1.).data(), probe.data());
+      const SolveResult of_y = iteration.solver->solve(
+        iteration.partition ? permute(probe, *iteration.partition) : probe, probing, y, [](const std::string &, const std::string &) {});
+      return find_slow_part(A, iteration.partition ? permute_back(y, *iteration.partition) : y, of_y, x, b);
+    }
+
+    /** A solution that took many iterations, or would, is called slow. */
+    void report_slowness(const SolveResult &result, double goal, double tolerance, const std::optional<SlowPart> &slow_part)
+    {
+      constexpr double  slow   = 0.9977; // 1000 iterations a digit
+      const double      factor = result.convergence_factor();
+      const std::string rest   = time_to_come(result, factor, goal, tolerance, slow_part);
+      if (result.status == SolveStatus::converged && factor > slow && factor < 1.)
+        log_line("slow", rate_text(factor) + "; --analyze says what is faster");
+      else if ((result.status == SolveStatus::iteration_limit || result.status == SolveStatus::time_limit) && !rest.empty())
+        log_line("slow", rest + " (" + number(result.seconds) + " s until here)");
+      else if (result.status == SolveStatus::time_limit && factor == 0.)
+        log_line("slow", "the time was over before a test of the residual: a larger --max-seconds, or a smaller --test-every");
+      else if (result.status != SolveStatus::converged && result.status != SolveStatus::diverged && tolerance > 0. && rest.empty() &&
+               result.history_residuals.size() > 2) // from two residuals nothing can be told
+        log_line("slow", "the residual does not fall any more: more iterations will not help");
+    }
+
+    void print_advice(const Arguments &arguments, const CrsMatrix<double> &A, const Solution &found)
+    {
+      if (found.solved.is_rounding())
+        return; // that has been said, and nothing else helps
+      if (!arguments.is_relaxation())
+        return log_line("advice", advice_after_failure(arguments, found.result.status));
+      if (found.result.status == SolveStatus::time_limit)
+        return log_line("advice", "to do: more --max-seconds; --analyze says which options suit the matrix");
+      log_line("advice", "looking at the matrix ...");
+      print(advice_for(A, arguments, &found.result) + "\n");
+      if (arguments.tune || !arguments.choice.empty())
+        print(
+          "The choice converged when it was measured. Asynchronous runs vary, and with much momentum one of them may fail: --tune anew, with more "
+          "--tune-seconds, or --momentum automatic, which takes less.\n");
+    }
+  } // namespace
+
+  void judge(Solution &found, double tolerance)
+  {
+    if (found.result.status != SolveStatus::converged || found.solved.meets(tolerance))
+      return;
+    if (!found.solved.is_rounding())
+      throw ConvergenceFailure("the solver says that it converged, but the residual computed anew is " + number(found.solved.relative(), 4) +
+                               "\n  expected: at most " + number(tolerance, 4));
+    found.result.status = SolveStatus::stagnated;
+  }
+
+  int conclude(const Arguments &arguments, const CrsMatrix<double> &A, const std::vector<double> &b, const Solution &found)
+  {
+    const SolveResult &result    = found.result;
+    const double       tolerance = arguments.criteria.relative_tolerance;
+    const std::string  note      = found.iteration.solver->history_note();
+    print(convergence_table(result, found.solved.scale, (found.is_scaled ? of_scaled + std::string(note.empty() ? "" : "; ") : "") + note));
+    report_result(arguments, found);
+    report_error(arguments, A, result, found.x, b, found.is_scaled);
+    write_files(arguments, found); // before anything that takes time
+    if (arguments.is_relaxation() && !(result.status == SolveStatus::stagnated && found.solved.is_rounding()))
+      report_slowness(result, tolerance * found.solved.scale, tolerance, slow_part_of(arguments, A, found.iteration, result, found.x, b));
+    const bool did_all = tolerance == 0. && (result.status == SolveStatus::iteration_limit || result.status == SolveStatus::time_limit);
+    if (did_all || result.status == SolveStatus::converged)
+      return 0;
+    print_advice(arguments, A, found);
+    return 1;
+  }
+} // namespace leopard::command_line

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "quality.h"
+
+#include <cmath>
+#include <limits>
+
+namespace leopard::command_line
+{
+  double norm(const std::vector<double> &v)
+  {
+    SafeNorm result;
+    for (const double value : v)
+      result.add(value);
+    return result.value();
+  }
+
+  Quality quality_of(const CrsMatrix<double> &A, const std::vector<double> &x, const std::vector<double> &b)
+  {
+    constexpr double unit = std::numeric_limits<double>::epsilon() / 2.;
+    SafeNorm         residual, terms;
+    for (int i = 0; i < A.n_rows; ++i)
+      {
+        long double sum = b[i], absolute = std::abs(b[i]);
+        for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
+          {
+            const long double term = static_cast<long double>(A.values[p]) * x[A.columns[p]];
+            sum -= term;
+            absolute += std::abs(term);
+          }
+        residual.add(static_cast<double>(sum));
+        terms.add(static_cast<double>(unit * absolute) + std::numeric_limits<double>::denorm_min());
+      }
+    Quality quality;
+    if (const double norm_b = norm(b); norm_b > 0.)
+      quality.scale = norm_b;
+    quality.residual = residual.value();
+    quality.rounding = terms.value();
+    return quality;
+  }
+} // namespace leopard::command_line

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "../base/norms.h"
+#include "../matrix/crs_matrix.h"
+
+#include <vector>
+
+namespace leopard::command_line
+{
+  /** ||v||_2, whatever the magnitude of its entries. */
+  double norm(const std::vector<double> &v);
+
+  /** How well a vector solves A x = b, whatever its solver says of it. */
+  struct Quality
+  {
+    double residual = 0.; ///< ||b - A x||_2, its sums in extended precision (long double); units of b
+    double scale    = 1.; ///< ||b||_2, or 1 for b = 0
+    /**
+     * u || |A| |x| + |b| ||_2 with u = 2^-53: about what changes the residual where every entry changes in its last
+     * place. What is computed in double precision can hardly come below it, and where it does it is luck.
+     */
+    double rounding = 0.;
+
+    double relative() const { return residual / scale; }
+    double relative_rounding() const { return rounding / scale; }
+    bool   meets(double tolerance) const { return residual == 0. || reached(relative(), 1.1 * tolerance); }
+    /** Whether rounding errors are why it is no smaller. */
+    bool is_rounding() const { return reached(residual, 20. * rounding); }
+  };
+
+  Quality quality_of(const CrsMatrix<double> &A, const std::vector<double> &x, const std::vector<double> &b);
+} // namespace leopard::command_line

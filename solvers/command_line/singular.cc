@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "singular.h"
+
+#include "../base/errors.h"
+#include "quality.h"
+#include "report.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+namespace leopard::command_line
+{
+  namespace
+  {
+    bool is_zero_row(const CrsMatrix<double> &A, int i)
+    {
+      return std::all_of(A.values.begin() + A.row_offsets[i], A.values.begin() + A.row_offsets[i + 1], [](double value) { return value == 0.; });
+    }
+
+    /** Of each row, whether it has entries beside the diagonal, and these and the diagonal sum to zero. */
+    std::vector<char> rows_of_sum_zero(const CrsMatrix<double> &A)
+    {
+      std::vector<char> result(A.n_rows);
+      for (int i = 0; i < A.n_rows; ++i)
+        {
+          double sum = 0., absolute = 0.;
+          bool   is_coupled = false;
+          for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
+            {
+              sum += A.values[p];
+              absolute += std::abs(A.values[p]);
+              is_coupled = is_coupled || (A.columns[p] != i && A.values[p] != 0.);
+            }
+          result[i] = static_cast<char>(is_coupled && reached(std::abs(sum), 1e-13 * absolute));
+        }
+      return result;
+    }
+
+    /** The rows that are coupled with one another, a list each. @param T A^T. */
+    template <typename F>
+    void for_parts(const CrsMatrix<double> &A, const CrsMatrix<double> &T, const F &f)
+    {
+      std::vector<char> seen(A.n_rows, 0);
+      std::vector<int>  part;
+      for (int first = 0; first < A.n_rows; ++first)
+        {
+          if (seen[first] != 0)
+            continue;
+          part        = {first};
+          seen[first] = 1;
+          for (std::size_t k = 0; k < part.size(); ++k)
+            for (const CrsMatrix<double> *matrix : {&A, &T})
+              {
+                for (int p = matrix->row_offsets[part[k]]; p < matrix->row_offsets[part[k] + 1]; ++p)
+                  if (const int j = matrix->columns[p]; seen[j] == 0 && matrix->values[p] != 0.)
+                    {
+                      seen[j] = 1;
+                      part.push_back(j);
+                    }
+                if (&A == &T)
+                  break;
+              }
+          f(part);
+        }
+    }
+  } // namespace
+
+  int complete_zero_rows(CrsMatrix<double> &A, const std::vector<double> &b)
+  {
+    std::vector<char> has_column(A.n_rows, 0);
+    for (std::size_t p = 0; p < A.columns.size(); ++p)
+      if (A.values[p] != 0.)
+        has_column[A.columns[p]] = 1;
+    int n_found = 0;
+    for (int i = 0; i < A.n_rows; ++i)
+      {
+        const bool        has_row = !is_zero_row(A, i);
+        const std::string number_ = std::to_string(i + 1);
+        if (!has_row && b[i] != 0.)
+          throw InvalidInput("row " + number_ + " is empty or zero, and entry " + number_ + " of the right-hand side is " + number(b[i]) +
+                             ": there is no solution\n  expected: an entry in each row that is not zero");
+        if (has_row != (has_column[i] != 0))
+          throw InvalidInput((has_row ? "column " : "row ") + number_ +
+                             " is empty or zero: the matrix is singular\n  expected: an entry in each row and column that is not zero");
+        n_found += has_row ? 0 : 1;
+      }
+    if (n_found == 0)
+      return 0;
+    CrsMatrix<double> result;
+    result.n_rows = result.n_columns = A.n_rows;
+    for (int i = 0; i < A.n_rows; ++i)
+      {
+        if (is_zero_row(A, i))
+          {
+            result.columns.push_back(i);
+            result.values.push_back(1.);
+          }
+        else
+          {
+            result.columns.insert(result.columns.end(), A.columns.begin() + A.row_offsets[i], A.columns.begin() + A.row_offsets[i + 1]);
+            result.values.insert(result.values.end(), A.values.begin() + A.row_offsets[i], A.values.begin() + A.row_offsets[i + 1]);
+          }
+        result.row_offsets.push_back(static_cast<int>(result.columns.size()));
+      }
+    A = std::move(result);
+    return n_found;
+  }
+
+  void check_range(const CrsMatrix<double> &A, bool is_symmetric, const std::vector<double> &b, double tolerance, bool is_given)
+  {
+    CrsMatrix<double> transposed;
+    if (!is_symmetric)
+      transposed = transpose(A);
+    const CrsMatrix<double> &T    = is_symmetric ? A : transposed;
+    const std::vector<char>  rows = rows_of_sum_zero(A), columns = is_symmetric ? rows : rows_of_sum_zero(T);
+    const auto               none = [](const std::vector<char> &of) { return std::find(of.begin(), of.end(), 1) == of.end(); };
+    if (!is_given && std::find(rows.begin(), rows.end(), 0) == rows.end())
+      throw InvalidInput(
+        "the matrix is singular, as its rows sum to zero, and b = A 1, which is taken where there is no --rhs, is zero but for rounding"
+        "\n  expected: a --rhs in the range of the matrix" +
+        std::string(is_symmetric ? ", whose entries sum to zero" : ""));
+    if (none(columns))
+      return;
+    const double norm_b = norm(b);
+    for_parts(A, T, [&](const std::vector<int> &part) {
+      double sum = 0., absolute = 0.;
+      bool   is_singular = true;
+      for (const int i : part)
+        {
+          is_singular = is_singular && columns[i] != 0;
+          sum += b[i];
+          absolute += std::abs(b[i]);
+        }
+      const double outside = std::abs(sum) / std::sqrt(static_cast<double>(part.size())); // the norm of the part that no x reaches
+      if (!is_singular || reached(outside, tolerance * norm_b) || reached(std::abs(sum), 1e-14 * absolute))
+        return;
+      const bool is_whole = static_cast<int>(part.size()) == A.n_rows;
+      throw InvalidInput("the matrix is singular" +
+                         (is_whole ? std::string()
+                                   : ": row " + std::to_string(part[0] + 1) + " and the " + std::to_string(part.size() - 1) +
+                                       " rows that it is coupled with are coupled with no others") +
+                         ", " + (is_symmetric ? "rows" : "columns") + " sum to zero, and the entries of the right-hand side" +
+                         (is_whole ? "" : " there") + " sum to " + number(sum) + ": there is no solution\n  expected: a --rhs whose entries" +
+                         (is_whole ? "" : " there") + " sum to zero; its part outside the range is " + number(outside / norm_b) +
+                         " of its norm, more than the tolerance");
+    });
+  }
+} // namespace leopard::command_line
