@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cstdio>
 #include <numeric>
 
 namespace leopard
@@ -39,6 +40,13 @@ namespace leopard
           best_distance = distance;
         }
     return best;
+  }
+
+  std::string short_text(double value)
+  {
+    char text[32];
+    std::snprintf(text, sizeof(text), "%g", value);
+    return text;
   }
 
   std::string joined(const std::vector<std::string> &words, const std::string &separator, const std::string &last_separator)

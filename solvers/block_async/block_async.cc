@@ -2,11 +2,11 @@
 #include "block_async.h"
 
 #include "../base/errors.h"
+#include "../base/words.h"
 #include "block_async_engine.h"
 #include "stencil_engine.h"
 
 #include <cmath>
-#include <cstdio>
 #include <numbers>
 
 namespace leopard
@@ -37,13 +37,6 @@ namespace leopard
     }
 
     /** "1e+308", where std::to_string() writes three hundred digits. */
-    std::string short_text(double value)
-    {
-      char text[32];
-      std::snprintf(text, sizeof(text), "%g", value);
-      return text;
-    }
-
     const char *const weights_of_stored_matrix =
       "block-asynchronous iteration: sweep_weights are given for a stored matrix\n  expected: that option for stencils only";
 

@@ -3,10 +3,10 @@
 
 #include "../base/errors.h"
 #include "../base/norms.h"
+#include "../base/words.h"
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <random>
 #include <utility>
 
@@ -15,13 +15,6 @@ namespace leopard
   namespace
   {
     constexpr double first_shift = 1e-3, largest_shift = 1e3;
-
-    std::string short_text(double value)
-    {
-      char text[32];
-      std::snprintf(text, sizeof(text), "%.4g", value);
-      return text;
-    }
 
     /** Row after row; the row at work is spread out by `position`, one number a column, -1 before and after. */
     template <typename Number>
@@ -117,7 +110,7 @@ namespace leopard
             throw InvalidInput("IC(0): the matrix has an entry in row " + std::to_string(i) + ", column " + std::to_string(j) + " or between row " +
                                std::to_string(j) + ", column " +
                                (q < pattern.offsets[j + 1] ? std::to_string(pattern.columns[q]) : std::to_string(i)) +
-                               " and there without its mirror image\n  expected: a symmetric matrix; ILU(0) takes others");
+                               " and there without its mirror image (the first row is 0)\n  expected: a symmetric matrix; ILU(0) takes others");
           mirror[p] = q;
           ++next[j];
         }
@@ -132,13 +125,14 @@ namespace leopard
       {
         if (!(diagonal(i) > 0.))
           throw InvalidInput("IC(0): the diagonal entry of row " + std::to_string(i) + " is " + short_text(diagonal(i)) +
-                             "\n  expected: positive ones; ILU(0) takes others");
+                             " (the first row is 0)\n  expected: positive ones; ILU(0) takes others");
         for (int p = pattern.offsets[i]; p < pattern.diagonal[i]; ++p)
           {
             const double a = static_cast<double>(of_A[p]), b = static_cast<double>(of_A[mirror[p]]);
             if (!(std::abs(a - b) <= allowed * std::sqrt(diagonal(i)) * std::sqrt(diagonal(pattern.columns[p]))))
               throw InvalidInput("IC(0): the entry of row " + std::to_string(i) + ", column " + std::to_string(pattern.columns[p]) + " is " +
-                                 short_text(a) + " and its mirror image " + short_text(b) + "\n  expected: a symmetric matrix; ILU(0) takes others");
+                                 short_text(a) + " and its mirror image " + short_text(b) + " (the first row is 0)" +
+                                 "\n  expected: a symmetric matrix; ILU(0) takes others");
           }
       }
   }
@@ -183,8 +177,9 @@ namespace leopard
           continue;
         throw InvalidInput(to_string(option.kind) + ": " +
                            (row < 0 ? "the factors are nearly singular"
-                                    : "the pivot of row " + std::to_string(row) + " is " + std::to_string(values[pattern.diagonal[row]]) +
-                                        " where the diagonal entry is " + std::to_string(of_A[pattern.diagonal[row]])) +
+                                    : "the pivot of row " + std::to_string(row) + " is " +
+                                        short_text(static_cast<double>(values[pattern.diagonal[row]])) + " where the diagonal entry is " +
+                                        short_text(static_cast<double>(of_A[pattern.diagonal[row]])) + " (the first row is 0)") +
                            "\n  expected: a matrix whose incomplete factors exist, such as an M-matrix; choose another " +
                            (option.shift ? "preconditioner: adding to the diagonal does not help" : "smoother"));
       }

@@ -2,6 +2,7 @@
 #include "stencil.h"
 
 #include "../base/errors.h"
+#include "../base/words.h"
 
 #include <algorithm>
 #include <cmath>
@@ -62,8 +63,8 @@ namespace leopard
                          std::to_string(n_diagonal) + (ghost_above ? " rows and nodes of the ghost plane above" : " rows"));
     for (std::size_t i = 0; i < diagonal.size(); ++i)
       if (!(std::isfinite(diagonal[i]) && diagonal[i] != Number(0)))
-        throw InvalidInput("stencil: the diagonal entry of row " + std::to_string(i) + " is " + std::to_string(diagonal[i]) +
-                           "\n  expected: a finite number that is not zero");
+        throw InvalidInput("stencil: the diagonal entry of row " + std::to_string(i) + " is " + short_text(static_cast<double>(diagonal[i])) +
+                           " (the first row is 0)\n  expected: a finite number that is not zero");
   }
 
   template <typename Number>

@@ -2,6 +2,7 @@
 #include "aggregation.h"
 
 #include "../base/errors.h"
+#include "../base/words.h"
 #include "../matrix/sparse_product.h"
 
 #include <algorithm>
@@ -194,8 +195,8 @@ namespace leopard
     const std::vector<int>   &of_row   = aggregates.of_row;
     for (int i = 0; i < S.n_rows; ++i)
       if (of_row[i] != none && !(std::abs(diagonal[i]) > 0.))
-        throw InvalidInput("aggregation: row " + std::to_string(i) + " has the diagonal entry " + std::to_string(diagonal[i]) +
-                           " where weak couplings are added to it\n  expected: a number that is not zero");
+        throw InvalidInput("aggregation: row " + std::to_string(i) + " has the diagonal entry " + short_text(diagonal[i]) +
+                           " where weak couplings are added to it (the first row is 0)\n  expected: a number that is not zero");
     const double      factor = 4. / (3. * largest_eigenvalue(S, diagonal));
     CrsMatrix<double> P;
     P.n_rows    = S.n_rows;

@@ -3,6 +3,7 @@
 
 #include "../base/errors.h"
 #include "../base/norms.h"
+#include "../base/words.h"
 #include "../device/device.h"
 #include "stagnation.h"
 #include "with_ghosts.h"
@@ -10,7 +11,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <cstdio>
 
 namespace leopard
 {
@@ -46,12 +46,6 @@ namespace leopard
   namespace
   {
     /** "1e-30", where std::to_string() says 0.000000. */
-    std::string short_text(double value)
-    {
-      char text[32];
-      std::snprintf(text, sizeof(text), "%g", value);
-      return text;
-    }
   } // namespace
 
   void StoppingCriteria::validate() const

@@ -123,7 +123,8 @@ namespace leopard
         }
       catch (const InvalidInput &error)
         {
-          EXPECT_NE(std::string(error.what()).find("row 3 is -5"), std::string::npos) << error.what();
+          EXPECT_NE(std::string(error.what()).find("row 3 is -5 where the diagonal entry is 3 (the first row is 0)"), std::string::npos)
+            << error.what();
         }
     }
 
