@@ -22,7 +22,7 @@ namespace leopard
     double absolute_tolerance = 0.; ///< or for ||b - A x||_2 <= absolute_tolerance (units of b). Both 0: until it falls no more, or max_iterations
     int    max_iterations     = 1000;
     double max_seconds        = 0.;    ///< wall time after which no further step is made; 0: no limit. Not of GCR
-    bool   keep_history       = false; ///< KrylovResult::history, for which max_iterations numbers are stored. Not of GCR
+    bool   keep_history       = false; ///< KrylovResult::history; on the device of the first 2^20 steps at most. Not of GCR
 
     /** @throws InvalidInput naming the option, what was found and what is expected. */
     void validate() const;
@@ -50,7 +50,7 @@ namespace leopard
     KrylovReason        reason       = KrylovReason::maximum_iterations;
     int                 n_iterations = 0;
     double              residual     = 0.; ///< ||b - A x||_2 of the x that is returned, computed from it in double precision; units of b
-    std::vector<double> history;           ///< if asked for: of each step, the residual by the method's own recurrence; units of b
+    std::vector<double> history;           ///< if asked for: of each step (see keep_history), the residual by the method's own recurrence; units of b
     double              relative_residual =
       0.; ///< the same as residual, divided by ||b||_2, for b = 0 by the first residual (dimensionless); not a number where that is none
   };

@@ -185,8 +185,8 @@ namespace leopard
       KrylovResult report = result_of(result);
       if (history.size() > 0)
         {
-          report.history.resize(report.n_iterations);
-          device::copy_to_host(report.history.data(), history.data(), report.n_iterations * sizeof(double));
+          report.history.resize(std::min<std::size_t>(report.n_iterations, history.size()));
+          device::copy_to_host(report.history.data(), history.data(), report.history.size() * sizeof(double));
         }
       return report;
     }
@@ -200,8 +200,8 @@ namespace leopard
       , n_blocks(std::max(1, std::min((n + krylov_threads - 1) / krylov_threads, 8 * device::n_multiprocessors())))
       , A(A_)
       , preconditioner(std::move(preconditioner_))
-      , history(options.keep_history ? options.max_iterations : 0)
-      , initial(initial_of(options, history.data()))
+      , history(options.keep_history ? std::min(options.max_iterations, 1 << 20) : 0)
+      , initial(initial_of(options, history))
       , state(std::vector<State>{state_})
       , parts(static_cast<std::size_t>(n_blocks) * n_sums)
       , x(zeros(n))
@@ -213,10 +213,11 @@ namespace leopard
     {
     }
 
-    static KrylovState initial_of(const KrylovOptions &options, double *history)
+    static KrylovState initial_of(const KrylovOptions &options, device::Array<double> &history)
     {
-      KrylovState result = initial_state<Number>(options);
-      result.history     = history;
+      KrylovState result  = initial_state<Number>(options);
+      result.history      = history.size() > 0 ? history.data() : nullptr;
+      result.history_size = static_cast<int>(history.size());
       return result;
     }
 

@@ -87,7 +87,7 @@ namespace leopard
     {
       KrylovState &state = scalars();
       state              = initial;
-      state.history      = history.empty() ? nullptr : history.data();
+      history.clear();
       std::fill(e.begin(), e.end(), Number(0));
       double largest = 0.;
       space.merge_over(1, &largest, larger_magnitude, [&](long begin, long end, double *part) {
@@ -99,12 +99,15 @@ namespace leopard
         {
           begin();
           while (!state.checking)
-            step();
+            {
+              make_room(state);
+              step();
+            }
           find_correction();
         }
       KrylovResult result = result_of(state);
-      if (!history.empty())
-        result.history.assign(history.begin(), history.begin() + result.n_iterations);
+      if (keeps_history)
+        result.history.assign(history.begin(), history.begin() + std::min<std::size_t>(result.n_iterations, history.size()));
       return result;
     }
 
@@ -119,7 +122,7 @@ namespace leopard
       , r(A.n_rows)
       , e(A.n_rows)
       , initial(initial_state<Number>(options))
-      , history(options.keep_history ? options.max_iterations : 0)
+      , keeps_history(options.keep_history)
     {
     }
 
@@ -150,6 +153,17 @@ namespace leopard
     Vector                              r, e; ///< residual and correction, in units of the scale
 
   private:
+    /** For the history of one more step: it grows as it is needed, since most solves do few of max_iterations. */
+    void make_room(KrylovState &state)
+    {
+      constexpr std::size_t least = 1024;
+      if (!keeps_history || state.iteration < static_cast<long>(history.size()))
+        return;
+      history.resize(std::min<std::size_t>(std::max(least, 2 * history.size()), state.max_iterations));
+      state.history      = history.data();
+      state.history_size = static_cast<int>(history.size());
+    }
+
     /** b_i - (A x)_i in double precision. */
     double residual(long i, const Number *x, const Number *b) const
     {
@@ -185,6 +199,7 @@ namespace leopard
     }
 
     const KrylovState   initial;
-    std::vector<double> history;
+    const bool          keeps_history;
+    std::vector<double> history; ///< of the steps until now, with room for more
   };
 } // namespace leopard

@@ -45,8 +45,9 @@ namespace leopard
     double       tolerance = 0., absolute_tolerance = 0.;
     int          max_iterations = 0;
     double       max_seconds = 0., start = 0.; ///< 0: no limit; when the solve began
-    double      *history  = nullptr;           ///< max_iterations numbers, in the memory of who computes; null: none is kept
-    double       rounding = 0.;                ///< of a Number
+    double      *history      = nullptr;       ///< in the memory of who computes; null: none is kept
+    int          history_size = 0;             ///< numbers there, of the first steps
+    double       rounding     = 0.;            ///< of a Number
     double       scale = 1., inverse_scale = 1.;
     double       norm_b = 0., reference = 0., goal = 0.;
     double       residual  = 0.; ///< of x, as last computed from x
@@ -122,7 +123,7 @@ namespace leopard
      */
     LEOPARD_HOST_DEVICE void count(double own_residual)
     {
-      if (history != nullptr && iteration < max_iterations)
+      if (history != nullptr && iteration < history_size)
         history[iteration] = own_residual * scale;
       ++iteration;
       own = own_residual;
