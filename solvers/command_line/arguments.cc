@@ -2,6 +2,7 @@
 #include "arguments.h"
 
 #include "../base/errors.h"
+#include "../base/norms.h"
 #include "../base/words.h"
 #include "../device/device.h"
 #include "../relaxation/point_relaxation.h"
@@ -125,7 +126,7 @@ namespace leopard::command_line
       app.add_option("--triangular-iterations", a.triangular.n_iterations, "of --triangular async: global iterations (default 3)")->type_name("N");
       app.add_option("--factor-sweeps", a.factor_sweeps, "of ic and ilu: fixed-point sweeps that find the factors; 0, the default: elimination")
         ->type_name("N");
-      add_choice(app, "--smoother", a.smoother, choices_of(method_names(as_smoother)), "of multigrid, default chebyshev");
+      add_choice(app, "--smoother", a.smoother, choices_of(method_names(as_smoother)), "of multigrid, default chebyshev, of stencils async");
       add_choice(app, "--backend", a.backend, choices_of({"automatic", "host", "cuda", "reference"}), "default automatic, a GPU where one answers");
       app.add_option("--threads", a.async.n_threads, "of the backend host; 0, the default: all of the machine's")->type_name("N");
       add_choice(app,
@@ -183,7 +184,8 @@ namespace leopard::command_line
       app.add_option("--max-iterations", a.criteria.max_iterations, "global iterations")->type_name("N");
       app.add_option("--test-every", a.criteria.test_every, "global iterations between two residual tests")->type_name("N");
       app.option_defaults()->always_capture_default(false);
-      app.add_option("--max-seconds", a.criteria.max_seconds, "wall time; 0, the default: no limit")->type_name("S");
+      app.add_option("--max-seconds", a.criteria.max_seconds, "wall time; 0, the default: no limit. A factorization of direct is not interrupted")
+        ->type_name("S");
       app.option_defaults()->group("Options");
       app.add_flag("--analyze", a.analyze, "say what the matrix means for relaxation (spectral radii, eigenvalues, theta), and do not solve");
     }
@@ -319,6 +321,21 @@ namespace leopard::command_line
             contradiction(option, "--analyze", "only options that say what the blocks are, as nothing is solved");
     }
 
+    /** Beyond what StoppingCriteria::validate() refuses. */
+    void check_numbers(const Arguments &a)
+    {
+      const auto require = [](bool holds, const std::string &option, double found, const std::string &expected) {
+        if (!holds)
+          throw UsageError(option + " is " + short_text(found) + "\n  expected: " + expected);
+      };
+      const bool is_below_x_0 = !reached(1., a.criteria.relative_tolerance);
+      require(is_below_x_0, "--tolerance", a.criteria.relative_tolerance, "a number below 1, which x = 0 has");
+      require(std::isfinite(a.criteria.max_seconds), "--max-seconds", a.criteria.max_seconds, "a number of seconds, or 0 for no limit");
+      require(a.tune_seconds > 0. && std::isfinite(a.tune_seconds), "--tune-seconds", a.tune_seconds, "a positive number of seconds");
+      require(a.factor_sweeps >= 0 && a.factor_sweeps <= 100000, "--factor-sweeps", a.factor_sweeps, "0 to 100000, where 0 stands for elimination");
+      require(a.triangular.n_iterations >= 1, "--triangular-iterations", a.triangular.n_iterations, "a number >= 1");
+    }
+
     /** What is written may replace neither what is read nor something else that is written. */
     void check_paths(const Arguments &a)
     {
@@ -421,14 +438,13 @@ namespace leopard::command_line
       a.async.corrections = a.precision == Precision::mixed ? Corrections::single_precision : Corrections::working_precision;
 
     a.criteria.validate();
+    check_numbers(a);
     check_krylov_and_multigrid(a);
     check_method(a);
     check_async(a);
     check_modes(a);
     check_precision(a);
     check_paths(a);
-    if (!(a.tune_seconds > 0. && std::isfinite(a.tune_seconds)))
-      throw UsageError("--tune-seconds is " + std::to_string(a.tune_seconds) + "\n  expected: a positive number of seconds");
     if (a.method().has_blocks)
       a.async.validate();
     else

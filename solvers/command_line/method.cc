@@ -89,12 +89,13 @@ namespace leopard::command_line
         throw UsageError("--threads is given with --method " + a.method_name + ", which works in one thread\n  expected: it with another method");
     }
 
-    ExtremeEigenvalues eigenvalues_of(const CrsMatrix<double> &A, const std::string &what_for, const Log &log)
+    /** @param max_seconds 0: no limit. */
+    ExtremeEigenvalues eigenvalues_of(const CrsMatrix<double> &A, const std::string &what_for, double max_seconds, const Log &log)
     {
       log("eigenvalues", "of D^-1 A, for " + what_for + " ...");
       try
         {
-          const ExtremeEigenvalues e = extreme_eigenvalues(A, 1e-3);
+          const ExtremeEigenvalues e = extreme_eigenvalues(A, 1e-3, max_seconds > 0. ? max_seconds : HUGE_VAL);
           log("eigenvalues", number(e.smallest) + " to " + number(e.largest));
           if (!(e.smallest > 0.))
             throw InvalidInput("the smallest eigenvalue of D^-1 A is " + number(e.smallest) + "\n  expected: a positive definite matrix");
@@ -111,11 +112,11 @@ namespace leopard::command_line
     {
       MethodOptions options;
       options.backend = backend;
-      options.omega   = a.omega_is_tau ? tau_scaling(eigenvalues_of(A, "--omega tau", log)) : a.async.omega;
+      options.omega   = a.omega_is_tau ? tau_scaling(eigenvalues_of(A, "--omega tau", a.criteria.max_seconds, log)) : a.async.omega;
       if (a.method().has_interval)
         {
           constexpr double         margin = 1e-3; // of the interval around the eigenvalues as computed
-          const ExtremeEigenvalues e      = eigenvalues_of(A, "--method " + a.method_name, log);
+          const ExtremeEigenvalues e      = eigenvalues_of(A, "--method " + a.method_name, a.criteria.max_seconds, log);
           options.chebyshev.lambda_min    = (1. - margin) * e.smallest;
           options.chebyshev.lambda_max    = (1. + margin) * e.largest;
         }
@@ -127,10 +128,10 @@ namespace leopard::command_line
     void complete_weights(const CrsMatrix<double> &A, const Arguments &a, BlockAsyncOptions &options, const Log &log)
     {
       if (a.omega_is_tau)
-        options.omega = tau_scaling(eigenvalues_of(A, "--omega tau", log));
+        options.omega = tau_scaling(eigenvalues_of(A, "--omega tau", a.criteria.max_seconds, log));
       if (!a.momentum_from_matrix)
         return;
-      const ExtremeEigenvalues eigenvalues = eigenvalues_of(A, "--momentum automatic", log);
+      const ExtremeEigenvalues eigenvalues = eigenvalues_of(A, "--momentum automatic", a.criteria.max_seconds, log);
       const auto               take        = [&](double caution) {
         const MomentumParameters parameters = momentum_parameters(eigenvalues, caution);
         options.omega                       = parameters.omega;
@@ -362,6 +363,24 @@ namespace leopard::command_line
       log("choice", "of " + a.choice + ", for the backend " + to_string(backend));
       return choice;
     }
+    /** A method that is no relaxation, with its blocks if something in it has blocks in the numbering of A. */
+    Iteration make_strong(const CrsMatrix<double> &A, const Arguments &a, Backend backend, const Log &log)
+    {
+      Iteration result;
+      if (a.is_krylov() && !a.has_multigrid() && a.method().has_blocks) // multigrid orders its levels by itself
+        result.partition = choose_partition(A, a.shape, a.async.block_size);
+      if (!result.partition)
+        {
+          result.solver = make_strong_method(A, a, backend, log);
+          return result;
+        }
+      log("blocks", to_string(a.shape) + ", the matrix is permuted for them");
+      Arguments with_blocks = a;
+      if (a.shape == BlockShape::metis)
+        with_blocks.async.block_offsets = result.partition->block_offsets;
+      result.solver = make_strong_method(permute(A, *result.partition), with_blocks, backend, log);
+      return result;
+    }
   } // namespace
 
   ChosenBackend choose_backend(const Arguments &arguments)
@@ -394,7 +413,7 @@ namespace leopard::command_line
       log("backend", backend.text);
     Iteration result;
     if (!a.is_relaxation())
-      result.solver = make_strong_method(A, a, backend.backend, log);
+      result = make_strong(A, a, backend.backend, log);
     else if (!a.method().has_blocks)
       result.solver = make_plain(A, a, backend.backend, log);
     else if (a.tune)

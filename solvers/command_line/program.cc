@@ -298,13 +298,14 @@ namespace leopard::command_line
           if (attempts[i].why != "as asked for")
             log_line(i == 0 ? "automatic" : "next", text_of(attempts[i]) + ": " + attempts[i].why);
           if (arguments.criteria.max_seconds > 0.)
-            now.criteria.max_seconds = std::max(1e-3, arguments.criteria.max_seconds - stopwatch.seconds());
+            now.criteria.max_seconds = std::max(1e-9, arguments.criteria.max_seconds - stopwatch.seconds());
           std::string failure;
           try
             {
               Solution   found     = attempt_by(now, A, b, system, stopwatch);
               const bool is_solved = found.result.status == SolveStatus::converged;
-              if (is_settled(found, tolerance) || (is_last && (is_solved || !of_scaled)))
+              const bool is_late   = arguments.criteria.max_seconds > 0. && !(stopwatch.seconds() < arguments.criteria.max_seconds);
+              if (is_settled(found, tolerance) || is_late || (is_last && (is_solved || !of_scaled)))
                 return conclude(now, A, b, found);
               failure = to_string(found.result.status) + " after " + std::to_string(found.result.n_iterations) + " " +
                         found.iteration.solver->unit() + ", relative residual " + number(found.quality.relative(), 3);

@@ -78,7 +78,8 @@ namespace leopard::command_line
         const bool        has_row = !is_zero_row(A, i);
         const std::string number_ = std::to_string(i + 1);
         if (!has_row && b[i] != 0.)
-          throw InvalidInput("row " + number_ + " is empty or zero, and entry " + number_ + " of the right-hand side is " + number(b[i]) +
+          throw InvalidInput(std::string("row ").append(number_).append(" is empty or zero, and entry ").append(number_) +
+                             " of the right-hand side is " + number(b[i]) +
                              ": there is no solution\n  expected: an entry in each row that is not zero");
         if (has_row != (has_column[i] != 0))
           throw InvalidInput((has_row ? "column " : "row ") + number_ +

@@ -57,11 +57,12 @@ namespace leopard::command_line
     class KrylovMethod : public Solver
     {
     public:
-      KrylovMethod(std::unique_ptr<KrylovSolver<double>> krylov_, const Preconditioner<double> *M, std::string about_)
+      /** @param is_equal_in_all_runs whether what was made before the solve is. */
+      KrylovMethod(std::unique_ptr<KrylovSolver<double>> krylov_, const Preconditioner<double> *M, std::string about_, bool is_equal_in_all_runs)
         : krylov(std::move(krylov_))
         , title(krylov->name() + (M != nullptr ? " with " + M->name() : ""))
         , about(std::move(about_))
-        , fixed(M == nullptr || M->is_symmetric_map())
+        , fixed(is_equal_in_all_runs && (M == nullptr || M->is_fixed_linear_map()))
       {
       }
 
@@ -88,10 +89,15 @@ namespace leopard::command_line
         result.final_residual     = found.residual;
         result.history_residuals  = {result.initial_residual};
         result.history_iterations = {0};
-        for (int i = 0; i < found.n_iterations; ++i)
+        for (int i = 0; i + 1 < found.n_iterations && i < static_cast<int>(found.history.size()); ++i)
           {
             result.history_iterations.push_back(i + 1);
-            result.history_residuals.push_back(i + 1 < found.n_iterations ? found.history[i] : found.residual);
+            result.history_residuals.push_back(found.history[i]);
+          }
+        if (found.n_iterations > 0)
+          {
+            result.history_iterations.push_back(found.n_iterations);
+            result.history_residuals.push_back(found.residual);
           }
         if (!found.converged)
           log("ended", krylov->name() + ": " + to_string(found.reason));
@@ -193,7 +199,8 @@ namespace leopard::command_line
         result.history_residuals  = {result.initial_residual};
         result.history_iterations = {0};
         const double goal         = criteria.relative_tolerance * result.initial_residual;
-        while (!reached(result.final_residual, goal) && result.n_iterations < std::min(most, criteria.max_iterations))
+        const auto   time_is_over = [&] { return criteria.max_seconds > 0. && !(now() - made < criteria.max_seconds); };
+        while (!reached(result.final_residual, goal) && result.n_iterations < std::min(most, criteria.max_iterations) && !time_is_over())
           {
             factors->solve(correction.data(), r.data());
             for (std::size_t i = 0; i < x.size(); ++i)
@@ -210,6 +217,7 @@ namespace leopard::command_line
           }
         result.status          = reached(result.final_residual, goal)             ? SolveStatus::converged
                                  : !std::isfinite(result.final_residual)          ? SolveStatus::diverged
+                                 : time_is_over()                                 ? SolveStatus::time_limit
                                  : result.n_iterations == criteria.max_iterations ? SolveStatus::iteration_limit
                                                                                   : SolveStatus::stagnated;
         result.min_iterations  = result.n_iterations;
@@ -219,6 +227,7 @@ namespace leopard::command_line
       }
 
     private:
+      const double                          made = now(); ///< when the factorization began, which max_seconds counts
       const CrsMatrix<double>              &A;
       std::unique_ptr<CoarseSolver<double>> factors;
     };
@@ -245,8 +254,9 @@ namespace leopard::command_line
     std::unique_ptr<Multigrid<double>>
     make_multigrid(const CrsMatrix<double> &A, const Arguments &a, Backend backend, bool preconditions, const Log &log)
     {
-      const double start = now();
-      if (const auto stencil = preconditions ? std::nullopt : stencil_in_disguise(A))
+      const double start          = now();
+      const bool   has_own_blocks = a.has("--blocks") || a.has("--block-size"); // those of a stencil are its tiles
+      if (const auto stencil = preconditions || has_own_blocks ? std::nullopt : stencil_in_disguise(A))
         {
           log("stencil",
               "the matrix is one, on " + std::to_string(stencil->n_x) + " x " + std::to_string(stencil->n_y) +
@@ -307,7 +317,8 @@ namespace leopard::command_line
       options.keep_history   = true;
       constexpr int restart  = 50;
       auto krylov = a.method_name == "cg" ? make_cg<double>(A, CgOptions{options}, M) : make_fgmres<double>(A, FgmresOptions{options, restart}, M);
-      return std::make_unique<KrylovMethod>(std::move(krylov), M.get(), "set up in " + seconds_since(start));
+      const bool sweeps_race = a.has_factors() && a.factor_sweeps > 0 && a.async.schedule != Schedule::synchronous;
+      return std::make_unique<KrylovMethod>(std::move(krylov), M.get(), "set up in " + seconds_since(start), !sweeps_race);
     }
   } // namespace
 

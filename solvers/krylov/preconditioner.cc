@@ -25,6 +25,7 @@ namespace leopard
       std::string name() const override { return relaxation->name(); }
       int         n_rows() const override { return relaxation->n_rows(); }
       MemorySpace memory_space() const override { return relaxation->memory_space(); }
+      bool        is_fixed_linear_map() const override { return relaxation->is_fixed_linear_map(); }
       bool        is_symmetric_map() const override { return relaxation->is_symmetric_map(); }
       bool        is_queued() const override { return relaxation->is_queued(); }
 
@@ -52,6 +53,7 @@ namespace leopard
       std::string name() const override { return "none"; }
       int         n_rows() const override { return n; }
       MemorySpace memory_space() const override { return space; }
+      bool        is_fixed_linear_map() const override { return true; }
       bool        is_symmetric_map() const override { return true; }
       bool        is_queued() const override { return space == MemorySpace::device; }
 

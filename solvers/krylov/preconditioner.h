@@ -21,7 +21,9 @@ namespace leopard
     virtual std::string name() const         = 0;
     virtual int         n_rows() const       = 0;
     virtual MemorySpace memory_space() const = 0;
-    /** Whether z is the same linear function of r in every call, symmetric if A is. */
+    /** Whether z is the same linear function of r in every call. */
+    virtual bool is_fixed_linear_map() const = 0;
+    /** Whether it is that, and symmetric if A is. */
     virtual bool is_symmetric_map() const = 0;
     /** Whether all that apply() does is queued on the device, so that a CUDA graph can hold it. */
     virtual bool is_queued() const = 0;

@@ -132,7 +132,7 @@ namespace leopard
     return std::sqrt(power_iteration(v, step, max_iterations, tolerance));
   }
 
-  ExtremeEigenvalues extreme_eigenvalues(const CrsMatrix<double> &A, double tolerance)
+  ExtremeEigenvalues extreme_eigenvalues(const CrsMatrix<double> &A, double tolerance, double max_seconds)
   {
     require_square(A, "extreme eigenvalues");
     if (const int row = spectrum::row_without_positive_diagonal(A); row >= 0)
@@ -143,7 +143,7 @@ namespace leopard
                          std::to_string(entry(A, at.row, at.column)) + ", and the one at row " + std::to_string(at.column) + ", column " +
                          std::to_string(at.row) + " is " + std::to_string(entry(A, at.column, at.row)) +
                          "\n  expected: a symmetric matrix with positive diagonal");
-    return spectrum::extreme(A, tolerance, HUGE_VAL);
+    return spectrum::extreme(A, tolerance, max_seconds);
   }
 
   Theta theta(const CrsMatrix<double> &A, const Blocks &blocks)

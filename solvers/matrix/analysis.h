@@ -3,6 +3,7 @@
 
 #include "blocks.h"
 
+#include <cmath>
 #include <string>
 #include <vector>
 
@@ -39,9 +40,9 @@ namespace leopard
    * @param tolerance relative error, and of a smallest eigenvalue below 1e-4 the error divided by 1e-4.
    * @throws InvalidInput if A is not symmetric (up to 1e-12 sqrt(a_ii a_jj)), has ghost columns, or a diagonal entry is
    * not positive, saying which.
-   * @throws ConvergenceFailure.
+   * @throws ConvergenceFailure, also if twice max_seconds (one for each) have passed.
    */
-  ExtremeEigenvalues extreme_eigenvalues(const CrsMatrix<double> &A, double tolerance = 1e-6);
+  ExtremeEigenvalues extreme_eigenvalues(const CrsMatrix<double> &A, double tolerance = 1e-6, double max_seconds = HUGE_VAL);
 
   /**
    * Diagonal and blocks against what lies outside the blocks (dimensionless; infinite where there is nothing outside).

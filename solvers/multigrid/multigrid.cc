@@ -336,6 +336,7 @@ namespace leopard
       std::string name() const override { return "multigrid"; }
       int         n_rows() const override { return multigrid->n_rows(); }
       MemorySpace memory_space() const override { return multigrid->memory_space(); }
+      bool        is_fixed_linear_map() const override { return multigrid->is_fixed_linear_map(); }
       bool        is_symmetric_map() const override { return multigrid->is_symmetric_map(); }
       bool        is_queued() const override { return multigrid->is_queued(); }
       void        apply(Number *z, const Number *r) override { multigrid->vmult(z, r); }

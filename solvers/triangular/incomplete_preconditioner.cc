@@ -45,6 +45,7 @@ namespace leopard
       bool        is_queued() const override { return memory_space() == MemorySpace::device; }
       double      shift() const override { return alpha; }
 
+      bool is_fixed_linear_map() const override { return lower.is_fixed_linear_map() && upper.is_fixed_linear_map(); }
       bool is_symmetric_map() const override
       {
         return lower.has_transposed_map() && (options.factors.kind == FactorKind::ic0 || options.n_sweeps == 0);

@@ -706,6 +706,91 @@ class Rough(Program):
                     self.assertLessEqual(norm([1. - x[0] - x[1] - x[2] / 2., -1. - x[0] - x[1] - x[2] / 2., 1. - x[0] / 2. - x[1] / 2. - x[2] / 3.]), 1.001 * math.sqrt(3.))
 
 
+class Combined(Program):
+    """Options of the methods that are put together: each does what it says, or is named."""
+
+    def n_iterations(self, *options):
+        said = self.run_it("grid.mtx", "--rhs", "b.mtx", "--solution", "x.mtx", "--backend", "host", *options)
+        residual = [value - product for value, product in zip(self.b, multiply(self.grid, self.read_vector("x.mtx")))]
+        self.assertLessEqual(norm(residual), 1.1e-10 * norm(self.b))
+        return int(re.search(r"converged after (\d+)", said)[1]), said
+
+    def setUp(self):
+        super().setUp()
+        order = list(range(1600))
+        random.Random(3).shuffle(order)
+        self.grid = {(order[i], order[j]): value for (i, j), value in laplace(40).items()}
+        self.b = [math.sin(i) for i in range(1600)]
+        self.matrix("grid.mtx", self.grid, 1600)
+        self.vector("b.mtx", self.b)
+
+    def test_blocks_follow_the_matrix(self):
+        common = ["--schedule", "synchronous", "--block-size", "100"]
+        for options in (["--method", "cg", "--preconditioner", "async"], ["--method", "gmres", "--preconditioner", "ilu", "--triangular", "async"]):
+            n, _ = self.n_iterations(*options, *common)
+            for shape in ("metis", "rcm"):
+                with self.subTest(options=options, shape=shape):
+                    fewer, said = self.n_iterations(*options, *common, "--blocks", shape)
+                    self.assertIn("blocks      " + shape, said)
+                    if "async" == options[-1] and "ilu" in options:  # the factors are other ones, too
+                        self.assertNotEqual(fewer, n)
+                    else:
+                        self.assertLess(fewer, 0.9 * n)
+        self.matrix("natural.mtx", laplace(40), 1600)
+        for options, is_stencil in (([], True), (["--block-size", "50"], False), (["--blocks", "metis"], False)):
+            said = self.run_it("natural.mtx", "--method", "multigrid", "--smoother", "async", *options)
+            self.assertEqual("stencil  " in said, is_stencil, said)
+
+    def test_only_what_varies_is_said_to_vary(self):
+        self.matrix("large.mtx", laplace(100, 4.1), 10000)  # enough for two threads
+        for options, varies in ((["--preconditioner", "multigrid", "--smoother", "gauss-seidel"], False), (["--preconditioner", "ssor"], False), (["--preconditioner", "ilu"], False),
+                                (["--preconditioner", "async"], True), (["--preconditioner", "async", "--schedule", "synchronous"], False),
+                                (["--preconditioner", "ilu", "--triangular", "async"], True), (["--preconditioner", "ilu", "--factor-sweeps", "3"], True)):
+            with self.subTest(options):
+                said = self.run_it("large.mtx", "--method", "gmres", "--backend", "host", "--threads", "2", *options)
+                self.assertEqual("results vary" in said, varies, said)
+
+    def test_a_history_takes_what_is_needed(self):
+        def little():
+            resource.setrlimit(resource.RLIMIT_AS, (4 << 30, 4 << 30))
+        if subprocess.run([LEOPARD_SOLVE, "--version"], preexec_fn=little, capture_output=True, check=False).returncode != 0:
+            self.skipTest("the program needs more address space, as with a sanitizer")
+        self.matrix("line.mtx", {(i, j): 2. if i == j else -1. for i in range(3000) for j in range(max(0, i - 1), min(3000, i + 2))}, 3000)
+        result = subprocess.run([LEOPARD_SOLVE, "line.mtx", "--method", "cg", "--preconditioner", "none", "--max-iterations", "2000000000", "--history", "h.csv",
+                                 "--backend", "host"], cwd=self.folder, capture_output=True, text=True, timeout=1200, check=False, preexec_fn=little)
+        self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
+        with open(self.folder / "h.csv", encoding="utf-8") as stream:
+            rows = [int(row["iteration"]) for row in csv.DictReader(stream)]
+        self.assertGreater(len(rows), 1025)  # it has grown
+        self.assertEqual(rows, list(range(len(rows))))
+
+    def test_time_is_kept(self):
+        said, _ = self.run_it("grid.mtx", "--method", "direct", "--max-seconds", "1e-9", code=1)
+        self.assertIn("time limit after 0", said)
+        self.refused("grid.mtx", "--method", "chebyshev", "--max-seconds", "1e-9", says="were not found within", code=1)
+        for options in (["--method", "jacobi"], ["--method", "cg", "--preconditioner", "none"]):
+            said, _ = self.run_it("grid.mtx", *options, "--max-seconds", "1e-9", code=1)
+            self.assertIn("more --max-seconds", said)
+            self.assertNotIn("looking", said)
+
+    def test_what_is_not_used_is_named(self):
+        self.matrix("saddle.mtx", {(0, 0): 2., (0, 1): 1., (1, 0): 1.}, 2)
+        said = self.run_it("saddle.mtx", "--threads", "2", "--test-every", "3")
+        for text in ("unused      --threads", "unused      --test-every"):
+            self.assertIn(text, said)
+        self.assertNotIn("unused", self.run_it("grid.mtx", "--threads", "2", "--backend", "host"))
+
+    def test_advice_is_of_the_method(self):
+        for options, says in ((["--method", "cg", "--max-iterations", "3"], ["more --max-iterations", "--method gmres", "--method automatic"]),
+                              (["--method", "multigrid", "--max-iterations", "1"], ["more --max-iterations", "--method automatic"]),
+                              (["--max-iterations", "0"], ["more --max-iterations"])):
+            said, _ = self.run_it("grid.mtx", *options, code=1)
+            for text in says:
+                self.assertIn(text, said)
+            for text in ("chebyshev", "rho(B)", "--tune"):
+                self.assertNotIn(text, said.split("advice ")[1])
+
+
 class Options(Program):
     """Each option is done, not only read: iterates are those of a model that is written down here (block_async.h, the formula of BlockAsync)."""
     N, SIDE, DIAGONAL, SIZE = 144, 12, 8.5, 20
@@ -1074,6 +1159,9 @@ class BadInput(Program):
                               (["--tolerance", "-1"], "--tolerance is "), (["--tolerance", "nan"], "--tolerance is "), (["--test-every", "0"], "--test-every is 0"),
                               (["--max-iterations", "-1"], "--max-iterations is -1"), (["--max-seconds", "-1"], "--max-seconds is -1"), (["--threads", "-1"], "--threads is -1"), (["--threads", "100000"], "--threads is 100000"),
                               (["--overlap", "uniform", "--overlap-percent", "95"], "--overlap-percent is 95"), (["--tune", "--tune-seconds", "0"], "--tune-seconds"),
+                              (["--max-seconds", "inf"], "--max-seconds is inf"), (["--tolerance", "1"], "--tolerance is 1"),
+                              (["--method", "cg", "--preconditioner", "ic", "--factor-sweeps", "-1"], "--factor-sweeps is -1"),
+                              (["--method", "cg", "--preconditioner", "ic", "--triangular", "async", "--triangular-iterations", "0"], "--triangular-iterations is 0"),
                               (["--method", "sor", "--omega", "2"], "--omega is 2"), (["--local-iterations", "2147483647"], "--local-iterations is 2147483647"), (["--no-such-option"], "--no-such-option"), (["extra"], "extra")):
             with self.subTest(options):
                 self.refused("A.mtx", *options, says=says)

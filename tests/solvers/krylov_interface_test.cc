@@ -26,6 +26,7 @@ namespace leopard
       std::string name() const override { return "the failing one"; }
       int         n_rows() const override { return n; }
       MemorySpace memory_space() const override { return space; }
+      bool        is_fixed_linear_map() const override { return true; }
       bool        is_symmetric_map() const override { return true; }
       bool        is_queued() const override { return false; }
       void        apply(double *z, const double *r) override
