@@ -37,6 +37,21 @@ namespace leopard::command_line
       return result;
     }
 
+    /** Whether A 1, whose norm is given, is what rounding leaves of sums of zero. */
+    bool is_rounding_of_sums(const CrsMatrix<double> &A, double norm_b)
+    {
+      SafeNorm absolute;
+      for (int i = 0; i < A.n_rows; ++i)
+        {
+          double sum = 0.;
+          for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
+            if (A.row_offsets[i + 1] - A.row_offsets[i] > 1) // others are no sums
+              sum += std::abs(A.values[p]);
+          absolute.add(sum);
+        }
+      return reached(norm_b, 1e-13 * absolute.value());
+    }
+
     /** The rows that are coupled with one another, a list each. @param T A^T. */
     template <typename F>
     void for_parts(const CrsMatrix<double> &A, const CrsMatrix<double> &T, const F &f)
@@ -115,21 +130,21 @@ namespace leopard::command_line
       transposed = transpose(A);
     const CrsMatrix<double> &T    = is_symmetric ? A : transposed;
     const std::vector<char>  rows = rows_of_sum_zero(A), columns = is_symmetric ? rows : rows_of_sum_zero(T);
-    const auto               none = [](const std::vector<char> &of) { return std::find(of.begin(), of.end(), 1) == of.end(); };
-    if (!is_given && std::find(rows.begin(), rows.end(), 0) == rows.end())
+    const auto               none   = [](const std::vector<char> &of) { return std::find(of.begin(), of.end(), 1) == of.end(); };
+    const double             norm_b = norm(b);
+    if (!is_given && is_rounding_of_sums(A, norm_b))
       throw InvalidInput(
         "the matrix is singular, as its rows sum to zero, and b = A 1, which is taken where there is no --rhs, is zero but for rounding"
         "\n  expected: a --rhs in the range of the matrix" +
         std::string(is_symmetric ? ", whose entries sum to zero" : ""));
     if (none(columns))
       return;
-    const double norm_b = norm(b);
     for_parts(A, T, [&](const std::vector<int> &part) {
       double sum = 0., absolute = 0.;
       bool   is_singular = true;
       for (const int i : part)
         {
-          is_singular = is_singular && columns[i] != 0;
+          is_singular = is_singular && columns[i] != 0 && (is_given || rows[i] == 0); // A 1 is in the range but for rounding
           sum += b[i];
           absolute += std::abs(b[i]);
         }

@@ -673,6 +673,20 @@ class Rough(Program):
         said, _ = self.run_it("rows.mtx", "--rhs", "b.mtx", "--solution", "x.mtx", code=1)
         self.assertIn("singular, or nearly so", said)
 
+    def test_rounding_of_sums_is_no_right_hand_side(self):
+        numbers = random.Random(2)
+        n = 50
+        entries = {}
+        for i in range(n):
+            for j in range(i):
+                entries[i, j] = entries[j, i] = -numbers.random()
+        for i in range(n):
+            entries[i, i] = -sum(value for (row, column), value in entries.items() if row == i and column != i)
+        self.matrix("graph.mtx", entries, n)
+        self.refused("graph.mtx", says=["its rows sum to zero", "b = A 1"], code=1)
+        self.matrix("graph.mtx", {**entries, (n + 1, n + 1): 0.}, n + 2)  # two nodes that nothing is coupled with
+        self.refused("graph.mtx", says=["its rows sum to zero", "b = A 1"], code=1)
+
     def test_zero_rows(self):
         entries = laplace(12)
         self.matrix("zero.mtx", {(i, j): value for (i, j), value in entries.items() if 7 not in (i, j)}, 144)
