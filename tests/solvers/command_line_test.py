@@ -720,6 +720,97 @@ class Rough(Program):
                     self.assertLessEqual(norm([1. - x[0] - x[1] - x[2] / 2., -1. - x[0] - x[1] - x[2] / 2., 1. - x[0] / 2. - x[1] / 2. - x[2] / 3.]), 1.001 * math.sqrt(3.))
 
 
+class Random(Program):
+    """Small matrices of all kinds, solved by what leopard-solve chooses, against Gaussian elimination."""
+
+    def solution(self, entries, b):
+        """By elimination with row pivots, refined twice; None if a pivot is zero, or nearly so."""
+        n = len(b)
+        rows = [[entries.get((i, j), 0.) for j in range(n)] + [1. if i == j else 0. for j in range(n)] for i in range(n)]
+        scale = [max(abs(value) for value in row[:n]) or 1. for row in rows]
+        for i, row in enumerate(rows):
+            rows[i] = [value / scale[i] for value in row]
+        for k in range(n):
+            pivot = max(range(k, n), key=lambda i, k=k: abs(rows[i][k]))
+            if abs(rows[pivot][k]) < 1e-9:
+                return None
+            rows[k], rows[pivot] = rows[pivot], rows[k]
+            rows[k] = [value / rows[k][k] for value in rows[k]]
+            for i in range(n):
+                if i != k and rows[i][k] != 0.:
+                    factor = rows[i][k]
+                    rows[i] = [value - factor * other for value, other in zip(rows[i], rows[k])]
+        inverse = [row[n:] for row in rows]
+        if max(abs(value) for row in inverse for value in row) * max(scale) > 1e9:
+            return None  # compared are those whose solution is known to some digits
+        x = [0.] * n
+        for _ in range(3):
+            r = [math.fsum([b[i]] + [-entries.get((i, j), 0.) * x[j] for j in range(n)]) for i in range(n)]
+            x = [value + math.fsum(row[j] * r[j] for j in range(n)) for value, row in zip(x, inverse)]
+        return x
+
+    def solution_of_scaled(self, entries, b, n):
+        """With columns divided by their largest entries, which are self.sizes."""
+        self.sizes = [max(abs(entries.get((i, j), 0.)) for i in range(n)) for j in range(n)]
+        rows = [max(abs(entries.get((i, j), 0.)) / self.sizes[j] for j in range(n)) for i in range(n)]
+        y = self.solution({(i, j): value / self.sizes[j] / rows[i] for (i, j), value in entries.items()}, [value / row for value, row in zip(b, rows)])
+        return None if y is None else [value / size for value, size in zip(y, self.sizes)]
+
+    def random_matrix(self, kind, numbers):
+        n = numbers.randint(1, 60 if kind != "badly scaled" else 30)
+        density = numbers.choice((0.05, 0.2, 0.6, 1.))
+        A = [[numbers.gauss(0., 1.) if numbers.random() < density else 0. for _ in range(n)] for _ in range(n)]
+        if kind == "dominant":
+            for i in range(n):
+                A[i][i] = (sum(abs(value) for value in A[i]) + 0.1) * numbers.choice((-1., 1.))
+        elif kind in ("positive definite", "negative definite"):
+            sign = 1. if kind == "positive definite" else -1.
+            A = [[sign * (sum(a * b for a, b in zip(A[i], A[j])) + (1. if i == j else 0.)) for j in range(n)] for i in range(n)]
+        elif kind == "indefinite":
+            A = [[A[i][j] + A[j][i] for j in range(n)] for i in range(n)]
+        elif kind == "badly scaled":
+            left, right = ([10.**numbers.uniform(-6, 6) for _ in range(n)] for _ in range(2))
+            A = [[(A[i][j] + (sum(map(abs, A[i])) + 1. if i == j else 0.)) * left[i] * right[j] for j in range(n)] for i in range(n)]
+        return n, {(i, j): A[i][j] for i in range(n) for j in range(n) if A[i][j] != 0.}
+
+    def test_against_elimination(self):
+        n_compared = 0
+        for kind in ("dominant", "positive definite", "negative definite", "indefinite", "not symmetric", "badly scaled"):
+            for seed in range(34):
+                with self.subTest(kind=kind, seed=seed):
+                    numbers = random.Random(f"{kind} {seed}")
+                    n, entries = self.random_matrix(kind, numbers)
+                    if not entries:
+                        continue
+                    b = [numbers.gauss(0., 1.) for _ in range(n)]
+                    if kind == "badly scaled":  # so that all rows count
+                        largest = [max(abs(entries.get((i, j), 0.)) for j in range(n)) for i in range(n)]
+                        b = [value * size for value, size in zip(b, largest)]
+                    (self.folder / "x.mtx").unlink(missing_ok=True)
+                    self.matrix("R.mtx", entries, n)
+                    self.vector("b.mtx", b)
+                    run = subprocess.run([LEOPARD_SOLVE, "R.mtx", "--rhs", "b.mtx", "--solution", "x.mtx", "--backend", "host", "--tolerance", "1e-12"], cwd=self.folder,
+                                         capture_output=True, text=True, timeout=1200, check=False)
+                    said = run.stdout[-2000:] + run.stderr
+                    self.assertIn(run.returncode, (0, 1), said)
+                    self.assertNotIn("unexpected", said)
+                    if run.returncode == 1:
+                        self.assertRegex(said, "singular|zero|rounding", said)
+                    expected = self.solution(entries, b) if kind != "badly scaled" else self.solution_of_scaled(entries, b, n)
+                    if expected is None:
+                        continue
+                    n_compared += 1
+                    if run.returncode == 1:  # only what double precision cannot do
+                        self.assertIn("at most --tolerance", said)
+                    x = self.read_vector("x.mtx")
+                    if kind == "badly scaled":
+                        x, expected = zip(*((value * size, other * size) for value, other, size in zip(x, expected, self.sizes)))
+                    largest = max(abs(value) for value in expected)
+                    for value, other in zip(x, expected):
+                        self.assertAlmostEqual(value, other, delta=1e-3 * largest, msg=said)
+        self.assertGreater(n_compared, 150)
+
+
 class Combined(Program):
     """Options of the methods that are put together: each does what it says, or is named."""
 
