@@ -23,6 +23,7 @@ namespace leopard
     options.block_async          = &parameters.block_async;
     options.chebyshev.lambda_min = parameters.lambda_min;
     options.chebyshev.lambda_max = parameters.lambda_max;
+    options.chebyshev.n_threads  = parameters.block_async.n_threads;
     return options;
   }
 

@@ -111,8 +111,9 @@ namespace leopard::command_line
     std::unique_ptr<Solver> make_plain(const CrsMatrix<double> &A, const Arguments &a, Backend backend, const Log &log)
     {
       MethodOptions options;
-      options.backend = backend;
-      options.omega   = a.omega_is_tau ? tau_scaling(eigenvalues_of(A, "--omega tau", a.criteria.max_seconds, log)) : a.async.omega;
+      options.backend             = backend;
+      options.omega               = a.omega_is_tau ? tau_scaling(eigenvalues_of(A, "--omega tau", a.criteria.max_seconds, log)) : a.async.omega;
+      options.chebyshev.n_threads = a.async.n_threads;
       if (a.method().has_interval)
         {
           constexpr double         margin = 1e-3; // of the interval around the eigenvalues as computed

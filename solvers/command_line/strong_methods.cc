@@ -263,7 +263,9 @@ namespace leopard::command_line
                 (stencil->n_z > 1 ? " x " + std::to_string(stencil->n_z) : "") + " nodes, and so are its levels");
           return std::make_unique<Multigrid<double>>(*stencil, 0, multigrid_options(a, backend, true));
         }
-      const MultigridHierarchy hierarchy = aggregation_hierarchy(A);
+      AggregationOptions aggregation;
+      aggregation.n_threads              = backend == Backend::reference ? 1 : a.async.n_threads;
+      const MultigridHierarchy hierarchy = aggregation_hierarchy(A, aggregation);
       double                   entries   = 0.;
       std::string              rows;
       for (const MultigridLevel &level : hierarchy.levels)
@@ -297,10 +299,11 @@ namespace leopard::command_line
         }
       const Method &method = find_method(a.preconditioner, as_preconditioner);
       MethodOptions options;
-      options.backend            = backend;
-      options.omega              = a.async.omega;
-      options.block_async        = &a.async;
-      constexpr int n_iterations = 2; // of those of which one does little
+      options.backend             = backend;
+      options.omega               = a.async.omega;
+      options.block_async         = &a.async;
+      options.chebyshev.n_threads = a.async.n_threads;
+      constexpr int n_iterations  = 2; // of those of which one does little
       return make_preconditioner<double>(std::shared_ptr<Relaxation<double>>(method.make(A, options)), method.is_iterated ? n_iterations : 1);
     }
 

@@ -3,10 +3,12 @@
 
 #include "../base/errors.h"
 #include "../base/words.h"
+#include "../matrix/rows_in_parts.h"
 #include "../matrix/sparse_product.h"
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <string>
 #include <utility>
 
@@ -39,18 +41,20 @@ namespace leopard
     class Couplings
     {
     public:
-      explicit Couplings(const CrsMatrix<double> &A_)
+      Couplings(const CrsMatrix<double> &A_, int n_threads)
         : A(A_)
         , sign(diagonal_of(A_))
         , root(A_.n_rows, 0.)
       {
-        for (int i = 0; i < A.n_rows; ++i)
-          {
-            sign[i] = sign[i] < 0. ? 1. : -1.;
-            if (!(largest(i) > 0.))
-              sign[i] = 0.;
-            root[i] = std::sqrt(largest(i));
-          }
+        parallel_for(*shared_thread_pool(n_threads), A.n_rows, 4096, [&](long begin, long end) {
+          for (int i = static_cast<int>(begin); i < end; ++i)
+            {
+              sign[i] = sign[i] < 0. ? 1. : -1.;
+              if (!(largest(i) > 0.))
+                sign[i] = 0.;
+              root[i] = std::sqrt(largest(i));
+            }
+        });
       }
 
       /** @param p an entry of row i. */
@@ -80,61 +84,57 @@ namespace leopard
      * The diagonal and the strong couplings, in A's order; weak ones are added to the diagonal. Without a diagonal
      * entry there is none.
      */
-    CrsMatrix<double> strong_part(const CrsMatrix<double> &A, double strength)
+    CrsMatrix<double> strong_part(const CrsMatrix<double> &A, double strength, int n_threads)
     {
-      const Couplings   couplings(A);
-      CrsMatrix<double> result;
-      result.n_rows    = A.n_rows;
-      result.n_columns = A.n_columns;
-      result.row_offsets.reserve(A.n_rows + 1);
-      result.columns.reserve(A.columns.size());
-      result.values.reserve(A.values.size());
-      for (int i = 0; i < A.n_rows; ++i)
-        {
-          double weak  = 0.;
-          long   place = none; // of the diagonal
-          for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
-            {
-              const int j = A.columns[p];
-              if (j != i && !couplings.is_strong(i, p, strength))
-                {
-                  weak += A.values[p];
-                  continue;
-                }
-              if (j == i)
-                place = static_cast<long>(result.values.size());
-              result.columns.push_back(j);
-              result.values.push_back(A.values[p]);
-            }
-          if (place != none && weak != 0.)
-            result.values[place] += weak;
-          result.row_offsets.push_back(static_cast<int>(result.columns.size()));
-        }
-      return result;
+      const Couplings couplings(A, n_threads);
+      return rows_in_parts<double>(A.n_rows, A.n_columns, n_threads, [&](int begin, int end, CrsMatrix<double> &result) {
+        for (int i = begin; i < end; ++i)
+          {
+            double weak  = 0.;
+            long   place = none; // of the diagonal
+            for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
+              {
+                const int j = A.columns[p];
+                if (j != i && !couplings.is_strong(i, p, strength))
+                  {
+                    weak += A.values[p];
+                    continue;
+                  }
+                if (j == i)
+                  place = static_cast<long>(result.values.size());
+                result.columns.push_back(j);
+                result.values.push_back(A.values[p]);
+              }
+            if (place != none && weak != 0.)
+              result.values[place] += weak;
+            result.row_offsets.push_back(static_cast<int>(result.columns.size()));
+          }
+      });
     }
 
     /** Of D^-1 A, a little more than the power method says. */
-    double largest_eigenvalue(const CrsMatrix<double> &A, const std::vector<double> &diagonal)
+    double largest_eigenvalue(const CrsMatrix<double> &A, const std::vector<double> &diagonal, int n_threads)
     {
-      std::vector<double> v(A.n_rows), Av(A.n_rows);
+      const auto          pool = shared_thread_pool(n_threads);
+      std::vector<double> v(A.n_rows), next(A.n_rows);
       for (int i = 0; i < A.n_rows; ++i) // rough: all frequencies
         v[i] = std::sin(1. + 1e4 * i);
-      double norm = 0.;
-      for (int iteration = 0; iteration <= 15; ++iteration)
+      for (int iteration = 0;; ++iteration)
         {
-          double sum = 0.;
-          for (const double x : v)
-            sum += x * x;
-          norm = std::sqrt(sum);
+          const double norm = std::sqrt(std::inner_product(v.begin(), v.end(), v.begin(), 0.));
           if (iteration == 15 || !(norm > 0.))
-            break;
-          for (double &x : v)
-            x /= norm;
-          multiply(A, v.data(), Av.data());
-          for (int i = 0; i < A.n_rows; ++i)
-            v[i] = diagonal[i] != 0. ? Av[i] / diagonal[i] : 0.;
+            return 1.1 * norm;
+          parallel_for(*pool, A.n_rows, 4096, [&](long begin, long end) {
+            for (long i = begin; i < end; ++i)
+              {
+                double sum = 0.;
+                for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
+                  sum += A.values[p] * v[A.columns[p]];
+                next[i] = diagonal[i] != 0. ? sum / norm / diagonal[i] : 0.;
+              }
+          });
+          v.swap(next);
         }
-      return 1.1 * norm;
     }
 
     Aggregates aggregates_of(const CrsMatrix<double> &S)
@@ -180,15 +180,15 @@ namespace leopard
     }
   } // namespace
 
-  Aggregates aggregate(const CrsMatrix<double> &A, double strength)
+  Aggregates aggregate(const CrsMatrix<double> &A, double strength, int n_threads)
   {
-    CrsMatrix<double> strong = strong_part(A, strength);
+    CrsMatrix<double> strong = strong_part(A, strength, n_threads);
     Aggregates        result = aggregates_of(strong);
     result.strong            = std::move(strong);
     return result;
   }
 
-  CrsMatrix<double> smoothed_prolongation(const Aggregates &aggregates)
+  CrsMatrix<double> smoothed_prolongation(const Aggregates &aggregates, int n_threads)
   {
     const CrsMatrix<double>  &S        = aggregates.strong;
     const std::vector<double> diagonal = diagonal_of(S);
@@ -197,29 +197,27 @@ namespace leopard
       if (of_row[i] != none && !(std::abs(diagonal[i]) > 0.))
         throw InvalidInput("aggregation: row " + std::to_string(i) + " has the diagonal entry " + short_text(diagonal[i]) +
                            " where weak couplings are added to it (the first row is 0)\n  expected: a number that is not zero");
-    const double      factor = 4. / (3. * largest_eigenvalue(S, diagonal));
-    CrsMatrix<double> P;
-    P.n_rows    = S.n_rows;
-    P.n_columns = aggregates.n;
-    std::vector<std::pair<int, double>> row;
-    for (int i = 0; i < S.n_rows; ++i)
-      {
-        row.clear();
-        for (int p = S.row_offsets[i]; p < S.row_offsets[i + 1] && of_row[i] != none; ++p)
-          if (const int j = S.columns[p]; of_row[j] != none)
-            row.emplace_back(of_row[j], -factor / diagonal[i] * S.values[p] + (j == i ? 1. : 0.));
-        std::stable_sort(row.begin(), row.end(), [](const auto &a, const auto &b) { return a.first < b.first; });
-        for (std::size_t t = 0; t < row.size(); ++t)
-          if (t > 0 && row[t].first == row[t - 1].first)
-            P.values.back() += row[t].second;
-          else
-            {
-              P.columns.push_back(row[t].first);
-              P.values.push_back(row[t].second);
-            }
-        P.row_offsets.push_back(static_cast<int>(P.columns.size()));
-      }
-    return P;
+    const double factor = 4. / (3. * largest_eigenvalue(S, diagonal, n_threads));
+    return rows_in_parts<double>(S.n_rows, aggregates.n, n_threads, [&](int begin, int end, CrsMatrix<double> &P) {
+      std::vector<std::pair<int, double>> row;
+      for (int i = begin; i < end; ++i)
+        {
+          row.clear();
+          for (int p = S.row_offsets[i]; p < S.row_offsets[i + 1] && of_row[i] != none; ++p)
+            if (const int j = S.columns[p]; of_row[j] != none)
+              row.emplace_back(of_row[j], -factor / diagonal[i] * S.values[p] + (j == i ? 1. : 0.));
+          std::stable_sort(row.begin(), row.end(), [](const auto &a, const auto &b) { return a.first < b.first; });
+          for (std::size_t t = 0; t < row.size(); ++t)
+            if (t > 0 && row[t].first == row[t - 1].first)
+              P.values.back() += row[t].second;
+            else
+              {
+                P.columns.push_back(row[t].first);
+                P.values.push_back(row[t].second);
+              }
+          P.row_offsets.push_back(static_cast<int>(P.columns.size()));
+        }
+    });
   }
 
   MultigridHierarchy aggregation_hierarchy(const CrsMatrix<double> &A, const AggregationOptions &options)
@@ -235,12 +233,12 @@ namespace leopard
     while (static_cast<int>(result.levels.size()) < options.max_levels)
       {
         MultigridLevel  &fine       = result.levels.back();
-        const Aggregates aggregates = aggregate(fine.matrix, options.strength);
+        const Aggregates aggregates = aggregate(fine.matrix, options.strength, options.n_threads);
         if (fine.matrix.n_rows <= options.max_coarse || aggregates.n == 0 || 2 * aggregates.n > fine.matrix.n_rows)
           break;
         MultigridLevel coarse;
-        fine.prolongation = smoothed_prolongation(aggregates);
-        coarse.matrix     = product(transpose(fine.prolongation), product(fine.matrix, fine.prolongation));
+        fine.prolongation = smoothed_prolongation(aggregates, options.n_threads);
+        coarse.matrix     = product(transpose(fine.prolongation), product(fine.matrix, fine.prolongation, options.n_threads), options.n_threads);
         result.levels.push_back(std::move(coarse));
       }
     std::reverse(result.levels.begin(), result.levels.end());

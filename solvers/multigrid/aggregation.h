@@ -23,6 +23,7 @@ namespace leopard
     double strength   = 0.3;
     int    max_coarse = 500; ///< rows of a matrix that is not coarsened further
     int    max_levels = 20;
+    int    n_threads  = 0; ///< that make the levels, which are the same for any number; 0: as many as the machine has
 
     /** @throws InvalidInput. */
     void validate() const;
@@ -41,7 +42,7 @@ namespace leopard
    * is left of their neighbours. Rows without strong couplings, which a smoother solves by itself (such as identity
    * rows of a boundary), are in no aggregate. Vanek, Mandel, Brezina 1996, Algorithm 5.1.
    */
-  Aggregates aggregate(const CrsMatrix<double> &A, double strength);
+  Aggregates aggregate(const CrsMatrix<double> &A, double strength, int n_threads = 1);
 
   /**
    * P = (I - omega D^-1 A_s) P_0: P_0 is 1 where a row is in an aggregate, D is the diagonal of A_s, and
@@ -49,7 +50,7 @@ namespace leopard
    * aggregate stay zero.
    * @throws InvalidInput where a diagonal entry of A_s is zero or not there, in a row of an aggregate.
    */
-  CrsMatrix<double> smoothed_prolongation(const Aggregates &aggregates);
+  CrsMatrix<double> smoothed_prolongation(const Aggregates &aggregates, int n_threads = 1);
 
   /**
    * Levels for any square matrix by smoothed aggregation (Vanek, Mandel, Brezina, Computing 56 (1996) 179): A_{l-1} =

@@ -66,6 +66,7 @@ namespace leopard
       MethodOptions options = {backend, smoother.omega, smoother.chebyshev, &smoother.block_async};
       if (options.omega == 0.)
         options.omega = default_omega(smoother.method, dim, at_once);
+      options.chebyshev.n_threads = smoother.block_async.n_threads;
       if (options.chebyshev.ratio == 0.) // the smallest eigenvalue of a high frequency is 1 / dim, the largest 2
         options.chebyshev.ratio = 2. * (dim >= 1 && dim <= 3 ? dim : 2);
       return options;

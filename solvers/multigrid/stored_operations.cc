@@ -93,6 +93,7 @@ namespace leopard
     public:
       StoredOperations(const MultigridHierarchy &hierarchy, const MultigridOptions &options)
         : algebra(make_linear_algebra<Number>(options.backend, options.n_threads))
+        , n_threads(options.n_threads)
         , iterations_per_step(options.smoother.iterations_per_step)
         , n_bytes(hierarchy_bytes<Number>(hierarchy))
         , adaptive(hierarchy.is_adaptive())
@@ -452,7 +453,7 @@ namespace leopard
           result.block_async.n_threads = options.n_threads;
         const Method &method = find_method(result.method);
         if (method.has_interval && result.chebyshev.lambda_max == 0. && communication(level).is_distributed())
-          result.chebyshev.lambda_max = communication(level).max(estimate_lambda_max(A));
+          result.chebyshev.lambda_max = communication(level).max(estimate_lambda_max(A, 40, options.n_threads));
         if (result.omega == 0. && is_damped(result.method))
           {
             const int    n_blocks = method.has_blocks ? result.block_async.blocks(A.n_rows).n_blocks() : 1;
@@ -468,7 +469,7 @@ namespace leopard
       {
         double lambda_max = communication(level).max(gershgorin_bound(A)); // a look that most matrices pass
         if (lambda_max > 2.001)
-          lambda_max = communication(level).max(estimate_lambda_max(A, 15));
+          lambda_max = communication(level).max(estimate_lambda_max(A, 15, n_threads));
         else
           lambda_max = 2.;
         return levels[level].largest_omega * std::min(1., 2. / lambda_max);
@@ -544,7 +545,7 @@ namespace leopard
       }
 
       const std::unique_ptr<LinearAlgebra<Number>> algebra;
-      const int                                    iterations_per_step;
+      const int                                    n_threads, iterations_per_step;
       const std::size_t                            n_bytes;
       const bool                                   adaptive;
       std::vector<Level>                           levels;

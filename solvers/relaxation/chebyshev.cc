@@ -2,6 +2,7 @@
 #include "chebyshev.h"
 
 #include "../base/errors.h"
+#include "../base/thread_pool.h"
 #include "host_relaxation.h"
 #include "methods.h"
 #include "relaxation_engine.h"
@@ -9,6 +10,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <numeric>
 #include <random>
 #include <string>
 #include <utility>
@@ -36,32 +38,48 @@ namespace leopard
       return 0.;
     }
 
-    /** w = D^-1 A v, own columns only; returns w^T |D| w. */
-    template <typename Number>
-    double multiply_scaled(const CrsMatrix<Number> &A, const double *v, double *w)
+    constexpr long rows_a_part = 4096; ///< whose sum is one number, so that it does not depend on the threads
+    long           n_parts(int n_rows)
     {
-      double norm_squared = 0.;
-      for (int i = 0; i < A.n_rows; ++i)
-        {
-          double sum = 0., diagonal = 0.;
-          for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
-            if (A.columns[p] < A.n_rows)
-              {
-                sum += static_cast<double>(A.values[p]) * v[A.columns[p]];
-                if (A.columns[p] == i)
-                  diagonal = A.values[p];
-              }
-          w[i] = sum / diagonal;
-          norm_squared += std::abs(diagonal) * w[i] * w[i];
-        }
-      return norm_squared;
+      return (n_rows + rows_a_part - 1) / rows_a_part;
+    }
+    std::size_t n_work(int n_rows)
+    {
+      return 2 * static_cast<std::size_t>(n_rows) + n_parts(n_rows);
     }
 
-    /** estimate_lambda_max() that allocates nothing. @param work 2 n_rows values. */
+    /** w = D^-1 A v, own columns only; returns w^T |D| w. @param sums one a part. */
     template <typename Number>
-    double estimate_lambda_max(const CrsMatrix<Number> &A, std::vector<double> &work, int n_steps = 40)
+    double multiply_scaled(const CrsMatrix<Number> &A, const double *v, double *w, double *sums, ThreadPool &pool)
     {
-      double                                *v = work.data(), *w = v + A.n_rows;
+      parallel_for(pool, n_parts(A.n_rows), 1, [&](long first, long last) {
+        for (long part = first; part < last; ++part)
+          {
+            double norm_squared = 0.;
+            for (int i = static_cast<int>(part * rows_a_part), end = static_cast<int>(std::min<long>(A.n_rows, i + rows_a_part)); i < end; ++i)
+              {
+                double sum = 0., diagonal = 0.;
+                for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
+                  if (A.columns[p] < A.n_rows)
+                    {
+                      sum += static_cast<double>(A.values[p]) * v[A.columns[p]];
+                      if (A.columns[p] == i)
+                        diagonal = A.values[p];
+                    }
+                w[i] = sum / diagonal;
+                norm_squared += std::abs(diagonal) * w[i] * w[i];
+              }
+            sums[part] = norm_squared;
+          }
+      });
+      return std::accumulate(sums, sums + n_parts(A.n_rows), 0.);
+    }
+
+    /** estimate_lambda_max() that allocates nothing. @param work n_work() values. */
+    template <typename Number>
+    double estimate_lambda_max(const CrsMatrix<Number> &A, std::vector<double> &work, ThreadPool &pool, int n_steps = 40)
+    {
+      double                                *v = work.data(), *w = v + A.n_rows, *sums = w + A.n_rows;
       std::mt19937_64                        random(1);
       std::uniform_real_distribution<double> value(-1., 1.);
       for (int i = 0; i < A.n_rows; ++i)
@@ -69,7 +87,7 @@ namespace leopard
       double estimate = 0.;
       for (int step = 0; step <= n_steps; ++step)
         {
-          const double norm = std::sqrt(multiply_scaled(A, v, w));
+          const double norm = std::sqrt(multiply_scaled(A, v, w, sums, pool));
           if (!std::isfinite(norm))
             throw InvalidInput("the power iteration for the largest eigenvalue of D^-1 A has overflowed\n  expected: entries of moderate size beside "
                                "their diagonal entry, or the option lambda_max");
@@ -77,8 +95,9 @@ namespace leopard
             break;
           if (step > 0) // the first only gives the random vector the norm 1
             estimate = norm;
-          for (int i = 0; i < A.n_rows; ++i)
-            w[i] /= norm;
+          parallel_for(pool, A.n_rows, rows_a_part, [&](long begin, long end) {
+            std::transform(w + begin, w + end, w + begin, [norm](double x) { return x / norm; });
+          });
           std::swap(v, w);
         }
       const double bound = gershgorin_bound(A);
@@ -91,6 +110,7 @@ namespace leopard
     public:
       HostChebyshev(const CrsMatrix<Number> &A_, const ChebyshevOptions &options)
         : HostRelaxation<Number>(A_)
+        , pool(shared_thread_pool(options.n_threads))
         , recurrence(A, options)
         , direction(A.n_rows)
       {
@@ -107,13 +127,17 @@ namespace leopard
           {
             const auto   factors = recurrence.next();
             const Number a = static_cast<Number>(factors.direction), c = static_cast<Number>(factors.residual);
-            for (int i = 0; i < A.n_rows; ++i)
-              {
-                const Number step = c * inverse_diagonal[i] * residual(i, x, b);
-                direction[i]      = a == Number(0) ? step : a * direction[i] + step; // what was before the first step may be anything
-              }
-            for (int i = 0; i < A.n_rows; ++i)
-              x[i] += direction[i];
+            parallel_for(*pool, A.n_rows, rows_a_part, [&](long begin, long end) {
+              for (int i = static_cast<int>(begin); i < end; ++i)
+                {
+                  const Number step = c * inverse_diagonal[i] * residual(i, x, b);
+                  direction[i]      = a == Number(0) ? step : a * direction[i] + step; // what was before the first step may be anything
+                }
+            });
+            parallel_for(*pool, A.n_rows, rows_a_part, [&](long begin, long end) {
+              for (long i = begin; i < end; ++i)
+                x[i] += direction[i];
+            });
           }
       }
 
@@ -128,8 +152,9 @@ namespace leopard
       using HostRelaxation<Number>::inverse_diagonal;
       using HostRelaxation<Number>::residual;
 
-      ChebyshevRecurrence recurrence;
-      std::vector<Number> direction; ///< d_k
+      const std::shared_ptr<ThreadPool> pool;
+      ChebyshevRecurrence               recurrence;
+      std::vector<Number>               direction; ///< d_k
     };
   } // namespace
 
@@ -161,16 +186,17 @@ namespace leopard
   }
 
   template <typename Number>
-  double estimate_lambda_max(const CrsMatrix<Number> &A, int n_steps)
+  double estimate_lambda_max(const CrsMatrix<Number> &A, int n_steps, int n_threads)
   {
-    std::vector<double> work(2 * static_cast<std::size_t>(A.n_rows));
-    return estimate_lambda_max(A, work, n_steps);
+    std::vector<double> work(n_work(A.n_rows));
+    return estimate_lambda_max(A, work, *shared_thread_pool(n_threads), n_steps);
   }
 
   template <typename Number>
   ChebyshevRecurrence::ChebyshevRecurrence(const CrsMatrix<Number> &A, const ChebyshevOptions &options_)
     : options(options_)
-    , work(options_.lambda_max == 0. ? 2 * static_cast<std::size_t>(A.n_rows) : 0)
+    , pool(shared_thread_pool(options_.n_threads))
+    , work(options_.lambda_max == 0. ? n_work(A.n_rows) : 0)
   {
     if (estimates() && A.n_columns > A.n_rows)
       throw InvalidInput("Chebyshev iteration: lambda_max is 0, to be estimated, but the matrix has " + std::to_string(A.n_columns - A.n_rows) +
@@ -182,7 +208,7 @@ namespace leopard
   template <typename Number>
   void ChebyshevRecurrence::update(const CrsMatrix<Number> &A)
   {
-    const double largest  = !estimates() ? options.lambda_max : A.n_rows > 0 ? estimate_lambda_max(A, work) : 1.;
+    const double largest  = !estimates() ? options.lambda_max : A.n_rows > 0 ? estimate_lambda_max(A, work, *pool) : 1.;
     const double smallest = options.lambda_min > 0. ? options.lambda_min : largest / (options.ratio > 0. ? options.ratio : default_ratio);
     if (!(smallest < largest))
       throw InvalidInput("Chebyshev iteration: lambda_min is " + number(smallest) + ", and the estimate of the largest eigenvalue of D^-1 A is " +
@@ -237,7 +263,7 @@ namespace leopard
 
 #define INSTANTIATE(Number)                                                                                       \
   template double gershgorin_bound(const CrsMatrix<Number> &A);                                                   \
-  template double estimate_lambda_max(const CrsMatrix<Number> &A, int n_steps);                                   \
+  template double estimate_lambda_max(const CrsMatrix<Number> &A, int n_steps, int n_threads);                    \
   template ChebyshevRecurrence::ChebyshevRecurrence(const CrsMatrix<Number> &A, const ChebyshevOptions &options); \
   template void                                ChebyshevRecurrence::update(const CrsMatrix<Number> &A);           \
   template std::unique_ptr<Relaxation<Number>> make_chebyshev(const CrsMatrix<Number> &A, const ChebyshevOptions &options);

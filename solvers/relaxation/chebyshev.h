@@ -16,6 +16,7 @@ namespace leopard
     double  ratio      = 0.; ///< for smoothing: what it has to reduce; 0: 30, or, for a smoother of multigrid, what suits the dimension
     double  lambda_max = 0.; ///< upper end, which no eigenvalue of D^-1 A should exceed; 0: estimate_lambda_max()
     Backend backend    = Backend::host;
+    int     n_threads  = 0; ///< of the host, for the estimate on either backend; results do not depend on it; 0: as many as the machine has
 
     /** @throws InvalidInput naming the option, what was found and what is expected. */
     void validate() const;
@@ -27,11 +28,12 @@ namespace leopard
    * eigenvalue if A is symmetric and D positive; at most the bound of Gershgorin, max_i sum_j |a_ij| / |a_ii|. Always
    * the same for the same matrix. Ghost columns count in Gershgorin's bound only: for a rank's part of a matrix take
    * the maximum over the ranks.
-   * @param A host memory, a matrix that validate() accepts. @param n_steps of power iteration. @throws InvalidInput if
+   * @param A host memory, a matrix that validate() accepts. @param n_steps of power iteration. @param n_threads, on
+   * which the result does not depend; 0: as many as the machine has. @throws InvalidInput if
    * the iteration overflows.
    */
   template <typename Number>
-  double estimate_lambda_max(const CrsMatrix<Number> &A, int n_steps = 40);
+  double estimate_lambda_max(const CrsMatrix<Number> &A, int n_steps = 40, int n_threads = 1);
 
   /**
    * max_i sum_j |a_ij| / |a_ii|, which no eigenvalue of D^-1 A exceeds; dimensionless. @param A host memory, ghost
@@ -51,9 +53,9 @@ namespace leopard
    * restart() begins a polynomial anew, and from there and x = 0 the result is a fixed linear function of b. With an
    * interval that covers the spectrum it solves, with a part of lambda_max at its lower end it smooths.
    *
-   * Sequential on the host; on the backend cuda one kernel an iteration, and x and b in device memory. update_values()
-   * finds an interval that was not given anew, on the host in either case: where values change often, give lambda_max.
-   * It implies restart().
+   * On the host with threads; on the backend cuda one kernel an iteration, and x and b in device memory.
+   * update_values() finds an interval that was not given anew, on the host in either case: where values change often,
+   * give lambda_max. It implies restart().
    * @param A host memory; copied. With ghost columns lambda_max has to be given, the same on all ranks.
    * @throws InvalidInput, DeviceError.
    * Source: Saad, Iterative Methods for Sparse Linear Systems, 2003, algorithm 12.1; as a smoother: Adams, Brezina, Hu,

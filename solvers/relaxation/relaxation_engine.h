@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "../base/thread_pool.h"
 #include "chebyshev.h"
 #include "point_relaxation.h"
 
@@ -59,9 +60,10 @@ namespace leopard
     std::string text() const;
 
   private:
-    ChebyshevOptions    options;
-    double              lambda_min = 0., lambda_max = 0., rho = 0.;
-    bool                started = false;
-    std::vector<double> work; ///< 2 n_rows values, if it estimates
+    ChebyshevOptions            options;
+    double                      lambda_min = 0., lambda_max = 0., rho = 0.;
+    bool                        started = false;
+    std::shared_ptr<ThreadPool> pool;
+    std::vector<double>         work; ///< if it estimates
   };
 } // namespace leopard

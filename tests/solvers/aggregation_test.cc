@@ -217,6 +217,24 @@ namespace leopard
       }
   }
 
+  TEST(Aggregation, LevelsDoNotDependOnThreads)
+  {
+    const CrsMatrix<double> A = five_point_stencil(150, 150, 0.).to_crs(); // 22,500 rows are several parts
+    AggregationOptions      options;
+    options.n_threads             = 1;
+    const MultigridHierarchy one  = aggregation_hierarchy(A, options);
+    options.n_threads             = 4;
+    const MultigridHierarchy four = aggregation_hierarchy(A, options);
+    ASSERT_EQ(one.levels.size(), four.levels.size());
+    for (std::size_t l = 0; l < one.levels.size(); ++l)
+      for (const auto part : {&MultigridLevel::matrix, &MultigridLevel::prolongation})
+        {
+          EXPECT_EQ((one.levels[l].*part).row_offsets, (four.levels[l].*part).row_offsets) << l;
+          EXPECT_EQ((one.levels[l].*part).columns, (four.levels[l].*part).columns) << l;
+          EXPECT_EQ((one.levels[l].*part).values, (four.levels[l].*part).values) << l;
+        }
+  }
+
   /** Powers of two, by which results change in nothing but the exponent. */
   TEST(Aggregation, LevelsDoNotDependOnUnits)
   {

@@ -86,6 +86,23 @@ namespace leopard
       return v;
     }
 
+    TEST(Chebyshev, DoesNotDependOnThreads)
+    {
+      const CrsMatrix<double> A = laplace_1d(20000); // several parts
+      Vector                  x[2], b(20000);
+      for (int i = 0; i < 20000; ++i)
+        b[i] = std::sin(0.1 * i);
+      for (const int n_threads : {1, 4})
+        {
+          ChebyshevOptions options;
+          options.n_threads = n_threads;
+          Vector &to        = x[n_threads / 4];
+          to.assign(20000, 0.);
+          make_chebyshev(A, options)->iterate(to.data(), b.data(), 7);
+        }
+      EXPECT_EQ(x[0], x[1]);
+    }
+
     TEST(Chebyshev, ResidualIsTheChebyshevPolynomial)
     {
       const int               n = 24;
