@@ -89,13 +89,32 @@ namespace leopard::command_line
         throw UsageError("--threads is given with --method " + a.method_name + ", which works in one thread\n  expected: it with another method");
     }
 
+    /** Estimates where they take long, unless there is a limit, max_seconds > 0, which then is theirs. */
+    ExtremeEigenvalues eigenvalues_in_time(const CrsMatrix<double> &A, double max_seconds, const Log &log)
+    {
+      constexpr double tolerance = 1e-3, patience = 5., margin = 0.01;
+      try
+        {
+          return extreme_eigenvalues(A, tolerance, max_seconds > 0. ? max_seconds : patience);
+        }
+      catch (const ConvergenceFailure &)
+        {
+          if (max_seconds > 0.)
+            throw;
+          log("eigenvalues", "they take longer than " + number(patience) + " s: estimated from inside the spectrum, the smallest is smaller");
+          ExtremeEigenvalues e = spectrum::estimate_extreme(A, tolerance, patience);
+          e.largest *= 1. + margin; // one that is too small would make iterations diverge
+          return e;
+        }
+    }
+
     /** @param max_seconds 0: no limit. */
     ExtremeEigenvalues eigenvalues_of(const CrsMatrix<double> &A, const std::string &what_for, double max_seconds, const Log &log)
     {
       log("eigenvalues", "of D^-1 A, for " + what_for + " ...");
       try
         {
-          const ExtremeEigenvalues e = extreme_eigenvalues(A, 1e-3, max_seconds > 0. ? max_seconds : HUGE_VAL);
+          const ExtremeEigenvalues e = eigenvalues_in_time(A, max_seconds, log);
           log("eigenvalues", number(e.smallest) + " to " + number(e.largest));
           if (!(e.smallest > 0.))
             throw InvalidInput("the smallest eigenvalue of D^-1 A is " + number(e.smallest) + "\n  expected: a positive definite matrix");

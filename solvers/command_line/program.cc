@@ -72,6 +72,11 @@ namespace leopard::command_line
         A.validate_entries();
     }
 
+    std::string first_line(const std::string &text)
+    {
+      return text.substr(0, text.find('\n'));
+    }
+
     struct ReadMatrix
     {
       CrsMatrix<double> A;
@@ -129,6 +134,49 @@ namespace leopard::command_line
       return text;
     }
 
+    /**
+     * The same matrix with -|a_ij| off the diagonal, of which rho(|B|) = 1 - lambda_1 where the diagonal is positive.
+     */
+    CrsMatrix<double> comparison_matrix(CrsMatrix<double> A)
+    {
+      for (int i = 0; i < A.n_rows; ++i)
+        for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
+          if (A.columns[p] != i)
+            A.values[p] = -std::abs(A.values[p]);
+      return A;
+    }
+
+    /**
+     * analyze(), or where that takes long, estimates, which is said. @throws ConvergenceFailure where there are none.
+     */
+    MatrixAnalysis analysis_in_time(const CrsMatrix<double> &A, const Blocks &blocks)
+    {
+      constexpr double each = 2., tolerance = 1e-2; // seconds for each number, of which there are up to six
+      try
+        {
+          return spectrum::analyze_within(A, blocks, each);
+        }
+      catch (const ConvergenceFailure &)
+        {
+          MatrixAnalysis found;
+          found.symmetric       = !spectrum::find_asymmetry(A).found;
+          found.has_eigenvalues = found.symmetric && spectrum::row_without_positive_diagonal(A) < 0;
+          if (!found.has_eigenvalues)
+            throw;
+          const ExtremeEigenvalues e = spectrum::estimate_extreme(A, tolerance, each);
+          found.n_rows               = A.n_rows;
+          found.n_entries            = A.n_entries();
+          found.smallest_eigenvalue  = e.smallest;
+          found.largest_eigenvalue   = e.largest;
+          found.spectral_radius      = std::max(1. - e.smallest, e.largest - 1.);
+          found.spectral_radius_abs  = 1. - spectrum::estimate_extreme(comparison_matrix(A), tolerance, each).smallest;
+          found.theta                = theta(A, blocks);
+          log_line("estimated",
+                   "the eigenvalues below lie within the true ones, which take longer than " + number(each) + " s each: rho may be larger");
+          return found;
+        }
+    }
+
     void analyze_relaxation(const Arguments &arguments, const CrsMatrix<double> &A)
     {
       const std::optional<Partition> partition = choose_partition(A, arguments.shape, arguments.async.block_size);
@@ -137,9 +185,21 @@ namespace leopard::command_line
         options.block_offsets = partition->block_offsets;
       log_line("blocks", to_string(arguments.shape) + ", of up to " + std::to_string(options.block_size) + " rows");
       const Blocks         blocks = options.blocks(A.n_rows);
-      const MatrixAnalysis found  = partition ? analyze(permute(A, *partition), blocks) : analyze(A, blocks);
+      const MatrixAnalysis found  = partition ? analysis_in_time(permute(A, *partition), blocks) : analysis_in_time(A, blocks);
       print(found.text());
       print("as a relaxation:         " + what_helps(found, arguments) + "\n");
+    }
+
+    void try_to_analyze_relaxation(const Arguments &arguments, const CrsMatrix<double> &A)
+    {
+      try
+        {
+          analyze_relaxation(arguments, A);
+        }
+      catch (const ConvergenceFailure &failure)
+        {
+          print("as a relaxation:         not found out: " + first_line(failure.what()) + "\n");
+        }
     }
 
     void analyze_matrix(const Arguments &arguments, CrsMatrix<double> A, bool is_symmetric)
@@ -148,7 +208,7 @@ namespace leopard::command_line
         print("as a relaxation:         none, as the diagonal entry of row " + std::to_string(row + 1) +
               " is zero or missing, and relaxation divides by it\n");
       else
-        analyze_relaxation(arguments, A);
+        try_to_analyze_relaxation(arguments, A);
       print("--method automatic:      " + plan_for(std::move(A), is_symmetric, arguments) + "\n");
     }
 
@@ -243,11 +303,6 @@ namespace leopard::command_line
         log_line("unused", "--threads, as direct works in one thread");
       if (arguments.has("--test-every") && !arguments.is_relaxation())
         log_line("unused", "--test-every, as " + arguments.method_name + " knows its residual after each iteration");
-    }
-
-    std::string first_line(const std::string &text)
-    {
-      return text.substr(0, text.find('\n'));
     }
 
     /** The system of the file by one method. */

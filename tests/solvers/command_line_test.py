@@ -152,6 +152,21 @@ class Solving(Program):
         self.assertNotIn("warning", said)
         self.assertIn("K - 1 in the others: less work", " ".join(self.run_it("--help").split()))
 
+    def test_eigenvalues_that_take_long_are_estimated(self):
+        n = 100000
+        self.matrix("line.mtx", {(i, j): 2. if i == j else -1. for i in range(n) for j in range(max(0, i - 1), min(n, i + 2))}, n)
+        said = self.run_it("line.mtx", "--analyze")
+        self.assertIn("estimated ", said)
+        smallest, largest = (float(value) for value in re.search(r"eigenvalues of D\^-1 A: +(\S+) to (\S+),", said).groups())
+        self.assertGreater(smallest, 0.)
+        self.assertLess(smallest, 1e-3)
+        self.assertLess(1.99, largest)
+        self.assertLess(largest, 2. + 1e-6)
+        self.refused("line.mtx", "--method", "chebyshev", "--max-seconds", "0.01", says="were not found within", code=1)
+        said = self.run_it("line.mtx", "--method", "chebyshev", "--max-iterations", "200", "--tolerance", "0")
+        self.assertIn("estimated from inside the spectrum", said)
+        self.assertNotIn("diverged", said)  # the interval covers the largest one
+
     def test_omega_above_the_bound_of_asynchronous_schedules_warns(self):
         bound = 2 / (1 + math.cos(math.pi / 13))
         for options in (["--omega", "1.1"], ["--block-omega", "1.1"], ["--omega", "1.1", "--schedule", "replay"]):
