@@ -220,20 +220,23 @@ namespace leopard::command_line
     return "to do: " + text;
   }
 
-  std::string
-  what_helps_against_error(const CrsMatrix<double> &A, const SolveResult &result, double tolerance, double error, double expected, bool is_scaled)
+  std::string what_helps_against_error(
+    const CrsMatrix<double> &A, const Arguments &arguments, const SolveResult &result, double error, double expected, bool is_scaled)
   {
-    constexpr double resolved = 1e-15; // of a residual in double precision
-    const double     needed   = tolerance * expected / error;
-    const double     factor   = result.convergence_factor();
+    const double     tolerance = arguments.criteria.relative_tolerance;
+    constexpr double resolved  = 1e-15; // of a residual in double precision
+    const double     needed    = tolerance * expected / error;
+    const double     factor    = result.convergence_factor();
     std::string      text;
     if (needed >= resolved)
       text = "--tolerance " + number(needed, 1) + ", since the error falls with the residual; ";
-    else if (factor > 0. && factor < 1.)
+    else if (factor > 0. && factor < 1. && arguments.is_relaxation())
       text = "--tolerance 0 --max-iterations " + count(1.5 * (result.n_iterations + std::log(expected / error) / std::log(factor))) +
              ", since the error goes on to fall when the residual cannot any more; ";
     if (is_scaled)
       return text.empty() ? "nothing: the matrix is too ill-conditioned for double precision" : text.substr(0, text.size() - 2);
+    if (!arguments.is_relaxation() && !arguments.is_automatic)
+      return text + "or --method automatic, which scales rows of different size";
     return text + (!spectrum::find_asymmetry(A).found
                      ? "or solve S A S y = S b with S = D^-1/2 and x = S y, which keeps A symmetric, so that all rows count"
                      : "or divide each row of A and b by its diagonal entry, so that all rows count");

@@ -76,8 +76,8 @@ namespace leopard::command_line
    * that gives all rows a say. @param expected the error that was hoped for. @param is_scaled whether rows count
    * already.
    */
-  std::string
-  what_helps_against_error(const CrsMatrix<double> &A, const SolveResult &result, double tolerance, double error, double expected, bool is_scaled);
+  std::string what_helps_against_error(
+    const CrsMatrix<double> &A, const Arguments &arguments, const SolveResult &result, double error, double expected, bool is_scaled);
 
   /**
    * About how far x is from the solution, ||D^-1 r||_inf / (1 - factor), relative to ||x||_inf: dimensionless. The

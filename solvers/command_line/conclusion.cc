@@ -56,16 +56,18 @@ namespace leopard::command_line
     }
 
     /** Where rounding errors are as large as the tolerance. */
-    void report_rounding(const Solution &found, double tolerance)
+    void report_rounding(const Arguments &arguments, const Solution &found)
     {
-      const double smallest = found.quality.relative_rounding();
+      const double tolerance = arguments.criteria.relative_tolerance;
+      const double smallest  = found.quality.relative_rounding();
       if (found.result.status == SolveStatus::stagnated && found.solved.is_rounding())
         log_line(
           "rounding",
           "the residual is what rounding errors leave: if every entry changed in its last place, it would change by " +
             number(found.solved.relative_rounding(), 2) +
             (found.solved.relative_rounding() > 1e-3
-               ? "\n            the matrix is singular, or nearly so, and the right-hand side is not in its range"
+               ? "\n            the matrix is singular, or nearly so, and the right-hand side is not in its range" +
+                   std::string(arguments.is_automatic ? "" : "; or its rows differ much in size: --method automatic scales them")
                : "\n            to do: at most --tolerance " + number(2. * found.solved.relative(), 1) + " can be reached in double precision"));
       else if (found.result.status == SolveStatus::converged && !found.quality.meets(tolerance))
         log_line("warning",
@@ -85,7 +87,7 @@ namespace leopard::command_line
       if (found.is_scaled)
         log_line("", number(found.solved.relative(), 4) + " " + of_scaled);
       log_line("time", number(found.result.seconds) + " s solving, " + number(found.seconds_before) + " s reading and preparing");
-      report_rounding(found, arguments.criteria.relative_tolerance);
+      report_rounding(arguments, found);
     }
 
     /** The error, known or estimated; and a warning where a small residual hides a large one. */
@@ -108,7 +110,7 @@ namespace leopard::command_line
                              : "by an estimate entries are wrong by " + number(error, 4) + " of the largest entry found, which is " +
                                  number(largest_entry(x), 4) + " and may be wrong itself") +
                    "; rows of very different size or a large condition number make it so\n            to do: " +
-                   what_helps_against_error(A, result, arguments.criteria.relative_tolerance, error, expected, is_scaled));
+                   what_helps_against_error(A, arguments, result, error, expected, is_scaled));
     }
 
     /**

@@ -406,9 +406,10 @@ namespace leopard::command_line
         check_can_be_written(path);
     choose_backend(arguments); // what cannot be is said before the matrix is read
     log_line("leopard-solve", std::string(" ") + version() + " (" + git_commit() + ")");
-    const bool may_have_zeros =
-      arguments.analyze || arguments.method_name == "automatic" || arguments.method_name == "direct" || arguments.is_krylov();
-    ReadMatrix read = read_matrix(arguments.matrix, !may_have_zeros);
+    const bool divides_not = arguments.method_name == "automatic" || arguments.method_name == "direct" ||
+                             (arguments.is_krylov() && (arguments.preconditioner == "none" || arguments.preconditioner == "automatic"));
+    const bool may_have_zeros = arguments.analyze || divides_not;
+    ReadMatrix read           = read_matrix(arguments.matrix, !may_have_zeros);
     if (!arguments.analyze)
       return solve_system(arguments, std::move(read.A), read.is_symmetric, stopwatch);
     analyze_matrix(arguments, std::move(read.A), read.is_symmetric);

@@ -645,6 +645,19 @@ class Rough(Program):
         self.assertIn("--method automatic:      direct", said)
         self.vector("b.mtx", [1., 3.])
         self.assertNotIn("warning", self.run_it("saddle.mtx", "--rhs", "b.mtx"))
+        for preconditioner in ("ilu", "jacobi"):  # which divide by it: the row as the file counts
+            self.refused("saddle.mtx", "--method", "gmres", "--preconditioner", preconditioner, says="the diagonal entry of row 2 is missing", code=1)
+
+    def test_advice_for_bad_scaling_can_be_followed(self):
+        exponents = random.Random(1)
+        d = [10**exponents.uniform(-8, 8) for _ in range(1600)]
+        self.matrix("both.mtx", {(i, j): value * d[i] * d[j] for (i, j), value in laplace(40).items()}, 1600)
+        self.vector("b.mtx", [exponents.uniform(-1., 1.) for _ in range(1600)])
+        for options in ([], ["--rhs", "b.mtx"]):
+            result = subprocess.run([LEOPARD_SOLVE, "both.mtx", "--method", "cg", *options], cwd=self.folder, capture_output=True, text=True, timeout=1200, check=False)
+            self.assertIn("--method automatic", result.stdout)
+            self.assertNotIn("--tolerance 0", result.stdout)
+        self.run_it("both.mtx", "--rhs", "b.mtx")
 
     def test_natural_boundary_conditions_are_no_stencil_with_zeros_beyond(self):
         n = 40
