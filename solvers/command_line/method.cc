@@ -53,11 +53,14 @@ namespace leopard::command_line
       const std::string threads   = is_parallel(a) ? "host threads" : "one host thread";
       const bool        on_device = a.method_name == "automatic" || a.runs_on(Backend::cuda);
       if (a.backend == "cuda" && !on_device)
-        throw UsageError("--backend cuda is given with --method " + a.method_name +
-                         (a.is_relaxation()
-                            ? "\n  expected: one of " + joined(method_names(as_solver, Backend::cuda))
-                            : ", which does not run there as it is asked for\n  expected: cg, gmres or multigrid with async or jacobi") +
-                         ", or the backend host");
+        throw UsageError(
+          "--backend cuda is given with --method " + a.method_name +
+          (a.is_relaxation()
+             ? "\n  expected: one of " + joined(method_names(as_solver, Backend::cuda))
+             : ", which does not run there as it is asked for\n  expected: for cg and gmres the preconditioner multigrid, ic, ilu or one of " +
+                 joined(method_names(as_preconditioner, Backend::cuda)) + "; as smoothers one of " +
+                 joined(method_names(as_smoother, Backend::cuda))) +
+          ", or the backend host");
       if (a.backend == "cuda")
         check_device("--backend cuda");
       if (a.backend == "reference")

@@ -28,6 +28,9 @@ namespace leopard
    *   correct(level)                              x_l += P_l x_{l-1}
    *   solve_coarsest()                            x_0 near A_0^-1 b_0
    *
+   * Time steps have a first guess, and take no full start; times of levels (MultigridProfile) are those of stored
+   * levels and stencils, where a level is not a part of one launch.
+   *
    * Source: Trottenberg, Oosterlee, Schueller, Multigrid, 2001, section 2.4.
    */
   template <typename Parts>

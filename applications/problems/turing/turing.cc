@@ -72,6 +72,17 @@ namespace leopard
     {
       return kinetics.has_positive_steady_state() ? "positive" : "any";
     }
+
+    /** The names of built-in kinetics whose steady state may have fields that are not positive: "A", "A, B". */
+    template <typename Registry>
+    std::string without_positive_state(const Registry &built_in)
+    {
+      std::string result;
+      for (const auto &[name, kinetics] : built_in)
+        if (!kinetics->has_positive_steady_state())
+          result += (result.empty() ? "" : ", ") + name;
+      return result;
+    }
   } // namespace
 
   Turing::Turing()
@@ -139,7 +150,8 @@ namespace leopard
       uses_expressions() ? "positive" : default_steady_state(*kinetics),
       Selection("positive|any|none"),
       "What the kinetics must have: a homogeneous steady state with all species positive; any one; or none, which leaves the analysis "
-      "before the run out. The default is positive, any for Gray-Scott and FitzHugh-Nagumo.");
+      "before the run out. The default is positive, any for " +
+        without_positive_state(built_in) + ".");
     prm.declare_entry(
       "Steady state guess", "", Anything(), "Where the search for the steady state begins, if there are several: 'u: 1, v: 0.9'. Dimensionless.");
     prm.declare_entry("Start from steady state", "false", Bool(), "Adds the homogeneous steady state of the kinetics to the initial values.");

@@ -178,6 +178,7 @@ namespace leopard::reaction_diffusion
           return with_compiled(choice, visitor, ListOfKinetics<More...>());
       if (choice.name != First::name)
         throw InvalidInput("there are no compiled kinetics '" + choice.name + "'\n  expected: one of kinetics_names(), or expressions");
+      static_assert(First::n_species == 2, "KineticsChoice::n_species() says 2 for all functors");
       return visitor(with_constants<First>(choice.constants, std::make_index_sequence<First::n_constants>()));
     }
   } // namespace internal
