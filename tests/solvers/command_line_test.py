@@ -908,7 +908,7 @@ class Combined(Program):
 
     def test_what_is_not_used_is_named(self):
         self.matrix("saddle.mtx", {(0, 0): 2., (0, 1): 1., (1, 0): 1.}, 2)
-        said = self.run_it("saddle.mtx", "--threads", "2", "--test-every", "3")
+        said = self.run_it("saddle.mtx", "--threads", "2", "--test-every", "3", "--backend", "host")
         for text in ("unused      --threads", "unused      --test-every"):
             self.assertIn(text, said)
         self.assertNotIn("unused", self.run_it("grid.mtx", "--threads", "2", "--backend", "host"))
