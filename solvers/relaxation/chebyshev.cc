@@ -130,7 +130,7 @@ namespace leopard
             parallel_for(*pool, A.n_rows, rows_a_part, [&](long begin, long end) {
               for (int i = static_cast<int>(begin); i < end; ++i)
                 {
-                  const Number step = c * inverse_diagonal[i] * residual(i, x, b);
+                  const Number step = c * inverse_diagonal[i] * residual_of_row(i, x, b);
                   direction[i]      = a == Number(0) ? step : a * direction[i] + step; // what was before the first step may be anything
                 }
             });
@@ -150,7 +150,7 @@ namespace leopard
     private:
       using HostRelaxation<Number>::A;
       using HostRelaxation<Number>::inverse_diagonal;
-      using HostRelaxation<Number>::residual;
+      using HostRelaxation<Number>::residual_of_row;
 
       const std::shared_ptr<ThreadPool> pool;
       ChebyshevRecurrence               recurrence;

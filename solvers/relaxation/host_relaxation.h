@@ -47,7 +47,7 @@ namespace leopard
     }
 
     /** (b - A x)_i. */
-    Number residual(int i, const Number *x, const Number *b) const
+    Number residual_of_row(int i, const Number *x, const Number *b) const
     {
       Number r = b[i];
       for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)

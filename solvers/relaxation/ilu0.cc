@@ -32,7 +32,7 @@ namespace leopard
         for (int n = 0; n < n_iterations; ++n)
           {
             for (int i = 0; i < A.n_rows; ++i)
-              correction[i] = residual(i, x, b);
+              correction[i] = residual_of_row(i, x, b);
             factors.solve(correction.data());
             for (int i = 0; i < A.n_rows; ++i)
               x[i] += omega * correction[i];
@@ -47,7 +47,7 @@ namespace leopard
 
     private:
       using HostRelaxation<Number>::A;
-      using HostRelaxation<Number>::residual;
+      using HostRelaxation<Number>::residual_of_row;
 
       const Number              omega;
       IncompleteFactors<Number> factors;

@@ -62,11 +62,11 @@ namespace leopard
       /** The k-th row of a forward sweep. */
       int row(int k) const { return options.colouring ? colouring.rows[k] : k; }
 
-      Number relaxed(int i, const Number *x, const Number *b) const { return x[i] + omega * inverse_diagonal[i] * residual(i, x, b); }
+      Number relaxed(int i, const Number *x, const Number *b) const { return x[i] + omega * inverse_diagonal[i] * residual_of_row(i, x, b); }
 
       using HostRelaxation<Number>::A;
       using HostRelaxation<Number>::inverse_diagonal;
-      using HostRelaxation<Number>::residual;
+      using HostRelaxation<Number>::residual_of_row;
 
       const PointRelaxationOptions options;
       const Number                 omega;

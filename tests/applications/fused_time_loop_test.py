@@ -394,7 +394,7 @@ end
 
 class FusedTimeLoopOnRanks(HostProgram):
     def run_case(self, ranks, *settings, **more):
-        said = self.leopard(self.write("case.prm", CASE), "Time stepping/Engine=fused", *settings, ranks=ranks, **more)
+        said = self.leopard(self.write("case.prm", CASE), "Time stepping/Engine=fused", "Output/Log every=1000", *settings, ranks=ranks, **more)
         self.assertIn("time loop: fused, " + (f"{ranks} ranks" if ranks > 1 else ""), said)
         columns, rows = self.statistics("case")
         return rows, {c: value for c, value in zip(columns, rows[-1]) if c.startswith(("minimum", "maximum", "mean"))}
