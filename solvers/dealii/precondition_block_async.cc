@@ -8,15 +8,12 @@
 #include "../matrix/scaled_matrix.h"
 #include "../refinement/outer_system.h"
 #include "../relaxation/with_ghosts.h"
-#include "trilinos_matrix.h"
+#include "own_rows.h"
 
 #include <deal.II/base/multithread_info.h>
-#include <deal.II/lac/sparse_matrix.h>
 
 #include <algorithm>
 #include <cmath>
-#include <exception>
-#include <limits>
 #include <numeric>
 #include <optional>
 #include <random>
@@ -30,32 +27,6 @@ namespace leopard
     [[noreturn]] void fail(const std::string &what, const std::string &expected)
     {
       throw InvalidInput("PreconditionBlockAsync: " + what + "\n  expected: " + expected);
-    }
-
-    template <typename Matrix>
-    void require_square(const Matrix &A)
-    {
-      if (A.m() != A.n())
-        fail("the matrix has " + std::to_string(A.m()) + " rows and " + std::to_string(A.n()) + " columns", "a square matrix");
-    }
-
-    CrsMatrix<double> crs_matrix(const dealii::SparseMatrix<double> &A)
-    {
-      constexpr auto largest = static_cast<std::size_t>(std::numeric_limits<int>::max());
-      if (A.m() > largest || A.n_nonzero_elements() > largest)
-        fail("the matrix has " + std::to_string(A.n_nonzero_elements()) + " entries", "at most " + std::to_string(largest));
-      CrsMatrix<double> result;
-      result.n_rows = result.n_columns = static_cast<int>(A.m());
-      for (int i = 0; i < result.n_rows; ++i)
-        {
-          for (auto entry = A.begin(i); entry != A.end(i); ++entry)
-            {
-              result.columns.push_back(static_cast<int>(entry->column()));
-              result.values.push_back(entry->value());
-            }
-          result.row_offsets.push_back(static_cast<int>(result.columns.size()));
-        }
-      return result;
     }
 
     /** A without the zeros off its diagonal, and with a one on the diagonal of zero rows, which are returned. */
@@ -105,31 +76,6 @@ namespace leopard
       options.backend          = data.backend;
       options.n_threads        = data.n_threads == 0 ? static_cast<int>(dealii::MultithreadInfo::n_threads()) : data.n_threads;
       return options;
-    }
-
-    /** Throws on all ranks if the local work threw on one, so that nobody waits for it. */
-    template <typename Work>
-    void together(MPI_Comm comm, const Work &work)
-    {
-      std::exception_ptr error;
-      std::string        text;
-      const unsigned int rank = dealii::Utilities::MPI::this_mpi_process(comm), n_ranks = dealii::Utilities::MPI::n_mpi_processes(comm);
-      try
-        {
-          work();
-        }
-      catch (const std::exception &e)
-        {
-          error = std::current_exception();
-          text  = "on rank " + std::to_string(rank) + " (rows counted from its first): " + e.what();
-        }
-      const unsigned int first = dealii::Utilities::MPI::min(error ? rank : n_ranks, comm);
-      if (first == n_ranks)
-        return;
-      text = dealii::Utilities::MPI::broadcast(comm, text, first);
-      if (error && n_ranks == 1)
-        std::rethrow_exception(error);
-      throw InvalidInput(text);
     }
   } // namespace
 
@@ -243,15 +189,15 @@ namespace leopard
 
   void PreconditionBlockAsync::initialize(const dealii::SparseMatrix<double> &A, const AdditionalData &additional_data)
   {
-    require_square(A);
-    auto made      = std::make_unique<Data>(crs_matrix(A), additional_data);
+    auto made      = std::make_unique<Data>(crs_matrix(A, "PreconditionBlockAsync"), additional_data);
     made->is_fixed = made->is_fixed_on_rank();
     data           = std::move(made);
   }
 
   void PreconditionBlockAsync::initialize(const dealii::TrilinosWrappers::SparseMatrix &A, const AdditionalData &additional_data)
   {
-    require_square(A);
+    if (A.m() != A.n())
+      fail("the matrix has " + std::to_string(A.m()) + " rows and " + std::to_string(A.n()) + " columns", "a square matrix");
     const MPI_Comm     comm    = A.get_mpi_communicator();
     const unsigned int n_ranks = dealii::Utilities::MPI::n_mpi_processes(comm);
     if (additional_data.arithmetic == Arithmetic::single_precision && n_ranks > 1)

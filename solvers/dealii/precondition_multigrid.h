@@ -63,6 +63,8 @@ namespace leopard
     /** One cycle from zero. Entries of dst that are of other fields stay as they are. */
     void vmult(HostVector &dst, const HostVector &src) const;
     void vmult(DeviceVector<double> &dst, const DeviceVector<double> &src) const;
+    /** The same for a rank's own entries in memory_space(). */
+    void vmult(double *dst, const double *src) const;
 
     /**
      * Cycles from x until a criterion holds; x and b are a rank's own entries in memory_space(). @throws InvalidInput
@@ -100,7 +102,6 @@ namespace leopard
 
     /** Between the user's own entries and the order that the multigrid has, x with ghosts. */
     void apply(double *x, const double *b, bool read_x, const std::function<void(double *, const double *)> &method) const;
-    void vmult(double *x, const double *b) const;
 
     std::unique_ptr<Data> data;
   };

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "trilinos_matrix.h"
+
+#include <deal.II/lac/sparse_matrix.h>
+
+#include <functional>
+#include <string>
+
+namespace leopard
+{
+  // What the adaptors that take deal.II's matrices have in common.
+
+  /**
+   * A copy, entries in deal.II's order. @throws InvalidInput where it is not square or has too many entries. @param who
+   * begins the message.
+   */
+  CrsMatrix<double> crs_matrix(const dealii::SparseMatrix<double> &A, const std::string &who);
+
+  /**
+   * The rank's rows of A without the columns of other ranks: what a preconditioner works on that has a rank's unknowns
+   * to itself (block Jacobi over the ranks). @throws InvalidInput as local_matrix() and where A is not square.
+   */
+  CrsMatrix<double> own_block(const HostMatrix &A, const std::string &who);
+
+  /**
+   * Calls work() on each rank. If it throws on any, all ranks throw: with one rank its own error, else InvalidInput
+   * with the text of the first, so that nobody waits for it. Collective.
+   */
+  void together(MPI_Comm comm, const std::function<void()> &work);
+} // namespace leopard

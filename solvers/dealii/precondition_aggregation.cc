@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "precondition_aggregation.h"
+
+#include "../base/errors.h"
+#include "own_rows.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <utility>
+
+namespace leopard
+{
+  namespace
+  {
+    /**
+     * The rows and columns of one field, where there are several with another row sum s: max(|s|, 0.2 sum of the
+     * absolute values that couple the row to other fields). So it is definite also where a field grows by itself in a
+     * step so long that A is not (Laird and Giles 2002).
+     */
+    CrsMatrix<double> block_of_field(const CrsMatrix<double> &A, int field, int n_fields)
+    {
+      if (n_fields == 1)
+        return A;
+      CrsMatrix<double> block;
+      block.n_rows = block.n_columns = A.n_rows / n_fields;
+      for (int i = field; i < A.n_rows; i += n_fields)
+        {
+          double sum = 0., beside = 0.;
+          int    diagonal = -1;
+          for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
+            if (A.columns[p] % n_fields == field)
+              {
+                if (A.columns[p] == i)
+                  diagonal = block.n_entries();
+                sum += A.values[p];
+                block.columns.push_back(A.columns[p] / n_fields);
+                block.values.push_back(A.values[p]);
+              }
+            else
+              beside += std::abs(A.values[p]);
+          if (diagonal >= 0)
+            block.values[diagonal] += std::max(std::abs(sum), 0.2 * beside) - sum;
+          block.row_offsets.push_back(block.n_entries());
+        }
+      return block;
+    }
+  } // namespace
+
+  MultigridOptions PreconditionAggregation::AdditionalData::one_step_of_chebyshev()
+  {
+    MultigridOptions options;
+    options.smoother.method = "chebyshev";
+    options.pre_smoothing = options.post_smoothing = 1;
+    return options;
+  }
+
+  void PreconditionAggregation::initialize(const dealii::SparseMatrix<double> &A, const AdditionalData &data)
+  {
+    take(crs_matrix(A, "PreconditionAggregation"), data);
+  }
+
+  void PreconditionAggregation::initialize(const HostMatrix &A, const AdditionalData &data)
+  {
+    together(A.get_mpi_communicator(), [&] { take(own_block(A, "PreconditionAggregation"), data); });
+  }
+
+  void PreconditionAggregation::take(const CrsMatrix<double> &A, const AdditionalData &data)
+  {
+    if (data.n_fields < 1 || A.n_rows % data.n_fields != 0)
+      throw InvalidInput("PreconditionAggregation: n_fields is " + std::to_string(data.n_fields) + ", and the matrix has " +
+                         std::to_string(A.n_rows) + " rows\n  expected: a number >= 1 that divides them");
+    std::vector<PreconditionMultigrid> made;
+    double                             entries = 0., finest = 0.;
+    for (int c = 0; c < data.n_fields; ++c)
+      {
+        const MultigridHierarchy hierarchy = aggregation_hierarchy(block_of_field(A, c, data.n_fields), data.aggregation);
+        for (const MultigridLevel &level : hierarchy.levels)
+          entries += level.matrix.n_entries();
+        finest += hierarchy.finest_matrix().n_entries();
+        made.emplace_back(hierarchy, data.multigrid, nullptr, Field{c, data.n_fields});
+      }
+    fields     = std::move(made);
+    n_rows     = A.n_rows;
+    complexity = finest > 0. ? entries / finest : 1.;
+  }
+
+  bool PreconditionAggregation::is_fixed_linear_map() const
+  {
+    return !fields.empty() && std::all_of(fields.begin(), fields.end(), [](const auto &f) { return f.is_fixed_linear_map(); });
+  }
+
+  bool PreconditionAggregation::is_symmetric_map() const
+  {
+    return !fields.empty() && std::all_of(fields.begin(), fields.end(), [](const auto &f) { return f.is_symmetric_map(); });
+  }
+
+  std::string PreconditionAggregation::description() const
+  {
+    if (fields.empty())
+      return "";
+    char number[32];
+    std::snprintf(number, sizeof(number), "%.3g", complexity);
+    return fields[0].description() + " by smoothed aggregation, operator complexity " + number + (fields.size() > 1 ? ", for each field" : "");
+  }
+
+  void PreconditionAggregation::require_length(std::size_t n_x, std::size_t n_b) const
+  {
+    if (fields.empty())
+      throw InvalidInput("PreconditionAggregation: it is used before initialize()\n  expected: initialize() first");
+    if (n_x != n_rows || n_b != n_rows)
+      throw InvalidInput("PreconditionAggregation: the vectors have " + std::to_string(n_x) + " and " + std::to_string(n_b) +
+                         " own entries\n  expected: " + std::to_string(n_rows) + ", as the matrix has rows here");
+  }
+
+  void PreconditionAggregation::apply(double *x, std::size_t n_x, const double *b, std::size_t n_b) const
+  {
+    require_length(n_x, n_b);
+    if (fields[0].memory_space() == MemorySpace::host)
+      {
+        for (const PreconditionMultigrid &field : fields)
+          field.vmult(x, b);
+        return;
+      }
+    device_x.reinit(n_x);
+    device_b.reinit(n_b);
+    device_b.copy_from_host(b);
+    vmult(device_x, device_b);
+    device_x.copy_to_host(x);
+  }
+
+  void PreconditionAggregation::vmult(DeviceVector<double> &dst, const DeviceVector<double> &src) const
+  {
+    require_length(dst.size(), src.size());
+    for (const PreconditionMultigrid &field : fields)
+      field.vmult(dst, src);
+  }
+} // namespace leopard

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "../multigrid/aggregation.h"
+#include "precondition_multigrid.h"
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace dealii
+{
+  template <typename>
+  class SparseMatrix;
+}
+
+namespace leopard
+{
+  /**
+   * Algebraic multigrid by smoothed aggregation as a preconditioner for deal.II's Krylov solvers: one cycle for A dst =
+   * src from dst = 0, on levels made of the matrix alone (aggregation_hierarchy()). For matrices of elliptic problems.
+   * SolverCG needs is_symmetric_map(), SolverGMRES is_fixed_linear_map(), which the smoother of the default, chebyshev,
+   * provides.
+   *
+   * Of several interleaved fields each has levels of its own, of its diagonal block, which is kept definite. A Trilinos
+   * matrix may be distributed: each rank has levels for its own rows and columns (block Jacobi over the ranks), so that
+   * iterations grow with the number of ranks.
+   *
+   * Vectors as for PreconditionIncomplete. Nothing of A is referred to after initialize().
+   */
+  class PreconditionAggregation
+  {
+  public:
+    struct AdditionalData
+    {
+      AggregationOptions aggregation = {};
+      MultigridOptions   multigrid   = one_step_of_chebyshev(); ///< cycle, smoother, backend
+      int                n_fields    = 1;                       ///< interleaved: row i is of field i mod n_fields
+
+      /** V(1,1). */
+      static MultigridOptions one_step_of_chebyshev();
+    };
+
+    /** Copies what it needs of A. @throws InvalidInput, DeviceError; what was there before is then kept. */
+    void initialize(const dealii::SparseMatrix<double> &A, const AdditionalData &data);
+    void initialize(const dealii::SparseMatrix<double> &A) { initialize(A, AdditionalData()); }
+    /**
+     * The same for a compressed matrix whose rows on each rank are contiguous. Collective, errors too; vmult() is not.
+     */
+    void initialize(const HostMatrix &A, const AdditionalData &data);
+    void initialize(const HostMatrix &A) { initialize(A, AdditionalData()); }
+
+    bool is_fixed_linear_map() const; ///< false before initialize()
+    bool is_symmetric_map() const;    ///< false before initialize(); of a symmetric A
+    /** "V(1,1) with chebyshev, 4 levels by smoothed aggregation, operator complexity 1.3". */
+    std::string description() const;
+
+    /** @throws InvalidInput before initialize() and for vectors of another length. */
+    template <typename VectorType>
+    void vmult(VectorType &dst, const VectorType &src) const
+    {
+      apply(dst.begin(), dst.locally_owned_size(), src.begin(), src.locally_owned_size());
+    }
+    /** Of a device backend only. */
+    void vmult(DeviceVector<double> &dst, const DeviceVector<double> &src) const;
+
+  private:
+    void take(const CrsMatrix<double> &A, const AdditionalData &data);
+    void apply(double *x, std::size_t n_x, const double *b, std::size_t n_b) const;
+    void require_length(std::size_t n_x, std::size_t n_b) const;
+
+    std::vector<PreconditionMultigrid> fields;
+    std::size_t                        n_rows     = 0;
+    double                             complexity = 0.;
+    mutable DeviceVector<double>       device_x, device_b; ///< of host vectors
+  };
+} // namespace leopard

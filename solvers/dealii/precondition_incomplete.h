@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "../device/device_vector.h"
+#include "../triangular/incomplete_preconditioner.h"
+#include "trilinos_matrix.h"
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace dealii
+{
+  template <typename>
+  class SparseMatrix;
+}
+
+namespace leopard
+{
+  /**
+   * Incomplete factors ILU(0) or IC(0) as a preconditioner for deal.II's Krylov solvers: vmult() is dst = U^-1 L^-1
+   * src, with exact triangular solves or with some iterations of block-asynchronous iteration
+   * (make_incomplete_preconditioner()).
+   *
+   * SolverCG needs is_symmetric_map() (IC(0), exact), SolverGMRES is_fixed_linear_map(), SolverFGMRES nothing: chaotic
+   * asynchronous solves differ from call to call.
+   *
+   * Vectors are dealii::Vector<double>, LinearAlgebra::distributed::Vector<double> or TrilinosWrappers::MPI::Vector in
+   * host memory, or DeviceVector<double> with the backend cuda, where host vectors are copied there and back. A
+   * Trilinos matrix may be distributed: each rank has the factors of its own rows and columns (block Jacobi over the
+   * ranks).
+   *
+   * Nothing of A is referred to after initialize(). Calls of one object from several threads at once are not allowed.
+   */
+  class PreconditionIncomplete
+  {
+  public:
+    /** n_threads = 0 stands for what dealii::MultithreadInfo::n_threads() allows. */
+    using AdditionalData = IncompleteOptions;
+
+    PreconditionIncomplete();
+    ~PreconditionIncomplete();
+
+    /** Copies what it needs of A. @throws InvalidInput, DeviceError; what was there before is then kept. */
+    void initialize(const dealii::SparseMatrix<double> &A, const AdditionalData &data = AdditionalData());
+    /**
+     * The same for a compressed matrix whose rows on each rank are contiguous. Collective, errors too; vmult() is not.
+     */
+    void initialize(const HostMatrix &A, const AdditionalData &data = AdditionalData());
+
+    bool is_fixed_linear_map() const; ///< false before initialize()
+    bool is_symmetric_map() const;    ///< false before initialize(); of a symmetric A
+    /** "IC(0), 12345 entries; solved with: exact, in sequence". */
+    std::string description() const;
+
+    /** @throws InvalidInput before initialize() and for vectors of another length. */
+    template <typename VectorType>
+    void vmult(VectorType &dst, const VectorType &src) const
+    {
+      apply(dst.begin(), dst.locally_owned_size(), src.begin(), src.locally_owned_size());
+    }
+    /** Of a device backend only. */
+    void vmult(DeviceVector<double> &dst, const DeviceVector<double> &src) const;
+
+  private:
+    void take(const CrsMatrix<double> &A, AdditionalData data);
+    void apply(double *x, std::size_t n_x, const double *b, std::size_t n_b) const;
+    void require_length(std::size_t n_x, std::size_t n_b) const;
+
+    std::shared_ptr<IncompletePreconditioner<double>> factors;
+    mutable DeviceVector<double>                      device_x, device_b; ///< of host vectors
+  };
+} // namespace leopard

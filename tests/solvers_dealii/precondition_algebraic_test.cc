@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: Apache-2.0
+// PreconditionIncomplete and PreconditionAggregation with deal.II's Krylov solvers.
+#include <solvers/base/errors.h>
+#include <solvers/dealii/precondition_aggregation.h>
+#include <solvers/dealii/precondition_incomplete.h>
+#include <solvers/device/device.h>
+
+#include <deal.II/base/mpi.h>
+#include <deal.II/lac/dynamic_sparsity_pattern.h>
+#include <deal.II/lac/la_parallel_vector.h>
+#include <deal.II/lac/precondition.h>
+#include <deal.II/lac/solver_cg.h>
+#include <deal.II/lac/solver_gmres.h>
+#include <deal.II/lac/sparse_direct.h>
+#include <deal.II/lac/sparse_matrix.h>
+#include <deal.II/lac/trilinos_sparse_matrix.h>
+#include <deal.II/lac/trilinos_vector.h>
+#include <deal.II/lac/vector.h>
+
+#include <gtest/gtest.h>
+
+#include <functional>
+
+namespace leopard
+{
+  namespace
+  {
+    using dealii::SparseMatrix;
+    using dealii::Vector;
+
+    constexpr int n_side = 40;
+
+    /** Calls entry(i, j, value) for -Laplace u + wind u_x on n_side x n_side nodes, scaled with h^2. */
+    void five_points(double wind, const std::function<void(int, int, double)> &entry)
+    {
+      for (int y = 0; y < n_side; ++y)
+        for (int x = 0; x < n_side; ++x)
+          {
+            const int i = y * n_side + x;
+            entry(i, i, 4.);
+            if (x > 0)
+              entry(i, i - 1, -1. - wind);
+            if (x + 1 < n_side)
+              entry(i, i + 1, -1. + wind);
+            if (y > 0)
+              entry(i, i - n_side, -1.);
+            if (y + 1 < n_side)
+              entry(i, i + n_side, -1.);
+          }
+    }
+
+    struct FivePoints
+    {
+      explicit FivePoints(double wind = 0.)
+      {
+        dealii::DynamicSparsityPattern entries(n_side * n_side);
+        five_points(wind, [&](int i, int j, double) { entries.add(i, j); });
+        pattern.copy_from(entries);
+        matrix.reinit(pattern);
+        five_points(wind, [&](int i, int j, double value) { matrix.set(i, j, value); });
+      }
+      dealii::SparsityPattern pattern;
+      SparseMatrix<double>    matrix;
+    };
+
+    template <typename VectorType>
+    void fill(VectorType &v)
+    {
+      for (const auto i : v.locally_owned_elements())
+        v[i] = std::sin(1. + 3. * static_cast<double>(i));
+      v.compress(dealii::VectorOperation::insert);
+    }
+
+    /** @return iterations; the solution is compared with that of a direct solver. */
+    template <typename Solver, typename Preconditioner>
+    unsigned int iterations(const SparseMatrix<double> &A, const Preconditioner &preconditioner)
+    {
+      Vector<double> x(A.m()), b(A.m()), right(A.m());
+      fill(b);
+      dealii::SolverControl control(2000, 1e-10 * b.l2_norm(), false, false);
+      Solver(control).solve(A, x, b, preconditioner);
+      dealii::SparseDirectUMFPACK direct;
+      direct.initialize(A);
+      direct.vmult(right, b);
+      x -= right;
+      EXPECT_LT(x.l2_norm(), 1e-7 * right.l2_norm());
+      return control.last_step();
+    }
+
+    using Cg     = dealii::SolverCG<Vector<double>>;
+    using Gmres  = dealii::SolverGMRES<Vector<double>>;
+    using Fgmres = dealii::SolverFGMRES<Vector<double>>;
+
+    IncompleteOptions with(FactorKind kind)
+    {
+      IncompleteOptions options;
+      options.factors.kind = kind;
+      return options;
+    }
+
+    TEST(PreconditionAlgebraic, FactorsAndLevelsSaveCgIterations)
+    {
+      const FivePoints   A;
+      const unsigned int without = iterations<Cg>(A.matrix, dealii::PreconditionIdentity());
+
+      PreconditionIncomplete incomplete;
+      incomplete.initialize(A.matrix, with(FactorKind::ic0));
+      EXPECT_TRUE(incomplete.is_symmetric_map());
+      const unsigned int with_factors = iterations<Cg>(A.matrix, incomplete);
+      EXPECT_LT(2 * with_factors, without);
+
+      PreconditionAggregation aggregation;
+      aggregation.initialize(A.matrix);
+      EXPECT_TRUE(aggregation.is_symmetric_map());
+      const unsigned int with_levels = iterations<Cg>(A.matrix, aggregation);
+      EXPECT_LT(with_levels, with_factors);
+      EXPECT_LT(with_levels, 25u);
+    }
+
+    TEST(PreconditionAlgebraic, FactorsForAMatrixThatIsNotSymmetric)
+    {
+      const FivePoints   A(0.7);
+      const unsigned int without = iterations<Gmres>(A.matrix, dealii::PreconditionIdentity());
+
+      PreconditionIncomplete exact;
+      exact.initialize(A.matrix, with(FactorKind::ilu0));
+      const unsigned int with_factors = iterations<Gmres>(A.matrix, exact);
+      EXPECT_LT(2 * with_factors, without);
+
+      IncompleteOptions options             = with(FactorKind::ilu0);
+      options.n_sweeps                      = 5;
+      options.solves.solve                  = TriangularSolve::asynchronous;
+      options.solves.n_iterations           = 4;
+      options.solves.block_async.block_size = 64;
+      PreconditionIncomplete asynchronous;
+      asynchronous.initialize(A.matrix, options);
+      EXPECT_NE(asynchronous.description().find("4 iterations of async"), std::string::npos) << asynchronous.description();
+      EXPECT_LT(iterations<Fgmres>(A.matrix, asynchronous), without);
+
+      PreconditionIncomplete refused;
+      EXPECT_THROW(refused.initialize(A.matrix, with(FactorKind::ic0)), InvalidInput);
+    }
+
+    /** Two fields that are coupled at the nodes, the second one growing. */
+    TEST(PreconditionAlgebraic, LevelsForEachField)
+    {
+      const auto entries = [](const std::function<void(int, int, double)> &entry) {
+        five_points(0., [&](int i, int j, double value) {
+          entry(2 * i, 2 * j, value + (i == j ? 0.1 : 0.));
+          entry(2 * i + 1, 2 * j + 1, 20. * value - (i == j ? 0.1 : 0.));
+          if (i == j)
+            {
+              entry(2 * i, 2 * i + 1, 0.2);
+              entry(2 * i + 1, 2 * i, -0.2);
+            }
+        });
+      };
+      dealii::DynamicSparsityPattern dynamic(2 * n_side * n_side);
+      entries([&](int i, int j, double) { dynamic.add(i, j); });
+      dealii::SparsityPattern pattern;
+      pattern.copy_from(dynamic);
+      SparseMatrix<double> A(pattern);
+      entries([&](int i, int j, double value) { A.set(i, j, value); });
+
+      PreconditionAggregation                 aggregation;
+      PreconditionAggregation::AdditionalData data;
+      data.n_fields = 2;
+      aggregation.initialize(A, data);
+      EXPECT_LT(2 * iterations<Gmres>(A, aggregation), iterations<Gmres>(A, dealii::PreconditionIdentity()));
+      data.n_fields = 3;
+      EXPECT_THROW(aggregation.initialize(A, data), InvalidInput);
+    }
+
+    TEST(PreconditionAlgebraic, RefusedInput)
+    {
+      Vector<double>          x(5), b(5);
+      PreconditionIncomplete  incomplete;
+      PreconditionAggregation aggregation;
+      EXPECT_THROW(incomplete.vmult(x, b), InvalidInput);
+      EXPECT_THROW(aggregation.vmult(x, b), InvalidInput);
+      const FivePoints A;
+      incomplete.initialize(A.matrix);
+      aggregation.initialize(A.matrix);
+      EXPECT_THROW(incomplete.vmult(x, b), InvalidInput);
+      EXPECT_THROW(aggregation.vmult(x, b), InvalidInput);
+      IncompleteOptions wrong;
+      wrong.n_sweeps = -1;
+      EXPECT_THROW(incomplete.initialize(A.matrix, wrong), InvalidInput);
+      Vector<double> y(n_side * n_side), c(n_side * n_side);
+      fill(c);
+      EXPECT_NO_THROW(incomplete.vmult(y, c)) << "what was there before is kept";
+    }
+
+    /** Any number of ranks, each with its own rows. */
+    TEST(PreconditionAlgebraic, TrilinosMatricesOnRanks)
+    {
+      const unsigned int n = n_side * n_side, rank = dealii::Utilities::MPI::this_mpi_process(MPI_COMM_WORLD),
+                         n_ranks = dealii::Utilities::MPI::n_mpi_processes(MPI_COMM_WORLD);
+      dealii::IndexSet rows(n);
+      rows.add_range(n * rank / n_ranks, n * (rank + 1) / n_ranks);
+      dealii::DynamicSparsityPattern pattern(n, n, rows);
+      five_points(0., [&](int i, int j, double) {
+        if (rows.is_element(i))
+          pattern.add(i, j);
+      });
+      HostMatrix A;
+      A.reinit(rows, rows, pattern, MPI_COMM_WORLD);
+      five_points(0., [&](int i, int j, double value) {
+        if (rows.is_element(i))
+          A.set(i, j, value);
+      });
+      A.compress(dealii::VectorOperation::insert);
+
+      HostVector b(rows, MPI_COMM_WORLD);
+      fill(b);
+      const auto count = [&](const auto &preconditioner) {
+        HostVector            x(rows, MPI_COMM_WORLD), r(rows, MPI_COMM_WORLD);
+        dealii::SolverControl control(2000, 1e-10 * b.l2_norm(), false, false);
+        dealii::SolverCG<HostVector>(control).solve(A, x, b, preconditioner);
+        A.residual(r, x, b);
+        EXPECT_LT(r.l2_norm(), 1e-9 * b.l2_norm());
+        return control.last_step();
+      };
+      const unsigned int     without = count(dealii::PreconditionIdentity());
+      PreconditionIncomplete incomplete;
+      incomplete.initialize(A, with(FactorKind::ic0));
+      EXPECT_LT(3 * count(incomplete), 2 * without);
+      PreconditionAggregation aggregation;
+      aggregation.initialize(A);
+      EXPECT_LT(2 * count(aggregation), without);
+    }
+
+    TEST(PreconditionAlgebraic, HostAndDeviceVectorsOnTheDevice)
+    {
+      if (device::n_devices() == 0)
+        GTEST_SKIP() << "no GPU";
+      const FivePoints  A;
+      IncompleteOptions options          = with(FactorKind::ic0);
+      options.solves.block_async.backend = Backend::cuda;
+      PreconditionIncomplete on_device, on_host;
+      on_device.initialize(A.matrix, options);
+      on_host.initialize(A.matrix, with(FactorKind::ic0));
+      PreconditionAggregation                 levels_on_device, levels_on_host;
+      PreconditionAggregation::AdditionalData data;
+      data.multigrid.backend = Backend::cuda;
+      levels_on_device.initialize(A.matrix, data);
+      levels_on_host.initialize(A.matrix);
+
+      Vector<double> b(n_side * n_side), x(n_side * n_side), right(n_side * n_side);
+      fill(b);
+      DeviceVector<double> device_b, device_x;
+      device_b.reinit(b.size());
+      device_x.reinit(b.size());
+      device_b.copy_from_host(b.begin());
+      const auto compare = [&](const auto &device, const auto &host) {
+        host.vmult(right, b);
+        device.vmult(x, b);
+        x -= right;
+        EXPECT_LT(x.l2_norm(), 1e-8 * right.l2_norm());
+        device.vmult(device_x, device_b);
+        device_x.copy_to_host(x.begin());
+        x -= right;
+        EXPECT_LT(x.l2_norm(), 1e-8 * right.l2_norm());
+      };
+      compare(on_device, on_host);
+      compare(levels_on_device, levels_on_host);
+    }
+  } // namespace
+} // namespace leopard
