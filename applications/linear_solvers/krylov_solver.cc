@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "algebraic_preconditioner.h"
 #include "field_multigrid.h"
 #include "fields_amg.h"
 #include "implementation.h"
@@ -188,12 +189,15 @@ namespace leopard
         advice(progress, parameters, parameters.method == "cg" ? "gmres, as cg needs a symmetric positive definite matrix" : "a smaller time step"));
     }
 
-    std::string krylov_description(const LinearSolverParameters &parameters,
-                                   const Relaxation<double>     *relaxation,
-                                   const FieldsMultigrid        *multigrid,
-                                   bool                          flexible)
+    std::string krylov_description(const LinearSolverParameters  &parameters,
+                                   const Relaxation<double>      *relaxation,
+                                   const FieldsMultigrid         *multigrid,
+                                   const AlgebraicPreconditioner *algebraic,
+                                   bool                           flexible)
     {
       std::string text = (flexible ? "flexible " : "") + parameters.method;
+      if (algebraic != nullptr)
+        return text + " with preconditioner " + parameters.preconditioner + ": " + algebraic->description();
       if (multigrid != nullptr)
         return text + " with " + multigrid->description();
       if (relaxation != nullptr && parameters.has_iterated_preconditioner())
@@ -209,12 +213,17 @@ namespace leopard
      * Whether the Krylov method has to bear a preconditioner that it is not made for. @param relaxation, @param
      * multigrid at most one of them.
      */
-    bool needs_flexible(const LinearSolverParameters &parameters, const Relaxation<double> *relaxation, const FieldsMultigrid *multigrid)
+    bool needs_flexible(const LinearSolverParameters  &parameters,
+                        const Relaxation<double>      *relaxation,
+                        const FieldsMultigrid         *multigrid,
+                        const AlgebraicPreconditioner *algebraic)
     {
       const auto is_other = [&](const auto &preconditioner) {
         return parameters.method == "cg" ? !preconditioner.is_symmetric_map() : !preconditioner.is_fixed_linear_map();
       };
-      return relaxation != nullptr ? is_other(*relaxation) : multigrid != nullptr && is_other(*multigrid);
+      return algebraic != nullptr    ? is_other(*algebraic)
+             : relaxation != nullptr ? is_other(*relaxation)
+                                     : multigrid != nullptr && is_other(*multigrid);
     }
 
     /** A relaxation as a preconditioner, with the iterations that the parameters ask for. */
@@ -222,6 +231,11 @@ namespace leopard
     {
       return std::make_unique<PreconditionRelaxation>(
         *local.relaxation, parameters.has_iterated_preconditioner() ? parameters.preconditioner_iterations : 1, local.exchange);
+    }
+
+    std::string krylov_details(const FieldsMultigrid *multigrid, const AlgebraicPreconditioner *algebraic)
+    {
+      return multigrid != nullptr ? multigrid->details() : algebraic != nullptr ? algebraic->details() : "";
     }
 
     class HostKrylovSolver : public LinearSolver::Implementation
@@ -240,11 +254,17 @@ namespace leopard
           }
         else if (parameters.preconditioner == "multigrid")
           multigrid = std::make_unique<FieldsMultigrid>(parameters, A, n_components, *levels, comm);
+        else if (parameters.is_algebraic())
+          {
+            algebraic = std::make_unique<AlgebraicPreconditioner>(parameters, A, n_components, comm);
+            algebraic->update_values();
+          }
         else
           {
             if (!is_of_trilinos() && parameters.preconditioner != "amg" && parameters.preconditioner != "none")
               throw Error("'Linear solver/Preconditioner' is " + parameters.preconditioner + ", which " + parameters.method +
-                          " on the host knows nothing of\n  expected: none, " + joined(method_names(as_preconditioner)) + ", amg or multigrid");
+                          " on the host knows nothing of\n  expected: none, " + joined(method_names(as_preconditioner)) +
+                          ", ilu, ic, aggregation, amg or multigrid");
             if (parameters.preconditioner == "amg" && n_components > 1)
               fields_amg = std::make_unique<FieldsAmg>(A, n_components);
             update_values();
@@ -257,6 +277,8 @@ namespace leopard
           local->update_values();
         else if (multigrid != nullptr)
           multigrid->update_values();
+        else if (algebraic != nullptr)
+          algebraic->update_values();
         else if (parameters.preconditioner == "jacobi")
           jacobi.initialize(A);
         else if (parameters.preconditioner == "ssor")
@@ -282,6 +304,8 @@ namespace leopard
           result = run(*relaxation);
         else if (multigrid != nullptr)
           result = run(*multigrid);
+        else if (algebraic != nullptr)
+          result = run(*algebraic);
         else if (parameters.preconditioner == "jacobi")
           result = run(jacobi);
         else if (parameters.preconditioner == "ssor")
@@ -299,26 +323,30 @@ namespace leopard
 
       std::string description() const override
       {
-        return krylov_description(parameters, local != nullptr ? local->relaxation.get() : nullptr, multigrid.get(), is_flexible());
+        return krylov_description(parameters, local != nullptr ? local->relaxation.get() : nullptr, multigrid.get(), algebraic.get(), is_flexible());
       }
-      std::string details() const override { return multigrid != nullptr ? multigrid->details() : ""; }
+      std::string details() const override { return krylov_details(multigrid.get(), algebraic.get()); }
 
     private:
       /** Methods of the library that are taken from Trilinos here. */
       bool is_of_trilinos() const { return parameters.preconditioner == "jacobi" || parameters.preconditioner == "ssor"; }
-      bool is_flexible() const { return needs_flexible(parameters, local != nullptr ? local->relaxation.get() : nullptr, multigrid.get()); }
+      bool is_flexible() const
+      {
+        return needs_flexible(parameters, local != nullptr ? local->relaxation.get() : nullptr, multigrid.get(), algebraic.get());
+      }
 
-      const LinearSolverParameters           &parameters;
-      MPI_Comm                                comm;
-      const HostMatrix                       &A;
-      GrowingVectorMemory<HostVector>         memory;
-      TrilinosWrappers::PreconditionJacobi    jacobi;
-      TrilinosWrappers::PreconditionSSOR      ssor;
-      TrilinosWrappers::PreconditionAMG       amg;
-      std::unique_ptr<FieldsAmg>              fields_amg; ///< instead of amg, for several fields
-      std::unique_ptr<LocalRelaxation>        local;
-      std::unique_ptr<PreconditionRelaxation> relaxation; ///< of local
-      std::unique_ptr<FieldsMultigrid>        multigrid;
+      const LinearSolverParameters            &parameters;
+      MPI_Comm                                 comm;
+      const HostMatrix                        &A;
+      GrowingVectorMemory<HostVector>          memory;
+      TrilinosWrappers::PreconditionJacobi     jacobi;
+      TrilinosWrappers::PreconditionSSOR       ssor;
+      TrilinosWrappers::PreconditionAMG        amg;
+      std::unique_ptr<FieldsAmg>               fields_amg; ///< instead of amg, for several fields
+      std::unique_ptr<LocalRelaxation>         local;
+      std::unique_ptr<PreconditionRelaxation>  relaxation; ///< of local
+      std::unique_ptr<FieldsMultigrid>         multigrid;
+      std::unique_ptr<AlgebraicPreconditioner> algebraic;
     };
 
     class DeviceKrylovSolver : public LinearSolver::Implementation
@@ -333,6 +361,11 @@ namespace leopard
         , x_device(local.local.matrix.n_rows, &local.exchange)
         , b_device(local.local.matrix.n_rows, &local.exchange)
       {
+        if (parameters.is_algebraic())
+          {
+            algebraic = std::make_unique<AlgebraicPreconditioner>(parameters, A, n_components, comm);
+            algebraic->update_values();
+          }
         if (local.relaxation != nullptr)
           relaxation = as_preconditioner_of(parameters, local);
         if (parameters.preconditioner == "multigrid")
@@ -345,6 +378,8 @@ namespace leopard
         matrix.update_values(local.local.matrix.values.data());
         if (multigrid != nullptr)
           multigrid->update_values();
+        if (algebraic != nullptr)
+          algebraic->update_values();
       }
 
       LinearSolveResult solve(HostVector &x, const HostVector &b, const LinearTarget &target) override
@@ -356,6 +391,7 @@ namespace leopard
         };
         const LinearSolveResult result = relaxation != nullptr  ? run(*relaxation)
                                          : multigrid != nullptr ? run(*multigrid)
+                                         : algebraic != nullptr ? run(*algebraic)
                                                                 : run(PreconditionIdentity());
         if (!std::isfinite(result.final_residual))
           throw_breakdown(parameters);
@@ -363,11 +399,14 @@ namespace leopard
         return result;
       }
 
-      std::string description() const override { return krylov_description(parameters, local.relaxation.get(), multigrid.get(), is_flexible()); }
-      std::string details() const override { return multigrid != nullptr ? multigrid->details() : ""; }
+      std::string description() const override
+      {
+        return krylov_description(parameters, local.relaxation.get(), multigrid.get(), algebraic.get(), is_flexible());
+      }
+      std::string details() const override { return krylov_details(multigrid.get(), algebraic.get()); }
 
     private:
-      bool is_flexible() const { return needs_flexible(parameters, local.relaxation.get(), multigrid.get()); }
+      bool is_flexible() const { return needs_flexible(parameters, local.relaxation.get(), multigrid.get(), algebraic.get()); }
 
       const LinearSolverParameters             &parameters;
       MPI_Comm                                  comm;
@@ -377,6 +416,7 @@ namespace leopard
       GrowingVectorMemory<DeviceVector<double>> memory;
       std::unique_ptr<PreconditionRelaxation>   relaxation;
       std::unique_ptr<FieldsMultigrid>          multigrid;
+      std::unique_ptr<AlgebraicPreconditioner>  algebraic;
     };
 
     class DirectSolver : public LinearSolver::Implementation

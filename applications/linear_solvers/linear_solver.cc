@@ -33,12 +33,15 @@ namespace leopard
       "are long (doc/solvers.md); async: block-asynchronous iteration async-(k); the relaxations " +
         joined({relaxations.begin() + 1, relaxations.end()}) +
         "; Krylov methods; geometric multigrid (see section 'Multigrid'); a sparse direct solver.");
-    prm.declare_entry("Preconditioner",
-                      "none",
-                      Selection("none|" + joined(method_names(as_preconditioner), "|") + "|amg|multigrid"),
-                      "Preconditioner of cg and gmres (with the method automatic: none lets it choose); amg is Trilinos ML, multigrid one cycle of "
-                      "section 'Multigrid'. Where the preconditioner varies from "
-                      "call to call, as chaotic schedules make it, or is not symmetric for cg, the flexible variants are used.");
+    prm.declare_entry(
+      "Preconditioner",
+      "none",
+      Selection("none|" + joined(method_names(as_preconditioner), "|") + "|ilu|ic|aggregation|amg|multigrid"),
+      "Preconditioner of cg and gmres (with the method automatic: none lets it choose); ilu and ic are incomplete factors ILU(0) "
+      "and IC(0) (of symmetric matrices), aggregation algebraic multigrid by smoothed aggregation, for each field by itself, on host or GPU, "
+      "all of these on several ranks of each rank's own rows; amg is Trilinos ML, on the host; multigrid one cycle of "
+      "section 'Multigrid'. Where the preconditioner varies from "
+      "call to call, as chaotic schedules make it, or is not symmetric for cg, the flexible variants are used.");
     prm.declare_entry("Backend",
                       "automatic",
                       Selection("automatic|reference|host|cuda"),
@@ -92,6 +95,20 @@ namespace leopard
                       Integer(1),
                       joined(method_names(as_preconditioner, &Method::is_iterated), ", ", " and ") +
                         " as preconditioner: (global) iterations. Dimensionless.");
+    prm.declare_entry(
+      "Triangular solves",
+      "exact",
+      Selection("exact|async"),
+      "ilu and ic: how their factors are solved with: exact (substitution: on the host one row after the other, on a GPU cuSPARSE), or "
+      "async, some iterations of block-asynchronous iteration, with Local iterations, Block size and Schedule of this section.");
+    prm.declare_entry("Triangular iterations",
+                      "3",
+                      Integer(1, 100000),
+                      "ilu and ic with asynchronous triangular solves: global iterations of each solve. Dimensionless.");
+    prm.declare_entry("Factor sweeps",
+                      "0",
+                      Integer(0, 100000),
+                      "ilu and ic: fixed-point sweeps that find the factors, on the backend; 0: elimination, on the host. Dimensionless.");
     prm.declare_entry("Device", "-1", Integer(-1), "Backend cuda: number of the GPU; -1: the ranks of a machine share its GPUs in turn.");
     prm.leave_subsection();
     multigrid.declare(prm);
@@ -110,6 +127,9 @@ namespace leopard
     omega                        = prm.get_double("Omega");
     restart                      = prm.get_integer("Restart");
     preconditioner_iterations    = prm.get_integer("Preconditioner iterations");
+    triangular_solves            = prm.get("Triangular solves");
+    triangular_iterations        = prm.get_integer("Triangular iterations");
+    factor_sweeps                = prm.get_integer("Factor sweeps");
     device                       = prm.get_integer("Device");
     block_async.local_iterations = prm.get_integer("Local iterations");
     block_async.block_size       = prm.get_integer("Block size");
@@ -215,7 +235,7 @@ namespace leopard
       return "the method " + method + " runs on the host\n  expected: another method, or the backend host";
     if (is_krylov() && (preconditioner == "amg" || (relaxation() != nullptr && !relaxation()->runs_on(Backend::cuda, as_preconditioner))))
       return "the preconditioner " + preconditioner + " runs on the host\n  expected: the preconditioner none, " +
-             joined(method_names(as_preconditioner, Backend::cuda)) + " or multigrid, or the backend host";
+             joined(method_names(as_preconditioner, Backend::cuda)) + ", ilu, ic, aggregation or multigrid, or the backend host";
     if (uses_multigrid() && !smoother().runs_on(Backend::cuda, as_smoother))
       return "the smoother " + multigrid.options.smoother.method + " runs on the host\n  expected: one of " +
              joined(method_names(as_smoother, Backend::cuda)) + ", or the backend host";
@@ -225,6 +245,17 @@ namespace leopard
       return "'Linear solver/Block size' is " + std::to_string(block_async.block_size) +
              "\n  expected: at most 1024 rows a block on a GPU, or the backend host";
     return "";
+  }
+
+  IncompleteOptions LinearSolverParameters::incomplete_options() const
+  {
+    IncompleteOptions options;
+    options.factors.kind        = preconditioner == "ic" ? FactorKind::ic0 : FactorKind::ilu0;
+    options.n_sweeps            = factor_sweeps;
+    options.solves.solve        = triangular_solves == "async" ? TriangularSolve::asynchronous : TriangularSolve::exact;
+    options.solves.n_iterations = triangular_iterations;
+    options.solves.block_async  = block_async;
+    return options;
   }
 
   NodePlace NodePlace::find(MPI_Comm all_ranks)

@@ -7,6 +7,7 @@
 
 #include <solvers/block_async/block_async.h>
 #include <solvers/dealii/trilinos_matrix.h>
+#include <solvers/triangular/incomplete_preconditioner.h>
 
 #include <memory>
 #include <string>
@@ -33,25 +34,28 @@ namespace leopard
   /** Section "Linear solver" of the parameter file. */
   struct LinearSolverParameters
   {
-    std::string         method                    = "automatic"; ///< until choose(); of method_names(as_solver), or cg, gmres, multigrid, direct
-    std::string         preconditioner            = "none";      ///< for cg and gmres: none, of method_names(as_preconditioner), amg, multigrid
-    std::string         backend                   = "automatic";
-    std::string         precision                 = "double"; ///< or mixed: a refinement with corrections in single precision
-    int                 max_iterations            = 10000;    ///< of a solve; until choose() 0 where the file gives none
-    double              relative_tolerance        = 1e-8;     ///< of the residual against the right-hand side, dimensionless
-    int                 test_every                = 10;       ///< iterations between two residual tests of a relaxation
-    double              omega                     = 1.;       ///< relaxation factor, dimensionless
-    int                 restart                   = 50;       ///< GMRES basis vectors
-    int                 preconditioner_iterations = 2;        ///< global iterations of async as preconditioner
-    int                 device                    = -1;       ///< GPU number; -1: ranks of a node share them in turn
-    double              lambda_min                = 0.;       ///< chebyshev: smallest eigenvalue of D^-1 A, dimensionless; 0: lambda_max / 30
-    double              lambda_max                = 0.;       ///< chebyshev: largest; 0: estimated
+    std::string         method         = "automatic"; ///< until choose(); of method_names(as_solver), or cg, gmres, multigrid, direct
+    std::string         preconditioner = "none"; ///< for cg and gmres: none, of method_names(as_preconditioner), ilu, ic, aggregation, amg, multigrid
+    std::string         backend        = "automatic";
+    std::string         precision      = "double";        ///< or mixed: a refinement with corrections in single precision
+    int                 max_iterations = 10000;           ///< of a solve; until choose() 0 where the file gives none
+    double              relative_tolerance        = 1e-8; ///< of the residual against the right-hand side, dimensionless
+    int                 test_every                = 10;   ///< iterations between two residual tests of a relaxation
+    double              omega                     = 1.;   ///< relaxation factor, dimensionless
+    int                 restart                   = 50;   ///< GMRES basis vectors
+    int                 preconditioner_iterations = 2;    ///< global iterations of async as preconditioner
+    int                 device                    = -1;   ///< GPU number; -1: ranks of a node share them in turn
+    double              lambda_min                = 0.;   ///< chebyshev: smallest eigenvalue of D^-1 A, dimensionless; 0: lambda_max / 30
+    double              lambda_max                = 0.;   ///< chebyshev: largest; 0: estimated
     BlockAsyncOptions   block_async               = for_changing_values();
-    MultigridParameters multigrid;         ///< section "Multigrid"
-    SolverChoice        suited;            ///< what "automatic" chooses where no preconditioner is given; after choose()
-    bool                automatic = false; ///< whether method and preconditioner were chosen
-    bool                free      = false; ///< and no preconditioner was given
-    std::string         why;               ///< the reason
+    std::string         triangular_solves         = "exact"; ///< of ilu and ic; or async
+    int                 triangular_iterations     = 3;       ///< async: global iterations of each of the two solves
+    int                 factor_sweeps             = 0;       ///< that find the factors; 0: elimination
+    MultigridParameters multigrid;                           ///< section "Multigrid"
+    SolverChoice        suited;                              ///< what "automatic" chooses where no preconditioner is given; after choose()
+    bool                automatic = false;                   ///< whether method and preconditioner were chosen
+    bool                free      = false;                   ///< and no preconditioner was given
+    std::string         why;                                 ///< the reason
 
     void declare(dealii::ParameterHandler &prm);
     void read(dealii::ParameterHandler &prm);
@@ -69,7 +73,16 @@ namespace leopard
     const Method *relaxation() const { return lookup_method(is_krylov() ? preconditioner : method); }
     bool          has_iterated_preconditioner() const { return is_krylov() && relaxation() != nullptr && relaxation()->is_iterated; }
     const Method &smoother() const { return find_method(multigrid.options.smoother.method); }
-    bool uses_block_async() const { return (relaxation() != nullptr && relaxation()->has_blocks) || (uses_multigrid() && smoother().has_blocks); }
+    /** Whether incomplete factors precondition. */
+    bool has_factors() const { return is_krylov() && (preconditioner == "ilu" || preconditioner == "ic"); }
+    bool has_async_factors() const { return has_factors() && triangular_solves == "async"; }
+    /** Whether one of the library's preconditioners that are made of the matrix alone does. */
+    bool              is_algebraic() const { return has_factors() || (is_krylov() && preconditioner == "aggregation"); }
+    IncompleteOptions incomplete_options() const;
+    bool              uses_block_async() const
+    {
+      return has_async_factors() || (relaxation() != nullptr && relaxation()->has_blocks) || (uses_multigrid() && smoother().has_blocks);
+    }
     /** Whether a refinement solves: residual and solution in double, the method in single precision. */
     bool refines() const { return precision == "mixed" && can_refine(); }
     bool can_refine() const { return method == "multigrid" || (is_relaxation() && (relaxation() == nullptr || !relaxation()->corrects)); }
@@ -84,7 +97,10 @@ namespace leopard
     /** @throws Error where the precision that is asked for cannot be had. @param n_ranks 0: not known yet. */
     void check_precision(unsigned int n_ranks) const;
     /** Whether cg has a preconditioner that is made without regard to symmetry. */
-    bool        is_poor_cg() const { return method == "cg" && preconditioner == "async" && block_async.schedule != Schedule::synchronous; }
+    bool is_poor_cg() const
+    {
+      return method == "cg" && (preconditioner == "async" || has_async_factors()) && block_async.schedule != Schedule::synchronous;
+    }
     std::string schedule_name() const { return block_async.schedule == Schedule::chaotic ? "chaotic" : "replay"; }
     /** Whether two runs differ. */
     bool is_asynchronous() const { return uses_block_async() && block_async.schedule == Schedule::chaotic && backend != "reference"; }

@@ -147,7 +147,9 @@ namespace leopard::entry_rows
     /** The fused time loop is chaotic, and is not taken where a relaxation is asked to be otherwise. */
     std::string of_schedule(const Run &r, const std::string &entry)
     {
-      return r.fused && r.parameters.linear_solver.block_async.schedule == Schedule::chaotic ? "" : of_async(r, entry);
+      const LinearSolverParameters &solver    = r.parameters.linear_solver;
+      const bool                    of_sweeps = !r.fused && solver.has_factors() && solver.factor_sweeps > 0;
+      return of_sweeps || (r.fused && solver.block_async.schedule == Schedule::chaotic) ? "" : of_async(r, entry);
     }
 
     std::string of_replay(const Run &r, const std::string &entry)
@@ -159,6 +161,16 @@ namespace leopard::entry_rows
     {
       const Method *relaxation = r.parameters.linear_solver.relaxation();
       return first(of_general_solver(r, entry), if_(relaxation == nullptr || !relaxation->has_interval, "chebyshev is used nowhere"));
+    }
+
+    std::string of_factors(const Run &r, const std::string &entry)
+    {
+      return first(of_general_solver(r, entry), if_(!r.parameters.linear_solver.has_factors(), "ilu and ic do not precondition"));
+    }
+
+    std::string of_triangular_iterations(const Run &r, const std::string &entry)
+    {
+      return first(of_factors(r, entry), if_(!r.parameters.linear_solver.has_async_factors(), is(r, "Linear solver/Triangular solves")));
     }
 
     std::string of_gmres(const Run &r, const std::string &entry)
@@ -176,11 +188,11 @@ namespace leopard::entry_rows
 
     std::string of_threads(const Run &r, const std::string & /*entry*/)
     {
-      const std::string &backend = is_study(r) ? r.parameters.smoother_study.backend : r.parameters.linear_solver.backend;
-      const bool         threaded =
-        is_study(r) || r.fused || uses_block_async(r) || r.parameters.linear_solver.uses_multigrid() || r.parameters.linear_solver.refines();
+      const std::string &backend  = is_study(r) ? r.parameters.smoother_study.backend : r.parameters.linear_solver.backend;
+      const bool         threaded = is_study(r) || r.fused || uses_block_async(r) || r.parameters.linear_solver.uses_multigrid() ||
+                            r.parameters.linear_solver.is_algebraic() || r.parameters.linear_solver.refines();
       return first(if_(backend == "cuda" || backend == "reference", "the backend is " + backend),
-                   if_(!threaded, "of the solvers async, multigrid, refinement and the fused time loop use threads"));
+                   if_(!threaded, "of the solvers async, multigrid, aggregation, ilu, ic, refinement and the fused time loop use threads"));
     }
 
     std::string of_device(const Run &r, const std::string &entry)
@@ -284,6 +296,9 @@ namespace leopard::entry_rows
       {"Linear solver/Threads", free, free, of_threads},
       {"Linear solver/Restart", effect, effect, of_gmres},
       {"Linear solver/Preconditioner iterations", effect, effect, of_iterated_preconditioner},
+      {"Linear solver/Triangular solves", effect, effect, of_factors},
+      {"Linear solver/Triangular iterations", effect, effect, of_triangular_iterations},
+      {"Linear solver/Factor sweeps", effect, effect, of_factors},
       {"Linear solver/Device", free, free, of_device},
       {"Multigrid/*", effect, effect, of_multigrid},
       {"Multigrid/Cycle", effect, effect, of_cycle},

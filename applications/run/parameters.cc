@@ -246,6 +246,10 @@ namespace leopard
     if (linear_solver.method == "cg" && problem->time_dependent() && !time.explicit_reaction())
       throw Error("'Linear solver/Method' is cg, but the Jacobian of the problem " + problem->name() +
                   " is not symmetric\n  expected: gmres, async, another relaxation or direct");
+    if (linear_solver.has_factors() && linear_solver.preconditioner == "ic" && problem->fields().size() > 1 &&
+        !(problem->time_dependent() && time.explicit_reaction()))
+      throw Error("'Linear solver/Preconditioner' is ic, but the Jacobian of the problem " + problem->name() +
+                  " is not symmetric\n  expected: ilu, or another preconditioner");
     check_multigrid();
     for (const double t : time_loop.output_times)
       if (problem->time_dependent() && t > time.end_time)

@@ -106,7 +106,9 @@ namespace leopard
         if (!study)
           say_choices(parameters, log, provenance.json());
         if (parameters.linear_solver.is_poor_cg())
-          log.warning("the preconditioner async with the schedule " + parameters.linear_solver.schedule_name() +
+          log.warning("the preconditioner " + parameters.linear_solver.preconditioner +
+                      (parameters.linear_solver.has_factors() ? " with asynchronous triangular solves" : "") + " with the schedule " +
+                      parameters.linear_solver.schedule_name() +
                       " is not symmetric, and cg may take several times as many iterations\n  to try: 'Linear solver/Schedule' = synchronous, "
                       "or 'Linear solver/Method' = gmres");
         throw_if_stop_requested(comm);

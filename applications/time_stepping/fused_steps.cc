@@ -160,7 +160,7 @@ namespace leopard
         return "it knows no absorption";
     if (time.negative_values == "clip")
       return "it does not clip negative values";
-    if (!linear.free && !linear.uses_block_async())
+    if (!linear.free && (!linear.uses_block_async() || linear.has_factors()))
       return "'Linear solver/Method' asks for another solver than async, and no preconditioner async";
     if (newton.forcing == "fixed iterations" && !time.explicit_reaction())
       return "'Newton/Forcing' asks for a fixed number of linear iterations";

@@ -99,9 +99,12 @@ namespace leopard
   {
     if (fields.empty())
       return "";
-    char number[32];
+    const MultigridOptions options = fields[0].options();
+    char                   number[32];
     std::snprintf(number, sizeof(number), "%.3g", complexity);
-    return fields[0].description() + " by smoothed aggregation, operator complexity " + number + (fields.size() > 1 ? ", for each field" : "");
+    return to_string(options.cycle) + "(" + std::to_string(options.pre_smoothing) + "," + std::to_string(options.post_smoothing) +
+           ") multigrid by smoothed aggregation, smoother " + options.smoother.method + ", " + std::to_string(fields[0].n_levels()) +
+           " levels, operator complexity " + number + (fields.size() > 1 ? ", for each field" : "");
   }
 
   void PreconditionAggregation::require_length(std::size_t n_x, std::size_t n_b) const

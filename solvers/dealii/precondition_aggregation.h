@@ -52,7 +52,7 @@ namespace leopard
 
     bool is_fixed_linear_map() const; ///< false before initialize()
     bool is_symmetric_map() const;    ///< false before initialize(); of a symmetric A
-    /** "V(1,1) with chebyshev, 4 levels by smoothed aggregation, operator complexity 1.3". */
+    /** "V(1,1) multigrid by smoothed aggregation, smoother chebyshev, 4 levels, operator complexity 1.3". */
     std::string description() const;
 
     /** @throws InvalidInput before initialize() and for vectors of another length. */

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Entries of the solvers do what they say: each changes the number of iterations in the direction that theory says."""
+import re
+
 from program import FILES, ROOT, Program
 
 HELMHOLTZ = FILES / "verification/helmholtz.prm"
@@ -10,9 +12,10 @@ TINY = ROOT / "tests/output/tiny_turing.prm"
 class SolverEntries(Program):
     def count(self, *settings):
         """Linear iterations, the last of the run's meshes; self.mean: of the solution, with all digits."""
-        self.leopard(HELMHOLTZ, "Verification/Refinements=1", *(setting if "/" in setting else f"Linear solver/{setting}" for setting in settings))
+        said = self.leopard(HELMHOLTZ, "Verification/Refinements=1", *(setting if "/" in setting else f"Linear solver/{setting}" for setting in settings))
         cycle = self.run_json("helmholtz")["cycles"][-1]
         self.mean = cycle["u"]["mean"]
+        self.flexible = "flexible" in said
         return cycle["linear_iterations"]
 
     def test_relaxations(self):
@@ -52,6 +55,45 @@ class SolverEntries(Program):
         asynchronous = ["Method=gmres", "Preconditioner=async", "Schedule=synchronous", "Block size=32"]
         self.assertGreater(self.count(*asynchronous, "Preconditioner iterations=1"), 1.3 * self.count(*asynchronous, "Preconditioner iterations=6"))
         self.assertGreater(self.count("Method=cg", "Preconditioner=ssor", "Omega=0.3"), 1.2 * self.count("Method=cg", "Preconditioner=ssor", "Omega=1.5"))
+
+    def test_algebraic_preconditioners(self):
+        plain = self.count("Method=cg", "Preconditioner=none")
+        exact = {name: self.count("Method=cg", f"Preconditioner={name}") for name in ("ilu", "ic", "aggregation")}
+        self.assertEqual(self.flexible, False)
+        for name, count in exact.items():
+            self.assertLess(count, 0.7 * plain, name)
+        self.assertLess(exact["aggregation"], exact["ic"])
+        solves = ["Method=cg", "Preconditioner=ic", "Triangular solves=async", "Schedule=synchronous", "Local iterations=1", "Block size=16"]
+        few = self.count(*solves, "Triangular iterations=1")
+        self.assertGreater(few, 1.1 * self.count(*solves, "Triangular iterations=30"))
+        self.assertLessEqual(self.count(*solves, "Triangular iterations=30"), exact["ic"] + 1)
+        for schedule, flexible in (("synchronous", False), ("chaotic", True)):  # what changes from call to call is not for plain cg
+            self.count(*solves, f"Schedule={schedule}", "Triangular iterations=30", "Threads=2")
+            self.assertEqual(self.flexible, flexible, schedule)
+        for sweeps in ("1", "20"):
+            self.assertLess(self.count("Method=gmres", "Preconditioner=ilu", f"Factor sweeps={sweeps}"), plain)
+
+    def test_algebraic_preconditioners_in_time(self):
+        def linear_iterations(preconditioner):
+            said = self.leopard(TINY, "Time stepping/Engine=general", "Time stepping/Step size=0.02", "Time stepping/End time=0.1", "Output/Interval=0", "Mesh/Global refinements=5",
+                                "Linear solver/Method=gmres", f"Linear solver/Preconditioner={preconditioner}", "Newton/Linear tolerance=1e-6")
+            return int(re.search(r"(\d+) linear iterations", said)[1])
+
+        plain = linear_iterations("none")
+        for preconditioner in ("ilu", "aggregation"):
+            self.assertLess(linear_iterations(preconditioner), 0.5 * plain, preconditioner)
+
+    def test_incomplete_factors_refused_and_unused(self):
+        error = self.leopard(TINY, "Linear solver/Method=gmres", "Linear solver/Preconditioner=ic", fails=True)
+        self.assertIn("'Linear solver/Preconditioner' is ic, but the Jacobian of the problem Turing is not symmetric\n  expected: ilu", error)
+        self.assertFalse((self.folder / "output").exists())
+        said = self.leopard(HELMHOLTZ, "Verification/Refinements=0", "Linear solver/Preconditioner=ilu", "Linear solver/Triangular iterations=5", "Linear solver/Block size=20")
+        self.assertIn("not used: 'Linear solver/Triangular iterations' ('Linear solver/Triangular solves' is exact)\n", said)
+        self.assertIn("not used: 'Linear solver/Block size', 'Linear solver/Schedule' (async is used nowhere)\n", said)
+        said = self.leopard(HELMHOLTZ, "Verification/Refinements=0", "Linear solver/Preconditioner=ssor", "Linear solver/Factor sweeps=5")
+        self.assertIn("not used: 'Linear solver/Factor sweeps' (ilu and ic do not precondition)\n", said)
+        # a general time loop, as the fused one does not have these
+        self.assertIn("time loop: general", self.leopard(TINY, "Linear solver/Method=gmres", "Linear solver/Preconditioner=ilu", "Linear solver/Triangular solves=async"))
 
     def test_multigrid(self):
         def cycles(*settings):

@@ -34,7 +34,7 @@ namespace leopard
       LinearSolverParameters parameters;
       parameters.method  = "cg";
       parameters.backend = "host";
-      for (const char *preconditioner : {"none", "jacobi", "ssor", "async", "amg"})
+      for (const char *preconditioner : {"none", "jacobi", "ssor", "async", "amg", "ilu", "ic", "aggregation"})
         {
           parameters.preconditioner = preconditioner;
           EXPECT_NO_THROW(LinearSolver(parameters, A, 1, nullptr, MPI_COMM_SELF)) << preconditioner;

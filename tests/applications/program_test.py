@@ -52,7 +52,7 @@ class Rates(Program):
 
 class LinearSolvers(Program):
     METHODS = [(["async", "async-refinement", "jacobi", "gauss-seidel", "sor", "ssor", "chebyshev", "multigrid", "direct"], ["none"]),
-               (["cg", "gmres"], ["none", "jacobi", "ssor", "chebyshev", "amg", "async", "multigrid"])]
+               (["cg", "gmres"], ["none", "jacobi", "ssor", "chebyshev", "amg", "async", "ilu", "ic", "aggregation", "multigrid"])]
 
     def test_all_find_the_same_solution(self):
         errors = []
@@ -61,7 +61,7 @@ class LinearSolvers(Program):
                                                                        "Linear solver/Backend": ["host", "reference"]},
                                       "Verification/Refinements=1", "Linear solver/Max iterations=100000"):
                 errors.append(float(self.convergence(name)[-1]["l2_error"]))
-        self.assertEqual(len(errors), 46)
+        self.assertEqual(len(errors), 58)
         self.assertLess(max(errors) - min(errors), 1e-8 * max(errors))
 
     def test_schedules(self):

@@ -11,7 +11,7 @@ SMALL = {
     "Smoother study/Cycles beyond": 3, "Smoother study/Sizes": 40, "Smoother study/Smoothing steps": 4, "Linear solver/Max iterations": 20000,
     "Linear solver/Local iterations": 20, "Linear solver/Preconditioner iterations": 20, "Multigrid/Pre smoothing": 5, "Multigrid/Post smoothing": 5,
     "Multigrid/Smoothing iterations per step": 5, "Linear solver/Threads": 5, "Newton/Linear iterations": 500, "Newton/Max steps": 40,
-    "Smoother study/Levels": 6, "Linear solver/Restart": 500,
+    "Smoother study/Levels": 6, "Linear solver/Restart": 500, "Linear solver/Triangular iterations": 20, "Linear solver/Factor sweeps": 20,
 }
 # What the harness itself sets, or what has its own test
 LEFT_OUT = {"Problem", "Study", "Run/Directory", "Run/Wall time"}
