@@ -26,6 +26,8 @@ namespace leopard
       return task.n_unknowns > 0. && task.n_unknowns <= most_direct_step
                ? SolverChoice{"direct", "none", "steps become so long that their systems are indefinite, and the mesh is small"}
                : SolverChoice{krylov, "amg", "steps become so long that relaxations stagnate"};
+    if (task.in_time && task.has_newton && task.long_steps)
+      return {krylov, "aggregation", "steps become so long that relaxations stagnate, and the backend is cuda, where amg does not run"};
     if (task.in_time && task.has_newton && task.consistent_mass)
       return {krylov, on_device ? "chebyshev" : "ssor", "the matrix of a step is not symmetric, and with a consistent mass relaxations diverge"};
     if (task.in_time)
@@ -40,7 +42,7 @@ namespace leopard
     if (on_device && task.has_levels)
       return {krylov, "multigrid", matrix + ", and the backend is cuda, where amg does not run"};
     if (on_device)
-      return {krylov, task.has_newton ? "async" : "chebyshev", matrix + ", the mesh has no levels, and the backend is cuda, where amg does not run"};
+      return {krylov, "aggregation", matrix + ", the mesh has no levels, and the backend is cuda, where amg does not run"};
     return {krylov,
             "amg",
             matrix + (task.may_be_indefinite ? ", which the reaction may make indefinite"

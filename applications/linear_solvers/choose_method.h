@@ -44,12 +44,13 @@ namespace leopard
    *   | steps within the asynchronous bound                 | async                    | it converges for certain, in a few iterations            |
    *   | steps in time, explicit reaction                    | cg, chebyshev            | symmetric; short steps need few iterations and no levels |
    *   | the same, general loop, error-controlled: small; else | direct; gmres, amg | long steps are indefinite systems; others stagnate |
+   *   | the same with cuda                                  | gmres, aggregation       | the same; amg and direct do not run there                |
    *   | steps in time, Newton's method, consistent mass     | gmres, ssor; with cuda chebyshev | they bear it, relaxations do not                 |
    *   | steps in time, Newton's method                      | gmres, async             | the same, not symmetric                                  |
    *   | determined up to a constant                         | cg, multigrid            | the only one that keeps the mean out                     |
    *   | small, may be indefinite                            | direct                   | nothing else is safe                                     |
    *   | levels that suit; with cuda wherever there are any  | cg or gmres, multigrid   | 4 to 8 iterations on every mesh                          |
-   *   | cuda, no levels                                     | cg, chebyshev; gmres, async | what runs there                                       |
+   *   | cuda, no levels                                     | cg or gmres, aggregation | amg does not run there                                   |
    *   | all else                                            | cg or gmres, amg         | bears jumps, long cells and degrees; 10 to 100 iterations |
    */
   SolverChoice choose_method(const SolverTask &task);

@@ -116,7 +116,11 @@ namespace leopard
       take(suited.method, suited.preconditioner);
     const std::string krylov = suited.method == "cg" ? "cg" : "gmres";
     if (!is_indefinite && (suited.method.empty() || is(suited.method, suited.preconditioner)))
-      take(krylov, parameters.preconditioner == "amg" ? "ssor" : "amg");
+      {
+        const bool        on_device = parameters.backend == "cuda";
+        const std::string strong    = on_device ? "aggregation" : "amg";
+        take(krylov, parameters.preconditioner != strong ? strong : on_device ? "chebyshev" : "ssor");
+      }
     if ((verdict != Verdict::slow || is_indefinite) && suited.method != "direct" && parameters.backend != "cuda")
       take("direct", "none");
     if (parameters.is_relaxation() && parameters.omega > 1.)

@@ -53,11 +53,12 @@ namespace leopard
                       "mixed: iterative refinement, residual and solution in double, iterations of a relaxation or cycles of multigrid in single "
                       "precision, which moves half the bytes; the residual in double decides (one rank; not for cg, gmres and direct; see also "
                       "'Multigrid/Precision'). Of async-refinement each block corrects its values in single precision (any number of ranks).");
-    prm.declare_entry("Max iterations",
-                      "0",
-                      Integer(0),
-                      "Limit of linear iterations (global iterations of relaxations); 0: 10000, or 200 where the method automatic takes amg for long "
-                      "time steps, as a shorter step is done sooner than more. Dimensionless.");
+    prm.declare_entry(
+      "Max iterations",
+      "0",
+      Integer(0),
+      "Limit of linear iterations (global iterations of relaxations); 0: 10000, or 200 where the method automatic takes amg or aggregation for long "
+      "time steps, as a shorter step is done sooner than more. Dimensionless.");
     prm.declare_entry(
       "Relative tolerance",
       "1e-8",
@@ -163,7 +164,7 @@ namespace leopard
     if (max_iterations == 0)
       {
         // a system that takes more is one of a step so long that the next, shorter one is done sooner
-        const bool gives_up = automatic && task.long_steps && preconditioner == "amg";
+        const bool gives_up = automatic && task.long_steps && (preconditioner == "amg" || preconditioner == "aggregation");
         max_iterations      = gives_up ? 200 : LinearSolverParameters().max_iterations;
         if (gives_up)
           why += ", 200 iterations at most";

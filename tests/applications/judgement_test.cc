@@ -127,7 +127,10 @@ namespace leopard
       EXPECT_EQ(name(linear), "cg with the preconditioner ssor");
       SolverTask device;
       device.backend = "cuda"; // where amg does not run
-      EXPECT_EQ(name(device), "cg with the preconditioner chebyshev");
+      EXPECT_EQ(name(device), "cg with the preconditioner aggregation");
+      device.has_newton = true;
+      EXPECT_EQ(name(device), "gmres with the preconditioner aggregation");
+      device.has_newton = false;
       device.has_levels = true;
       EXPECT_EQ(name(device), "cg with the preconditioner multigrid");
       SolverTask singular;
@@ -158,7 +161,7 @@ namespace leopard
       step.n_unknowns = 1e6;
       EXPECT_EQ(name(step), "gmres with the preconditioner amg");
       step.backend = "cuda";
-      EXPECT_EQ(name(step), "gmres with the preconditioner async");
+      EXPECT_EQ(name(step), "gmres with the preconditioner aggregation");
       step.backend         = "automatic";
       step.consistent_mass = true; // with which relaxations diverge
       EXPECT_EQ(name(step), "gmres with the preconditioner amg");
