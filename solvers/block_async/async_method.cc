@@ -87,7 +87,8 @@ namespace leopard
                                       .smoothing_omega = smoothing_omega_of_async,
                                       .make            = make_block_async<async_options>,
                                       .make_smoother   = make_block_async<smoother_options>,
-                                      .make_of_stencil = make_block_async<smoother_options>};
+                                      .make_of_stencil = make_block_async<smoother_options>,
+                                      .make_on_device  = make_block_async<smoother_options>};
 
   extern const Method async_refinement_method = {.name         = "async-refinement",
                                                  .meaning      = "block-asynchronous refinement: blocks correct their values by async-(k) sweeps",
@@ -105,7 +106,8 @@ namespace leopard
                                        .is_iterated     = false,
                                        .make            = make_jacobi,
                                        .make_smoother   = make_block_async<jacobi_options>,
-                                       .make_of_stencil = make_block_async<jacobi_options>};
+                                       .make_of_stencil = make_block_async<jacobi_options>,
+                                       .make_on_device  = make_block_async<jacobi_options>};
 
   extern const Method damped_jacobi_method = {.name            = "damped-jacobi",
                                               .meaning         = "Jacobi with the relaxation factor that smooths best",
@@ -114,5 +116,6 @@ namespace leopard
                                               .omega           = OmegaRange::damping,
                                               .smoothing_omega = omega_for_high_frequencies,
                                               .make            = make_block_async<jacobi_options>,
-                                              .make_of_stencil = make_block_async<jacobi_options>};
+                                              .make_of_stencil = make_block_async<jacobi_options>,
+                                       .make_on_device  = make_block_async<jacobi_options>};
 } // namespace leopard

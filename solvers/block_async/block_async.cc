@@ -144,6 +144,22 @@ namespace leopard
   }
 
   template <typename Number>
+  BlockAsync<Number>::BlockAsync(const device::DeviceCrs<Number> &A, const BlockAsyncOptions &options_)
+    : options(options_)
+    , rows(A.n_rows)
+    , columns(A.n_columns)
+  {
+    options.validate();
+    if (!options.sweep_weights.empty())
+      throw InvalidInput(weights_of_stored_matrix);
+    if (options.backend != Backend::cuda || options.corrections != Corrections::none)
+      throw InvalidInput("block-asynchronous iteration: a matrix on the device, and the backend " + to_string(options.backend) +
+                         (options.corrections == Corrections::none ? "" : " with corrections") +
+                         "\n  expected: the backend cuda without corrections, or a matrix in host memory");
+    engine = make_cuda_engine(A, options);
+  }
+
+  template <typename Number>
   BlockAsync<Number>::BlockAsync(const Stencil<Number> &stencil, const BlockAsyncOptions &options_)
     : options(options_)
     , is_stencil(true)

@@ -95,6 +95,11 @@ namespace leopard
    */
   std::vector<double> chebyshev_sweep_weights(int k, double smallest, double largest);
 
+  namespace device
+  {
+    template <typename Number>
+    struct DeviceCrs;
+  }
   template <typename Number>
   class BlockAsyncEngine; ///< what a backend implements (block_async_engine.h)
 
@@ -145,6 +150,11 @@ namespace leopard
      * DeviceError.
      */
     BlockAsync(const CrsMatrix<Number> &A, const BlockAsyncOptions &options);
+
+    /**
+     * For a matrix that is on the device, such as CrsMatrix::validate() accepts; with backend cuda and no corrections.
+     */
+    BlockAsync(const device::DeviceCrs<Number> &A, const BlockAsyncOptions &options);
 
     /**
      * For an operator that is not stored. Blocks are tiles of the grid, of a shape that suits the backend; weights,

@@ -2,8 +2,8 @@
 #include "../device/cuda_error.cuh"
 #include "../device/device.h"
 #include "block_async_engine.h"
+#include "device_packets.cuh"
 #include "monitor_cuda.cuh"
-#include "packet_values.cuh"
 #include "persistent_kernel.cuh"
 
 #include <cmath>
@@ -13,74 +13,6 @@ namespace leopard
 {
   namespace
   {
-    /** omega / d_i for each local row, and with l1 weights also 1 - omega a_ii / d_i. */
-    template <typename Number>
-    struct Weights
-    {
-      std::vector<Number> values, keeps;
-
-      Weights(const BlockCrs<Number> &matrix, const BlockAsyncOptions &options) { compute(matrix, options); }
-
-      void compute(const BlockCrs<Number> &matrix, const BlockAsyncOptions &options)
-      {
-        matrix.compute_weights(options.omega, options.l1_weights, values);
-        keeps.resize(options.l1_weights ? values.size() : 0);
-        for (std::size_t l = 0; l < keeps.size(); ++l)
-          keeps[l] = Number(1) - values[l] * matrix.diagonal[l];
-      }
-    };
-
-    /** Whether the values of a matrix are stored as they are, so that others can be put in their places. */
-    template <typename Number>
-    bool is_as_given(Storage storage)
-    {
-      return storage == (std::is_same_v<Number, float> ? Storage::single_precision : Storage::double_precision);
-    }
-
-    /** A matrix and how it is to be stored. */
-    template <typename Number>
-    struct Prepared
-    {
-      BlockCrs<Number> matrix;
-      Weights<Number>  weights;
-      Dictionary       values, weight_table;
-      bool             weights_in_table = false;
-      Storage          storage;
-      DistanceSlots    slots;
-      int              n_entries;
-
-      Prepared(const CrsMatrix<Number> &A, const BlockAsyncOptions &options)
-        : matrix(A, options.blocks(A.n_rows), options.n_threads)
-        , weights(matrix, options)
-        , storage(choose(options.storage))
-        , slots(matrix,
-                storage == Storage::dictionary         ? 1
-                : storage == Storage::single_precision ? 4
-                                                       : sizeof(Number))
-        , n_entries(A.n_entries())
-      {
-        weights_in_table = storage == Storage::dictionary;
-        for (std::size_t l = 0; l < weights.values.size() && weights_in_table; ++l)
-          weights_in_table = weight_table.add(weights.values[l]);
-      }
-
-    private:
-      Storage choose(Storage wanted)
-      {
-        const std::vector<Number> padding(1, Number(0));
-        return choose_storage<Number>({&padding, &matrix.inner.values, &matrix.outer.values}, wanted, values);
-      }
-    };
-
-    /** Where values that change stand in the packets. */
-    template <typename Number>
-    struct Positions
-    {
-      device::Array<unsigned int> values, weights;
-      device::Array<int>          sources;
-      device::Array<Number>       new_values, new_weights;
-    };
-
     template <typename Format>
     class CudaEngine : public BlockAsyncEngine<typename Format::Number>
     {
@@ -88,35 +20,17 @@ namespace leopard
       using Value  = typename Format::Value;
 
     public:
-      CudaEngine(Prepared<Number> &&prepared, const Packets<Format> &packets_, const BlockAsyncOptions &options_)
+      CudaEngine(DevicePackets<Number> &&packets_, const BlockAsyncOptions &options_)
         : options(options_)
-        , storage(prepared.storage)
-        , n_rows(prepared.matrix.n_rows)
-        , n_blocks(prepared.matrix.n_blocks())
-        , n_entries(prepared.n_entries)
-        , largest_block(prepared.matrix.blocks.largest())
-        , outer_bytes(packets_.outer_bytes)
-        , inner_bytes(packets_.inner_bytes)
-        , largest_packet(outer_bytes + inner_bytes)
-        , most_ghosts(packets_.most_ghosts)
-        , n_distinct(static_cast<int>(prepared.values.values().size()))
-        , n_bytes(check_memory(packets_, prepared.matrix))
-        , packets(packets_.bytes)
-        , extents(packets_.extents)
-        , weight_table(rounded_to<Number>(prepared.weights_in_table ? prepared.weight_table.values() : std::vector<double>()))
-        , value_table(rounded_to<Number>(prepared.values.values()))
-        , keeps(prepared.weights.keeps)
-        , value_positions(packets_.value_positions)
-        , value_sources(packets_.value_sources)
-        , weight_positions(packets_.weight_positions)
+        , packets(std::move(packets_))
+        , n_blocks(packets.n_blocks)
+        , largest_packet(packets.outer_bytes + packets.inner_bytes)
         , local_iterations_per_block(options_.local_iterations_per_block)
-        , velocity(options_.momentum > 0. ? prepared.matrix.n_local_rows() : 0)
-        , old_x(options_.schedule == Schedule::synchronous ? prepared.matrix.n_columns : 0)
+        , velocity(options_.momentum > 0. ? packets.n_local_rows : 0)
+        , old_x(options_.schedule == Schedule::synchronous ? packets.n_columns : 0)
         , monitor(n_blocks)
-        , weights(std::move(prepared.weights))
-        , host_matrix(is_as_given<Number>(storage) ? std::make_unique<BlockCrs<Number>>(std::move(prepared.matrix)) : nullptr)
       {
-        choose_form(prepared.slots, packets_.inner_width, packets_.outer_width);
+        choose_form();
       }
 
       MemorySpace memory_space() const override { return MemorySpace::device; }
@@ -124,9 +38,10 @@ namespace leopard
 
       std::string description() const override
       {
-        return std::to_string(n_blocks) + " blocks of up to " + std::to_string(largest_block) + " rows, " + to_string(execution) +
-               " form, values stored as " + to_string(storage) + (storage == Storage::dictionary ? " of " + std::to_string(n_distinct) : "") + ", " +
-               columns_text() + ", " + std::to_string(n_bytes / 1000000) + " MB";
+        return std::to_string(n_blocks) + " blocks of up to " + std::to_string(packets.largest_block) + " rows, " + to_string(execution) +
+               " form, values stored as " + to_string(packets.storage) +
+               (packets.storage == Storage::dictionary ? " of " + std::to_string(packets.value_table.size()) : "") + ", " + columns_text() + ", " +
+               std::to_string(n_bytes() / 1000000) + " MB";
       }
 
       void restart() override { velocity_is_zero = true; }
@@ -195,37 +110,26 @@ namespace leopard
         return true;
       }
 
-      double norm_squared(const Number *b) override { return n_rows == 0 ? 0. : monitor.norm_squared(b, n_rows); }
+      double norm_squared(const Number *b) override { return packets.n_rows == 0 ? 0. : monitor.norm_squared(b, packets.n_rows); }
 
       void update_values(const Number *values) override
       {
         if constexpr (!std::is_same_v<Value, Number>)
-          throw InvalidInput("the values of a matrix that is stored as " + to_string(storage) +
+          throw InvalidInput("the values of a matrix that is stored as " + to_string(packets.storage) +
                              " on the GPU are to be changed\n  expected: storage double for a matrix whose values change");
         else
-          replace_values(values);
+          packets.update_values(values, options.omega);
       }
 
       void set_omega(double omega) override { options.omega = omega; }
 
     private:
       /** A packet, and a number for each ghost of a block. */
-      std::size_t launch_shared() const { return static_cast<std::size_t>(largest_packet) + sizeof(Number) * most_ghosts; }
+      std::size_t launch_shared() const { return static_cast<std::size_t>(largest_packet) + sizeof(Number) * packets.most_ghosts; }
 
       static std::string columns_text() { return Format::has_columns ? "columns of 16 bits" : "columns from distances common to a block"; }
 
-      std::size_t check_memory(const Packets<Format> &p, const BlockCrs<Number> &host) const
-      {
-        const std::size_t vectors = (options.l1_weights + (options.momentum > 0.)) * static_cast<std::size_t>(host.n_local_rows()) +
-                                    (options.schedule == Schedule::synchronous ? host.n_columns : 0);
-        const std::size_t needed      = p.bytes.size() + n_blocks * 48l + vectors * sizeof(Number);
-        std::size_t       free_memory = 0, total = 0;
-        LEOPARD_CHECK(cudaMemGetInfo(&free_memory, &total));
-        if (needed > free_memory)
-          throw DeviceError("the matrix needs " + std::to_string(needed) + " bytes on the GPU, of whose " + std::to_string(total) + " bytes " +
-                            std::to_string(free_memory) + " are free\n  expected: a smaller problem, a larger GPU, or the backend host");
-        return needed;
-      }
+      std::size_t n_bytes() const { return packets.n_bytes + (velocity.size() + old_x.size()) * sizeof(Number); }
 
       using LaunchKernel     = void (*)(MatrixView<Format>, RelaxVectors<Number>, RelaxParameters<Number>);
       using PersistentKernel = void (*)(MatrixView<Format>, RelaxVectors<Number>, RelaxParameters<Number>, MonitorView);
@@ -239,8 +143,10 @@ namespace leopard
       }
 
       /** Rows as they are held in registers; none if they are too wide. */
-      void choose_rows(const DistanceSlots &slots, int width, bool plain)
+      void choose_rows(bool plain)
       {
+        const DistanceSlots &slots = packets.slots;
+        const int            width = packets.inner_width, largest_block = packets.largest_block;
         if constexpr (Format::has_columns)
           width <= 4    ? use_rows<GatheredRows<Format, 4>>(plain, largest_block)
           : width <= 6  ? use_rows<GatheredRows<Format, 6>>(plain, largest_block)
@@ -281,8 +187,9 @@ namespace leopard
       /**
        * Whether all blocks are on the chip at once, and which kernels with how many threads and how much shared memory.
        */
-      void choose_form(const DistanceSlots &slots, int inner_width, int outer_width)
+      void choose_form()
       {
+        const int      inner_width = packets.inner_width, outer_width = packets.outer_width, largest_block = packets.largest_block;
         cudaDeviceProp properties;
         int            device = 0;
         LEOPARD_CHECK(cudaGetDevice(&device));
@@ -314,7 +221,7 @@ namespace leopard
           {
             const bool plain =
               options.block_omega == 1. && !options.l1_weights && options.momentum == 0. && options.local_iterations_per_block.empty();
-            choose_rows(slots, inner_width, plain);
+            choose_rows(plain);
           }
         if (launch_kernel != nullptr)
           {
@@ -353,20 +260,20 @@ namespace leopard
 
       MatrixView<Format> view() const
       {
-        return {packets.data(),
-                extents.data(),
+        return {packets.bytes.data(),
+                packets.extents.data(),
                 n_blocks,
-                outer_bytes,
-                inner_bytes,
-                {weight_table.data(), value_table.data()},
-                keeps.data(),
+                packets.outer_bytes,
+                packets.inner_bytes,
+                {packets.weight_table.data(), packets.value_table.data()},
+                packets.keeps.data(),
                 Number(1) - static_cast<Number>(options.omega)};
       }
 
       void launch(const RelaxVectors<Number> &v, const RelaxParameters<Number> &p) const
       {
         if (launch_kernel == nullptr)
-          relax_any_kernel<Format><<<n_blocks, n_launch_threads, n_shared>>>(view(), v, p, largest_block);
+          relax_any_kernel<Format><<<n_blocks, n_launch_threads, n_shared>>>(view(), v, p, packets.largest_block);
         else
           {
             const bool tests = p.test_every > 0;
@@ -378,8 +285,8 @@ namespace leopard
       /** For blocks that wait for one another: all must be there. */
       void launch_cooperatively(RelaxVectors<Number> &v, RelaxParameters<Number> &p, MonitorView &m) const
       {
-        if (v.other_x != nullptr && old_x.size() > static_cast<std::size_t>(n_rows)) // ghosts are read there too
-          device::copy_on_device(old_x.data() + n_rows, v.x + n_rows, (old_x.size() - n_rows) * sizeof(Number));
+        if (v.other_x != nullptr && old_x.size() > static_cast<std::size_t>(packets.n_rows)) // ghosts are read there too
+          device::copy_on_device(old_x.data() + packets.n_rows, v.x + packets.n_rows, (old_x.size() - packets.n_rows) * sizeof(Number));
         MatrixView<Format> A           = view();
         void              *arguments[] = {&A, &v, &p, &m};
         LEOPARD_CHECK(
@@ -401,77 +308,50 @@ namespace leopard
         launch(v, p);
       }
 
-      void replace_values(const Number *values)
-      {
-        if (n_rows == 0)
-          return;
-        // both check all values; more than the diagonal is taken only where weights depend on it
-        options.l1_weights ? host_matrix->update_values(values) : host_matrix->update_diagonal(values);
-        weights.compute(*host_matrix, options);
-        if (positions == nullptr)
-          positions = std::make_unique<Positions<Number>>(Positions<Number>{device::Array<unsigned int>(value_positions),
-                                                                            device::Array<unsigned int>(weight_positions),
-                                                                            device::Array<int>(value_sources),
-                                                                            device::Array<Number>(static_cast<std::size_t>(n_entries)),
-                                                                            device::Array<Number>(weights.values.size())});
-        device::copy_to_device(positions->new_values.data(), values, positions->new_values.size() * sizeof(Number));
-        device::copy_to_device(positions->new_weights.data(), weights.values.data(), weights.values.size() * sizeof(Number));
-        put(packets, positions->values, positions->sources.data(), positions->new_values);
-        put(packets, positions->weights, nullptr, positions->new_weights);
-        if (!weights.keeps.empty())
-          device::copy_to_device(keeps.data(), weights.keeps.data(), weights.keeps.size() * sizeof(Number));
-      }
-
-      BlockAsyncOptions                 options;
-      const Storage                     storage;
-      const int                         n_rows, n_blocks, n_entries, largest_block, outer_bytes, inner_bytes, largest_packet, most_ghosts, n_distinct;
-      const std::size_t                 n_bytes;
-      device::Array<char>               packets;
-      device::Array<BlockExtent>        extents;
-      device::Array<Number>             weight_table, value_table;
-      device::Array<Number>             keeps;
-      std::vector<unsigned int>         value_positions, weight_positions;
-      std::vector<int>                  value_sources;
-      device::Array<int>                local_iterations_per_block;
-      device::Array<Number>             velocity;
-      bool                              velocity_is_zero = true; ///< though its memory may hold something else
-      device::Array<Number>             old_x;                   ///< synchronous schedule only
-      CudaMonitor                       monitor;
-      Weights<Number>                   weights;     ///< on the host, for values that change
-      std::unique_ptr<BlockCrs<Number>> host_matrix; ///< for values that change
-      std::unique_ptr<Positions<Number>> positions;  ///< from the first update_values() on
-      Execution                          execution         = Execution::launch;
-      PersistentKernel                   persistent_kernel = nullptr;
-      LaunchKernel                       launch_kernel = nullptr, residual_kernel = nullptr; ///< null: relax_any_kernel
-      int         n_threads = 0, n_launch_threads = 0, n_launched = 0, n_residual = 0;       ///< thread blocks of the two launch kernels
-      std::size_t n_shared = 0;
+      BlockAsyncOptions     options;
+      DevicePackets<Number> packets;
+      const int             n_blocks, largest_packet;
+      device::Array<int>    local_iterations_per_block;
+      device::Array<Number> velocity;
+      bool                  velocity_is_zero = true; ///< though its memory may hold something else
+      device::Array<Number> old_x;                   ///< synchronous schedule only
+      CudaMonitor           monitor;
+      Execution             execution         = Execution::launch;
+      PersistentKernel      persistent_kernel = nullptr;
+      LaunchKernel          launch_kernel = nullptr, residual_kernel = nullptr;                  ///< null: relax_any_kernel
+      int                   n_threads = 0, n_launch_threads = 0, n_launched = 0, n_residual = 0; ///< thread blocks of the two launch kernels
+      std::size_t           n_shared = 0;
     };
 
-    template <typename Format, typename Number = typename Format::Number>
-    std::unique_ptr<BlockAsyncEngine<Number>> make_engine(Prepared<Number> &&p, const BlockAsyncOptions &options)
-    {
-      const Packets<Format> packets(p.matrix, p.weights.values, p.weights_in_table ? &p.weight_table : nullptr, p.values, p.slots, options.n_threads);
-      return std::make_unique<CudaEngine<Format>>(std::move(p), packets, options);
-    }
-
     template <typename Column, typename Number>
-    std::unique_ptr<BlockAsyncEngine<Number>> make_engine_for(Prepared<Number> &&p, const BlockAsyncOptions &options)
+    std::unique_ptr<BlockAsyncEngine<Number>> make_engine(DevicePackets<Number> &&packets, const BlockAsyncOptions &options)
     {
-      return p.storage == Storage::dictionary ? make_engine<PacketFormat<Number, Column, std::uint8_t>>(std::move(p), options)
-             : is_as_given<Number>(p.storage) ? make_engine<PacketFormat<Number, Column, Number>>(std::move(p), options)
-                                              : make_engine<PacketFormat<Number, Column, float>>(std::move(p), options);
+      const bool as_given = packets.storage == (std::is_same_v<Number, float> ? Storage::single_precision : Storage::double_precision);
+      if (packets.storage == Storage::dictionary)
+        return std::make_unique<CudaEngine<PacketFormat<Number, Column, std::uint8_t>>>(std::move(packets), options);
+      if (as_given)
+        return std::make_unique<CudaEngine<PacketFormat<Number, Column, Number>>>(std::move(packets), options);
+      return std::make_unique<CudaEngine<PacketFormat<Number, Column, float>>>(std::move(packets), options);
     }
   } // namespace
 
   template <typename Number>
-  std::unique_ptr<BlockAsyncEngine<Number>> make_cuda_engine(const CrsMatrix<Number> &A, const BlockAsyncOptions &options)
+  std::unique_ptr<BlockAsyncEngine<Number>> make_cuda_engine(const device::DeviceCrs<Number> &A, const BlockAsyncOptions &options)
   {
-    Prepared<Number> prepared(A, options);
-    return prepared.slots.is_used() ? make_engine_for<NoColumns>(std::move(prepared), options)
-                                    : make_engine_for<std::uint16_t>(std::move(prepared), options);
+    DevicePackets<Number> packets(A, options);
+    return packets.has_columns ? make_engine<std::uint16_t>(std::move(packets), options) : make_engine<NoColumns>(std::move(packets), options);
   }
 
-#define INSTANTIATE(Number) \
+  template <typename Number>
+  std::unique_ptr<BlockAsyncEngine<Number>> make_cuda_engine(const CrsMatrix<Number> &A, const BlockAsyncOptions &options)
+  {
+    auto engine = make_cuda_engine(device::to_device(A), options);
+    device::release_scratch();
+    return engine;
+  }
+
+#define INSTANTIATE(Number)                                                                                                                  \
+  template std::unique_ptr<BlockAsyncEngine<Number>> make_cuda_engine(const device::DeviceCrs<Number> &A, const BlockAsyncOptions &options); \
   template std::unique_ptr<BlockAsyncEngine<Number>> make_cuda_engine(const CrsMatrix<Number> &A, const BlockAsyncOptions &options);
   LEOPARD_FOR_EACH_NUMBER(INSTANTIATE)
 #undef INSTANTIATE

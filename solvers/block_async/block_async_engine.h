@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "../matrix/device_crs.h"
 #include "block_async.h"
 
 namespace leopard
@@ -41,6 +42,9 @@ namespace leopard
   std::unique_ptr<BlockAsyncEngine<Number>> make_host_engine(const CrsMatrix<Number> &A, const BlockAsyncOptions &options);
   template <typename Number>
   std::unique_ptr<BlockAsyncEngine<Number>> make_cuda_engine(const CrsMatrix<Number> &A, const BlockAsyncOptions &options);
+
+  template <typename Number>
+  std::unique_ptr<BlockAsyncEngine<Number>> make_cuda_engine(const device::DeviceCrs<Number> &A, const BlockAsyncOptions &options);
 
   // for BlockAsyncOptions::corrections
   template <typename Number>

@@ -11,6 +11,12 @@ namespace leopard
   }
 
   template <typename Number>
+  std::unique_ptr<BlockAsyncEngine<Number>> make_cuda_engine(const device::DeviceCrs<Number> & /*A*/, const BlockAsyncOptions & /*options*/)
+  {
+    no_cuda();
+  }
+
+  template <typename Number>
   std::unique_ptr<BlockAsyncEngine<Number>> make_cuda_correction_engine(const CrsMatrix<Number> & /*A*/, const BlockAsyncOptions & /*options*/)
   {
     no_cuda();
@@ -24,6 +30,7 @@ namespace leopard
 
 #define INSTANTIATE(Number)                                                                                                                     \
   template std::unique_ptr<BlockAsyncEngine<Number>> make_cuda_engine(const CrsMatrix<Number> &A, const BlockAsyncOptions &options);            \
+  template std::unique_ptr<BlockAsyncEngine<Number>> make_cuda_engine(const device::DeviceCrs<Number> &A, const BlockAsyncOptions &options);    \
   template std::unique_ptr<BlockAsyncEngine<Number>> make_cuda_correction_engine(const CrsMatrix<Number> &A, const BlockAsyncOptions &options); \
   template std::unique_ptr<BlockAsyncEngine<Number>> make_stencil_cuda_engine(const Stencil<Number> &stencil, const BlockAsyncOptions &options);
   LEOPARD_FOR_EACH_NUMBER(INSTANTIATE)

@@ -17,12 +17,11 @@ namespace leopard
 
     /** Packets on the device, and where their values stand. */
     template <typename Number>
-    class DevicePackets
+    class CorrectionPackets
     {
     public:
-      DevicePackets(const BlockCrs<Number> &matrix, const std::vector<Number> &weights)
-        : DevicePackets(Packets<CorrectionFormat<Number>>(matrix, weights, nullptr, Dictionary(), DistanceSlots(matrix, sizeof(Number))),
-                        matrix.n_blocks())
+      CorrectionPackets(const BlockCrs<Number> &matrix, const std::vector<Number> &weights)
+        : CorrectionPackets(Packets<CorrectionFormat<Number>>(matrix, weights, nullptr, Dictionary(), DistanceSlots()), matrix.n_blocks())
       {
       }
 
@@ -50,7 +49,7 @@ namespace leopard
       int         width() const { return inner_width; }
 
     private:
-      DevicePackets(const Packets<CorrectionFormat<Number>> &p, int n_blocks_)
+      CorrectionPackets(const Packets<CorrectionFormat<Number>> &p, int n_blocks_)
         : n_blocks(n_blocks_)
         , outer_bytes(p.outer_bytes)
         , inner_bytes(p.inner_bytes)
@@ -217,21 +216,21 @@ namespace leopard
         LEOPARD_CHECK(cudaGetLastError());
       }
 
-      BlockAsyncOptions      options;
-      const int              n_entries;
-      BlockCrs<Number>       matrix; ///< for values that change
-      LowBlocks<Number, Low> low;    ///< likewise
-      DevicePackets<Number>  high_packets;
-      DevicePackets<Low>     low_packets;
-      device::Array<Low>     weights, keeps;
-      device::Array<Number>  scale;
-      device::Array<int>     local_iterations_per_block;
-      device::Array<Number>  old_x; ///< synchronous schedule only
-      device::PartialSums    sums;
-      bool                   all_at_once = false; ///< all blocks are on the chip, and iterate in one launch
-      Kernel                 kernel      = nullptr;
-      int                    n_threads = 0, stride = 0;
-      std::size_t            n_shared = 0;
+      BlockAsyncOptions         options;
+      const int                 n_entries;
+      BlockCrs<Number>          matrix; ///< for values that change
+      LowBlocks<Number, Low>    low;    ///< likewise
+      CorrectionPackets<Number> high_packets;
+      CorrectionPackets<Low>    low_packets;
+      device::Array<Low>        weights, keeps;
+      device::Array<Number>     scale;
+      device::Array<int>        local_iterations_per_block;
+      device::Array<Number>     old_x; ///< synchronous schedule only
+      device::PartialSums       sums;
+      bool                      all_at_once = false; ///< all blocks are on the chip, and iterate in one launch
+      Kernel                    kernel      = nullptr;
+      int                       n_threads = 0, stride = 0;
+      std::size_t               n_shared = 0;
     };
   } // namespace
 

@@ -6,10 +6,60 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdlib>
+#include <map>
 #include <vector>
 
 namespace leopard
 {
+  /** The distances between column and row that the inner entries of blocks have. */
+  struct BlockDistances
+  {
+    static constexpr int max_distances = 64; ///< blocks with more have max_distances + 1, whichever
+
+    std::vector<int> rows;          ///< of each block
+    std::vector<int> offsets = {0}; ///< n_blocks + 1
+    std::vector<int> distances;     ///< of block J from offsets[J] on, sorted
+    std::size_t      padded = 0;    ///< entries, where 32 rows are as long as the longest of them, and that even
+
+    BlockDistances() = default;
+    template <typename Number>
+    explicit BlockDistances(const BlockCrs<Number> &A)
+    {
+      std::vector<char> seen(2 * 65536 + 1, 0);
+      std::vector<int>  found;
+      for (int block = 0; block < A.n_blocks(); ++block)
+        {
+          const int first = A.first_local[block], last = A.first_local[block + 1];
+          found.clear();
+          for (int l = first, width = 0; l < last; ++l)
+            {
+              for (int p = A.inner.offsets[l]; p < A.inner.offsets[l + 1]; ++p)
+                {
+                  const int distance = A.inner.columns[p] - (l - first);
+                  if (char &here = seen[65536 + distance]; here == 0 && static_cast<int>(found.size()) <= max_distances)
+                    {
+                      here = 1;
+                      found.push_back(distance);
+                    }
+                }
+              width = std::max(width, A.inner.offsets[l + 1] - A.inner.offsets[l]);
+              if ((l - first) % 32 == 31 || l + 1 == last)
+                {
+                  padded += (width + 1) / 2 * 64;
+                  width = 0;
+                }
+            }
+          for (const int distance : found)
+            seen[65536 + distance] = 0;
+          std::sort(found.begin(), found.end());
+          rows.push_back(last - first);
+          distances.insert(distances.end(), found.begin(), found.end());
+          offsets.push_back(static_cast<int>(distances.size()));
+        }
+    }
+    int n_blocks() const { return static_cast<int>(rows.size()); }
+  };
+
   /**
    * Blocks whose inner entries lie at few distances between column and row, as those of tiles of a grid do: an entry's
    * slot in its row then says its column, column = row + distance of the slot, and no columns need to be stored. Rows
@@ -26,46 +76,60 @@ namespace leopard
     static constexpr int rows_a_thread = 4;   ///< of a lattice: i, i + S, i + 2 S, i + 3 S
     static constexpr int max_rows      = 512; ///< of a lattice's block, counted up to a multiple of rows_a_thread lines
     static constexpr int max_reach     = 80;  ///< of a lattice: the largest distance
-    static constexpr int max_slots     = 64;
+    static constexpr int max_slots     = BlockDistances::max_distances;
 
+    DistanceSlots() = default;
     /**
      * Finds them, unless storing columns in 16 bits takes less memory, or rows without a lattice are so short that
      * their columns are held in registers.
      * @param value_bytes of a stored value.
      */
-    template <typename Number>
-    DistanceSlots(const BlockCrs<Number> &A, int value_bytes)
+    DistanceSlots(const BlockDistances &found, int value_bytes)
     {
-      std::size_t      widest = 0, slots = 0, padded = 0; // entries with distances, and with columns, where 32 rows are as long as their longest
-      std::vector<int> found;
-      bool             is_lattice = true;
-      for (int block = 0; block < A.n_blocks(); ++block)
+      std::map<std::vector<int>, int> known; // kinds by their rows and distances
+      std::vector<int>                key, last_key;
+      std::size_t                     widest = 0, slots = 0; // slots: entries with distances
+      bool                            is_lattice = true;
+      for (int block = 0; block < found.n_blocks(); ++block)
         {
-          const int rows = A.first_local[block + 1] - A.first_local[block];
-          find(A, block, found, padded);
-          if (found.size() > max_slots)
+          key.assign(found.distances.begin() + found.offsets[block], found.distances.begin() + found.offsets[block + 1]);
+          if (key.size() > max_slots)
             return;
-          widest = std::max(widest, found.size());
-          distances_of.push_back(found);
-          const Lines best = best_lines(found, rows);
-          is_lattice       = is_lattice && best.stride > 0;
-          lines.push_back(best);
-          largest    = std::max(largest, with_padding(rows, std::max(1, best.stride)));
-          n_laterals = std::max(n_laterals, best.laterals.size() > 2 ? 4 : 2);
-          full       = full || best.full;
+          key.push_back(found.rows[block]); // blocks in a row are often alike
+          if (kind_of.empty() || key != last_key)
+            {
+              const auto [place, is_new] = known.emplace(key, static_cast<int>(kinds.size()));
+              if (is_new)
+                {
+                  kinds.push_back({std::vector<int>(key.begin(), key.end() - 1), {}});
+                  kinds.back().lines = best_lines(kinds.back().distances, found.rows[block]);
+                }
+              kind_of.push_back(place->second);
+              last_key = key;
+            }
+          else
+            kind_of.push_back(kind_of.back());
+        }
+      for (const auto &[kind_key, number] : known)
+        {
+          const Lines &best = kinds[number].lines;
+          widest            = std::max(widest, kinds[number].distances.size());
+          is_lattice        = is_lattice && best.stride > 0;
+          largest           = std::max(largest, with_padding(kind_key.back(), std::max(1, best.stride)));
+          n_laterals        = std::max(n_laterals, best.laterals.size() > 2 ? 4 : 2);
+          full              = full || best.full;
         }
       is_lattice = is_lattice && !(full && n_laterals > 2);
       if (!is_lattice)
         n_laterals = 0;
-      for (int block = 0; block < A.n_blocks(); ++block)
-        {
-          if (is_lattice)
-            distances_of[block] = lattice_slots(lines[block]);
-          else if (distances_of[block].size() % 2 == 1)
-            distances_of[block].push_back(0);
-          slots += distances_of[block].size() * ((A.first_local[block + 1] - A.first_local[block] + 31) / 32 * 32);
-        }
-      used = slots * value_bytes <= padded * (value_bytes + 2) && (is_lattice || widest > 8);
+      for (Kind &kind : kinds)
+        if (is_lattice)
+          kind.distances = lattice_slots(kind.lines);
+        else if (kind.distances.size() % 2 == 1)
+          kind.distances.push_back(0);
+      for (int block = 0; block < found.n_blocks(); ++block)
+        slots += distances(block).size() * ((found.rows[block] + 31) / 32 * 32);
+      used = slots * value_bytes <= found.padded * (value_bytes + 2) && (is_lattice || widest > 8);
     }
 
     /** Whether columns are left away. */
@@ -76,12 +140,12 @@ namespace leopard
     /** Rows of a lattice's largest block, counted up to a multiple of rows_a_thread lines. */
     int largest_block() const { return largest; }
     /** Of a block; an even number of them. */
-    const std::vector<int> &distances(int block) const { return distances_of[block]; }
+    const std::vector<int> &distances(int block) const { return kinds[kind_of[block]].distances; }
     /** S. */
-    int stride(int block) const { return is_lattice() ? lines[block].stride : 0; }
+    int stride(int block) const { return is_lattice() ? kinds[kind_of[block]].lines.stride : 0; }
     int slot_of(int block, int distance) const
     {
-      const std::vector<int> &d = distances_of[block];
+      const std::vector<int> &d = distances(block);
       return static_cast<int>(std::find(d.begin(), d.end(), distance) - d.begin());
     }
 
@@ -93,34 +157,12 @@ namespace leopard
       bool             full = false;
     };
 
-    /** The distances of a block, sorted; adds what its rows take with columns. */
-    template <typename Number>
-    void find(const BlockCrs<Number> &A, int block, std::vector<int> &found, std::size_t &padded)
+    /** What blocks have that are alike. */
+    struct Kind
     {
-      const int first = A.first_local[block], last = A.first_local[block + 1];
-      found.clear();
-      for (int l = first, width = 0; l < last; ++l)
-        {
-          for (int p = A.inner.offsets[l]; p < A.inner.offsets[l + 1]; ++p)
-            {
-              const int distance = A.inner.columns[p] - (l - first);
-              if (char &here = seen[65536 + distance]; here == 0 && found.size() <= max_slots)
-                {
-                  here = 1;
-                  found.push_back(distance);
-                }
-            }
-          width = std::max(width, A.inner.offsets[l + 1] - A.inner.offsets[l]);
-          if ((l - first) % 32 == 31 || l + 1 == last)
-            {
-              padded += (width + 1) / 2 * 64;
-              width = 0;
-            }
-        }
-      for (const int distance : found)
-        seen[65536 + distance] = 0;
-      std::sort(found.begin(), found.end());
-    }
+      std::vector<int> distances;
+      Lines            lines;
+    };
 
     static int with_padding(int rows, int stride)
     {
@@ -177,10 +219,9 @@ namespace leopard
       return result;
     }
 
-    int                           n_laterals = 0, largest = 0;
-    bool                          full = false, used = false;
-    std::vector<Lines>            lines;
-    std::vector<std::vector<int>> distances_of;
-    std::vector<char>             seen = std::vector<char>(2 * 65536 + 1, 0);
+    int               n_laterals = 0, largest = 0;
+    bool              full = false, used = false;
+    std::vector<Kind> kinds;
+    std::vector<int>  kind_of; ///< each block
   };
 } // namespace leopard

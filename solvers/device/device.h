@@ -51,6 +51,7 @@ namespace leopard::device
 
   /** Device arrays. @throws DeviceError, for allocate() with the bytes asked for and the bytes that are free. */
   void *allocate(std::size_t n_bytes);
+  void  release_scratch(); ///< what set-up on the device has worked in (see scratch.cuh) goes back to the device
   void  release(void *pointer) noexcept;
   void  copy_to_device(void *destination, const void *host_source, std::size_t n_bytes);
   void  copy_to_host(void *host_destination, const void *source, std::size_t n_bytes);

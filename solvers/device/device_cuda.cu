@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cuda_error.cuh"
 #include "device.h"
+#include "scratch.cuh"
 
 #include <dlfcn.h>
+
+#include <map>
+#include <mutex>
 
 namespace leopard::device
 {
@@ -128,6 +132,33 @@ namespace leopard::device
       }
     LEOPARD_CHECK(code);
     return pointer;
+  }
+
+  cudaMemPool_t scratch_pool()
+  {
+    int device = 0;
+    LEOPARD_CHECK(cudaGetDevice(&device));
+    static std::mutex                   one_at_a_time;
+    static std::map<int, cudaMemPool_t> pools;
+    const std::lock_guard<std::mutex>   lock(one_at_a_time);
+    cudaMemPool_t                      &pool = pools[device];
+    if (pool == nullptr)
+      {
+        cudaMemPoolProps properties = {};
+        properties.allocType        = cudaMemAllocationTypePinned;
+        properties.location.type    = cudaMemLocationTypeDevice;
+        properties.location.id      = device;
+        LEOPARD_CHECK(cudaMemPoolCreate(&pool, &properties));
+        unsigned long long keep = ~0ull;
+        LEOPARD_CHECK(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &keep));
+      }
+    return pool;
+  }
+
+  void release_scratch()
+  {
+    LEOPARD_CHECK(cudaStreamSynchronize(cudaStreamPerThread));
+    LEOPARD_CHECK(cudaMemPoolTrimTo(scratch_pool(), 0));
   }
 
   void release(void *pointer) noexcept

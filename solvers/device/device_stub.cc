@@ -41,6 +41,7 @@ namespace leopard
       no_cuda();
     }
     void release(void * /*pointer*/) noexcept {}
+    void release_scratch() {}
     void copy_to_device(void * /*destination*/, const void * /*host_source*/, std::size_t /*n_bytes*/)
     {
       no_cuda();

@@ -1,28 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "crs_matrix.h"
+#include "device_crs.h"
 
 #include <memory>
 #include <vector>
 
 namespace leopard::device
 {
-  /** The arrays of a CRS matrix, as CrsMatrix has them, in device memory. For kernels of one's own. */
-  template <typename Number>
-  struct CrsView
-  {
-    int           n_rows;
-    const int    *row_offsets, *columns;
-    const Number *values;
-  };
-
   /** A CRS matrix of any shape on the device, multiplied by cuSPARSE. */
   template <typename Number>
   class DeviceMatrix
   {
   public:
     explicit DeviceMatrix(const CrsMatrix<Number> &A);
+    explicit DeviceMatrix(const DeviceCrs<Number> &A); ///< whose arrays it shares
     ~DeviceMatrix();
     /** y = A x. @param y n_rows, x n_columns values, device memory. */
     void multiply(Number *y, const Number *x) const { multiply(y, Number(1), x, Number(0)); }

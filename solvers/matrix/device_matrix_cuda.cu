@@ -17,40 +17,34 @@ namespace leopard::device
   template <typename Number>
   struct DeviceMatrix<Number>::Data
   {
-    int                  n_rows, n_columns;
-    Array<int>           offsets, columns;
-    Array<Number>        values;
+    DeviceCrs<Number>    A;
     cusparseHandle_t     handle = nullptr;
     cusparseSpMatDescr_t matrix = nullptr;
     cusparseDnVecDescr_t x = nullptr, y = nullptr;
     Array<char>          buffer;
 
-    explicit Data(const CrsMatrix<Number> &A)
-      : n_rows(A.n_rows)
-      , n_columns(A.n_columns)
-      , offsets(A.row_offsets)
-      , columns(A.columns)
-      , values(A.values)
+    explicit Data(const DeviceCrs<Number> &A_)
+      : A(A_)
     {
-      if (A.n_entries() == 0)
+      if (A.n_entries == 0)
         return;
       LEOPARD_CHECK(cusparseCreate(&handle));
       LEOPARD_CHECK(cusparseSetStream(handle, cudaStreamPerThread));
       LEOPARD_CHECK(cusparseCreateCsr(&matrix,
-                                      n_rows,
-                                      n_columns,
-                                      A.n_entries(),
-                                      offsets.data(),
-                                      columns.data(),
-                                      values.data(),
+                                      A.n_rows,
+                                      A.n_columns,
+                                      A.n_entries,
+                                      A.arrays->row_offsets.data(),
+                                      A.arrays->columns.data(),
+                                      A.arrays->values.data(),
                                       CUSPARSE_INDEX_32I,
                                       CUSPARSE_INDEX_32I,
                                       CUSPARSE_INDEX_BASE_ZERO,
                                       data_type<Number>));
       // cuSPARSE wants vectors with the descriptor; the real ones come with each product
-      const Array<Number> some_x(n_columns), some_y(n_rows);
-      LEOPARD_CHECK(cusparseCreateDnVec(&x, n_columns, some_x.data(), data_type<Number>));
-      LEOPARD_CHECK(cusparseCreateDnVec(&y, n_rows, some_y.data(), data_type<Number>));
+      const Array<Number> some_x(A.n_columns), some_y(A.n_rows);
+      LEOPARD_CHECK(cusparseCreateDnVec(&x, A.n_columns, some_x.data(), data_type<Number>));
+      LEOPARD_CHECK(cusparseCreateDnVec(&y, A.n_rows, some_y.data(), data_type<Number>));
       const Number one = 1, zero = 0;
       std::size_t  n_bytes = 0;
       LEOPARD_CHECK(cusparseSpMV_bufferSize(
@@ -75,6 +69,12 @@ namespace leopard::device
 
   template <typename Number>
   DeviceMatrix<Number>::DeviceMatrix(const CrsMatrix<Number> &A)
+    : data(std::make_unique<Data>(to_device(A)))
+  {
+  }
+
+  template <typename Number>
+  DeviceMatrix<Number>::DeviceMatrix(const DeviceCrs<Number> &A)
     : data(std::make_unique<Data>(A))
   {
   }
@@ -85,14 +85,14 @@ namespace leopard::device
   template <typename Number>
   void DeviceMatrix<Number>::multiply(Number *y, Number alpha, const Number *x, Number beta) const
   {
-    if (data->n_rows == 0 || (data->matrix == nullptr && beta == Number(1)))
+    if (data->A.n_rows == 0 || (data->matrix == nullptr && beta == Number(1)))
       return;
     if (data->matrix == nullptr) // no entries
       {
         if (beta == Number(0))
-          set_zero(y, data->n_rows * sizeof(Number));
+          set_zero(y, data->A.n_rows * sizeof(Number));
         else
-          axpy(y, beta - Number(1), y, data->n_rows);
+          axpy(y, beta - Number(1), y, data->A.n_rows);
         return;
       }
     LEOPARD_CHECK(cusparseDnVecSetValues(data->x, const_cast<Number *>(x)));
@@ -112,26 +112,26 @@ namespace leopard::device
   template <typename Number>
   void DeviceMatrix<Number>::update_values(const Number *values)
   {
-    if (data->values.size() > 0)
-      copy_to_device(data->values.data(), values, data->values.size() * sizeof(Number));
+    if (data->A.n_entries > 0)
+      copy_to_device(data->A.arrays->values.data(), values, data->A.n_entries * sizeof(Number));
   }
 
   template <typename Number>
   int DeviceMatrix<Number>::n_rows() const
   {
-    return data->n_rows;
+    return data->A.n_rows;
   }
 
   template <typename Number>
   int DeviceMatrix<Number>::n_columns() const
   {
-    return data->n_columns;
+    return data->A.n_columns;
   }
 
   template <typename Number>
   CrsView<Number> DeviceMatrix<Number>::view() const
   {
-    return {data->n_rows, data->offsets.data(), data->columns.data(), data->values.data()};
+    return data->A.view();
   }
 
   template <typename Number>

@@ -14,6 +14,11 @@ namespace leopard::device
     no_cuda();
   }
   template <typename Number>
+  DeviceMatrix<Number>::DeviceMatrix(const DeviceCrs<Number> & /*A*/)
+  {
+    no_cuda();
+  }
+  template <typename Number>
   DeviceMatrix<Number>::~DeviceMatrix() = default;
   template <typename Number>
   void DeviceMatrix<Number>::multiply(Number * /*y*/, Number /*alpha*/, const Number * /*x*/, Number /*beta*/) const

@@ -57,16 +57,33 @@ namespace leopard
   }
 
   template <typename Number>
-  Storage choose_storage(const std::vector<const std::vector<Number> *> &values, Storage wanted, Dictionary &dictionary)
+  Storage choose_storage(Storage wanted, bool fits_dictionary, bool are_singles, double lost)
   {
-    constexpr bool    are_singles = std::is_same_v<Number, float>;
-    constexpr Storage as_they_are = are_singles ? Storage::single_precision : Storage::double_precision;
+    constexpr bool    are_floats  = std::is_same_v<Number, float>;
+    constexpr Storage as_they_are = are_floats ? Storage::single_precision : Storage::double_precision;
     if (wanted == Storage::double_precision || wanted == as_they_are)
       return as_they_are;
-    bool   singles_do  = true;
-    double lost        = 0.;
-    dictionary         = Dictionary();
-    std::uint64_t last = ~std::uint64_t(0); // bits of the value before, which is often the same; at first of no number
+    if (wanted == Storage::dictionary && !fits_dictionary)
+      throw InvalidInput("storage is dictionary, but the matrix has more than " + std::to_string(Dictionary::max_size) +
+                         " distinct values\n  expected: storage automatic" + (are_floats ? "" : ", double") + " or single");
+    if (wanted == Storage::single_precision && !are_singles)
+      throw InvalidInput("storage is single, but the matrix has the value " + std::to_string(lost) +
+                         ", which is no single precision number\n  expected: storage automatic or double");
+    if (wanted == Storage::single_precision || wanted == Storage::dictionary)
+      return wanted;
+    return fits_dictionary ? Storage::dictionary : are_singles ? Storage::single_precision : Storage::double_precision;
+  }
+
+  template <typename Number>
+  Storage choose_storage(const std::vector<const std::vector<Number> *> &values, Storage wanted, Dictionary &dictionary)
+  {
+    constexpr bool are_floats = std::is_same_v<Number, float>;
+    dictionary                = Dictionary();
+    if (wanted == Storage::double_precision || (are_floats && wanted == Storage::single_precision))
+      return choose_storage<Number>(wanted, true, true, 0.);
+    bool          singles_do = true;
+    double        lost       = 0.;
+    std::uint64_t last       = ~std::uint64_t(0); // bits of the value before, which is often the same; at first of no number
     for (const std::vector<Number> *array : values)
       for (const double value : *array)
         {
@@ -79,21 +96,14 @@ namespace leopard
               singles_do = false;
               lost       = value;
             }
-          if ((are_singles || !singles_do) && !dictionary.fits())
+          if ((are_floats || !singles_do) && !dictionary.fits())
             break;
         }
-    if (wanted == Storage::dictionary && !dictionary.fits())
-      throw InvalidInput("storage is dictionary, but the matrix has more than " + std::to_string(Dictionary::max_size) +
-                         " distinct values\n  expected: storage automatic" + (are_singles ? "" : ", double") + " or single");
-    if (wanted == Storage::single_precision && !singles_do)
-      throw InvalidInput("storage is single, but the matrix has the value " + std::to_string(lost) +
-                         ", which is no single precision number\n  expected: storage automatic or double");
-    if (wanted == Storage::single_precision || wanted == Storage::dictionary)
-      return wanted;
-    return dictionary.fits() ? Storage::dictionary : singles_do ? Storage::single_precision : Storage::double_precision;
+    return choose_storage<Number>(wanted, dictionary.fits(), singles_do, lost);
   }
 
-#define INSTANTIATE(Number) \
+#define INSTANTIATE(Number)                                                                                     \
+  template Storage choose_storage<Number>(Storage wanted, bool fits_dictionary, bool are_singles, double lost); \
   template Storage choose_storage(const std::vector<const std::vector<Number> *> &values, Storage wanted, Dictionary &dictionary);
   LEOPARD_FOR_EACH_NUMBER(INSTANTIATE)
 #undef INSTANTIATE

@@ -61,9 +61,14 @@ namespace leopard
   /**
    * What is to be used for these values; never automatic, and for floats not double_precision.
    * @param wanted automatic, or the storage to use.
-   * @param dictionary receives the distinct values if the result is Storage::dictionary.
+   * @param fits_dictionary whether there are at most Dictionary::max_size distinct ones, zero included. @param
+   * are_singles whether all are single precision numbers; if not, lost is one that is none.
    * @throws InvalidInput if the storage wanted would lose a value, naming the value.
    */
+  template <typename Number>
+  Storage choose_storage(Storage wanted, bool fits_dictionary, bool are_singles, double lost);
+
+  /** The same from the values. @param dictionary receives the distinct values if the result is Storage::dictionary. */
   template <typename Number>
   Storage choose_storage(const std::vector<const std::vector<Number> *> &values, Storage wanted, Dictionary &dictionary);
 } // namespace leopard

@@ -21,7 +21,7 @@ namespace leopard
     }
 
     /** Lengths, column indices, finite values. Unlike CrsMatrix::validate() of matrices of any shape. */
-    void check(const CrsMatrix<double> &A, int n_rows, int n_columns, const std::string &where)
+    void check(const CrsMatrix<double> &A, int n_rows, int n_columns, const std::string &where, bool with_entries = true)
     {
       if (A.n_rows != n_rows || A.n_columns != n_columns)
         fail(where, "it is " + size_text(A.n_rows, A.n_columns), size_text(n_rows, n_columns));
@@ -31,7 +31,7 @@ namespace leopard
              "it has " + std::to_string(A.row_offsets.size()) + " row offsets, " + std::to_string(A.columns.size()) + " columns and " +
                std::to_string(A.values.size()) + " values",
              std::to_string(n_rows + 1) + " row offsets from 0 to the number of entries, and as many columns as values");
-      for (int i = 0; i < n_rows; ++i)
+      for (int i = 0; i < n_rows && with_entries; ++i)
         {
           if (A.row_offsets[i] > A.row_offsets[i + 1])
             fail(where, "row_offsets decreases after row " + std::to_string(i), "offsets that do not decrease");
@@ -60,7 +60,7 @@ namespace leopard
         }
     }
 
-    void check_transfers(const MultigridLevel &level, const MultigridLevel *coarse, const std::string &name)
+    void check_transfers(const MultigridLevel &level, const MultigridLevel *coarse, const std::string &name, bool with_entries)
     {
       const int n = level.matrix.n_rows, n_columns = level.matrix.n_columns;
       if (coarse == nullptr)
@@ -69,7 +69,7 @@ namespace leopard
             fail(name, "the coarsest level has transfer or interface matrices", "the matrix alone");
           return;
         }
-      check(level.prolongation, n, coarse->matrix.n_columns, name + ", prolongation");
+      check(level.prolongation, n, coarse->matrix.n_columns, name + ", prolongation", with_entries);
       if (!is_empty(level.restriction))
         check(level.restriction, coarse->matrix.n_rows, n_columns, name + ", restriction");
       else if (n_columns > n || coarse->matrix.n_columns > coarse->matrix.n_rows)
@@ -114,7 +114,7 @@ namespace leopard
     }
   } // namespace
 
-  void MultigridHierarchy::validate() const
+  void MultigridHierarchy::validate(bool with_entries) const
   {
     if (levels.empty())
       throw InvalidInput("multigrid hierarchy: it has no levels\n  expected: at least one");
@@ -125,8 +125,9 @@ namespace leopard
       {
         const MultigridLevel &level = levels[l];
         const std::string     name  = "level " + std::to_string(l);
-        check_valid(level.matrix, name);
-        check_transfers(level, l == 0 ? nullptr : &levels[l - 1], name);
+        if (with_entries)
+          check_valid(level.matrix, name);
+        check_transfers(level, l == 0 ? nullptr : &levels[l - 1], name, with_entries);
         check_copy_lists(*this, level_of_row, static_cast<int>(l), name);
         if (!is_adaptive() && !is_empty(level.interface))
           fail(name, "an interface matrix is given, but no matrix of the active mesh", "both (adaptive meshes), or none of them (global refinement)");

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cstring>
 #include <numeric>
+#include <stdexcept>
 
 namespace leopard
 {
@@ -82,6 +83,10 @@ namespace leopard
       }
 
       std::unique_ptr<Matrix> matrix(CrsMatrix<Number> A) const override { return std::make_unique<HostMatrix<Number>>(std::move(A), pool); }
+      std::unique_ptr<Matrix> matrix(const device::DeviceCrs<Number> & /*A*/) const override
+      {
+        throw std::logic_error("a matrix on the device, for operations on the host");
+      }
 
       void set_zero(Number *x, std::size_t n) const override
       {
@@ -129,7 +134,8 @@ namespace leopard
     class DeviceMatrix : public LinearAlgebra<Number>::Matrix
     {
     public:
-      explicit DeviceMatrix(const CrsMatrix<Number> &A)
+      template <typename Crs>
+      explicit DeviceMatrix(const Crs &A)
         : matrix(A)
       {
       }
@@ -166,6 +172,7 @@ namespace leopard
       std::shared_ptr<Number[]> vector(const std::vector<Number> &host) const override { return upload(host); }
       std::shared_ptr<int[]>    indices(const std::vector<int> &host) const override { return upload(host); }
       std::unique_ptr<Matrix>   matrix(CrsMatrix<Number> A) const override { return std::make_unique<DeviceMatrix<Number>>(A); }
+      std::unique_ptr<Matrix>   matrix(const device::DeviceCrs<Number> &A) const override { return std::make_unique<DeviceMatrix<Number>>(A); }
 
       void   set_zero(Number *x, std::size_t n) const override { device::set_zero(x, n * sizeof(Number)); }
       double dot(const Number *x, const Number *y, int n) const override { return device::dot(x, y, n); }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "../matrix/crs_matrix.h"
+#include "../matrix/device_crs.h"
 #include "../relaxation/relaxation.h"
 
 #include <cstddef>
@@ -40,6 +40,7 @@ namespace leopard
     virtual std::shared_ptr<Number[]> vector(const std::vector<Number> &host) const      = 0;
     virtual std::shared_ptr<int[]>    indices(const std::vector<int> &host) const        = 0; ///< null if empty
     virtual std::unique_ptr<Matrix>   matrix(CrsMatrix<Number> A) const                  = 0;
+    virtual std::unique_ptr<Matrix>   matrix(const device::DeviceCrs<Number> &A) const   = 0; ///< shares its arrays; on the device only
     virtual void                      set_zero(Number *x, std::size_t n) const           = 0;
     virtual double                    dot(const Number *x, const Number *y, int n) const = 0;
     double                            norm_squared(const Number *x, int n) const; ///< x^T x, which is zero for zeros only (see base/norms.h)

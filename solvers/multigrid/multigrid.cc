@@ -118,7 +118,7 @@ namespace leopard
   Multigrid<Number>::Multigrid(const MultigridHierarchy &hierarchy, const MultigridOptions &options, std::unique_ptr<CoarseSolver<Number>> coarse)
   {
     options.validate();
-    hierarchy.validate();
+    hierarchy.validate(!is_set_up_on_device(options));
     if (hierarchy.is_adaptive() && (options.cycle != CycleType::v || options.full_start))
       throw InvalidInput("multigrid: " + (options.full_start ? "a full multigrid start" : "a " + to_string(options.cycle) + "-cycle") +
                          " on an adaptive mesh with local smoothing\n  expected: the V-cycle, without full multigrid start");

@@ -181,6 +181,18 @@ namespace leopard
     return (method.make_smoother ? method.make_smoother : method.make)(A, method_options(options, backend, dim, at_once));
   }
 
+  bool is_made_on_device(const SmootherOptions &options)
+  {
+    return static_cast<bool>(find_method(options.method, as_smoother).make_on_device);
+  }
+
+  template <typename Number>
+  std::unique_ptr<Relaxation<Number>> make_smoother(const device::DeviceCrs<Number> &A, const SmootherOptions &options, int dim)
+  {
+    options.validate();
+    return find(options.method, Backend::cuda).make_on_device(A, method_options(options, Backend::cuda, dim, 1.)); // see share_at_once()
+  }
+
   template <typename Number>
   std::unique_ptr<Relaxation<Number>> make_smoother(const Stencil<Number> &stencil, const SmootherOptions &options, Backend backend)
   {
@@ -211,6 +223,7 @@ namespace leopard
 #define INSTANTIATE(Number)                                                                                                                         \
   template std::vector<double>                 moving_weights(const Stencil<Number> &stencil, int n_sweeps);                                        \
   template std::unique_ptr<Relaxation<Number>> make_smoother(const CrsMatrix<Number> &A, const SmootherOptions &options, Backend backend, int dim); \
+  template std::unique_ptr<Relaxation<Number>> make_smoother(const device::DeviceCrs<Number> &A, const SmootherOptions &options, int dim);          \
   template std::unique_ptr<Relaxation<Number>> make_smoother(const Stencil<Number> &stencil, const SmootherOptions &options, Backend backend);      \
   template void update_smoother(Relaxation<Number> &smoother, const Stencil<Number> &stencil, const SmootherOptions &options, Backend backend);
   LEOPARD_FOR_EACH_NUMBER(INSTANTIATE)

@@ -91,6 +91,12 @@ namespace leopard
   template <typename Number>
   std::unique_ptr<Relaxation<Number>> make_smoother(const CrsMatrix<Number> &A, const SmootherOptions &options, Backend backend, int dim);
 
+  /** Whether the method takes a matrix that is on the device. */
+  bool is_made_on_device(const SmootherOptions &options);
+  /** The same for such a matrix. */
+  template <typename Number>
+  std::unique_ptr<Relaxation<Number>> make_smoother(const device::DeviceCrs<Number> &A, const SmootherOptions &options, int dim);
+
   /** The same for a matrix that is not stored. Methods that need a stored one store it. */
   template <typename Number>
   std::unique_ptr<Relaxation<Number>> make_smoother(const Stencil<Number> &stencil, const SmootherOptions &options, Backend backend);

@@ -2,6 +2,7 @@
 #include "../base/errors.h"
 #include "../device/device.h"
 #include "../matrix/blocks.h"
+#include "../matrix/device_crs.h"
 #include "../relaxation/with_ghosts.h"
 #include "coarse_solvers.h"
 #include "level_order.h"
@@ -97,10 +98,11 @@ namespace leopard
         , iterations_per_step(options.smoother.iterations_per_step)
         , n_bytes(hierarchy_bytes<Number>(hierarchy))
         , adaptive(hierarchy.is_adaptive())
+        , on_device(is_set_up_on_device(options))
       {
         if (options.backend == Backend::cuda)
           check_device_memory(n_bytes, hierarchy.finest_matrix().n_rows);
-        const std::vector<LevelOrder> orders = level_orders(hierarchy, options.smoother, options.n_threads);
+        std::vector<LevelOrder> orders = level_orders(hierarchy, options.smoother, options.n_threads, on_device);
         levels.resize(hierarchy.levels.size());
         for (std::size_t l = 0; l < levels.size(); ++l)
           set_up_level(hierarchy, orders, static_cast<int>(l), options);
@@ -114,14 +116,17 @@ namespace leopard
           }
         else
           {
-            rows                 = levels.back().n;
-            finest_order         = algebra->indices(orders.back().old_row);
+            rows = levels.back().n;
+            finest_order =
+              on_device ? std::shared_ptr<int[]>(std::shared_ptr<int[]>(), levels.back().order.data()) : algebra->indices(levels.back().old_row);
             global_communication = levels.back().communication;
           }
         any_ghosts = communication(n_levels()).has_ghosts();
         for (const Level &l : levels)
           any_ghosts = any_ghosts || l.has_ghosts;
         find_null_spaces(hierarchy);
+        if (on_device)
+          device::release_scratch();
       }
 
       MemorySpace         memory_space() const override { return algebra->memory_space(); }
@@ -301,61 +306,115 @@ namespace leopard
         double                                       largest_omega = 0.; ///< of the smoother for lambda_max <= 2; 0: it does not follow the matrix
         double                                       omega         = 0.; ///< that it has, if it does
         std::string                                  text;
-        std::vector<int>                             old_row;                                 ///< of the user's numbering; empty: the same
+        std::vector<int>                             old_row; ///< of the user's numbering; empty: the same, or not here
         std::vector<int>                             entries, E_entries, E_transpose_entries; ///< of the user's matrices, from the first update on
-        std::shared_ptr<const Communication<Number>> communication;                           ///< null: one rank
-        std::unique_ptr<LooseExchange<Number>>       loose;                                   ///< of the communication; null: the smoother waits
+        device::DeviceCrs<Number>                    crs;                      ///< where set-up is done on the device: what A refers to,
+        device::Array<int>                           order, entries_on_device; ///< old_row, and like entries
+        std::shared_ptr<const Communication<Number>> communication;            ///< null: one rank
+        std::unique_ptr<LooseExchange<Number>>       loose;                    ///< of the communication; null: the smoother waits
         bool                                         has_ghosts = false;
       };
 
-      void set_up_level(const MultigridHierarchy &hierarchy, const std::vector<LevelOrder> &orders, int level, const MultigridOptions &options)
+      void set_up_level(const MultigridHierarchy &hierarchy, std::vector<LevelOrder> &orders, int level, const MultigridOptions &options)
       {
         const MultigridLevel &from  = hierarchy.levels[level];
-        const LevelOrder     &order = orders[level];
+        LevelOrder           &order = orders[level];
         Level                &l     = levels[level];
         l.n                         = from.matrix.n_rows;
         l.n_columns                 = from.matrix.n_columns;
         l.n_entries                 = from.matrix.n_entries();
         l.text                      = order.text;
-        l.old_row                   = order.old_row;
+        l.old_row                   = std::move(order.old_row);
+        l.order                     = std::move(order.on_device);
         l.communication             = for_number<Number>(from.communication);
         l.has_ghosts                = l.communication != nullptr && l.communication->has_ghosts();
-        if (l.has_ghosts && !order.old_row.empty())
-          l.communication = l.communication->reordered(order.old_row);
+        if (l.has_ghosts && !host_order(l).empty())
+          l.communication = l.communication->reordered(host_order(l));
         l.x = algebra->vector(l.n_columns);
         l.b = algebra->vector(l.n);
         l.r = algebra->vector(l.n_columns);
-        set_up_copy_lists(hierarchy, from, order.old_row, l);
-
-        CrsMatrix<double> A = permute(from.matrix, order.old_row, order.old_row, options.n_threads);
+        if (adaptive)
+          set_up_copy_lists(hierarchy, from, l);
         if (level > 0)
           {
-            // the transfers beside the smoother: either takes long, and much of it is done by one thread
-            auto transfers = std::async(std::launch::async, [&] {
-              const std::vector<int> &coarse_order = orders[level - 1].old_row;
-              CrsMatrix<double>       P            = permute(from.prolongation, order.old_row, coarse_order, options.n_threads);
-              CrsMatrix<double>       R =
-                from.restriction.n_columns == 0 ? transpose(P) : permute(from.restriction, coarse_order, order.old_row, options.n_threads);
-              return std::pair(rounded_to<Number>(std::move(P)), rounded_to<Number>(std::move(R)));
-            });
-            set_up_interface(from, order.old_row, l);
+            set_up_interface(from, l);
             if (l.has_ghosts && !options.wait_for_ghosts)
               l.loose = l.communication->loose();
-            const SmootherOptions smoother = smoother_options(from, order, options, level);
-            CrsMatrix<Number>     rounded  = rounded_to<Number>(std::move(A));
-            l.smoother                     = make_smoother(rounded, smoother, options.backend, from.dim);
-            l.A                            = algebra->matrix(std::move(rounded));
-            auto [P, R]                    = transfers.get();
-            l.P                            = algebra->matrix(std::move(P));
-            l.R                            = algebra->matrix(std::move(R));
           }
+        if (on_device)
+          set_up_on_device(hierarchy, order, level, options);
         else
-          l.A = algebra->matrix(rounded_to<Number>(std::move(A)));
+          set_up_on_host(hierarchy, order, level, options);
       }
 
-      void set_up_copy_lists(const MultigridHierarchy &hierarchy, const MultigridLevel &from, const std::vector<int> &old_row, Level &l) const
+      void set_up_on_host(const MultigridHierarchy &hierarchy, const LevelOrder &order, int level, const MultigridOptions &options)
       {
-        std::vector<int> new_row(l.n_columns);
+        const MultigridLevel &from = hierarchy.levels[level];
+        Level                &l    = levels[level];
+        CrsMatrix<double>     A    = permute(from.matrix, l.old_row, l.old_row, options.n_threads);
+        if (level == 0)
+          {
+            l.A = algebra->matrix(rounded_to<Number>(std::move(A)));
+            return;
+          }
+        // the transfers beside the smoother: either takes long, and much of it is done by one thread
+        auto                  transfers = std::async(std::launch::async, [&] {
+          const std::vector<int> &coarse_order = levels[level - 1].old_row;
+          CrsMatrix<double>       P            = permute(from.prolongation, l.old_row, coarse_order, options.n_threads);
+          CrsMatrix<double>       R =
+            from.restriction.n_columns == 0 ? transpose(P) : permute(from.restriction, coarse_order, l.old_row, options.n_threads);
+          return std::pair(rounded_to<Number>(std::move(P)), rounded_to<Number>(std::move(R)));
+        });
+        const SmootherOptions smoother  = smoother_options(from, order, options, level);
+        CrsMatrix<Number>     rounded   = rounded_to<Number>(std::move(A));
+        l.smoother                      = make_smoother(rounded, smoother, options.backend, from.dim);
+        l.A                             = algebra->matrix(std::move(rounded));
+        auto [P, R]                     = transfers.get();
+        l.P                             = algebra->matrix(std::move(P));
+        l.R                             = algebra->matrix(std::move(R));
+      }
+
+      /** The host's part is to hand over what the user has: see device_crs.h. */
+      void set_up_on_device(const MultigridHierarchy &hierarchy, const LevelOrder &order, int level, const MultigridOptions &options)
+      {
+        const MultigridLevel &from    = hierarchy.levels[level];
+        Level                &l       = levels[level];
+        const auto            checked = [&](device::DeviceCrs<Number> A) {
+          if (A.n_rows < 0)
+            {
+              hierarchy.validate(); // says what it is
+              throw InvalidInput("multigrid hierarchy, level " + std::to_string(level) +
+                                 ": an entry of the matrix, the prolongation or the restriction is stored twice, out of range, or no finite number");
+            }
+          return A;
+        };
+        l.crs = checked(device::permuted<Number>(from.matrix, l.order, l.order, true));
+        l.A   = algebra->matrix(l.crs);
+        if (level == 0)
+          return;
+        const device::Array<int>       &coarse_order = levels[level - 1].order;
+        const device::DeviceCrs<Number> P            = checked(device::permuted<Number>(from.prolongation, l.order, coarse_order, false));
+        l.P                                          = algebra->matrix(P);
+        l.R                                          = algebra->matrix(from.restriction.n_columns == 0 ? device::transposed(P)
+                                                              : checked(device::permuted<Number>(from.restriction, coarse_order, l.order, false)));
+        l.smoother                                   = make_smoother(l.crs, smoother_options(from, order, options, level), from.dim);
+      }
+
+      /** Old rows in host memory, fetched where they are on the device only. */
+      const std::vector<int> &host_order(Level &l) const
+      {
+        if (l.old_row.empty() && l.order.size() > 0)
+          {
+            l.old_row.resize(l.order.size());
+            device::copy_to_host(l.old_row.data(), l.order.data(), l.old_row.size() * sizeof(int));
+          }
+        return l.old_row;
+      }
+
+      void set_up_copy_lists(const MultigridHierarchy &hierarchy, const MultigridLevel &from, Level &l) const
+      {
+        const std::vector<int> &old_row = host_order(l);
+        std::vector<int>        new_row(l.n_columns);
         std::iota(new_row.begin(), new_row.end(), 0);
         for (std::size_t i = 0; i < old_row.size(); ++i)
           new_row[old_row[i]] = static_cast<int>(i);
@@ -373,12 +432,13 @@ namespace leopard
         l.up   = list([&](int global, int /*level*/) { return global < hierarchy.matrix.n_rows; });
       }
 
-      void set_up_interface(const MultigridLevel &from, const std::vector<int> &old_row, Level &l) const
+      void set_up_interface(const MultigridLevel &from, Level &l) const
       {
         if (from.interface.n_rows == 0)
           return;
-        CrsMatrix<double> E = permute(from.interface, old_row, old_row);
-        l.E_transpose       = algebra->matrix(
+        const std::vector<int> &old_row = host_order(l);
+        CrsMatrix<double>       E       = permute(from.interface, old_row, old_row);
+        l.E_transpose                   = algebra->matrix(
           rounded_to<Number>(from.interface_transpose.n_rows == 0 ? transpose(E) : permute(from.interface_transpose, old_row, old_row)));
         l.E = algebra->matrix(rounded_to<Number>(std::move(E)));
       }
@@ -389,38 +449,64 @@ namespace leopard
           throw InvalidInput(new_values_of(level) + ": a matrix of " + std::to_string(from.matrix.n_rows) + " rows and " +
                              std::to_string(from.matrix.n_entries()) + " entries\n  expected: the pattern it had, of " + std::to_string(l.n) +
                              " rows and " + std::to_string(l.n_entries) + " entries");
-        if (l.entries.empty())
+        if (on_device)
           {
-            // a matrix whose values are the numbers of its entries says where each of them went
-            l.entries = as_numbers(permute(numbered(from.matrix), l.old_row, l.old_row));
-            if (l.E != nullptr)
-              {
-                const CrsMatrix<double> E = permute(numbered(from.interface), l.old_row, l.old_row);
-                l.E_entries               = as_numbers(E);
-                l.E_transpose_entries =
-                  as_numbers(from.interface_transpose.n_rows == 0 ? transpose(E) : permute(numbered(from.interface_transpose), l.old_row, l.old_row));
-              }
+            if (from.matrix.values.size() != static_cast<std::size_t>(l.n_entries))
+              refuse_number_of_values(from.matrix.values.size(), l.n_entries, level);
+            if (l.entries_on_device.size() == 0)
+              l.entries_on_device = device::permuted_entries(from.matrix, l.order, l.order);
+            if (new_values_on_device.size() < l.entries_on_device.size())
+              new_values_on_device = device::Array<Number>(l.entries_on_device.size());
+            const Number *values = new_values_on_device.data();
+            device::permuted_values(new_values_on_device.data(), from.matrix.values, l.entries_on_device);
+            update_smoother(from, l, level, values); // refuses some
+            if (l.n_entries > 0)
+              device::copy_on_device(l.crs.arrays->values.data(), values, l.n_entries * sizeof(Number));
           }
-        const std::vector<Number> &values = in_order(from.matrix.values, l.entries, level);
-        l.A->update_values(values);
-        if (l.smoother != nullptr)
+        else
           {
-            if (l.largest_omega > 0.)
-              if (const double omega = omega_for(from.matrix, level); omega != l.omega)
-                {
-                  l.smoother->set_omega(omega);
-                  l.omega = omega;
-                }
-            l.smoother->update_values(values.data());
+            if (l.entries.empty()) // a matrix whose values are the numbers of its entries says where each of them went
+              l.entries = as_numbers(permute(numbered(from.matrix), l.old_row, l.old_row));
+            const std::vector<Number> &values = in_order(from.matrix.values, l.entries, level);
+            l.A->update_values(values);
+            update_smoother(from, l, level, values.data());
           }
         if (l.E == nullptr)
           return;
+        if (l.E_entries.empty())
+          {
+            const std::vector<int> &old_row = host_order(l);
+            const CrsMatrix<double> E       = permute(numbered(from.interface), old_row, old_row);
+            l.E_entries                     = as_numbers(E);
+            l.E_transpose_entries =
+              as_numbers(from.interface_transpose.n_rows == 0 ? transpose(E) : permute(numbered(from.interface_transpose), old_row, old_row));
+          }
         l.E->update_values(in_order(from.interface.values, l.E_entries, level));
         const CrsMatrix<double> &transposed = from.interface_transpose.n_rows == 0 ? from.interface : from.interface_transpose;
         l.E_transpose->update_values(in_order(transposed.values, l.E_transpose_entries, level));
       }
 
+      /** @param values in the level's order; host memory, or where set-up is done on the device that. */
+      void update_smoother(const MultigridLevel &from, Level &l, int level, const Number *values)
+      {
+        if (l.smoother == nullptr)
+          return;
+        if (l.largest_omega > 0.)
+          if (const double omega = omega_for(from.matrix, nullptr, level); omega != l.omega)
+            {
+              l.smoother->set_omega(omega);
+              l.omega = omega;
+            }
+        l.smoother->update_values(values);
+      }
+
       static std::string new_values_of(int level) { return "multigrid, new values of level " + std::to_string(level); }
+
+      [[noreturn]] static void refuse_number_of_values(std::size_t found, std::size_t expected, int level)
+      {
+        throw InvalidInput(new_values_of(level) + ": a matrix has " + std::to_string(found) + " entries\n  expected: the pattern it had, of " +
+                           std::to_string(expected));
+      }
 
       static CrsMatrix<double> numbered(CrsMatrix<double> A)
       {
@@ -434,8 +520,7 @@ namespace leopard
       const std::vector<Number> &in_order(const std::vector<double> &values, const std::vector<int> &entries, int level)
       {
         if (values.size() != entries.size())
-          throw InvalidInput(new_values_of(level) + ": a matrix has " + std::to_string(values.size()) +
-                             " entries\n  expected: the pattern it had, of " + std::to_string(entries.size()));
+          refuse_number_of_values(values.size(), entries.size(), level);
         new_values.resize(values.size());
         for (std::size_t p = 0; p < values.size(); ++p)
           new_values[p] = static_cast<Number>(values[entries[p]]);
@@ -459,15 +544,19 @@ namespace leopard
             const int    n_blocks = method.has_blocks ? result.block_async.blocks(A.n_rows).n_blocks() : 1;
             const double at_once  = share_at_once(result.block_async, options.backend, n_blocks, A.n_rows);
             l.largest_omega       = default_omega(result.method, from.dim, at_once);
-            result.omega = l.omega = omega_for(A, level);
+            result.omega = l.omega = omega_for(A, on_device ? &l.crs : nullptr, level);
           }
         return result;
       }
 
-      /** The relaxation factor that suits a level's matrix, in the user's numbering. Collective. */
-      double omega_for(const CrsMatrix<double> &A, int level) const
+      /**
+       * The relaxation factor that suits a level's matrix, in the user's numbering. @param crs the same on the
+       * device, in any; null: not there. Collective.
+       */
+      double omega_for(const CrsMatrix<double> &A, const device::DeviceCrs<Number> *crs, int level) const
       {
-        double lambda_max = communication(level).max(gershgorin_bound(A)); // a look that most matrices pass
+        // a look that most matrices pass
+        double lambda_max = communication(level).max(crs != nullptr ? device::gershgorin_bound(*crs) : gershgorin_bound(A));
         if (lambda_max > 2.001)
           lambda_max = communication(level).max(estimate_lambda_max(A, 15, n_threads));
         else
@@ -483,7 +572,7 @@ namespace leopard
         coarse_null_space = global_null_space = NullSpace<Number>();
         if (!finest || !coarse)
           return;
-        const std::vector<int> &finest_old_row = levels.back().old_row;
+        const std::vector<int> &finest_old_row = host_order(levels.back());
         const auto              make           = [&](const std::vector<double> &vector, const Communication<Number> &communication) {
           NullSpace<Number> result;
           result.n      = static_cast<int>(vector.size());
@@ -547,7 +636,7 @@ namespace leopard
       const std::unique_ptr<LinearAlgebra<Number>> algebra;
       const int                                    n_threads, iterations_per_step;
       const std::size_t                            n_bytes;
-      const bool                                   adaptive;
+      const bool                                   adaptive, on_device; ///< on_device: set-up is
       std::vector<Level>                           levels;
 
       int                                          rows = 0, global_columns = 0; ///< of the whole problem
@@ -558,8 +647,14 @@ namespace leopard
       std::shared_ptr<const Communication<Number>> global_communication;
       NullSpace<Number>                            coarse_null_space, global_null_space; ///< singular problems
       std::vector<Number>                          new_values;                           ///< of update_values(), of one matrix at a time
+      device::Array<Number>                        new_values_on_device;
     };
   } // namespace
+
+  bool is_set_up_on_device(const MultigridOptions &options)
+  {
+    return options.backend == Backend::cuda && is_made_on_device(options.smoother);
+  }
 
   template <typename Number>
   std::unique_ptr<MultigridOperations<Number>> make_stored_operations(const MultigridHierarchy &hierarchy, const MultigridOptions &options)

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "../base/number_types.h"
+#include "../matrix/device_crs.h"
 #include "chebyshev.h"
 
 #include <functional>
@@ -62,7 +63,7 @@ namespace leopard
 
     explicit operator bool() const { return std::get<0>(functions) != nullptr; }
 
-    /** @param A host memory; copied. @throws InvalidInput, DeviceError. */
+    /** @param A copied, if in host memory. @throws InvalidInput, DeviceError. */
     template <typename Number>
     std::unique_ptr<Relaxation<Number>> operator()(const Matrix<Number> &A, const MethodOptions &options) const
     {
@@ -100,6 +101,8 @@ namespace leopard
     MakeRelaxation<CrsMatrix, LEOPARD_NUMBERS> make            = {};
     MakeRelaxation<CrsMatrix, LEOPARD_NUMBERS> make_smoother   = {}; ///< empty: make
     MakeRelaxation<Stencil, LEOPARD_NUMBERS>   make_of_stencil = {}; ///< empty: needs a stored matrix
+    /** A smoother of a matrix that is on the device; empty: needs one in host memory. */
+    MakeRelaxation<device::DeviceCrs, LEOPARD_NUMBERS> make_on_device = {};
 
     /** Whether users may choose omega. */
     bool has_omega() const { return omega == OmegaRange::relaxation || omega == OmegaRange::damping; }

@@ -36,7 +36,10 @@ namespace leopard
       {
       }
 
-      DistanceSlots slots(int value_bytes = 8) const { return DistanceSlots(BlockCrs<double>(A, blocks_between(offsets)), value_bytes); }
+      DistanceSlots slots(int value_bytes = 8) const
+      {
+        return DistanceSlots(BlockDistances(BlockCrs<double>(A, blocks_between(offsets))), value_bytes);
+      }
     };
 
     std::vector<Tiled> tiled(bool many_values)
@@ -80,7 +83,8 @@ namespace leopard
       EXPECT_EQ(twenty_seven.distances(0).size(), 20u); // of the 26 the six nearest are zero
       // a line longer than what is kept beside the rows; rows with little in common
       EXPECT_FALSE(Tiled(five_point_stencil(200, 8, 0.1), {100, 4, 1}, true).slots().is_lattice());
-      EXPECT_FALSE(DistanceSlots(BlockCrs<double>(random_dominant_matrix(2000, 9, 0.9, 1), contiguous_blocks(2000, 128)), 8).is_used());
+      EXPECT_FALSE(
+        DistanceSlots(BlockDistances(BlockCrs<double>(random_dominant_matrix(2000, 9, 0.9, 1), contiguous_blocks(2000, 128))), 8).is_used());
     }
 
     class Lattices : public BackendTest

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "../device/device_array.h"
+#include "crs_matrix.h"
+
+#include <memory>
+#include <vector>
+
+namespace leopard::device
+{
+  /** The arrays of a CRS matrix, as CrsMatrix has them, in device memory. For kernels of one's own. */
+  template <typename Number>
+  struct CrsView
+  {
+    int           n_rows;
+    const int    *row_offsets, *columns;
+    const Number *values;
+  };
+
+  /**
+   * A CRS matrix of any shape in device memory: what set-up on the device hands from step to step. Copies share the
+   * arrays.
+   */
+  template <typename Number>
+  struct DeviceCrs
+  {
+    struct Arrays
+    {
+      Array<int>    row_offsets, columns;
+      Array<Number> values;
+    };
+
+    int                     n_rows = 0, n_columns = 0, n_entries = 0;
+    std::shared_ptr<Arrays> arrays; ///< null: no rows
+
+    CrsView<Number> view() const
+    {
+      return arrays == nullptr ? CrsView<Number>{0, nullptr, nullptr, nullptr}
+                               : CrsView<Number>{n_rows, arrays->row_offsets.data(), arrays->columns.data(), arrays->values.data()};
+    }
+    std::size_t memory() const { return (n_rows + 1l) * sizeof(int) + n_entries * (sizeof(int) + sizeof(Number)); } ///< bytes
+  };
+
+  /** A as it is. */
+  template <typename Number>
+  DeviceCrs<Number> to_device(const CrsMatrix<Number> &A);
+
+  /**
+   * Rows and columns in a new order, as permute() of the host does it, values rounded to Number, rows sorted by column.
+   * All checks of CrsMatrix::validate() (square: those of a matrix with a diagonal) or validate_entries() are done on
+   * the way, but for the text: they return an empty matrix with n_rows = -1 where one of them fails.
+   * @param old_row, old_column empty ones leave the order as it is. Columns behind the last of old_column (ghosts) stay.
+   */
+  template <typename Number>
+  DeviceCrs<Number> permuted(const CrsMatrix<double> &A, const Array<int> &old_row, const Array<int> &old_column, bool with_diagonal);
+
+  /** A^T, rows sorted by column. */
+  template <typename Number>
+  DeviceCrs<Number> transposed(const DeviceCrs<Number> &A);
+
+  /** Of each entry of permuted(A, old_row, old_column), which one of A it is. Device memory. */
+  Array<int> permuted_entries(const CrsMatrix<double> &A, const Array<int> &old_row, const Array<int> &old_column);
+
+  /** result[p] = Number(values[entries[p]]). @param values host memory, @param entries as permuted_entries(). */
+  template <typename Number>
+  void permuted_values(Number *result, const std::vector<double> &values, const Array<int> &entries);
+
+  /** max_i sum_j |a_ij / a_ii|, a bound of the spectral radius of D^-1 A. */
+  template <typename Number>
+  double gershgorin_bound(const DeviceCrs<Number> &A);
+
+  /**
+   * coordinate_partition() of the host, with the same result. @param block_offsets receives the blocks, host memory.
+   * @return old_row, device memory; empty if a coordinate is not finite.
+   */
+  Array<int> coordinate_order(const std::vector<double> &coordinates, int dim, int block_size, std::vector<int> &block_offsets);
+} // namespace leopard::device

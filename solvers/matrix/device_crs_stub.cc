@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "../device/no_cuda.h"
+#include "device_crs.h"
+
+namespace leopard::device
+{
+  template <typename Number>
+  DeviceCrs<Number> to_device(const CrsMatrix<Number> & /*A*/)
+  {
+    no_cuda();
+  }
+  template <typename Number>
+  DeviceCrs<Number>
+  permuted(const CrsMatrix<double> & /*A*/, const Array<int> & /*old_row*/, const Array<int> & /*old_column*/, bool /*with_diagonal*/)
+  {
+    no_cuda();
+  }
+  template <typename Number>
+  DeviceCrs<Number> transposed(const DeviceCrs<Number> & /*A*/)
+  {
+    no_cuda();
+  }
+  Array<int> permuted_entries(const CrsMatrix<double> & /*A*/, const Array<int> & /*old_row*/, const Array<int> & /*old_column*/)
+  {
+    no_cuda();
+  }
+  template <typename Number>
+  void permuted_values(Number * /*result*/, const std::vector<double> & /*values*/, const Array<int> & /*entries*/)
+  {
+    no_cuda();
+  }
+  template <typename Number>
+  double gershgorin_bound(const DeviceCrs<Number> & /*A*/)
+  {
+    no_cuda();
+  }
+  Array<int> coordinate_order(const std::vector<double> & /*coordinates*/, int /*dim*/, int /*block_size*/, std::vector<int> & /*block_offsets*/)
+  {
+    no_cuda();
+  }
+
+#define INSTANTIATE(Number)                                                                                                                     \
+  template DeviceCrs<Number> to_device(const CrsMatrix<Number> &A);                                                                             \
+  template DeviceCrs<Number> permuted(const CrsMatrix<double> &A, const Array<int> &old_row, const Array<int> &old_column, bool with_diagonal); \
+  template DeviceCrs<Number> transposed(const DeviceCrs<Number> &A);                                                                            \
+  template void              permuted_values(Number *result, const std::vector<double> &values, const Array<int> &entries);                     \
+  template double            gershgorin_bound(const DeviceCrs<Number> &A);
+  LEOPARD_FOR_EACH_NUMBER(INSTANTIATE)
+#undef INSTANTIATE
+} // namespace leopard::device
