@@ -2,11 +2,17 @@
 #include "cuda_error.cuh"
 #include "device.h"
 #include "scratch.cuh"
+#include "sparse_handle.cuh"
 
 #include <dlfcn.h>
 
+#include <algorithm>
+#include <cstring>
+#include <exception>
 #include <map>
 #include <mutex>
+#include <thread>
+#include <vector>
 
 namespace leopard::device
 {
@@ -166,9 +172,101 @@ namespace leopard::device
     cudaFree(pointer);
   }
 
+  namespace
+  {
+    /**
+     * One of the threads that bring a large array to the device: CUDA's own copy of memory that is not page-locked is
+     * bound by the one thread that it works with. Copies parts to its page-locked buffers, from where the device takes
+     * them.
+     */
+    struct Carrier
+    {
+      static constexpr std::size_t part      = std::size_t(2) << 20; ///< bytes
+      cudaStream_t                 stream    = nullptr;
+      char                        *buffer[2] = {nullptr, nullptr};
+      cudaEvent_t                  free[2]   = {nullptr, nullptr};
+
+      Carrier()
+      {
+        LEOPARD_CHECK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+        for (int i = 0; i < 2; ++i)
+          {
+            LEOPARD_CHECK(cudaMallocHost(&buffer[i], part));
+            LEOPARD_CHECK(cudaEventCreateWithFlags(&free[i], cudaEventDisableTiming));
+          }
+      }
+
+      void carry(char *destination, const char *source, std::size_t n_bytes) const
+      {
+        for (std::size_t at = 0, i = 0; at < n_bytes; at += part, i = 1 - i)
+          {
+            const std::size_t n = std::min(part, n_bytes - at);
+            LEOPARD_CHECK(cudaEventSynchronize(free[i]));
+            std::memcpy(buffer[i], source + at, n);
+            LEOPARD_CHECK(cudaMemcpyAsync(destination + at, buffer[i], n, cudaMemcpyHostToDevice, stream));
+            LEOPARD_CHECK(cudaEventRecord(free[i], stream));
+          }
+        LEOPARD_CHECK(cudaStreamSynchronize(stream));
+      }
+    };
+
+    constexpr std::size_t is_large = std::size_t(16) << 20; ///< bytes
+
+    void carry_to_device(char *destination, const char *source, std::size_t n_bytes)
+    {
+      static std::mutex                                  one_at_a_time;
+      static std::map<int, std::vector<const Carrier *>> carriers; // of each device; kept as long as the program runs
+      const std::lock_guard<std::mutex>                  lock(one_at_a_time);
+      const unsigned int                                 n_threads = std::clamp(std::thread::hardware_concurrency(), 1u, 8u);
+      int                                                device    = 0;
+      LEOPARD_CHECK(cudaGetDevice(&device));
+      auto &here = carriers[device];
+      while (here.size() < n_threads)
+        here.push_back(new Carrier);
+      LEOPARD_CHECK(cudaStreamSynchronize(cudaStreamPerThread)); // as cudaMemcpy() is ordered
+      const std::size_t               share = (n_bytes / n_threads / 4096 + 1) * 4096;
+      std::vector<std::thread>        threads;
+      std::vector<std::exception_ptr> failures(n_threads);
+      for (unsigned int t = 0; t < n_threads && t * share < n_bytes; ++t)
+        threads.emplace_back([&, t] {
+          try
+            {
+              LEOPARD_CHECK(cudaSetDevice(device));
+              here[t]->carry(destination + t * share, source + t * share, std::min(share, n_bytes - t * share));
+            }
+          catch (...)
+            {
+              failures[t] = std::current_exception();
+            }
+        });
+      for (std::thread &thread : threads)
+        thread.join();
+      for (const std::exception_ptr &failure : failures)
+        if (failure != nullptr)
+          std::rethrow_exception(failure);
+    }
+  } // namespace
+
   void copy_to_device(void *destination, const void *host_source, std::size_t n_bytes)
   {
-    LEOPARD_CHECK(cudaMemcpy(destination, host_source, n_bytes, cudaMemcpyHostToDevice));
+    if (n_bytes >= is_large)
+      carry_to_device(static_cast<char *>(destination), static_cast<const char *>(host_source), n_bytes);
+    else
+      LEOPARD_CHECK(cudaMemcpy(destination, host_source, n_bytes, cudaMemcpyHostToDevice));
+  }
+
+  cusparseHandle_t sparse_handle()
+  {
+    int device = 0;
+    LEOPARD_CHECK(cudaGetDevice(&device));
+    thread_local std::map<int, cusparseHandle_t> handles;
+    cusparseHandle_t                            &handle = handles[device];
+    if (handle == nullptr)
+      {
+        LEOPARD_CHECK(cusparseCreate(&handle));
+        LEOPARD_CHECK(cusparseSetStream(handle, cudaStreamPerThread));
+      }
+    return handle;
   }
 
   void copy_to_host(void *host_destination, const void *source, std::size_t n_bytes)

@@ -50,7 +50,8 @@ namespace leopard::device
    * Rows and columns in a new order, as permute() of the host does it, values rounded to Number, rows sorted by column.
    * All checks of CrsMatrix::validate() (square: those of a matrix with a diagonal) or validate_entries() are done on
    * the way, but for the text: they return an empty matrix with n_rows = -1 where one of them fails.
-   * @param old_row, old_column empty ones leave the order as it is. Columns behind the last of old_column (ghosts) stay.
+   * @param old_row, old_column empty ones leave the order as it is. Columns behind the last of old_column (ghosts)
+   * stay.
    */
   template <typename Number>
   DeviceCrs<Number> permuted(const CrsMatrix<double> &A, const Array<int> &old_row, const Array<int> &old_column, bool with_diagonal);
@@ -68,7 +69,14 @@ namespace leopard::device
 
   /** max_i sum_j |a_ij / a_ii|, a bound of the spectral radius of D^-1 A. */
   template <typename Number>
-  double gershgorin_bound(const DeviceCrs<Number> &A);
+  double row_sum_bound(const DeviceCrs<Number> &A);
+
+  /**
+   * n_steps of the power iteration with D^-1 A, columns of own rows only: the last ||D^-1 A v|| / ||v|| in the norm of
+   * |D|, from a vector that looks random and is always the same. Infinite or NaN if it overflows.
+   */
+  template <typename Number>
+  double power_iteration(const DeviceCrs<Number> &A, int n_steps);
 
   /**
    * coordinate_partition() of the host, with the same result. @param block_offsets receives the blocks, host memory.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "../device/block_sum.cuh"
 #include "../device/cuda_error.cuh"
 #include "../device/scratch.cuh"
+#include "../device/sparse_handle.cuh"
 #include "blocks.h"
 #include "device_crs.h"
 
@@ -329,7 +331,7 @@ namespace leopard::device
   }
 
   template <typename Number>
-  double gershgorin_bound(const DeviceCrs<Number> &A)
+  double row_sum_bound(const DeviceCrs<Number> &A)
   {
     if (A.n_rows == 0)
       return 0.;
@@ -341,6 +343,79 @@ namespace leopard::device
     return to_host(largest.data());
   }
 
+  namespace
+  {
+    /** Numbers in [-1, 1) that look random. */
+    __global__ void random_kernel(double *v, int n)
+    {
+      for (int i = first_index<int>(); i < n; i += stride<int>())
+        {
+          std::uint64_t bits = (static_cast<std::uint64_t>(i) + 1) * 0x9e3779b97f4a7c15ull;
+          bits               = (bits ^ bits >> 30) * 0xbf58476d1ce4e5b9ull;
+          bits               = (bits ^ bits >> 27) * 0x94d049bb133111ebull;
+          v[i]               = static_cast<double>((bits ^ bits >> 31) >> 11) * 0x1p-52 - 1.;
+        }
+    }
+
+    /**
+     * w = D^-1 A v / ||v||; parts: one of ||w||^2 a thread block; in the norm of |D|. @param before ||v||^2; null: 1.
+     */
+    template <typename Number>
+    __global__ void scaled_product_kernel(double *w, double *parts, CrsView<Number> A, const double *v, const double *before)
+    {
+      const double scale           = before == nullptr ? 1. : 1. / sqrt(*before);
+      double       norm_squared[1] = {0.};
+      for (int i = first_index<int>(); i < A.n_rows; i += stride<int>())
+        {
+          double sum = 0., diagonal = 0.;
+          for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
+            if (const int column = A.columns[p]; column < A.n_rows)
+              {
+                const double value = A.values[p];
+                sum += value * v[column];
+                if (column == i)
+                  diagonal = value;
+              }
+          w[i] = scale * sum / diagonal;
+          norm_squared[0] += fabs(diagonal) * w[i] * w[i];
+        }
+      __shared__ double partial[32];
+      merge_over_block<Addition>(norm_squared, partial);
+      if (threadIdx.x == 0)
+        parts[blockIdx.x] = norm_squared[0];
+    }
+
+    __global__ void sum_kernel(double *sum, const double *parts, int n)
+    {
+      __shared__ double partial[32];
+      double            mine[1] = {0.};
+      for (int i = threadIdx.x; i < n; i += blockDim.x)
+        mine[0] += parts[i];
+      merge_over_block<Addition>(mine, partial);
+      if (threadIdx.x == 0)
+        *sum = mine[0];
+    }
+  } // namespace
+
+  template <typename Number>
+  double power_iteration(const DeviceCrs<Number> &A, int n_steps)
+  {
+    if (A.n_rows == 0)
+      return 0.;
+    Scratch<double>       v(A.n_rows), w(A.n_rows);
+    const int             n_blocks = std::min(blocks_for(A.n_rows), 4096);
+    const Scratch<double> norms(n_steps + 1l), parts(n_blocks);
+    double               *from = v.data(), *to = w.data();
+    random_kernel<<<blocks_for(A.n_rows), threads, 0, stream()>>>(from, A.n_rows);
+    for (int step = 0; step <= n_steps; ++step, std::swap(from, to)) // the first only gives the vector a norm
+      {
+        scaled_product_kernel<<<n_blocks, threads, 0, stream()>>>(to, parts.data(), A.view(), from, step == 0 ? nullptr : norms.data() + step - 1);
+        sum_kernel<<<1, threads, 0, stream()>>>(norms.data() + step, parts.data(), n_blocks);
+      }
+    LEOPARD_CHECK(cudaGetLastError());
+    return std::sqrt(to_host(norms.data() + n_steps));
+  }
+
   template <typename Number>
   DeviceCrs<Number> transposed(const DeviceCrs<Number> &A)
   {
@@ -350,17 +425,10 @@ namespace leopard::device
         LEOPARD_CHECK(cudaMemsetAsync(result.arrays->row_offsets.data(), 0, (A.n_columns + 1l) * sizeof(int), stream()));
         return result;
       }
-    struct Handle
-    {
-      cusparseHandle_t handle = nullptr;
-      Handle() { LEOPARD_CHECK(cusparseCreate(&handle)); }
-      ~Handle() { cusparseDestroy(handle); }
-    } const sparse;
     const auto  type    = std::is_same_v<Number, double> ? CUDA_R_64F : CUDA_R_32F;
     std::size_t n_bytes = 0;
-    LEOPARD_CHECK(cusparseSetStream(sparse.handle, stream()));
     const auto &from = *A.arrays, &to = *result.arrays;
-    LEOPARD_CHECK(cusparseCsr2cscEx2_bufferSize(sparse.handle,
+    LEOPARD_CHECK(cusparseCsr2cscEx2_bufferSize(sparse_handle(),
                                                 A.n_rows,
                                                 A.n_columns,
                                                 A.n_entries,
@@ -376,7 +444,7 @@ namespace leopard::device
                                                 CUSPARSE_CSR2CSC_ALG1,
                                                 &n_bytes));
     const Scratch<char> buffer(std::max<std::size_t>(n_bytes, 1));
-    LEOPARD_CHECK(cusparseCsr2cscEx2(sparse.handle,
+    LEOPARD_CHECK(cusparseCsr2cscEx2(sparse_handle(),
                                      A.n_rows,
                                      A.n_columns,
                                      A.n_entries,
@@ -603,7 +671,8 @@ namespace leopard::device
   template DeviceCrs<Number> permuted(const CrsMatrix<double> &A, const Array<int> &old_row, const Array<int> &old_column, bool with_diagonal); \
   template DeviceCrs<Number> transposed(const DeviceCrs<Number> &A);                                                                            \
   template void              permuted_values(Number *result, const std::vector<double> &values, const Array<int> &entries);                     \
-  template double            gershgorin_bound(const DeviceCrs<Number> &A);
+  template double            power_iteration(const DeviceCrs<Number> &A, int n_steps);                                                          \
+  template double            row_sum_bound(const DeviceCrs<Number> &A);
   LEOPARD_FOR_EACH_NUMBER(INSTANTIATE)
 #undef INSTANTIATE
 } // namespace leopard::device

@@ -30,7 +30,12 @@ namespace leopard::device
     no_cuda();
   }
   template <typename Number>
-  double gershgorin_bound(const DeviceCrs<Number> & /*A*/)
+  double power_iteration(const DeviceCrs<Number> & /*A*/, int /*n_steps*/)
+  {
+    no_cuda();
+  }
+  template <typename Number>
+  double row_sum_bound(const DeviceCrs<Number> & /*A*/)
   {
     no_cuda();
   }
@@ -44,7 +49,8 @@ namespace leopard::device
   template DeviceCrs<Number> permuted(const CrsMatrix<double> &A, const Array<int> &old_row, const Array<int> &old_column, bool with_diagonal); \
   template DeviceCrs<Number> transposed(const DeviceCrs<Number> &A);                                                                            \
   template void              permuted_values(Number *result, const std::vector<double> &values, const Array<int> &entries);                     \
-  template double            gershgorin_bound(const DeviceCrs<Number> &A);
+  template double            power_iteration(const DeviceCrs<Number> &A, int n_steps);                                                          \
+  template double            row_sum_bound(const DeviceCrs<Number> &A);
   LEOPARD_FOR_EACH_NUMBER(INSTANTIATE)
 #undef INSTANTIATE
 } // namespace leopard::device

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "../device/cuda_error.cuh"
 #include "../device/device_array.h"
+#include "../device/sparse_handle.cuh"
 #include "device_matrix.h"
 
 #include <type_traits>
@@ -18,7 +19,6 @@ namespace leopard::device
   struct DeviceMatrix<Number>::Data
   {
     DeviceCrs<Number>    A;
-    cusparseHandle_t     handle = nullptr;
     cusparseSpMatDescr_t matrix = nullptr;
     cusparseDnVecDescr_t x = nullptr, y = nullptr;
     Array<char>          buffer;
@@ -28,8 +28,7 @@ namespace leopard::device
     {
       if (A.n_entries == 0)
         return;
-      LEOPARD_CHECK(cusparseCreate(&handle));
-      LEOPARD_CHECK(cusparseSetStream(handle, cudaStreamPerThread));
+      cusparseHandle_t const handle = sparse_handle();
       LEOPARD_CHECK(cusparseCreateCsr(&matrix,
                                       A.n_rows,
                                       A.n_columns,
@@ -62,8 +61,6 @@ namespace leopard::device
         cusparseDestroyDnVec(y);
       if (matrix != nullptr)
         cusparseDestroySpMat(matrix);
-      if (handle != nullptr)
-        cusparseDestroy(handle);
     }
   };
 
@@ -97,7 +94,7 @@ namespace leopard::device
       }
     LEOPARD_CHECK(cusparseDnVecSetValues(data->x, const_cast<Number *>(x)));
     LEOPARD_CHECK(cusparseDnVecSetValues(data->y, y));
-    LEOPARD_CHECK(cusparseSpMV(data->handle,
+    LEOPARD_CHECK(cusparseSpMV(sparse_handle(),
                                CUSPARSE_OPERATION_NON_TRANSPOSE,
                                &alpha,
                                data->matrix,

@@ -63,7 +63,8 @@ namespace leopard
     const CrsMatrix<double> &finest_matrix() const { return is_adaptive() ? matrix : levels.back().matrix; }
     /**
      * Lengths of arrays and indices in range, at least one level, level matrices that CrsMatrix::validate() accepts.
-     * @param with_entries false: not the entries of level matrices and prolongations, which set-up on the device checks.
+     * @param with_entries false: not the entries of level matrices and prolongations, which set-up on the device
+     * checks.
      * @throws InvalidInput naming the level and the array, what was found and what is expected.
      */
     void validate(bool with_entries = true) const;

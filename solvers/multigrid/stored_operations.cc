@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "stored_operations.h"
+
 #include "../base/errors.h"
 #include "../device/device.h"
 #include "../matrix/blocks.h"
-#include "../matrix/device_crs.h"
-#include "../relaxation/with_ghosts.h"
 #include "coarse_solvers.h"
-#include "level_order.h"
-#include "linear_algebra.h"
-#include "operations.h"
 
 #include <algorithm>
 #include <cmath>
@@ -60,13 +57,6 @@ namespace leopard
                           " are free\n  expected: a smaller problem, a larger GPU, more ranks on more GPUs, or the backend host");
     }
 
-    template <typename Number>
-    const Communication<Number> &one_rank()
-    {
-      static const Communication<Number> communication;
-      return communication;
-    }
-
     /** Ghosts travel in double precision; other number types are for one rank. */
     template <typename Number>
     std::shared_ptr<const Communication<Number>> for_number(const std::shared_ptr<const Communication<double>> &communication)
@@ -79,577 +69,350 @@ namespace leopard
         return nullptr;
     }
 
-    /** Vectors among which a singular problem is solved. */
-    template <typename Number>
-    struct NullSpace
+    std::string new_values_of(int level)
     {
-      int                       n = 0;
-      std::shared_ptr<Number[]> vector;
-      double                    norm_squared = 0.; ///< over all ranks
-    };
+      return "multigrid, new values of level " + std::to_string(level);
+    }
 
-    template <typename Number>
-    class StoredOperations : public MultigridOperations<Number>
+    [[noreturn]] void refuse_number_of_values(std::size_t found, std::size_t expected, int level)
     {
-    public:
-      StoredOperations(const MultigridHierarchy &hierarchy, const MultigridOptions &options)
-        : algebra(make_linear_algebra<Number>(options.backend, options.n_threads))
-        , n_threads(options.n_threads)
-        , iterations_per_step(options.smoother.iterations_per_step)
-        , n_bytes(hierarchy_bytes<Number>(hierarchy))
-        , adaptive(hierarchy.is_adaptive())
-        , on_device(is_set_up_on_device(options))
-      {
-        if (options.backend == Backend::cuda)
-          check_device_memory(n_bytes, hierarchy.finest_matrix().n_rows);
-        std::vector<LevelOrder> orders = level_orders(hierarchy, options.smoother, options.n_threads, on_device);
-        levels.resize(hierarchy.levels.size());
-        for (std::size_t l = 0; l < levels.size(); ++l)
-          set_up_level(hierarchy, orders, static_cast<int>(l), options);
-        if (adaptive)
-          {
-            matrix               = algebra->matrix(rounded_to<Number>(hierarchy.matrix));
-            rows                 = hierarchy.matrix.n_rows;
-            global_columns       = hierarchy.matrix.n_columns;
-            global_residual      = algebra->vector(global_columns);
-            global_communication = for_number<Number>(hierarchy.communication);
-          }
-        else
-          {
-            rows = levels.back().n;
-            finest_order =
-              on_device ? std::shared_ptr<int[]>(std::shared_ptr<int[]>(), levels.back().order.data()) : algebra->indices(levels.back().old_row);
-            global_communication = levels.back().communication;
-          }
-        any_ghosts = communication(n_levels()).has_ghosts();
-        for (const Level &l : levels)
-          any_ghosts = any_ghosts || l.has_ghosts;
-        find_null_spaces(hierarchy);
-        if (on_device)
-          device::release_scratch();
-      }
+      throw InvalidInput(new_values_of(level) + ": a matrix has " + std::to_string(found) + " entries\n  expected: the pattern it had, of " +
+                         std::to_string(expected));
+    }
 
-      MemorySpace         memory_space() const override { return algebra->memory_space(); }
-      int                 n_levels() const override { return static_cast<int>(levels.size()); }
-      int                 n_unknowns(int level) const override { return levels[level].n; }
-      std::size_t         memory() const override { return n_bytes; }
-      Relaxation<Number> &smoother(int level) override { return *levels[level].smoother; }
-      int                 n_rows() const override { return rows; }
-      int                 n_columns() const override { return adaptive ? global_columns : levels.back().n_columns; }
-      std::string         description(int level) const override { return levels[level].text; }
-      Number             *x(int level) override { return levels[level].x.get(); }
-      Number             *b(int level) override { return levels[level].b.get(); }
-      bool                is_adaptive() const override { return adaptive; }
-      bool                is_queued() const override { return memory_space() == MemorySpace::device && !any_ghosts; }
-      bool                is_singular() const override { return coarse_null_space.norm_squared > 0.; }
+    CrsMatrix<double> numbered(CrsMatrix<double> A)
+    {
+      std::iota(A.values.begin(), A.values.end(), 0.);
+      return A;
+    }
 
-      void set_zero(int level) override { algebra->set_zero(x(level), levels[level].n_columns); }
-
-      void smooth(int level, int n_steps) override
-      {
-        Level    &l = levels[level];
-        const int n = n_steps * iterations_per_step;
-        if (n == 0)
-          return;
-        l.smoother->restart();
-        iterate_with_ghosts(*l.smoother, l.x.get(), l.b.get(), n, communication(level), false, l.loose.get());
-      }
-
-      void restrict_residual(int level) override
-      {
-        Level &l = levels[level], &coarse = levels[level - 1];
-        update_ghosts(level, l.x.get());
-        if (l.smoother == nullptr || !l.smoother->residual(l.r.get(), l.x.get(), l.b.get()))
-          l.A->multiply(l.r.get(), -1., l.x.get(), 1., l.b.get());
-        if (l.E != nullptr)
-          l.E->multiply(l.r.get(), -1., l.x.get(), 1., l.r.get());
-        update_ghosts(level, l.r.get());
-        l.R->multiply(coarse.b.get(), 1., l.r.get(), adaptive ? 1. : 0., coarse.b.get());
-      }
-
-      void correct(int level) override
-      {
-        Level &l = levels[level], &coarse = levels[level - 1];
-        update_ghosts(level - 1, coarse.x.get());
-        l.P->multiply(l.x.get(), 1., coarse.x.get(), 1., l.x.get());
-        if (l.E_transpose == nullptr)
-          return;
-        update_ghosts(level, l.x.get());
-        l.E_transpose->multiply(l.b.get(), -1., l.x.get(), 1., l.b.get());
-      }
-
-      void restrict_right_hand_side(int level) override
-      {
-        Level &l = levels[level], &coarse = levels[level - 1];
-        algebra->copy_entries(l.r.get(), nullptr, l.b.get(), nullptr, l.n);
-        update_ghosts(level, l.r.get());
-        l.R->multiply(coarse.b.get(), 1., l.r.get(), 0., coarse.b.get());
-      }
-
-      void interpolate(int level) override
-      {
-        update_ghosts(level - 1, x(level - 1));
-        levels[level].P->multiply(x(level), 1., x(level - 1), 0., x(level));
-      }
-
-      void set_right_hand_sides(const Number *b) override
-      {
-        if (!adaptive)
-          {
-            algebra->copy_entries(levels.back().b.get(), nullptr, b, finest_order.get(), rows);
-            project(levels.back().b.get(), global_null_space, communication(n_levels()));
-            return;
-          }
-        algebra->copy_entries(global_residual.get(), nullptr, b, nullptr, rows);
-        project(global_residual.get(), global_null_space, communication(n_levels()));
-        distribute_residual();
-      }
-
-      void set_solution(const Number *x) override { algebra->copy_entries(levels.back().x.get(), nullptr, x, finest_order.get(), rows); }
-
-      void get_solution(Number *x) override
-      {
-        if (adaptive)
-          {
-            algebra->set_zero(x, rows);
-            add_solutions(x);
-            return;
-          }
-        project(levels.back().x.get(), global_null_space, communication(n_levels()));
-        algebra->copy_entries(x, finest_order.get(), levels.back().x.get(), nullptr, rows);
-      }
-
-      void set_residual(Number *x, const Number *b) override
-      {
-        compute_residual(x, b);
-        distribute_residual();
-      }
-
-      void add_solutions(Number *x) override
-      {
-        for (int level = 0; level < n_levels(); ++level)
-          {
-            const Level &l = levels[level];
-            update_ghosts(level, l.x.get());
-            algebra->copy_entries(x, l.up.global_rows.get(), l.x.get(), l.up.level_rows.get(), l.up.n, true);
-          }
-        project(x, global_null_space, communication(n_levels()));
-      }
-
-      void multiply(Number *y, Number *x) override
-      {
-        if (adaptive)
-          {
-            if (communication(n_levels()).has_ghosts())
-              communication(n_levels()).update_ghosts(x, memory_space());
-            matrix->multiply(y, 1., x, 0., nullptr);
-            return;
-          }
-        set_solution(x);
-        update_ghosts(n_levels() - 1, levels.back().x.get());
-        levels.back().A->multiply(levels.back().r.get(), 1., levels.back().x.get(), 0., nullptr);
-        algebra->copy_entries(y, finest_order.get(), levels.back().r.get(), nullptr, rows);
-      }
-
-      double residual_norm_squared(Number *x, const Number *b) override
-      {
-        compute_residual(x, b);
-        const Number *r = adaptive ? global_residual.get() : levels.back().r.get();
-        return algebra->norm_squared(r, rows);
-      }
-
-      double norm_squared(const Number *b) override { return algebra->norm_squared(b, rows); }
-
-      double restricted_residual_norm_squared() override
-      {
-        const Level &l = levels.back();
-        return algebra->dot(l.r.get(), l.r.get(), l.n);
-      }
-
-      void update_values(const MultigridHierarchy &hierarchy) override
-      {
-        if (hierarchy.levels.size() != levels.size() || hierarchy.matrix.n_rows != (adaptive ? rows : 0))
-          throw InvalidInput("multigrid: new values are given for " + std::to_string(hierarchy.levels.size()) + " levels and " +
-                             std::to_string(hierarchy.finest_matrix().n_rows) + " unknowns\n  expected: " + std::to_string(levels.size()) +
-                             " levels and " + std::to_string(rows) + " unknowns");
-        if (adaptive)
-          matrix->update_values(rounded_to<Number>(hierarchy.matrix.values));
-        for (std::size_t l = 0; l < levels.size(); ++l)
-          update_level(hierarchy.levels[l], levels[l], static_cast<int>(l));
-        find_null_spaces(hierarchy);
-      }
-
-      void remove_coarse_mean(Number *v) override { project(v, coarse_null_space, communication(0)); }
-
-      const Communication<Number> &communication(int level) const override
-      {
-        const Communication<Number> *result = level == n_levels() ? global_communication.get() : levels[level].communication.get();
-        return result != nullptr ? *result : one_rank<Number>();
-      }
-
-    private:
-      using Matrix = typename LinearAlgebra<Number>::Matrix;
-
-      struct CopyList
-      {
-        int                    n = 0;
-        std::shared_ptr<int[]> global_rows, level_rows;
-      };
-
-      struct Level
-      {
-        int                                          n = 0, n_columns = 0, n_entries = 0;
-        std::unique_ptr<Matrix>                      A, P, R, E, E_transpose;
-        std::shared_ptr<Number[]>                    x, b, r;  ///< r with ghosts, too: the restriction reads them
-        CopyList                                     down, up; ///< right-hand sides from the active mesh, corrections to it
-        std::unique_ptr<Relaxation<Number>>          smoother;
-        double                                       largest_omega = 0.; ///< of the smoother for lambda_max <= 2; 0: it does not follow the matrix
-        double                                       omega         = 0.; ///< that it has, if it does
-        std::string                                  text;
-        std::vector<int>                             old_row; ///< of the user's numbering; empty: the same, or not here
-        std::vector<int>                             entries, E_entries, E_transpose_entries; ///< of the user's matrices, from the first update on
-        device::DeviceCrs<Number>                    crs;                      ///< where set-up is done on the device: what A refers to,
-        device::Array<int>                           order, entries_on_device; ///< old_row, and like entries
-        std::shared_ptr<const Communication<Number>> communication;            ///< null: one rank
-        std::unique_ptr<LooseExchange<Number>>       loose;                    ///< of the communication; null: the smoother waits
-        bool                                         has_ghosts = false;
-      };
-
-      void set_up_level(const MultigridHierarchy &hierarchy, std::vector<LevelOrder> &orders, int level, const MultigridOptions &options)
-      {
-        const MultigridLevel &from  = hierarchy.levels[level];
-        LevelOrder           &order = orders[level];
-        Level                &l     = levels[level];
-        l.n                         = from.matrix.n_rows;
-        l.n_columns                 = from.matrix.n_columns;
-        l.n_entries                 = from.matrix.n_entries();
-        l.text                      = order.text;
-        l.old_row                   = std::move(order.old_row);
-        l.order                     = std::move(order.on_device);
-        l.communication             = for_number<Number>(from.communication);
-        l.has_ghosts                = l.communication != nullptr && l.communication->has_ghosts();
-        if (l.has_ghosts && !host_order(l).empty())
-          l.communication = l.communication->reordered(host_order(l));
-        l.x = algebra->vector(l.n_columns);
-        l.b = algebra->vector(l.n);
-        l.r = algebra->vector(l.n_columns);
-        if (adaptive)
-          set_up_copy_lists(hierarchy, from, l);
-        if (level > 0)
-          {
-            set_up_interface(from, l);
-            if (l.has_ghosts && !options.wait_for_ghosts)
-              l.loose = l.communication->loose();
-          }
-        if (on_device)
-          set_up_on_device(hierarchy, order, level, options);
-        else
-          set_up_on_host(hierarchy, order, level, options);
-      }
-
-      void set_up_on_host(const MultigridHierarchy &hierarchy, const LevelOrder &order, int level, const MultigridOptions &options)
-      {
-        const MultigridLevel &from = hierarchy.levels[level];
-        Level                &l    = levels[level];
-        CrsMatrix<double>     A    = permute(from.matrix, l.old_row, l.old_row, options.n_threads);
-        if (level == 0)
-          {
-            l.A = algebra->matrix(rounded_to<Number>(std::move(A)));
-            return;
-          }
-        // the transfers beside the smoother: either takes long, and much of it is done by one thread
-        auto                  transfers = std::async(std::launch::async, [&] {
-          const std::vector<int> &coarse_order = levels[level - 1].old_row;
-          CrsMatrix<double>       P            = permute(from.prolongation, l.old_row, coarse_order, options.n_threads);
-          CrsMatrix<double>       R =
-            from.restriction.n_columns == 0 ? transpose(P) : permute(from.restriction, coarse_order, l.old_row, options.n_threads);
-          return std::pair(rounded_to<Number>(std::move(P)), rounded_to<Number>(std::move(R)));
-        });
-        const SmootherOptions smoother  = smoother_options(from, order, options, level);
-        CrsMatrix<Number>     rounded   = rounded_to<Number>(std::move(A));
-        l.smoother                      = make_smoother(rounded, smoother, options.backend, from.dim);
-        l.A                             = algebra->matrix(std::move(rounded));
-        auto [P, R]                     = transfers.get();
-        l.P                             = algebra->matrix(std::move(P));
-        l.R                             = algebra->matrix(std::move(R));
-      }
-
-      /** The host's part is to hand over what the user has: see device_crs.h. */
-      void set_up_on_device(const MultigridHierarchy &hierarchy, const LevelOrder &order, int level, const MultigridOptions &options)
-      {
-        const MultigridLevel &from    = hierarchy.levels[level];
-        Level                &l       = levels[level];
-        const auto            checked = [&](device::DeviceCrs<Number> A) {
-          if (A.n_rows < 0)
-            {
-              hierarchy.validate(); // says what it is
-              throw InvalidInput("multigrid hierarchy, level " + std::to_string(level) +
-                                 ": an entry of the matrix, the prolongation or the restriction is stored twice, out of range, or no finite number");
-            }
-          return A;
-        };
-        l.crs = checked(device::permuted<Number>(from.matrix, l.order, l.order, true));
-        l.A   = algebra->matrix(l.crs);
-        if (level == 0)
-          return;
-        const device::Array<int>       &coarse_order = levels[level - 1].order;
-        const device::DeviceCrs<Number> P            = checked(device::permuted<Number>(from.prolongation, l.order, coarse_order, false));
-        l.P                                          = algebra->matrix(P);
-        l.R                                          = algebra->matrix(from.restriction.n_columns == 0 ? device::transposed(P)
-                                                              : checked(device::permuted<Number>(from.restriction, coarse_order, l.order, false)));
-        l.smoother                                   = make_smoother(l.crs, smoother_options(from, order, options, level), from.dim);
-      }
-
-      /** Old rows in host memory, fetched where they are on the device only. */
-      const std::vector<int> &host_order(Level &l) const
-      {
-        if (l.old_row.empty() && l.order.size() > 0)
-          {
-            l.old_row.resize(l.order.size());
-            device::copy_to_host(l.old_row.data(), l.order.data(), l.old_row.size() * sizeof(int));
-          }
-        return l.old_row;
-      }
-
-      void set_up_copy_lists(const MultigridHierarchy &hierarchy, const MultigridLevel &from, Level &l) const
-      {
-        const std::vector<int> &old_row = host_order(l);
-        std::vector<int>        new_row(l.n_columns);
-        std::iota(new_row.begin(), new_row.end(), 0);
-        for (std::size_t i = 0; i < old_row.size(); ++i)
-          new_row[old_row[i]] = static_cast<int>(i);
-        const auto list = [&](const auto &counts) {
-          std::vector<int> global_rows, level_rows;
-          for (std::size_t i = 0; i < from.global_rows.size(); ++i)
-            if (counts(from.global_rows[i], from.level_rows[i]))
-              {
-                global_rows.push_back(from.global_rows[i]);
-                level_rows.push_back(new_row[from.level_rows[i]]);
-              }
-          return CopyList{static_cast<int>(global_rows.size()), algebra->indices(global_rows), algebra->indices(level_rows)};
-        };
-        l.down = list([&](int /*global*/, int level) { return level < l.n; });
-        l.up   = list([&](int global, int /*level*/) { return global < hierarchy.matrix.n_rows; });
-      }
-
-      void set_up_interface(const MultigridLevel &from, Level &l) const
-      {
-        if (from.interface.n_rows == 0)
-          return;
-        const std::vector<int> &old_row = host_order(l);
-        CrsMatrix<double>       E       = permute(from.interface, old_row, old_row);
-        l.E_transpose                   = algebra->matrix(
-          rounded_to<Number>(from.interface_transpose.n_rows == 0 ? transpose(E) : permute(from.interface_transpose, old_row, old_row)));
-        l.E = algebra->matrix(rounded_to<Number>(std::move(E)));
-      }
-
-      void update_level(const MultigridLevel &from, Level &l, int level)
-      {
-        if (from.matrix.n_rows != l.n || from.matrix.n_columns != l.n_columns || from.matrix.n_entries() != l.n_entries)
-          throw InvalidInput(new_values_of(level) + ": a matrix of " + std::to_string(from.matrix.n_rows) + " rows and " +
-                             std::to_string(from.matrix.n_entries()) + " entries\n  expected: the pattern it had, of " + std::to_string(l.n) +
-                             " rows and " + std::to_string(l.n_entries) + " entries");
-        if (on_device)
-          {
-            if (from.matrix.values.size() != static_cast<std::size_t>(l.n_entries))
-              refuse_number_of_values(from.matrix.values.size(), l.n_entries, level);
-            if (l.entries_on_device.size() == 0)
-              l.entries_on_device = device::permuted_entries(from.matrix, l.order, l.order);
-            if (new_values_on_device.size() < l.entries_on_device.size())
-              new_values_on_device = device::Array<Number>(l.entries_on_device.size());
-            const Number *values = new_values_on_device.data();
-            device::permuted_values(new_values_on_device.data(), from.matrix.values, l.entries_on_device);
-            update_smoother(from, l, level, values); // refuses some
-            if (l.n_entries > 0)
-              device::copy_on_device(l.crs.arrays->values.data(), values, l.n_entries * sizeof(Number));
-          }
-        else
-          {
-            if (l.entries.empty()) // a matrix whose values are the numbers of its entries says where each of them went
-              l.entries = as_numbers(permute(numbered(from.matrix), l.old_row, l.old_row));
-            const std::vector<Number> &values = in_order(from.matrix.values, l.entries, level);
-            l.A->update_values(values);
-            update_smoother(from, l, level, values.data());
-          }
-        if (l.E == nullptr)
-          return;
-        if (l.E_entries.empty())
-          {
-            const std::vector<int> &old_row = host_order(l);
-            const CrsMatrix<double> E       = permute(numbered(from.interface), old_row, old_row);
-            l.E_entries                     = as_numbers(E);
-            l.E_transpose_entries =
-              as_numbers(from.interface_transpose.n_rows == 0 ? transpose(E) : permute(numbered(from.interface_transpose), old_row, old_row));
-          }
-        l.E->update_values(in_order(from.interface.values, l.E_entries, level));
-        const CrsMatrix<double> &transposed = from.interface_transpose.n_rows == 0 ? from.interface : from.interface_transpose;
-        l.E_transpose->update_values(in_order(transposed.values, l.E_transpose_entries, level));
-      }
-
-      /** @param values in the level's order; host memory, or where set-up is done on the device that. */
-      void update_smoother(const MultigridLevel &from, Level &l, int level, const Number *values)
-      {
-        if (l.smoother == nullptr)
-          return;
-        if (l.largest_omega > 0.)
-          if (const double omega = omega_for(from.matrix, nullptr, level); omega != l.omega)
-            {
-              l.smoother->set_omega(omega);
-              l.omega = omega;
-            }
-        l.smoother->update_values(values);
-      }
-
-      static std::string new_values_of(int level) { return "multigrid, new values of level " + std::to_string(level); }
-
-      [[noreturn]] static void refuse_number_of_values(std::size_t found, std::size_t expected, int level)
-      {
-        throw InvalidInput(new_values_of(level) + ": a matrix has " + std::to_string(found) + " entries\n  expected: the pattern it had, of " +
-                           std::to_string(expected));
-      }
-
-      static CrsMatrix<double> numbered(CrsMatrix<double> A)
-      {
-        std::iota(A.values.begin(), A.values.end(), 0.);
-        return A;
-      }
-
-      static std::vector<int> as_numbers(const CrsMatrix<double> &A) { return std::vector<int>(A.values.begin(), A.values.end()); }
-
-      /** In memory that the next call writes to. */
-      const std::vector<Number> &in_order(const std::vector<double> &values, const std::vector<int> &entries, int level)
-      {
-        if (values.size() != entries.size())
-          refuse_number_of_values(values.size(), entries.size(), level);
-        new_values.resize(values.size());
-        for (std::size_t p = 0; p < values.size(); ++p)
-          new_values[p] = static_cast<Number>(values[entries[p]]);
-        return new_values;
-      }
-
-      /** Sets the level's relaxation factors, too. */
-      SmootherOptions smoother_options(const MultigridLevel &from, const LevelOrder &order, const MultigridOptions &options, int level)
-      {
-        const CrsMatrix<double> &A       = from.matrix;
-        Level                   &l       = levels[level];
-        SmootherOptions          result  = options.smoother;
-        result.block_async.block_offsets = order.block_offsets;
-        if (result.block_async.n_threads == 0)
-          result.block_async.n_threads = options.n_threads;
-        const Method &method = find_method(result.method);
-        if (method.has_interval && result.chebyshev.lambda_max == 0. && communication(level).is_distributed())
-          result.chebyshev.lambda_max = communication(level).max(estimate_lambda_max(A, 40, options.n_threads));
-        if (result.omega == 0. && is_damped(result.method))
-          {
-            const int    n_blocks = method.has_blocks ? result.block_async.blocks(A.n_rows).n_blocks() : 1;
-            const double at_once  = share_at_once(result.block_async, options.backend, n_blocks, A.n_rows);
-            l.largest_omega       = default_omega(result.method, from.dim, at_once);
-            result.omega = l.omega = omega_for(A, on_device ? &l.crs : nullptr, level);
-          }
-        return result;
-      }
-
-      /**
-       * The relaxation factor that suits a level's matrix, in the user's numbering. @param crs the same on the
-       * device, in any; null: not there. Collective.
-       */
-      double omega_for(const CrsMatrix<double> &A, const device::DeviceCrs<Number> *crs, int level) const
-      {
-        // a look that most matrices pass
-        double lambda_max = communication(level).max(crs != nullptr ? device::gershgorin_bound(*crs) : gershgorin_bound(A));
-        if (lambda_max > 2.001)
-          lambda_max = communication(level).max(estimate_lambda_max(A, 15, n_threads));
-        else
-          lambda_max = 2.;
-        return levels[level].largest_omega * std::min(1., 2. / lambda_max);
-      }
-
-      void find_null_spaces(const MultigridHierarchy &hierarchy)
-      {
-        const Communication<Number>             &whole  = communication(n_levels());
-        const std::optional<std::vector<double>> finest = constants_in_null_space(hierarchy.finest_matrix(), whole),
-                                                 coarse = constants_in_null_space(hierarchy.levels.front().matrix, communication(0));
-        coarse_null_space = global_null_space = NullSpace<Number>();
-        if (!finest || !coarse)
-          return;
-        const std::vector<int> &finest_old_row = host_order(levels.back());
-        const auto              make           = [&](const std::vector<double> &vector, const Communication<Number> &communication) {
-          NullSpace<Number> result;
-          result.n      = static_cast<int>(vector.size());
-          result.vector = algebra->vector(rounded_to<Number>(vector));
-          double sum    = 0.;
-          for (const double v : vector)
-            sum += v;
-          result.norm_squared = communication.sum(sum);
-          return result;
-        };
-        coarse_null_space = make(*coarse, communication(0));
-        if (adaptive || finest_old_row.empty())
-          global_null_space = make(*finest, whole);
-        else
-          {
-            std::vector<double> reordered(finest->size());
-            for (std::size_t i = 0; i < reordered.size(); ++i)
-              reordered[i] = (*finest)[finest_old_row[i]];
-            global_null_space = make(reordered, whole);
-          }
-      }
-
-      void update_ghosts(int level, Number *v) const
-      {
-        if (levels[level].has_ghosts)
-          levels[level].communication->update_ghosts(v, memory_space());
-      }
-
-      void project(Number *v, const NullSpace<Number> &space, const Communication<Number> &communication) const
-      {
-        if (space.norm_squared == 0.)
-          return;
-        const double product = communication.sum(algebra->dot(v, space.vector.get(), space.n));
-        algebra->add(v, static_cast<Number>(-product / space.norm_squared), space.vector.get(), space.n);
-      }
-
-      /** r = b - A x of the whole problem: global_residual, or that of the finest level. */
-      void compute_residual(Number *x, const Number *b)
-      {
-        const Communication<Number> &whole = communication(n_levels());
-        if (whole.has_ghosts())
-          whole.update_ghosts(x, memory_space());
-        Number       *r = adaptive ? global_residual.get() : levels.back().r.get();
-        const Matrix &A = adaptive ? *matrix : *levels.back().A;
-        A.multiply(r, -1., x, 1., b);
-        project(r, global_null_space, whole);
-      }
-
-      /** All b_l from global_residual. */
-      void distribute_residual()
-      {
-        if (communication(n_levels()).has_ghosts())
-          communication(n_levels()).update_ghosts(global_residual.get(), memory_space());
-        for (Level &l : levels)
-          {
-            algebra->set_zero(l.b.get(), l.n);
-            algebra->copy_entries(l.b.get(), l.down.level_rows.get(), global_residual.get(), l.down.global_rows.get(), l.down.n);
-          }
-      }
-
-      const std::unique_ptr<LinearAlgebra<Number>> algebra;
-      const int                                    n_threads, iterations_per_step;
-      const std::size_t                            n_bytes;
-      const bool                                   adaptive, on_device; ///< on_device: set-up is
-      std::vector<Level>                           levels;
-
-      int                                          rows = 0, global_columns = 0; ///< of the whole problem
-      bool                                         any_ghosts = false;
-      std::unique_ptr<Matrix>                      matrix; ///< adaptive hierarchies: of the active mesh
-      std::shared_ptr<Number[]>                    global_residual;
-      std::shared_ptr<int[]>                       finest_order; ///< others: the finest level's; null: the user's
-      std::shared_ptr<const Communication<Number>> global_communication;
-      NullSpace<Number>                            coarse_null_space, global_null_space; ///< singular problems
-      std::vector<Number>                          new_values;                           ///< of update_values(), of one matrix at a time
-      device::Array<Number>                        new_values_on_device;
-    };
+    std::vector<int> as_numbers(const CrsMatrix<double> &A)
+    {
+      return std::vector<int>(A.values.begin(), A.values.end());
+    }
   } // namespace
+
+  template <typename Number>
+  StoredOperations<Number>::StoredOperations(const MultigridHierarchy &hierarchy, const MultigridOptions &options)
+    : algebra(make_linear_algebra<Number>(options.backend, options.n_threads))
+    , n_threads(options.n_threads)
+    , iterations_per_step(options.smoother.iterations_per_step)
+    , n_bytes(hierarchy_bytes<Number>(hierarchy))
+    , adaptive(hierarchy.is_adaptive())
+    , on_device(is_set_up_on_device(options))
+  {
+    if (options.backend == Backend::cuda)
+      check_device_memory(n_bytes, hierarchy.finest_matrix().n_rows);
+    std::vector<LevelOrder> orders = level_orders(hierarchy, options.smoother, options.n_threads, on_device);
+    levels.resize(hierarchy.levels.size());
+    for (std::size_t l = 0; l < levels.size(); ++l)
+      set_up_level(hierarchy, orders, static_cast<int>(l), options);
+    if (adaptive)
+      {
+        matrix               = algebra->matrix(rounded_to<Number>(hierarchy.matrix));
+        rows                 = hierarchy.matrix.n_rows;
+        global_columns       = hierarchy.matrix.n_columns;
+        global_residual      = algebra->vector(global_columns);
+        global_communication = for_number<Number>(hierarchy.communication);
+      }
+    else
+      {
+        rows = levels.back().n;
+        finest_order =
+          on_device ? std::shared_ptr<int[]>(std::shared_ptr<int[]>(), levels.back().order.data()) : algebra->indices(levels.back().old_row);
+        global_communication = levels.back().communication;
+      }
+    any_ghosts = communication(n_levels()).has_ghosts();
+    for (const Level &l : levels)
+      any_ghosts = any_ghosts || l.has_ghosts;
+    find_null_spaces(hierarchy);
+    if (on_device)
+      device::release_scratch();
+  }
+
+  template <typename Number>
+  void StoredOperations<Number>::update_values(const MultigridHierarchy &hierarchy)
+  {
+    if (hierarchy.levels.size() != levels.size() || hierarchy.matrix.n_rows != (adaptive ? rows : 0))
+      throw InvalidInput("multigrid: new values are given for " + std::to_string(hierarchy.levels.size()) + " levels and " +
+                         std::to_string(hierarchy.finest_matrix().n_rows) + " unknowns\n  expected: " + std::to_string(levels.size()) +
+                         " levels and " + std::to_string(rows) + " unknowns");
+    if (adaptive)
+      matrix->update_values(rounded_to<Number>(hierarchy.matrix.values));
+    for (std::size_t l = 0; l < levels.size(); ++l)
+      update_level(hierarchy.levels[l], levels[l], static_cast<int>(l));
+    find_null_spaces(hierarchy);
+  }
+
+  template <typename Number>
+  void StoredOperations<Number>::set_up_level(const MultigridHierarchy &hierarchy,
+                                              std::vector<LevelOrder>  &orders,
+                                              int                       level,
+                                              const MultigridOptions   &options)
+  {
+    const MultigridLevel &from  = hierarchy.levels[level];
+    LevelOrder           &order = orders[level];
+    Level                &l     = levels[level];
+    l.n                         = from.matrix.n_rows;
+    l.n_columns                 = from.matrix.n_columns;
+    l.n_entries                 = from.matrix.n_entries();
+    l.text                      = order.text;
+    l.old_row                   = std::move(order.old_row);
+    l.order                     = std::move(order.on_device);
+    l.communication             = for_number<Number>(from.communication);
+    l.has_ghosts                = l.communication != nullptr && l.communication->has_ghosts();
+    if (l.has_ghosts && !host_order(l).empty())
+      l.communication = l.communication->reordered(host_order(l));
+    l.x = algebra->vector(l.n_columns);
+    l.b = algebra->vector(l.n);
+    l.r = algebra->vector(l.n_columns);
+    if (adaptive)
+      set_up_copy_lists(hierarchy, from, l);
+    if (level > 0)
+      {
+        set_up_interface(from, l);
+        if (l.has_ghosts && !options.wait_for_ghosts)
+          l.loose = l.communication->loose();
+      }
+    if (on_device)
+      set_up_on_device(hierarchy, order, level, options);
+    else
+      set_up_on_host(hierarchy, order, level, options);
+  }
+
+  template <typename Number>
+  void
+  StoredOperations<Number>::set_up_on_host(const MultigridHierarchy &hierarchy, const LevelOrder &order, int level, const MultigridOptions &options)
+  {
+    const MultigridLevel &from = hierarchy.levels[level];
+    Level                &l    = levels[level];
+    CrsMatrix<double>     A    = permute(from.matrix, l.old_row, l.old_row, options.n_threads);
+    if (level == 0)
+      {
+        l.A = algebra->matrix(rounded_to<Number>(std::move(A)));
+        return;
+      }
+    // the transfers beside the smoother: either takes long, and much of it is done by one thread
+    auto                  transfers = std::async(std::launch::async, [&] {
+      const std::vector<int> &coarse_order = levels[level - 1].old_row;
+      CrsMatrix<double>       P            = permute(from.prolongation, l.old_row, coarse_order, options.n_threads);
+      CrsMatrix<double> R = from.restriction.n_columns == 0 ? transpose(P) : permute(from.restriction, coarse_order, l.old_row, options.n_threads);
+      return std::pair(rounded_to<Number>(std::move(P)), rounded_to<Number>(std::move(R)));
+    });
+    const SmootherOptions smoother  = smoother_options(from, order, options, level);
+    CrsMatrix<Number>     rounded   = rounded_to<Number>(std::move(A));
+    l.smoother                      = make_smoother(rounded, smoother, options.backend, from.dim);
+    l.A                             = algebra->matrix(std::move(rounded));
+    auto [P, R]                     = transfers.get();
+    l.P                             = algebra->matrix(std::move(P));
+    l.R                             = algebra->matrix(std::move(R));
+  }
+
+  template <typename Number>
+  void
+  StoredOperations<Number>::set_up_on_device(const MultigridHierarchy &hierarchy, const LevelOrder &order, int level, const MultigridOptions &options)
+  {
+    const MultigridLevel &from    = hierarchy.levels[level];
+    Level                &l       = levels[level];
+    const auto            checked = [&](device::DeviceCrs<Number> A) {
+      if (A.n_rows < 0)
+        {
+          hierarchy.validate(); // says what it is
+          throw InvalidInput("multigrid hierarchy, level " + std::to_string(level) +
+                             ": an entry of the matrix, the prolongation or the restriction is stored twice, out of range, or no finite number");
+        }
+      return A;
+    };
+    l.crs = checked(device::permuted<Number>(from.matrix, l.order, l.order, true));
+    l.A   = algebra->matrix(l.crs);
+    if (level == 0)
+      return;
+    const device::Array<int>       &coarse_order = levels[level - 1].order;
+    const device::DeviceCrs<Number> P            = checked(device::permuted<Number>(from.prolongation, l.order, coarse_order, false));
+    l.P                                          = algebra->matrix(P);
+    l.R                                          = algebra->matrix(from.restriction.n_columns == 0 ? device::transposed(P)
+                                                          : checked(device::permuted<Number>(from.restriction, coarse_order, l.order, false)));
+    l.smoother                                   = make_smoother(l.crs, smoother_options(from, order, options, level), from.dim);
+  }
+
+  template <typename Number>
+  const std::vector<int> &StoredOperations<Number>::host_order(Level &l) const
+  {
+    if (l.old_row.empty() && l.order.size() > 0)
+      {
+        l.old_row.resize(l.order.size());
+        device::copy_to_host(l.old_row.data(), l.order.data(), l.old_row.size() * sizeof(int));
+      }
+    return l.old_row;
+  }
+
+  template <typename Number>
+  void StoredOperations<Number>::set_up_copy_lists(const MultigridHierarchy &hierarchy, const MultigridLevel &from, Level &l) const
+  {
+    const std::vector<int> &old_row = host_order(l);
+    std::vector<int>        new_row(l.n_columns);
+    std::iota(new_row.begin(), new_row.end(), 0);
+    for (std::size_t i = 0; i < old_row.size(); ++i)
+      new_row[old_row[i]] = static_cast<int>(i);
+    const auto list = [&](const auto &counts) {
+      std::vector<int> global_rows, level_rows;
+      for (std::size_t i = 0; i < from.global_rows.size(); ++i)
+        if (counts(from.global_rows[i], from.level_rows[i]))
+          {
+            global_rows.push_back(from.global_rows[i]);
+            level_rows.push_back(new_row[from.level_rows[i]]);
+          }
+      return CopyList{static_cast<int>(global_rows.size()), algebra->indices(global_rows), algebra->indices(level_rows)};
+    };
+    l.down = list([&](int /*global*/, int level) { return level < l.n; });
+    l.up   = list([&](int global, int /*level*/) { return global < hierarchy.matrix.n_rows; });
+  }
+
+  template <typename Number>
+  void StoredOperations<Number>::set_up_interface(const MultigridLevel &from, Level &l) const
+  {
+    if (from.interface.n_rows == 0)
+      return;
+    const std::vector<int> &old_row = host_order(l);
+    CrsMatrix<double>       E       = permute(from.interface, old_row, old_row);
+    l.E_transpose =
+      algebra->matrix(rounded_to<Number>(from.interface_transpose.n_rows == 0 ? transpose(E) : permute(from.interface_transpose, old_row, old_row)));
+    l.E = algebra->matrix(rounded_to<Number>(std::move(E)));
+  }
+
+  template <typename Number>
+  void StoredOperations<Number>::update_level(const MultigridLevel &from, Level &l, int level)
+  {
+    if (from.matrix.n_rows != l.n || from.matrix.n_columns != l.n_columns || from.matrix.n_entries() != l.n_entries)
+      throw InvalidInput(new_values_of(level) + ": a matrix of " + std::to_string(from.matrix.n_rows) + " rows and " +
+                         std::to_string(from.matrix.n_entries()) + " entries\n  expected: the pattern it had, of " + std::to_string(l.n) +
+                         " rows and " + std::to_string(l.n_entries) + " entries");
+    if (on_device)
+      {
+        if (from.matrix.values.size() != static_cast<std::size_t>(l.n_entries))
+          refuse_number_of_values(from.matrix.values.size(), l.n_entries, level);
+        if (l.entries_on_device.size() == 0)
+          l.entries_on_device = device::permuted_entries(from.matrix, l.order, l.order);
+        if (l.n_entries == 0)
+          return;
+        device::permuted_values(l.crs.arrays->values.data(), from.matrix.values, l.entries_on_device);
+        update_smoother(l.crs, l, level, l.crs.arrays->values.data());
+      }
+    else
+      {
+        if (l.entries.empty()) // a matrix whose values are the numbers of its entries says where each of them went
+          l.entries = as_numbers(permute(numbered(from.matrix), l.old_row, l.old_row));
+        const std::vector<Number> &values = in_order(from.matrix.values, l.entries, level);
+        l.A->update_values(values);
+        update_smoother(from.matrix, l, level, values.data());
+      }
+    if (l.E == nullptr)
+      return;
+    if (l.E_entries.empty())
+      {
+        const std::vector<int> &old_row = host_order(l);
+        const CrsMatrix<double> E       = permute(numbered(from.interface), old_row, old_row);
+        l.E_entries                     = as_numbers(E);
+        l.E_transpose_entries =
+          as_numbers(from.interface_transpose.n_rows == 0 ? transpose(E) : permute(numbered(from.interface_transpose), old_row, old_row));
+      }
+    l.E->update_values(in_order(from.interface.values, l.E_entries, level));
+    const CrsMatrix<double> &transposed = from.interface_transpose.n_rows == 0 ? from.interface : from.interface_transpose;
+    l.E_transpose->update_values(in_order(transposed.values, l.E_transpose_entries, level));
+  }
+
+  template <typename Number>
+  const std::vector<Number> &StoredOperations<Number>::in_order(const std::vector<double> &values, const std::vector<int> &entries, int level)
+  {
+    if (values.size() != entries.size())
+      refuse_number_of_values(values.size(), entries.size(), level);
+    new_values.resize(values.size());
+    for (std::size_t p = 0; p < values.size(); ++p)
+      new_values[p] = static_cast<Number>(values[entries[p]]);
+    return new_values;
+  }
+
+  template <typename Number>
+  template <typename Crs>
+  void StoredOperations<Number>::update_smoother(const Crs &A, Level &l, int level, const Number *values)
+  {
+    if (l.smoother == nullptr)
+      return;
+    if (l.largest_omega > 0.)
+      if (const double omega = omega_for(A, level); omega != l.omega)
+        {
+          l.smoother->set_omega(omega);
+          l.omega = omega;
+        }
+    l.smoother->update_values(values);
+  }
+
+  template <typename Number>
+  SmootherOptions
+  StoredOperations<Number>::smoother_options(const MultigridLevel &from, const LevelOrder &order, const MultigridOptions &options, int level)
+  {
+    const CrsMatrix<double> &A       = from.matrix;
+    Level                   &l       = levels[level];
+    SmootherOptions          result  = options.smoother;
+    result.block_async.block_offsets = order.block_offsets;
+    if (result.block_async.n_threads == 0)
+      result.block_async.n_threads = options.n_threads;
+    const Method &method = find_method(result.method);
+    if (method.has_interval && result.chebyshev.lambda_max == 0. && communication(level).is_distributed())
+      result.chebyshev.lambda_max = communication(level).max(estimate_lambda_max(A, 40, options.n_threads));
+    if (result.omega == 0. && is_damped(result.method))
+      {
+        const int    n_blocks = method.has_blocks ? result.block_async.blocks(A.n_rows).n_blocks() : 1;
+        const double at_once  = share_at_once(result.block_async, options.backend, n_blocks, A.n_rows);
+        l.largest_omega       = default_omega(result.method, from.dim, at_once);
+        result.omega = l.omega = on_device ? omega_for(l.crs, level) : omega_for(A, level);
+      }
+    return result;
+  }
+
+  template <typename Number>
+  template <typename Crs>
+  double StoredOperations<Number>::omega_for(const Crs &A, int level) const
+  {
+    double lambda_max = communication(level).max(gershgorin_bound(A)); // a look that most matrices pass
+    if (lambda_max > 2.001)
+      lambda_max = communication(level).max(estimate(A));
+    else
+      lambda_max = 2.;
+    return levels[level].largest_omega * std::min(1., 2. / lambda_max);
+  }
+
+  template <typename Number>
+  void StoredOperations<Number>::find_null_spaces(const MultigridHierarchy &hierarchy)
+  {
+    const Communication<Number>             &whole  = communication(n_levels());
+    const std::optional<std::vector<double>> finest = constants_in_null_space(hierarchy.finest_matrix(), whole),
+                                             coarse = constants_in_null_space(hierarchy.levels.front().matrix, communication(0));
+    coarse_null_space = global_null_space = NullSpace<Number>();
+    if (!finest || !coarse)
+      return;
+    const std::vector<int> &finest_old_row = host_order(levels.back());
+    const auto              make           = [&](const std::vector<double> &vector, const Communication<Number> &communication) {
+      NullSpace<Number> result;
+      result.n      = static_cast<int>(vector.size());
+      result.vector = algebra->vector(rounded_to<Number>(vector));
+      double sum    = 0.;
+      for (const double v : vector)
+        sum += v;
+      result.norm_squared = communication.sum(sum);
+      return result;
+    };
+    coarse_null_space = make(*coarse, communication(0));
+    if (adaptive || finest_old_row.empty())
+      global_null_space = make(*finest, whole);
+    else
+      {
+        std::vector<double> reordered(finest->size());
+        for (std::size_t i = 0; i < reordered.size(); ++i)
+          reordered[i] = (*finest)[finest_old_row[i]];
+        global_null_space = make(reordered, whole);
+      }
+  }
 
   bool is_set_up_on_device(const MultigridOptions &options)
   {

@@ -75,6 +75,18 @@ namespace leopard
       return std::accumulate(sums, sums + n_parts(A.n_rows), 0.);
     }
 
+    [[noreturn]] void refuse_overflow()
+    {
+      throw InvalidInput("the power iteration for the largest eigenvalue of D^-1 A has overflowed\n  expected: entries of moderate size beside "
+                         "their diagonal entry, or the option lambda_max");
+    }
+
+    /** What is taken for the largest eigenvalue. */
+    double with_safety(double estimate, double bound)
+    {
+      return estimate > 0. ? std::min(safety * estimate, bound) : bound;
+    }
+
     /** estimate_lambda_max() that allocates nothing. @param work n_work() values. */
     template <typename Number>
     double estimate_lambda_max(const CrsMatrix<Number> &A, std::vector<double> &work, ThreadPool &pool, int n_steps = 40)
@@ -89,8 +101,7 @@ namespace leopard
         {
           const double norm = std::sqrt(multiply_scaled(A, v, w, sums, pool));
           if (!std::isfinite(norm))
-            throw InvalidInput("the power iteration for the largest eigenvalue of D^-1 A has overflowed\n  expected: entries of moderate size beside "
-                               "their diagonal entry, or the option lambda_max");
+            refuse_overflow();
           if (norm == 0.)
             break;
           if (step > 0) // the first only gives the random vector the norm 1
@@ -100,8 +111,7 @@ namespace leopard
           });
           std::swap(v, w);
         }
-      const double bound = gershgorin_bound(A);
-      return estimate > 0. ? std::min(safety * estimate, bound) : bound;
+      return with_safety(estimate, gershgorin_bound(A));
     }
 
     template <typename Number>
@@ -186,6 +196,21 @@ namespace leopard
   }
 
   template <typename Number>
+  double gershgorin_bound(const device::DeviceCrs<Number> &A)
+  {
+    return device::row_sum_bound(A);
+  }
+
+  template <typename Number>
+  double estimate_lambda_max(const device::DeviceCrs<Number> &A, int n_steps)
+  {
+    const double estimate = device::power_iteration(A, n_steps);
+    if (!std::isfinite(estimate))
+      refuse_overflow();
+    return with_safety(estimate, device::row_sum_bound(A));
+  }
+
+  template <typename Number>
   double estimate_lambda_max(const CrsMatrix<Number> &A, int n_steps, int n_threads)
   {
     std::vector<double> work(n_work(A.n_rows));
@@ -263,6 +288,8 @@ namespace leopard
 
 #define INSTANTIATE(Number)                                                                                       \
   template double gershgorin_bound(const CrsMatrix<Number> &A);                                                   \
+  template double gershgorin_bound(const device::DeviceCrs<Number> &A);                                           \
+  template double estimate_lambda_max(const device::DeviceCrs<Number> &A, int n_steps);                           \
   template double estimate_lambda_max(const CrsMatrix<Number> &A, int n_steps, int n_threads);                    \
   template ChebyshevRecurrence::ChebyshevRecurrence(const CrsMatrix<Number> &A, const ChebyshevOptions &options); \
   template void                                ChebyshevRecurrence::update(const CrsMatrix<Number> &A);           \

@@ -9,6 +9,11 @@ namespace leopard
 {
   template <typename Number>
   struct CrsMatrix;
+  namespace device
+  {
+    template <typename Number>
+    struct DeviceCrs;
+  }
 
   struct ChebyshevOptions
   {
@@ -41,6 +46,12 @@ namespace leopard
    */
   template <typename Number>
   double gershgorin_bound(const CrsMatrix<Number> &A);
+
+  /** The same two for a matrix that is on the device. The estimate's random vector is another one. */
+  template <typename Number>
+  double estimate_lambda_max(const device::DeviceCrs<Number> &A, int n_steps = 40);
+  template <typename Number>
+  double gershgorin_bound(const device::DeviceCrs<Number> &A);
 
   /**
    * Chebyshev iteration with D^-1 A, D the diagonal, for spectra in [lambda_min, lambda_max]: after n iterations from

@@ -120,8 +120,8 @@ namespace leopard
     virtual double norm_squared(const Number *b) = 0;
 
     /**
-     * Takes new values for the sparsity pattern that the object was made with: one value an entry, host memory (of one that was
-     * made of a matrix on the device also that), in the order of that matrix. Allocates nothing.
+     * Takes new values for the sparsity pattern that the object was made with: one value an entry, host memory (of one
+     * that was made of a matrix on the device also that), in the order of that matrix. Allocates nothing.
      * @throws InvalidInput if a value is not finite, or a diagonal entry has become zero; then the object is as it was.
      */
     virtual void update_values(const Number *values) = 0;

@@ -7,6 +7,7 @@
 #include <solvers/matrix/device_crs.h>
 #include <solvers/matrix/generators.h>
 #include <solvers/matrix/stencil.h>
+#include <solvers/relaxation/chebyshev.h>
 
 #include <gtest/gtest.h>
 
@@ -172,6 +173,29 @@ namespace leopard
             }
       std::vector<int> offsets;
       EXPECT_EQ(device::coordinate_order({0., std::numeric_limits<double>::quiet_NaN()}, 1, 1, offsets).size(), 0u);
+    }
+
+    TEST_F(DeviceCrs, EstimatesEigenvaluesAsTheHost)
+    {
+      const CrsMatrix<double>         A     = nine_point_stencil(61, 43, 0.1).to_crs();
+      const device::DeviceCrs<double> there = device::to_device(A);
+      EXPECT_DOUBLE_EQ(gershgorin_bound(there), gershgorin_bound(A));
+      EXPECT_NEAR(estimate_lambda_max(there, 40), estimate_lambda_max(A, 40), 0.05 * estimate_lambda_max(A, 40));
+      EXPECT_EQ(estimate_lambda_max(there, 40), estimate_lambda_max(there, 40)); // each time the same
+      CrsMatrix<double> large = A;
+      for (double &value : large.values)
+        value = value == A.values.front() ? 1e-300 : 1e300;
+      EXPECT_THROW(estimate_lambda_max(device::to_device(large), 40), InvalidInput);
+    }
+
+    TEST_F(DeviceCrs, LargeArraysArriveWhole)
+    {
+      for (const std::size_t n : {(std::size_t(16) << 20) / 4, (std::size_t(16) << 20) / 4 + 1, std::size_t(17000003)})
+        {
+          std::vector<int> numbers(n);
+          std::iota(numbers.begin(), numbers.end(), 0);
+          EXPECT_EQ(to_host(device::Array<int>(numbers), n), numbers);
+        }
     }
 
     TEST_F(DeviceCrs, BlocksOfItRelaxAsThoseOfTheHostsMatrix)

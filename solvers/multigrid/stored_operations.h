@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "../matrix/device_crs.h"
+#include "../relaxation/with_ghosts.h"
+#include "level_order.h"
+#include "linear_algebra.h"
+#include "operations.h"
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace leopard
+{
+  /** Vectors among which a singular problem is solved. */
+  template <typename Number>
+  struct NullSpace
+  {
+    int                       n = 0;
+    std::shared_ptr<Number[]> vector;
+    double                    norm_squared = 0.; ///< over all ranks
+  };
+
+  /** The operations of a cycle on stored matrices. What makes them and gives them new values is in the .cc file. */
+  template <typename Number>
+  class StoredOperations : public MultigridOperations<Number>
+  {
+  public:
+    StoredOperations(const MultigridHierarchy &hierarchy, const MultigridOptions &options);
+
+    MemorySpace         memory_space() const override { return algebra->memory_space(); }
+    int                 n_levels() const override { return static_cast<int>(levels.size()); }
+    int                 n_unknowns(int level) const override { return levels[level].n; }
+    std::size_t         memory() const override { return n_bytes; }
+    Relaxation<Number> &smoother(int level) override { return *levels[level].smoother; }
+    int                 n_rows() const override { return rows; }
+    int                 n_columns() const override { return adaptive ? global_columns : levels.back().n_columns; }
+    std::string         description(int level) const override { return levels[level].text; }
+    Number             *x(int level) override { return levels[level].x.get(); }
+    Number             *b(int level) override { return levels[level].b.get(); }
+    bool                is_adaptive() const override { return adaptive; }
+    bool                is_queued() const override { return memory_space() == MemorySpace::device && !any_ghosts; }
+    bool                is_singular() const override { return coarse_null_space.norm_squared > 0.; }
+
+    void set_zero(int level) override { algebra->set_zero(x(level), levels[level].n_columns); }
+
+    void smooth(int level, int n_steps) override
+    {
+      Level    &l = levels[level];
+      const int n = n_steps * iterations_per_step;
+      if (n == 0)
+        return;
+      l.smoother->restart();
+      iterate_with_ghosts(*l.smoother, l.x.get(), l.b.get(), n, communication(level), false, l.loose.get());
+    }
+
+    void restrict_residual(int level) override
+    {
+      Level &l = levels[level], &coarse = levels[level - 1];
+      update_ghosts(level, l.x.get());
+      if (l.smoother == nullptr || !l.smoother->residual(l.r.get(), l.x.get(), l.b.get()))
+        l.A->multiply(l.r.get(), -1., l.x.get(), 1., l.b.get());
+      if (l.E != nullptr)
+        l.E->multiply(l.r.get(), -1., l.x.get(), 1., l.r.get());
+      update_ghosts(level, l.r.get());
+      l.R->multiply(coarse.b.get(), 1., l.r.get(), adaptive ? 1. : 0., coarse.b.get());
+    }
+
+    void correct(int level) override
+    {
+      Level &l = levels[level], &coarse = levels[level - 1];
+      update_ghosts(level - 1, coarse.x.get());
+      l.P->multiply(l.x.get(), 1., coarse.x.get(), 1., l.x.get());
+      if (l.E_transpose == nullptr)
+        return;
+      update_ghosts(level, l.x.get());
+      l.E_transpose->multiply(l.b.get(), -1., l.x.get(), 1., l.b.get());
+    }
+
+    void restrict_right_hand_side(int level) override
+    {
+      Level &l = levels[level], &coarse = levels[level - 1];
+      algebra->copy_entries(l.r.get(), nullptr, l.b.get(), nullptr, l.n);
+      update_ghosts(level, l.r.get());
+      l.R->multiply(coarse.b.get(), 1., l.r.get(), 0., coarse.b.get());
+    }
+
+    void interpolate(int level) override
+    {
+      update_ghosts(level - 1, x(level - 1));
+      levels[level].P->multiply(x(level), 1., x(level - 1), 0., x(level));
+    }
+
+    void set_right_hand_sides(const Number *b) override
+    {
+      if (!adaptive)
+        {
+          algebra->copy_entries(levels.back().b.get(), nullptr, b, finest_order.get(), rows);
+          project(levels.back().b.get(), global_null_space, communication(n_levels()));
+          return;
+        }
+      algebra->copy_entries(global_residual.get(), nullptr, b, nullptr, rows);
+      project(global_residual.get(), global_null_space, communication(n_levels()));
+      distribute_residual();
+    }
+
+    void set_solution(const Number *x) override { algebra->copy_entries(levels.back().x.get(), nullptr, x, finest_order.get(), rows); }
+
+    void get_solution(Number *x) override
+    {
+      if (adaptive)
+        {
+          algebra->set_zero(x, rows);
+          add_solutions(x);
+          return;
+        }
+      project(levels.back().x.get(), global_null_space, communication(n_levels()));
+      algebra->copy_entries(x, finest_order.get(), levels.back().x.get(), nullptr, rows);
+    }
+
+    void set_residual(Number *x, const Number *b) override
+    {
+      compute_residual(x, b);
+      distribute_residual();
+    }
+
+    void add_solutions(Number *x) override
+    {
+      for (int level = 0; level < n_levels(); ++level)
+        {
+          const Level &l = levels[level];
+          update_ghosts(level, l.x.get());
+          algebra->copy_entries(x, l.up.global_rows.get(), l.x.get(), l.up.level_rows.get(), l.up.n, true);
+        }
+      project(x, global_null_space, communication(n_levels()));
+    }
+
+    void multiply(Number *y, Number *x) override
+    {
+      if (adaptive)
+        {
+          if (communication(n_levels()).has_ghosts())
+            communication(n_levels()).update_ghosts(x, memory_space());
+          matrix->multiply(y, 1., x, 0., nullptr);
+          return;
+        }
+      set_solution(x);
+      update_ghosts(n_levels() - 1, levels.back().x.get());
+      levels.back().A->multiply(levels.back().r.get(), 1., levels.back().x.get(), 0., nullptr);
+      algebra->copy_entries(y, finest_order.get(), levels.back().r.get(), nullptr, rows);
+    }
+
+    double residual_norm_squared(Number *x, const Number *b) override
+    {
+      compute_residual(x, b);
+      const Number *r = adaptive ? global_residual.get() : levels.back().r.get();
+      return algebra->norm_squared(r, rows);
+    }
+
+    double norm_squared(const Number *b) override { return algebra->norm_squared(b, rows); }
+
+    double restricted_residual_norm_squared() override
+    {
+      const Level &l = levels.back();
+      return algebra->dot(l.r.get(), l.r.get(), l.n);
+    }
+
+    void update_values(const MultigridHierarchy &hierarchy) override;
+
+    void remove_coarse_mean(Number *v) override { project(v, coarse_null_space, communication(0)); }
+
+    const Communication<Number> &communication(int level) const override
+    {
+      const Communication<Number> *result = level == n_levels() ? global_communication.get() : levels[level].communication.get();
+      return result != nullptr ? *result : one_rank();
+    }
+
+  private:
+    static const Communication<Number> &one_rank()
+    {
+      static const Communication<Number> communication;
+      return communication;
+    }
+
+    using Matrix = typename LinearAlgebra<Number>::Matrix;
+
+    struct CopyList
+    {
+      int                    n = 0;
+      std::shared_ptr<int[]> global_rows, level_rows;
+    };
+
+    struct Level
+    {
+      int                                          n = 0, n_columns = 0, n_entries = 0;
+      std::unique_ptr<Matrix>                      A, P, R, E, E_transpose;
+      std::shared_ptr<Number[]>                    x, b, r;  ///< r with ghosts, too: the restriction reads them
+      CopyList                                     down, up; ///< right-hand sides from the active mesh, corrections to it
+      std::unique_ptr<Relaxation<Number>>          smoother;
+      double                                       largest_omega = 0.; ///< of the smoother for lambda_max <= 2; 0: it does not follow the matrix
+      double                                       omega         = 0.; ///< that it has, if it does
+      std::string                                  text;
+      std::vector<int>                             old_row;                                 ///< of the user's numbering; empty: the same, or not here
+      std::vector<int>                             entries, E_entries, E_transpose_entries; ///< of the user's matrices, from the first update on
+      device::DeviceCrs<Number>                    crs;                                     ///< where set-up is done on the device: what A refers to,
+      device::Array<int>                           order, entries_on_device;                ///< old_row, and like entries
+      std::shared_ptr<const Communication<Number>> communication;                           ///< null: one rank
+      std::unique_ptr<LooseExchange<Number>>       loose;                                   ///< of the communication; null: the smoother waits
+      bool                                         has_ghosts = false;
+    };
+
+    void set_up_level(const MultigridHierarchy &hierarchy, std::vector<LevelOrder> &orders, int level, const MultigridOptions &options);
+
+    void set_up_on_host(const MultigridHierarchy &hierarchy, const LevelOrder &order, int level, const MultigridOptions &options);
+
+    /** The host's part is to hand over what the user has: see device_crs.h. */
+    void set_up_on_device(const MultigridHierarchy &hierarchy, const LevelOrder &order, int level, const MultigridOptions &options);
+
+    /** Old rows in host memory, fetched where they are on the device only. */
+    const std::vector<int> &host_order(Level &l) const;
+
+    void set_up_copy_lists(const MultigridHierarchy &hierarchy, const MultigridLevel &from, Level &l) const;
+
+    void set_up_interface(const MultigridLevel &from, Level &l) const;
+
+    void update_level(const MultigridLevel &from, Level &l, int level);
+
+    /** @param A with the new values, in any order. @param values in the level's order; in the memory that A is in. */
+    template <typename Crs>
+    void update_smoother(const Crs &A, Level &l, int level, const Number *values);
+
+    /** In memory that the next call writes to. */
+    const std::vector<Number> &in_order(const std::vector<double> &values, const std::vector<int> &entries, int level);
+
+    /** Sets the level's relaxation factors, too. */
+    SmootherOptions smoother_options(const MultigridLevel &from, const LevelOrder &order, const MultigridOptions &options, int level);
+
+    double estimate(const CrsMatrix<double> &A) const { return estimate_lambda_max(A, 15, n_threads); }
+    double estimate(const device::DeviceCrs<Number> &A) const { return estimate_lambda_max(A, 15); }
+
+    /** The relaxation factor that suits a level's matrix, in any numbering. Collective. */
+    template <typename Crs>
+    double omega_for(const Crs &A, int level) const;
+
+    void find_null_spaces(const MultigridHierarchy &hierarchy);
+
+    void update_ghosts(int level, Number *v) const
+    {
+      if (levels[level].has_ghosts)
+        levels[level].communication->update_ghosts(v, memory_space());
+    }
+
+    void project(Number *v, const NullSpace<Number> &space, const Communication<Number> &communication) const
+    {
+      if (space.norm_squared == 0.)
+        return;
+      const double product = communication.sum(algebra->dot(v, space.vector.get(), space.n));
+      algebra->add(v, static_cast<Number>(-product / space.norm_squared), space.vector.get(), space.n);
+    }
+
+    /** r = b - A x of the whole problem: global_residual, or that of the finest level. */
+    void compute_residual(Number *x, const Number *b)
+    {
+      const Communication<Number> &whole = communication(n_levels());
+      if (whole.has_ghosts())
+        whole.update_ghosts(x, memory_space());
+      Number       *r = adaptive ? global_residual.get() : levels.back().r.get();
+      const Matrix &A = adaptive ? *matrix : *levels.back().A;
+      A.multiply(r, -1., x, 1., b);
+      project(r, global_null_space, whole);
+    }
+
+    /** All b_l from global_residual. */
+    void distribute_residual()
+    {
+      if (communication(n_levels()).has_ghosts())
+        communication(n_levels()).update_ghosts(global_residual.get(), memory_space());
+      for (Level &l : levels)
+        {
+          algebra->set_zero(l.b.get(), l.n);
+          algebra->copy_entries(l.b.get(), l.down.level_rows.get(), global_residual.get(), l.down.global_rows.get(), l.down.n);
+        }
+    }
+
+    const std::unique_ptr<LinearAlgebra<Number>> algebra;
+    const int                                    n_threads, iterations_per_step;
+    const std::size_t                            n_bytes;
+    const bool                                   adaptive, on_device; ///< on_device: set-up is
+    std::vector<Level>                           levels;
+
+    int                                          rows = 0, global_columns = 0; ///< of the whole problem
+    bool                                         any_ghosts = false;
+    std::unique_ptr<Matrix>                      matrix; ///< adaptive hierarchies: of the active mesh
+    std::shared_ptr<Number[]>                    global_residual;
+    std::shared_ptr<int[]>                       finest_order; ///< others: the finest level's; null: the user's
+    std::shared_ptr<const Communication<Number>> global_communication;
+    NullSpace<Number>                            coarse_null_space, global_null_space; ///< singular problems
+    std::vector<Number>                          new_values;                           ///< of update_values(), of one matrix at a time
+  };
+} // namespace leopard
