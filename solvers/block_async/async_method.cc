@@ -117,5 +117,5 @@ namespace leopard
                                               .smoothing_omega = omega_for_high_frequencies,
                                               .make            = make_block_async<jacobi_options>,
                                               .make_of_stencil = make_block_async<jacobi_options>,
-                                       .make_on_device  = make_block_async<jacobi_options>};
+                                              .make_on_device  = make_block_async<jacobi_options>};
 } // namespace leopard

@@ -20,7 +20,8 @@ namespace leopard
     DevicePackets(const device::DeviceCrs<Number> &A, const BlockAsyncOptions &options);
 
     /**
-     * New values for the pattern of A, where they are stored as given. @param values host or device memory, in the order of A.
+     * New values for the pattern of A, where they are stored as given. @param values host or device memory, in the
+     * order of A.
      * @throws InvalidInput if one is not finite, or zero on the diagonal; then nothing has changed.
      */
     void update_values(const Number *values, double omega);
