@@ -51,7 +51,7 @@ namespace leopard
     __device__ void add(unsigned long long bits)
     {
       int slot = static_cast<int>((bits * 0x9e3779b97f4a7c15ull) >> 54);
-      for (int step = 0; step < n_slots && *static_cast<volatile int *>(&count) <= Dictionary::max_size; ++step, slot = (slot + 1) % n_slots)
+      for (int step = 0; step < n_slots && *static_cast<volatile int *>(&count) <= most_distinct_values; ++step, slot = (slot + 1) % n_slots)
         {
           unsigned long long here = *static_cast<volatile unsigned long long *>(slots + slot);
           if (here == none)
@@ -66,12 +66,12 @@ namespace leopard
           if (here == bits)
             return;
         }
-      atomicMax(&count, Dictionary::max_size + 1);
+      atomicMax(&count, most_distinct_values + 1);
     }
     /** By all threads of a block. */
     __device__ void add_all(const ValueSet &other)
     {
-      if (other.count > Dictionary::max_size)
+      if (other.count > most_distinct_values)
         atomicMax(&count, other.count);
       else
         for (int i = threadIdx.x; i < n_slots; i += blockDim.x)

@@ -3,6 +3,7 @@
 #include "../device/partial_sums.cuh"
 #include "block_async_engine.h"
 #include "correction_kernel.cuh"
+#include "host_packets.cuh"
 #include "packet_values.cuh"
 
 #include <algorithm>
@@ -21,7 +22,7 @@ namespace leopard
     {
     public:
       CorrectionPackets(const BlockCrs<Number> &matrix, const std::vector<Number> &weights)
-        : CorrectionPackets(Packets<CorrectionFormat<Number>>(matrix, weights, nullptr, Dictionary(), DistanceSlots()), matrix.n_blocks())
+        : CorrectionPackets(HostPackets<Number>(matrix, weights), matrix.n_blocks())
       {
       }
 
@@ -49,7 +50,7 @@ namespace leopard
       int         width() const { return inner_width; }
 
     private:
-      CorrectionPackets(const Packets<CorrectionFormat<Number>> &p, int n_blocks_)
+      CorrectionPackets(const HostPackets<Number> &p, int n_blocks_)
         : n_blocks(n_blocks_)
         , outer_bytes(p.outer_bytes)
         , inner_bytes(p.inner_bytes)

@@ -323,10 +323,10 @@ namespace leopard
       keeps = device::Array<Number>(static_cast<std::size_t>(n_local_rows));
     Maker            maker(*this, A.view());
     const ValueFacts facts      = maker.classify(options.omega, options.storage != Storage::double_precision);
-    const bool       fits       = facts.values.count <= Dictionary::max_size;
+    const bool       fits       = facts.values.count <= most_distinct_values;
     storage                     = choose_storage<Number>(options.storage, fits, facts.not_single == 0, facts.lost);
     const bool in_dictionary    = storage == Storage::dictionary;
-    const bool weights_in_table = in_dictionary && facts.weights.count <= Dictionary::max_size;
+    const bool weights_in_table = in_dictionary && facts.weights.count <= most_distinct_values;
     const int  value_bytes      = in_dictionary ? 1 : storage == Storage::single_precision ? 4 : static_cast<int>(sizeof(Number));
     slots                       = maker.find_slots(value_bytes);
     has_columns                 = !slots.is_used();

@@ -143,11 +143,6 @@ namespace leopard
     const std::vector<int> &distances(int block) const { return kinds[kind_of[block]].distances; }
     /** S. */
     int stride(int block) const { return is_lattice() ? kinds[kind_of[block]].lines.stride : 0; }
-    int slot_of(int block, int distance) const
-    {
-      const std::vector<int> &d = distances(block);
-      return static_cast<int>(std::find(d.begin(), d.end(), distance) - d.begin());
-    }
 
   private:
     struct Lines

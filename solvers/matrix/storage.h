@@ -3,9 +3,7 @@
 
 #include "../base/number_types.h"
 
-#include <cstdint>
 #include <string>
-#include <vector>
 
 namespace leopard
 {
@@ -25,50 +23,15 @@ namespace leopard
   /** "automatic", "double", "single" or "dictionary". */
   std::string to_string(Storage storage);
 
-  /** The distinct values of a matrix, for Storage::dictionary. */
-  class Dictionary
-  {
-  public:
-    static constexpr int max_size = 256;
-
-    /**
-     * Adds a value unless it is there. Returns false, once and for all, when there are more than max_size distinct
-     * ones.
-     */
-    bool add(double value);
-
-    /** One that nothing fits into. */
-    static Dictionary overfull()
-    {
-      Dictionary result;
-      result.full = true;
-      return result;
-    }
-
-    bool                       fits() const { return !full; }
-    const std::vector<double> &values() const { return table; }
-    /** The number of a value that was added; -0. and 0. are different values. */
-    std::uint8_t index_of(double value) const;
-
-  private:
-    int slot_of(double value) const;
-
-    std::vector<double> table;
-    std::vector<int>    slots = std::vector<int>(1024, -1); ///< open addressing on the bits of the value
-    bool                full  = false;
-  };
+  constexpr int most_distinct_values = 256; ///< that a dictionary has
 
   /**
-   * What is to be used for these values; never automatic, and for floats not double_precision.
-   * @param wanted automatic, or the storage to use.
-   * @param fits_dictionary whether there are at most Dictionary::max_size distinct ones, zero included. @param
-   * are_singles whether all are single precision numbers; if not, lost is one that is none.
-   * @throws InvalidInput if the storage wanted would lose a value, naming the value.
+   * What is to be used for the values of a matrix; never automatic, and for floats not double_precision.
+   * @param wanted automatic, or the storage to use. @param fits_dictionary whether there are at most
+   * most_distinct_values different ones, zero included. @param are_singles whether all are single precision numbers; if
+   * not, lost is one that is none.
+   * @throws InvalidInput if the storage wanted would lose a value, naming it.
    */
   template <typename Number>
   Storage choose_storage(Storage wanted, bool fits_dictionary, bool are_singles, double lost);
-
-  /** The same from the values. @param dictionary receives the distinct values if the result is Storage::dictionary. */
-  template <typename Number>
-  Storage choose_storage(const std::vector<const std::vector<Number> *> &values, Storage wanted, Dictionary &dictionary);
 } // namespace leopard

@@ -384,44 +384,25 @@ namespace leopard
 
     TEST(Storage, IsLosslessOrRefused)
     {
-      Dictionary                dictionary;
-      const std::vector<double> few = {1., -1., 4.01, 0., -0.}, singles = [] {
-        std::vector<double> v;
-        for (int i = 0; i < 1000; ++i)
-          v.push_back(i + 0.5);
-        return v;
-      }();
-      std::vector<double> doubles = singles;
-      doubles.push_back(0.1);
-      EXPECT_EQ(choose_storage<double>({&few}, Storage::automatic, dictionary), Storage::dictionary);
-      ASSERT_EQ(dictionary.values().size(), 5u);
-      for (const double value : few)
-        {
-          EXPECT_EQ(dictionary.values()[dictionary.index_of(value)], value);
-          EXPECT_EQ(std::signbit(dictionary.values()[dictionary.index_of(value)]), std::signbit(value));
-        }
-      EXPECT_EQ(choose_storage<double>({&singles}, Storage::automatic, dictionary), Storage::single_precision);
-      EXPECT_EQ(choose_storage<double>({&doubles}, Storage::automatic, dictionary), Storage::double_precision);
-      EXPECT_EQ(choose_storage<double>({&few}, Storage::double_precision, dictionary), Storage::double_precision);
-      EXPECT_THROW(choose_storage<double>({&singles}, Storage::dictionary, dictionary), InvalidInput);
-      EXPECT_THROW(choose_storage<double>({&doubles}, Storage::single_precision, dictionary), InvalidInput);
+      EXPECT_EQ(choose_storage<double>(Storage::automatic, true, false, 0.1), Storage::dictionary);
+      EXPECT_EQ(choose_storage<double>(Storage::automatic, false, true, 0.), Storage::single_precision);
+      EXPECT_EQ(choose_storage<double>(Storage::automatic, false, false, 0.1), Storage::double_precision);
+      EXPECT_EQ(choose_storage<double>(Storage::double_precision, true, true, 0.), Storage::double_precision);
+      EXPECT_EQ(choose_storage<double>(Storage::single_precision, true, true, 0.), Storage::single_precision);
+      EXPECT_THROW(choose_storage<double>(Storage::dictionary, false, true, 0.), InvalidInput);
+      EXPECT_THROW(choose_storage<double>(Storage::single_precision, true, false, 0.1), InvalidInput);
     }
 
     /** As they are, which options that are meant for doubles call double, or by a dictionary. */
     TEST(Storage, OfFloatsIsSingleOrADictionary)
     {
-      Dictionary         dictionary;
-      std::vector<float> few = {1.f, -1.f, 4.01f, 0.f}, many(1000);
-      std::iota(many.begin(), many.end(), 0.1f);
-      EXPECT_EQ(choose_storage<float>({&few}, Storage::automatic, dictionary), Storage::dictionary);
-      for (const float value : few)
-        EXPECT_EQ(static_cast<float>(dictionary.values()[dictionary.index_of(static_cast<double>(value))]), value);
-      EXPECT_EQ(choose_storage<float>({&many}, Storage::automatic, dictionary), Storage::single_precision);
+      EXPECT_EQ(choose_storage<float>(Storage::automatic, true, true, 0.), Storage::dictionary);
+      EXPECT_EQ(choose_storage<float>(Storage::automatic, false, true, 0.), Storage::single_precision);
       for (const Storage wanted : {Storage::double_precision, Storage::single_precision})
-        EXPECT_EQ(choose_storage<float>({&few}, wanted, dictionary), Storage::single_precision);
+        EXPECT_EQ(choose_storage<float>(wanted, true, true, 0.), Storage::single_precision);
       try
         {
-          choose_storage<float>({&many}, Storage::dictionary, dictionary);
+          choose_storage<float>(Storage::dictionary, false, true, 0.);
           ADD_FAILURE();
         }
       catch (const InvalidInput &error)

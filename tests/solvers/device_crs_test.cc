@@ -198,6 +198,28 @@ namespace leopard
         }
     }
 
+    TEST_F(DeviceCrs, StorageIsTheSmallestThatLosesNothing)
+    {
+      const auto described = [](int n_values, double step, Storage storage) {
+        CrsMatrix<double> A = five_point_stencil(40, 30, 0.1).to_crs();
+        int               n = 0;
+        for (double &value : A.values)
+          value = value > 0. ? 4. : -1. + step * (n++ % n_values); // the diagonal is not stored
+        BlockAsyncOptions options;
+        options.backend = Backend::cuda;
+        options.storage = storage;
+        return BlockAsync<double>(A, options).description();
+      };
+      const auto        has  = [](const std::string &text, const char *part) { return text.find(part) != std::string::npos; };
+      const std::string full = described(255, 1. / 1024, Storage::automatic), over = described(256, 1. / 1024, Storage::automatic);
+      EXPECT_TRUE(has(full, "stored as dictionary of 256,")) << full; // with zero, which rows are filled up with
+      EXPECT_TRUE(has(over, "stored as single,")) << over;
+      EXPECT_TRUE(has(described(300, 1e-4, Storage::automatic), "stored as double,"));
+      EXPECT_TRUE(has(described(3, 1e-4, Storage::double_precision), "stored as double,"));
+      EXPECT_THROW(described(256, 1. / 1024, Storage::dictionary), InvalidInput);
+      EXPECT_THROW(described(3, 1e-4, Storage::single_precision), InvalidInput);
+    }
+
     TEST_F(DeviceCrs, BlocksOfItRelaxAsThoseOfTheHostsMatrix)
     {
       for (const bool l1_weights : {false, true})

@@ -65,7 +65,6 @@ namespace leopard
       EXPECT_EQ(five.stride(0), 32);
       EXPECT_EQ(five.stride(2), 6); // the tile at the far side
       EXPECT_EQ(five.distances(0), (std::vector<int>{-32, 32, -1, 1}));
-      EXPECT_EQ(five.slot_of(0, -1), 2);
       const DistanceSlots nine = Tiled(nine_point_stencil(67, 37, 0.1), {32, 16, 1}, true).slots();
       EXPECT_TRUE(nine.is_lattice() && nine.is_full());
       EXPECT_EQ(nine.distances(0), (std::vector<int>{-32, 32, -33, -1, 31, -31, 1, 33}));
