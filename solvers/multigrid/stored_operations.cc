@@ -102,7 +102,8 @@ namespace leopard
     , on_device(is_set_up_on_device(options))
   {
     if (options.backend == Backend::cuda)
-      check_device_memory(n_bytes, hierarchy.finest_matrix().n_rows);
+      check_device_memory(n_bytes + (on_device ? bytes<double>(hierarchy.levels.back().matrix) : 0), // to set up in
+                          hierarchy.finest_matrix().n_rows);
     std::vector<LevelOrder> orders = level_orders(hierarchy, options.smoother, options.n_threads, on_device);
     levels.resize(hierarchy.levels.size());
     for (std::size_t l = 0; l < levels.size(); ++l)
