@@ -153,6 +153,7 @@ namespace leopard
 
     /**
      * For a matrix that is on the device, such as CrsMatrix::validate() accepts; with backend cuda and no corrections.
+     * Where values are stored as given it shares A's arrays, and update_values() writes to them.
      */
     BlockAsync(const device::DeviceCrs<Number> &A, const BlockAsyncOptions &options);
 

@@ -48,8 +48,9 @@ namespace leopard::device
 
   /**
    * Rows and columns in a new order, as permute() of the host does it, values rounded to Number, rows sorted by column.
-   * All checks of CrsMatrix::validate() (square: those of a matrix with a diagonal) or validate_entries() are done on
-   * the way, but for the text: they return an empty matrix with n_rows = -1 where one of them fails.
+   * The checks of CrsMatrix::validate() are done on the way, but for the text: where one of them fails the result is an
+   * empty matrix with n_rows = -1. @param with_diagonal false: for matrices of any shape, which may lack diagonal
+   * entries and have entries twice.
    * @param old_row, old_column empty ones leave the order as it is. Columns behind the last of old_column (ghosts)
    * stay.
    */

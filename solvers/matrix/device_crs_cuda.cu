@@ -115,7 +115,7 @@ namespace leopard::device
           bool found = !with_diagonal;
           for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
             {
-              if (p > A.row_offsets[i] && A.columns[p] == A.columns[p - 1])
+              if (with_diagonal && p > A.row_offsets[i] && A.columns[p] == A.columns[p - 1])
                 *wrong = 1;
               found = found || (A.columns[p] == i && A.values[p] != Number(0));
             }

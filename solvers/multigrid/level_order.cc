@@ -7,7 +7,8 @@ namespace leopard
 {
   namespace
   {
-    LevelOrder order_of(const MultigridLevel &level, const SmootherOptions &options, int n_threads, bool on_device)
+    LevelOrder
+    order_of(const MultigridHierarchy &hierarchy, const MultigridLevel &level, const SmootherOptions &options, int n_threads, bool on_device)
     {
       const int  block_size      = options.block_async.block_size;
       const bool has_coordinates = !level.coordinates.empty();
@@ -18,7 +19,10 @@ namespace leopard
       Partition          partition;
       device::Array<int> ordered;
       std::string        text;
-      if (options.block_shape == BlockShape::tiles && has_coordinates)
+      const bool         of_graph = options.block_shape != BlockShape::tiles || !has_coordinates;
+      if (of_graph && on_device)
+        hierarchy.validate(); // what set-up on the device would check later
+      if (!of_graph)
         {
           if (on_device)
             ordered = device::coordinate_order(level.coordinates, level.dim, block_size, partition.block_offsets);
@@ -50,7 +54,7 @@ namespace leopard
     std::vector<LevelOrder> orders(hierarchy.levels.size());
     if (find_method(options.method).has_blocks)
       for (std::size_t l = 1; l < orders.size(); ++l)
-        orders[l] = order_of(hierarchy.levels[l], options, n_threads, on_device);
+        orders[l] = order_of(hierarchy, hierarchy.levels[l], options, n_threads, on_device);
     return orders;
   }
 } // namespace leopard

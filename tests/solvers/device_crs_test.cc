@@ -7,6 +7,7 @@
 #include <solvers/matrix/device_crs.h>
 #include <solvers/matrix/generators.h>
 #include <solvers/matrix/stencil.h>
+#include <solvers/multigrid/multigrid.h>
 #include <solvers/relaxation/chebyshev.h>
 
 #include <gtest/gtest.h>
@@ -186,6 +187,36 @@ namespace leopard
       for (double &value : large.values)
         value = value == A.values.front() ? 1e-300 : 1e300;
       EXPECT_THROW(estimate_lambda_max(device::to_device(large), 40), InvalidInput);
+    }
+
+    /** The host says what it is, whether blocks come from coordinates or from the graph, which is looked at before. */
+    TEST_F(DeviceCrs, LevelsWithWrongEntriesAreRefused)
+    {
+      for (const BlockShape shape : {BlockShape::tiles, BlockShape::metis, BlockShape::contiguous})
+        for (const int what : {0, 1, 2, 3})
+          {
+            MultigridHierarchy hierarchy = make_hierarchy(five_point_stencil(63, 63, 0.1), 3);
+            MultigridLevel    &level     = hierarchy.levels.back();
+            if (what == 1)
+              level.matrix.columns[100] = 1 << 30;
+            else if (what == 2)
+              level.matrix.values[100] = std::numeric_limits<double>::quiet_NaN();
+            else if (what == 3)
+              level.prolongation.columns[100] = -5;
+            MultigridOptions options;
+            options.backend              = Backend::cuda;
+            options.smoother.block_shape = shape;
+            std::string message;
+            try
+              {
+                const Multigrid<double> multigrid(hierarchy, options);
+              }
+            catch (const InvalidInput &error)
+              {
+                message = error.what();
+              }
+            EXPECT_EQ(message.find("level 2") != std::string::npos, what != 0) << message;
+          }
     }
 
     TEST_F(DeviceCrs, LargeArraysArriveWhole)
