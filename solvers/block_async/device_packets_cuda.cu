@@ -98,6 +98,7 @@ namespace leopard
     /** Facts, lengths and weights. @throws InvalidInput for values that cannot be relaxed with. */
     ValueFacts classify(double omega, bool with_sets)
     {
+      LEOPARD_CHECK(cudaMemsetAsync(facts.data(), 0, sizeof(ValueFacts), stream())); // what lies between its members comes to the host as well
       clear_facts_kernel<<<1, threads, 0, stream()>>>(facts.data());
       classify_kernel<<<n_thread_blocks, threads, 0, stream()>>>(split, static_cast<Number>(omega), packets.l1_weights, with_sets, facts.data());
       LEOPARD_CHECK(cudaGetLastError());
@@ -128,6 +129,7 @@ namespace leopard
       const Scratch<int>                n_found(packets.n_blocks), found(static_cast<std::size_t>(packets.n_blocks) * most);
       const Scratch<unsigned long long> padded(1);
       LEOPARD_CHECK(cudaMemsetAsync(padded.data(), 0, sizeof(unsigned long long), stream()));
+      LEOPARD_CHECK(cudaMemsetAsync(found.data(), 0, found.size() * sizeof(int), stream())); // the widest block says how many are copied
       distances_kernel<<<n_thread_blocks, threads, 0, stream()>>>(split, n_found.data(), found.data(), padded.data());
       LEOPARD_CHECK(cudaGetLastError());
       std::vector<int> n(packets.n_blocks);
