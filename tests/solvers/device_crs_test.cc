@@ -193,7 +193,7 @@ namespace leopard
     TEST_F(DeviceCrs, LevelsWithWrongEntriesAreRefused)
     {
       for (const BlockShape shape : {BlockShape::tiles, BlockShape::metis, BlockShape::contiguous})
-        for (const int what : {0, 1, 2, 3})
+        for (const int what : {0, 1, 2, 3, 4})
           {
             MultigridHierarchy hierarchy = make_hierarchy(five_point_stencil(63, 63, 0.1), 3);
             MultigridLevel    &level     = hierarchy.levels.back();
@@ -203,6 +203,8 @@ namespace leopard
               level.matrix.values[100] = std::numeric_limits<double>::quiet_NaN();
             else if (what == 3)
               level.prolongation.columns[100] = -5;
+            else if (what == 4)
+              level.matrix.columns[100] = -5;
             MultigridOptions options;
             options.backend              = Backend::cuda;
             options.smoother.block_shape = shape;
