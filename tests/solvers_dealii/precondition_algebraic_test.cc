@@ -20,6 +20,8 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <string>
+#include <vector>
 
 namespace leopard
 {
@@ -183,6 +185,23 @@ namespace leopard
       aggregation.initialize(A.matrix);
       EXPECT_THROW(incomplete.vmult(x, b), InvalidInput);
       EXPECT_THROW(aggregation.vmult(x, b), InvalidInput);
+      dealii::DynamicSparsityPattern wide(3, 4);
+      for (int i = 0; i < 3; ++i)
+        wide.add(i, i + 1);
+      dealii::SparsityPattern pattern;
+      pattern.copy_from(wide);
+      const dealii::SparseMatrix<double> rectangle(pattern);
+      for (const auto &initialize :
+           std::vector<std::function<void()>>{[&] { incomplete.initialize(rectangle); }, [&] { aggregation.initialize(rectangle); }})
+        try
+          {
+            initialize();
+            ADD_FAILURE();
+          }
+        catch (const InvalidInput &error)
+          {
+            EXPECT_NE(std::string(error.what()).find("square"), std::string::npos) << error.what();
+          }
       IncompleteOptions wrong;
       wrong.n_sweeps = -1;
       EXPECT_THROW(incomplete.initialize(A.matrix, wrong), InvalidInput);
