@@ -11,17 +11,6 @@
 
 namespace leopard
 {
-  namespace
-  {
-    template <typename Matrix>
-    void require_square(const Matrix &A, const std::string &who)
-    {
-      if (A.m() != A.n())
-        throw InvalidInput(who + ": the matrix has " + std::to_string(A.m()) + " rows and " + std::to_string(A.n()) +
-                           " columns\n  expected: a square matrix");
-    }
-  } // namespace
-
   CrsMatrix<double> crs_matrix(const dealii::SparseMatrix<double> &A, const std::string &who)
   {
     require_square(A, who);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "../base/errors.h"
 #include "trilinos_matrix.h"
 
 #include <deal.II/lac/sparse_matrix.h>
@@ -11,6 +12,15 @@
 namespace leopard
 {
   // What the adaptors that take deal.II's matrices have in common.
+
+  /** @throws InvalidInput, beginning with who, where A is not square. */
+  template <typename Matrix>
+  void require_square(const Matrix &A, const std::string &who)
+  {
+    if (A.m() != A.n())
+      throw InvalidInput(who + ": the matrix has " + std::to_string(A.m()) + " rows and " + std::to_string(A.n()) +
+                         " columns\n  expected: a square matrix");
+  }
 
   /**
    * A copy, entries in deal.II's order. @throws InvalidInput where it is not square or has too many entries. @param who

@@ -47,6 +47,11 @@ namespace leopard
     }
   } // namespace
 
+  PreconditionAggregation::PreconditionAggregation()
+    : OwnRowsPreconditioner("PreconditionAggregation")
+  {
+  }
+
   MultigridOptions PreconditionAggregation::AdditionalData::one_step_of_chebyshev()
   {
     MultigridOptions options;
@@ -57,19 +62,19 @@ namespace leopard
 
   void PreconditionAggregation::initialize(const dealii::SparseMatrix<double> &A, const AdditionalData &data)
   {
-    take(crs_matrix(A, "PreconditionAggregation"), data);
+    take(crs_matrix(A, name), data);
   }
 
   void PreconditionAggregation::initialize(const HostMatrix &A, const AdditionalData &data)
   {
-    together(A.get_mpi_communicator(), [&] { take(own_block(A, "PreconditionAggregation"), data); });
+    together(A.get_mpi_communicator(), [&] { take(own_block(A, name), data); });
   }
 
   void PreconditionAggregation::take(const CrsMatrix<double> &A, const AdditionalData &data)
   {
     if (data.n_fields < 1 || A.n_rows % data.n_fields != 0)
-      throw InvalidInput("PreconditionAggregation: n_fields is " + std::to_string(data.n_fields) + ", and the matrix has " +
-                         std::to_string(A.n_rows) + " rows\n  expected: a number >= 1 that divides them");
+      throw InvalidInput(name + ": n_fields is " + std::to_string(data.n_fields) + ", and the matrix has " + std::to_string(A.n_rows) +
+                         " rows\n  expected: a number >= 1 that divides them");
     std::vector<PreconditionMultigrid> made;
     double                             entries = 0., finest = 0.;
     for (int c = 0; c < data.n_fields; ++c)
@@ -107,35 +112,24 @@ namespace leopard
            " levels, operator complexity " + number + (fields.size() > 1 ? ", for each field" : "");
   }
 
-  void PreconditionAggregation::require_length(std::size_t n_x, std::size_t n_b) const
+  bool PreconditionAggregation::is_initialized() const
   {
-    if (fields.empty())
-      throw InvalidInput("PreconditionAggregation: it is used before initialize()\n  expected: initialize() first");
-    if (n_x != n_rows || n_b != n_rows)
-      throw InvalidInput("PreconditionAggregation: the vectors have " + std::to_string(n_x) + " and " + std::to_string(n_b) +
-                         " own entries\n  expected: " + std::to_string(n_rows) + ", as the matrix has rows here");
+    return !fields.empty();
   }
 
-  void PreconditionAggregation::apply(double *x, std::size_t n_x, const double *b, std::size_t n_b) const
+  std::size_t PreconditionAggregation::n_own_rows() const
   {
-    require_length(n_x, n_b);
-    if (fields[0].memory_space() == MemorySpace::host)
-      {
-        for (const PreconditionMultigrid &field : fields)
-          field.vmult(x, b);
-        return;
-      }
-    device_x.reinit(n_x);
-    device_b.reinit(n_b);
-    device_b.copy_from_host(b);
-    vmult(device_x, device_b);
-    device_x.copy_to_host(x);
+    return n_rows;
   }
 
-  void PreconditionAggregation::vmult(DeviceVector<double> &dst, const DeviceVector<double> &src) const
+  MemorySpace PreconditionAggregation::memory_space() const
   {
-    require_length(dst.size(), src.size());
+    return fields[0].memory_space();
+  }
+
+  void PreconditionAggregation::apply_there(double *x, const double *b) const
+  {
     for (const PreconditionMultigrid &field : fields)
-      field.vmult(dst, src);
+      field.vmult(x, b);
   }
 } // namespace leopard

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "../multigrid/aggregation.h"
+#include "own_rows_preconditioner.h"
 #include "precondition_multigrid.h"
 
 #include <cstddef>
@@ -26,9 +27,9 @@ namespace leopard
    * matrix may be distributed: each rank has levels for its own rows and columns (block Jacobi over the ranks), so that
    * iterations grow with the number of ranks.
    *
-   * Vectors as for PreconditionIncomplete. Nothing of A is referred to after initialize().
+   * Vectors as for OwnRowsPreconditioner. Nothing of A is referred to after initialize().
    */
-  class PreconditionAggregation
+  class PreconditionAggregation : public OwnRowsPreconditioner
   {
   public:
     struct AdditionalData
@@ -40,6 +41,8 @@ namespace leopard
       /** V(1,1). */
       static MultigridOptions one_step_of_chebyshev();
     };
+
+    PreconditionAggregation();
 
     /** Copies what it needs of A. @throws InvalidInput, DeviceError; what was there before is then kept. */
     void initialize(const dealii::SparseMatrix<double> &A, const AdditionalData &data);
@@ -55,23 +58,16 @@ namespace leopard
     /** "V(1,1) multigrid by smoothed aggregation, smoother chebyshev, 4 levels, operator complexity 1.3". */
     std::string description() const;
 
-    /** @throws InvalidInput before initialize() and for vectors of another length. */
-    template <typename VectorType>
-    void vmult(VectorType &dst, const VectorType &src) const
-    {
-      apply(dst.begin(), dst.locally_owned_size(), src.begin(), src.locally_owned_size());
-    }
-    /** Of a device backend only. */
-    void vmult(DeviceVector<double> &dst, const DeviceVector<double> &src) const;
-
   private:
     void take(const CrsMatrix<double> &A, const AdditionalData &data);
-    void apply(double *x, std::size_t n_x, const double *b, std::size_t n_b) const;
-    void require_length(std::size_t n_x, std::size_t n_b) const;
+
+    bool        is_initialized() const override;
+    std::size_t n_own_rows() const override;
+    MemorySpace memory_space() const override;
+    void        apply_there(double *x, const double *b) const override;
 
     std::vector<PreconditionMultigrid> fields;
     std::size_t                        n_rows     = 0;
     double                             complexity = 0.;
-    mutable DeviceVector<double>       device_x, device_b; ///< of host vectors
   };
 } // namespace leopard

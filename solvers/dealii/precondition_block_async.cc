@@ -196,8 +196,7 @@ namespace leopard
 
   void PreconditionBlockAsync::initialize(const dealii::TrilinosWrappers::SparseMatrix &A, const AdditionalData &additional_data)
   {
-    if (A.m() != A.n())
-      fail("the matrix has " + std::to_string(A.m()) + " rows and " + std::to_string(A.n()) + " columns", "a square matrix");
+    require_square(A, "PreconditionBlockAsync");
     const MPI_Comm     comm    = A.get_mpi_communicator();
     const unsigned int n_ranks = dealii::Utilities::MPI::n_mpi_processes(comm);
     if (additional_data.arithmetic == Arithmetic::single_precision && n_ranks > 1)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "../device/device_vector.h"
 #include "../triangular/incomplete_preconditioner.h"
+#include "own_rows_preconditioner.h"
 #include "trilinos_matrix.h"
 
 #include <cstddef>
@@ -26,14 +26,12 @@ namespace leopard
    * SolverCG needs is_symmetric_map() (IC(0), exact), SolverGMRES is_fixed_linear_map(), SolverFGMRES nothing: chaotic
    * asynchronous solves differ from call to call.
    *
-   * Vectors are dealii::Vector<double>, LinearAlgebra::distributed::Vector<double> or TrilinosWrappers::MPI::Vector in
-   * host memory, or DeviceVector<double> with the backend cuda, where host vectors are copied there and back. A
-   * Trilinos matrix may be distributed: each rank has the factors of its own rows and columns (block Jacobi over the
-   * ranks).
+   * Vectors as for OwnRowsPreconditioner. A Trilinos matrix may be distributed: each rank has the factors of its own
+   * rows and columns (block Jacobi over the ranks).
    *
-   * Nothing of A is referred to after initialize(). Calls of one object from several threads at once are not allowed.
+   * Nothing of A is referred to after initialize().
    */
-  class PreconditionIncomplete
+  class PreconditionIncomplete : public OwnRowsPreconditioner
   {
   public:
     /** n_threads = 0 stands for what dealii::MultithreadInfo::n_threads() allows. */
@@ -54,21 +52,14 @@ namespace leopard
     /** "IC(0), 12345 entries; solved with: exact, in sequence". */
     std::string description() const;
 
-    /** @throws InvalidInput before initialize() and for vectors of another length. */
-    template <typename VectorType>
-    void vmult(VectorType &dst, const VectorType &src) const
-    {
-      apply(dst.begin(), dst.locally_owned_size(), src.begin(), src.locally_owned_size());
-    }
-    /** Of a device backend only. */
-    void vmult(DeviceVector<double> &dst, const DeviceVector<double> &src) const;
-
   private:
     void take(const CrsMatrix<double> &A, AdditionalData data);
-    void apply(double *x, std::size_t n_x, const double *b, std::size_t n_b) const;
-    void require_length(std::size_t n_x, std::size_t n_b) const;
+
+    bool        is_initialized() const override;
+    std::size_t n_own_rows() const override;
+    MemorySpace memory_space() const override;
+    void        apply_there(double *x, const double *b) const override;
 
     std::shared_ptr<IncompletePreconditioner<double>> factors;
-    mutable DeviceVector<double>                      device_x, device_b; ///< of host vectors
   };
 } // namespace leopard
