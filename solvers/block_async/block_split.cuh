@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "../device/grid_stride.cuh"
 #include "../matrix/device_crs.h"
 #include "../matrix/storage.h"
 #include "distance_slots.h"
@@ -15,11 +16,6 @@ namespace leopard
   // The first steps from a CRS matrix on the device to packets (device_packets.cuh): which entries are inside the
   // diagonal blocks, what values there are, and the columns outside. One thread block works on one block of the matrix
   // after the other.
-
-  namespace splitting
-  {
-    constexpr int threads = 256; ///< of a thread block
-  }
 
   /** The matrix and its blocks; arrays of the rest, a number a local row unless said otherwise. Device memory. */
   template <typename Number>
@@ -202,7 +198,7 @@ namespace leopard
       }
   }
 
-  using BlockScan = cub::BlockScan<int, splitting::threads>;
+  using BlockScan = cub::BlockScan<int, device::threads>;
 
   /** The distances between columns and rows of each block, as BlockDistances has them. */
   template <typename Number>
@@ -214,10 +210,10 @@ namespace leopard
     for (int block = blockIdx.x; block < split.n_blocks; block += gridDim.x)
       {
         const int begin = split.begin[block], end = split.end[block], rows = end - begin, words = (2 * rows + 31) / 32;
-        for (int w = threadIdx.x; w < words; w += splitting::threads)
+        for (int w = threadIdx.x; w < words; w += device::threads)
           bits[w] = 0;
         __syncthreads();
-        for (int i = begin + threadIdx.x; i < end; i += splitting::threads)
+        for (int i = begin + threadIdx.x; i < end; i += device::threads)
           for (int p = split.A.row_offsets[i]; p < split.A.row_offsets[i + 1]; ++p)
             if (const int column = split.A.columns[p]; column != i && column >= begin && column < end)
               {
@@ -227,7 +223,7 @@ namespace leopard
               }
         for_each_slice(split, block, [&](int /*slice*/, int longest) { atomicAdd(padded, static_cast<unsigned long long>((longest + 1) / 2 * 64)); });
         __syncthreads();
-        const int each = (words + splitting::threads - 1) / splitting::threads, from = min(words, static_cast<int>(threadIdx.x) * each),
+        const int each = (words + device::threads - 1) / device::threads, from = min(words, static_cast<int>(threadIdx.x) * each),
                   to = min(words, from + each);
         int mine = 0, before = 0, all = 0;
         for (int w = from; w < to; ++w)

@@ -41,6 +41,7 @@ namespace leopard
     struct Maker;
     device::DeviceCrs<Number> matrix; ///< for values that change: stored as given
     Blocks                    blocks;
+    device::Array<int>        begin, end, owned_begin, owned_end, first_local; ///< of the blocks: see Blocks and BlockCrs
     bool                      l1_weights;
   };
 } // namespace leopard

@@ -1,20 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "../device/cuda_error.cuh"
+#include "../device/exclusive_scan.cuh"
 #include "../device/grid_stride.cuh"
 #include "../device/scratch.cuh"
 #include "device_packets.cuh"
 #include "packet_kernels.cuh"
 
 #include <cub/device/device_radix_sort.cuh>
-#include <cub/device/device_reduce.cuh>
-#include <cub/device/device_scan.cuh>
 
 #include <algorithm>
 #include <climits>
-#include <cmath>
 #include <cstdint>
 #include <cstring>
-#include <type_traits>
 
 namespace leopard
 {
@@ -22,36 +19,24 @@ namespace leopard
   {
     using device::Scratch;
 
-    using splitting::threads;
-
+    using device::blocks_for;
+    using device::exclusive_scan;
     using device::stream;
+    using device::threads;
     using device::to_host;
-
-    template <typename T>
-    void exclusive_scan(T *values, std::size_t n)
-    {
-      device::with_scratch([&](void *memory, std::size_t &n_bytes) {
-        return cub::DeviceScan::ExclusiveSum(memory, n_bytes, values, values, static_cast<int>(n), stream());
-      });
-    }
-
-    int bits_of(std::uint64_t n)
-    {
-      int bits = 1;
-      while (n >> bits != 0)
-        ++bits;
-      return bits;
-    }
-
-    int grid_for(long n)
-    {
-      return static_cast<int>(std::min((n + threads - 1) / threads, 1l << 20));
-    }
 
     [[noreturn]] void refuse_size()
     {
       throw InvalidInput("the matrix needs more than 32 GiB on the GPU, or a block of it more than 2 GiB\n  expected: a smaller matrix, smaller "
                          "blocks, or more ranks");
+    }
+
+    std::vector<int> first_local_rows(const Blocks &blocks)
+    {
+      std::vector<int> result = {0};
+      for (int block = 0; block < blocks.n_blocks(); ++block)
+        result.push_back(checked_count(static_cast<double>(result.back()) + blocks.end[block] - blocks.begin[block], "rows of blocks"));
+      return result;
     }
   } // namespace
 
@@ -62,11 +47,6 @@ namespace leopard
     Maker(DevicePackets &packets_, const device::CrsView<Number> &A)
       : packets(packets_)
       , blocks(packets.blocks)
-      , begin(blocks.begin)
-      , end(blocks.end)
-      , owned_begin(blocks.owned_begin)
-      , owned_end(blocks.owned_end)
-      , first_local(first_local_rows(blocks))
       , inner_length(packets.n_local_rows)
       , outer_length(packets.n_local_rows)
       , weights(packets.n_local_rows)
@@ -74,25 +54,17 @@ namespace leopard
       , facts(1)
       , split{A,
               packets.n_blocks,
-              begin.data(),
-              end.data(),
-              owned_begin.data(),
-              owned_end.data(),
-              first_local.data(),
+              packets.begin.data(),
+              packets.end.data(),
+              packets.owned_begin.data(),
+              packets.owned_end.data(),
+              packets.first_local.data(),
               inner_length.data(),
               outer_length.data(),
               weights.data(),
               keeps.data()}
       , n_thread_blocks(std::min(packets.n_blocks, 8 * device::n_multiprocessors()))
     {
-    }
-
-    static std::vector<int> first_local_rows(const Blocks &blocks)
-    {
-      std::vector<int> result = {0};
-      for (int block = 0; block < blocks.n_blocks(); ++block)
-        result.push_back(checked_count(static_cast<double>(result.back()) + blocks.end[block] - blocks.begin[block], "rows of blocks"));
-      return result;
     }
 
     /** Facts, lengths and weights. @throws InvalidInput for values that cannot be relaxed with. */
@@ -185,16 +157,14 @@ namespace leopard
       LEOPARD_CHECK(cudaMemsetAsync(outer_offsets.data() + n_local, 0, sizeof(int), stream()));
       LEOPARD_CHECK(cudaMemsetAsync(boundary_offsets.data() + n_local, 0, sizeof(int), stream()));
       LEOPARD_CHECK(cudaMemcpyAsync(outer_offsets.data(), outer_length.data(), n_local * sizeof(int), cudaMemcpyDeviceToDevice, stream()));
-      flag_kernel<<<grid_for(static_cast<long>(n_local)), threads, 0, stream()>>>(
-        boundary_offsets.data(), outer_length.data(), static_cast<int>(n_local));
+      flag_kernel<<<blocks_for(n_local), threads, 0, stream()>>>(boundary_offsets.data(), outer_length.data(), static_cast<int>(n_local));
       exclusive_scan(outer_offsets.data(), n_local + 1);
       exclusive_scan(boundary_offsets.data(), n_local + 1);
       const int n_boundary = to_host(boundary_offsets.data() + n_local);
 
       const Scratch<std::uint64_t> columns(n_outer), other_columns(n_outer), boundary(n_boundary), other_boundary(n_boundary);
       const Scratch<int>           rows(n_boundary), other_rows(n_boundary), ranks(n_outer + 1);
-      const int                    length_bits = bits_of(static_cast<std::uint64_t>(known.longest_outer)),
-                block_bits                     = bits_of(static_cast<std::uint64_t>(packets.n_blocks));
+      const int                    length_bits = device::bits_for(known.longest_outer), block_bits = device::bits_for(packets.n_blocks);
       gather_outer_kernel<<<n_thread_blocks, threads, 0, stream()>>>(
         split, outer_offsets.data(), columns.data(), boundary_offsets.data(), boundary.data(), rows.data(), known.longest_outer, length_bits);
       LEOPARD_CHECK(cudaGetLastError());
@@ -209,13 +179,12 @@ namespace leopard
           device::with_scratch([&](void *memory, std::size_t &n_bytes) {
             return cub::DeviceRadixSort::SortPairs(memory, n_bytes, boundary_buffer, row_buffer, n_boundary, 0, length_bits + block_bits, stream());
           });
-          first_of_equals_kernel<<<grid_for(static_cast<long>(n_outer)), threads, 0, stream()>>>(
-            ranks.data(), column_buffer.Current(), static_cast<int>(n_outer));
+          first_of_equals_kernel<<<blocks_for(n_outer), threads, 0, stream()>>>(ranks.data(), column_buffer.Current(), static_cast<int>(n_outer));
           exclusive_scan(ranks.data(), n_outer + 1);
         }
       const Scratch<int> distinct(to_host(ranks.data() + n_outer));
       if (n_outer > 0)
-        distinct_kernel<<<grid_for(static_cast<long>(n_outer)), threads, 0, stream()>>>(
+        distinct_kernel<<<blocks_for(n_outer), threads, 0, stream()>>>(
           distinct.data(), ranks.data(), column_buffer.Current(), static_cast<int>(n_outer));
       LEOPARD_CHECK(cudaGetLastError());
 
@@ -254,7 +223,7 @@ namespace leopard
       layout_kernel<<<n_thread_blocks, threads, 0, stream()>>>(split, plan, maxima.data());
       LEOPARD_CHECK(cudaGetLastError());
       exclusive_scan(sizes.data(), packets.n_blocks + 1l);
-      extents_kernel<<<grid_for(packets.n_blocks), threads, 0, stream()>>>(packets.extents.data(), sizes.data(), packets.n_blocks);
+      extents_kernel<<<blocks_for(packets.n_blocks), threads, 0, stream()>>>(packets.extents.data(), sizes.data(), packets.n_blocks);
       const auto        found = to_host(maxima.data());
       const std::size_t size  = to_host(sizes.data() + packets.n_blocks) * 16;
       if (found.too_large != 0 || size / 16 > INT_MAX)
@@ -298,7 +267,6 @@ namespace leopard
 
     DevicePackets            &packets;
     const Blocks             &blocks;
-    const device::Array<int>  begin, end, owned_begin, owned_end, first_local;
     const Scratch<int>        inner_length, outer_length;
     const Scratch<Number>     weights, keeps;
     const Scratch<ValueFacts> facts;
@@ -311,11 +279,17 @@ namespace leopard
     : n_rows(A.n_rows)
     , n_columns(A.n_columns)
     , blocks(options.blocks(A.n_rows))
+    , begin(blocks.begin)
+    , end(blocks.end)
+    , owned_begin(blocks.owned_begin)
+    , owned_end(blocks.owned_end)
     , l1_weights(options.l1_weights)
   {
-    n_blocks      = blocks.n_blocks();
-    largest_block = blocks.largest();
-    n_local_rows  = Maker::first_local_rows(blocks).back();
+    const std::vector<int> first = first_local_rows(blocks);
+    n_blocks                     = blocks.n_blocks();
+    largest_block                = blocks.largest();
+    n_local_rows                 = first.back();
+    first_local                  = device::Array<int>(first);
     if (largest_block > 65536)
       throw InvalidInput("a block has " + std::to_string(largest_block) + " rows\n  expected: at most 65536");
     storage = choose_storage<Number>(options.storage, true, true, 0.); // if there is nothing to store

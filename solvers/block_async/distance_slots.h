@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "../matrix/block_crs.h"
-
 #include <algorithm>
 #include <cstddef>
 #include <cstdlib>
@@ -21,42 +19,6 @@ namespace leopard
     std::vector<int> distances;     ///< of block J from offsets[J] on, sorted
     std::size_t      padded = 0;    ///< entries, where 32 rows are as long as the longest of them, and that even
 
-    BlockDistances() = default;
-    template <typename Number>
-    explicit BlockDistances(const BlockCrs<Number> &A)
-    {
-      std::vector<char> seen(2 * 65536 + 1, 0);
-      std::vector<int>  found;
-      for (int block = 0; block < A.n_blocks(); ++block)
-        {
-          const int first = A.first_local[block], last = A.first_local[block + 1];
-          found.clear();
-          for (int l = first, width = 0; l < last; ++l)
-            {
-              for (int p = A.inner.offsets[l]; p < A.inner.offsets[l + 1]; ++p)
-                {
-                  const int distance = A.inner.columns[p] - (l - first);
-                  if (char &here = seen[65536 + distance]; here == 0 && static_cast<int>(found.size()) <= max_distances)
-                    {
-                      here = 1;
-                      found.push_back(distance);
-                    }
-                }
-              width = std::max(width, A.inner.offsets[l + 1] - A.inner.offsets[l]);
-              if ((l - first) % 32 == 31 || l + 1 == last)
-                {
-                  padded += (width + 1) / 2 * 64;
-                  width = 0;
-                }
-            }
-          for (const int distance : found)
-            seen[65536 + distance] = 0;
-          std::sort(found.begin(), found.end());
-          rows.push_back(last - first);
-          distances.insert(distances.end(), found.begin(), found.end());
-          offsets.push_back(static_cast<int>(distances.size()));
-        }
-    }
     int n_blocks() const { return static_cast<int>(rows.size()); }
   };
 

@@ -21,7 +21,7 @@ namespace leopard
       : options(options_)
       , omega(static_cast<Number>(options_.omega))
       , block_omega(static_cast<Number>(options_.block_omega))
-      , matrix(A, options_.blocks(A.n_rows))
+      , matrix(A, options_.blocks(A.n_rows), options_.n_threads)
       , scheduler(matrix.n_blocks(), A.n_rows, options_.n_threads)
       , old_x(options_.schedule == Schedule::synchronous ? A.n_columns : 0)
     {

@@ -114,7 +114,7 @@ namespace leopard
   __device__ void scan_over_block(int *offsets, int n, const Function &value, typename BlockScan::TempStorage &memory)
   {
     int sum = 0;
-    for (int from = 0; from < n; from += splitting::threads)
+    for (int from = 0; from < n; from += device::threads)
       {
         const int i    = from + threadIdx.x;
         int       mine = i < n ? value(i) : 0, before = 0, all = 0;
@@ -174,18 +174,18 @@ namespace leopard
             return low;
           },
           scan_memory);
-        for (int s = threadIdx.x; s < n_slots; s += splitting::threads)
+        for (int s = threadIdx.x; s < n_slots; s += device::threads)
           words[head.distances + s] = plan.slot_distances[plan.slot_offsets[block] + s];
         auto *boundary_rows = reinterpret_cast<std::uint16_t *>(packet + head.boundary_rows);
-        for (int r = threadIdx.x; r < head.n_boundary; r += splitting::threads)
+        for (int r = threadIdx.x; r < head.n_boundary; r += device::threads)
           boundary_rows[r] = static_cast<std::uint16_t>(rows_with_outer[r]);
         int *ghosts = reinterpret_cast<int *>(packet + head.ghosts);
         if (head.outer_numbers != 0)
-          for (int g = threadIdx.x; g < head.n_ghosts; g += splitting::threads)
+          for (int g = threadIdx.x; g < head.n_ghosts; g += device::threads)
             ghosts[g] = plan.distinct[plan.ranks[outer_begin] + g];
         auto      *numbers = reinterpret_cast<std::uint16_t *>(packet + head.outer_numbers);
         const auto end     = head.begin + head.rows;
-        for (int i = threadIdx.x; i < head.n_boundary && n_outer > 0; i += splitting::threads)
+        for (int i = threadIdx.x; i < head.n_boundary && n_outer > 0; i += device::threads)
           {
             const int row = head.begin + rows_with_outer[i];
             for (int p = split.A.row_offsets[row], e = 0; p < split.A.row_offsets[row + 1]; ++p)
@@ -213,7 +213,7 @@ namespace leopard
         if (plan.has_columns)
           {
             auto *columns = reinterpret_cast<std::uint16_t *>(packet + plan.extents[block].outer_bytes + head.columns);
-            for (int r = threadIdx.x; r < 32 * n_slices; r += splitting::threads)
+            for (int r = threadIdx.x; r < 32 * n_slices; r += device::threads)
               {
                 const int width = (slices[r / 32 + 1] - slices[r / 32]) / 16, row = head.begin + r;
                 int       e = 0;

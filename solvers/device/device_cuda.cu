@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "../base/thread_pool.h"
 #include "cuda_error.cuh"
 #include "device.h"
 #include "scratch.cuh"
@@ -8,7 +9,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <exception>
 #include <map>
 #include <mutex>
 #include <thread>
@@ -123,19 +123,22 @@ namespace leopard::device
     LEOPARD_CHECK(cudaDeviceSynchronize());
   }
 
+  void refuse_memory(std::size_t n_bytes)
+  {
+    cudaGetLastError();
+    std::size_t free_memory = 0, total = 0;
+    cudaMemGetInfo(&free_memory, &total);
+    throw DeviceError("the GPU has no room for an array of " + std::to_string(n_bytes) + " bytes: " + std::to_string(free_memory) + " of " +
+                      std::to_string(total) +
+                      " bytes are free\n  expected: a smaller problem, a larger GPU, more ranks on more GPUs, or the backend host");
+  }
+
   void *allocate(std::size_t n_bytes)
   {
     void             *pointer = nullptr;
     const cudaError_t code    = cudaMalloc(&pointer, n_bytes);
     if (code == cudaErrorMemoryAllocation)
-      {
-        cudaGetLastError();
-        std::size_t free_memory = 0, total = 0;
-        cudaMemGetInfo(&free_memory, &total);
-        throw DeviceError("the GPU has no room for an array of " + std::to_string(n_bytes) + " bytes: " + std::to_string(free_memory) + " of " +
-                          std::to_string(total) +
-                          " bytes are free\n  expected: a smaller problem, a larger GPU, more ranks on more GPUs, or the backend host");
-      }
+      refuse_memory(n_bytes);
     LEOPARD_CHECK(code);
     return pointer;
   }
@@ -217,33 +220,21 @@ namespace leopard::device
       static std::mutex                                  one_at_a_time;
       static std::map<int, std::vector<const Carrier *>> carriers; // of each device; kept as long as the program runs
       const std::lock_guard<std::mutex>                  lock(one_at_a_time);
-      const unsigned int                                 n_threads = std::clamp(std::thread::hardware_concurrency(), 1u, 8u);
+      const int                                          n_threads = static_cast<int>(std::clamp(std::thread::hardware_concurrency(), 1u, 8u));
       int                                                device    = 0;
       LEOPARD_CHECK(cudaGetDevice(&device));
       auto &here = carriers[device];
-      while (here.size() < n_threads)
+      while (static_cast<int>(here.size()) < n_threads)
         here.push_back(new Carrier);
       LEOPARD_CHECK(cudaStreamSynchronize(cudaStreamPerThread)); // as cudaMemcpy() is ordered
-      const std::size_t               share = (n_bytes / n_threads / 4096 + 1) * 4096;
-      std::vector<std::thread>        threads;
-      std::vector<std::exception_ptr> failures(n_threads);
-      for (unsigned int t = 0; t < n_threads && t * share < n_bytes; ++t)
-        threads.emplace_back([&, t] {
-          try
-            {
-              LEOPARD_CHECK(cudaSetDevice(device));
-              here[t]->carry(destination + t * share, source + t * share, std::min(share, n_bytes - t * share));
-            }
-          catch (...)
-            {
-              failures[t] = std::current_exception();
-            }
-        });
-      for (std::thread &thread : threads)
-        thread.join();
-      for (const std::exception_ptr &failure : failures)
-        if (failure != nullptr)
-          std::rethrow_exception(failure);
+      const std::size_t share = (n_bytes / n_threads / 4096 + 1) * 4096;
+      shared_thread_pool(n_threads)->run([&](int t) {
+        if (const std::size_t first = t * share; first < n_bytes)
+          {
+            LEOPARD_CHECK(cudaSetDevice(device));
+            here[t]->carry(destination + first, source + first, std::min(share, n_bytes - first));
+          }
+      });
     }
   } // namespace
 

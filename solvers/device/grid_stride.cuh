@@ -36,6 +36,15 @@ namespace leopard::device
     return cudaStreamPerThread;
   }
 
+  /** How many bits keys from 0 to largest have; at least one. For sorts by radix. */
+  inline int bits_for(long largest)
+  {
+    int bits = 1;
+    while (largest >> bits != 0)
+      ++bits;
+    return bits;
+  }
+
   template <typename T>
   T to_host(const T *value)
   {

@@ -10,10 +10,13 @@ namespace leopard::device
 {
   /**
    * The memory that set-up on the device works in. What is freed is kept for the next request, as cudaMalloc() takes
-   * longer than most steps of a set-up; release_scratch() gives it back. Queued on the
-   * default stream. One pool a device, which lives as long as the program.
+   * longer than most steps of a set-up; release_scratch() gives it back. Queued on the default stream. One pool a
+   * device, which lives as long as the program.
    */
   cudaMemPool_t scratch_pool();
+
+  /** @throws DeviceError with the bytes asked for and those that are free. */
+  [[noreturn]] void refuse_memory(std::size_t n_bytes);
 
   /** An array of that memory. */
   template <typename T>
@@ -28,14 +31,7 @@ namespace leopard::device
       void             *memory = nullptr;
       const cudaError_t code   = cudaMallocFromPoolAsync(&memory, n * sizeof(T), scratch_pool(), cudaStreamPerThread);
       if (code == cudaErrorMemoryAllocation)
-        {
-          cudaGetLastError();
-          std::size_t free_memory = 0, total = 0;
-          cudaMemGetInfo(&free_memory, &total);
-          throw DeviceError("the GPU has no room for " + std::to_string(n * sizeof(T)) + " bytes to set up in: " + std::to_string(free_memory) +
-                            " of " + std::to_string(total) +
-                            " bytes are free\n  expected: a smaller problem, a larger GPU, more ranks on more GPUs, or the backend host");
-        }
+        refuse_memory(n * sizeof(T));
       LEOPARD_CHECK(code);
       pointer = static_cast<T *>(memory);
     }

@@ -112,17 +112,11 @@ namespace leopard
   }
 
   template <typename Number>
-  void BlockCrs<Number>::update_diagonal(const Number *new_values)
+  void BlockCrs<Number>::update_values(const Number *new_values)
   {
     check_values(new_values);
     for (std::size_t l = 0; l < diagonal.size(); ++l)
       diagonal[l] = new_values[diagonal_source[l]];
-  }
-
-  template <typename Number>
-  void BlockCrs<Number>::update_values(const Number *new_values)
-  {
-    update_diagonal(new_values);
     for (std::size_t p = 0; p < inner.values.size(); ++p)
       inner.values[p] = new_values[inner.source[p]];
     for (std::size_t p = 0; p < outer.values.size(); ++p)

@@ -79,9 +79,6 @@ namespace leopard
      */
     void update_values(const Number *new_values);
 
-    /** The same, of which the diagonal alone is taken; all are checked. */
-    void update_diagonal(const Number *new_values);
-
     /**
      * weights[l] = omega / d_l for each local row l, where d_l = a_ll, or with l1 weights a_ll + sign(a_ll) times the
      * sum of the |a_lj| outside the diagonal block (thesis, section 4.10.2.3). Allocates only if the length changes.

@@ -136,14 +136,6 @@ namespace leopard::device
           keys[i]        = static_cast<std::uint64_t>(part) << bits | static_cast<std::uint64_t>(rank);
         }
     }
-
-    int bits_of(long n)
-    {
-      int bits = 1;
-      while ((1l << bits) < n)
-        ++bits;
-      return bits;
-    }
   } // namespace
 
   Array<int> coordinate_order(const std::vector<double> &coordinates, int dim, int block_size, std::vector<int> &block_offsets)
@@ -178,7 +170,7 @@ namespace leopard::device
 
     // where parts begin does not depend on the coordinates; finished ones stay
     std::vector<int> begins = {0, n};
-    const int        bits   = bits_of(n);
+    const int        bits   = bits_for(n - 1);
     while (true)
       {
         const int        n_parts = static_cast<int>(begins.size()) - 1;
@@ -204,7 +196,7 @@ namespace leopard::device
         part_keys_kernel<<<blocks_for(n), threads, 0, stream()>>>(
           keys.data(), rows.data(), ranks.data(), done ? nullptr : longest.data(), begins_here.data(), n_parts, bits, n);
         LEOPARD_CHECK(cudaGetLastError());
-        sort(bits + bits_of(n_parts));
+        sort(bits + bits_for(n_parts - 1));
         if (done)
           break;
         begins = next;

@@ -74,7 +74,8 @@ namespace leopard::device
 
   /**
    * n_steps of the power iteration with D^-1 A, columns of own rows only: the last ||D^-1 A v|| / ||v|| in the norm of
-   * |D|, from a vector that looks random and is always the same. Infinite or NaN if it overflows.
+   * |D|, from a vector that looks random and is always the same. Infinite or NaN if one of them is; the last before
+   * they vanish, or 0, if they do.
    */
   template <typename Number>
   double power_iteration(const DeviceCrs<Number> &A, int n_steps);

@@ -1,21 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "../device/block_sum.cuh"
 #include "../device/cuda_error.cuh"
+#include "../device/exclusive_scan.cuh"
 #include "../device/grid_stride.cuh"
 #include "../device/scratch.cuh"
 #include "../device/sparse_handle.cuh"
-#include "blocks.h"
 #include "device_crs.h"
 
-#include <cub/device/device_radix_sort.cuh>
 #include <cub/device/device_reduce.cuh>
-#include <cub/device/device_scan.cuh>
 #include <cub/device/device_segmented_sort.cuh>
 
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <limits>
 #include <type_traits>
 
 namespace leopard::device
@@ -122,11 +119,6 @@ namespace leopard::device
           if (!found)
             *wrong = 1;
         }
-    }
-
-    void exclusive_scan(int *offsets, int n)
-    {
-      with_scratch([&](void *memory, std::size_t &n_bytes) { return cub::DeviceScan::ExclusiveSum(memory, n_bytes, offsets, offsets, n, stream()); });
     }
 
     struct Order
@@ -333,7 +325,7 @@ namespace leopard::device
     template <typename Number>
     __global__ void scaled_product_kernel(double *w, double *parts, CrsView<Number> A, const double *v, const double *before)
     {
-      const double scale           = before == nullptr ? 1. : 1. / sqrt(*before);
+      const double scale           = before == nullptr ? 1. : *before == 0. ? 0. : 1. / sqrt(*before);
       double       norm_squared[1] = {0.};
       for (int i = first_index<int>(); i < A.n_rows; i += stride<int>())
         {
@@ -383,7 +375,17 @@ namespace leopard::device
         sum_kernel<<<1, threads, 0, stream()>>>(norms.data() + step, parts.data(), n_blocks);
       }
     LEOPARD_CHECK(cudaGetLastError());
-    return std::sqrt(to_host(norms.data() + n_steps));
+    std::vector<double> found(norms.size());
+    copy_to_host(found.data(), norms.data(), found.size() * sizeof(double));
+    double estimate = 0.;
+    for (int step = 0; step <= n_steps; ++step)
+      {
+        if (!(found[step] > 0. && std::isfinite(found[step])))
+          return found[step] == 0. ? estimate : found[step];
+        if (step > 0)
+          estimate = std::sqrt(found[step]);
+      }
+    return estimate;
   }
 
   template <typename Number>
@@ -395,40 +397,27 @@ namespace leopard::device
         LEOPARD_CHECK(cudaMemsetAsync(result.arrays->row_offsets.data(), 0, (A.n_columns + 1l) * sizeof(int), stream()));
         return result;
       }
-    const auto  type    = std::is_same_v<Number, double> ? CUDA_R_64F : CUDA_R_32F;
+    const auto call = [&, &from = *A.arrays, &to = *result.arrays](const auto function, auto *last) {
+      LEOPARD_CHECK(function(sparse_handle(),
+                             A.n_rows,
+                             A.n_columns,
+                             A.n_entries,
+                             from.values.data(),
+                             from.row_offsets.data(),
+                             from.columns.data(),
+                             to.values.data(),
+                             to.row_offsets.data(),
+                             to.columns.data(),
+                             std::is_same_v<Number, double> ? CUDA_R_64F : CUDA_R_32F,
+                             CUSPARSE_ACTION_NUMERIC,
+                             CUSPARSE_INDEX_BASE_ZERO,
+                             CUSPARSE_CSR2CSC_ALG1,
+                             last));
+    };
     std::size_t n_bytes = 0;
-    const auto &from = *A.arrays, &to = *result.arrays;
-    LEOPARD_CHECK(cusparseCsr2cscEx2_bufferSize(sparse_handle(),
-                                                A.n_rows,
-                                                A.n_columns,
-                                                A.n_entries,
-                                                from.values.data(),
-                                                from.row_offsets.data(),
-                                                from.columns.data(),
-                                                to.values.data(),
-                                                to.row_offsets.data(),
-                                                to.columns.data(),
-                                                type,
-                                                CUSPARSE_ACTION_NUMERIC,
-                                                CUSPARSE_INDEX_BASE_ZERO,
-                                                CUSPARSE_CSR2CSC_ALG1,
-                                                &n_bytes));
+    call(cusparseCsr2cscEx2_bufferSize, &n_bytes);
     const Scratch<char> buffer(std::max<std::size_t>(n_bytes, 1));
-    LEOPARD_CHECK(cusparseCsr2cscEx2(sparse_handle(),
-                                     A.n_rows,
-                                     A.n_columns,
-                                     A.n_entries,
-                                     from.values.data(),
-                                     from.row_offsets.data(),
-                                     from.columns.data(),
-                                     to.values.data(),
-                                     to.row_offsets.data(),
-                                     to.columns.data(),
-                                     type,
-                                     CUSPARSE_ACTION_NUMERIC,
-                                     CUSPARSE_INDEX_BASE_ZERO,
-                                     CUSPARSE_CSR2CSC_ALG1,
-                                     buffer.data()));
+    call(cusparseCsr2cscEx2, buffer.data());
     return result;
   }
 

@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <cstring>
 #include <numeric>
-#include <stdexcept>
 
 namespace leopard
 {
@@ -83,10 +82,6 @@ namespace leopard
       }
 
       std::unique_ptr<Matrix> matrix(CrsMatrix<Number> A) const override { return std::make_unique<HostMatrix<Number>>(std::move(A), pool); }
-      std::unique_ptr<Matrix> matrix(const device::DeviceCrs<Number> & /*A*/) const override
-      {
-        throw std::logic_error("a matrix on the device, for operations on the host");
-      }
 
       void set_zero(Number *x, std::size_t n) const override
       {
@@ -172,7 +167,6 @@ namespace leopard
       std::shared_ptr<Number[]> vector(const std::vector<Number> &host) const override { return upload(host); }
       std::shared_ptr<int[]>    indices(const std::vector<int> &host) const override { return upload(host); }
       std::unique_ptr<Matrix>   matrix(CrsMatrix<Number> A) const override { return std::make_unique<DeviceMatrix<Number>>(A); }
-      std::unique_ptr<Matrix>   matrix(const device::DeviceCrs<Number> &A) const override { return std::make_unique<DeviceMatrix<Number>>(A); }
 
       void   set_zero(Number *x, std::size_t n) const override { device::set_zero(x, n * sizeof(Number)); }
       double dot(const Number *x, const Number *y, int n) const override { return device::dot(x, y, n); }
@@ -222,6 +216,12 @@ namespace leopard
   }
 
   template <typename Number>
+  std::unique_ptr<typename LinearAlgebra<Number>::Matrix> make_matrix(const device::DeviceCrs<Number> &A)
+  {
+    return std::make_unique<DeviceMatrix<Number>>(A);
+  }
+
+  template <typename Number>
   std::unique_ptr<LinearAlgebra<Number>> make_linear_algebra(Backend backend, int n_threads)
   {
     if (backend == Backend::cuda)
@@ -229,9 +229,10 @@ namespace leopard
     return std::make_unique<HostAlgebra<Number>>(backend == Backend::reference ? 1 : n_threads);
   }
 
-#define INSTANTIATE(Number)             \
-  template class LinearAlgebra<Number>; \
-  template std::unique_ptr<LinearAlgebra<Number>> make_linear_algebra(Backend backend, int n_threads);
+#define INSTANTIATE(Number)                                                                                         \
+  template class LinearAlgebra<Number>;                                                                             \
+  template std::unique_ptr<typename LinearAlgebra<Number>::Matrix> make_matrix(const device::DeviceCrs<Number> &A); \
+  template std::unique_ptr<LinearAlgebra<Number>>                  make_linear_algebra(Backend backend, int n_threads);
   LEOPARD_FOR_EACH_NUMBER(INSTANTIATE)
 #undef INSTANTIATE
 } // namespace leopard

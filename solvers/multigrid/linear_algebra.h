@@ -40,7 +40,6 @@ namespace leopard
     virtual std::shared_ptr<Number[]> vector(const std::vector<Number> &host) const      = 0;
     virtual std::shared_ptr<int[]>    indices(const std::vector<int> &host) const        = 0; ///< null if empty
     virtual std::unique_ptr<Matrix>   matrix(CrsMatrix<Number> A) const                  = 0;
-    virtual std::unique_ptr<Matrix>   matrix(const device::DeviceCrs<Number> &A) const   = 0; ///< shares its arrays; on the device only
     virtual void                      set_zero(Number *x, std::size_t n) const           = 0;
     virtual double                    dot(const Number *x, const Number *y, int n) const = 0;
     double                            norm_squared(const Number *x, int n) const; ///< x^T x, which is zero for zeros only (see base/norms.h)
@@ -50,6 +49,10 @@ namespace leopard
      */
     virtual void copy_entries(Number *to, const int *to_rows, const Number *from, const int *from_rows, int n, bool add = false) const = 0;
   };
+
+  /** For operations on the device; shares the arrays of A. */
+  template <typename Number>
+  std::unique_ptr<typename LinearAlgebra<Number>::Matrix> make_matrix(const device::DeviceCrs<Number> &A);
 
   /** @param n_threads host; 0: as many as the machine has. @throws DeviceError. */
   template <typename Number>

@@ -220,19 +220,20 @@ namespace leopard
         {
           hierarchy.validate(); // says what it is
           throw InvalidInput("multigrid hierarchy, level " + std::to_string(level) +
-                             ": an entry of the matrix, the prolongation or the restriction is stored twice, out of range, or no finite number");
+                             ": an entry of the matrix, the prolongation or the restriction is stored twice, out of range, or no finite number, or a "
+                                        "diagonal entry vanishes when it is rounded");
         }
       return A;
     };
     l.crs = checked(device::permuted<Number>(from.matrix, l.order, l.order, true));
-    l.A   = algebra->matrix(l.crs);
+    l.A   = make_matrix(l.crs);
     if (level == 0)
       return;
     const device::Array<int>       &coarse_order = levels[level - 1].order;
     const device::DeviceCrs<Number> P            = checked(device::permuted<Number>(from.prolongation, l.order, coarse_order, false));
-    l.P                                          = algebra->matrix(P);
-    l.R                                          = algebra->matrix(from.restriction.n_columns == 0 ? device::transposed(P)
-                                                          : checked(device::permuted<Number>(from.restriction, coarse_order, l.order, false)));
+    l.P                                          = make_matrix(P);
+    l.R                                          = make_matrix(from.restriction.n_columns == 0 ? device::transposed(P)
+                                                      : checked(device::permuted<Number>(from.restriction, coarse_order, l.order, false)));
     l.smoother                                   = make_smoother(l.crs, smoother_options(from, order, options, level), from.dim);
   }
 
@@ -294,8 +295,6 @@ namespace leopard
           refuse_number_of_values(from.matrix.values.size(), l.n_entries, level);
         if (l.entries_on_device.size() == 0)
           l.entries_on_device = device::permuted_entries(from.matrix, l.order, l.order);
-        if (l.n_entries == 0)
-          return;
         device::permuted_values(l.crs.arrays->values.data(), from.matrix.values, l.entries_on_device);
         update_smoother(l.crs, l, level, l.crs.arrays->values.data());
       }
