@@ -5,7 +5,9 @@
 #include "tensor_elements.h"
 
 #include <solvers/base/errors.h>
+#include <solvers/krylov/cg.h>
 #include <solvers/matrix/device_matrix.h>
+#include <solvers/multigrid/aggregation.h>
 #include <solvers/multigrid/multigrid.h>
 #include <solvers/refinement/mixed_multigrid.h>
 
@@ -355,6 +357,62 @@ namespace
            << solve.largest << ',' << *fewest << ',' << *most << ',' << result.convergence_factor() << ',' << residual << ',' << failures << '\n';
   }
 
+  /**
+   * A plain matrix in host memory: levels by smoothed aggregation, as the preconditioner of conjugate gradients.
+   * Set-up and solve, each repeated.
+   */
+  void run_algebraic(const std::string &name, const Settings &settings)
+  {
+    const int               elements = cells_of_elements(name);
+    const CrsMatrix<double> A =
+      elements > 0 ? tensor_element_hierarchy(2, 2, elements, 16).levels.back().matrix : stencil_of(name, settings.delta).to_crs();
+    const bool       on_device = settings.options.backend == Backend::cuda;
+    MultigridOptions options   = settings.options;
+    CgOptions        cg;
+    cg.backend   = options.backend;
+    cg.n_threads = options.n_threads;
+    cg.tolerance = settings.tolerance;
+
+    std::shared_ptr<Multigrid<double>>    multigrid;
+    std::unique_ptr<KrylovSolver<double>> solver;
+    double                                levels = 0.;
+    const Times                           set_up = measure(on_device, std::min(settings.repetitions, 5), [&] {
+      solver.reset();
+      multigrid.reset();
+      const double start = now();
+      multigrid          = std::make_shared<Multigrid<double>>(A, AggregationOptions(), options);
+      levels             = now() - start;
+      const auto own     = multigrid->matrix_on_device();
+      const auto M       = make_preconditioner(multigrid);
+      solver             = own.n_rows > 0 ? make_cg(own, cg, M) : make_cg(A, cg, M);
+    });
+    Vectors                               vectors(*multigrid);
+    KrylovResult                          result;
+    int                                   failures = 0;
+    const Times                           solve    = measure(on_device, settings.repetitions, [&] {
+      vectors.clear();
+      result = solver->solve(vectors.x(), vectors.b());
+      failures += result.converged ? 0 : 1;
+    });
+    std::printf("\n%s, algebraic: %d unknowns\n%s\n", name.c_str(), A.n_rows, multigrid->description().c_str());
+    std::printf("  operator complexity %.2f, memory %.1f MB\n  set-up %.1f ms (%.1f .. %.1f), of which levels and smoothers %.1f ms the last time\n",
+                multigrid->operator_complexity(),
+                multigrid->memory() * 1e-6,
+                set_up.median * 1e3,
+                set_up.smallest * 1e3,
+                set_up.largest * 1e3,
+                levels * 1e3);
+    std::printf("  CG %.3f ms (%.3f .. %.3f), %d iterations, true relative residual %.2e, %d failed; in all %.3f s\n",
+                solve.median * 1e3,
+                solve.smallest * 1e3,
+                solve.largest * 1e3,
+                result.n_iterations,
+                vectors.relative_residual(*multigrid),
+                failures,
+                set_up.median + solve.median);
+    std::fflush(stdout);
+  }
+
   void run_cg(const std::string &name, const Settings &settings)
   {
     const CrsMatrix<double>            A = stencil_of(name, settings.delta).to_crs();
@@ -377,8 +435,8 @@ namespace
       throw InvalidInput("--cycle is '" + settings.cycle + "'\n  expected: V, W or F");
     settings.options.cycle = settings.cycle == "V" ? CycleType::v : settings.cycle == "W" ? CycleType::w : CycleType::f;
     for (const std::string &form : settings.forms)
-      if (form != "stencil" && form != "stored")
-        throw InvalidInput("--forms has '" + form + "'\n  expected: stencil or stored");
+      if (form != "stencil" && form != "stored" && form != "algebraic")
+        throw InvalidInput("--forms has '" + form + "'\n  expected: stencil, stored or algebraic");
     for (const std::string &name : settings.cases)
       if (cells_of_elements(name) == 0)
         stencil_of(name, settings.delta).validate();
@@ -401,7 +459,7 @@ int main(int argc, char **argv)
                 settings.cases,
                 "three, five, nine, seven or twenty-seven points, a colon, and the nodes a side, for example five:4096; or q2:1024, cells a side")
     ->delimiter(',');
-  app.add_option("--forms", settings.forms, "stencil, stored")->delimiter(',');
+  app.add_option("--forms", settings.forms, "stencil, stored, algebraic (of the matrix alone; conjugate gradients)")->delimiter(',');
   app.add_option("--backend", settings.backend, "automatic, host or cuda");
   app.add_option("--threads", settings.options.n_threads, "of the host; 0: all");
   app.add_option("--smoother", settings.options.smoother.method, "async, damped-jacobi, chebyshev, ...");
@@ -434,7 +492,10 @@ int main(int argc, char **argv)
       for (const std::string &name : settings.cases)
         {
           for (const std::string &form : settings.forms)
-            run(name, form, settings, &csv);
+            if (form == "algebraic")
+              run_algebraic(name, settings);
+            else
+              run(name, form, settings, &csv);
           if (settings.with_cg && cells_of_elements(name) == 0)
             run_cg(name, settings);
         }

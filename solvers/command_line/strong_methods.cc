@@ -264,25 +264,29 @@ namespace leopard::command_line
           return std::make_unique<Multigrid<double>>(*stencil, 0, multigrid_options(a, backend, true));
         }
       AggregationOptions aggregation;
-      aggregation.n_threads              = backend == Backend::reference ? 1 : a.async.n_threads;
-      const MultigridHierarchy hierarchy = aggregation_hierarchy(A, aggregation);
-      double                   entries   = 0.;
-      std::string              rows;
-      for (const MultigridLevel &level : hierarchy.levels)
-        {
-          entries += level.matrix.n_entries();
-          rows.insert(0, std::to_string(level.matrix.n_rows) + (rows.empty() ? "" : ", "));
-        }
-      log("levels", rows + " rows by smoothed aggregation, operator complexity " + number(entries / A.n_entries(), 3) + ", " + seconds_since(start));
-      return std::make_unique<Multigrid<double>>(hierarchy, multigrid_options(a, backend, false));
+      aggregation.n_threads = backend == Backend::reference ? 1 : a.async.n_threads;
+      auto        multigrid = std::make_unique<Multigrid<double>>(A, aggregation, multigrid_options(a, backend, false));
+      std::string rows;
+      for (int level = multigrid->n_levels() - 1; level >= 0; --level)
+        rows += (rows.empty() ? "" : ", ") + std::to_string(multigrid->n_unknowns(level));
+      log("levels",
+          rows + " rows by smoothed aggregation, operator complexity " + number(multigrid->operator_complexity(), 3) + ", set up in " +
+            seconds_since(start));
+      return multigrid;
     }
 
-    std::shared_ptr<Preconditioner<double>> make_preconditioner_of(const CrsMatrix<double> &A, const Arguments &a, Backend backend, const Log &log)
+    /** @param on_device receives A if the preconditioner has it on the device. */
+    std::shared_ptr<Preconditioner<double>>
+    make_preconditioner_of(const CrsMatrix<double> &A, const Arguments &a, Backend backend, const Log &log, device::DeviceCrs<double> &on_device)
     {
       if (a.preconditioner == "none")
         return nullptr;
       if (a.preconditioner == "multigrid")
-        return make_preconditioner<double>(std::shared_ptr<Multigrid<double>>(make_multigrid(A, a, backend, true, log)));
+        {
+          const std::shared_ptr<Multigrid<double>> multigrid = make_multigrid(A, a, backend, true, log);
+          on_device                                          = multigrid->matrix_on_device();
+          return make_preconditioner<double>(multigrid);
+        }
       if (a.has_factors())
         {
           IncompleteOptions options;
@@ -310,7 +314,8 @@ namespace leopard::command_line
     std::unique_ptr<Solver> make_krylov_method(const CrsMatrix<double> &A, const Arguments &a, Backend backend, const Log &log)
     {
       const double                                  start = now();
-      const std::shared_ptr<Preconditioner<double>> M     = make_preconditioner_of(A, a, backend, log);
+      device::DeviceCrs<double>                     on_device;
+      const std::shared_ptr<Preconditioner<double>> M = make_preconditioner_of(A, a, backend, log, on_device);
       KrylovOptions                                 options;
       options.backend        = backend;
       options.n_threads      = a.async.n_threads;
@@ -319,7 +324,11 @@ namespace leopard::command_line
       options.max_seconds    = a.criteria.max_seconds;
       options.keep_history   = true;
       constexpr int restart  = 50;
-      auto krylov = a.method_name == "cg" ? make_cg<double>(A, CgOptions{options}, M) : make_fgmres<double>(A, FgmresOptions{options, restart}, M);
+      const auto    make     = [&](const auto &matrix) {
+        return a.method_name == "cg" ? make_cg<double>(matrix, CgOptions{options}, M)
+                                            : make_fgmres<double>(matrix, FgmresOptions{options, restart}, M);
+      };
+      auto       krylov      = on_device.n_rows > 0 ? make(on_device) : make(A);
       const bool sweeps_race = a.has_factors() && a.factor_sweeps > 0 && a.async.schedule != Schedule::synchronous;
       return std::make_unique<KrylovMethod>(std::move(krylov), M.get(), "set up in " + seconds_since(start), !sweeps_race);
     }

@@ -76,18 +76,16 @@ namespace leopard
       throw InvalidInput(name + ": n_fields is " + std::to_string(data.n_fields) + ", and the matrix has " + std::to_string(A.n_rows) +
                          " rows\n  expected: a number >= 1 that divides them");
     std::vector<PreconditionMultigrid> made;
-    double                             entries = 0., finest = 0.;
+    double                             worst = 1.;
     for (int c = 0; c < data.n_fields; ++c)
       {
-        const MultigridHierarchy hierarchy = aggregation_hierarchy(block_of_field(A, c, data.n_fields), data.aggregation);
-        for (const MultigridLevel &level : hierarchy.levels)
-          entries += level.matrix.n_entries();
-        finest += hierarchy.finest_matrix().n_entries();
-        made.emplace_back(hierarchy, data.multigrid, nullptr, Field{c, data.n_fields});
+        Multigrid<double> multigrid(block_of_field(A, c, data.n_fields), data.aggregation, data.multigrid);
+        worst = std::max(worst, multigrid.operator_complexity());
+        made.emplace_back(std::move(multigrid), Field{c, data.n_fields});
       }
     fields     = std::move(made);
     n_rows     = A.n_rows;
-    complexity = finest > 0. ? entries / finest : 1.;
+    complexity = worst;
   }
 
   bool PreconditionAggregation::is_fixed_linear_map() const

@@ -382,6 +382,12 @@ namespace leopard
                                   options);
   }
 
+  PreconditionMultigrid::PreconditionMultigrid(Multigrid<double> multigrid, const Field &field)
+  {
+    std::vector<int> entries = positions(multigrid.n_rows(), field);
+    data                     = std::make_unique<Data>(std::move(multigrid), std::move(entries), std::vector<int>(), std::vector<double>());
+  }
+
   PreconditionMultigrid::~PreconditionMultigrid()                                 = default;
   PreconditionMultigrid::PreconditionMultigrid(PreconditionMultigrid &&) noexcept = default;
 

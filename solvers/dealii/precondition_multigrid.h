@@ -47,6 +47,9 @@ namespace leopard
                           const Field                          &field      = {},
                           Arithmetic                            arithmetic = Arithmetic::double_precision);
 
+    /** A multigrid that is there, of one rank. */
+    explicit PreconditionMultigrid(Multigrid<double> multigrid, const Field &field = {});
+
     /**
      * The stencil form, for a matrix of one rank that is a stencil; isolated rows are solved with their diagonal alone.
      * @param n_levels 0: as many as are of use. @throws InvalidInput, DeviceError, as Multigrid.

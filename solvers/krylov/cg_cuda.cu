@@ -80,7 +80,8 @@ namespace leopard
       using Base = CudaKrylov<Number, CgState>;
 
     public:
-      CudaCg(const CrsMatrix<Number> &A_, const CgOptions &options, const PreconditionerPointer<Number> &preconditioner_)
+      template <typename Matrix>
+      CudaCg(const Matrix &A_, const CgOptions &options, const PreconditionerPointer<Number> &preconditioner_)
         : Base(A_, options, scalars(*preconditioner_), preconditioner_, 2)
         , p(Base::zeros(n))
       {
@@ -132,9 +133,18 @@ namespace leopard
     return std::make_unique<CudaCg<Number>>(A, options, preconditioner);
   }
 
-#define INSTANTIATE(Number)                                        \
-  template std::unique_ptr<KrylovSolver<Number>> make_cuda_krylov( \
-    const CrsMatrix<Number> &A, const CgOptions &options, const PreconditionerPointer<Number> &preconditioner);
+  template <typename Number>
+  std::unique_ptr<KrylovSolver<Number>>
+  make_cuda_krylov(const device::DeviceCrs<Number> &A, const CgOptions &options, const PreconditionerPointer<Number> &preconditioner)
+  {
+    return std::make_unique<CudaCg<Number>>(A, options, preconditioner);
+  }
+
+#define INSTANTIATE(Number)                                                                                     \
+  template std::unique_ptr<KrylovSolver<Number>> make_cuda_krylov(                                              \
+    const CrsMatrix<Number> &A, const CgOptions &options, const PreconditionerPointer<Number> &preconditioner); \
+  template std::unique_ptr<KrylovSolver<Number>> make_cuda_krylov(                                              \
+    const device::DeviceCrs<Number> &A, const CgOptions &options, const PreconditionerPointer<Number> &preconditioner);
   LEOPARD_FOR_EACH_NUMBER(INSTANTIATE)
 #undef INSTANTIATE
 } // namespace leopard

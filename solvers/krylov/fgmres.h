@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "../matrix/device_crs.h"
 #include "krylov.h"
 
 namespace leopard
@@ -24,4 +25,12 @@ namespace leopard
   template <typename Number>
   std::unique_ptr<KrylovSolver<Number>>
   make_fgmres(const CrsMatrix<Number> &A, const FgmresOptions &options, std::shared_ptr<Preconditioner<Number>> preconditioner = nullptr);
+
+  /**
+   * The same for a matrix that is on the device, whose arrays it shares, with the backend cuda. @param A one that has
+   * been looked at, such as device::permuted() gives. update_values() changes the values of all who share them.
+   */
+  template <typename Number>
+  std::unique_ptr<KrylovSolver<Number>>
+  make_fgmres(const device::DeviceCrs<Number> &A, const FgmresOptions &options, std::shared_ptr<Preconditioner<Number>> preconditioner = nullptr);
 } // namespace leopard

@@ -101,7 +101,8 @@ namespace leopard
       using Base = CudaKrylov<Number, FgmresState>;
 
     public:
-      CudaFgmres(const CrsMatrix<Number> &A_, const FgmresOptions &options, const PreconditionerPointer<Number> &preconditioner_)
+      template <typename Matrix>
+      CudaFgmres(const Matrix &A_, const FgmresOptions &options, const PreconditionerPointer<Number> &preconditioner_)
         : Base(A_, options, FgmresState(), preconditioner_, options.restart + 1)
         , restart(options.restart)
         , numbers(std::vector<double>(FgmresState::n_numbers(restart), 0.))
@@ -168,9 +169,18 @@ namespace leopard
     return std::make_unique<CudaFgmres<Number>>(A, options, preconditioner);
   }
 
-#define INSTANTIATE(Number)                                        \
-  template std::unique_ptr<KrylovSolver<Number>> make_cuda_krylov( \
-    const CrsMatrix<Number> &A, const FgmresOptions &options, const PreconditionerPointer<Number> &preconditioner);
+  template <typename Number>
+  std::unique_ptr<KrylovSolver<Number>>
+  make_cuda_krylov(const device::DeviceCrs<Number> &A, const FgmresOptions &options, const PreconditionerPointer<Number> &preconditioner)
+  {
+    return std::make_unique<CudaFgmres<Number>>(A, options, preconditioner);
+  }
+
+#define INSTANTIATE(Number)                                                                                         \
+  template std::unique_ptr<KrylovSolver<Number>> make_cuda_krylov(                                                  \
+    const CrsMatrix<Number> &A, const FgmresOptions &options, const PreconditionerPointer<Number> &preconditioner); \
+  template std::unique_ptr<KrylovSolver<Number>> make_cuda_krylov(                                                  \
+    const device::DeviceCrs<Number> &A, const FgmresOptions &options, const PreconditionerPointer<Number> &preconditioner);
   LEOPARD_FOR_EACH_NUMBER(INSTANTIATE)
 #undef INSTANTIATE
 } // namespace leopard

@@ -22,11 +22,9 @@ namespace leopard
     }
 
     /** Refuses what the method cannot do. @return the preconditioner, or that which does nothing. */
-    template <typename Number>
-    PreconditionerPointer<Number>
-    checked(const std::string &method, const CrsMatrix<Number> &A, Backend backend, PreconditionerPointer<Number> preconditioner)
+    template <typename Number, typename Matrix>
+    PreconditionerPointer<Number> checked(const std::string &method, const Matrix &A, Backend backend, PreconditionerPointer<Number> preconditioner)
     {
-      A.validate_entries();
       if (A.n_columns != A.n_rows)
         throw InvalidInput(method + ": the matrix has " + std::to_string(A.n_columns - A.n_rows) +
                            " ghost columns\n  expected: the whole matrix, on one rank");
@@ -51,8 +49,20 @@ namespace leopard
     make(const std::string &method, const CrsMatrix<Number> &A, const Options &options, PreconditionerPointer<Number> preconditioner)
     {
       options.validate();
+      A.validate_entries();
       preconditioner = checked(method, A, options.backend, std::move(preconditioner));
       return options.backend == Backend::cuda ? make_cuda_krylov(A, options, preconditioner) : make_host_krylov(A, options, preconditioner);
+    }
+
+    template <typename Number, typename Options>
+    std::unique_ptr<KrylovSolver<Number>>
+    make(const std::string &method, const device::DeviceCrs<Number> &A, const Options &options, PreconditionerPointer<Number> preconditioner)
+    {
+      options.validate();
+      if (options.backend != Backend::cuda)
+        throw InvalidInput(method + ": the matrix is on the device, and the backend is " + to_string(options.backend) +
+                           "\n  expected: the backend cuda");
+      return make_cuda_krylov(A, options, checked(method, A, options.backend, std::move(preconditioner)));
     }
   } // namespace
 
@@ -136,13 +146,31 @@ namespace leopard
     return make("GCR", A, options, std::move(preconditioner));
   }
 
-#define INSTANTIATE(Number)                                                                                            \
-  template std::unique_ptr<KrylovSolver<Number>> make_cg(                                                              \
-    const CrsMatrix<Number> &A, const CgOptions &options, std::shared_ptr<Preconditioner<Number>> preconditioner);     \
-  template std::unique_ptr<KrylovSolver<Number>> make_fgmres(                                                          \
-    const CrsMatrix<Number> &A, const FgmresOptions &options, std::shared_ptr<Preconditioner<Number>> preconditioner); \
-  template std::unique_ptr<KrylovSolver<Number>> make_gcr(                                                             \
-    const CrsMatrix<Number> &A, const GcrOptions &options, std::shared_ptr<Preconditioner<Number>> preconditioner);
+  template <typename Number>
+  std::unique_ptr<KrylovSolver<Number>>
+  make_cg(const device::DeviceCrs<Number> &A, const CgOptions &options, std::shared_ptr<Preconditioner<Number>> preconditioner)
+  {
+    return make("CG", A, options, std::move(preconditioner));
+  }
+
+  template <typename Number>
+  std::unique_ptr<KrylovSolver<Number>>
+  make_fgmres(const device::DeviceCrs<Number> &A, const FgmresOptions &options, std::shared_ptr<Preconditioner<Number>> preconditioner)
+  {
+    return make("FGMRES", A, options, std::move(preconditioner));
+  }
+
+#define INSTANTIATE(Number)                                                                                                \
+  template std::unique_ptr<KrylovSolver<Number>> make_cg(                                                                  \
+    const CrsMatrix<Number> &A, const CgOptions &options, std::shared_ptr<Preconditioner<Number>> preconditioner);         \
+  template std::unique_ptr<KrylovSolver<Number>> make_fgmres(                                                              \
+    const CrsMatrix<Number> &A, const FgmresOptions &options, std::shared_ptr<Preconditioner<Number>> preconditioner);     \
+  template std::unique_ptr<KrylovSolver<Number>> make_gcr(                                                                 \
+    const CrsMatrix<Number> &A, const GcrOptions &options, std::shared_ptr<Preconditioner<Number>> preconditioner);        \
+  template std::unique_ptr<KrylovSolver<Number>> make_cg(                                                                  \
+    const device::DeviceCrs<Number> &A, const CgOptions &options, std::shared_ptr<Preconditioner<Number>> preconditioner); \
+  template std::unique_ptr<KrylovSolver<Number>> make_fgmres(                                                              \
+    const device::DeviceCrs<Number> &A, const FgmresOptions &options, std::shared_ptr<Preconditioner<Number>> preconditioner);
   LEOPARD_FOR_EACH_NUMBER(INSTANTIATE)
 #undef INSTANTIATE
 } // namespace leopard

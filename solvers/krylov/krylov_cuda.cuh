@@ -192,9 +192,12 @@ namespace leopard
     }
 
   protected:
-    /** @param n_sums that the method adds up at once. Whoever derives from this calls record() when made. */
-    CudaKrylov(
-      const CrsMatrix<Number> &A_, const KrylovOptions &options, const State &state_, PreconditionerPointer<Number> preconditioner_, int n_sums_)
+    /**
+     * @param A_ a CrsMatrix, or a DeviceCrs that is shared. @param n_sums_ that the method adds up at once. Whoever
+     * derives from this calls record() when made.
+     */
+    template <typename Matrix>
+    CudaKrylov(const Matrix &A_, const KrylovOptions &options, const State &state_, PreconditionerPointer<Number> preconditioner_, int n_sums_)
       : n(A_.n_rows)
       , n_sums(std::max(2, n_sums_))
       , n_blocks(std::max(1, std::min((n + krylov_threads - 1) / krylov_threads, 8 * device::n_multiprocessors())))

@@ -38,4 +38,10 @@ namespace leopard
   template <typename Number>
   std::unique_ptr<KrylovSolver<Number>>
   make_cuda_krylov(const CrsMatrix<Number> &A, const GcrOptions &options, const PreconditionerPointer<Number> &preconditioner);
+  template <typename Number>
+  std::unique_ptr<KrylovSolver<Number>>
+  make_cuda_krylov(const device::DeviceCrs<Number> &A, const CgOptions &options, const PreconditionerPointer<Number> &preconditioner);
+  template <typename Number>
+  std::unique_ptr<KrylovSolver<Number>>
+  make_cuda_krylov(const device::DeviceCrs<Number> &A, const FgmresOptions &options, const PreconditionerPointer<Number> &preconditioner);
 } // namespace leopard

@@ -45,6 +45,16 @@ namespace leopard::device
   /** A as it is. */
   template <typename Number>
   DeviceCrs<Number> to_device(const CrsMatrix<Number> &A);
+  template <typename Number>
+  CrsMatrix<Number> to_host(const DeviceCrs<Number> &A);
+
+  /** A in another number type; in its own it is A itself. */
+  template <typename To, typename From>
+  DeviceCrs<To> rounded_to(const DeviceCrs<From> &A);
+
+  /** Whether all values are finite and all rows have a diagonal entry that is not zero. */
+  template <typename Number>
+  bool has_valid_values(const DeviceCrs<Number> &A);
 
   /**
    * Rows and columns in a new order, as permute() of the host does it, values rounded to Number, rows sorted by column.
@@ -57,9 +67,20 @@ namespace leopard::device
   template <typename Number>
   DeviceCrs<Number> permuted(const CrsMatrix<double> &A, const Array<int> &old_row, const Array<int> &old_column, bool with_diagonal);
 
+  /** The same for a matrix that is on the device and has been checked. */
+  template <typename Number>
+  DeviceCrs<Number> permuted(const DeviceCrs<double> &A, const Array<int> &old_row, const Array<int> &old_column);
+
   /** A^T, rows sorted by column. */
   template <typename Number>
   DeviceCrs<Number> transposed(const DeviceCrs<Number> &A);
+
+  /**
+   * A B as product() of the host makes it (sparse_product.h): rows sorted by column, terms added in the order of A's
+   * row, entries that cancel stay. @throws InvalidInput as that.
+   */
+  template <typename Number>
+  DeviceCrs<Number> product(const DeviceCrs<Number> &A, const DeviceCrs<Number> &B);
 
   /** Of each entry of permuted(A, old_row, old_column), which one of A it is. Device memory. */
   Array<int> permuted_entries(const CrsMatrix<double> &A, const Array<int> &old_row, const Array<int> &old_column);

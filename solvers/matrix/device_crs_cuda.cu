@@ -136,25 +136,24 @@ namespace leopard::device
       }
     };
 
-    /** @return whether the matrix is one. Values to Result as in the kernel. */
-    template <typename Result>
-    bool permute_rows(
-      const CrsMatrix<double> &A, const Array<int> &rows, const Array<int> &columns, Array<int> &to_offsets, int *to_columns, Result *to_values)
+    /**
+     * A in a new order. @param A of this size, on the device, its offsets checked. @param wrong becomes 1 where columns
+     * or values are.
+     */
+    template <typename Number, typename Result>
+    void permute_rows(const CrsView<Number> &A,
+                      int                    n_columns,
+                      int                    n_entries,
+                      const Array<int>      &rows,
+                      const Array<int>      &new_columns,
+                      Array<int>            &to_offsets,
+                      int                   *to_columns,
+                      Result                *to_values,
+                      int                   *wrong)
     {
-      const int             n_entries = A.n_entries();
-      const Scratch<int>    from_offsets(A.row_offsets.size()), from_columns(A.columns.size()), wrong(1);
-      const Scratch<double> from_values(std::is_same_v<Result, int> ? 0 : A.values.size());
-      LEOPARD_CHECK(cudaMemsetAsync(wrong.data(), 0, sizeof(int), stream()));
-      copy_to_device(from_offsets.data(), A.row_offsets.data(), A.row_offsets.size() * sizeof(int));
-      check_offsets_kernel<<<blocks_for(A.n_rows), threads, 0, stream()>>>(from_offsets.data(), A.n_rows, n_entries, wrong.data());
-      copy_to_device(from_columns.data(), A.columns.data(), A.columns.size() * sizeof(int));
-      if (from_values.size() > 0)
-        copy_to_device(from_values.data(), A.values.data(), A.values.size() * sizeof(double));
-      if (to_host(wrong.data()) != 0)
-        return false;
-      const Order order(rows, columns, A.n_columns);
+      const Order order(rows, new_columns, n_columns);
       LEOPARD_CHECK(cudaMemsetAsync(to_offsets.data() + A.n_rows, 0, sizeof(int), stream()));
-      row_lengths_kernel<<<blocks_for(A.n_rows), threads, 0, stream()>>>(to_offsets.data(), from_offsets.data(), order.old_row, A.n_rows);
+      row_lengths_kernel<<<blocks_for(A.n_rows), threads, 0, stream()>>>(to_offsets.data(), A.row_offsets, order.old_row, A.n_rows);
       const Scratch<int> longest(1);
       with_scratch([&](void *memory, std::size_t &n_bytes) {
         return cub::DeviceReduce::Max(memory, n_bytes, to_offsets.data(), longest.data(), A.n_rows, stream());
@@ -165,38 +164,57 @@ namespace leopard::device
         permute_rows_kernel<<<blocks_for(static_cast<std::size_t>(A.n_rows) * lanes), threads, 0, stream()>>>(to_offsets.data(),
                                                                                                               out_columns,
                                                                                                               out_values,
-                                                                                                              from_offsets.data(),
-                                                                                                              from_columns.data(),
-                                                                                                              from_values.data(),
+                                                                                                              A.row_offsets,
+                                                                                                              A.columns,
+                                                                                                              A.values,
                                                                                                               order.old_row,
                                                                                                               order.new_column.data(),
                                                                                                               A.n_rows,
-                                                                                                              A.n_columns,
+                                                                                                              n_columns,
                                                                                                               !is_long,
-                                                                                                              wrong.data());
+                                                                                                              wrong);
         LEOPARD_CHECK(cudaGetLastError());
       };
       if (!is_long)
-        fill(to_columns, to_values);
-      else
         {
-          const Scratch<int>    unsorted_columns(n_entries);
-          const Scratch<Result> unsorted_values(n_entries);
-          fill(unsorted_columns.data(), unsorted_values.data());
-          with_scratch([&](void *memory, std::size_t &n_bytes) {
-            return cub::DeviceSegmentedSort::StableSortPairs(memory,
-                                                             n_bytes,
-                                                             unsorted_columns.data(),
-                                                             to_columns,
-                                                             unsorted_values.data(),
-                                                             to_values,
-                                                             n_entries,
-                                                             A.n_rows,
-                                                             to_offsets.data(),
-                                                             to_offsets.data() + 1,
-                                                             stream());
-          });
+          fill(to_columns, to_values);
+          return;
         }
+      const Scratch<int>    unsorted_columns(n_entries);
+      const Scratch<Result> unsorted_values(n_entries);
+      fill(unsorted_columns.data(), unsorted_values.data());
+      with_scratch([&](void *memory, std::size_t &n_bytes) {
+        return cub::DeviceSegmentedSort::StableSortPairs(memory,
+                                                         n_bytes,
+                                                         unsorted_columns.data(),
+                                                         to_columns,
+                                                         unsorted_values.data(),
+                                                         to_values,
+                                                         n_entries,
+                                                         A.n_rows,
+                                                         to_offsets.data(),
+                                                         to_offsets.data() + 1,
+                                                         stream());
+      });
+    }
+
+    /** The same for a matrix in host memory. @return whether it is one. Values to Result as in the kernel. */
+    template <typename Result>
+    bool permute_rows(
+      const CrsMatrix<double> &A, const Array<int> &rows, const Array<int> &columns, Array<int> &to_offsets, int *to_columns, Result *to_values)
+    {
+      const Scratch<int>    from_offsets(A.row_offsets.size()), from_columns(A.columns.size()), wrong(1);
+      const Scratch<double> from_values(std::is_same_v<Result, int> ? 0 : A.values.size());
+      LEOPARD_CHECK(cudaMemsetAsync(wrong.data(), 0, sizeof(int), stream()));
+      copy_to_device(from_offsets.data(), A.row_offsets.data(), A.row_offsets.size() * sizeof(int));
+      check_offsets_kernel<<<blocks_for(A.n_rows), threads, 0, stream()>>>(from_offsets.data(), A.n_rows, A.n_entries(), wrong.data());
+      copy_to_device(from_columns.data(), A.columns.data(), A.columns.size() * sizeof(int));
+      if (from_values.size() > 0)
+        copy_to_device(from_values.data(), A.values.data(), A.values.size() * sizeof(double));
+      if (to_host(wrong.data()) != 0)
+        return false;
+      const CrsView<double> given = {A.n_rows, from_offsets.data(), from_columns.data(), from_values.data()};
+      permute_rows(given, A.n_columns, A.n_entries(), rows, columns, to_offsets, to_columns, to_values, wrong.data());
       return to_host(wrong.data()) == 0;
     }
 
@@ -222,6 +240,80 @@ namespace leopard::device
   }
 
   template <typename Number>
+  CrsMatrix<Number> to_host(const DeviceCrs<Number> &A)
+  {
+    CrsMatrix<Number> result;
+    result.n_rows    = A.n_rows;
+    result.n_columns = A.n_columns;
+    result.row_offsets.assign(A.n_rows + 1l, 0);
+    if (A.arrays == nullptr)
+      return result;
+    result.columns.resize(A.n_entries);
+    result.values.resize(A.n_entries);
+    copy_to_host(result.row_offsets.data(), A.arrays->row_offsets.data(), result.row_offsets.size() * sizeof(int));
+    copy_to_host(result.columns.data(), A.arrays->columns.data(), result.columns.size() * sizeof(int));
+    copy_to_host(result.values.data(), A.arrays->values.data(), result.values.size() * sizeof(Number));
+    return result;
+  }
+
+  namespace
+  {
+    template <typename To, typename From>
+    __global__ void round_kernel(To *to, const From *from, int n)
+    {
+      for (int p = first_index<int>(); p < n; p += stride<int>())
+        to[p] = static_cast<To>(from[p]);
+    }
+  } // namespace
+
+  template <typename To, typename From>
+  DeviceCrs<To> rounded_to(const DeviceCrs<From> &A)
+  {
+    if constexpr (std::is_same_v<To, From>)
+      return A;
+    else
+      {
+        DeviceCrs<To> result = allocated<To>(A.n_rows, A.n_columns, A.n_entries);
+        copy_on_device(result.arrays->row_offsets.data(), A.arrays->row_offsets.data(), (A.n_rows + 1l) * sizeof(int));
+        copy_on_device(result.arrays->columns.data(), A.arrays->columns.data(), A.n_entries * sizeof(int));
+        round_kernel<<<blocks_for(A.n_entries), threads, 0, stream()>>>(result.arrays->values.data(), A.arrays->values.data(), A.n_entries);
+        LEOPARD_CHECK(cudaGetLastError());
+        return result;
+      }
+  }
+
+  namespace
+  {
+    template <typename Number>
+    __global__ void check_values_kernel(CrsView<Number> A, int *wrong)
+    {
+      for (int i = first_index<int>(); i < A.n_rows; i += stride<int>())
+        {
+          bool found = false, finite = true;
+          for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
+            {
+              found  = found || (A.columns[p] == i && A.values[p] != Number(0));
+              finite = finite && isfinite(A.values[p]);
+            }
+          if (!found || !finite)
+            *wrong = 1;
+        }
+    }
+  } // namespace
+
+  template <typename Number>
+  bool has_valid_values(const DeviceCrs<Number> &A)
+  {
+    if (A.n_rows == 0)
+      return true;
+    const Scratch<int> wrong(1);
+    LEOPARD_CHECK(cudaMemsetAsync(wrong.data(), 0, sizeof(int), stream()));
+    check_values_kernel<<<blocks_for(A.n_rows), threads, 0, stream()>>>(A.view(), wrong.data());
+    LEOPARD_CHECK(cudaGetLastError());
+    return to_host(wrong.data()) == 0;
+  }
+
+  template <typename Number>
   DeviceCrs<Number> permuted(const CrsMatrix<double> &A, const Array<int> &old_row, const Array<int> &old_column, bool with_diagonal)
   {
     DeviceCrs<Number> result = allocated<Number>(A.n_rows, A.n_columns, A.n_entries());
@@ -243,6 +335,19 @@ namespace leopard::device
     DeviceCrs<Number> none;
     none.n_rows = -1;
     return none;
+  }
+
+  template <typename Number>
+  DeviceCrs<Number> permuted(const DeviceCrs<double> &A, const Array<int> &old_row, const Array<int> &old_column)
+  {
+    if (A.n_entries == 0 || (old_row.size() == 0 && old_column.size() == 0))
+      return rounded_to<Number>(A);
+    DeviceCrs<Number>  result = allocated<Number>(A.n_rows, A.n_columns, A.n_entries);
+    auto              &arrays = *result.arrays;
+    const Scratch<int> wrong(1);
+    permute_rows(
+      A.view(), A.n_columns, A.n_entries, old_row, old_column, arrays.row_offsets, arrays.columns.data(), arrays.values.data(), wrong.data());
+    return result;
   }
 
   Array<int> permuted_entries(const CrsMatrix<double> &A, const Array<int> &old_row, const Array<int> &old_column)
@@ -424,6 +529,10 @@ namespace leopard::device
 #define INSTANTIATE(Number)                                                                                                                     \
   template DeviceCrs<Number> to_device(const CrsMatrix<Number> &A);                                                                             \
   template DeviceCrs<Number> permuted(const CrsMatrix<double> &A, const Array<int> &old_row, const Array<int> &old_column, bool with_diagonal); \
+  template CrsMatrix<Number> to_host(const DeviceCrs<Number> &A);                                                                               \
+  template DeviceCrs<Number> rounded_to(const DeviceCrs<double> &A);                                                                            \
+  template bool              has_valid_values(const DeviceCrs<Number> &A);                                                                      \
+  template DeviceCrs<Number> permuted(const DeviceCrs<double> &A, const Array<int> &old_row, const Array<int> &old_column);                     \
   template DeviceCrs<Number> transposed(const DeviceCrs<Number> &A);                                                                            \
   template void              permuted_values(Number *result, const std::vector<double> &values, const Array<int> &entries);                     \
   template double            power_iteration(const DeviceCrs<Number> &A, int n_steps);                                                          \

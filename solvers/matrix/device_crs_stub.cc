@@ -10,8 +10,33 @@ namespace leopard::device
     no_cuda();
   }
   template <typename Number>
+  CrsMatrix<Number> to_host(const DeviceCrs<Number> & /*A*/)
+  {
+    no_cuda();
+  }
+  template <typename To, typename From>
+  DeviceCrs<To> rounded_to(const DeviceCrs<From> & /*A*/)
+  {
+    no_cuda();
+  }
+  template <typename Number>
+  bool has_valid_values(const DeviceCrs<Number> & /*A*/)
+  {
+    no_cuda();
+  }
+  template <typename Number>
+  DeviceCrs<Number> product(const DeviceCrs<Number> & /*A*/, const DeviceCrs<Number> & /*B*/)
+  {
+    no_cuda();
+  }
+  template <typename Number>
   DeviceCrs<Number>
   permuted(const CrsMatrix<double> & /*A*/, const Array<int> & /*old_row*/, const Array<int> & /*old_column*/, bool /*with_diagonal*/)
+  {
+    no_cuda();
+  }
+  template <typename Number>
+  DeviceCrs<Number> permuted(const DeviceCrs<double> & /*A*/, const Array<int> & /*old_row*/, const Array<int> & /*old_column*/)
   {
     no_cuda();
   }
@@ -47,6 +72,11 @@ namespace leopard::device
 #define INSTANTIATE(Number)                                                                                                                     \
   template DeviceCrs<Number> to_device(const CrsMatrix<Number> &A);                                                                             \
   template DeviceCrs<Number> permuted(const CrsMatrix<double> &A, const Array<int> &old_row, const Array<int> &old_column, bool with_diagonal); \
+  template CrsMatrix<Number> to_host(const DeviceCrs<Number> &A);                                                                               \
+  template DeviceCrs<Number> rounded_to(const DeviceCrs<double> &A);                                                                            \
+  template bool              has_valid_values(const DeviceCrs<Number> &A);                                                                      \
+  template DeviceCrs<Number> permuted(const DeviceCrs<double> &A, const Array<int> &old_row, const Array<int> &old_column);                     \
+  template DeviceCrs<Number> product(const DeviceCrs<Number> &A, const DeviceCrs<Number> &B);                                                   \
   template DeviceCrs<Number> transposed(const DeviceCrs<Number> &A);                                                                            \
   template void              permuted_values(Number *result, const std::vector<double> &values, const Array<int> &entries);                     \
   template double            power_iteration(const DeviceCrs<Number> &A, int n_steps);                                                          \

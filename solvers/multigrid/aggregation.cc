@@ -105,7 +105,8 @@ namespace leopard
                 result.columns.push_back(j);
                 result.values.push_back(A.values[p]);
               }
-            if (place != none && weak != 0.)
+            const bool coupled = static_cast<long>(result.columns.size()) - result.row_offsets.back() > 1; // if not, it is in no aggregate
+            if (place != none && weak != 0. && coupled)
               result.values[place] += weak;
             result.row_offsets.push_back(static_cast<int>(result.columns.size()));
           }
@@ -220,13 +221,18 @@ namespace leopard
     });
   }
 
-  MultigridHierarchy aggregation_hierarchy(const CrsMatrix<double> &A, const AggregationOptions &options)
+  void check_for_aggregation(const CrsMatrix<double> &A)
   {
-    options.validate();
     A.validate();
     if (A.n_columns != A.n_rows)
       throw InvalidInput("aggregation: a matrix with " + std::to_string(A.n_rows) + " rows and " + std::to_string(A.n_columns) +
                          " columns\n  expected: a square one, without ghosts");
+  }
+
+  MultigridHierarchy aggregation_hierarchy(const CrsMatrix<double> &A, const AggregationOptions &options)
+  {
+    options.validate();
+    check_for_aggregation(A);
     MultigridHierarchy result;
     result.levels.resize(1);
     result.levels[0].matrix = A;

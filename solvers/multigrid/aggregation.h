@@ -33,7 +33,7 @@ namespace leopard
   {
     std::vector<int>  of_row; ///< of each row its aggregate, numbered from 0; -1: in none
     int               n = 0;
-    CrsMatrix<double> strong; ///< A_s: A's strong couplings, the weak ones added to its diagonal
+    CrsMatrix<double> strong; ///< A_s: A's strong couplings, the weak ones added to the diagonal of rows that have any
   };
 
   /**
@@ -51,6 +51,9 @@ namespace leopard
    * @throws InvalidInput where a diagonal entry of A_s is zero or not there, in a row of an aggregate.
    */
   CrsMatrix<double> smoothed_prolongation(const Aggregates &aggregates, int n_threads = 1);
+
+  /** @throws InvalidInput where A is not what aggregation_hierarchy() takes. */
+  void check_for_aggregation(const CrsMatrix<double> &A);
 
   /**
    * Levels for any square matrix by smoothed aggregation (Vanek, Mandel, Brezina, Computing 56 (1996) 179): A_{l-1} =

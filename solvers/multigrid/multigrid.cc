@@ -2,6 +2,7 @@
 #include "multigrid.h"
 
 #include "../base/errors.h"
+#include "aggregation.h"
 #include "coarse_solvers.h"
 #include "multigrid_data.h"
 
@@ -115,7 +116,7 @@ namespace leopard
   }
 
   template <typename Number>
-  Multigrid<Number>::Multigrid(const MultigridHierarchy &hierarchy, const MultigridOptions &options, std::unique_ptr<CoarseSolver<Number>> coarse)
+  void Multigrid<Number>::take(const MultigridHierarchy &hierarchy, const MultigridOptions &options, std::unique_ptr<CoarseSolver<Number>> coarse)
   {
     options.validate();
     hierarchy.validate(!is_set_up_on_device(options));
@@ -129,6 +130,28 @@ namespace leopard
     data                    = std::make_unique<MultigridData<Number>>(std::move(operations), std::move(coarse), options);
     data->own_coarse_solver = own;
     data->matrices          = hierarchy.is_adaptive() ? "stored matrices, local smoothing" : "stored matrices";
+  }
+
+  template <typename Number>
+  Multigrid<Number>::Multigrid(const MultigridHierarchy &hierarchy, const MultigridOptions &options, std::unique_ptr<CoarseSolver<Number>> coarse)
+  {
+    take(hierarchy, options, std::move(coarse));
+  }
+
+  template <typename Number>
+  Multigrid<Number>::Multigrid(const CrsMatrix<double> &A, const AggregationOptions &aggregation, const MultigridOptions &options)
+  {
+    options.validate();
+    if (!is_aggregated_on_device(options))
+      {
+        take(aggregation_hierarchy(A, aggregation), options, nullptr);
+        return;
+      }
+    CrsMatrix<double>                            coarsest;
+    std::unique_ptr<MultigridOperations<Number>> operations = make_aggregation_operations<Number>(A, aggregation, options, coarsest);
+    std::unique_ptr<CoarseSolver<Number>>        coarse     = make_coarse_solver<Number>(coarsest, operations->is_singular(), options);
+    data           = std::make_unique<MultigridData<Number>>(std::move(operations), std::move(coarse), options);
+    data->matrices = "stored matrices";
   }
 
   template <typename Number>
@@ -186,6 +209,21 @@ namespace leopard
   int Multigrid<Number>::n_levels() const
   {
     return data->operations->n_levels();
+  }
+
+  template <typename Number>
+  int Multigrid<Number>::n_unknowns(int level) const
+  {
+    return data->operations->n_unknowns(level);
+  }
+
+  template <typename Number>
+  double Multigrid<Number>::operator_complexity() const
+  {
+    double sum = 0.;
+    for (int level = 0; level < n_levels(); ++level)
+      sum += data->operations->n_entries(level);
+    return sum > 0. ? sum / data->operations->n_entries(n_levels() - 1) : 0.;
   }
 
   template <typename Number>
@@ -265,6 +303,12 @@ namespace leopard
     data->coarse->update(data->coarsest_stencil, false);
     data->forget_recorded();
     return true;
+  }
+
+  template <typename Number>
+  device::DeviceCrs<Number> Multigrid<Number>::matrix_on_device() const
+  {
+    return data->operations->matrix_on_device();
   }
 
   template <typename Number>

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "../krylov/preconditioner.h"
+#include "../matrix/device_crs.h"
 #include "cycle.h"
 #include "hierarchy.h"
 #include "smoother.h"
@@ -90,6 +91,7 @@ namespace leopard
     double             sum() const;
   };
 
+  struct AggregationOptions; ///< aggregation.h
   template <typename Number>
   class MultigridOperations; ///< what a form (stored, stencil) and a backend implement (operations.h)
   template <typename Number>
@@ -126,6 +128,13 @@ namespace leopard
     Multigrid(const MultigridHierarchy &hierarchy, const MultigridOptions &options, std::unique_ptr<CoarseSolver<Number>> coarse = nullptr);
 
     /**
+     * Levels of smoothed aggregation for any square matrix, A alone: aggregation_hierarchy(), on the backend cuda made
+     * on the device (device_aggregation.h) for the smoothers chebyshev and async, the latter's blocks made of
+     * aggregates unless their shape is asked for. For other values it is made anew. @throws InvalidInput, DeviceError.
+     */
+    Multigrid(const CrsMatrix<double> &A, const AggregationOptions &aggregation, const MultigridOptions &options);
+
+    /**
      * Stencils on all levels, nothing stored. @param n_levels 0: coarsened until a level has at most 256 unknowns
      * (host) or 1024 (cuda).
      * @throws InvalidInput, DeviceError.
@@ -140,6 +149,9 @@ namespace leopard
     int n_rows() const;
     int n_columns() const;
     int n_levels() const;
+    int n_unknowns(int level) const; ///< own ones
+    /** Entries of all levels' matrices over those of the finest one. 0: they are not stored. */
+    double operator_complexity() const;
     /** As they were given, with smoothing steps that were chosen. */
     const MultigridOptions &options() const;
     MemorySpace             memory_space() const;
@@ -183,6 +195,12 @@ namespace leopard
      */
     bool update_values(const Stencil<double> &finest);
 
+    /**
+     * The finest level's matrix where it is on the device in the user's order: for a Krylov method, which shares it.
+     * Without rows where it is not.
+     */
+    device::DeviceCrs<Number> matrix_on_device() const;
+
     /** y = A x of the whole problem. @param y n_rows(), x n_columns() values; its ghosts are brought up to date. */
     void multiply(Number *y, Number *x);
 
@@ -219,6 +237,8 @@ namespace leopard
     MultigridProfile profile(int n_cycles);
 
   private:
+    void take(const MultigridHierarchy &hierarchy, const MultigridOptions &options, std::unique_ptr<CoarseSolver<Number>> coarse);
+
     std::unique_ptr<MultigridData<Number>> data;
   };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "../matrix/device_crs.h"
 #include "multigrid.h"
 
 namespace leopard
@@ -27,6 +28,7 @@ namespace leopard
     virtual int                 n_columns() const { return n_rows(); }                ///< with ghosts
     virtual std::size_t         memory() const      = 0; ///< bytes of operators and vectors, smoothers included as far as they say
     virtual Relaxation<Number> &smoother(int level) = 0; ///< of a level above 0
+    virtual double              n_entries(int /*level*/) const { return 0.; } ///< of a stored matrix
     /** What a log should say beside the smoother's own description, in a line; empty: nothing. */
     virtual std::string description(int /*level*/) const { return ""; }
 
@@ -100,6 +102,8 @@ namespace leopard
     virtual void add_solutions(Number * /*x*/) {}
     /** Whether the constants are the null space of the operators. */
     virtual bool is_singular() const { return false; }
+    /** See Multigrid. */
+    virtual device::DeviceCrs<Number> matrix_on_device() const { return {}; }
     /** New values for the same patterns, of stored matrices or of stencils. @throws InvalidInput by default. */
     virtual void update_values(const MultigridHierarchy &hierarchy);
     virtual void update_stencils(const std::vector<StencilGrid> &levels);
@@ -119,6 +123,16 @@ namespace leopard
   /** Stored matrices; on the host with threads, on the device with cuSPARSE. @throws InvalidInput, DeviceError. */
   template <typename Number>
   std::unique_ptr<MultigridOperations<Number>> make_stored_operations(const MultigridHierarchy &hierarchy, const MultigridOptions &options);
+
+  /** Whether levels of aggregation are made on the device: where their smoother and its blocks are. */
+  bool is_aggregated_on_device(const MultigridOptions &options);
+
+  /** Levels made there of A. @param coarsest receives the matrix of level 0. @throws InvalidInput, DeviceError. */
+  template <typename Number>
+  std::unique_ptr<MultigridOperations<Number>> make_aggregation_operations(const CrsMatrix<double>  &A,
+                                                                           const AggregationOptions &aggregation,
+                                                                           const MultigridOptions   &options,
+                                                                           CrsMatrix<double>        &coarsest);
 
   /** Stencils, finest last. */
   template <typename Number>

@@ -37,6 +37,17 @@ namespace leopard
       return (2 * static_cast<std::size_t>(level.matrix.n_columns) + level.matrix.n_rows) * sizeof(Number);
     }
 
+    /** The same of levels on the device, with vectors and smoothers. */
+    template <typename Number>
+    std::size_t hierarchy_bytes(const std::vector<device::AggregationLevel> &levels)
+    {
+      std::size_t sum = 0;
+      for (const device::AggregationLevel &level : levels)
+        sum += (2l * level.matrix.n_entries + 2l * level.prolongation.n_entries) * (sizeof(Number) + sizeof(int)) +
+               4l * level.matrix.n_rows * (sizeof(Number) + sizeof(int));
+      return sum;
+    }
+
     /** Operators, vectors, and smoothers that have a copy of their matrix. */
     template <typename Number>
     std::size_t hierarchy_bytes(const MultigridHierarchy &hierarchy)
@@ -118,17 +129,61 @@ namespace leopard
       }
     else
       {
-        rows = levels.back().n;
-        finest_order =
-          on_device ? std::shared_ptr<int[]>(std::shared_ptr<int[]>(), levels.back().order.data()) : algebra->indices(levels.back().old_row);
+        rows                 = levels.back().n;
+        finest_order         = order_of_finest();
         global_communication = levels.back().communication;
       }
     any_ghosts = communication(n_levels()).has_ghosts();
     for (const Level &l : levels)
       any_ghosts = any_ghosts || l.has_ghosts;
-    find_null_spaces(hierarchy);
+    find_null_spaces(hierarchy.finest_matrix(), hierarchy.levels.front().matrix);
     if (on_device)
       device::release_scratch();
+  }
+
+  template <typename Number>
+  StoredOperations<Number>::StoredOperations(const std::vector<device::AggregationLevel> &from,
+                                             const CrsMatrix<double>                     &finest,
+                                             const CrsMatrix<double>                     &coarsest,
+                                             const MultigridOptions                      &options)
+    : algebra(make_linear_algebra<Number>(options.backend, options.n_threads))
+    , n_threads(options.n_threads)
+    , iterations_per_step(options.smoother.iterations_per_step)
+    , n_bytes(hierarchy_bytes<Number>(from) + (find_method(options.smoother.method).has_blocks ? from.back().matrix.memory() : 0))
+    , adaptive(false)
+    , on_device(true)
+    , levels(from.size())
+    , rows(finest.n_rows)
+    , global_columns(finest.n_rows)
+  {
+    const bool                      has_blocks = find_method(options.smoother.method).has_blocks;
+    std::vector<device::Array<int>> orders(from.size());
+    if (has_blocks && options.smoother.block_shape != BlockShape::contiguous)
+      orders = device::aggregate_orders(from);
+    for (std::size_t level = 0; level < from.size(); ++level)
+      {
+        Level &l    = levels[level];
+        l.order     = std::move(orders[level]);
+        l.n         = from[level].matrix.n_rows;
+        l.n_columns = l.n;
+        l.n_entries = from[level].matrix.n_entries;
+        l.text      = !has_blocks ? "" : l.order.size() > 0 ? "blocks of aggregates" : "contiguous blocks";
+        l.x         = algebra->vector(l.n);
+        l.b         = algebra->vector(l.n);
+        l.r         = algebra->vector(l.n);
+        l.crs       = device::permuted<Number>(from[level].matrix, l.order, l.order);
+        l.A         = make_matrix(l.crs);
+        if (level == 0)
+          continue;
+        const device::DeviceCrs<Number> P = device::permuted<Number>(from[level].prolongation, l.order, levels[level - 1].order);
+        l.P                               = make_matrix(P);
+        l.R                               = make_matrix(device::transposed(P));
+        l.smoother                        = make_smoother(l.crs, smoother_options(l.crs, 0, {}, options, static_cast<int>(level)), 0);
+      }
+    given        = device::rounded_to<Number>(from.back().matrix);
+    finest_order = order_of_finest();
+    find_null_spaces(finest, coarsest);
+    device::release_scratch();
   }
 
   template <typename Number>
@@ -142,7 +197,7 @@ namespace leopard
       matrix->update_values(rounded_to<Number>(hierarchy.matrix.values));
     for (std::size_t l = 0; l < levels.size(); ++l)
       update_level(hierarchy.levels[l], levels[l], static_cast<int>(l));
-    find_null_spaces(hierarchy);
+    find_null_spaces(hierarchy.finest_matrix(), hierarchy.levels.front().matrix);
   }
 
   template <typename Number>
@@ -200,7 +255,7 @@ namespace leopard
       CrsMatrix<double> R = from.restriction.n_columns == 0 ? transpose(P) : permute(from.restriction, coarse_order, l.old_row, options.n_threads);
       return std::pair(rounded_to<Number>(std::move(P)), rounded_to<Number>(std::move(R)));
     });
-    const SmootherOptions smoother  = smoother_options(from, order, options, level);
+    const SmootherOptions smoother  = smoother_options(from.matrix, from.dim, order.block_offsets, options, level);
     CrsMatrix<Number>     rounded   = rounded_to<Number>(std::move(A));
     l.smoother                      = make_smoother(rounded, smoother, options.backend, from.dim);
     l.A                             = algebra->matrix(std::move(rounded));
@@ -234,7 +289,14 @@ namespace leopard
     l.P                                          = make_matrix(P);
     l.R                                          = make_matrix(from.restriction.n_columns == 0 ? device::transposed(P)
                                                       : checked(device::permuted<Number>(from.restriction, coarse_order, l.order, false)));
-    l.smoother                                   = make_smoother(l.crs, smoother_options(from, order, options, level), from.dim);
+    l.smoother = make_smoother(l.crs, smoother_options(l.crs, from.dim, order.block_offsets, options, level), from.dim);
+  }
+
+  template <typename Number>
+  std::shared_ptr<int[]> StoredOperations<Number>::order_of_finest() const
+  {
+    const Level &l = levels.back();
+    return on_device ? std::shared_ptr<int[]>(std::shared_ptr<int[]>(), l.order.data()) : algebra->indices(l.old_row);
   }
 
   template <typename Number>
@@ -348,24 +410,24 @@ namespace leopard
   }
 
   template <typename Number>
+  template <typename Crs>
   SmootherOptions
-  StoredOperations<Number>::smoother_options(const MultigridLevel &from, const LevelOrder &order, const MultigridOptions &options, int level)
+  StoredOperations<Number>::smoother_options(const Crs &A, int dim, const std::vector<int> &block_offsets, const MultigridOptions &options, int level)
   {
-    const CrsMatrix<double> &A       = from.matrix;
-    Level                   &l       = levels[level];
-    SmootherOptions          result  = options.smoother;
-    result.block_async.block_offsets = order.block_offsets;
+    Level          &l                = levels[level];
+    SmootherOptions result           = options.smoother;
+    result.block_async.block_offsets = block_offsets;
     if (result.block_async.n_threads == 0)
       result.block_async.n_threads = options.n_threads;
     const Method &method = find_method(result.method);
     if (method.has_interval && result.chebyshev.lambda_max == 0. && communication(level).is_distributed())
-      result.chebyshev.lambda_max = communication(level).max(estimate_lambda_max(A, 40, options.n_threads));
+      result.chebyshev.lambda_max = communication(level).max(estimate(A, 40));
     if (result.omega == 0. && is_damped(result.method))
       {
         const int    n_blocks = method.has_blocks ? result.block_async.blocks(A.n_rows).n_blocks() : 1;
         const double at_once  = share_at_once(result.block_async, options.backend, n_blocks, A.n_rows);
-        l.largest_omega       = default_omega(result.method, from.dim, at_once);
-        result.omega = l.omega = on_device ? omega_for(l.crs, level) : omega_for(A, level);
+        l.largest_omega       = default_omega(result.method, dim, at_once);
+        result.omega = l.omega = omega_for(A, level);
       }
     return result;
   }
@@ -376,18 +438,18 @@ namespace leopard
   {
     double lambda_max = communication(level).max(gershgorin_bound(A)); // a look that most matrices pass
     if (lambda_max > 2.001)
-      lambda_max = communication(level).max(estimate(A));
+      lambda_max = communication(level).max(estimate(A, 15));
     else
       lambda_max = 2.;
     return levels[level].largest_omega * std::min(1., 2. / lambda_max);
   }
 
   template <typename Number>
-  void StoredOperations<Number>::find_null_spaces(const MultigridHierarchy &hierarchy)
+  void StoredOperations<Number>::find_null_spaces(const CrsMatrix<double> &finest_matrix, const CrsMatrix<double> &coarsest_matrix)
   {
     const Communication<Number>             &whole  = communication(n_levels());
-    const std::optional<std::vector<double>> finest = constants_in_null_space(hierarchy.finest_matrix(), whole),
-                                             coarse = constants_in_null_space(hierarchy.levels.front().matrix, communication(0));
+    const std::optional<std::vector<double>> finest = constants_in_null_space(finest_matrix, whole),
+                                             coarse = constants_in_null_space(coarsest_matrix, communication(0));
     coarse_null_space = global_null_space = NullSpace<Number>();
     if (!finest || !coarse)
       return;
@@ -425,8 +487,39 @@ namespace leopard
     return std::make_unique<StoredOperations<Number>>(hierarchy, options);
   }
 
-#define INSTANTIATE(Number) \
-  template std::unique_ptr<MultigridOperations<Number>> make_stored_operations(const MultigridHierarchy &hierarchy, const MultigridOptions &options);
+  bool is_aggregated_on_device(const MultigridOptions &options)
+  {
+    const BlockShape shape = options.smoother.block_shape;
+    return is_set_up_on_device(options) &&
+           (!find_method(options.smoother.method).has_blocks || shape == BlockShape::tiles || shape == BlockShape::contiguous);
+  }
+
+  template <typename Number>
+  std::unique_ptr<MultigridOperations<Number>> make_aggregation_operations(const CrsMatrix<double>  &A,
+                                                                           const AggregationOptions &aggregation,
+                                                                           const MultigridOptions   &options,
+                                                                           CrsMatrix<double>        &coarsest)
+  {
+    constexpr std::size_t most = 8; // of the matrix: its levels, smoothers, and products that are worked on
+    check_device_memory(most * bytes<double>(A), A.n_rows);
+    if (A.n_columns != A.n_rows)
+      check_for_aggregation(A); // says what it is
+    device::DeviceCrs<double> on_device = device::permuted<double>(A, {}, {}, true);
+    if (on_device.n_rows < 0)
+      {
+        check_for_aggregation(A);
+        throw InvalidInput("aggregation: an entry of the matrix is stored twice, out of range, or no finite number");
+      }
+    const std::vector<device::AggregationLevel> levels = device::aggregation_levels(std::move(on_device), aggregation);
+    coarsest                                           = device::to_host(levels.front().matrix);
+    return std::make_unique<StoredOperations<Number>>(levels, A, coarsest, options);
+  }
+
+#define INSTANTIATE(Number)                                                                                         \
+  template std::unique_ptr<MultigridOperations<Number>> make_stored_operations(const MultigridHierarchy &hierarchy, \
+                                                                               const MultigridOptions   &options);    \
+  template std::unique_ptr<MultigridOperations<Number>> make_aggregation_operations(                                \
+    const CrsMatrix<double> &A, const AggregationOptions &aggregation, const MultigridOptions &options, CrsMatrix<double> &coarsest);
   LEOPARD_FOR_EACH_NUMBER(INSTANTIATE)
 #undef INSTANTIATE
 } // namespace leopard

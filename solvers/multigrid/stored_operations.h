@@ -3,6 +3,7 @@
 
 #include "../matrix/device_crs.h"
 #include "../relaxation/with_ghosts.h"
+#include "device_aggregation.h"
 #include "level_order.h"
 #include "linear_algebra.h"
 #include "operations.h"
@@ -29,20 +30,27 @@ namespace leopard
   {
   public:
     StoredOperations(const MultigridHierarchy &hierarchy, const MultigridOptions &options);
+    /** @param finest, coarsest the matrices of the first and the last level, in host memory. */
+    StoredOperations(const std::vector<device::AggregationLevel> &from,
+                     const CrsMatrix<double>                     &finest,
+                     const CrsMatrix<double>                     &coarsest,
+                     const MultigridOptions                      &options);
 
-    MemorySpace         memory_space() const override { return algebra->memory_space(); }
-    int                 n_levels() const override { return static_cast<int>(levels.size()); }
-    int                 n_unknowns(int level) const override { return levels[level].n; }
-    std::size_t         memory() const override { return n_bytes; }
-    Relaxation<Number> &smoother(int level) override { return *levels[level].smoother; }
-    int                 n_rows() const override { return rows; }
-    int                 n_columns() const override { return adaptive ? global_columns : levels.back().n_columns; }
-    std::string         description(int level) const override { return levels[level].text; }
-    Number             *x(int level) override { return levels[level].x.get(); }
-    Number             *b(int level) override { return levels[level].b.get(); }
-    bool                is_adaptive() const override { return adaptive; }
-    bool                is_queued() const override { return memory_space() == MemorySpace::device && !any_ghosts; }
-    bool                is_singular() const override { return coarse_null_space.norm_squared > 0.; }
+    MemorySpace               memory_space() const override { return algebra->memory_space(); }
+    int                       n_levels() const override { return static_cast<int>(levels.size()); }
+    int                       n_unknowns(int level) const override { return levels[level].n; }
+    std::size_t               memory() const override { return n_bytes; }
+    double                    n_entries(int level) const override { return levels[level].n_entries; }
+    Relaxation<Number>       &smoother(int level) override { return *levels[level].smoother; }
+    int                       n_rows() const override { return rows; }
+    int                       n_columns() const override { return adaptive ? global_columns : levels.back().n_columns; }
+    std::string               description(int level) const override { return levels[level].text; }
+    Number                   *x(int level) override { return levels[level].x.get(); }
+    Number                   *b(int level) override { return levels[level].b.get(); }
+    bool                      is_adaptive() const override { return adaptive; }
+    bool                      is_queued() const override { return memory_space() == MemorySpace::device && !any_ghosts; }
+    device::DeviceCrs<Number> matrix_on_device() const override { return given; }
+    bool                      is_singular() const override { return coarse_null_space.norm_squared > 0.; }
 
     void set_zero(int level) override { algebra->set_zero(x(level), levels[level].n_columns); }
 
@@ -54,6 +62,15 @@ namespace leopard
         return;
       l.smoother->restart();
       iterate_with_ghosts(*l.smoother, l.x.get(), l.b.get(), n, communication(level), false, l.loose.get());
+    }
+
+    void smooth_from_zero(int level, int n_steps) override
+    {
+      Level &l = levels[level];
+      if (l.has_ghosts) // which have to be made zero, too, and exchanged after the first iteration
+        return MultigridOperations<Number>::smooth_from_zero(level, n_steps);
+      l.smoother->restart();
+      l.smoother->iterate_from_zero(l.x.get(), l.b.get(), n_steps * iterations_per_step);
     }
 
     void restrict_residual(int level) override
@@ -218,6 +235,9 @@ namespace leopard
     /** The host's part is to hand over what the user has: see device_crs.h. */
     void set_up_on_device(const MultigridHierarchy &hierarchy, const LevelOrder &order, int level, const MultigridOptions &options);
 
+    /** Old rows for set_right_hand_sides() and its like; null: the user's order. */
+    std::shared_ptr<int[]> order_of_finest() const;
+
     /** Old rows in host memory, fetched where they are on the device only. */
     const std::vector<int> &host_order(Level &l) const;
 
@@ -234,17 +254,18 @@ namespace leopard
     /** In memory that the next call writes to. */
     const std::vector<Number> &in_order(const std::vector<double> &values, const std::vector<int> &entries, int level);
 
-    /** Sets the level's relaxation factors, too. */
-    SmootherOptions smoother_options(const MultigridLevel &from, const LevelOrder &order, const MultigridOptions &options, int level);
+    /** Sets the level's relaxation factors, too. @param A in any numbering. @param dim of space; 0: unknown. */
+    template <typename Crs>
+    SmootherOptions smoother_options(const Crs &A, int dim, const std::vector<int> &block_offsets, const MultigridOptions &options, int level);
 
-    double estimate(const CrsMatrix<double> &A) const { return estimate_lambda_max(A, 15, n_threads); }
-    double estimate(const device::DeviceCrs<Number> &A) const { return estimate_lambda_max(A, 15); }
+    double estimate(const CrsMatrix<double> &A, int n_steps) const { return estimate_lambda_max(A, n_steps, n_threads); }
+    double estimate(const device::DeviceCrs<Number> &A, int n_steps) const { return estimate_lambda_max(A, n_steps); }
 
     /** The relaxation factor that suits a level's matrix, in any numbering. Collective. */
     template <typename Crs>
     double omega_for(const Crs &A, int level) const;
 
-    void find_null_spaces(const MultigridHierarchy &hierarchy);
+    void find_null_spaces(const CrsMatrix<double> &finest_matrix, const CrsMatrix<double> &coarsest_matrix);
 
     void update_ghosts(int level, Number *v) const
     {
@@ -294,6 +315,7 @@ namespace leopard
     bool                                         any_ghosts = false;
     std::unique_ptr<Matrix>                      matrix; ///< adaptive hierarchies: of the active mesh
     std::shared_ptr<Number[]>                    global_residual;
+    device::DeviceCrs<Number>                    given;        ///< the finest matrix as the user gave it, if it is on the device
     std::shared_ptr<int[]>                       finest_order; ///< others: the finest level's; null: the user's
     std::shared_ptr<const Communication<Number>> global_communication;
     NullSpace<Number>                            coarse_null_space, global_null_space; ///< singular problems

@@ -217,23 +217,47 @@ namespace leopard
     return estimate_lambda_max(A, work, *shared_thread_pool(n_threads), n_steps);
   }
 
+  void ChebyshevRecurrence::check_ghosts(int n_ghosts) const
+  {
+    if (estimates() && n_ghosts > 0)
+      throw InvalidInput("Chebyshev iteration: lambda_max is 0, to be estimated, but the matrix has " + std::to_string(n_ghosts) +
+                         " ghost columns, and each rank would find another number\n  expected: lambda_max, the same on all ranks; for example the "
+                         "maximum of estimate_lambda_max() over the ranks");
+  }
+
   template <typename Number>
   ChebyshevRecurrence::ChebyshevRecurrence(const CrsMatrix<Number> &A, const ChebyshevOptions &options_)
     : options(options_)
     , pool(shared_thread_pool(options_.n_threads))
     , work(options_.lambda_max == 0. ? n_work(A.n_rows) : 0)
   {
-    if (estimates() && A.n_columns > A.n_rows)
-      throw InvalidInput("Chebyshev iteration: lambda_max is 0, to be estimated, but the matrix has " + std::to_string(A.n_columns - A.n_rows) +
-                         " ghost columns, and each rank would find another number\n  expected: lambda_max, the same on all ranks; for example the "
-                         "maximum of estimate_lambda_max() over the ranks");
+    check_ghosts(A.n_columns - A.n_rows);
+    update(A);
+  }
+
+  template <typename Number>
+  ChebyshevRecurrence::ChebyshevRecurrence(const device::DeviceCrs<Number> &A, const ChebyshevOptions &options_)
+    : options(options_)
+  {
+    check_ghosts(A.n_columns - A.n_rows);
     update(A);
   }
 
   template <typename Number>
   void ChebyshevRecurrence::update(const CrsMatrix<Number> &A)
   {
-    const double largest  = !estimates() ? options.lambda_max : A.n_rows > 0 ? estimate_lambda_max(A, work, *pool) : 1.;
+    set_interval(estimates() && A.n_rows > 0 ? estimate_lambda_max(A, work, *pool) : 1.);
+  }
+
+  template <typename Number>
+  void ChebyshevRecurrence::update(const device::DeviceCrs<Number> &A)
+  {
+    set_interval(estimates() && A.n_rows > 0 ? estimate_lambda_max(A, 15) : 1.);
+  }
+
+  void ChebyshevRecurrence::set_interval(double estimated)
+  {
+    const double largest  = estimates() ? estimated : options.lambda_max;
     const double smallest = options.lambda_min > 0. ? options.lambda_min : largest / (options.ratio > 0. ? options.ratio : default_ratio);
     if (!(smallest < largest))
       throw InvalidInput("Chebyshev iteration: lambda_min is " + number(smallest) + ", and the estimate of the largest eigenvalue of D^-1 A is " +
@@ -280,19 +304,27 @@ namespace leopard
                                           .uses_on_cuda = everywhere,
                                           .omega        = OmegaRange::none,
                                           .has_interval = true,
-                                          .make         = [](const auto &A, const MethodOptions &given) {
-                                            ChebyshevOptions options = given.chebyshev;
-                                            options.backend          = given.backend;
-                                            return make_chebyshev(A, options);
-                                          }};
+                                          .make =
+                                            [](const auto &A, const MethodOptions &given) {
+                                              ChebyshevOptions options = given.chebyshev;
+                                              options.backend          = given.backend;
+                                              return make_chebyshev(A, options);
+                                            },
+                                          .make_on_device =
+                                            [](const auto &A, const MethodOptions &given) {
+                                              given.chebyshev.validate();
+                                              return make_chebyshev_cuda(A, given.chebyshev);
+                                            }};
 
-#define INSTANTIATE(Number)                                                                                       \
-  template double gershgorin_bound(const CrsMatrix<Number> &A);                                                   \
-  template double gershgorin_bound(const device::DeviceCrs<Number> &A);                                           \
-  template double estimate_lambda_max(const device::DeviceCrs<Number> &A, int n_steps);                           \
-  template double estimate_lambda_max(const CrsMatrix<Number> &A, int n_steps, int n_threads);                    \
-  template ChebyshevRecurrence::ChebyshevRecurrence(const CrsMatrix<Number> &A, const ChebyshevOptions &options); \
-  template void                                ChebyshevRecurrence::update(const CrsMatrix<Number> &A);           \
+#define INSTANTIATE(Number)                                                                                               \
+  template double gershgorin_bound(const CrsMatrix<Number> &A);                                                           \
+  template double gershgorin_bound(const device::DeviceCrs<Number> &A);                                                   \
+  template double estimate_lambda_max(const device::DeviceCrs<Number> &A, int n_steps);                                   \
+  template double estimate_lambda_max(const CrsMatrix<Number> &A, int n_steps, int n_threads);                            \
+  template ChebyshevRecurrence::ChebyshevRecurrence(const CrsMatrix<Number> &A, const ChebyshevOptions &options);         \
+  template void ChebyshevRecurrence::update(const CrsMatrix<Number> &A);                                                  \
+  template ChebyshevRecurrence::ChebyshevRecurrence(const device::DeviceCrs<Number> &A, const ChebyshevOptions &options); \
+  template void                                ChebyshevRecurrence::update(const device::DeviceCrs<Number> &A);           \
   template std::unique_ptr<Relaxation<Number>> make_chebyshev(const CrsMatrix<Number> &A, const ChebyshevOptions &options);
   LEOPARD_FOR_EACH_NUMBER(INSTANTIATE)
 #undef INSTANTIATE

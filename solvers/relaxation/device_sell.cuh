@@ -3,8 +3,11 @@
 
 #include "../device/cuda_error.cuh"
 #include "../device/device_array.h"
+#include "../device/exclusive_scan.cuh"
+#include "../device/grid_stride.cuh"
 #include "../device/partial_sums.cuh"
 #include "../matrix/crs_matrix.h"
+#include "../matrix/device_crs.h"
 #include "diagonal.h"
 
 #include <algorithm>
@@ -48,6 +51,16 @@ namespace leopard
     }
   };
 
+  /** @throws InvalidInput for more slots than an int counts. */
+  inline void check_sell_size(std::size_t n)
+  {
+    // 2^31 - 1, less what an index runs beyond the end before a loop or a launch sees it
+    constexpr std::size_t limit = 2147483647u - 1024u;
+    if (n > limit)
+      throw InvalidInput("the matrix needs more than 2^31 - 1 entries when its rows are padded for the GPU\n  expected: a smaller matrix, or "
+                         "rows of more equal length");
+  }
+
   /** The layout described above, first in host memory. */
   template <typename Number>
   struct SlicedEllpack
@@ -70,19 +83,12 @@ namespace leopard
   template <typename Number>
   inline SlicedEllpack<Number>::SlicedEllpack(const CrsMatrix<Number> &A, const std::vector<int> &order, const std::vector<int> &group_offsets)
   {
-    // 2^31 - 1, less what an index runs beyond the end before a loop or a launch sees it
-    constexpr std::size_t limit = 2147483647u - 1024u;
-    const auto            check = [&](std::size_t n) {
-      if (n > limit)
-        throw InvalidInput("the matrix needs more than 2^31 - 1 entries when its rows are padded for the GPU\n  expected: a smaller matrix, or "
-                                      "rows of more equal length");
-    };
     for (std::size_t g = 0; g + 1 < group_offsets.size(); ++g)
       {
         first_slot.push_back(static_cast<int>(rows.size()));
         rows.insert(rows.end(), order.begin() + group_offsets[g], order.begin() + group_offsets[g + 1]);
         rows.resize((rows.size() + 31) / 32 * 32, -1);
-        check(rows.size());
+        check_sell_size(rows.size());
       }
     first_slot.push_back(static_cast<int>(rows.size()));
     std::size_t end = 0;
@@ -92,7 +98,7 @@ namespace leopard
         for (std::size_t s = slot; s < slot + 32; ++s)
           if (rows[s] >= 0)
             width = std::max(width, A.row_offsets[rows[s] + 1] - A.row_offsets[rows[s]] - 1);
-        check(end += static_cast<std::size_t>(width) * 32);
+        check_sell_size(end += static_cast<std::size_t>(width) * 32);
         slice_offsets.push_back(static_cast<int>(end));
       }
     fill(A, diagonal_entries(A));
@@ -149,6 +155,56 @@ namespace leopard
       values[p] = new_values[source[p]];
   }
 
+  /** widths[slice]: 32 times the entries beside the diagonal of its longest row; 0 behind the last slice. */
+  inline __global__ void sell_widths_kernel(long *widths, const int *row_offsets, int n_rows, int n_slices)
+  {
+    for (int slice = device::first_index<int>(); slice <= n_slices; slice += device::stride<int>())
+      {
+        int width = 0;
+        for (int row = 32 * slice; row < min(32 * slice + 32, n_rows); ++row)
+          width = max(width, row_offsets[row + 1] - row_offsets[row] - 1);
+        widths[slice] = 32l * width;
+      }
+  }
+
+  inline __global__ void sell_offsets_kernel(int *offsets, const long *sums, int n)
+  {
+    for (int i = device::first_index<int>(); i < n; i += device::stride<int>())
+      offsets[i] = static_cast<int>(sums[i]);
+  }
+
+  /** Rows of A in their order. @param columns null: they are there. */
+  template <typename Number>
+  __global__ void sell_fill_kernel(int *columns, Number *values, Number *diagonal, const int *slice_offsets, device::CrsView<Number> A, int n_slots)
+  {
+    for (int slot = device::first_index<int>(); slot < n_slots; slot += device::stride<int>())
+      {
+        int       to      = slice_offsets[slot / 32] + slot % 32;
+        const int p_begin = slot < A.n_rows ? A.row_offsets[slot] : 0, p_end = slot < A.n_rows ? A.row_offsets[slot + 1] : 0;
+        Number    own = Number(1);
+        for (int p = p_begin; p < p_end; ++p)
+          {
+            const int column = A.columns[p];
+            if (column == slot)
+              {
+                own = A.values[p];
+                continue;
+              }
+            if (columns != nullptr)
+              columns[to] = column;
+            values[to] = A.values[p];
+            to += 32;
+          }
+        diagonal[slot] = own;
+        for (; to < slice_offsets[slot / 32 + 1]; to += 32)
+          {
+            if (columns != nullptr)
+              columns[to] = min(slot, A.n_rows - 1); // the row itself, times zero
+            values[to] = Number(0);
+          }
+      }
+  }
+
   /** The matrix in device memory, with what every relaxation has to know of it: norms, and new values. */
   template <typename Number>
   class DeviceSell
@@ -162,6 +218,37 @@ namespace leopard
       : DeviceSell(A, SlicedEllpack<Number>(A, order, group_offsets))
     {
     }
+
+    /**
+     * Rows in their order, in one group. @param A on the device, each row with a diagonal entry. @throws InvalidInput,
+     * DeviceError.
+     */
+    explicit DeviceSell(const device::DeviceCrs<Number> &A)
+      : n_rows(A.n_rows)
+      , n_entries(A.n_entries)
+      , n_parts(std::max(1, std::min(blocks_for(n_slots_of(A)), sell_reduction_blocks)))
+      , first_slot({0, n_slots_of(A)})
+      , sums(n_parts)
+    {
+      const int                   n_slots = n_slots_of(A), n_slices = n_slots / 32;
+      const device::Scratch<long> widths(n_slices + 1l);
+      sell_widths_kernel<<<device::blocks_for(n_slices + 1l), device::threads, 0, device::stream()>>>(
+        widths.data(), A.view().row_offsets, n_rows, n_slices);
+      device::exclusive_scan(widths.data(), n_slices + 1l);
+      const long n_padded = device::to_host(widths.data() + n_slices);
+      check_sell_size(static_cast<std::size_t>(n_padded));
+      slice_offsets = device::Array<int>(n_slices + 1l);
+      sell_offsets_kernel<<<device::blocks_for(n_slices + 1l), device::threads, 0, device::stream()>>>(
+        slice_offsets.data(), widths.data(), n_slices + 1);
+      LEOPARD_CHECK(cudaGetLastError());
+      columns  = device::Array<int>(static_cast<std::size_t>(n_padded));
+      values   = device::Array<Number>(static_cast<std::size_t>(n_padded));
+      diagonal = device::Array<Number>(static_cast<std::size_t>(n_slots));
+      fill(A.view(), columns.data());
+    }
+
+    /** @param A of the same pattern, on the device. Queued. */
+    void update_values(const device::CrsView<Number> &A) { fill(A, nullptr); }
 
     SellView<Number> view() const
     {
@@ -217,6 +304,18 @@ namespace leopard
     }
 
   private:
+    static int n_slots_of(const device::DeviceCrs<Number> &A) { return static_cast<int>((A.n_rows + 31l) / 32 * 32); }
+
+    void fill(const device::CrsView<Number> &A, int *to_columns)
+    {
+      const int n_slots = first_slot.back();
+      if (n_slots == 0)
+        return;
+      sell_fill_kernel<<<device::blocks_for(n_slots), device::threads, 0, device::stream()>>>(
+        to_columns, values.data(), diagonal.data(), slice_offsets.data(), A, n_slots);
+      LEOPARD_CHECK(cudaGetLastError());
+    }
+
     DeviceSell(const CrsMatrix<Number> &A, SlicedEllpack<Number> &&host)
       : n_rows(A.n_rows)
       , n_entries(A.n_entries())

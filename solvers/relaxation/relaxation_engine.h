@@ -26,6 +26,9 @@ namespace leopard
   /** Chebyshev iteration on a GPU. @param options valid. @throws InvalidInput, DeviceError. */
   template <typename Number>
   std::unique_ptr<Relaxation<Number>> make_chebyshev_cuda(const CrsMatrix<Number> &A, const ChebyshevOptions &options);
+  /** @param A whose arrays are shared; update_values() takes values in device memory. */
+  template <typename Number>
+  std::unique_ptr<Relaxation<Number>> make_chebyshev_cuda(const device::DeviceCrs<Number> &A, const ChebyshevOptions &options);
 
   /**
    * The interval of a Chebyshev iteration as the options and the matrix give it, and the coefficients of its recurrence
@@ -46,6 +49,9 @@ namespace leopard
     /** @throws InvalidInput if an estimate is asked for that A does not allow, or lambda_min is not below it. */
     template <typename Number>
     ChebyshevRecurrence(const CrsMatrix<Number> &A, const ChebyshevOptions &options);
+    /** The estimate takes fewer steps than on the host. */
+    template <typename Number>
+    ChebyshevRecurrence(const device::DeviceCrs<Number> &A, const ChebyshevOptions &options);
 
     bool estimates() const { return options.lambda_max == 0.; }
     /**
@@ -53,13 +59,21 @@ namespace leopard
      * InvalidInput.
      */
     template <typename Number>
-    void         update(const CrsMatrix<Number> &A);
+    void update(const CrsMatrix<Number> &A);
+    template <typename Number>
+    void         update(const device::DeviceCrs<Number> &A);
     void         restart() { started = false; }
+    bool         has_started() const { return started; } ///< there was a step since restart()
     Coefficients next();
     /** "eigenvalues of D^-1 A between ... and ..., ...": for a log. */
     std::string text() const;
 
   private:
+    /** @param n_ghosts columns behind the last row. */
+    void check_ghosts(int n_ghosts) const;
+    /** @param estimated in place of an upper end that was not given. */
+    void set_interval(double estimated);
+
     ChebyshevOptions            options;
     double                      lambda_min = 0., lambda_max = 0., rho = 0.;
     bool                        started = false;

@@ -1,0 +1,384 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "../base/errors.h"
+#include "../device/exclusive_scan.cuh"
+#include "../device/grid_stride.cuh"
+#include "../device/scratch.cuh"
+#include "device_aggregation.h"
+
+#include <cub/device/device_radix_sort.cuh>
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+
+namespace leopard::device
+{
+  namespace
+  {
+    using View = CrsView<double>;
+
+    constexpr int none = -1;
+
+    // Strong couplings, as the class Couplings of the host has them (aggregation.cc).
+
+    struct Couplings
+    {
+      const signed char *sign; ///< what makes an entry a coupling: it times -1 or 1; 0: its size
+      const double      *root; ///< sqrt(m_i)
+      double             strength;
+
+      static __device__ double of(int sign, double value) { return sign == 0 ? fabs(value) : sign * value; }
+
+      __device__ bool is_strong(const View &A, int i, int p) const
+      {
+        const double value = A.values[p];
+        return strength == 0. ? value != 0. : of(sign[i], value) > strength * (root[i] * root[A.columns[p]]);
+      }
+    };
+
+    __global__ void couplings_kernel(signed char *sign, double *root, View A)
+    {
+      for (int i = first_index<int>(); i < A.n_rows; i += stride<int>())
+        {
+          double diagonal = 0., least = 0., largest = 0.; // beside the diagonal
+          for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
+            if (A.columns[p] == i)
+              diagonal = A.values[p];
+            else
+              {
+                least   = fmin(least, A.values[p]);
+                largest = fmax(largest, A.values[p]);
+              }
+          const double coupling = diagonal < 0. ? largest : -least;
+          sign[i]               = coupling > 0. ? (diagonal < 0. ? 1 : -1) : 0;
+          root[i]               = sqrt(coupling > 0. ? coupling : fmax(largest, -least));
+        }
+    }
+
+    __global__ void strong_lengths_kernel(int *lengths, View A, Couplings couplings)
+    {
+      for (int i = first_index<int>(); i < A.n_rows; i += stride<int>())
+        {
+          int n = 0;
+          for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
+            n += A.columns[p] == i || couplings.is_strong(A, i, p);
+          lengths[i] = n;
+        }
+    }
+
+    /** Rows without strong couplings keep their diagonal. */
+    __global__ void strong_part_kernel(int *columns, double *values, const int *offsets, View A, Couplings couplings)
+    {
+      for (int i = first_index<int>(); i < A.n_rows; i += stride<int>())
+        {
+          double weak = 0.;
+          int    to = offsets[i], diagonal = none;
+          for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
+            {
+              const int j = A.columns[p];
+              if (j != i && !couplings.is_strong(A, i, p))
+                {
+                  weak += A.values[p];
+                  continue;
+                }
+              if (j == i)
+                diagonal = to;
+              columns[to]  = j;
+              values[to++] = A.values[p];
+            }
+          if (diagonal != none && weak != 0. && offsets[i + 1] - offsets[i] > 1)
+            values[diagonal] += weak;
+        }
+    }
+
+    DeviceCrs<double> strong_part(const DeviceCrs<double> &A, double strength)
+    {
+      const Scratch<signed char> sign(A.n_rows);
+      const Scratch<double>      root(A.n_rows);
+      const Couplings            couplings = {sign.data(), root.data(), strength};
+      DeviceCrs<double>          result    = {A.n_rows, A.n_columns, 0, std::make_shared<DeviceCrs<double>::Arrays>()};
+      auto                      &arrays    = *result.arrays;
+      arrays.row_offsets                   = Array<int>(A.n_rows + 1l);
+      couplings_kernel<<<blocks_for(A.n_rows), threads, 0, stream()>>>(sign.data(), root.data(), A.view());
+      LEOPARD_CHECK(cudaMemsetAsync(arrays.row_offsets.data() + A.n_rows, 0, sizeof(int), stream()));
+      strong_lengths_kernel<<<blocks_for(A.n_rows), threads, 0, stream()>>>(arrays.row_offsets.data(), A.view(), couplings);
+      LEOPARD_CHECK(cudaGetLastError());
+      exclusive_scan(arrays.row_offsets.data(), A.n_rows + 1l);
+      result.n_entries = to_host(arrays.row_offsets.data() + A.n_rows);
+      arrays.columns   = Array<int>(static_cast<std::size_t>(result.n_entries));
+      arrays.values    = Array<double>(static_cast<std::size_t>(result.n_entries));
+      strong_part_kernel<<<blocks_for(A.n_rows), threads, 0, stream()>>>(
+        arrays.columns.data(), arrays.values.data(), arrays.row_offsets.data(), A.view(), couplings);
+      LEOPARD_CHECK(cudaGetLastError());
+      return result;
+    }
+
+    // Middles of aggregates. A row's key is its state (0: decided against, 1: open, 2: a middle), its random number and
+    // its number, from the highest bits down; the largest key in two couplings' reach decides.
+
+    using Key            = unsigned long long;
+    constexpr Key open   = Key(1) << 62;
+    constexpr Key middle = Key(2) << 62;
+
+    __host__ __device__ inline Key state(Key key)
+    {
+      return key & Key(3) << 62;
+    }
+
+    __global__ void first_keys_kernel(Key *keys, View S)
+    {
+      for (int i = first_index<int>(); i < S.n_rows; i += stride<int>())
+        {
+          bool coupled = false;
+          for (int p = S.row_offsets[i]; p < S.row_offsets[i + 1] && !coupled; ++p)
+            coupled = S.columns[p] != i;
+          std::uint64_t bits = (static_cast<std::uint64_t>(i) + 1) * 0x9e3779b97f4a7c15ull;
+          bits               = (bits ^ bits >> 30) * 0xbf58476d1ce4e5b9ull;
+          bits               = (bits ^ bits >> 27) * 0x94d049bb133111ebull;
+          keys[i]            = (coupled ? open : 0) | (bits ^ bits >> 31) >> 34 << 32 | static_cast<Key>(i);
+        }
+    }
+
+    __device__ Key largest_key(const Key *keys, const View &S, int i)
+    {
+      Key largest = keys[i];
+      for (int p = S.row_offsets[i]; p < S.row_offsets[i + 1]; ++p)
+        largest = max(largest, keys[S.columns[p]]);
+      return largest;
+    }
+
+    __global__ void largest_near_kernel(Key *near, const Key *keys, View S)
+    {
+      for (int i = first_index<int>(); i < S.n_rows; i += stride<int>())
+        near[i] = largest_key(keys, S, i);
+    }
+
+    __global__ void decide_kernel(Key *keys, const Key *near, View S, int *any_open)
+    {
+      for (int i = first_index<int>(); i < S.n_rows; i += stride<int>())
+        if (const Key key = keys[i]; state(key) == open)
+          {
+            const Key largest = largest_key(near, S, i), rest = key & ~(Key(3) << 62);
+            if (largest == key)
+              keys[i] = middle | rest;
+            else if (state(largest) == middle)
+              keys[i] = rest;
+            else
+              *any_open = 1;
+          }
+    }
+
+    __global__ void is_middle_kernel(int *is_middle, const Key *keys, int n)
+    {
+      for (int i = first_index<int>(); i <= n; i += stride<int>())
+        is_middle[i] = i < n && state(keys[i]) == middle;
+    }
+
+    /** Middles, and what is coupled to one. @param number of each row the middles before it. */
+    __global__ void join_middles_kernel(int *of_row, const Key *keys, const int *number, View S)
+    {
+      for (int i = first_index<int>(); i < S.n_rows; i += stride<int>())
+        {
+          int chosen = state(keys[i]) == middle ? number[i] : none;
+          for (int p = S.row_offsets[i]; p < S.row_offsets[i + 1] && chosen == none; ++p)
+            if (const int j = S.columns[p]; state(keys[j]) == middle)
+              chosen = number[j];
+          of_row[i] = chosen;
+        }
+    }
+
+    __global__ void join_neighbours_kernel(int *of_row, const int *before, View S)
+    {
+      for (int i = first_index<int>(); i < S.n_rows; i += stride<int>())
+        {
+          int    chosen    = before[i];
+          double strongest = 0.;
+          for (int p = S.row_offsets[i]; p < S.row_offsets[i + 1] && before[i] == none; ++p)
+            if (const int j = S.columns[p]; j != i && before[j] != none && fabs(S.values[p]) > strongest)
+              {
+                strongest = fabs(S.values[p]);
+                chosen    = before[j];
+              }
+          of_row[i] = chosen;
+        }
+    }
+
+    // Prolongation: (I - omega D^-1 A_s) P_0 as a product.
+
+    __global__ void is_in_aggregate_kernel(int *is_in, const int *of_row, int n)
+    {
+      for (int i = first_index<int>(); i <= n; i += stride<int>())
+        is_in[i] = i < n && of_row[i] != none;
+    }
+
+    __global__ void tentative_kernel(int *columns, double *values, const int *offsets, const int *of_row, int n)
+    {
+      for (int i = first_index<int>(); i < n; i += stride<int>())
+        if (of_row[i] != none)
+          {
+            columns[offsets[i]] = of_row[i];
+            values[offsets[i]]  = 1.;
+          }
+    }
+
+    /** P_0. */
+    DeviceCrs<double> tentative_prolongation(const Aggregates &aggregates, int n)
+    {
+      DeviceCrs<double> result = {n, aggregates.n, 0, std::make_shared<DeviceCrs<double>::Arrays>()};
+      auto             &arrays = *result.arrays;
+      arrays.row_offsets       = Array<int>(n + 1l);
+      is_in_aggregate_kernel<<<blocks_for(n + 1l), threads, 0, stream()>>>(arrays.row_offsets.data(), aggregates.of_row.data(), n);
+      LEOPARD_CHECK(cudaGetLastError());
+      exclusive_scan(arrays.row_offsets.data(), n + 1l);
+      result.n_entries = to_host(arrays.row_offsets.data() + n);
+      arrays.columns   = Array<int>(static_cast<std::size_t>(result.n_entries));
+      arrays.values    = Array<double>(static_cast<std::size_t>(result.n_entries));
+      tentative_kernel<<<blocks_for(n), threads, 0, stream()>>>(
+        arrays.columns.data(), arrays.values.data(), arrays.row_offsets.data(), aggregates.of_row.data(), n);
+      LEOPARD_CHECK(cudaGetLastError());
+      return result;
+    }
+
+    /** The first row of an aggregate with a diagonal that is zero, no number, or not there; n: none. */
+    __global__ void check_diagonals_kernel(int *first, View S, const int *of_row)
+    {
+      for (int i = first_index<int>(); i < S.n_rows; i += stride<int>())
+        {
+          double diagonal = 0.;
+          for (int p = S.row_offsets[i]; p < S.row_offsets[i + 1]; ++p)
+            if (S.columns[p] == i)
+              diagonal = S.values[p];
+          if (of_row[i] != none && !(fabs(diagonal) > 0.))
+            atomicMin(first, i);
+        }
+    }
+
+    /** S <- I - factor D^-1 S. */
+    __global__ void smooth_kernel(double *values, View S, double factor)
+    {
+      for (int i = first_index<int>(); i < S.n_rows; i += stride<int>())
+        {
+          double scale = 0.;
+          for (int p = S.row_offsets[i]; p < S.row_offsets[i + 1]; ++p)
+            if (S.columns[p] == i)
+              scale = -factor / S.values[p];
+          for (int p = S.row_offsets[i]; p < S.row_offsets[i + 1]; ++p)
+            values[p] = scale * S.values[p] + (S.columns[p] == i ? 1. : 0.);
+        }
+    }
+
+    void check_diagonals(const DeviceCrs<double> &S, const int *of_row)
+    {
+      const Scratch<int> first(1);
+      copy_to_device(first.data(), &S.n_rows, sizeof(int));
+      check_diagonals_kernel<<<blocks_for(S.n_rows), threads, 0, stream()>>>(first.data(), S.view(), of_row);
+      LEOPARD_CHECK(cudaGetLastError());
+      if (const int row = to_host(first.data()); row < S.n_rows)
+        throw InvalidInput("aggregation: row " + std::to_string(row) +
+                           " has a diagonal entry that is zero, or no number, where weak couplings are added to it (the first row is 0)\n  expected: "
+                           "a number that is not zero");
+    }
+
+    double largest_eigenvalue(const DeviceCrs<double> &S)
+    {
+      return std::min(row_sum_bound(S), 1.1 * power_iteration(S, 15));
+    }
+
+    __global__ void keys_of_order_kernel(int *keys, int *rows, const int *of_row, const int *place, int n, int n_coarse)
+    {
+      for (int i = first_index<int>(); i < n; i += stride<int>())
+        {
+          rows[i] = i;
+          keys[i] = of_row[i] == none ? n_coarse : place == nullptr ? of_row[i] : place[of_row[i]];
+        }
+    }
+
+    __global__ void places_kernel(int *place, const int *old_row, int n)
+    {
+      for (int i = first_index<int>(); i < n; i += stride<int>())
+        place[old_row[i]] = i;
+    }
+  } // namespace
+
+  Aggregates aggregate(const DeviceCrs<double> &A, double strength)
+  {
+    const int  n      = A.n_rows;
+    Aggregates result = {Array<int>(static_cast<std::size_t>(n)), 0, strong_part(A, strength)};
+    if (n == 0)
+      return result;
+    const View         S = result.strong.view();
+    const Scratch<Key> keys(n), near(n);
+    const Scratch<int> any_open(1), number(n + 1l), first_pass(n);
+    first_keys_kernel<<<blocks_for(n), threads, 0, stream()>>>(keys.data(), S);
+    do
+      {
+        LEOPARD_CHECK(cudaMemsetAsync(any_open.data(), 0, sizeof(int), stream()));
+        largest_near_kernel<<<blocks_for(n), threads, 0, stream()>>>(near.data(), keys.data(), S);
+        decide_kernel<<<blocks_for(n), threads, 0, stream()>>>(keys.data(), near.data(), S, any_open.data());
+        LEOPARD_CHECK(cudaGetLastError());
+      }
+    while (to_host(any_open.data()) != 0);
+    is_middle_kernel<<<blocks_for(n + 1l), threads, 0, stream()>>>(number.data(), keys.data(), n);
+    exclusive_scan(number.data(), n + 1l);
+    result.n = to_host(number.data() + n);
+    join_middles_kernel<<<blocks_for(n), threads, 0, stream()>>>(first_pass.data(), keys.data(), number.data(), S);
+    join_neighbours_kernel<<<blocks_for(n), threads, 0, stream()>>>(result.of_row.data(), first_pass.data(), S);
+    LEOPARD_CHECK(cudaGetLastError());
+    return result;
+  }
+
+  DeviceCrs<double> smoothed_prolongation(Aggregates &aggregates)
+  {
+    const DeviceCrs<double> S = std::move(aggregates.strong);
+    check_diagonals(S, aggregates.of_row.data());
+    const double factor = 4. / (3. * largest_eigenvalue(S));
+    smooth_kernel<<<blocks_for(S.n_rows), threads, 0, stream()>>>(S.arrays->values.data(), S.view(), factor);
+    LEOPARD_CHECK(cudaGetLastError());
+    return product(S, tentative_prolongation(aggregates, S.n_rows));
+  }
+
+  std::vector<AggregationLevel> aggregation_levels(DeviceCrs<double> A, const AggregationOptions &options)
+  {
+    options.validate();
+    std::vector<AggregationLevel> result;
+    result.push_back({std::move(A), {}, {}});
+    while (static_cast<int>(result.size()) < options.max_levels && result.back().matrix.n_rows > options.max_coarse)
+      {
+        AggregationLevel &fine       = result.back();
+        Aggregates        aggregates = aggregate(fine.matrix, options.strength);
+        if (aggregates.n == 0 || 2l * aggregates.n > fine.matrix.n_rows)
+          break;
+        fine.prolongation        = smoothed_prolongation(aggregates);
+        fine.of_row              = std::move(aggregates.of_row);
+        DeviceCrs<double> coarse = product(transposed(fine.prolongation), product(fine.matrix, fine.prolongation));
+        if (!has_valid_values(coarse))
+          to_host(coarse).validate_entries(); // says what it is
+        result.push_back({std::move(coarse), {}, {}});
+      }
+    std::reverse(result.begin(), result.end());
+    return result;
+  }
+
+  std::vector<Array<int>> aggregate_orders(const std::vector<AggregationLevel> &levels)
+  {
+    std::vector<Array<int>> orders(levels.size());
+    Scratch<int>            places(levels.empty() ? 0 : levels.back().matrix.n_rows); // of the level before
+    for (std::size_t l = 1; l < levels.size(); ++l)
+      {
+        const int          n = levels[l].matrix.n_rows, n_coarse = levels[l - 1].matrix.n_rows;
+        const Scratch<int> keys(n), sorted_keys(n), rows(n);
+        orders[l] = Array<int>(static_cast<std::size_t>(n));
+        keys_of_order_kernel<<<blocks_for(n), threads, 0, stream()>>>(
+          keys.data(), rows.data(), levels[l].of_row.data(), l == 1 ? nullptr : places.data(), n, n_coarse);
+        with_scratch([&](void *memory, std::size_t &n_bytes) {
+          return cub::DeviceRadixSort::SortPairs(
+            memory, n_bytes, keys.data(), sorted_keys.data(), rows.data(), orders[l].data(), n, 0, bits_for(n_coarse), stream());
+        });
+        places_kernel<<<blocks_for(n), threads, 0, stream()>>>(places.data(), orders[l].data(), n);
+        LEOPARD_CHECK(cudaGetLastError());
+      }
+    return orders;
+  }
+} // namespace leopard::device
