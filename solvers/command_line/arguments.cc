@@ -187,7 +187,10 @@ namespace leopard::command_line
       app.add_option("--max-seconds", a.criteria.max_seconds, "wall time; 0, the default: no limit. A factorization of direct is not interrupted")
         ->type_name("S");
       app.option_defaults()->group("Options");
-      app.add_flag("--analyze", a.analyze, "say what the matrix means for relaxation (spectral radii, eigenvalues, theta), and do not solve");
+      app.add_flag("--analyze",
+                   a.analyze,
+                   "say what the matrix means for relaxation (spectral radii, eigenvalues, theta) and how long what --method automatic does takes; "
+                   "do not solve");
     }
 
     /** "--momentum" takes a value or none, but never the word that follows if this is no value. */

@@ -3,9 +3,11 @@
 
 #include "../block_async/block_async.h"
 #include "../block_async/tune.h"
+#include "../matrix/stencil.h"
 #include "../relaxation/methods.h"
 #include "../triangular/triangular_solver.h"
 
+#include <memory>
 #include <set>
 #include <stdexcept>
 #include <string>
@@ -48,6 +50,8 @@ namespace leopard::command_line
     double            tune_seconds         = 5.;
     bool              analyze              = false;
     bool              is_automatic         = false; ///< the method is a choice of --method automatic
+
+    std::shared_ptr<const Stencil<double>> found_stencil; ///< that the matrix is, if that is known
 
     BlockAsyncOptions        async; ///< of methods other than async: omega
     StoppingCriteria         criteria;

@@ -2,6 +2,7 @@
 #include "automatic.h"
 
 #include "../base/norms.h"
+#include "../base/thread_pool.h"
 #include "../matrix/scaled_matrix.h"
 #include "../matrix/stencil.h"
 #include "report.h"
@@ -11,6 +12,7 @@
 #include <chrono>
 #include <cmath>
 #include <limits>
+#include <mutex>
 
 namespace leopard::command_line
 {
@@ -30,36 +32,65 @@ namespace leopard::command_line
       return sum;
     }
 
-    void look_at_entries(const CrsMatrix<double> &A, MatrixTraits &traits, std::vector<double> &diagonal)
+    /** What entries tell, of some rows or of all. */
+    struct Look
     {
       double off_diagonal = 0., of_wrong_sign = 0., smallest = std::numeric_limits<double>::infinity(), largest = 0.;
       bool   positive = true, whole = true, singular = true, coupled = false;
-      for (int i = 0; i < A.n_rows; ++i)
-        {
-          for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
-            if (A.columns[p] == i)
-              diagonal[i] = A.values[p];
-          const double size = std::abs(diagonal[i]);
-          for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1] && size > 0.; ++p)
-            if (A.columns[p] != i)
-              {
-                off_diagonal += std::abs(A.values[p]) / size;
-                of_wrong_sign += A.values[p] * diagonal[i] > 0. ? std::abs(A.values[p]) / size : 0.;
-              }
-          double     absolute     = 0.;
-          const bool sums_to_zero = reached(std::abs(sum_of_row(A, i, absolute)), 1e-13 * absolute), alone = absolute == size;
-          singular = singular && (sums_to_zero || alone);
-          coupled  = coupled || !alone;
-          positive = positive && diagonal[i] > 0.;
-          smallest = size > 0. ? std::min(smallest, size) : smallest;
-          largest  = std::max(largest, size);
-          whole    = whole && size > 0.;
-        }
-      traits.diagonal_range        = largest / smallest;
-      traits.has_positive_diagonal = positive;
-      traits.has_whole_diagonal    = whole;
-      traits.is_singular           = singular && coupled;
-      traits.wrong_sign            = off_diagonal > 0. ? of_wrong_sign / off_diagonal : 0.;
+
+      void add_row(const CrsMatrix<double> &A, int i, double diagonal)
+      {
+        const double size = std::abs(diagonal);
+        for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1] && size > 0.; ++p)
+          if (A.columns[p] != i)
+            {
+              off_diagonal += std::abs(A.values[p]) / size;
+              of_wrong_sign += A.values[p] * diagonal > 0. ? std::abs(A.values[p]) / size : 0.;
+            }
+        double     absolute     = 0.;
+        const bool sums_to_zero = reached(std::abs(sum_of_row(A, i, absolute)), 1e-13 * absolute), alone = absolute == size;
+        singular = singular && (sums_to_zero || alone);
+        coupled  = coupled || !alone;
+        positive = positive && diagonal > 0.;
+        smallest = size > 0. ? std::min(smallest, size) : smallest;
+        largest  = std::max(largest, size);
+        whole    = whole && size > 0.;
+      }
+
+      void add(const Look &other)
+      {
+        off_diagonal += other.off_diagonal;
+        of_wrong_sign += other.of_wrong_sign;
+        smallest = std::min(smallest, other.smallest);
+        largest  = std::max(largest, other.largest);
+        positive = positive && other.positive;
+        whole    = whole && other.whole;
+        singular = singular && other.singular;
+        coupled  = coupled || other.coupled;
+      }
+    };
+
+    void look_at_entries(const CrsMatrix<double> &A, MatrixTraits &traits, std::vector<double> &diagonal)
+    {
+      Look       look;
+      std::mutex one_at_a_time;
+      parallel_for(*shared_thread_pool(0), A.n_rows, 4096, [&](long begin, long end) {
+        Look mine;
+        for (int i = static_cast<int>(begin); i < static_cast<int>(end); ++i)
+          {
+            for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
+              if (A.columns[p] == i)
+                diagonal[i] = A.values[p];
+            mine.add_row(A, i, diagonal[i]);
+          }
+        const std::lock_guard<std::mutex> lock(one_at_a_time);
+        look.add(mine);
+      });
+      traits.diagonal_range        = look.largest / look.smallest;
+      traits.has_positive_diagonal = look.positive;
+      traits.has_whole_diagonal    = look.whole;
+      traits.is_singular           = look.singular && look.coupled;
+      traits.wrong_sign            = look.off_diagonal > 0. ? look.of_wrong_sign / look.off_diagonal : 0.;
     }
 
     /**
@@ -70,24 +101,36 @@ namespace leopard::command_line
       constexpr int       most = 30, few = 6;
       constexpr double    hopeless = 0.97, seconds = 0.5;
       const auto          start = std::chrono::steady_clock::now();
+      const auto          pool  = shared_thread_pool(0);
       std::vector<double> v(A.n_rows, 1.), next(A.n_rows);
       double              bound = std::numeric_limits<double>::infinity();
       for (int step = 0; step < most; ++step)
         {
-          double largest = 0., norm = 0.;
-          for (int i = 0; i < A.n_rows; ++i)
-            {
-              double sum = 0.;
-              for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
-                if (A.columns[p] != i)
-                  sum += std::abs(A.values[p]) * v[A.columns[p]];
-              sum /= std::abs(diagonal[i]);
-              if (!std::isfinite(sum / v[i]))
-                return std::numeric_limits<double>::infinity();
-              largest = std::max(largest, sum / v[i]);
-              next[i] = sum + v[i];
-              norm    = std::max(norm, next[i]);
-            }
+          double     largest = 0., norm = 0.;
+          bool       finite = true;
+          std::mutex one_at_a_time;
+          parallel_for(*pool, A.n_rows, 4096, [&](long begin, long end) {
+            double my_largest = 0., my_norm = 0.;
+            bool   my_finite = true;
+            for (int i = static_cast<int>(begin); i < static_cast<int>(end); ++i)
+              {
+                double sum = 0.;
+                for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
+                  if (A.columns[p] != i)
+                    sum += std::abs(A.values[p]) * v[A.columns[p]];
+                sum /= std::abs(diagonal[i]);
+                my_finite  = my_finite && std::isfinite(sum / v[i]);
+                my_largest = std::max(my_largest, sum / v[i]);
+                next[i]    = sum + v[i];
+                my_norm    = std::max(my_norm, next[i]);
+              }
+            const std::lock_guard<std::mutex> lock(one_at_a_time);
+            largest = std::max(largest, my_largest);
+            norm    = std::max(norm, my_norm);
+            finite  = finite && my_finite;
+          });
+          if (!finite)
+            return std::numeric_limits<double>::infinity();
           bound = std::min(bound, largest);
           for (int i = 0; i < A.n_rows; ++i)
             v[i] = std::max(next[i] / norm, 1e-200);
@@ -127,8 +170,8 @@ namespace leopard::command_line
     {
       constexpr int        small = 6000; // rows whose factors take no longer than many iterations
       std::vector<Attempt> result;
-      if (traits.is_stencil)
-        result.push_back({"multigrid", "none", "a symmetric stencil with positive diagonal", 60});
+      if (traits.stencil != nullptr)
+        result.push_back({"multigrid", "none", "a symmetric stencil with positive diagonal", 60, traits.stencil});
       if (traits.is_singular)
         {
           result.push_back({"multigrid", "none", "symmetric, its rows sum to zero: constants are its null space", 200});
@@ -174,8 +217,8 @@ namespace leopard::command_line
     look_at_entries(A, traits, diagonal);
     traits.radius_bound = traits.has_whole_diagonal ? bound_of_radius(A, diagonal) : std::numeric_limits<double>::infinity();
     if (is_symmetric && traits.has_positive_diagonal && traits.is_like_diffusion())
-      if (const auto stencil = stencil_in_disguise(A))
-        traits.is_stencil = suits_multigrid(*stencil);
+      if (auto stencil = stencil_in_disguise(A); stencil && suits_multigrid(*stencil))
+        traits.stencil = std::make_shared<const Stencil<double>>(std::move(*stencil));
     return traits;
   }
 
@@ -278,6 +321,7 @@ namespace leopard::command_line
     result.is_automatic   = arguments.method_name == "automatic";
     result.method_name    = attempt.method;
     result.preconditioner = attempt.preconditioner;
+    result.found_stencil  = attempt.stencil;
     if (attempt.max_iterations > 0 && !arguments.has("--max-iterations"))
       result.criteria.max_iterations = attempt.max_iterations;
     return result;

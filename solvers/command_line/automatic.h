@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "../matrix/stencil.h"
 #include "arguments.h"
 
+#include <memory>
 #include <string>
 #include <vector>
 
 namespace leopard::command_line
 {
   /**
-   * What a look at a matrix tells of the methods that suit it. Each entry is read some times, in sequence, on the host.
+   * What a look at a matrix tells of the methods that suit it. Each entry is read some times, by all threads of the
+   * host.
    */
   struct MatrixTraits
   {
@@ -18,10 +21,12 @@ namespace leopard::command_line
     bool   has_positive_diagonal = false;
     bool   has_whole_diagonal    = false; ///< no entry of it is zero or missing
     bool   is_singular           = false; ///< all rows that are coupled to others sum to zero, up to rounding
-    bool   is_stencil            = false; ///< in the natural order of a whole grid
     double wrong_sign            = 0.;    ///< share of the off-diagonal entries (absolute values) that have the diagonal's sign, in [0, 1]
     double diagonal_range        = 1.;    ///< largest absolute value of the diagonal over the smallest, zeros left out; may be infinite
     double radius_bound          = 0.;    ///< an upper bound of rho(|I - D^-1 A|) (Collatz, Wielandt); infinite without a whole diagonal
+
+    /** What it is in the natural order of a whole grid, if that suits multigrid; else null. */
+    std::shared_ptr<const Stencil<double>> stencil;
 
     /** Like those of diffusion: smoothed aggregation suits it. */
     bool is_like_diffusion() const { return wrong_sign <= 0.2; }
@@ -57,6 +62,8 @@ namespace leopard::command_line
     std::string method, preconditioner = "none";
     std::string why;
     int         max_iterations = 0; ///< after which the next one is tried; 0: what the arguments say
+
+    std::shared_ptr<const Stencil<double>> stencil = nullptr; ///< that the matrix is, where the method is for it
   };
 
   /**

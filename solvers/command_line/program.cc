@@ -10,6 +10,7 @@
 #include "automatic.h"
 #include "conclusion.h"
 #include "method.h"
+#include "quality.h"
 #include "report.h"
 #include "singular.h"
 
@@ -110,28 +111,77 @@ namespace leopard::command_line
       return b;
     }
 
-    /** "cg preconditioned by multigrid (symmetric ...); where it fails, ..." */
-    std::string plan_for(CrsMatrix<double> A, bool is_symmetric, Arguments arguments)
+    /**
+     * "about 3 s ...": how long a method takes for a smooth solution, from a trial that ends after two seconds of
+     * iterations at most; until then the residual falls as it does later, or more slowly.
+     */
+    std::string predicted_time(const CrsMatrix<double> &A, const Attempt &attempt, const Arguments &arguments)
+    {
+      constexpr double trial_seconds = 2., enough = 0.5; // enough: what a trial must reach to tell anything
+      const Log        quiet     = [](const std::string            &/*what*/, const std::string            &/*text*/) {};
+      Arguments        now       = with_attempt(arguments, attempt);
+      const double     tolerance = now.criteria.relative_tolerance;
+      now.criteria.max_seconds   = trial_seconds;
+      std::vector<double> b(A.n_rows), x(A.n_rows);
+      for (int i = 0; i < A.n_rows; ++i)
+        x[i] = 1. + 0.5 * std::sin(10. * i / A.n_rows);
+      multiply(A, x.data(), b.data());
+      const Stopwatch stopwatch;
+      try
+        {
+          const ChosenBackend backend   = choose_backend(now);
+          const Iteration     iteration = make_iteration(A, now, backend, quiet);
+          const double        set_up    = stopwatch.seconds();
+          const SolveResult   result    = iteration.solver->solve(iteration.partition ? permute(b, *iteration.partition) : b, now.criteria, x, quiet);
+          const std::string   of_set_up = ", " + number(set_up, 2) + " s of them set-up, on the backend " + to_string(backend.backend);
+          if (result.status == SolveStatus::converged)
+            return "about " + duration(set_up + result.seconds) + of_set_up + ": measured, " + std::to_string(result.n_iterations) + " " +
+                   iteration.solver->unit();
+          const double reached_so_far = result.final_residual / norm(b);
+          if (!(reached_so_far > 0. && reached_so_far < enough))
+            return "not told by a trial of " + number(trial_seconds) + " s, in which the residual only fell to " + number(reached_so_far, 2) +
+                   " of the right-hand side";
+          const double trials = std::log(tolerance) / std::log(reached_so_far);
+          return "about " + duration(set_up + trials * result.seconds) + of_set_up + ": from a trial of " + std::to_string(result.n_iterations) +
+                 " " + iteration.solver->unit() + ", which reached " + number(reached_so_far, 2) + " of the right-hand side in " +
+                 number(result.seconds, 2) + " s";
+        }
+      catch (const Error &problem)
+        {
+          return "not told, as a trial failed: " + first_line(problem.what());
+        }
+    }
+
+    /**
+     * What --method automatic would do, "cg preconditioned by multigrid (symmetric ...); where it fails, ...", and how
+     * long the first takes.
+     */
+    struct Plan
+    {
+      std::string methods, seconds;
+    };
+
+    Plan plan_for(CrsMatrix<double> A, bool is_symmetric, Arguments arguments)
     {
       arguments.method_name = "automatic";
       MatrixTraits traits   = look_at(A, is_symmetric);
-      std::string  text;
+      Plan         plan;
       if (const Scaling scaling = equilibration(A, traits); !scaling.is_empty())
         try
           {
-            traits = look_at(scaled(std::move(A), scaling), is_symmetric);
-            text   = "for " + scaling.text + ": ";
+            CrsMatrix<double> S = scaled(A, scaling);
+            traits              = look_at(S, is_symmetric);
+            A                   = std::move(S);
+            plan.methods        = "for " + scaling.text + ": ";
           }
         catch (const InvalidInput &) // entries would overflow
           {
           }
-      bool is_first = true;
-      for (const Attempt &attempt : attempts_for(traits, arguments))
-        {
-          text += (is_first ? "" : "; where it fails, ") + text_of(attempt) + " (" + attempt.why + ")";
-          is_first = false;
-        }
-      return text;
+      const std::vector<Attempt> attempts = attempts_for(traits, arguments);
+      for (std::size_t i = 0; i < attempts.size(); ++i)
+        plan.methods += (i == 0 ? "" : "; where it fails, ") + text_of(attempts[i]) + " (" + attempts[i].why + ")";
+      plan.seconds = predicted_time(A, attempts.front(), arguments);
+      return plan;
     }
 
     /**
@@ -209,7 +259,8 @@ namespace leopard::command_line
               " is zero or missing, and relaxation divides by it\n");
       else
         try_to_analyze_relaxation(arguments, A);
-      print("--method automatic:      " + plan_for(std::move(A), is_symmetric, arguments) + "\n");
+      const Plan plan = plan_for(std::move(A), is_symmetric, arguments);
+      print("--method automatic:      " + plan.methods + "\npredicted time:          " + plan.seconds + "\n");
     }
 
     void say_how_it_varies(const Iteration &iteration)

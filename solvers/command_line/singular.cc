@@ -2,6 +2,7 @@
 #include "singular.h"
 
 #include "../base/errors.h"
+#include "../base/thread_pool.h"
 #include "quality.h"
 #include "report.h"
 
@@ -22,18 +23,20 @@ namespace leopard::command_line
     std::vector<char> rows_of_sum_zero(const CrsMatrix<double> &A)
     {
       std::vector<char> result(A.n_rows);
-      for (int i = 0; i < A.n_rows; ++i)
-        {
-          double sum = 0., absolute = 0.;
-          bool   is_coupled = false;
-          for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
-            {
-              sum += A.values[p];
-              absolute += std::abs(A.values[p]);
-              is_coupled = is_coupled || (A.columns[p] != i && A.values[p] != 0.);
-            }
-          result[i] = static_cast<char>(is_coupled && reached(std::abs(sum), 1e-13 * absolute));
-        }
+      parallel_for(*shared_thread_pool(0), A.n_rows, 4096, [&](long begin, long end) {
+        for (int i = static_cast<int>(begin); i < static_cast<int>(end); ++i)
+          {
+            double sum = 0., absolute = 0.;
+            bool   is_coupled = false;
+            for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
+              {
+                sum += A.values[p];
+                absolute += std::abs(A.values[p]);
+                is_coupled = is_coupled || (A.columns[p] != i && A.values[p] != 0.);
+              }
+            result[i] = static_cast<char>(is_coupled && reached(std::abs(sum), 1e-13 * absolute));
+          }
+      });
       return result;
     }
 

@@ -256,7 +256,8 @@ namespace leopard::command_line
     {
       const double start          = now();
       const bool   has_own_blocks = a.has("--blocks") || a.has("--block-size"); // those of a stencil are its tiles
-      if (const auto stencil = preconditions || has_own_blocks ? std::nullopt : stencil_in_disguise(A))
+      const auto   known          = a.found_stencil != nullptr ? std::optional<Stencil<double>>(*a.found_stencil) : std::nullopt;
+      if (const auto stencil = preconditions || has_own_blocks ? std::nullopt : known ? known : stencil_in_disguise(A))
         {
           log("stencil",
               "the matrix is one, on " + std::to_string(stencil->n_x) + " x " + std::to_string(stencil->n_y) +

@@ -3,6 +3,7 @@
 
 #include "../base/errors.h"
 #include "../base/norms.h"
+#include "../base/thread_pool.h"
 #include "crs_matrix.h"
 
 #if defined(__GNUC__) && !defined(__clang__)
@@ -16,7 +17,10 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <limits>
+#include <mutex>
 #include <random>
+#include <tuple>
 
 namespace leopard::spectrum
 {
@@ -29,6 +33,20 @@ namespace leopard::spectrum
 
     /** Lanczos tests the residual relative to the eigenvalue; the shift keeps a goal for eigenvalues that are zero. */
     constexpr double shift = 1e-4;
+
+    /** y = M x by all threads. */
+    void multiply_by_all(const CrsMatrix<double> &M, const double *x, double *y)
+    {
+      parallel_for(*shared_thread_pool(0), M.n_rows, 4096, [&](long begin, long end) {
+        for (long i = begin; i < end; ++i)
+          {
+            double sum = 0.;
+            for (int p = M.row_offsets[i]; p < M.row_offsets[i + 1]; ++p)
+              sum += M.values[p] * x[M.columns[p]];
+            y[i] = sum;
+          }
+      });
+    }
 
     /** What Spectra asks of an operator: y = M x, until time is up. */
     class Product
@@ -52,7 +70,7 @@ namespace leopard::spectrum
           throw ConvergenceFailure("the eigenvalues of the matrix of " + std::to_string(matrix.n_rows) + " rows were not found within " +
                                    std::to_string(max_seconds) +
                                    " seconds\n  expected: more time, a larger tolerance, or estimates by power iteration");
-        multiply(matrix, x, y);
+        multiply_by_all(matrix, x, y);
       }
 
     private:
@@ -183,8 +201,50 @@ namespace leopard::spectrum
     }
   } // namespace
 
+  namespace
+  {
+    bool has_sorted_rows(const CrsMatrix<double> &A, ThreadPool &pool)
+    {
+      return parallel_sum(pool, A.n_rows, 4096, [&A](long begin, long end) {
+               double n = 0.;
+               for (long i = begin; i < end; ++i)
+                 n += std::is_sorted(A.columns.begin() + A.row_offsets[i], A.columns.begin() + A.row_offsets[i + 1]) ? 0. : 1.;
+               return n;
+             }) == 0.;
+    }
+
+    /** find_asymmetry() of a matrix with sorted rows, by all threads: each entry looks for the one that mirrors it. */
+    Asymmetry find_asymmetry_in_sorted(const CrsMatrix<double> &A, ThreadPool &pool)
+    {
+      constexpr int              none     = std::numeric_limits<int>::max();
+      const std::vector<double>  diagonal = diagonal_of(A);
+      std::mutex                 one_at_a_time;
+      std::tuple<int, bool, int> first = {none, true, none}; // row, whether the entry is in the other row only, column
+      parallel_for(pool, A.n_rows, 4096, [&](long begin, long end) {
+        std::tuple<int, bool, int> mine = {none, true, none};
+        for (int i = static_cast<int>(begin); i < static_cast<int>(end); ++i)
+          for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
+            if (const int j = A.columns[p]; j < A.n_rows && j != i)
+              {
+                const auto   row_begin = A.columns.begin() + A.row_offsets[j], row_end = A.columns.begin() + A.row_offsets[j + 1];
+                const auto   found    = std::lower_bound(row_begin, row_end, i);
+                const bool   is_there = found != row_end && *found == i;
+                const double mirrored = is_there ? A.values[found - A.columns.begin()] : 0.;
+                if (std::abs(A.values[p] - mirrored) > 1e-12 * std::sqrt(std::abs(diagonal[i] * diagonal[j])))
+                  mine = std::min(mine, {std::min(i, j), i > j && !is_there, std::max(i, j)});
+              }
+        const std::lock_guard<std::mutex> lock(one_at_a_time);
+        first = std::min(first, mine);
+      });
+      const auto [row, is_in_other, column] = first;
+      return row == none ? Asymmetry() : Asymmetry{true, row, column};
+    }
+  } // namespace
+
   Asymmetry find_asymmetry(const CrsMatrix<double> &A)
   {
+    if (const auto pool = shared_thread_pool(0); has_sorted_rows(A, *pool))
+      return find_asymmetry_in_sorted(A, *pool);
     std::vector<int> offsets(A.n_rows + 1, 0);
     for (const int j : A.columns)
       if (j < A.n_rows)
@@ -263,7 +323,7 @@ namespace leopard::spectrum
     v.normalize();
     for (std::size_t next_look = 20, n = 1;; ++n)
       {
-        multiply(M, v.data(), image.data());
+        multiply_by_all(M, v.data(), image.data());
         if (n > 1)
           image -= beside.back() * before;
         diagonal.push_back(v.dot(image));

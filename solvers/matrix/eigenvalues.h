@@ -6,9 +6,9 @@
 /**
  * @file
  * Eigenvalues by the Lanczos and Arnoldi methods of Spectra, whose headers only eigenvalues.cc includes. What is public
- * of it is in analysis.h. The functions here take validated square matrices, work on the host in sequence, and throw
- * ConvergenceFailure if max_seconds have passed or a method does not converge. They need memory for the matrix once
- * more and for up to 60 vectors (1 GiB at most, or 20 vectors).
+ * of it is in analysis.h. The functions here take validated square matrices, work on the host, products by all threads,
+ * and throw ConvergenceFailure if max_seconds have passed or a method does not converge. They need memory for the
+ * matrix once more and for up to 60 vectors (1 GiB at most, or 20 vectors).
  */
 namespace leopard::spectrum
 {

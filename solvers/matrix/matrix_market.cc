@@ -2,24 +2,22 @@
 #include "matrix_market.h"
 
 #include "../base/errors.h"
-#include "../base/kind_of_file.h"
+#include "../base/read_text.h"
+#include "../base/thread_pool.h"
 
 #include <algorithm>
-#include <cerrno>
+#include <atomic>
 #include <charconv>
 #include <cstring>
-#include <filesystem>
 #include <initializer_list>
 #include <limits>
-#include <memory>
+#include <mutex>
 #include <new>
 #include <optional>
 #include <string_view>
 #include <system_error>
 #include <tuple>
 #include <utility>
-
-#include <zlib.h>
 
 namespace leopard
 {
@@ -162,6 +160,19 @@ namespace leopard
       {
         if (!at_end_of_line())
           fail(quoted(rest()) + " follows " + after, "nothing more on this line");
+      }
+
+      /** Of what is left, one of n parts that begin and end with lines; its lines have other numbers. */
+      LineReader part(int part, int n_parts) const
+      {
+        const auto border = [&](int i) {
+          if (i == 0 || i == n_parts)
+            return i == 0 ? next : end;
+          const char *place   = next + (end - next) / n_parts * i;
+          const auto *newline = static_cast<const char *>(std::memchr(place, '\n', end - place));
+          return newline == nullptr ? end : newline + 1;
+        };
+        return {border(part), border(part + 1), name};
       }
 
       std::size_t line() const { return line_number; }
@@ -327,6 +338,51 @@ namespace leopard
       return entry;
     }
 
+    /**
+     * All entries, read by the threads of a pool, each a part of the lines. Nothing where anything is wrong: who reads
+     * in sequence knows the line. @param reader before the entries.
+     */
+    std::optional<std::vector<std::vector<Entry>>> entries_in_parts(const LineReader &reader, const Header &header, ThreadPool &pool)
+    {
+      constexpr std::size_t           grain   = 1 << 16; // bytes a part
+      const int                       n_parts = static_cast<int>(std::min<std::size_t>(pool.size(), reader.n_bytes_left() / grain + 1));
+      std::vector<std::vector<Entry>> parts(n_parts);
+      std::atomic<bool>               wrong{false};
+      const auto                      read_part = [&](int part) {
+        try
+          {
+            LineReader        lines = reader.part(part, n_parts);
+            const std::size_t share = header.n_entries / n_parts + header.n_entries / (8 * n_parts);
+            parts[part].reserve(std::min(share, lines.n_bytes_left() / 4 + 1)); // an entry takes four bytes at least
+            while (lines.next_line())
+              {
+                if (lines.at_comment() || parts[part].size() > static_cast<std::size_t>(header.n_entries))
+                  throw InvalidInput("");
+                parts[part].push_back(read_entry(lines, header));
+                lines.expect_end_of_line("the entry");
+              }
+          }
+        catch (const InvalidInput &)
+          {
+            wrong = true;
+          }
+      };
+      pool.run(read_part, n_parts);
+      std::size_t n = 0;
+      for (const std::vector<Entry> &part : parts)
+        n += part.size();
+      if (wrong || n != static_cast<std::size_t>(header.n_entries))
+        return std::nullopt;
+      return parts;
+    }
+
+    /** The same in sequence, for what is wrong. */
+    void refuse_entries(LineReader reader, const Header &header)
+    {
+      for_each_entry(reader, header, [&] { read_entry(reader, header); });
+      reader.fail("the entries cannot be read", "lines as the format has them"); // not reached
+    }
+
     /** The lines of the first two entries in a place; all of the text has been read before. */
     std::pair<std::size_t, std::size_t> lines_of_duplicate(LineReader reader, const Header &header, int row, int column)
     {
@@ -342,10 +398,10 @@ namespace leopard
     }
 
     /** Sorts each row by column. @return row and column of an entry that stands twice, if there is one. */
-    std::optional<std::pair<int, int>> sort_rows(CrsMatrix<double> &A)
+    std::optional<std::pair<int, int>> sort_rows(CrsMatrix<double> &A, int first, int last)
     {
       std::vector<std::pair<int, double>> row;
-      for (int i = 0; i < A.n_rows; ++i)
+      for (int i = first; i < last; ++i)
         {
           const int begin = A.row_offsets[i], end = A.row_offsets[i + 1];
           if (!std::is_sorted(A.columns.begin() + begin, A.columns.begin() + end))
@@ -364,107 +420,61 @@ namespace leopard
       return {};
     }
 
+    /** Of all rows, and the first of those entries. */
+    std::optional<std::pair<int, int>> sort_rows(CrsMatrix<double> &A, ThreadPool &pool)
+    {
+      std::mutex                         one_at_a_time;
+      std::optional<std::pair<int, int>> result;
+      parallel_for(pool, A.n_rows, 4096, [&](long begin, long end) {
+        const auto found = sort_rows(A, static_cast<int>(begin), static_cast<int>(end));
+        if (!found)
+          return;
+        const std::lock_guard<std::mutex> lock(one_at_a_time);
+        if (!result || *found < *result)
+          result = found;
+      });
+      return result;
+    }
+
     /**
-     * Compressed rows by counting; the entries of a row are in the order of the file, a mirrored entry where its
-     * original is.
+     * Compressed rows by counting, with the entries of a row in no order; a mirrored entry for each beside the diagonal
+     * of a symmetric matrix.
      */
-    CrsMatrix<double> to_rows(const std::vector<Entry> &entries, const Header &header)
+    CrsMatrix<double> to_rows(const std::vector<std::vector<Entry>> &parts, const Header &header, ThreadPool &pool)
     {
       CrsMatrix<double> A;
       A.n_rows = A.n_columns = header.n_rows;
       A.row_offsets.assign(static_cast<std::size_t>(A.n_rows) + 1, 0);
-      const auto is_mirrored = [&](const Entry &entry) { return header.is_symmetric && entry.row != entry.column; };
-      for (const Entry &entry : entries)
-        {
-          ++A.row_offsets[entry.row + 1];
-          if (is_mirrored(entry))
-            ++A.row_offsets[entry.column + 1];
-        }
+      // function(row, next place in that row, column, value) for each entry and each mirrored one, by all threads
+      const auto for_each = [&](std::vector<int> &places, const auto &function) {
+        pool.run(
+          [&](int part) {
+            const auto take = [&](int row, int column, double value) {
+              function(std::atomic_ref<int>(places[row]).fetch_add(1, std::memory_order_relaxed), column, value);
+            };
+            for (const Entry &entry : parts[part])
+              {
+                take(entry.row, entry.column, entry.value);
+                if (header.is_symmetric && entry.row != entry.column)
+                  take(entry.column, entry.row, entry.value);
+              }
+          },
+          static_cast<int>(parts.size()));
+      };
+      std::vector<int> next(static_cast<std::size_t>(A.n_rows), 0);
+      for_each(next, [](int /*place*/, int /*column*/, double /*value*/) {});
       for (int i = 0; i < A.n_rows; ++i)
-        A.row_offsets[i + 1] += A.row_offsets[i];
+        {
+          A.row_offsets[i + 1] = A.row_offsets[i] + next[i];
+          next[i]              = A.row_offsets[i];
+        }
       A.columns.resize(A.row_offsets[A.n_rows]);
       A.values.resize(A.row_offsets[A.n_rows]);
-      std::vector<int> next(A.row_offsets.begin(), A.row_offsets.end() - 1);
-      const auto       store = [&](int row, int column, double value) {
-        const int p  = next[row]++;
+      for_each(next, [&](int p, int column, double value) {
         A.columns[p] = column;
         A.values[p]  = value;
-      };
-      for (const Entry &entry : entries)
-        {
-          store(entry.row, entry.column, entry.value);
-          if (is_mirrored(entry))
-            store(entry.column, entry.row, entry.value);
-        }
+      });
       return A;
-    }
-
-    /** A file in memory. */
-    struct Text
-    {
-      std::unique_ptr<char[]> data;
-      std::size_t             size     = 0;
-      std::size_t             capacity = 0;
-
-      void reserve(std::size_t new_capacity)
-      {
-        auto larger = std::make_unique_for_overwrite<char[]>(new_capacity);
-        if (size != 0)
-          std::memcpy(larger.get(), data.get(), size);
-        data     = std::move(larger);
-        capacity = new_capacity;
-      }
-    };
-
-    struct CloseGz
-    {
-      void operator()(gzFile file) const { gzclose(file); }
-    };
-    using GzFile = std::unique_ptr<gzFile_s, CloseGz>;
-
-    std::string reason(int code)
-    {
-      return std::generic_category().message(code);
-    }
-
-    /** Reads a file, decompressed if it is compressed: zlib decides by the first two bytes. */
-    Text read_file(const std::string &path)
-    {
-      const std::string expected = "a readable file in Matrix Market format";
-      std::error_code   ignored;
-      if (const std::string kind = why_no_regular_file(path); !kind.empty())
-        throw InvalidInput(path + ": this is " + kind + "\n  expected: " + expected);
-      errno = 0;
-      const GzFile file(gzopen(path.c_str(), "rbe"));
-      if (file == nullptr)
-        throw InvalidInput(path + ": the file cannot be opened: " + reason(errno) + "\n  expected: " + expected);
-      gzbuffer(file.get(), 1 << 17);
-
-      Text       text;
-      const auto file_size = std::filesystem::file_size(path, ignored);
-      text.reserve(std::max<std::size_t>(ignored ? 0 : file_size + 1, 1 << 16));
-      while (true)
-        {
-          if (text.size == text.capacity)
-            text.reserve(2 * text.capacity);
-          errno = 0;
-          const int n =
-            gzread(file.get(), text.data.get() + text.size, static_cast<unsigned int>(std::min<std::size_t>(text.capacity - text.size, 1 << 30)));
-          const int code   = errno;
-          int       status = Z_OK;
-          gzerror(file.get(), &status);
-          if (n > 0)
-            text.size += n;
-          if (n < 0 || (status != Z_OK && status != Z_STREAM_END))
-            fail_at(path,
-                    1 + std::count(text.data.get(), text.data.get() + text.size, '\n'),
-                    status == Z_BUF_ERROR ? "the compressed file ends too early"
-                    : status == Z_ERRNO   ? "the file cannot be read: " + reason(code)
-                                          : "the compressed file is damaged",
-                    "the whole file, as gzip has written it");
-          if (n == 0)
-            return text;
-        }
     }
 
     std::vector<double> parse_vector(const char *begin, const char *end, const std::string &name, int n)
@@ -498,7 +508,7 @@ namespace leopard
     {
       try
         {
-          const Text text = read_file(path);
+          const Text text = read_text(path, "a readable file in Matrix Market format");
           return parse(text.data.get(), text.data.get() + text.size);
         }
       catch (const std::bad_alloc &)
@@ -511,25 +521,26 @@ namespace leopard
   CrsMatrix<double> parse_matrix_market(const char *begin, const char *end, const std::string &name)
   {
     LineReader       reader(begin, end, name);
-    const Header     header            = read_matrix_header(reader);
-    const LineReader before_entries    = reader;
-    const int        n_bytes_per_entry = header.is_pattern ? 4 : 6; // at least: "1 1\n" or "1 1 1\n", the last one may have no end
-
-    std::vector<Entry> entries;
-    entries.reserve(std::min<std::size_t>(header.n_entries, (reader.n_bytes_left() + 1) / n_bytes_per_entry));
-    for_each_entry(reader, header, [&] { entries.push_back(read_entry(reader, header)); });
-
+    const Header     header         = read_matrix_header(reader);
+    const LineReader before_entries = reader;
+    const auto       pool           = shared_thread_pool(0);
+    auto             parts          = entries_in_parts(reader, header, *pool);
+    if (!parts)
+      refuse_entries(reader, header);
     if (header.is_symmetric)
       {
-        const long long n_mirrored = std::count_if(entries.begin(), entries.end(), [](const Entry &e) { return e.row != e.column; });
+        long long n_mirrored = 0;
+        for (const std::vector<Entry> &part : *parts)
+          n_mirrored += std::count_if(part.begin(), part.end(), [](const Entry &e) { return e.row != e.column; });
         if (header.n_entries + n_mirrored > max_int)
           fail_at(name,
                   header.size_line,
                   "the matrix has " + std::to_string(header.n_entries + n_mirrored) + " entries in both triangles together",
                   "at most 2^31 - 1 entries");
       }
-    CrsMatrix<double> A = to_rows(entries, header);
-    if (const auto twice = sort_rows(A))
+    CrsMatrix<double> A = to_rows(*parts, header, *pool);
+    parts.reset();
+    if (const auto twice = sort_rows(A, *pool))
       {
         auto [i, j] = *twice;
         if (header.is_symmetric && i < j)

@@ -346,5 +346,47 @@ namespace leopard
           EXPECT_LT(predicted, 1. - tau_scaling(eigenvalues) * eigenvalues.smallest); // damped Jacobi
         }
     }
+
+    /** The same matrix, each row's entries in the opposite order. */
+    CrsMatrix<double> with_rows_reversed(CrsMatrix<double> A)
+    {
+      for (int i = 0; i < A.n_rows; ++i)
+        {
+          std::reverse(A.columns.begin() + A.row_offsets[i], A.columns.begin() + A.row_offsets[i + 1]);
+          std::reverse(A.values.begin() + A.row_offsets[i], A.values.begin() + A.row_offsets[i + 1]);
+        }
+      return A;
+    }
+
+    TEST(Analysis, AsymmetryIsFoundInRowsOfAnyOrder)
+    {
+      const CrsMatrix<double> A = five_point_matrix(90, 80, 0.); // some parts for several threads
+      EXPECT_FALSE(spectrum::find_asymmetry(A).found);
+      EXPECT_FALSE(spectrum::find_asymmetry(with_rows_reversed(A)).found);
+      for (const int row : {0, 3000, 7100})
+        for (int p = A.row_offsets[row]; p < A.row_offsets[row + 1]; ++p)
+          for (const bool is_removed : {false, true})
+            {
+              if (A.columns[p] == row)
+                continue;
+              CrsMatrix<double> B = A;
+              if (is_removed)
+                {
+                  B.columns.erase(B.columns.begin() + p);
+                  B.values.erase(B.values.begin() + p);
+                  for (int i = row + 1; i <= B.n_rows; ++i)
+                    --B.row_offsets[i];
+                }
+              else
+                B.values[p] *= 1. + 1e-9;
+              for (const CrsMatrix<double> &C : {B, with_rows_reversed(B)})
+                {
+                  const spectrum::Asymmetry found = spectrum::find_asymmetry(C);
+                  ASSERT_TRUE(found.found);
+                  EXPECT_EQ(found.row, std::min(row, A.columns[p]));
+                  EXPECT_EQ(found.column, std::max(row, A.columns[p]));
+                }
+            }
+    }
   } // namespace
 } // namespace leopard

@@ -320,6 +320,42 @@ class Solving(Program):
             self.assertIn(text, said)
         self.assertNotIn("converged after", said)
 
+    def test_predicted_time_is_that_of_a_solve(self):
+        self.matrix("grid.mtx", laplace(120), 14400)
+        rng = random.Random(5)
+        graph = {}  # a Laplacian without a grid
+        for i in range(4000):
+            for j in rng.sample(range(4000), 3):
+                if i != j:
+                    graph[i, j] = graph[j, i] = -1.
+        for i in range(4000):
+            graph[i, i] = 0.01
+        for (i, j), value in list(graph.items()):
+            if i != j:
+                graph[i, i] -= value
+        self.matrix("graph.mtx", graph, 4000)
+        for name in ("grid.mtx", "graph.mtx"):
+            found = re.search(r"predicted time: +about ([0-9.e-]+) s, ([0-9.e-]+) s of them set-up", self.run_it(name, "--analyze"))
+            self.assertIsNotNone(found, name)
+            predicted = float(found[1])
+            self.assertTrue(math.isfinite(predicted) and predicted > 0.)
+            solving = re.search(r"time +([0-9.e-]+) s solving, ([0-9.e-]+) s reading and preparing", self.run_it(name))
+            measured = float(solving[1]) + float(solving[2])
+            self.assertLess(predicted, 5. * measured + 1.)
+            self.assertLess(float(solving[1]), 5. * predicted + 1.)
+
+    def test_predicted_time_of_a_trial_that_ends_before(self):
+        n = 40000  # a chain of stiff and weak links, for which conjugate gradients take long
+        chain = {}
+        for i in range(n):
+            left, right = 10. ** (i * 7 % 6), 10. ** ((i + 1) * 7 % 6)
+            chain[i, i] = left + right
+            if i > 0:
+                chain[i, i - 1] = chain[i - 1, i] = -left
+        self.matrix("chain.mtx", chain, n)
+        said = self.run_it("chain.mtx", "--analyze")
+        self.assertRegex(said, r"predicted time: +(about [0-9.e-]+ (s|minutes|hours|days|years),|not told)")
+
     def test_tune_and_choice(self):
         said = self.run_it("A.mtx", "--tune", "--tune-seconds", "3", "--choice", "choice.json", "--solution", "x.mtx", "--backend", "host")
         self.assertIn("chosen:", said)

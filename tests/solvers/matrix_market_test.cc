@@ -324,6 +324,71 @@ namespace leopard
       expect_equal(read_matrix_market(path("again.mtx")), back);
     }
 
+    /** Lines of some hundred kilobytes, which several threads read. */
+    std::vector<std::string> lines_in_any_order(const CrsMatrix<double> &A, bool is_symmetric)
+    {
+      std::vector<std::string> lines;
+      for (int i = 0; i < A.n_rows; ++i)
+        for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
+          if (!is_symmetric || A.columns[p] <= i)
+            lines.push_back(std::to_string(i + 1) + " " + std::to_string(A.columns[p] + 1) + " " + std::to_string(A.values[p]) + "\n");
+      std::shuffle(lines.begin(), lines.end(), std::mt19937(4));
+      return lines;
+    }
+
+    std::string joined(const std::string &banner, int n, const std::vector<std::string> &lines, std::size_t n_announced)
+    {
+      std::string text = banner + std::to_string(n) + " " + std::to_string(n) + " " + std::to_string(n_announced) + "\n";
+      for (const std::string &line : lines)
+        text += line;
+      return text;
+    }
+
+    TEST_F(MatrixMarket, LongTextsAreReadInParts)
+    {
+      const CrsMatrix<double> A = five_point_matrix(140, 150, 0.25);
+      for (const bool is_symmetric : {false, true})
+        {
+          std::vector<std::string> lines = lines_in_any_order(A, is_symmetric);
+          const std::size_t        n     = lines.size();
+          lines[n / 3].insert(0, "\n  \n");
+          lines[n / 2].insert(lines[n / 2].size() - 1, "  \r");
+          const std::string text = joined(is_symmetric ? symmetric : general, A.n_rows, lines, n);
+          ASSERT_GT(text.size(), 4u << 16);
+          expect_equal(parse(text), A);
+          expect_equal(read_matrix_market(write("plain.mtx", text)), A);
+          expect_equal(read_matrix_market(write_gz("packed.mtx", text)), A);
+        }
+    }
+
+    TEST_F(MatrixMarket, ErrorsInLongTextsHaveTheirLines)
+    {
+      const CrsMatrix<double>        A      = five_point_matrix(140, 150, 0.25);
+      const std::vector<std::string> lines  = lines_in_any_order(A, false);
+      const std::size_t              n      = lines.size();
+      const auto                     expect = [&](const std::vector<std::string> &changed, std::size_t announced, const std::string &says) {
+        const std::string found = message([&] { parse(joined(general, A.n_rows, changed, announced)); });
+        EXPECT_NE(found.find(says), std::string::npos) << found;
+      };
+      for (const std::size_t at : {std::size_t(0), n / 2, n - 1})
+        {
+          const std::string        line    = ":" + std::to_string(at + 3) + ": ";
+          std::vector<std::string> changed = lines;
+          changed[at]                      = "1 x 3\n";
+          expect(changed, n, line + "the column is 'x'");
+          changed[at] = "% comment\n";
+          expect(changed, n, line + "a comment among the entries");
+        }
+      std::vector<std::string> more = lines;
+      more.push_back("7 9 1\n");
+      expect(more, n, ":" + std::to_string(n + 3) + ": '7 9 1' follows the last entry");
+      expect(lines, n + 1, "the file ends after " + std::to_string(n) + " of " + std::to_string(n + 1));
+      more          = lines;
+      more[n - 100] = more[50];
+      expect(more, n, ":" + std::to_string(n - 97) + ": the entry in row ");
+      expect(more, n, "stands here and in line 53");
+    }
+
     TEST_F(MatrixMarket, WritesWhatTheFormatSays)
     {
       const CrsMatrix<double> A = matrix(2, {0, 2, 4}, {1, 0, 0, 1}, {0.1, 4., 0.1, -5e-324});
