@@ -5,11 +5,13 @@
 #include "../base/whole_file.h"
 #include "../matrix/eigenvalues.h"
 #include "../matrix/matrix_market.h"
+#include "../matrix/npy.h"
 #include "advice.h"
 #include "report.h"
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <optional>
 
 namespace leopard::command_line
@@ -33,7 +35,10 @@ namespace leopard::command_line
         log_line("not written", arguments.solution + ", as x = 0 has a smaller residual");
       else
         {
-          write_matrix_market_vector(found.x, arguments.solution);
+          if (std::filesystem::path(arguments.solution).extension() == ".npy")
+            write_npy_vector(found.x, arguments.solution);
+          else
+            write_matrix_market_vector(found.x, arguments.solution);
           log_line("written", arguments.solution);
         }
     }

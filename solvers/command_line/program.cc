@@ -6,6 +6,7 @@
 #include "../matrix/analysis.h"
 #include "../matrix/eigenvalues.h"
 #include "../matrix/matrix_market.h"
+#include "../matrix/npy.h"
 #include "advice.h"
 #include "automatic.h"
 #include "conclusion.h"
@@ -101,7 +102,7 @@ namespace leopard::command_line
     {
       if (!path.empty())
         {
-          std::vector<double> b = read_matrix_market_vector(path, A.n_rows);
+          std::vector<double> b = is_npy(path) ? read_npy_vector(path, A.n_rows) : read_matrix_market_vector(path, A.n_rows);
           log_line("rhs", path);
           return b;
         }

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """leopard-solve from outside: what it solves, writes and says, and how it refuses what it cannot do."""
+import ast
 import csv
 import gzip
 import json
@@ -9,6 +10,7 @@ import pathlib
 import random
 import re
 import resource
+import struct
 import subprocess
 import tempfile
 import unittest
@@ -319,6 +321,56 @@ class Solving(Program):
         for text in ("verdict:", "converges for every schedule", "theta", "eigenvalues of D^-1 A"):
             self.assertIn(text, said)
         self.assertNotIn("converged after", said)
+
+    def npy(self, name, kind, values, shape=None, code=None, version=1):
+        """A file as numpy.save() writes it."""
+        shape = shape if shape is not None else f"({len(values)},)"
+        header = f"{{'descr': '{kind}', 'fortran_order': False, 'shape': {shape}, }}"
+        length = {1: "<H"}.get(version, "<I")
+        begin = 8 + struct.calcsize(length)
+        header += " " * (-(begin + len(header) + 1) % 64) + "\n"
+        data = b"\x93NUMPY" + bytes((version, 0)) + struct.pack(length, len(header)) + header.encode()
+        order = "<" if kind[0] in "<|" else ">"
+        data += struct.pack(f"{order}{len(values)}{code or 'd'}", *values)
+        (self.folder / name).write_bytes(data)
+        return data
+
+    def test_vectors_of_numpy(self):
+        n = 144
+        expected = [1. + i % 5 for i in range(n)]
+        b = multiply(self.entries, expected)
+        for kind, code in (("<f8", "d"), (">f8", "d"), ("<f4", "f"), ("<i4", "i"), (">i8", "q"), ("|i1", "b"), ("<i2", "h")):
+            for shape in (f"({n},)", f"({n}, 1)", f"(1, {n})"):
+                self.npy("b.npy", kind, [int(v) for v in b] if code not in "df" else b, shape, code, 2 if kind == "<f8" else 1)
+                self.run_it("A.mtx", "--rhs", "b.npy", "--solution", "x.npy")
+                data = (self.folder / "x.npy").read_bytes()
+                length = struct.unpack("<H", data[8:10])[0]
+                self.assertEqual((10 + length) % 64, 0)
+                header = ast.literal_eval(data[10:10 + length].decode())
+                self.assertEqual(header, {"descr": "<f8", "fortran_order": False, "shape": (n,)})
+                for value, right in zip(struct.unpack(f"<{n}d", data[10 + length:]), expected, strict=True):
+                    self.assertAlmostEqual(value, right, delta=1e-7)
+
+    def test_vectors_of_numpy_that_are_none(self):
+        ones = [1.] * 144
+        whole = self.npy("b.npy", "<f8", ones)
+        (self.folder / "short.npy").write_bytes(whole[:-1])
+        (self.folder / "long.npy").write_bytes(whole + b"1")
+        (self.folder / "header.npy").write_bytes(whole[:40])
+        (self.folder / "version.npy").write_bytes(whole[:6] + b"\x07" + whole[7:])
+        self.npy("complex.npy", "<c16", ones)
+        self.npy("object.npy", "|O", ones)
+        self.npy("text.npy", "<U8", ones)
+        self.npy("shape.npy", "<f8", ones, "(12, 12)")
+        self.npy("other.npy", "<f8", ones[:-1])
+        self.npy("nan.npy", "<f8", ones[:7] + [math.nan] + ones[8:])
+        self.npy("large.npy", "<i8", [1] * 143 + [2 ** 60], code="q")
+        for name, says in (("short", "1151 bytes follow the header"), ("long", "1153 bytes"), ("header", "ends in its header"), ("version", "version of the format is 7"),
+                           ("complex", "'<c16'"), ("object", "'|O'"), ("text", "'<U8'"), ("shape", "the shape is '(12,12)'"), ("other", "(143,)"),
+                           ("nan", "entry 7 (the first is 0) is nan"), ("large", "2^53")):
+            with self.subTest(name=name):
+                self.refused("A.mtx", "--rhs", name + ".npy", "--solution", "x.npy", says=[name + ".npy: ", says], code=1)
+                self.assertFalse((self.folder / "x.npy").exists())
 
     def test_predicted_time_is_that_of_a_solve(self):
         self.matrix("grid.mtx", laplace(120), 14400)
