@@ -4,8 +4,8 @@
 #include <applications/base/collective.h>
 #include <solvers/base/errors.h>
 #include <solvers/dealii/multigrid_hierarchy.h>
+#include <solvers/dealii/support_points.h>
 
-#include <deal.II/dofs/dof_tools.h>
 #include <deal.II/fe/fe_values.h>
 #include <deal.II/multigrid/mg_constrained_dofs.h>
 
@@ -16,15 +16,7 @@ namespace leopard
   template <int dim, int spacedim>
   std::vector<double> Discretization<dim, spacedim>::nodes() const
   {
-    std::map<types::global_dof_index, Point<spacedim>> points;
-    DoFTools::map_dofs_to_support_points(*mapping, dof_handler, points);
-    std::vector<double> result;
-    result.reserve(spacedim * owned.n_elements());
-    for (const auto &[dof, point] : points)
-      if (owned.is_element(dof))
-        for (unsigned int d = 0; d < spacedim; ++d)
-          result.push_back(point[d]);
-    return result;
+    return support_points(*mapping, dof_handler);
   }
 
   template <int dim, int spacedim>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "linear_solver.h"
+#include "block_order.h"
 
 #include <solvers/distributed/ghost_exchange.h>
 
@@ -17,10 +17,10 @@ namespace leopard
     virtual std::string       details() const { return ""; }
   };
 
-  /** The rank's rows, the exchange of their ghosts, and a relaxation for them. */
+  /** The rank's rows, in the order of compact blocks, the exchange of their ghosts, and a relaxation for them. */
   struct LocalRelaxation
   {
-    LocalRelaxation(const LinearSolverParameters &parameters, const HostMatrix &A, MPI_Comm comm);
+    LocalRelaxation(const LinearSolverParameters &parameters, const HostMatrix &A, const LevelSource *levels, MPI_Comm comm);
 
     /**
      * Hands A's values of now to the relaxation and to local.matrix. Collective. @throws Error on all ranks if one
@@ -30,6 +30,7 @@ namespace leopard
 
     const HostMatrix                   &A;
     LocalMatrix                         local;
+    const BlockOrder                    order;
     GhostExchange                       exchange;
     std::unique_ptr<Relaxation<double>> relaxation; ///< null: none solves or preconditions
     const MPI_Comm                      comm;
@@ -46,8 +47,8 @@ namespace leopard
                                       const LinearSolverParameters &parameters,
                                       const std::string            &more);
 
-  /** What a relaxation that solves or preconditions is made with. */
-  MethodOptions method_options(const LinearSolverParameters &parameters);
+  /** What a relaxation that solves or preconditions is made with. @param blocks referred to. */
+  MethodOptions method_options(const LinearSolverParameters &parameters, const BlockAsyncOptions &blocks);
   /** The name with blocks and omega. */
   std::string relaxation_description(const LinearSolverParameters &parameters, const std::string &name);
   /** Said before a relaxation diverges; empty if it need not. Collective. */
@@ -55,7 +56,8 @@ namespace leopard
   /** An estimate of rho(|B|) in words. Collective. */
   std::string why_it_diverges(const CrsMatrix<double> &A, MPI_Comm comm);
 
-  std::unique_ptr<LinearSolver::Implementation> make_relaxation_solver(const LinearSolverParameters &parameters, const HostMatrix &A, MPI_Comm comm);
+  std::unique_ptr<LinearSolver::Implementation>
+  make_relaxation_solver(const LinearSolverParameters &parameters, const HostMatrix &A, const LevelSource *levels, MPI_Comm comm);
   std::unique_ptr<LinearSolver::Implementation> make_host_krylov_solver(
     const LinearSolverParameters &parameters, const HostMatrix &A, unsigned int n_components, LevelSource *levels, MPI_Comm comm);
   std::unique_ptr<LinearSolver::Implementation> make_device_krylov_solver(

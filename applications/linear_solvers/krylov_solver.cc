@@ -23,6 +23,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 namespace leopard
 {
@@ -203,7 +204,7 @@ namespace leopard
       if (relaxation != nullptr && parameters.has_iterated_preconditioner())
         text += " with " + std::to_string(parameters.preconditioner_iterations) + " iterations of " + relaxation->name();
       if (relaxation != nullptr && parameters.relaxation()->has_blocks)
-        return text + ", blocks of " + std::to_string(parameters.block_async.block_size);
+        return text + ", " + parameters.blocks();
       if (relaxation != nullptr && parameters.has_iterated_preconditioner())
         return text;
       return text + (parameters.preconditioner == "none" ? " without preconditioner" : " with preconditioner " + parameters.preconditioner);
@@ -229,8 +230,10 @@ namespace leopard
     /** A relaxation as a preconditioner, with the iterations that the parameters ask for. */
     std::unique_ptr<PreconditionRelaxation> as_preconditioner_of(const LinearSolverParameters &parameters, LocalRelaxation &local)
     {
-      return std::make_unique<PreconditionRelaxation>(
-        *local.relaxation, parameters.has_iterated_preconditioner() ? parameters.preconditioner_iterations : 1, local.exchange);
+      return std::make_unique<PreconditionRelaxation>(*local.relaxation,
+                                                      parameters.has_iterated_preconditioner() ? parameters.preconditioner_iterations : 1,
+                                                      local.exchange,
+                                                      local.order.old_row());
     }
 
     std::string krylov_details(const FieldsMultigrid *multigrid, const AlgebraicPreconditioner *algebraic)
@@ -249,7 +252,7 @@ namespace leopard
       {
         if (parameters.relaxation() != nullptr && !is_of_trilinos())
           {
-            local      = std::make_unique<LocalRelaxation>(parameters, A, comm);
+            local      = std::make_unique<LocalRelaxation>(parameters, A, levels, comm);
             relaxation = as_preconditioner_of(parameters, *local);
           }
         else if (parameters.preconditioner == "multigrid")
@@ -356,10 +359,11 @@ namespace leopard
         const LinearSolverParameters &parameters_, const HostMatrix &A, unsigned int n_components, LevelSource *levels, MPI_Comm comm_)
         : parameters(parameters_)
         , comm(comm_)
-        , local(parameters_, A, comm)
+        , local(parameters_, A, levels, comm)
         , matrix(local.local.matrix, local.exchange)
         , x_device(local.local.matrix.n_rows, &local.exchange)
         , b_device(local.local.matrix.n_rows, &local.exchange)
+        , in_order(local.local.matrix.n_rows)
       {
         if (parameters.is_algebraic())
           {
@@ -384,8 +388,11 @@ namespace leopard
 
       LinearSolveResult solve(HostVector &x, const HostVector &b, const LinearTarget &target) override
       {
-        x_device.copy_from_host(x.begin());
-        b_device.copy_from_host(b.begin());
+        for (const auto &[there, here] : {std::pair(&x_device, &std::as_const(x)), std::pair(&b_device, &b)})
+          {
+            local.order.take(*here, in_order.data());
+            there->copy_from_host(in_order.data());
+          }
         const auto run = [&](const auto &preconditioner) {
           return run_krylov(parameters, target, comm, memory, matrix, x_device, b_device, preconditioner, is_flexible());
         };
@@ -395,7 +402,8 @@ namespace leopard
                                                                 : run(PreconditionIdentity());
         if (!std::isfinite(result.final_residual))
           throw_breakdown(parameters);
-        x_device.copy_to_host(x.begin());
+        x_device.copy_to_host(in_order.data());
+        local.order.give(in_order.data(), x);
         return result;
       }
 
@@ -413,6 +421,7 @@ namespace leopard
       LocalRelaxation                           local;
       DeviceOperator                            matrix;
       DeviceVector<double>                      x_device, b_device;
+      std::vector<double>                       in_order; ///< host memory, on the way there and back
       GrowingVectorMemory<DeviceVector<double>> memory;
       std::unique_ptr<PreconditionRelaxation>   relaxation;
       std::unique_ptr<FieldsMultigrid>          multigrid;

@@ -72,6 +72,28 @@ namespace leopard
                         ", between 0 and 2. Dimensionless.");
     prm.declare_entry("Local iterations", "5", Integer(1, 1000), "async: k, the Jacobi sweeps inside a block. Dimensionless.");
     prm.declare_entry("Block size", "256", Integer(1), "async: rows a block (at most 1024 on a GPU). Dimensionless.");
+    prm.declare_entry(
+      "Block shape",
+      "compact",
+      Selection("compact|rows"),
+      "async as solver or preconditioner: blocks of unknowns that are near to one another, of each rank's own, or of consecutive rows "
+      "of the matrix. Compact ones need a fraction of the iterations. (A smoother has 'Multigrid/Block shape'.)");
+    prm.declare_entry(
+      "Overlap",
+      "none",
+      Selection("none|uniform|upward|downward"),
+      "async as solver or preconditioner, and in the triangular solves of ilu and ic: which rows beside its own a block relaxes, without "
+      "writing them: as many before as behind them, before (rows on which those of L depend), or behind.");
+    prm.declare_entry("Overlap percent", "25", Double(0., 90.), "Of the rows of a block, with overlap. Dimensionless.");
+    prm.declare_entry("Block omega",
+                      "1",
+                      Double(),
+                      "async as solver or preconditioner: weight of a block's update against what was there before, between 0 and 2. Dimensionless.");
+    prm.declare_entry("l1 weights",
+                      "false",
+                      Bool(),
+                      "async as solver or preconditioner: adds the sizes of the entries outside the block to the diagonal, so that matrices that are "
+                      "positive definite, but not dominated by their diagonal, converge.");
     prm.declare_entry("Schedule",
                       "chaotic",
                       Selection("synchronous|chaotic|replay"),
@@ -134,6 +156,15 @@ namespace leopard
     device                       = prm.get_integer("Device");
     block_async.local_iterations = prm.get_integer("Local iterations");
     block_async.block_size       = prm.get_integer("Block size");
+    block_shape                  = prm.get("Block shape");
+    block_async.block_omega      = prm.get_double("Block omega");
+    block_async.l1_weights       = prm.get_bool("l1 weights");
+    block_async.overlap_percent  = prm.get_double("Overlap percent");
+    const std::string overlap    = prm.get("Overlap");
+    block_async.overlap          = overlap == "uniform"    ? Overlap::uniform
+                                   : overlap == "upward"   ? Overlap::upward
+                                   : overlap == "downward" ? Overlap::downward
+                                                           : Overlap::none;
     block_async.seed             = prm.get_integer("Seed");
     block_async.n_threads        = prm.get_integer("Threads");
     const std::string schedule   = prm.get("Schedule");
@@ -207,6 +238,10 @@ namespace leopard
     if (block_async.momentum != 0. && !uses_block_async())
       throw Error("'Linear solver/Momentum' is " + Patterns::Tools::to_string(block_async.momentum) +
                   ", but async is used nowhere\n  expected: no momentum, or async");
+    if (!(block_async.block_omega > 0. && block_async.block_omega < 2.))
+      throw Error("'Linear solver/Block omega' is " + Patterns::Tools::to_string(block_async.block_omega) + "\n  expected: a number between 0 and 2");
+    if (block_async.overlap != Overlap::none && relaxation() != nullptr && relaxation()->corrects)
+      throw Error("'Linear solver/Overlap' is given, but 'Linear solver/Method' is " + method + "\n  expected: no overlap, or the method async");
     if (block_async.momentum != 0. && relaxation() != nullptr && relaxation()->corrects)
       throw Error("'Linear solver/Momentum' is " + Patterns::Tools::to_string(block_async.momentum) + ", but 'Linear solver/Method' is " + method +
                   "\n  expected: no momentum, or the method async");
@@ -256,6 +291,9 @@ namespace leopard
     options.solves.solve        = triangular_solves == "async" ? TriangularSolve::asynchronous : TriangularSolve::exact;
     options.solves.n_iterations = triangular_iterations;
     options.solves.block_async  = block_async;
+
+    options.solves.block_async.block_omega = 1.;
+    options.solves.block_async.l1_weights  = false;
     return options;
   }
 
@@ -321,7 +359,7 @@ namespace leopard
     else if (parameters.method == "multigrid")
       implementation = make_multigrid_solver(parameters, A, *levels, comm);
     else if (parameters.is_relaxation())
-      implementation = make_relaxation_solver(parameters, A, comm);
+      implementation = make_relaxation_solver(parameters, A, levels, comm);
     else if (parameters.method == "direct")
       implementation = make_direct_solver(A);
     else if (parameters.backend == "cuda")

@@ -48,14 +48,15 @@ namespace leopard
     double              lambda_min                = 0.;   ///< chebyshev: smallest eigenvalue of D^-1 A, dimensionless; 0: lambda_max / 30
     double              lambda_max                = 0.;   ///< chebyshev: largest; 0: estimated
     BlockAsyncOptions   block_async               = for_changing_values();
-    std::string         triangular_solves         = "exact"; ///< of ilu and ic; or async
-    int                 triangular_iterations     = 3;       ///< async: global iterations of each of the two solves
-    int                 factor_sweeps             = 0;       ///< that find the factors; 0: elimination
-    MultigridParameters multigrid;                           ///< section "Multigrid"
-    SolverChoice        suited;                              ///< what "automatic" chooses where no preconditioner is given; after choose()
-    bool                automatic = false;                   ///< whether method and preconditioner were chosen
-    bool                free      = false;                   ///< and no preconditioner was given
-    std::string         why;                                 ///< the reason
+    std::string         block_shape               = "compact"; ///< of async; or rows
+    std::string         triangular_solves         = "exact";   ///< of ilu and ic; or async
+    int                 triangular_iterations     = 3;         ///< async: global iterations of each of the two solves
+    int                 factor_sweeps             = 0;         ///< that find the factors; 0: elimination
+    MultigridParameters multigrid;                             ///< section "Multigrid"
+    SolverChoice        suited;                                ///< what "automatic" chooses where no preconditioner is given; after choose()
+    bool                automatic = false;                     ///< whether method and preconditioner were chosen
+    bool                free      = false;                     ///< and no preconditioner was given
+    std::string         why;                                   ///< the reason
 
     void declare(dealii::ParameterHandler &prm);
     void read(dealii::ParameterHandler &prm);
@@ -83,6 +84,10 @@ namespace leopard
     {
       return has_async_factors() || (relaxation() != nullptr && relaxation()->has_blocks) || (uses_multigrid() && smoother().has_blocks);
     }
+    /** Whether a relaxation whose blocks are to be compact solves or preconditions. */
+    bool has_compact_blocks() const { return block_shape == "compact" && relaxation() != nullptr && relaxation()->has_blocks; }
+    /** "compact blocks of 256". */
+    std::string blocks() const { return (block_shape == "compact" ? "compact blocks of " : "blocks of ") + std::to_string(block_async.block_size); }
     /** Whether a refinement solves: residual and solution in double, the method in single precision. */
     bool refines() const { return precision == "mixed" && can_refine(); }
     bool can_refine() const { return method == "multigrid" || (is_relaxation() && (relaxation() == nullptr || !relaxation()->corrects)); }

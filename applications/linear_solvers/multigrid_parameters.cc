@@ -91,8 +91,12 @@ namespace leopard
     options.use_graph                    = prm.get_bool("CUDA graph");
     prm.leave_subsection();
 
-    options.smoother.block_async         = block_async;
-    options.smoother.block_async.storage = Storage::automatic; // values that change make a new smoother
+    options.smoother.block_async                 = block_async;
+    options.smoother.block_async.storage         = Storage::automatic; // values that change make a new smoother
+    options.smoother.block_async.overlap         = Overlap::none;      // these are for solvers, preconditioners and triangular solves
+    options.smoother.block_async.overlap_percent = 0.;
+    options.smoother.block_async.block_omega     = 1.;
+    options.smoother.block_async.l1_weights      = false;
     if (options.pre_smoothing == 0 && options.post_smoothing == 0)
       throw Error("'Multigrid/Pre smoothing' and 'Multigrid/Post smoothing' are both 0\n  expected: at least one smoothing step");
     const Method &smoother = find_method(options.smoother.method, as_smoother);

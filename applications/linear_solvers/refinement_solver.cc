@@ -40,6 +40,9 @@ namespace leopard
         , A(A_)
         , comm(comm_)
         , matrix(local_matrix(A_).matrix)
+        , order(parameters_, matrix, levels)
+        , host_x(matrix.n_rows)
+        , host_b(matrix.n_rows)
       {
         in_single_precision([&] {
           if (parameters.method == "multigrid")
@@ -49,7 +52,7 @@ namespace leopard
               return;
             }
           const ScaledMatrix<float> low = scaled_to<float>(matrix);
-          relaxation                    = parameters.relaxation()->make(low.matrix, method_options(parameters));
+          relaxation                    = parameters.relaxation()->make(low.matrix, method_options(parameters, order.options()));
           set_refinement(low.scale, make_inner_solver(relaxation));
         });
         if (refinement->memory_space() == MemorySpace::device)
@@ -61,7 +64,7 @@ namespace leopard
 
       void update_values() override
       {
-        std::copy_n(local_values(A), matrix.values.size(), matrix.values.begin());
+        order.take_values(local_values(A), matrix);
         in_single_precision([&] {
           if (multigrid != nullptr)
             {
@@ -88,16 +91,19 @@ namespace leopard
         options.asked_to_stop                            = [this] { return stop_requested(comm); };
         refinement->set_options(options);
 
+        order.take(x, host_x.data());
+        order.take(b, host_b.data());
         RefinementResult found;
         if (refinement->memory_space() == MemorySpace::device)
           {
-            device_x.copy_from_host(x.begin());
-            device_b.copy_from_host(b.begin());
+            device_x.copy_from_host(host_x.data());
+            device_b.copy_from_host(host_b.data());
             found = refinement->solve(device_x.data(), device_b.data());
-            device_x.copy_to_host(x.begin());
+            device_x.copy_to_host(host_x.data());
           }
         else
-          found = refinement->solve(x.begin(), b.begin());
+          found = refinement->solve(host_x.data(), host_b.data());
+        order.give(host_x.data(), x);
         if (found.reason == RefinementReason::stopped)
           throw_if_stop_requested(comm);
         if (found.reason == RefinementReason::no_progress || found.reason == RefinementReason::not_finite || !std::isfinite(found.residual))
@@ -170,8 +176,10 @@ namespace leopard
       const LinearSolverParameters      &parameters;
       const HostMatrix                  &A;
       MPI_Comm                           comm;
-      CrsMatrix<double>                  matrix;     ///< A, with the values of now
-      std::shared_ptr<Relaxation<float>> relaxation; ///< or
+      CrsMatrix<double>                  matrix; ///< A, with the values of now, in this order
+      const BlockOrder                   order;
+      std::vector<double>                host_x, host_b; ///< likewise
+      std::shared_ptr<Relaxation<float>> relaxation;     ///< or
       std::unique_ptr<FieldMultigrid>    multigrid;
       std::unique_ptr<Refinement<float>> refinement;
       DeviceVector<double>               device_x, device_b;

@@ -15,12 +15,12 @@ namespace leopard
 {
   using namespace dealii;
 
-  MethodOptions method_options(const LinearSolverParameters &parameters)
+  MethodOptions method_options(const LinearSolverParameters &parameters, const BlockAsyncOptions &blocks)
   {
     MethodOptions options;
     options.backend              = parameters.block_async.backend;
     options.omega                = parameters.omega;
-    options.block_async          = &parameters.block_async;
+    options.block_async          = &blocks;
     options.chebyshev.lambda_min = parameters.lambda_min;
     options.chebyshev.lambda_max = parameters.lambda_max;
     options.chebyshev.n_threads  = parameters.block_async.n_threads;
@@ -30,31 +30,34 @@ namespace leopard
   namespace
   {
     /** Null if no relaxation solves or preconditions. */
-    std::unique_ptr<Relaxation<double>>
-    make_relaxation(const LinearSolverParameters &parameters, const CrsMatrix<double> &A, const Communication<double> &communication)
+    std::unique_ptr<Relaxation<double>> make_relaxation(const LinearSolverParameters &parameters,
+                                                        const CrsMatrix<double>      &A,
+                                                        const BlockAsyncOptions      &blocks,
+                                                        const Communication<double>  &communication)
     {
       const Method *method = parameters.relaxation();
       if (method == nullptr)
         return nullptr;
-      MethodOptions options = method_options(parameters);
+      MethodOptions options = method_options(parameters, blocks);
       if (method->has_interval && parameters.lambda_max == 0. && communication.is_distributed())
         options.chebyshev.lambda_max = communication.max(estimate_lambda_max(A));
       return method->make(A, options);
     }
   } // namespace
 
-  LocalRelaxation::LocalRelaxation(const LinearSolverParameters &parameters, const HostMatrix &A_, MPI_Comm comm_)
+  LocalRelaxation::LocalRelaxation(const LinearSolverParameters &parameters, const HostMatrix &A_, const LevelSource *levels, MPI_Comm comm_)
     : A(A_)
     , local(local_matrix(A_))
-    , exchange(local.owned, local.ghosts, comm_)
-    , relaxation(make_relaxation(parameters, local.matrix, exchange))
+    , order(parameters, local.matrix, levels)
+    , exchange(local.owned, local.ghosts, comm_, order.old_row())
+    , relaxation(make_relaxation(parameters, local.matrix, order.options(), exchange))
     , comm(comm_)
   {
   }
 
   void LocalRelaxation::update_values()
   {
-    std::copy_n(local_values(A), local.matrix.values.size(), local.matrix.values.begin());
+    order.take_values(local_values(A), local.matrix);
     std::string refusal; // of this rank's values
     try
       {
@@ -83,7 +86,7 @@ namespace leopard
     const Method &method = *parameters.relaxation();
     std::string   text   = name;
     if (method.has_blocks)
-      text += ", blocks of " + std::to_string(parameters.block_async.block_size);
+      text += ", " + parameters.blocks();
     if (parameters.omega != 1. && method.omega != OmegaRange::none)
       text += ", omega = " + format("%g", parameters.omega);
     return text;
@@ -105,10 +108,10 @@ namespace leopard
     class RelaxationSolver : public LinearSolver::Implementation
     {
     public:
-      RelaxationSolver(const LinearSolverParameters &parameters_, const HostMatrix &A, MPI_Comm comm_)
+      RelaxationSolver(const LinearSolverParameters &parameters_, const HostMatrix &A, const LevelSource *levels, MPI_Comm comm_)
         : parameters(parameters_)
         , comm(comm_)
-        , local(parameters_, A, comm_)
+        , local(parameters_, A, levels, comm_)
         , on_device(local.relaxation->memory_space() == MemorySpace::device)
       {
         if (on_device)
@@ -117,6 +120,7 @@ namespace leopard
             device_b.reinit(local.relaxation->n_rows());
           }
         host_x.resize(local.relaxation->n_columns(), 0.);
+        host_b.resize(local.relaxation->n_rows());
       }
 
       void update_values() override { local.update_values(); }
@@ -129,13 +133,14 @@ namespace leopard
         criteria.test_every         = parameters.test_every;
         criteria.asked_to_stop      = [this] { return stop_requested(comm); };
 
-        std::copy(x.begin(), x.end(), host_x.begin());
+        local.order.take(x, host_x.data());
+        local.order.take(b, host_b.data());
         double       *x_data = host_x.data();
-        const double *b_data = b.begin();
+        const double *b_data = host_b.data();
         if (on_device)
           {
             device_x.copy_from_host(host_x.data());
-            device_b.copy_from_host(b.begin());
+            device_b.copy_from_host(host_b.data());
             x_data = device_x.data();
             b_data = device_b.data();
           }
@@ -146,7 +151,7 @@ namespace leopard
           report_divergence(local.relaxation->name(), result, "iterations", why_it_diverges(local.local.matrix, comm), parameters, "");
         if (on_device)
           device_x.copy_to_host(host_x.data());
-        std::copy_n(host_x.begin(), x.locally_owned_size(), x.begin());
+        local.order.give(host_x.data(), x);
 
         LinearSolveResult summary;
         summary.n_iterations   = result.n_iterations;
@@ -165,13 +170,14 @@ namespace leopard
       MPI_Comm                      comm;
       LocalRelaxation               local;
       const bool                    on_device;
-      std::vector<double>           host_x; ///< own entries and ghosts
+      std::vector<double>           host_x, host_b; ///< in the order of blocks; of x own entries and ghosts
       DeviceVector<double>          device_x, device_b;
     };
   } // namespace
 
-  std::unique_ptr<LinearSolver::Implementation> make_relaxation_solver(const LinearSolverParameters &parameters, const HostMatrix &A, MPI_Comm comm)
+  std::unique_ptr<LinearSolver::Implementation>
+  make_relaxation_solver(const LinearSolverParameters &parameters, const HostMatrix &A, const LevelSource *levels, MPI_Comm comm)
   {
-    return std::make_unique<RelaxationSolver>(parameters, A, comm);
+    return std::make_unique<RelaxationSolver>(parameters, A, levels, comm);
   }
 } // namespace leopard

@@ -144,6 +144,24 @@ namespace leopard::entry_rows
       return first(of_general_solver(r, entry), if_(!uses_block_async(r), "async is used nowhere"));
     }
 
+    /** Of a relaxation with blocks, not of a smoother or triangular solves. */
+    std::string of_blocks(const Run &r, const std::string &entry)
+    {
+      const Method *relaxation = r.parameters.linear_solver.relaxation();
+      return first(of_general_solver(r, entry),
+                   if_((relaxation == nullptr || !relaxation->has_blocks) && !has_alternative(r), "async neither solves nor preconditions"));
+    }
+
+    std::string of_overlap(const Run &r, const std::string &entry)
+    {
+      return r.parameters.linear_solver.has_async_factors() ? of_async(r, entry) : of_blocks(r, entry);
+    }
+
+    std::string of_overlap_percent(const Run &r, const std::string &entry)
+    {
+      return first(of_overlap(r, entry), if_(r.parameters.linear_solver.block_async.overlap == Overlap::none, is(r, "Linear solver/Overlap")));
+    }
+
     /** The fused time loop is chaotic, and is not taken where a relaxation is asked to be otherwise. */
     std::string of_schedule(const Run &r, const std::string &entry)
     {
@@ -288,6 +306,11 @@ namespace leopard::entry_rows
       {"Linear solver/Omega", effect, effect, of_omega},
       {"Linear solver/Local iterations", effect, effect, of_async},
       {"Linear solver/Block size", effect, effect, of_block_size},
+      {"Linear solver/Block shape", effect, effect, of_blocks},
+      {"Linear solver/Overlap", effect, effect, of_overlap},
+      {"Linear solver/Overlap percent", effect, effect, of_overlap_percent},
+      {"Linear solver/Block omega", effect, effect, of_blocks},
+      {"Linear solver/l1 weights", effect, effect, of_blocks},
       {"Linear solver/Schedule", effect, effect, of_schedule},
       {"Linear solver/Seed", effect, effect, of_replay},
       {"Linear solver/Momentum", effect, effect, of_async},

@@ -4,6 +4,7 @@
 #include "../base/errors.h"
 #include "../distributed/ghost_exchange.h"
 #include "distributed_rows.h"
+#include "support_points.h"
 
 #include <deal.II/dofs/dof_tools.h>
 #include <deal.II/fe/fe.h>
@@ -191,26 +192,11 @@ namespace leopard
     template <int dim>
     std::vector<double> Builder<dim>::coordinates(unsigned int level) const
     {
-      const std::vector<Point<dim>> &nodes = dof_handler.get_fe().get_unit_support_points();
-      const IndexSet                &own   = owned(level);
-      const Index                    first = own.n_elements() > 0 ? own.nth_index_in_set(0) : 0;
-      std::vector<bool>              is_done(own.n_elements(), false);
-      std::vector<double>            result(own.n_elements() * dim);
-      std::vector<Index>             indices(nodes.size());
-      for (const auto &cell : dof_handler.mg_cell_iterators_on_level(level))
+      return support_points(mapping, dof_handler, owned(level), dof_handler.mg_cell_iterators_on_level(level), [&](const auto &cell, auto &indices) {
         if (cell->is_locally_owned_on_level())
-          {
-            get_dof_indices(cell, indices);
-            for (unsigned int i = 0; i < nodes.size(); ++i)
-              if (own.is_element(indices[i]) && !is_done[indices[i] - first])
-                {
-                  is_done[indices[i] - first] = true;
-                  const Point<dim> point      = mapping.transform_unit_to_real_cell(cell, nodes[i]);
-                  for (unsigned int d = 0; d < dim; ++d)
-                    result[(indices[i] - first) * dim + d] = point[d];
-                }
-          }
-      return result;
+          get_dof_indices(cell, indices);
+        return cell->is_locally_owned_on_level();
+      });
     }
 
     template <int dim>

@@ -58,11 +58,16 @@ namespace leopard
       return zero_rows;
     }
 
+    int n_threads_of(const AdditionalData &data)
+    {
+      return data.n_threads == 0 ? static_cast<int>(dealii::MultithreadInfo::n_threads()) : data.n_threads;
+    }
+
     Partition make_partition(const CrsMatrix<double> &A, const AdditionalData &options)
     {
-      const BlockShape shape =
-        A.n_rows <= options.block_size && options.block_shape != BlockShape::tiles ? BlockShape::contiguous : options.block_shape;
-      return shaped_partition(A, shape, options.block_size);
+      if (options.block_shape == BlockShape::tiles)
+        return compact_partition(A, options.coordinates, options.dim, options.block_size, n_threads_of(options));
+      return shaped_partition(A, A.n_rows <= options.block_size ? BlockShape::contiguous : options.block_shape, options.block_size);
     }
 
     BlockAsyncOptions block_async_options(const AdditionalData &data)
@@ -74,7 +79,7 @@ namespace leopard
       options.l1_weights       = data.l1_weights;
       options.schedule         = data.schedule;
       options.backend          = data.backend;
-      options.n_threads        = data.n_threads == 0 ? static_cast<int>(dealii::MultithreadInfo::n_threads()) : data.n_threads;
+      options.n_threads        = n_threads_of(data);
       return options;
     }
   } // namespace
@@ -180,7 +185,7 @@ namespace leopard
                                                          BlockShape block_shape_,
                                                          int        n_threads_,
                                                          Arithmetic arithmetic_)
-    : Fields{n_iterations_, local_iterations_, block_size_, omega_, l1_weights_, schedule_, backend_, block_shape_, n_threads_, arithmetic_}
+    : Fields{n_iterations_, local_iterations_, block_size_, omega_, l1_weights_, schedule_, backend_, block_shape_, n_threads_, arithmetic_, {}, 0}
   {
   }
 

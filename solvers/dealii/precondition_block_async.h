@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <vector>
 
 namespace dealii
 {
@@ -66,9 +67,16 @@ namespace leopard
       bool       l1_weights       = false;                        ///< adds the off-block entries' absolute values to the diagonal
       Schedule   schedule         = Schedule::synchronous;        ///< order and staleness of block updates
       Backend    backend          = Backend::host;                ///< host, cuda or reference
-      BlockShape block_shape      = BlockShape::contiguous;       ///< not tiles; vectors keep their order
+      BlockShape block_shape      = BlockShape::tiles;            ///< tiles: compact, of the coordinates, or METIS; vectors keep their order
       int        n_threads        = 0;                            ///< backend host; 0: what dealii::MultithreadInfo::n_threads() allows
       Arithmetic arithmetic       = Arithmetic::double_precision; ///< single_precision: iterations move half the bytes, on one rank
+      /**
+       * Tiles: of the rank's rows, dim numbers each, or of nodes whose rows (equally many each) stand together
+       * (support_points()). Without them blocks are compact parts of the matrix' graph, by METIS, some seconds a
+       * million rows.
+       */
+      std::vector<double> coordinates = {};
+      int                 dim         = 0; ///< of the coordinates
     };
 
     /** The same by position, as deal.II's classes have it. Wherever it is expected, Fields will do, too. */
@@ -82,7 +90,7 @@ namespace leopard
                               bool       l1_weights       = false,
                               Schedule   schedule         = Schedule::synchronous,
                               Backend    backend          = Backend::host,
-                              BlockShape block_shape      = BlockShape::contiguous,
+                              BlockShape block_shape      = BlockShape::tiles,
                               int        n_threads        = 0,
                               Arithmetic arithmetic       = Arithmetic::double_precision);
     };

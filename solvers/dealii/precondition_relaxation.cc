@@ -7,13 +7,20 @@
 
 namespace leopard
 {
-  PreconditionRelaxation::PreconditionRelaxation(Relaxation<double> &relaxation_, int n_iterations_, const Communication<double> &communication_)
+  PreconditionRelaxation::PreconditionRelaxation(Relaxation<double>          &relaxation_,
+                                                 int                          n_iterations_,
+                                                 const Communication<double> &communication_,
+                                                 const std::vector<int>      &old_row_)
     : relaxation(relaxation_)
     , n_iterations(n_iterations_)
     , communication(communication_)
+    , old_row(old_row_)
   {
     if (relaxation.memory_space() == MemorySpace::host)
-      host_x.resize(relaxation.n_columns());
+      {
+        host_x.resize(relaxation.n_columns());
+        host_b.resize(old_row.size());
+      }
     else
       device_x.reinit(relaxation.n_columns());
   }
@@ -29,8 +36,17 @@ namespace leopard
   void PreconditionRelaxation::vmult(HostVector &dst, const HostVector &src) const
   {
     std::fill(host_x.begin(), host_x.end(), 0.);
-    iterate_from_zero(host_x.data(), src.begin());
-    std::copy_n(host_x.begin(), relaxation.n_rows(), dst.begin());
+    if (old_row.empty())
+      {
+        iterate_from_zero(host_x.data(), src.begin());
+        std::copy_n(host_x.begin(), relaxation.n_rows(), dst.begin());
+        return;
+      }
+    for (std::size_t i = 0; i < old_row.size(); ++i)
+      host_b[i] = src.begin()[old_row[i]];
+    iterate_from_zero(host_x.data(), host_b.data());
+    for (std::size_t i = 0; i < old_row.size(); ++i)
+      dst.begin()[old_row[i]] = host_x[i];
   }
 
   void PreconditionRelaxation::vmult(DeviceVector<double> &dst, const DeviceVector<double> &src) const

@@ -7,6 +7,8 @@
 #include "../relaxation/relaxation.h"
 #include "trilinos_matrix.h"
 
+#include <vector>
+
 namespace leopard
 {
   /**
@@ -15,12 +17,21 @@ namespace leopard
    * For chaotic schedules this is no fixed linear map: use SolverFGMRES or SolverFlexibleCG.
    *
    * With ghosts, their values are exchanged before each global iteration but the first (where they are zero).
+   *
+   * The relaxation may have its rows in another order than host vectors (blocks that are compact). DeviceVectors are in
+   * the order of the relaxation.
    */
   class PreconditionRelaxation
   {
   public:
-    /** Keeps references: both must outlive the preconditioner. @param n_iterations >= 1. */
-    PreconditionRelaxation(Relaxation<double> &relaxation, int n_iterations, const Communication<double> &communication);
+    /**
+     * Keeps references: all must outlive the preconditioner. @param n_iterations >= 1. @param old_row row i of the
+     * relaxation is row old_row[i] of host vectors; empty: they have the same order.
+     */
+    PreconditionRelaxation(Relaxation<double>          &relaxation,
+                           int                          n_iterations,
+                           const Communication<double> &communication,
+                           const std::vector<int>      &old_row);
     ~PreconditionRelaxation();
 
     void vmult(HostVector &dst, const HostVector &src) const;
@@ -32,7 +43,9 @@ namespace leopard
     Relaxation<double>          &relaxation;
     const int                    n_iterations;
     const Communication<double> &communication;
-    mutable std::vector<double>  host_x;   ///< own entries and ghosts
+    const std::vector<int>      &old_row;
+    mutable std::vector<double>  host_b;   ///< in the relaxation's order, where it is another
+    mutable std::vector<double>  host_x;   ///< likewise; own entries and ghosts
     mutable DeviceVector<double> device_x; ///< the same on the device
   };
 

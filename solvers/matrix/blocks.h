@@ -110,6 +110,15 @@ namespace leopard
   template <typename Number>
   Partition shaped_partition(const CrsMatrix<Number> &A, BlockShape shape, int block_size);
 
+  /**
+   * Compact blocks of at most block_size rows: coordinate_partition() where coordinates are known, metis_partition()
+   * otherwise.
+   * @param coordinates dim numbers a node, node after node, whose rows (one or several each) stand together and stay
+   * so; empty: not known. @throws InvalidInput.
+   */
+  template <typename Number>
+  Partition compact_partition(const CrsMatrix<Number> &A, const std::vector<double> &coordinates, int dim, int block_size, int n_threads = 1);
+
   /** Rows and own columns in the new order, P A P^T; ghost columns stay. Entries of a row sorted by column. */
   template <typename Number>
   CrsMatrix<Number> permute(const CrsMatrix<Number> &A, const Partition &partition);
@@ -119,6 +128,12 @@ namespace leopard
    */
   template <typename Number>
   CrsMatrix<Number> permute(const CrsMatrix<Number> &A, const std::vector<int> &old_row, const std::vector<int> &old_column, int n_threads = 1);
+
+  /**
+   * Of each entry of permute(A, old_row, old_column), which one of A it is: with it new values follow the order.
+   */
+  template <typename Number>
+  std::vector<int> permuted_entries(const CrsMatrix<Number> &A, const std::vector<int> &old_row, const std::vector<int> &old_column);
 
   /** new_v[i] = v[old_row[i]]. */
   template <typename Number>

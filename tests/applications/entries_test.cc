@@ -129,7 +129,8 @@ namespace leopard
          quiet},
         {"Newton, fixed iterations",
          "set Problem = reaction-diffusion\nsubsection Reaction-diffusion\n set Source = 2\nend\n" + tiny +
-           "subsection Discretization\n set Method = finite elements\nend\nsubsection Newton\n set Forcing = fixed iterations\nend\n" +
+           "subsection Discretization\n set Method = finite elements\nend\nsubsection Newton\n set Forcing = fixed iterations\n set Linear "
+           "iterations = 10\nend\n" +
            solver(" set Block size = 3\n"),
          quiet},
         {"stationary, automatic",
@@ -250,6 +251,11 @@ namespace leopard
                                                                              {"Linear solver/Omega", {"0.7"}},
                                                                              {"Linear solver/Local iterations", {"1"}},
                                                                              {"Linear solver/Block size", {"5"}},
+                                                                             {"Linear solver/Block shape", {"rows"}},
+                                                                             {"Linear solver/Overlap", {"uniform"}},
+                                                                             {"Linear solver/Overlap percent", {"50"}},
+                                                                             {"Linear solver/Block omega", {"0.8"}},
+                                                                             {"Linear solver/l1 weights", {"true"}},
                                                                              {"Linear solver/Schedule", {"synchronous"}},
                                                                              {"Linear solver/Seed", {"17"}},
                                                                              {"Linear solver/Momentum", {"0.5"}},

@@ -68,6 +68,53 @@ namespace leopard
       expect_refusal([&] { A.validate(); }, "row_offsets decreases after row 0");
     }
 
+    TEST(Permute, SaysWhereItsEntriesComeFrom)
+    {
+      const CrsMatrix<double> A = five_point_matrix(5, 4, 0.);
+      std::vector<int>        order(A.n_rows);
+      for (int i = 0; i < A.n_rows; ++i)
+        order[i] = 7 * i % A.n_rows;
+      CrsMatrix<double> numbered = A;
+      for (std::size_t p = 0; p < numbered.values.size(); ++p)
+        numbered.values[p] = 100. + static_cast<double>(p);
+      const CrsMatrix<double> permuted = permute(numbered, order, order);
+      const std::vector<int>  entries  = permuted_entries(A, order, order);
+      ASSERT_EQ(entries.size(), permuted.values.size());
+      for (std::size_t p = 0; p < entries.size(); ++p)
+        EXPECT_EQ(numbered.values[entries[p]], permuted.values[p]);
+    }
+
+    /** Three unknowns a node, in blocks of at most 16 rows: five nodes each, whose unknowns stay together. */
+    TEST(CompactBlocks, KeepTheUnknownsOfANodeTogether)
+    {
+      CrsMatrix<double>   A;
+      std::vector<double> coordinates;
+      A.n_rows = A.n_columns = 192;
+      for (int i = 0; i < A.n_rows; ++i)
+        {
+          A.columns.push_back(i);
+          A.values.push_back(1.);
+          A.row_offsets.push_back(i + 1);
+          if (i % 3 == 0)
+            coordinates.insert(coordinates.end(), {static_cast<double>(i / 3 % 8), static_cast<double>(i / 24)});
+        }
+      const Partition partition = compact_partition(A, coordinates, 2, 16);
+      EXPECT_LE(blocks_between(partition.block_offsets).largest(), 15);
+      std::vector<int> sorted = partition.old_row;
+      std::sort(sorted.begin(), sorted.end());
+      for (int i = 0; i < A.n_rows; ++i)
+        {
+          EXPECT_EQ(sorted[i], i);
+          EXPECT_EQ(partition.old_row[i] % 3, i % 3);
+          EXPECT_EQ(partition.old_row[i] / 3, partition.old_row[i / 3 * 3] / 3);
+        }
+      for (const int offset : partition.block_offsets)
+        EXPECT_EQ(offset % 3, 0);
+      coordinates.pop_back();
+      expect_refusal([&] { compact_partition(A, coordinates, 2, 16); }, "127 coordinates of 2 dimensions for 192 rows");
+      EXPECT_EQ(compact_partition(A, coordinates, 2, 192).block_offsets.size(), 2u); // one block needs none
+    }
+
     TEST(Permute, RefusesNumberingsThatDoNotFit)
     {
       const CrsMatrix<double> A        = five_point_matrix(4, 3, 0.);

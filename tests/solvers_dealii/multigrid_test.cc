@@ -165,7 +165,12 @@ namespace leopard
               Multigrid<double>(hierarchy, options).vmult(x.begin(), b.begin());
               if (!hierarchy.is_adaptive()) // another numbering of the finest level makes other blocks
                 continue;
-              x -= dealii_cycle<dim, PreconditionBlockAsync>(problem, hierarchy, PreconditionBlockAsync::AdditionalData(1, 3, 16, 0.9), n_steps, b);
+              x -= dealii_cycle<dim, PreconditionBlockAsync>(
+                problem,
+                hierarchy,
+                PreconditionBlockAsync::AdditionalData(1, 3, 16, 0.9, false, Schedule::synchronous, Backend::host, BlockShape::contiguous),
+                n_steps,
+                b);
               EXPECT_LT(x.linfty_norm(), 1e-12) << "async, backend " << to_string(backend);
             }
         }
