@@ -2,6 +2,7 @@
 #include "npy.h"
 
 #include "../base/errors.h"
+#include "../base/kind_of_file.h"
 #include "../base/read_text.h"
 #include "../base/whole_file.h"
 #include "../base/words.h"
@@ -136,6 +137,8 @@ namespace leopard
 
   bool is_npy(const std::string &path)
   {
+    if (!why_no_regular_file(path).empty()) // a pipe would be waited for
+      return false;
     char          begin[6] = {};
     std::ifstream file(path, std::ios::binary);
     return static_cast<bool>(file.read(begin, sizeof(begin))) && std::string_view(begin, sizeof(begin)) == magic;
