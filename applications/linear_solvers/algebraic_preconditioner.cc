@@ -27,7 +27,9 @@ namespace leopard
     Timer timer;
     try
       {
-        if (parameters.has_factors())
+        if (parameters.has_factors() && is_made)
+          factors.update_values(A);
+        else if (parameters.has_factors())
           factors.initialize(A, parameters.incomplete_options());
         else
           {
@@ -43,6 +45,7 @@ namespace leopard
       {
         throw Error("'Linear solver/Preconditioner' is " + parameters.preconditioner + ": " + error.what());
       }
+    is_made               = true;
     const bool of_factors = parameters.has_factors();
     const auto on_all     = [this](bool here) { return Utilities::MPI::min(here ? 1 : 0, comm) == 1; };
     symmetric             = on_all(of_factors ? factors.is_symmetric_map() : levels.is_symmetric_map());

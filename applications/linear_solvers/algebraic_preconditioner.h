@@ -12,7 +12,8 @@ namespace leopard
 {
   /**
    * The library's preconditioners that are made of the matrix alone: ilu, ic, aggregation. On several ranks each rank
-   * has its own rows and columns. New values mean new factors and levels.
+   * has its own rows and columns. New values mean new factors, of which the pattern and what follows from it stay, and
+   * new levels.
    */
   class AlgebraicPreconditioner
   {
@@ -50,7 +51,7 @@ namespace leopard
     const MPI_Comm                comm;
     PreconditionIncomplete        factors; ///< one of the two is initialized
     PreconditionAggregation       levels;
-    bool                          symmetric = false, fixed = false;
+    bool                          is_made = false, symmetric = false, fixed = false;
     double                        seconds = 0.;
   };
 } // namespace leopard

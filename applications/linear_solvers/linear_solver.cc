@@ -10,6 +10,7 @@
 
 #include <deal.II/base/mpi.h>
 #include <deal.II/base/parameter_handler.h>
+#include <deal.II/base/timer.h>
 
 #include <cmath>
 #include <limits>
@@ -354,6 +355,7 @@ namespace leopard
     : parameters(parameters_)
     , comm(comm_)
   {
+    const Timer timer;
     if (parameters.refines() && Utilities::MPI::n_mpi_processes(comm) == 1) // see solve()
       implementation = make_refinement_solver(parameters, A, levels, comm);
     else if (parameters.method == "multigrid")
@@ -366,13 +368,16 @@ namespace leopard
       implementation = make_device_krylov_solver(parameters, A, n_components, levels, comm);
     else
       implementation = make_host_krylov_solver(parameters, A, n_components, levels, comm);
+    seconds = timer.wall_time();
   }
 
   LinearSolver::~LinearSolver() = default;
 
   void LinearSolver::update_values()
   {
+    const Timer timer;
     implementation->update_values();
+    seconds += timer.wall_time();
   }
 
   LinearSolveResult LinearSolver::solve(HostVector &x, const HostVector &b, const LinearTarget &target)

@@ -193,6 +193,9 @@ namespace leopard
     /** "async-(5), blocks of 256, host threads", for the log. */
     std::string description() const;
 
+    /** Wall time of the constructor and of update_values() until now, all of them together. */
+    double set_up_seconds() const { return seconds; }
+
     /** What else a log should say when it begins to solve, in lines; mostly empty. */
     std::string details() const;
 
@@ -202,5 +205,6 @@ namespace leopard
     const LinearSolverParameters   &parameters;
     MPI_Comm                        comm;
     std::unique_ptr<Implementation> implementation;
+    double                          seconds = 0.; ///< of set-up
   };
 } // namespace leopard

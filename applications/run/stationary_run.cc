@@ -98,6 +98,7 @@ namespace leopard
                               first,
                               result.final_residual,
                               result.convergence_factor > 0. ? format(", convergence factor %.3f", result.convergence_factor).c_str() : ""));
+      report["set_up_seconds"]    = solver.set_up_seconds(); // of the linear solver, a part of "seconds"
       report["linear_iterations"] = result.n_iterations;
       report["residual"]          = result.final_residual;
       if (parameters.refines())
@@ -129,6 +130,7 @@ namespace leopard
         throw ConvergenceFailure(result.failure + "; the residual is " + format("%.3e", result.residual) + " after " +
                                  std::to_string(result.n_steps) + " steps\n" + result.table() + "  to try: " + advice_for_newton(result));
       report["newton_steps"]      = result.n_steps;
+      report["set_up_seconds"]    = newton.linear_solver().set_up_seconds();
       report["linear_iterations"] = result.linear_iterations;
       report["residual"]          = result.residual;
       for (const NewtonStep &step : result.history)

@@ -28,7 +28,29 @@ namespace leopard
   {
     if (data.solves.block_async.n_threads == 0)
       data.solves.block_async.n_threads = static_cast<int>(dealii::MultithreadInfo::n_threads());
-    factors = make_incomplete_preconditioner<double>(A, data);
+    factors   = make_incomplete_preconditioner<double>(A, data);
+    n_entries = A.n_entries();
+  }
+
+  void PreconditionIncomplete::update_values(const dealii::SparseMatrix<double> &A)
+  {
+    take_values(crs_matrix(A, name));
+  }
+
+  void PreconditionIncomplete::update_values(const HostMatrix &A)
+  {
+    together(A.get_mpi_communicator(), [&] { take_values(own_block(A, name)); });
+  }
+
+  void PreconditionIncomplete::take_values(const CrsMatrix<double> &A)
+  {
+    if (factors == nullptr)
+      throw InvalidInput(name + ": new values are given before initialize()\n  expected: initialize() first");
+    if (A.n_rows != factors->n_rows() || A.n_entries() != n_entries)
+      throw InvalidInput(name + ": new values are given in " + std::to_string(A.n_rows) + " rows with " + std::to_string(A.n_entries()) +
+                         " entries\n  expected: " + std::to_string(factors->n_rows()) + " rows with " + std::to_string(n_entries) +
+                         " entries, the pattern of initialize()");
+    factors->update_values(A.values.data());
   }
 
   bool PreconditionIncomplete::is_fixed_linear_map() const

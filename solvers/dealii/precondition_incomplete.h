@@ -47,6 +47,15 @@ namespace leopard
      */
     void initialize(const HostMatrix &A, const AdditionalData &data = AdditionalData());
 
+    /**
+     * Takes other values of the A that it was initialized with, keeping what depends on its pattern alone: for Newton's
+     * method and time steps. @throws InvalidInput before initialize(), for another number of entries, and as
+     * initialize().
+     */
+    void update_values(const dealii::SparseMatrix<double> &A);
+    /** The same. Collective, errors too. */
+    void update_values(const HostMatrix &A);
+
     bool is_fixed_linear_map() const; ///< false before initialize()
     bool is_symmetric_map() const;    ///< false before initialize(); of a symmetric A
     /** "IC(0), 12345 entries; solved with: exact, in sequence". */
@@ -54,6 +63,7 @@ namespace leopard
 
   private:
     void take(const CrsMatrix<double> &A, AdditionalData data);
+    void take_values(const CrsMatrix<double> &A);
 
     bool        is_initialized() const override;
     std::size_t n_own_rows() const override;
@@ -61,5 +71,6 @@ namespace leopard
     void        apply_there(double *x, const double *b) const override;
 
     std::shared_ptr<IncompletePreconditioner<double>> factors;
+    int                                               n_entries = 0;
   };
 } // namespace leopard

@@ -4,6 +4,8 @@
 #include "../base/errors.h"
 #include "../device/device_array.h"
 
+#include <utility>
+
 namespace leopard
 {
   namespace
@@ -28,8 +30,9 @@ namespace leopard
     class FactorPreconditioner : public IncompletePreconditioner<Number>
     {
     public:
-      FactorPreconditioner(const IncompleteFactors<Number> &factors, const IncompleteOptions &options_)
+      FactorPreconditioner(IncompleteFactors<Number> factors_, const IncompleteOptions &options_)
         : options(options_)
+        , factors(std::move(factors_))
         , alpha(factors.shift())
         , of_factors(factors.description())
         , lower(factors.lower(), Triangle::lower, options.solves)
@@ -64,13 +67,23 @@ namespace leopard
         upper.solve(z, between);
       }
 
+      void update_values(const Number *values) override
+      {
+        factors.factorize(values);
+        lower.update_values(factors.lower().values.data());
+        upper.update_values(factors.upper().values.data());
+        alpha      = factors.shift();
+        of_factors = factors.description();
+      }
+
     private:
-      const IncompleteOptions  options;
-      const double             alpha;
-      const std::string        of_factors;
-      TriangularSolver<Number> lower, upper;
-      std::vector<Number>      on_host; ///< L^-1 r
-      device::Array<Number>    on_device;
+      const IncompleteOptions   options;
+      IncompleteFactors<Number> factors;
+      double                    alpha;
+      std::string               of_factors;
+      TriangularSolver<Number>  lower, upper;
+      std::vector<Number>       on_host; ///< L^-1 r
+      device::Array<Number>     on_device;
     };
   } // namespace
 

@@ -34,6 +34,12 @@ namespace leopard
      * with.
      */
     virtual std::string description() const = 0;
+    /**
+     * Factors of other values of A: pattern, blocks and what was analyzed stay. @param values one an entry, in the
+     * order of A, host memory. @throws InvalidInput as make_incomplete_preconditioner() and
+     * TriangularSolver::update_values(); after one for a pivot the old factors are still there.
+     */
+    virtual void update_values(const Number *values) = 0;
     /** alpha, where the factors are those of A + alpha diag(A) (dimensionless); mostly 0. */
     virtual double shift() const = 0;
   };

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "../device/cuda_error.cuh"
 #include "../device/device_array.h"
+#include "../matrix/block_crs.h"
+#include "../relaxation/diagonal.h"
 #include "triangular_engine.h"
 
 #include <type_traits>
+#include <utility>
+#include <vector>
 
 namespace leopard
 {
@@ -16,13 +20,17 @@ namespace leopard
         x[i] = factors[i] * b[i];
     }
 
-    /** cuSPARSE's triangular solve, analyzed once. */
+    /** cuSPARSE's triangular solve, analyzed once a pattern. */
     template <typename Number>
     class CusparseSolve : public TriangularEngine<Number>
     {
     public:
-      CusparseSolve(const CrsMatrix<Number> &T, Triangle triangle)
+      /** @param T rows sorted by column. @param entries_ which entry of the user's matrix each of T's is. */
+      CusparseSolve(const CrsMatrix<Number> &T, Triangle triangle, std::vector<int> entries_)
         : n(T.n_rows)
+        , entries(std::move(entries_))
+        , row_offsets(T.row_offsets)
+        , diagonal(diagonal_entries(T))
         , offsets(T.row_offsets)
         , columns(T.columns)
         , values(T.values)
@@ -79,19 +87,34 @@ namespace leopard
         LEOPARD_CHECK(cusparseSpSV_solve(handle, operation, &one, matrix, b, x, type, CUSPARSE_SPSV_ALG_DEFAULT, plan));
       }
 
+      void update_values(const Number *new_values) override
+      {
+        sorted.resize(entries.size());
+        for (int i = 0; i < n; ++i)
+          for (int p = row_offsets[i]; p < row_offsets[i + 1]; ++p)
+            {
+              sorted[p] = new_values[entries[p]];
+              check_new_value(i, static_cast<double>(sorted[p]), p == diagonal[i]);
+            }
+        device::copy_to_device(values.data(), sorted.data(), sorted.size() * sizeof(Number));
+        LEOPARD_CHECK(cusparseSpSV_updateMatrix(handle, plan, values.data(), CUSPARSE_SPSV_UPDATE_GENERAL));
+      }
+
     private:
       static constexpr cudaDataType        type      = std::is_same_v<Number, double> ? CUDA_R_64F : CUDA_R_32F;
       static constexpr cusparseOperation_t operation = CUSPARSE_OPERATION_NON_TRANSPOSE;
 
-      const int             n;
-      const Number          one = 1;
-      device::Array<int>    offsets, columns;
-      device::Array<Number> values, some; ///< some: cuSPARSE wants vectors with the descriptors; the real ones come with each solve
-      device::Array<char>   buffer;
-      cusparseHandle_t      handle = nullptr;
-      cusparseSpSVDescr_t   plan   = nullptr;
-      cusparseSpMatDescr_t  matrix = nullptr;
-      cusparseDnVecDescr_t  x = nullptr, b = nullptr;
+      const int              n;
+      const std::vector<int> entries, row_offsets, diagonal; ///< host memory, for new values
+      std::vector<Number>    sorted;
+      const Number           one = 1;
+      device::Array<int>     offsets, columns;
+      device::Array<Number>  values, some; ///< some: cuSPARSE wants vectors with the descriptors; the real ones come with each solve
+      device::Array<char>    buffer;
+      cusparseHandle_t       handle = nullptr;
+      cusparseSpSVDescr_t    plan   = nullptr;
+      cusparseSpMatDescr_t   matrix = nullptr;
+      cusparseDnVecDescr_t   x = nullptr, b = nullptr;
     };
   } // namespace
 
@@ -99,7 +122,7 @@ namespace leopard
   std::unique_ptr<TriangularEngine<Number>> make_cuda_triangular(const CrsMatrix<Number> &T, Triangle triangle)
   {
     const std::vector<int> as_it_is;
-    return std::make_unique<CusparseSolve<Number>>(permute(T, as_it_is, as_it_is), triangle); // rows sorted by column
+    return std::make_unique<CusparseSolve<Number>>(permute(T, as_it_is, as_it_is), triangle, permuted_entries(T, as_it_is, as_it_is));
   }
 
   template <typename Number>

@@ -10,11 +10,12 @@ namespace leopard
   class TriangularEngine
   {
   public:
-    virtual ~TriangularEngine()                           = default;
-    virtual MemorySpace memory_space() const              = 0;
-    virtual bool        is_fixed_linear_map() const       = 0;
-    virtual std::string description() const               = 0;
-    virtual void        solve(Number *x, const Number *b) = 0;
+    virtual ~TriangularEngine()                             = default;
+    virtual MemorySpace memory_space() const                = 0;
+    virtual bool        is_fixed_linear_map() const         = 0;
+    virtual std::string description() const                 = 0;
+    virtual void        solve(Number *x, const Number *b)   = 0;
+    virtual void        update_values(const Number *values) = 0;
   };
 
   /** cuSPARSE's solve. */

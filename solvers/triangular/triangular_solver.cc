@@ -3,9 +3,11 @@
 
 #include "../base/errors.h"
 #include "../device/device_array.h"
+#include "../matrix/block_crs.h"
 #include "../relaxation/diagonal.h"
 #include "triangular_engine.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace leopard
@@ -55,10 +57,18 @@ namespace leopard
           }
       }
 
+      void update_values(const Number *values) override
+      {
+        for (int i = 0; i < T.n_rows; ++i)
+          for (int p = T.row_offsets[i]; p < T.row_offsets[i + 1]; ++p)
+            check_new_value(i, static_cast<double>(values[p]), p == diagonal[i]);
+        std::copy_n(values, T.values.size(), T.values.begin());
+      }
+
     private:
-      const CrsMatrix<Number> T;
-      const Triangle          triangle;
-      const std::vector<int>  diagonal;
+      CrsMatrix<Number>      T;
+      const Triangle         triangle;
+      const std::vector<int> diagonal;
     };
 
     BlockAsyncOptions mirrored(BlockAsyncOptions options)
@@ -80,10 +90,8 @@ namespace leopard
       {
         if (!options.start_from_diagonal)
           return;
-        for (const int p : diagonal_entries(T))
-          inverse_diagonal.push_back(Number(1) / T.values[p]);
-        if (memory_space() == MemorySpace::device)
-          on_device = device::Array<Number>(inverse_diagonal);
+        diagonal = diagonal_entries(T);
+        invert_diagonal(T.values.data());
       }
 
       MemorySpace memory_space() const override { return relaxation.memory_space(); }
@@ -110,10 +118,26 @@ namespace leopard
           }
       }
 
+      void update_values(const Number *values) override
+      {
+        relaxation.update_values(values);
+        invert_diagonal(values);
+      }
+
     private:
+      void invert_diagonal(const Number *values)
+      {
+        inverse_diagonal.clear();
+        for (const int p : diagonal)
+          inverse_diagonal.push_back(Number(1) / values[p]);
+        if (memory_space() == MemorySpace::device && !diagonal.empty())
+          on_device = device::Array<Number>(inverse_diagonal);
+      }
+
       const int             n_iterations;
       BlockAsync<Number>    relaxation;
-      std::vector<Number>   inverse_diagonal; ///< if it starts from there
+      std::vector<int>      diagonal;         ///< its entries, if it starts from there
+      std::vector<Number>   inverse_diagonal; ///< likewise
       device::Array<Number> on_device;
     };
   } // namespace
@@ -176,6 +200,13 @@ namespace leopard
   {
     if (rows > 0)
       engine->solve(x, b);
+  }
+
+  template <typename Number>
+  void TriangularSolver<Number>::update_values(const Number *values)
+  {
+    if (rows > 0)
+      engine->update_values(values);
   }
 
 #define INSTANTIATE(Number) template class TriangularSolver<Number>;

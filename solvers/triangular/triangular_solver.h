@@ -77,6 +77,13 @@ namespace leopard
      */
     void solve(Number *x, const Number *b);
 
+    /**
+     * Takes other values of T, with all that was found out about its pattern. @param values one an entry, in T's order,
+     * host memory. @throws InvalidInput if one is not finite, or zero on the diagonal; then the solver is as it was.
+     * Asynchronous solves on the backend cuda need Storage::double_precision for it.
+     */
+    void update_values(const Number *values);
+
   private:
     const int                                 rows;
     const TriangularOptions                   options;

@@ -80,6 +80,8 @@ class BlocksOfAsync(Program):
                          f"Linear solver/Method={method}", f"Linear solver/Block shape={shape}", "Linear solver/Block size=50")
             cycle = self.run_json("newton_thesis")["cycles"][0]
             steps.append((len(cycle["newton"]), round(cycle["u"]["mean"], 9)))
+            self.assertGreater(cycle["set_up_seconds"], 0)
+            self.assertLess(cycle["set_up_seconds"], cycle["seconds"])
         self.assertEqual(len(set(steps)), 1, steps)
 
     def test_several_fields(self):

@@ -173,6 +173,45 @@ namespace leopard
       EXPECT_THROW(aggregation.initialize(A, data), InvalidInput);
     }
 
+    /** New values with the old pattern are what initialize() makes of them, exact and not, and so is another shift. */
+    TEST(PreconditionAlgebraic, NewValuesMakeNewFactors)
+    {
+      const FivePoints A, other(0.7);
+      Vector<double>   b(n_side * n_side), x(b.size()), right(b.size());
+      fill(b);
+      for (const TriangularSolve solve : {TriangularSolve::exact, TriangularSolve::asynchronous})
+        {
+          IncompleteOptions options           = with(FactorKind::ilu0);
+          options.solves.solve                = solve;
+          options.solves.start_from_diagonal  = true;
+          options.solves.block_async.schedule = Schedule::synchronous;
+          PreconditionIncomplete updated, made;
+          updated.initialize(A.matrix, options);
+          updated.update_values(other.matrix);
+          made.initialize(other.matrix, options);
+          updated.vmult(x, b);
+          made.vmult(right, b);
+          x -= right;
+          EXPECT_EQ(x.l2_norm(), 0.);
+          EXPECT_EQ(updated.description(), made.description());
+        }
+
+      PreconditionIncomplete unmade, symmetric;
+      EXPECT_THROW(unmade.update_values(A.matrix), InvalidInput);
+      symmetric.initialize(A.matrix, with(FactorKind::ic0));
+      symmetric.vmult(right, b);
+      EXPECT_THROW(symmetric.update_values(other.matrix), InvalidInput); // not symmetric
+      symmetric.vmult(x, b);
+      x -= right;
+      EXPECT_EQ(x.l2_norm(), 0.) << "what was there before is kept";
+      dealii::SparsityPattern diagonal(n_side * n_side, n_side * n_side, 1);
+      diagonal.compress();
+      SparseMatrix<double> D(diagonal);
+      for (unsigned int i = 0; i < D.m(); ++i)
+        D.set(i, i, 1.);
+      EXPECT_THROW(symmetric.update_values(D), InvalidInput); // another pattern
+    }
+
     TEST(PreconditionAlgebraic, RefusedInput)
     {
       Vector<double>          x(5), b(5);
@@ -285,6 +324,13 @@ namespace leopard
       expect_right(levels);
       EXPECT_TRUE(levels.is_symmetric_map());
       EXPECT_LT(iterations<Cg>(A.matrix, levels), 30u);
+
+      FivePoints doubled;
+      doubled.matrix *= 2.;
+      for (PreconditionIncomplete *factors : {&on_device, &on_host})
+        factors->update_values(doubled.matrix);
+      on_host.vmult(right, b);
+      expect_right(on_device);
     }
   } // namespace
 } // namespace leopard
