@@ -4,7 +4,6 @@
 #include "../base/errors.h"
 #include "../matrix/incomplete_factors.h"
 #include "host_relaxation.h"
-#include "methods.h"
 
 #include <string>
 
@@ -62,11 +61,6 @@ namespace leopard
       throw InvalidInput("ILU(0): omega is " + std::to_string(omega) + "\n  expected: a number between 0 and 2");
     return std::make_unique<HostIlu0<Number>>(A, omega);
   }
-
-  extern const Method ilu0_method = {.name    = "ilu0",
-                                     .meaning = "incomplete factors with the entries of the matrix",
-                                     .uses    = as_smoother,
-                                     .make    = [](const auto &A, const MethodOptions &options) { return make_ilu0(A, options.omega); }};
 
 #define INSTANTIATE(Number) template std::unique_ptr<Relaxation<Number>> make_ilu0(const CrsMatrix<Number> &A, double omega);
   LEOPARD_FOR_EACH_NUMBER(INSTANTIATE)

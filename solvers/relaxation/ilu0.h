@@ -11,7 +11,7 @@ namespace leopard
   struct CrsMatrix;
 
   /**
-   * Iteration with an incomplete factorization: x <- x + omega (L U)^-1 (b - A x), where L has ones on its diagonal, L
+   * Iteration with an incomplete factorization (on the GPU: make_incomplete_smoother()): x <- x + omega (L U)^-1 (b - A x), where L has ones on its diagonal, L
    * and U together have the entries of A (own columns: ghosts do not enter the factors), and (L U)_ij = a_ij for those
    * entries. Exact for tridiagonal matrices. On the host, sequential; rows are eliminated in the order of their
    * numbers. update_values() factorizes anew and allocates nothing.

@@ -406,7 +406,7 @@ namespace leopard
             o.smoother.omega  = 0.9;
           },
           {"omega is 0.9", method});
-      for (const char *method : {"gauss-seidel", "ssor", "ilu0"})
+      for (const char *method : {"gauss-seidel", "ssor"})
         expect_refused(
           [&](Options &o) {
             o.backend         = Backend::cuda;
