@@ -126,13 +126,14 @@ namespace leopard
       {
       }
 
-      std::string name() const override { return "Chebyshev"; }
+      std::string name() const override { return recurrence.name(); }
       std::string description() const override { return recurrence.text(); }
       bool        is_symmetric_map() const override { return true; }
       void        restart() override { recurrence.restart(); }
 
       void iterate(Number *x, const Number *b, int n_iterations) override
       {
+        recurrence.begin(n_iterations);
         for (int n = 0; n < n_iterations; ++n)
           {
             const auto   factors = recurrence.next();
@@ -176,6 +177,9 @@ namespace leopard
                            "\n  expected: a number > 0, or 0 to have it chosen");
     if (!(ratio == 0. || (ratio > 1. && std::isfinite(ratio))))
       throw InvalidInput("Chebyshev iteration: ratio is " + number(ratio) + "\n  expected: a number > 1, or 0 to have it chosen");
+    if (fourth_kind && lambda_min != 0.)
+      throw InvalidInput("Chebyshev iteration: lambda_min is " + number(lambda_min) +
+                         " for polynomials of the fourth kind\n  expected: 0; they have an upper end only");
     if (lambda_max > 0. && !(lambda_min < lambda_max))
       throw InvalidInput("Chebyshev iteration: lambda_min is " + number(lambda_min) + " and lambda_max is " + number(lambda_max) +
                          "\n  expected: 0 < lambda_min < lambda_max, or 0 to have one chosen");
@@ -258,7 +262,9 @@ namespace leopard
   void ChebyshevRecurrence::set_interval(double estimated)
   {
     const double largest  = estimates() ? estimated : options.lambda_max;
-    const double smallest = options.lambda_min > 0. ? options.lambda_min : largest / (options.ratio > 0. ? options.ratio : default_ratio);
+    const double smallest = options.fourth_kind       ? 0.
+                            : options.lambda_min > 0. ? options.lambda_min
+                                                      : largest / (options.ratio > 0. ? options.ratio : default_ratio);
     if (!(smallest < largest))
       throw InvalidInput("Chebyshev iteration: lambda_min is " + number(smallest) + ", and the estimate of the largest eigenvalue of D^-1 A is " +
                          number(largest) + "\n  expected: a lambda_min below that, or 0 to have it chosen");
@@ -267,8 +273,44 @@ namespace leopard
     restart();
   }
 
+  std::vector<double> fourth_kind_weights(int k)
+  {
+    static const std::vector<double> weights[most_fourth_kind] = {
+      {1.5},
+      {1.1180339887499, 3.6180339887499},
+      {1.0549581320874, 1.6920214716301, 6.8508550753271},
+      {1.032088886238, 1.3472963553339, 2.532088886238, 11.170244610953},
+      {1.0211085581132, 1.2137940802183, 1.7784344533347, 3.6014930128914, 16.572244934797},
+      {1.0149639154749, 1.146261232709, 1.4868897570955, 2.3176504130529, 4.8921667694478, 23.055782447022},
+      {1.0111702974325, 1.1068636913174, 1.3382612127177, 1.8270909152852, 2.9562952014676, 6.4014201055027, 30.620464060164},
+      {1.0086609187584, 1.081706121589, 1.2506076090467, 1.5780010743357, 2.2262967851645, 3.6910738223324, 8.1281320875152, 39.266117370002}};
+    if (k < 1 || k > most_fourth_kind)
+      throw InvalidInput("Chebyshev polynomials of the fourth kind: " + std::to_string(k) + " sweeps\n  expected: 1 to " +
+                         std::to_string(most_fourth_kind));
+    return weights[k - 1];
+  }
+
+  void ChebyshevRecurrence::begin(int n_steps)
+  {
+    weights.clear();
+    for (int n_left = options.fourth_kind ? n_steps : 0; n_left > 0;)
+      {
+        const int                 n_polynomials = (n_left + most_fourth_kind - 1) / most_fourth_kind, k = n_left / n_polynomials;
+        const std::vector<double> next = fourth_kind_weights(k);
+        weights.insert(weights.end(), next.begin(), next.end());
+        n_left -= k;
+      }
+    std::reverse(weights.begin(), weights.end());
+  }
+
   ChebyshevRecurrence::Coefficients ChebyshevRecurrence::next()
   {
+    if (options.fourth_kind)
+      {
+        const double weight = weights.back();
+        weights.pop_back();
+        return {0., weight / lambda_max};
+      }
     const double theta = 0.5 * (lambda_max + lambda_min), delta = 0.5 * (lambda_max - lambda_min), sigma = theta / delta;
     if (!started)
       {
@@ -283,6 +325,8 @@ namespace leopard
 
   std::string ChebyshevRecurrence::text() const
   {
+    if (options.fourth_kind)
+      return "for eigenvalues of D^-1 A up to " + number(lambda_max) + (estimates() ? " (estimated)" : " (given)");
     return "for eigenvalues of D^-1 A between " + number(lambda_min) +
            (options.lambda_min > 0.
               ? " (given)"
@@ -315,6 +359,27 @@ namespace leopard
                                               given.chebyshev.validate();
                                               return make_chebyshev_cuda(A, given.chebyshev);
                                             }};
+
+  extern const Method chebyshev4_method = {.name         = "chebyshev4",
+                                           .meaning      = "Chebyshev polynomials of the fourth kind with optimized weights",
+                                           .uses         = as_smoother,
+                                           .uses_on_cuda = as_smoother,
+                                           .omega        = OmegaRange::none,
+                                           .has_interval = true,
+                                           .make =
+                                             [](const auto &A, const MethodOptions &given) {
+                                               ChebyshevOptions options = given.chebyshev;
+                                               options.backend          = given.backend;
+                                               options.fourth_kind      = true;
+                                               return make_chebyshev(A, options);
+                                             },
+                                           .make_on_device =
+                                             [](const auto &A, const MethodOptions &given) {
+                                               ChebyshevOptions options = given.chebyshev;
+                                               options.fourth_kind      = true;
+                                               options.validate();
+                                               return make_chebyshev_cuda(A, options);
+                                             }};
 
 #define INSTANTIATE(Number)                                                                                               \
   template double gershgorin_bound(const CrsMatrix<Number> &A);                                                           \

@@ -4,6 +4,7 @@
 #include "relaxation.h"
 
 #include <memory>
+#include <vector>
 
 namespace leopard
 {
@@ -17,11 +18,16 @@ namespace leopard
 
   struct ChebyshevOptions
   {
-    double  lambda_min = 0.; ///< lower end of the interval, an eigenvalue of D^-1 A, dimensionless; 0: lambda_max / ratio
-    double  ratio      = 0.; ///< for smoothing: what it has to reduce; 0: 30, or, for a smoother of multigrid, what suits the dimension
-    double  lambda_max = 0.; ///< upper end, which no eigenvalue of D^-1 A should exceed; 0: estimate_lambda_max()
-    Backend backend    = Backend::host;
-    int     n_threads  = 0; ///< of the host, for the estimate on either backend; results do not depend on it; 0: as many as the machine has
+    double lambda_min = 0.; ///< lower end of the interval, an eigenvalue of D^-1 A, dimensionless; 0: lambda_max / ratio
+    double ratio      = 0.; ///< for smoothing: what it has to reduce; 0: 30, or, for a smoother of multigrid, what suits the dimension
+    double lambda_max = 0.; ///< upper end, which no eigenvalue of D^-1 A should exceed; 0: estimate_lambda_max()
+    /**
+     * Polynomials that are best for smoothing in a multigrid V-cycle (fourth_kind_weights()), in the place of those that
+     * are smallest in the interval: lambda_min is not given then, and ratio not read.
+     */
+    bool    fourth_kind = false;
+    Backend backend     = Backend::host;
+    int     n_threads   = 0; ///< of the host, for the estimate on either backend; results do not depend on it; 0: as many as the machine has
 
     /** @throws InvalidInput naming the option, what was found and what is expected. */
     void validate() const;
@@ -54,6 +60,18 @@ namespace leopard
   double gershgorin_bound(const device::DeviceCrs<Number> &A);
 
   /**
+   * Weights w_1 < ... < w_k of k sweeps x <- x + w_s / lambda_max D^-1 (b - A x) that smooth best: p(l) = prod_s (1 - w_s l
+   * / lambda_max) has the smallest maximum of l p(l)^2 / (1 - p(l)^2) over (0, lambda_max], lambda_max tan^2(pi / (4 k +
+   * 2)), which bounds the factor of a V-cycle. 1 / w_s are the zeros of the polynomials of Chebyshev's fourth kind with
+   * optimized weights. The small ones come first, so that the large ones find hardly anything to amplify. Dimensionless.
+   * @param k 1 to most_fourth_kind. @throws InvalidInput.
+   * Source: Lottes, Optimal polynomial smoothers for multigrid V-cycles, Numer. Linear Algebra Appl. 30 (2023) e2518; as
+   * smoother beside others: Phillips, Fischer 2022. The zeros were computed from that property.
+   */
+  std::vector<double> fourth_kind_weights(int k);
+  constexpr int       most_fourth_kind = 8;
+
+  /**
    * Chebyshev iteration with D^-1 A, D the diagonal, for spectra in [lambda_min, lambda_max]: after n iterations from
    * x_0 the error is p_n(D^-1 A) (x* - x_0) with p_n(l) = T_n((lambda_max + lambda_min - 2 l) / (lambda_max -
    * lambda_min)) / T_n((lambda_max + lambda_min) / (lambda_max - lambda_min)), the polynomial with p_n(0) = 1 that is
@@ -63,6 +81,9 @@ namespace leopard
    * iterate(7). Until restart() b and the x of the last call have to be passed on unchanged but for ghosts; each
    * restart() begins a polynomial anew, and from there and x = 0 the result is a fixed linear function of b. With an
    * interval that covers the spectrum it solves, with a part of lambda_max at its lower end it smooths.
+   *
+   * With fourth_kind each call of iterate() is a polynomial of as many sweeps as it has iterations, with
+   * fourth_kind_weights(); of more than most_fourth_kind, several with nearly the same number.
    *
    * On the host with threads; on the backend cuda one kernel an iteration, and x and b in device memory.
    * update_values() finds an interval that was not given anew, on the host in either case: where values change often,

@@ -90,7 +90,7 @@ namespace leopard
       {
       }
 
-      std::string name() const override { return "Chebyshev"; }
+      std::string name() const override { return recurrence.name(); }
       std::string description() const override { return recurrence.text() + ", " + matrix.description(); }
       int         n_rows() const override { return rows; }
       int         n_columns() const override { return columns; }
@@ -108,6 +108,7 @@ namespace leopard
       {
         if (rows == 0)
           return;
+        recurrence.begin(n_iterations);
         if (columns > rows && n_iterations > 1) // the iterations that read our vector want the ghosts in it
           device::copy_on_device(other.data() + rows, x + rows, static_cast<std::size_t>(columns - rows) * sizeof(Number));
         step(x, other.data(), b, n_iterations);
@@ -125,6 +126,7 @@ namespace leopard
             Relaxation<Number>::iterate_from_zero(x, b, n_iterations);
             return;
           }
+        recurrence.begin(n_iterations);
         Number *first = n_iterations % 2 == 1 ? x : other.data(), *second = n_iterations % 2 == 1 ? other.data() : x;
         if (columns > rows)
           device::set_zero(second + rows, static_cast<std::size_t>(columns - rows) * sizeof(Number));

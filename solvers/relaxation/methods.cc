@@ -8,7 +8,7 @@ namespace leopard
 {
   // each is defined beside its method, some in rooms above
   extern const Method async_method, async_refinement_method, jacobi_method, damped_jacobi_method, gauss_seidel_method, multicolour_method, sor_method,
-    ssor_method, chebyshev_method, ilu0_method;
+    ssor_method, chebyshev_method, chebyshev4_method, ilu0_method;
 
   const std::vector<const Method *> &methods()
   {
@@ -21,6 +21,7 @@ namespace leopard
                                                     &sor_method,
                                                     &ssor_method,
                                                     &chebyshev_method,
+                                                    &chebyshev4_method,
                                                     &ilu0_method};
     return all;
   }

@@ -35,7 +35,7 @@ namespace leopard
    *   d_0 = (1/theta) D^-1 r_0,   d_k = a_k d_{k-1} + c_k D^-1 r_k,   x_{k+1} = x_k + d_k
    * with theta = (lambda_max + lambda_min) / 2, delta = (lambda_max - lambda_min) / 2, sigma = theta / delta, rho_0 = 1
    * / sigma, rho_k = 1 / (2 sigma - rho_{k-1}), a_k = rho_k rho_{k-1}, c_k = 2 rho_k / delta (Saad 2003, algorithm
-   * 12.1, for D^-1 A).
+   * 12.1, for D^-1 A). Of the fourth kind a_k = 0 and c_k are fourth_kind_weights() over lambda_max.
    */
   class ChebyshevRecurrence
   {
@@ -61,11 +61,14 @@ namespace leopard
     template <typename Number>
     void update(const CrsMatrix<Number> &A);
     template <typename Number>
-    void         update(const device::DeviceCrs<Number> &A);
-    void         restart() { started = false; }
+    void update(const device::DeviceCrs<Number> &A);
+    void restart() { started = false; }
+    /** Before so many calls of next(). */
+    void         begin(int n_steps);
     bool         has_started() const { return started; } ///< there was a step since restart()
     Coefficients next();
-    /** "eigenvalues of D^-1 A between ... and ..., ...": for a log. */
+    std::string  name() const { return options.fourth_kind ? "Chebyshev of the fourth kind" : "Chebyshev"; }
+    /** "for eigenvalues of D^-1 A between ... and ..., ...": for a log. */
     std::string text() const;
 
   private:
@@ -77,6 +80,7 @@ namespace leopard
     ChebyshevOptions            options;
     double                      lambda_min = 0., lambda_max = 0., rho = 0.;
     bool                        started = false;
+    std::vector<double>         weights; ///< fourth kind: of the steps to come, the last one first
     std::shared_ptr<ThreadPool> pool;
     std::vector<double>         work; ///< if it estimates
   };

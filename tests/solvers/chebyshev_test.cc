@@ -227,6 +227,88 @@ namespace leopard
         }
     }
 
+    std::unique_ptr<Relaxation<double>> make_fourth(const CrsMatrix<double> &A, double lambda_max = 0., Backend backend = Backend::host)
+    {
+      ChebyshevOptions options;
+      options.lambda_max  = lambda_max;
+      options.backend     = backend;
+      options.fourth_kind = true;
+      return make_chebyshev(A, options);
+    }
+
+    /** prod_s (1 - w_s l). */
+    double fourth_kind_polynomial(int k, double l)
+    {
+      double p = 1.;
+      for (const double w : fourth_kind_weights(k))
+        p *= 1. - w * l;
+      return p;
+    }
+
+    /**
+     * l p^2 / (1 - p^2) has its maximum tan^2(pi / (4 k + 2)) k + 1 times: at l = 0 (as a limit), between each two zeros,
+     * and at 1 (Lottes 2023). For two sweeps the weights are sqrt(5) / 2 and (3 + sqrt(5)) / 2 + 1.
+     */
+    TEST(Chebyshev, WeightsOfTheFourthKindAreOptimal)
+    {
+      for (int k = 1; k <= most_fourth_kind; ++k)
+        {
+          const std::vector<double> weights = fourth_kind_weights(k);
+          ASSERT_EQ(static_cast<int>(weights.size()), k);
+          const double bound = std::pow(std::tan(M_PI / (4 * k + 2)), 2);
+          const auto   f     = [k](double l) {
+            const double p = fourth_kind_polynomial(k, l);
+            return l * p * p / (1. - p * p);
+          };
+          double sum = 0.;
+          for (const double w : weights)
+            sum += w;
+          EXPECT_NEAR(0.5 / sum, bound, 1e-12 * bound) << k;
+          EXPECT_NEAR(f(1.), bound, 1e-11 * bound) << k;
+          for (int s = 0; s + 1 < k; ++s)
+            {
+              ASSERT_LT(weights[s], weights[s + 1]);
+              double largest = 0.;
+              for (int i = 1; i < 20000; ++i)
+                largest = std::max(largest, f(1. / weights[s + 1] + i / 20000. * (1. / weights[s] - 1. / weights[s + 1])));
+              EXPECT_NEAR(largest, bound, 1e-7 * bound) << k << ", " << s;
+            }
+        }
+      EXPECT_NEAR(fourth_kind_weights(2)[0], std::sqrt(5.) / 2., 1e-12);
+      EXPECT_NEAR(fourth_kind_weights(2)[1], (5. + std::sqrt(5.)) / 2., 1e-12);
+      EXPECT_THROW(fourth_kind_weights(0), InvalidInput);
+      EXPECT_THROW(fourth_kind_weights(most_fourth_kind + 1), InvalidInput);
+    }
+
+    /** Eigenvectors are multiplied by the polynomial of each call; of twelve sweeps by those of six and six. */
+    TEST(Chebyshev, OfTheFourthKindACallIsAPolynomial)
+    {
+      const int               n          = 24;
+      const CrsMatrix<double> A          = laplace_1d(n);
+      const double            upper      = 1.95;
+      const auto              relaxation = make_fourth(A, upper);
+      EXPECT_EQ(relaxation->name(), "Chebyshev of the fourth kind");
+      EXPECT_EQ(relaxation->description(), "for eigenvalues of D^-1 A up to 1.95 (given)");
+      for (const int n_sweeps : {1, 2, 3, 5, 8, 9, 12})
+        for (const int j : {1, 7, 15, 24})
+          {
+            const double l      = eigenvalue(j, n) / upper;
+            double       factor = n_sweeps <= 8 ? fourth_kind_polynomial(n_sweeps, l)
+                                                : fourth_kind_polynomial(n_sweeps / 2, l) * fourth_kind_polynomial(n_sweeps - n_sweeps / 2, l);
+            Vector       x      = eigenvector(j, n), b(n, 0.);
+            relaxation->restart();
+            relaxation->iterate(x.data(), b.data(), n_sweeps);
+            relaxation->iterate(x.data(), b.data(), 2); // no restart is needed between
+            factor *= fourth_kind_polynomial(2, l);
+            for (int i = 0; i < n; ++i)
+              EXPECT_NEAR(x[i], factor * eigenvector(j, n)[i], 1e-11) << n_sweeps << " sweeps, eigenvector " << j;
+          }
+      ChebyshevOptions options;
+      options.fourth_kind = true;
+      options.lambda_min  = 0.1;
+      EXPECT_THROW(make_chebyshev(A, options), InvalidInput);
+    }
+
     TEST(Chebyshev, UpdatedValuesGetANewInterval)
     {
       CrsMatrix<double> A   = five_point_matrix(9, 8, 0.);
@@ -393,6 +475,29 @@ namespace leopard
       expect_cuda_as_host(with_ghosts(five_point_matrix(61, 47, 0.5)), 2.2);
       expect_cuda_as_host(trefethen_matrix(1000), 0.);
       expect_cuda_as_host(five_point_matrix(1, 1, 0.), 2.);
+
+      for (const CrsMatrix<double> &matrix : {five_point_matrix(61, 47, 0.1), with_ghosts(five_point_matrix(61, 47, 0.5))})
+        for (const int n : {1, 4, 11})
+          {
+            const auto           on_host = make_fourth(matrix, 2.1), on_device = make_fourth(matrix, 2.1, Backend::cuda);
+            const Vector         right_side = some_vector(matrix.n_rows, 1.7), start = some_vector(matrix.n_columns, 0.9);
+            DeviceVector<double> b_there(matrix.n_rows), x_there(matrix.n_columns);
+            b_there.copy_from_host(right_side.data());
+            Vector expected = start, found(matrix.n_columns), zeros(matrix.n_columns, 0.);
+            x_there.copy_from_host(start.data());
+            on_host->iterate(expected.data(), right_side.data(), n);
+            on_device->iterate(x_there.data(), b_there.data(), n);
+            x_there.copy_to_host(found.data());
+            for (int i = 0; i < matrix.n_rows; ++i)
+              EXPECT_NEAR(found[i], expected[i], 1e-11);
+            on_host->iterate(zeros.data(), right_side.data(), n);
+            x_there = NAN;
+            on_device->restart();
+            on_device->iterate_from_zero(x_there.data(), b_there.data(), n);
+            x_there.copy_to_host(found.data());
+            for (int i = 0; i < matrix.n_rows; ++i)
+              EXPECT_NEAR(found[i], zeros[i], 1e-11);
+          }
 
       const CrsMatrix<double> A     = five_point_matrix(30, 20, 0.1);
       const auto              whole = make(A, 0.05, 2., Backend::cuda), split = make(A, 0.05, 2., Backend::cuda);
