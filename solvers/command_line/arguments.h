@@ -55,7 +55,9 @@ namespace leopard::command_line
 
     std::shared_ptr<const Stencil<double>> found_stencil; ///< that the matrix is, if that is known
 
-    /** What near_null_space holds, for the matrix that is solved with: AggregationOptions::near_null_space. Null: none. */
+    /**
+     * What near_null_space holds, for the matrix that is solved with: AggregationOptions::near_null_space. Null: none.
+     */
     std::shared_ptr<const std::vector<std::vector<double>>> near_null_space_vectors;
 
     BlockAsyncOptions        async; ///< of methods other than async: omega

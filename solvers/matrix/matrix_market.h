@@ -60,8 +60,8 @@ namespace leopard
   std::vector<double> read_matrix_market_vector(const std::string &path, int n);
 
   /**
-   * The same for the columns of a matrix of n rows; in format array one column after the other. @param most columns that
-   * are read. @throws InvalidInput likewise, and for more columns or none.
+   * The same for the columns of a matrix of n rows; in format array one column after the other. @param most columns
+   * that are read. @throws InvalidInput likewise, and for more columns or none.
    */
   std::vector<std::vector<double>> read_matrix_market_columns(const std::string &path, int n, int most);
 

@@ -334,6 +334,22 @@ namespace leopard
       std::vector<char>        is_there;
       std::vector<int>         columns;
     };
+
+    /** Makes the last level regular. @throws InvalidInput where it is the only one, whose matrix is the problem's. */
+    void hold_free_motions(std::vector<MultigridLevel> &levels, const NearNullSpace &space)
+    {
+      constexpr int      most    = 5000; // rows of a dense matrix
+      CrsMatrix<double> &A       = levels.back().matrix;
+      const auto         motions = free_motions(A, space);
+      if (motions.empty())
+        return;
+      if (levels.size() == 1 || A.n_rows > most)
+        throw InvalidInput("aggregation: the matrix is singular, as it maps " + std::to_string(motions.size()) +
+                           " of the vectors near its null space, or combinations, to zero, and " +
+                           (levels.size() == 1 ? "has no coarse level" : "its coarsest level has " + std::to_string(A.n_rows) + " rows") +
+                           "\n  expected: a regular matrix, or coarse levels with at most " + std::to_string(most) + " rows");
+      A = with_held_motions(A, motions);
+    }
   } // namespace
 
   Aggregates aggregate(const CrsMatrix<double> &A, double strength, int n_threads, const NearNullSpace &space)
@@ -414,6 +430,8 @@ namespace leopard
         space             = std::move(tentative.coarse);
         result.levels.push_back(std::move(coarse));
       }
+    if (!options.is_scalar()) // of others the coarse solver takes constants out
+      hold_free_motions(result.levels, space);
     std::reverse(result.levels.begin(), result.levels.end());
     return result;
   }

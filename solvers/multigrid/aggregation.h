@@ -79,8 +79,11 @@ namespace leopard
   /**
    * Levels for any square matrix by smoothed aggregation (Vanek, Mandel, Brezina, Computing 56 (1996) 179): A_{l-1} =
    * P_l^T A_l P_l, level by level until a matrix has at most max_coarse rows or the next would have hardly fewer. With
-   * block_unknowns and near_null_space of systems, whose unknowns differ in kind or are coupled: elasticity.
-   * @throws InvalidInput for options or a matrix that are not valid, or one with ghosts.
+   * block_unknowns and near_null_space of systems, whose unknowns differ in kind or are coupled: elasticity. What of
+   * their near null space A maps to zero, such as motions of a body that nothing holds, is held on the coarsest level
+   * (with_held_motions()), so that A may be singular where b is in its range.
+   * @throws InvalidInput for options or a matrix that are not valid, one with ghosts, or one of such motions that is
+   * not coarsened.
    */
   MultigridHierarchy aggregation_hierarchy(const CrsMatrix<double> &A, const AggregationOptions &options = {});
 } // namespace leopard

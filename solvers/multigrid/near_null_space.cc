@@ -6,6 +6,8 @@
 #include "../base/words.h"
 #include "../matrix/rows_in_parts.h"
 
+#include <Eigen/SVD>
+
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -161,7 +163,7 @@ namespace leopard
     Columns columns(B.data(), n_rows, n_given);
     for (int k = 0; k < n_given; ++k)
       result.n_vectors += columns.orthonormalize(k, result.n_vectors, r.data()) ? 1 : 0;
-    if (result.n_vectors == 0)
+    if (result.n_vectors == 0 && n_rows > 0) // a rank may have no rows
       throw InvalidInput("aggregation: the vectors of the near null space are zero\n  expected: at least one that is not");
     for (int i = 0; i < n_rows; ++i)
       for (int k = 0; k < result.n_vectors; ++k)
@@ -261,6 +263,78 @@ namespace leopard
           P.row_offsets.push_back(static_cast<int>(P.columns.size()));
         }
     });
+    return result;
+  }
+
+  std::vector<std::vector<double>> free_motions(const CrsMatrix<double> &A, const NearNullSpace &space)
+  {
+    if (A.n_rows == 0)
+      return {};
+    constexpr double rounding = 1e-12;
+    const int        each     = space.first_row.size() < 2 ? 1 : space.first_row[1];
+    const int        n = A.n_rows, m  = space.n_vectors > 0 ? space.n_vectors : each;
+    Eigen::MatrixXd  B(n, m), product = Eigen::MatrixXd::Zero(n, m), absolute = product;
+    for (int i = 0; i < n; ++i)
+      for (int k = 0; k < m; ++k)
+        B(i, k) = space.n_vectors == 0 ? (i % each == k ? 1. : 0.) : space.values[static_cast<std::size_t>(i) * m + k];
+    for (int i = 0; i < n; ++i)
+      for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
+        {
+          product.row(i) += A.values[p] * B.row(A.columns[p]);
+          absolute.row(i) += std::abs(A.values[p]) * B.row(A.columns[p]).cwiseAbs();
+        }
+    const double                     unit = to_about_one(absolute.size() > 0 ? absolute.maxCoeff() : 0.);
+    const auto                       svd  = Eigen::JacobiSVD<Eigen::MatrixXd>(unit * product, Eigen::ComputeFullV);
+    std::vector<std::vector<double>> result;
+    for (int k = 0; k < m; ++k)
+      {
+        const double          size   = k < svd.singularValues().size() ? svd.singularValues()[k] : 0.;
+        const Eigen::VectorXd motion = B * svd.matrixV().col(k);
+        if (size <= rounding * (unit * absolute).norm() && motion.norm() > dependent * B.norm())
+          result.emplace_back(motion.data(), motion.data() + n);
+      }
+    const int           n_found = static_cast<int>(result.size());
+    std::vector<double> rows(static_cast<std::size_t>(n) * n_found), r(n_found + 1);
+    Columns             columns(rows.data(), n, n_found);
+    for (int k = 0; k < n_found; ++k)
+      for (int i = 0; i < n; ++i)
+        columns(i, k) = result[k][i];
+    int rank = 0;
+    for (int k = 0; k < n_found; ++k)
+      rank += columns.orthonormalize(k, rank, r.data()) ? 1 : 0;
+    result.resize(rank);
+    for (int k = 0; k < rank; ++k)
+      for (int i = 0; i < n; ++i)
+        result[k][i] = columns(i, k);
+    return result;
+  }
+
+  CrsMatrix<double> with_held_motions(const CrsMatrix<double> &A, const std::vector<std::vector<double>> &motions)
+  {
+    const int           n     = A.n_rows;
+    double              trace = 0.;
+    CrsMatrix<double>   result;
+    std::vector<double> row(n);
+    result.n_rows = result.n_columns = n;
+    for (int i = 0; i < n; ++i)
+      for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
+        trace += A.columns[p] == i ? A.values[p] / n : 0.;
+    for (int i = 0; i < n; ++i)
+      {
+        std::fill(row.begin(), row.end(), 0.);
+        for (const std::vector<double> &v : motions)
+          for (int j = 0; j < n; ++j)
+            row[j] += trace * v[i] * v[j];
+        for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
+          row[A.columns[p]] += A.values[p];
+        for (int j = 0; j < n; ++j)
+          if (row[j] != 0. || i == j)
+            {
+              result.columns.push_back(j);
+              result.values.push_back(row[j]);
+            }
+        result.row_offsets.push_back(checked_count(static_cast<double>(result.columns.size()), "entries of a coarse matrix"));
+      }
     return result;
   }
 } // namespace leopard

@@ -59,4 +59,16 @@ namespace leopard
    * @param of_row of each row its aggregate, numbered from 0 to n - 1; -1: in none, a zero row of P_0.
    */
   TentativeProlongation tentative_prolongation(const std::vector<int> &of_row, int n, const NearNullSpace &space, int n_threads = 1);
+
+  /**
+   * An orthonormal basis of what is in the span of B and A maps to zero but for rounding, 1e-12 of the absolute values
+   * that are summed up: the motions of a body that nothing holds. n_rows numbers each.
+   */
+  std::vector<std::vector<double>> free_motions(const CrsMatrix<double> &A, const NearNullSpace &space);
+
+  /**
+   * A + alpha sum of v v^T, alpha the mean of A's diagonal: of orthonormal v that A maps to zero it is regular where A
+   * is not else singular, and solves A x = b for b orthogonal to them, x too, if A is symmetric. Dense.
+   */
+  CrsMatrix<double> with_held_motions(const CrsMatrix<double> &A, const std::vector<std::vector<double>> &motions);
 } // namespace leopard

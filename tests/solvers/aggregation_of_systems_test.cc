@@ -44,18 +44,22 @@ namespace leopard
     }
 
     /** Of CG to 1e-8, preconditioned by a V(1,1)-cycle with the smoother chebyshev; 1000: not solved. */
-    int iterations(const CrsMatrix<double> &A, const AggregationOptions &aggregation)
+    int iterations(const CrsMatrix<double> &A, const AggregationOptions &aggregation, const Vector &b)
     {
       CgOptions options;
       options.backend        = Backend::host;
       options.n_threads      = 2;
       options.tolerance      = 1e-8;
       options.max_iterations = 999;
-      const auto   cg = make_cg<double>(A, options, make_preconditioner<double>(std::make_shared<Multigrid<double>>(A, aggregation, v_cycle())));
-      const Vector b  = random_vector(A.n_rows, 7);
-      Vector       x(A.n_rows, 0.);
-      const auto   result = cg->solve(x.data(), b.data());
+      const auto cg = make_cg<double>(A, options, make_preconditioner<double>(std::make_shared<Multigrid<double>>(A, aggregation, v_cycle())));
+      Vector     x(A.n_rows, 0.);
+      const auto result = cg->solve(x.data(), b.data());
       return result.converged && relative_residual(A, x, b) < 1e-7 ? result.n_iterations : 1000;
+    }
+
+    int iterations(const CrsMatrix<double> &A, const AggregationOptions &aggregation)
+    {
+      return iterations(A, aggregation, random_vector(A.n_rows, 7));
     }
 
     std::string refusal(const CrsMatrix<double> &A, const AggregationOptions &options)
@@ -184,6 +188,58 @@ namespace leopard
         EXPECT_EQ(largest == 0., is_prescribed[i] != 0) << i;
       }
     EXPECT_LE(iterations(A, with_rotations(problem)), 24);
+  }
+
+  /** Bodies that nothing holds, or rollers on one side do, with loads in equilibrium. 15 to 27 are measured. */
+  TEST(AggregationOfSystems, BodiesThatMayMoveAreSolvedFor)
+  {
+    for (const Elasticity &problem : {Elasticity{2, {40, 30, 0}, {1., 1., 1.}, false},
+                                      Elasticity{2, {60, 60, 0}, {1., 3., 1.}, false},
+                                      Elasticity{3, {9, 9, 9}, {1., 1., 1.}, false}})
+      for (const bool rolls : {false, true})
+        {
+          CrsMatrix<double> A = problem.matrix();
+          for (int i = 0; i < A.n_rows && rolls; ++i) // 0 in direction x for all nodes at x = 0
+            for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
+              for (const int j : {i, A.columns[p]})
+                if (j % problem.dim == 0 && problem.place(j / problem.dim, 0) == 0)
+                  A.values[p] = A.columns[p] == i ? 1. : 0.;
+          const NearNullSpace space = make_near_null_space(A.n_rows, problem.dim, problem.rigid_body_modes());
+          const Vector        y     = random_vector(A.n_rows, 11);
+          Vector              b(A.n_rows);
+          const int           expected = problem.dim == 2 ? (rolls ? 1 : 3) : (rolls ? 3 : 6);
+          EXPECT_EQ(static_cast<int>(free_motions(A, space).size()), expected);
+          multiply(A, y.data(), b.data());
+          EXPECT_LE(iterations(A, with_rotations(problem), b), 35) << problem.dim << ", " << rolls;
+        }
+    const Elasticity held = {2, {9, 9, 0}}, small = {2, {9, 9, 0}, {1., 1., 1.}, false};
+    EXPECT_TRUE(free_motions(held.matrix(), make_near_null_space(200, 2, held.rigid_body_modes())).empty());
+    EXPECT_NE(refusal(small.matrix(), with_rotations(small)).find("maps 3 of the vectors"), std::string::npos);
+    EXPECT_NE(refusal(small.matrix(), blocks_of(small)).find("maps 2 of the vectors"), std::string::npos);
+  }
+
+  /** Then x solves A x = b, and is orthogonal to the motions as b is. */
+  TEST(AggregationOfSystems, HeldMotionsAreNotInTheSolution)
+  {
+    const Elasticity        problem = {2, {5, 4, 0}, {1., 1., 1.}, false};
+    const CrsMatrix<double> A       = problem.matrix();
+    const Vectors           motions = free_motions(A, make_near_null_space(A.n_rows, 2, problem.rigid_body_modes()));
+    ASSERT_EQ(motions.size(), 3u);
+    Vector b(A.n_rows);
+    multiply(A, random_vector(A.n_rows, 5).data(), b.data());
+    const Vector x = inverse(dense(with_held_motions(A, motions))) * b;
+    EXPECT_LT(relative_residual(A, x, b), 1e-11);
+    for (const Vector &v : motions)
+      {
+        double with_x = 0., with_itself = 0.;
+        for (int i = 0; i < A.n_rows; ++i)
+          {
+            with_x += v[i] * x[i];
+            with_itself += v[i] * v[i];
+          }
+        EXPECT_LT(std::abs(with_x), 1e-11 * norm(x));
+        EXPECT_NEAR(with_itself, 1., 1e-12);
+      }
   }
 
   TEST(AggregationOfSystems, RandomMatricesAreSolvedAsByElimination)

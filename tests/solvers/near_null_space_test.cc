@@ -113,6 +113,14 @@ namespace leopard
       EXPECT_TRUE(std::abs(value) <= 1. + 1e-15) << value;
   }
 
+  /** As of a rank that has none. */
+  TEST(NearNullSpace, NoRowsHaveNoNodes)
+  {
+    const NearNullSpace space = make_near_null_space(0, 3, {{}, {}});
+    EXPECT_EQ(space.n_nodes(0), 0);
+    EXPECT_TRUE(free_motions({}, space).empty());
+  }
+
   TEST(NearNullSpace, ConstantsOfUnknownsStayConstants)
   {
     const Elasticity            problem   = {3, {8, 8, 8}, {1., 1., 1.}, false};
