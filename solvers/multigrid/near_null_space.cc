@@ -52,13 +52,7 @@ namespace leopard
 
       double &operator()(int i, int k) { return values[static_cast<std::size_t>(i) * n_columns + k]; }
 
-      double norm(int k)
-      {
-        SafeNorm result;
-        for (int i = 0; i < n_rows; ++i)
-          result.add((*this)(i, k));
-        return result.value();
-      }
+      double norm(int k) { return std::sqrt(dot(k, k)); }
 
       double dot(int k, int l)
       {
@@ -75,9 +69,13 @@ namespace leopard
        */
       bool orthonormalize(int k, int n, double *r)
       {
-        const double before = norm(k), unit = to_about_one(before);
+        double largest = 0.;
+        for (int i = 0; i < n_rows; ++i)
+          largest = std::max(largest, std::abs((*this)(i, k)));
+        const double unit = to_about_one(largest); // so that neither sums nor squares overflow or vanish
         for (int i = 0; i < n_rows; ++i)
           (*this)(i, k) *= unit;
+        const double before = norm(k);
         std::fill(r, r + n, 0.);
         for (int time = 0; time < 2; ++time)
           for (int l = 0; l < n; ++l)
@@ -89,7 +87,7 @@ namespace leopard
             }
         const double left = norm(k);
         r[n]              = left / unit;
-        if (!(left > dependent * before * unit) || !(r[n] > 0.))
+        if (!(left > dependent * before) || !(r[n] > 0.))
           return false;
         for (int i = 0; i < n_rows; ++i)
           (*this)(i, n) = (*this)(i, k) / left;

@@ -282,12 +282,12 @@ namespace leopard
     modes.push_back(Vector(A.n_rows, 0.));
     expect_equal(aggregation_hierarchy(A, options), expected);
     for (double &v : modes[2])
-      v = std::ldexp(v, 700);
+      v = std::ldexp(v, 1015);
     expect_equal(aggregation_hierarchy(A, options), expected);
 
     for (int i = 0; i < A.n_rows; ++i)
       {
-        const double x = modes[0][i], y = modes[1][i], turn = std::ldexp(modes[2][i], -700);
+        const double x = modes[0][i], y = modes[1][i], turn = std::ldexp(modes[2][i], -1015);
         modes[0][i] = turn + 1000. * x;
         modes[1][i] = 3. * x - y;
         modes[2][i] = 1e-3 * y;

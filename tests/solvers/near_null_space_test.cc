@@ -93,6 +93,11 @@ namespace leopard
     for (int i = 0; i < 60; ++i)
       of_row.push_back(i % 7 - 1); // rows that are not neighbours
     expect_factors(of_row, 6, make_near_null_space(60, 1, random_vectors(60, 4)));
+    NearNullSpace nearly_the_same;
+    nearly_the_same.n_vectors = 3;
+    for (const double v : random_vector(180, 3))
+      nearly_the_same.values.push_back(1. + 1e-6 * v);
+    expect_factors(of_row, 6, nearly_the_same);
   }
 
   /** Fewer rows than vectors, rows that are zero, columns that are equal there, and no row at all. */
@@ -101,10 +106,10 @@ namespace leopard
     NearNullSpace space;
     space.n_vectors               = 3;
     space.first_row               = {0, 2, 4, 6, 8, 10};
-    space.values                  = {1.,     0., 5., 0., 1., -3.,                              // a single node: rank 2
-                                     0.,     0., 0., 0., 0., 0.,                               // zero: rank 0
-                                     1.,     2., 0., 2., 4., 1.,   0.1, 0.2, 3., 0.3, 0.6, 7., // second column twice the first: rank 2
-                                     1e-200, 0., 0., 0., 0., 1e200};                           // as good as any
+    space.values                  = {1.,     0.,       5., 0.,  1.,       -3.,                                        // a single node: rank 2
+                                     0.,     0.,       0., 0.,  0.,       0.,                                         // zero: rank 0
+                                     0.1,    0.1 / 3., 0., 0.2, 0.2 / 3., 1.,   0.7, 0.7 / 3., 3., 1.1, 1.1 / 3., 7., // second column a third of the first: rank 2
+                                     1e-200, 0.,       0., 0.,  0.,       1e200};                                     // as good as any
     const std::vector<int> of_row = {0, 0, 1, 1, 2, 2, 2, 2, 4, 4};
     expect_factors({of_row.begin(), of_row.begin() + 8}, 4, {space.first_row, 3, Vector(space.values.begin(), space.values.begin() + 24)});
     const TentativeProlongation tentative = tentative_prolongation(of_row, 5, space);
