@@ -188,7 +188,7 @@ namespace leopard
     {
       std::vector<int> result(A.n_rows, none);
       for (int i = 0; i < A.n_rows; ++i)
-        for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
+        for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1] && result[i] == none; ++p)
           if (A.columns[p] != i && A.values[p] != 0.)
             result[i] = of_node[node_of[i]];
       return result;
@@ -267,28 +267,6 @@ namespace leopard
       });
     }
 
-    /**
-     * The motion of an aggregate that R maps to a row of B: x with x R = row. R has its pivots in columns of growing
-     * number; of a row that it does not reach, the entries in these are met. @return how many unknowns the aggregate
-     * has.
-     */
-    int motion_of(const NearNullSpace &coarse, int aggregate, const double *row, double *x)
-    {
-      const int     m = coarse.n_vectors, first = coarse.first_row[aggregate], n = coarse.first_row[aggregate + 1] - first;
-      const double *R     = coarse.values.data() + static_cast<std::size_t>(first) * m;
-      int           pivot = 0;
-      for (int l = 0; l < n; ++l, ++pivot)
-        {
-          while (R[l * m + pivot] == 0.)
-            ++pivot;
-          x[l] = row[pivot];
-          for (int k = 0; k < l; ++k)
-            x[l] -= x[k] * R[k * m + pivot];
-          x[l] /= R[l * m + pivot];
-        }
-      return n;
-    }
-
     /** A sum of multiples of rows of a matrix, terms of an entry in the order in which they come. */
     class SumOfRows
     {
@@ -350,6 +328,62 @@ namespace leopard
                            "\n  expected: a regular matrix, or coarse levels with at most " + std::to_string(most) + " rows");
       A = with_held_motions(A, motions);
     }
+    /** Gives what A_s has lost of A B to motions of aggregates, as columns of the prolongation. */
+    class LostMotions
+    {
+    public:
+      LostMotions(const Aggregates &aggregates_, const NearNullSpace &coarse_)
+        : aggregates(aggregates_)
+        , coarse(coarse_)
+        , rest(coarse_.n_vectors)
+      {
+      }
+
+      /**
+       * Adds factor times that of row i: to its aggregate, and what that does not reach to another it is coupled to.
+       */
+      void add(int i, double factor, SumOfRows &sum)
+      {
+        const CrsMatrix<double> &S   = aggregates.strong;
+        const int                own = aggregates.of_row[i];
+        std::copy_n(aggregates.lost.data() + static_cast<std::size_t>(i) * coarse.n_vectors, coarse.n_vectors, rest.data());
+        give(own, factor, sum);
+        for (int p = S.row_offsets[i]; p < S.row_offsets[i + 1] && !is_whole(own); ++p)
+          if (const int other = aggregates.of_row[S.columns[p]]; other != none && is_whole(other))
+            {
+              give(other, factor, sum);
+              return;
+            }
+      }
+
+    private:
+      int  rank(int aggregate) const { return coarse.first_row[aggregate + 1] - coarse.first_row[aggregate]; }
+      bool is_whole(int aggregate) const { return rank(aggregate) == coarse.n_vectors; }
+
+      /**
+       * Takes x R off the rest: R has its pivots in columns of growing number, in which the rest is zero afterwards; of
+       * full rank all of it.
+       */
+      void give(int aggregate, double factor, SumOfRows &sum)
+      {
+        const int     m = coarse.n_vectors, first = coarse.first_row[aggregate];
+        const double *R     = coarse.values.data() + static_cast<std::size_t>(first) * m;
+        int           pivot = 0;
+        for (int l = 0; l < rank(aggregate); ++l, ++pivot)
+          {
+            while (R[l * m + pivot] == 0.)
+              ++pivot;
+            const double x = rest[pivot] / R[l * m + pivot];
+            for (int k = pivot; k < m; ++k)
+              rest[k] -= x * R[l * m + k];
+            sum.add(first + l, factor * x);
+          }
+      }
+
+      const Aggregates    &aggregates;
+      const NearNullSpace &coarse;
+      std::vector<double>  rest;
+    };
   } // namespace
 
   Aggregates aggregate(const CrsMatrix<double> &A, double strength, int n_threads, const NearNullSpace &space)
@@ -362,6 +396,7 @@ namespace leopard
       result.strong = std::move(strong);
     else
       take_strong_rows(A, strong, space, n_threads, result);
+    result.diagonal = diagonal_of(space.is_scalar() ? result.strong : A);
     return result;
   }
 
@@ -372,28 +407,23 @@ namespace leopard
 
   CrsMatrix<double> smoothed_prolongation(const Aggregates &aggregates, const TentativeProlongation &tentative, int n_threads)
   {
-    const CrsMatrix<double>  &S        = aggregates.strong;
-    const std::vector<double> diagonal = diagonal_of(S);
-    const std::vector<int>   &of_row   = aggregates.of_row;
+    const CrsMatrix<double>   &S        = aggregates.strong;
+    const std::vector<double> &diagonal = aggregates.diagonal;
+    const std::vector<int>    &of_row   = aggregates.of_row;
     for (int i = 0; i < S.n_rows; ++i)
       if (of_row[i] != none && !(std::abs(diagonal[i]) > 0.))
         throw InvalidInput("aggregation: row " + std::to_string(i) + " has the diagonal entry " + short_text(diagonal[i]) +
                            " where weak couplings are added to it (the first row is 0)\n  expected: a number that is not zero");
-    const double factor    = 4. / (3. * largest_eigenvalue(S, diagonal, n_threads));
-    const int    n_vectors = tentative.coarse.n_vectors;
+    const double factor = 4. / (3. * largest_eigenvalue(S, diagonal, n_threads));
     return rows_in_parts<double>(S.n_rows, tentative.prolongation.n_columns, n_threads, [&](int begin, int end, CrsMatrix<double> &P) {
-      SumOfRows           sum(tentative.prolongation);
-      std::vector<double> motion(n_vectors);
+      SumOfRows   sum(tentative.prolongation);
+      LostMotions lost(aggregates, tentative.coarse);
       for (int i = begin; i < end; ++i)
         {
           for (int p = S.row_offsets[i]; p < S.row_offsets[i + 1] && of_row[i] != none; ++p)
             sum.add_row(S.columns[p], -factor / diagonal[i] * S.values[p] + (S.columns[p] == i ? 1. : 0.));
-          if (of_row[i] != none && n_vectors > 0)
-            {
-              const int n = motion_of(tentative.coarse, of_row[i], aggregates.lost.data() + static_cast<std::size_t>(i) * n_vectors, motion.data());
-              for (int l = 0; l < n; ++l)
-                sum.add(tentative.coarse.first_row[of_row[i]] + l, -factor / diagonal[i] * motion[l]);
-            }
+          if (of_row[i] != none && tentative.coarse.n_vectors > 0)
+            lost.add(i, -factor / diagonal[i], sum);
           sum.append_to(P);
         }
     });

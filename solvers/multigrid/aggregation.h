@@ -45,8 +45,9 @@ namespace leopard
   {
     std::vector<int>    of_row; ///< of each row its aggregate, numbered from 0; -1: in none
     int                 n = 0;
-    CrsMatrix<double>   strong; ///< A_s: A's strong couplings, the weak ones added to the diagonal of rows that have any
-    std::vector<double> lost;   ///< (A - A_s) B, n_rows x n_vectors, row after row; empty where B is constant and it is zero
+    CrsMatrix<double>   strong;   ///< A_s: A's strong couplings, the weak ones added to the diagonal of rows that have any
+    std::vector<double> diagonal; ///< D: of A_s; of systems of A, as what is added to a block of A_s may nearly cancel entries
+    std::vector<double> lost;     ///< (A - A_s) B, n_rows x n_vectors, row after row; empty where B is constant and it is zero
   };
 
   /**
@@ -62,12 +63,13 @@ namespace leopard
   Aggregates aggregate(const CrsMatrix<double> &A, double strength, int n_threads = 1, const NearNullSpace &space = {});
 
   /**
-   * P = (I - omega D^-1 A_s) P_0 - omega D^-1 L: D is the diagonal of A_s, omega = 4 / (3 lambda_max(D^-1 A_s)), and
+   * P = (I - omega D^-1 A_s) P_0 - omega D^-1 L: D is aggregates.diagonal, omega = 4 / (3 lambda_max(D^-1 A_s)), and
    * P_0 that of tentative_prolongation(). A row of L is what A_s has lost of A, given to the row's own aggregate as if
    * that moved all nodes whose couplings are weak, L R = (A - A_s) B: so P R = (I - omega D^-1 A) B, and rows that A
-   * maps to zero keep B. Of constants L is zero, as weak couplings are added to the diagonal. Rows in no aggregate stay
+   * maps to zero keep B. What an aggregate of lower rank does not reach goes to the first of full rank that the row is
+   * strongly coupled to. Of constants L is zero, as weak couplings are added to the diagonal. Rows in no aggregate stay
    * zero.
-   * @throws InvalidInput where a diagonal entry of A_s is zero or not there, in a row of an aggregate.
+   * @throws InvalidInput where an entry of D is zero or not there, in a row of an aggregate.
    */
   CrsMatrix<double> smoothed_prolongation(const Aggregates &aggregates, const TentativeProlongation &tentative, int n_threads = 1);
   /** Of one unknown a node and the constant: P_0 is 1 where a row is in an aggregate. */

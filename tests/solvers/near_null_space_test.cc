@@ -190,7 +190,7 @@ namespace leopard
     const Aggregates            fine      = aggregate(A, 0.3, 1, space);
     const TentativeProlongation tentative = tentative_prolongation(fine.of_row, fine.n, space);
     const Dense                 B = basis(space), PR = dense(smoothed_prolongation(fine, tentative)) * basis(tentative.coarse), AB = dense(A) * B;
-    const Dense                 S     = dense(fine.strong);
+    const Dense                 a     = dense(A);
     double                      omega = 0.;
     int                         n     = 0;
     for (int i = 0; i < A.n_rows; ++i)
@@ -201,7 +201,7 @@ namespace leopard
           EXPECT_NEAR(PR(i, k), B(i, k), 1e-12);
         else
           {
-            const double found = (B(i, k) - PR(i, k)) * S(i, i) / AB(i, k);
+            const double found = (B(i, k) - PR(i, k)) * a(i, i) / AB(i, k);
             omega              = omega == 0. ? found : omega;
             EXPECT_NEAR(found, omega, 1e-8 * omega);
             ++n;
