@@ -127,6 +127,15 @@ namespace leopard::command_line
       app.add_option("--factor-sweeps", a.factor_sweeps, "of ic and ilu: fixed-point sweeps that find the factors; 0, the default: elimination")
         ->type_name("N");
       add_choice(app, "--smoother", a.smoother, choices_of(method_names(as_smoother)), "of multigrid, default chebyshev, of stencils async");
+      app
+        .add_option("--block-unknowns", a.block_unknowns, "of multigrid by smoothed aggregation: unknowns of a node, in consecutive rows (default 1)")
+        ->type_name("N");
+      add_path(
+        app,
+        "--near-null-space",
+        a.near_null_space,
+        "of multigrid by smoothed aggregation: vectors that the matrix maps to zero but near boundaries, such as translations and rotations of "
+        "elasticity, a column each, in Matrix Market or .npy format");
       add_choice(app, "--backend", a.backend, choices_of({"automatic", "host", "cuda", "reference"}), "default automatic, a GPU where one answers");
       app.add_option("--threads", a.async.n_threads, "of the backend host; 0, the default: all of the machine's")->type_name("N");
       add_choice(app,
@@ -231,6 +240,12 @@ namespace leopard::command_line
         refuse(a, {"--preconditioner"}, with, "it with --method cg or gmres");
       if (!a.has_multigrid())
         refuse(a, {"--smoother"}, words_of_method(a), "it with --method multigrid, or --preconditioner multigrid");
+      const bool may_be_multigrid = a.method_name == "automatic" || (a.is_krylov() && a.preconditioner == "automatic") || a.analyze;
+      if (!a.has_multigrid() && !may_be_multigrid)
+        refuse(a,
+               {"--block-unknowns", "--near-null-space"},
+               words_of_method(a),
+               "it with --method automatic or multigrid, or --preconditioner multigrid, whose levels are made of nodes");
       if (!a.has_factors())
         refuse(a, {"--triangular", "--factor-sweeps"}, words_of_method(a), "it with --preconditioner ic or ilu");
       if (a.triangular.solve != TriangularSolve::asynchronous)
@@ -336,13 +351,14 @@ namespace leopard::command_line
       require(std::isfinite(a.criteria.max_seconds), "--max-seconds", a.criteria.max_seconds, "a number of seconds, or 0 for no limit");
       require(a.tune_seconds > 0. && std::isfinite(a.tune_seconds), "--tune-seconds", a.tune_seconds, "a positive number of seconds");
       require(a.factor_sweeps >= 0 && a.factor_sweeps <= 100000, "--factor-sweeps", a.factor_sweeps, "0 to 100000, where 0 stands for elimination");
+      require(a.block_unknowns >= 1, "--block-unknowns", a.block_unknowns, "a number >= 1");
       require(a.triangular.n_iterations >= 1, "--triangular-iterations", a.triangular.n_iterations, "a number >= 1");
     }
 
     /** What is written may replace neither what is read nor something else that is written. */
     void check_paths(const Arguments &a)
     {
-      std::vector<std::pair<std::string, std::string>> paths = {{"MATRIX", a.matrix}, {"--rhs", a.rhs}};
+      std::vector<std::pair<std::string, std::string>> paths = {{"MATRIX", a.matrix}, {"--rhs", a.rhs}, {"--near-null-space", a.near_null_space}};
       for (const auto &[option, path] : {std::pair(std::string("--solution"), a.solution), {"--history", a.history}, {"--choice", a.choice}})
         {
           std::error_code ignored;

@@ -35,6 +35,8 @@ namespace leopard::command_line
   struct Arguments
   {
     std::string       matrix, rhs, solution, history, choice; ///< paths; empty: not given
+    std::string       near_null_space;                        ///< of smoothed aggregation: a path; empty: not given
+    int               block_unknowns = 1;                     ///< of smoothed aggregation: AggregationOptions::block_unknowns
     std::string       method_name    = "automatic";           ///< automatic, one of krylov_names(), multigrid, direct, or a relaxation
     std::string       preconditioner = "automatic";           ///< of cg and gmres: automatic, none, multigrid, ic, ilu, or a relaxation
     std::string       smoother       = "chebyshev";           ///< of multigrid
@@ -53,6 +55,11 @@ namespace leopard::command_line
 
     std::shared_ptr<const Stencil<double>> found_stencil; ///< that the matrix is, if that is known
 
+    /**
+     * What near_null_space holds, for the matrix that is solved with: AggregationOptions::near_null_space. Null: none.
+     */
+    std::shared_ptr<const std::vector<std::vector<double>>> near_null_space_vectors;
+
     BlockAsyncOptions        async; ///< of methods other than async: omega
     StoppingCriteria         criteria;
     std::set<std::string>    given;           ///< the options that were given, as "--omega"
@@ -67,6 +74,8 @@ namespace leopard::command_line
     bool          is_krylov() const { return method_name == "cg" || method_name == "gmres"; }
     /** Alone, or as a preconditioner. */
     bool has_multigrid() const { return method_name == "multigrid" || (is_krylov() && preconditioner == "multigrid"); }
+    /** Whether smoothed aggregation is told what the unknowns are. */
+    bool has_nodes() const { return has("--block-unknowns") || has("--near-null-space"); }
     bool has_factors() const { return is_krylov() && (preconditioner == "ic" || preconditioner == "ilu"); }
     /** Whether all of it runs there. */
     bool runs_on(Backend backend) const;

@@ -5,6 +5,7 @@
 #include "../base/thread_pool.h"
 #include "../matrix/scaled_matrix.h"
 #include "../matrix/stencil.h"
+#include "nodes.h"
 #include "report.h"
 #include "strong_methods.h"
 
@@ -291,6 +292,21 @@ namespace leopard::command_line
     return A;
   }
 
+  namespace
+  {
+    /** Told what the unknowns are, aggregation suits systems, too, of which the signs of the entries tell nothing. */
+    void try_nodes_first(std::vector<Attempt> &attempts, const MatrixTraits &traits, const Arguments &arguments)
+    {
+      const bool    is_cg = traits.is_symmetric && traits.has_positive_diagonal;
+      const Attempt first = {is_cg ? "cg" : "gmres", "multigrid", "its nodes are given, by " + text_of_nodes(arguments), 300};
+      attempts.erase(std::remove_if(attempts.begin(),
+                                    attempts.end(),
+                                    [&](const Attempt &a) { return a.method == first.method && a.preconditioner == first.preconditioner; }),
+                     attempts.end());
+      attempts.insert(attempts.begin(), first);
+    }
+  } // namespace
+
   std::vector<Attempt> attempts_for(const MatrixTraits &traits, const Arguments &arguments)
   {
     if (arguments.is_krylov() && arguments.preconditioner == "automatic")
@@ -298,6 +314,8 @@ namespace leopard::command_line
         Attempt attempt = {arguments.method_name, "multigrid", "entries like those of diffusion"};
         if (!traits.has_whole_diagonal)
           attempt = {arguments.method_name, "none", "the diagonal has zeros"};
+        else if (arguments.has_nodes())
+          attempt.why = "its nodes are given, by " + text_of_nodes(arguments);
         else if (!traits.is_like_diffusion())
           attempt = {arguments.method_name, arguments.method_name == "cg" ? "ic" : "ilu", "entries unlike those of diffusion"};
         return {attempt};
@@ -312,6 +330,8 @@ namespace leopard::command_line
     if (traits.radius_bound <= fast_radius)
       result.insert(result.begin(),
                     {"async", "none", "rho(|B|) is at most " + number(traits.radius_bound, 3) + ": every schedule converges, and fast", 2000});
+    if (arguments.has_nodes())
+      try_nodes_first(result, traits, arguments);
     return result;
   }
 

@@ -21,6 +21,7 @@ namespace leopard::command_line
                               {"local_iterations", "--local-iterations", false},
                               {"correction_loops", "--correction-loops", false},
                               {"block_size", "--block-size", false},
+                              {"block_unknowns", "--block-unknowns", false},
                               {"block_omega", "--block-omega", false},
                               {"overlap_percent", "--overlap-percent", false},
                               {"n_threads", "--threads", false},

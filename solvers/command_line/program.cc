@@ -11,6 +11,7 @@
 #include "automatic.h"
 #include "conclusion.h"
 #include "method.h"
+#include "nodes.h"
 #include "quality.h"
 #include "report.h"
 #include "singular.h"
@@ -305,10 +306,11 @@ namespace leopard::command_line
       Scaling             scaling;
       CrsMatrix<double>   A;
       std::vector<double> b;
+      Arguments           arguments; ///< with vectors near the null space of R A C
       bool                is_scaled() const { return !scaling.is_empty(); }
     };
 
-    ScaledSystem equilibrated(const CrsMatrix<double> &A, const std::vector<double> &b, const MatrixTraits &traits)
+    ScaledSystem equilibrated(const Arguments &arguments, const CrsMatrix<double> &A, const std::vector<double> &b, const MatrixTraits &traits)
     {
       ScaledSystem system;
       system.scaling = equilibration(A, traits);
@@ -321,6 +323,7 @@ namespace leopard::command_line
           system.b = times(system.scaling.rows, b);
           if (!std::isfinite(norm(system.b)))
             throw InvalidInput("the right-hand side");
+          system.arguments = with_scaled_nodes(arguments, system.scaling.columns);
           log_line("scaled", what + ": solved is " + system.scaling.text);
         }
       catch (const InvalidInput &)
@@ -355,6 +358,8 @@ namespace leopard::command_line
         log_line("unused", "--threads, as direct works in one thread");
       if (arguments.has("--test-every") && !arguments.is_relaxation())
         log_line("unused", "--test-every, as " + arguments.method_name + " knows its residual after each iteration");
+      if (arguments.has_nodes() && !arguments.has_multigrid())
+        log_line("unused", text_of_nodes(arguments) + ", as " + text_of({arguments.method_name, arguments.preconditioner, ""}) + " has no levels");
     }
 
     /** The system of the file by one method. */
@@ -433,9 +438,10 @@ namespace leopard::command_line
         }
     }
 
-    int solve_system(const Arguments &arguments, CrsMatrix<double> A, bool is_symmetric, const Stopwatch &stopwatch)
+    int solve_system(const Arguments &given, CrsMatrix<double> A, bool is_symmetric, const Stopwatch &stopwatch)
     {
-      std::vector<double> b = right_hand_side(A, arguments.rhs);
+      const Arguments     arguments = with_nodes(given, A);
+      std::vector<double> b         = right_hand_side(A, arguments.rhs);
       if (arguments.is_relaxation())
         return conclude(arguments, A, b, solve_by(arguments, choose_backend(arguments), A, b, stopwatch));
       if (const int n = complete_zero_rows(A, b); n > 0)
@@ -443,10 +449,10 @@ namespace leopard::command_line
       check_range(A, is_symmetric, b, arguments.criteria.relative_tolerance, !arguments.rhs.empty());
       negate_if_negative(A, b, is_symmetric);
       MatrixTraits       traits = look_at(A, is_symmetric);
-      const ScaledSystem system = arguments.method_name == "automatic" ? equilibrated(A, b, traits) : ScaledSystem();
+      const ScaledSystem system = arguments.method_name == "automatic" ? equilibrated(arguments, A, b, traits) : ScaledSystem();
       if (system.is_scaled())
         traits = look_at(system.A, is_symmetric);
-      return solve_by_attempts(arguments, A, b, system, traits, stopwatch);
+      return solve_by_attempts(system.is_scaled() ? system.arguments : arguments, A, b, system, traits, stopwatch);
     }
   } // namespace
 

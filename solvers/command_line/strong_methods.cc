@@ -255,7 +255,7 @@ namespace leopard::command_line
     make_multigrid(const CrsMatrix<double> &A, const Arguments &a, Backend backend, bool preconditions, const Log &log)
     {
       const double start          = now();
-      const bool   has_own_blocks = a.has("--blocks") || a.has("--block-size"); // those of a stencil are its tiles
+      const bool   has_own_blocks = a.has("--blocks") || a.has("--block-size") || a.has_nodes(); // those of a stencil are its tiles
       const auto   known          = a.found_stencil != nullptr ? std::optional<Stencil<double>>(*a.found_stencil) : std::nullopt;
       if (const auto stencil = preconditions || has_own_blocks ? std::nullopt : known ? known : stencil_in_disguise(A))
         {
@@ -265,14 +265,17 @@ namespace leopard::command_line
           return std::make_unique<Multigrid<double>>(*stencil, 0, multigrid_options(a, backend, true));
         }
       AggregationOptions aggregation;
-      aggregation.n_threads = backend == Backend::reference ? 1 : a.async.n_threads;
+      aggregation.n_threads      = backend == Backend::reference ? 1 : a.async.n_threads;
+      aggregation.block_unknowns = a.block_unknowns;
+      if (a.near_null_space_vectors != nullptr)
+        aggregation.near_null_space = *a.near_null_space_vectors;
       auto        multigrid = std::make_unique<Multigrid<double>>(A, aggregation, multigrid_options(a, backend, false));
       std::string rows;
       for (int level = multigrid->n_levels() - 1; level >= 0; --level)
         rows += (rows.empty() ? "" : ", ") + std::to_string(multigrid->n_unknowns(level));
       log("levels",
           rows + " rows by smoothed aggregation, operator complexity " + number(multigrid->operator_complexity(), 3) + ", set up in " +
-            seconds_since(start));
+            seconds_since(start) + (backend == Backend::cuda && !aggregation.is_scalar() ? " on the host" : ""));
       return multigrid;
     }
 

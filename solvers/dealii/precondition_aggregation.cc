@@ -75,6 +75,9 @@ namespace leopard
     if (data.n_fields < 1 || A.n_rows % data.n_fields != 0)
       throw InvalidInput(name + ": n_fields is " + std::to_string(data.n_fields) + ", and the matrix has " + std::to_string(A.n_rows) +
                          " rows\n  expected: a number >= 1 that divides them");
+    if (data.n_fields > 1 && !data.aggregation.is_scalar())
+      throw InvalidInput(name + ": n_fields is " + std::to_string(data.n_fields) +
+                         ", and block_unknowns or near_null_space are given\n  expected: n_fields = 1, as their levels have all unknowns of a node");
     std::vector<PreconditionMultigrid> made;
     double                             worst = 1.;
     for (int c = 0; c < data.n_fields; ++c)
@@ -86,6 +89,7 @@ namespace leopard
     fields     = std::move(made);
     n_rows     = A.n_rows;
     complexity = worst;
+    of_system  = !data.aggregation.is_scalar();
   }
 
   bool PreconditionAggregation::is_fixed_linear_map() const
@@ -107,7 +111,8 @@ namespace leopard
     std::snprintf(number, sizeof(number), "%.3g", complexity);
     return to_string(options.cycle) + "(" + std::to_string(options.pre_smoothing) + "," + std::to_string(options.post_smoothing) +
            ") multigrid by smoothed aggregation, smoother " + options.smoother.method + ", " + std::to_string(fields[0].n_levels()) +
-           " levels, operator complexity " + number + (fields.size() > 1 ? ", for each field" : "");
+           " levels, operator complexity " + number + (fields.size() > 1 ? ", for each field" : "") +
+           (of_system && options.backend == Backend::cuda ? ", made on the host" : "");
   }
 
   bool PreconditionAggregation::is_initialized() const

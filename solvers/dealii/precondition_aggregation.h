@@ -27,6 +27,9 @@ namespace leopard
    * matrix may be distributed: each rank has levels for its own rows and columns (block Jacobi over the ranks), so that
    * iterations grow with the number of ranks.
    *
+   * Of systems such as elasticity, one field, aggregation.block_unknowns and near_null_space say more: a rank gives the
+   * entries of the vectors in its own rows, in their order, of which those of a node follow one another.
+   *
    * Vectors as for OwnRowsPreconditioner. Nothing of A is referred to after initialize().
    */
   class PreconditionAggregation : public OwnRowsPreconditioner
@@ -69,5 +72,6 @@ namespace leopard
     std::vector<PreconditionMultigrid> fields;
     std::size_t                        n_rows     = 0;
     double                             complexity = 0.;
+    bool                               of_system  = false; ///< of nodes with several unknowns, or a near null space
   };
 } // namespace leopard

@@ -281,7 +281,8 @@ namespace leopard
       return header;
     }
 
-    Header read_vector_header(LineReader &reader, int n)
+    /** Of n rows and 1 to most columns. */
+    Header read_columns_header(LineReader &reader, int n, int most)
     {
       read_banner_begin(reader);
       Header header;
@@ -289,14 +290,19 @@ namespace leopard
       header.is_integer = reader.keyword("field", {"real", "integer"}) == 1;
       reader.keyword("symmetry", {"general"});
       read_sizes(reader, header);
-      if (header.n_rows != n || header.n_columns != 1)
-        reader.fail("the vector has " + std::to_string(header.n_rows) + " rows and " + std::to_string(header.n_columns) + " columns",
-                    std::to_string(n) + " rows and 1 column");
+      const std::string what = most == 1 ? "the vector has " : "the array has ", rows = std::to_string(header.n_rows) + " rows";
+      if (header.n_rows != n || header.n_columns < 1 || header.n_columns > most)
+        reader.fail(what + rows + " and " + std::to_string(header.n_columns) + " columns",
+                    std::to_string(n) + " rows and 1 " + (most == 1 ? "column" : "to " + std::to_string(most) + " columns"));
+      const long long n_numbers = static_cast<long long>(n) * header.n_columns;
+      if (n_numbers > max_int)
+        reader.fail(what + std::to_string(n_numbers) + " numbers", "at most 2^31 - 1");
       if (header.is_array)
-        header.n_entries = n;
-      if (header.n_entries > n)
-        reader.fail("the vector has " + std::to_string(n) + " rows, but " + std::to_string(header.n_entries) + " entries",
-                    "at most " + std::to_string(n) + " entries");
+        header.n_entries = static_cast<int>(n_numbers);
+      if (header.n_entries > n_numbers)
+        reader.fail(what + rows + (most == 1 ? "" : " and " + std::to_string(header.n_columns) + " columns") + ", but " +
+                      std::to_string(header.n_entries) + " entries",
+                    "at most " + std::to_string(n_numbers) + " entries");
       return header;
     }
 
@@ -477,30 +483,33 @@ namespace leopard
       return A;
     }
 
-    std::vector<double> parse_vector(const char *begin, const char *end, const std::string &name, int n)
+    std::vector<std::vector<double>> parse_columns(const char *begin, const char *end, const std::string &name, int n, int most)
     {
-      LineReader               reader(begin, end, name);
-      const Header             header = read_vector_header(reader, n);
-      std::vector<double>      x;
-      std::vector<std::size_t> line_of;
-      const auto               value = [&] { return header.is_integer ? reader.integer_value() : reader.real_value(); };
+      LineReader                       reader(begin, end, name);
+      const Header                     header = read_columns_header(reader, n, most);
+      std::vector<std::vector<double>> columns(header.n_columns);
+      const auto                       value = [&] { return header.is_integer ? reader.integer_value() : reader.real_value(); };
       if (header.is_array)
         {
-          x.reserve(std::min<std::size_t>(n, (reader.n_bytes_left() + 1) / 2));
-          for_each_entry(reader, header, [&] { x.push_back(value()); });
-          return x;
+          std::size_t t = 0; // one column after the other
+          columns.front().reserve(std::min<std::size_t>(n, (reader.n_bytes_left() + 1) / 2));
+          for_each_entry(reader, header, [&] { columns[t++ / n].push_back(value()); });
+          return columns;
         }
-      x.assign(n, 0.);
-      line_of.assign(n, 0);
+      std::vector<std::vector<std::size_t>> line_of(columns.size(), std::vector<std::size_t>(n, 0));
+      for (std::vector<double> &column : columns)
+        column.assign(n, 0.);
       for_each_entry(reader, header, [&] {
-        const int i = reader.whole_number("row", 1, n) - 1;
-        reader.whole_number("column", 1, 1);
-        if (line_of[i] != 0)
-          reader.fail("the entry in row " + std::to_string(i + 1) + " stands here and in line " + std::to_string(line_of[i]), "each entry once");
-        line_of[i] = reader.line();
-        x[i]       = value();
+        const int    i = reader.whole_number("row", 1, n) - 1, k = reader.whole_number("column", 1, header.n_columns) - 1;
+        std::size_t &line = line_of[k][i];
+        if (line != 0)
+          reader.fail("the entry in row " + std::to_string(i + 1) + (most == 1 ? "" : ", column " + std::to_string(k + 1)) +
+                        " stands here and in line " + std::to_string(line),
+                      "each entry once");
+        line          = reader.line();
+        columns[k][i] = value();
       });
-      return x;
+      return columns;
     }
 
     template <typename Parse>
@@ -560,8 +569,13 @@ namespace leopard
     return read(path, [&](const char *begin, const char *end) { return parse_matrix_market(begin, end, path); });
   }
 
+  std::vector<std::vector<double>> read_matrix_market_columns(const std::string &path, int n, int most)
+  {
+    return read(path, [&](const char *begin, const char *end) { return parse_columns(begin, end, path, n, most); });
+  }
+
   std::vector<double> read_matrix_market_vector(const std::string &path, int n)
   {
-    return read(path, [&](const char *begin, const char *end) { return parse_vector(begin, end, path, n); });
+    return std::move(read_matrix_market_columns(path, n, 1).front());
   }
 } // namespace leopard

@@ -60,6 +60,12 @@ namespace leopard
   std::vector<double> read_matrix_market_vector(const std::string &path, int n);
 
   /**
+   * The same for the columns of a matrix of n rows; in format array one column after the other. @param most columns
+   * that are read. @throws InvalidInput likewise, and for more columns or none.
+   */
+  std::vector<std::vector<double>> read_matrix_market_columns(const std::string &path, int n, int most);
+
+  /**
    * Writes a square matrix in format coordinate, field real, row by row, in as few digits (at most 17) as give back the
    * same doubles when read. A path that ends in .gz is compressed. The file is written as PATH.tmp, which is renamed
    * when complete; it is never half written.

@@ -15,6 +15,7 @@
 #include <fstream>
 #include <new>
 #include <string_view>
+#include <utility>
 
 namespace leopard
 {
@@ -125,13 +126,21 @@ namespace leopard
       fail(path, "the numbers are of the type " + quoted(descr), "real numbers, such as '<f8' (float64)");
     }
 
-    void check_shape(std::string_view header, const std::string &path, int n)
+    /** Of one column the shape may be that of a row, too. */
+    int n_columns_of(std::string_view header, const std::string &path, int n, int most)
     {
       std::string shape(value_of(header, "shape"));
       shape.erase(std::remove(shape.begin(), shape.end(), ' '), shape.end());
       const std::string n_ = std::to_string(n);
-      if (shape != "(" + n_ + ",)" && shape != "(" + n_ + ",1)" && shape != "(1," + n_ + ")")
-        fail(path, "the shape is " + quoted(shape), "(" + n_ + ",), a vector of as many entries as the matrix has rows");
+      if (shape == "(" + n_ + ",)" || (most == 1 && shape == "(1," + n_ + ")"))
+        return 1;
+      for (int m = 1; m <= most; ++m)
+        if (shape == "(" + n_ + "," + std::to_string(m) + ")")
+          return m;
+      fail(path,
+           "the shape is " + quoted(shape),
+           most == 1 ? "(" + n_ + ",), a vector of as many entries as the matrix has rows"
+                     : "(" + n_ + ",), or (" + n_ + ",m) with up to " + std::to_string(most) + " columns, of as many entries as the matrix has rows");
     }
   } // namespace
 
@@ -144,7 +153,7 @@ namespace leopard
     return static_cast<bool>(file.read(begin, sizeof(begin))) && std::string_view(begin, sizeof(begin)) == magic;
   }
 
-  std::vector<double> read_npy_vector(const std::string &path, int n)
+  std::vector<std::vector<double>> read_npy_columns(const std::string &path, int n, int most)
   {
     try
       {
@@ -153,27 +162,34 @@ namespace leopard
         const std::size_t begin      = read_header(text, path, header);
         bool              is_swapped = false;
         const NumberType &type       = type_of(value_of(header, "descr"), path, is_swapped);
-        check_shape(header, path, n);
-        const std::size_t n_bytes = text.size - begin, n_expected = static_cast<std::size_t>(n) * type.size;
-        if (n_bytes != n_expected)
+        const auto        n_columns  = static_cast<std::size_t>(n_columns_of(header, path, n, most));
+        const std::size_t n_bytes = text.size - begin, n_numbers = n * n_columns;
+        if (n_bytes != n_numbers * type.size)
           fail(path,
                std::to_string(n_bytes) + " bytes follow the header",
-               std::to_string(n_expected) + ", for " + std::to_string(n) + " numbers of " + std::to_string(type.size) + " bytes");
-        std::vector<double> x(n);
-        for (int i = 0; i < n; ++i)
+               std::to_string(n_numbers * type.size) + ", for " + std::to_string(n_numbers) + " numbers of " + std::to_string(type.size) + " bytes");
+        const bool                       by_columns = value_of(header, "fortran_order") == "True";
+        std::vector<std::vector<double>> columns(n_columns, std::vector<double>(n));
+        for (std::size_t t = 0; t < n_numbers; ++t)
           {
-            x[i] = type.at(text.data.get() + begin + i * type.size, is_swapped);
-            if (!std::isfinite(x[i]) || (type.is_integer && !(std::abs(x[i]) <= exact_integers)))
+            double &x = by_columns ? columns[t / n][t % n] : columns[t % n_columns][t / n_columns];
+            x         = type.at(text.data.get() + begin + t * type.size, is_swapped);
+            if (!std::isfinite(x) || (type.is_integer && !(std::abs(x) <= exact_integers)))
               fail(path,
-                   "entry " + std::to_string(i) + " (the first is 0) is " + short_text(x[i]),
+                   "entry " + std::to_string(t) + " (the first is 0) is " + short_text(x),
                    type.is_integer ? "integers of at most 2^53" : "finite numbers");
           }
-        return x;
+        return columns;
       }
     catch (const std::bad_alloc &)
       {
         fail(path, "there is not enough memory to read this file", "a smaller file or more memory");
       }
+  }
+
+  std::vector<double> read_npy_vector(const std::string &path, int n)
+  {
+    return std::move(read_npy_columns(path, n, 1).front());
   }
 
   void write_npy_vector(const std::vector<double> &x, const std::string &path)

@@ -25,6 +25,12 @@ namespace leopard
   std::vector<double> read_npy_vector(const std::string &path, int n);
 
   /**
+   * The same for several vectors, the columns of an array of shape (n, m), in the order of C or Fortran, or one of
+   * shape (n,). @param most columns that are read. @throws InvalidInput likewise, and for more columns or none.
+   */
+  std::vector<std::vector<double>> read_npy_columns(const std::string &path, int n, int most);
+
+  /**
    * Writes a vector, shape (n,), doubles of this machine, whole or not at all. @throws InvalidInput for a value that is
    * not finite, Error if the file cannot be written.
    */

@@ -179,44 +179,252 @@ namespace leopard
         }
       return result;
     }
+
+    /**
+     * Of rows those of their nodes; -1 also for rows without couplings, such as the identity's of an unknown that is
+     * prescribed in a node with others that are not.
+     */
+    std::vector<int> aggregates_of_rows(const CrsMatrix<double> &A, const std::vector<int> &of_node, const std::vector<int> &node_of)
+    {
+      std::vector<int> result(A.n_rows, none);
+      for (int i = 0; i < A.n_rows; ++i)
+        for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1] && result[i] == none; ++p)
+          if (A.columns[p] != i && A.values[p] != 0.)
+            result[i] = of_node[node_of[i]];
+      return result;
+    }
+
+    /**
+     * The strong couplings of one row of a system: entries whose nodes are strongly coupled, in A's order; weak ones
+     * are added to the entry of the same unknown in the row's own node.
+     */
+    class StrongRow
+    {
+    public:
+      StrongRow(const CrsMatrix<double> &A_, const CrsMatrix<double> &strong_, const NearNullSpace &space_, const std::vector<int> &node_of_)
+        : A(A_)
+        , strong(strong_)
+        , space(space_)
+        , node_of(node_of_)
+        , row_of_node(strong_.n_rows, none)
+      {
+      }
+
+      /** Appends it. @param lost row i of (A - A_s) B, n_vectors numbers. */
+      void append(int i, CrsMatrix<double> &result, double *lost)
+      {
+        const int node = node_of.empty() ? i : node_of[i], first = space.first_of(node), n = space.first_of(node + 1) - first;
+        for (int p = strong.row_offsets[node]; p < strong.row_offsets[node + 1]; ++p)
+          row_of_node[strong.columns[p]] = i;
+        weak.assign(n, 0.);
+        place.assign(n, none);
+        for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
+          {
+            const int j = A.columns[p], other = node_of.empty() ? j : node_of[j], unknown = j - space.first_of(other);
+            if (row_of_node[other] != i)
+              {
+                if (unknown < n)
+                  weak[unknown] += A.values[p];
+                for (int k = 0; k < space.n_vectors; ++k)
+                  lost[k] += A.values[p] * (entry_of_vector(j, k) - (unknown < n ? entry_of_vector(first + unknown, k) : 0.));
+                continue;
+              }
+            if (other == node)
+              place[unknown] = static_cast<int>(result.columns.size());
+            result.columns.push_back(j);
+            result.values.push_back(A.values[p]);
+          }
+        for (int unknown = 0; unknown < n; ++unknown)
+          if (place[unknown] != none)
+            result.values[place[unknown]] += weak[unknown];
+          else if (weak[unknown] != 0.)
+            {
+              result.columns.push_back(first + unknown);
+              result.values.push_back(weak[unknown]);
+            }
+        result.row_offsets.push_back(static_cast<int>(result.columns.size()));
+      }
+
+    private:
+      double entry_of_vector(int i, int k) const { return space.values[static_cast<std::size_t>(i) * space.n_vectors + k]; }
+
+      const CrsMatrix<double> &A, &strong;
+      const NearNullSpace     &space;
+      const std::vector<int>  &node_of;
+      std::vector<int>         row_of_node, place; ///< the last row that a node is strongly coupled to; places of the node's own entries
+      std::vector<double>      weak;               ///< for each unknown of the node
+    };
+
+    /** A_s of a system and (A - A_s) B, of the strong couplings of its nodes. */
+    void take_strong_rows(const CrsMatrix<double> &A, const CrsMatrix<double> &strong, const NearNullSpace &space, int n_threads, Aggregates &result)
+    {
+      const std::vector<int> node_of = nodes_of_rows(space);
+      result.lost.assign(static_cast<std::size_t>(A.n_rows) * space.n_vectors, 0.);
+      result.strong = rows_in_parts<double>(A.n_rows, A.n_columns, n_threads, [&](int begin, int end, CrsMatrix<double> &part) {
+        StrongRow row(A, strong, space, node_of);
+        for (int i = begin; i < end; ++i)
+          row.append(i, part, result.lost.data() + static_cast<std::size_t>(i) * space.n_vectors);
+      });
+    }
+
+    /** A sum of multiples of rows of a matrix, terms of an entry in the order in which they come. */
+    class SumOfRows
+    {
+    public:
+      explicit SumOfRows(const CrsMatrix<double> &A_)
+        : A(A_)
+        , sum(A_.n_columns)
+        , is_there(A_.n_columns, 0)
+      {
+      }
+
+      void add(int column, double value)
+      {
+        sum[column] = is_there[column] != 0 ? sum[column] + value : value;
+        if (is_there[column] == 0)
+          columns.push_back(column);
+        is_there[column] = 1;
+      }
+
+      void add_row(int i, double factor)
+      {
+        for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
+          add(A.columns[p], factor * A.values[p]);
+      }
+
+      /** As a row sorted by column; begins the next sum. */
+      void append_to(CrsMatrix<double> &result)
+      {
+        std::sort(columns.begin(), columns.end());
+        for (const int column : columns)
+          {
+            result.columns.push_back(column);
+            result.values.push_back(sum[column]);
+            is_there[column] = 0;
+          }
+        columns.clear();
+        result.row_offsets.push_back(static_cast<int>(result.columns.size()));
+      }
+
+    private:
+      const CrsMatrix<double> &A;
+      std::vector<double>      sum;
+      std::vector<char>        is_there;
+      std::vector<int>         columns;
+    };
+
+    /** Makes the last level regular. @throws InvalidInput where it is the only one, whose matrix is the problem's. */
+    void hold_free_motions(std::vector<MultigridLevel> &levels, const NearNullSpace &space)
+    {
+      constexpr int      most    = 5000; // rows of a dense matrix
+      CrsMatrix<double> &A       = levels.back().matrix;
+      const auto         motions = free_motions(A, space);
+      if (motions.empty())
+        return;
+      if (levels.size() == 1 || A.n_rows > most)
+        throw InvalidInput("aggregation: the matrix is singular, as it maps " + std::to_string(motions.size()) +
+                           " of the vectors near its null space, or combinations, to zero, and " +
+                           (levels.size() == 1 ? "has no coarse level" : "its coarsest level has " + std::to_string(A.n_rows) + " rows") +
+                           "\n  expected: a regular matrix, or coarse levels with at most " + std::to_string(most) + " rows");
+      A = with_held_motions(A, motions);
+    }
+    /** Gives what A_s has lost of A B to motions of aggregates, as columns of the prolongation. */
+    class LostMotions
+    {
+    public:
+      LostMotions(const Aggregates &aggregates_, const NearNullSpace &coarse_)
+        : aggregates(aggregates_)
+        , coarse(coarse_)
+        , rest(coarse_.n_vectors)
+      {
+      }
+
+      /**
+       * Adds factor times that of row i: to its aggregate, and what that does not reach to another it is coupled to.
+       */
+      void add(int i, double factor, SumOfRows &sum)
+      {
+        const CrsMatrix<double> &S   = aggregates.strong;
+        const int                own = aggregates.of_row[i];
+        std::copy_n(aggregates.lost.data() + static_cast<std::size_t>(i) * coarse.n_vectors, coarse.n_vectors, rest.data());
+        give(own, factor, sum);
+        for (int p = S.row_offsets[i]; p < S.row_offsets[i + 1] && !is_whole(own); ++p)
+          if (const int other = aggregates.of_row[S.columns[p]]; other != none && is_whole(other))
+            {
+              give(other, factor, sum);
+              return;
+            }
+      }
+
+    private:
+      int  rank(int aggregate) const { return coarse.first_row[aggregate + 1] - coarse.first_row[aggregate]; }
+      bool is_whole(int aggregate) const { return rank(aggregate) == coarse.n_vectors; }
+
+      /**
+       * Takes x R off the rest: R has its pivots in columns of growing number, in which the rest is zero afterwards; of
+       * full rank all of it.
+       */
+      void give(int aggregate, double factor, SumOfRows &sum)
+      {
+        const int     m = coarse.n_vectors, first = coarse.first_row[aggregate];
+        const double *R     = coarse.values.data() + static_cast<std::size_t>(first) * m;
+        int           pivot = 0;
+        for (int l = 0; l < rank(aggregate); ++l, ++pivot)
+          {
+            while (R[l * m + pivot] == 0.)
+              ++pivot;
+            const double x = rest[pivot] / R[l * m + pivot];
+            for (int k = pivot; k < m; ++k)
+              rest[k] -= x * R[l * m + k];
+            sum.add(first + l, factor * x);
+          }
+      }
+
+      const Aggregates    &aggregates;
+      const NearNullSpace &coarse;
+      std::vector<double>  rest;
+    };
   } // namespace
 
-  Aggregates aggregate(const CrsMatrix<double> &A, double strength, int n_threads)
+  Aggregates aggregate(const CrsMatrix<double> &A, double strength, int n_threads, const NearNullSpace &space)
   {
-    CrsMatrix<double> strong = strong_part(A, strength, n_threads);
+    CrsMatrix<double> strong = strong_part(space.is_scalar() ? A : couplings_of_nodes(A, space, n_threads), strength, n_threads);
     Aggregates        result = aggregates_of(strong);
-    result.strong            = std::move(strong);
+    if (!space.first_row.empty())
+      result.of_row = aggregates_of_rows(A, result.of_row, nodes_of_rows(space));
+    if (space.is_scalar())
+      result.strong = std::move(strong);
+    else
+      take_strong_rows(A, strong, space, n_threads, result);
+    result.diagonal = diagonal_of(space.is_scalar() ? result.strong : A);
     return result;
   }
 
   CrsMatrix<double> smoothed_prolongation(const Aggregates &aggregates, int n_threads)
   {
-    const CrsMatrix<double>  &S        = aggregates.strong;
-    const std::vector<double> diagonal = diagonal_of(S);
-    const std::vector<int>   &of_row   = aggregates.of_row;
+    return smoothed_prolongation(aggregates, tentative_prolongation(aggregates.of_row, aggregates.n, {}, n_threads), n_threads);
+  }
+
+  CrsMatrix<double> smoothed_prolongation(const Aggregates &aggregates, const TentativeProlongation &tentative, int n_threads)
+  {
+    const CrsMatrix<double>   &S        = aggregates.strong;
+    const std::vector<double> &diagonal = aggregates.diagonal;
+    const std::vector<int>    &of_row   = aggregates.of_row;
     for (int i = 0; i < S.n_rows; ++i)
       if (of_row[i] != none && !(std::abs(diagonal[i]) > 0.))
         throw InvalidInput("aggregation: row " + std::to_string(i) + " has the diagonal entry " + short_text(diagonal[i]) +
                            " where weak couplings are added to it (the first row is 0)\n  expected: a number that is not zero");
     const double factor = 4. / (3. * largest_eigenvalue(S, diagonal, n_threads));
-    return rows_in_parts<double>(S.n_rows, aggregates.n, n_threads, [&](int begin, int end, CrsMatrix<double> &P) {
-      std::vector<std::pair<int, double>> row;
+    return rows_in_parts<double>(S.n_rows, tentative.prolongation.n_columns, n_threads, [&](int begin, int end, CrsMatrix<double> &P) {
+      SumOfRows   sum(tentative.prolongation);
+      LostMotions lost(aggregates, tentative.coarse);
       for (int i = begin; i < end; ++i)
         {
-          row.clear();
           for (int p = S.row_offsets[i]; p < S.row_offsets[i + 1] && of_row[i] != none; ++p)
-            if (const int j = S.columns[p]; of_row[j] != none)
-              row.emplace_back(of_row[j], -factor / diagonal[i] * S.values[p] + (j == i ? 1. : 0.));
-          std::stable_sort(row.begin(), row.end(), [](const auto &a, const auto &b) { return a.first < b.first; });
-          for (std::size_t t = 0; t < row.size(); ++t)
-            if (t > 0 && row[t].first == row[t - 1].first)
-              P.values.back() += row[t].second;
-            else
-              {
-                P.columns.push_back(row[t].first);
-                P.values.push_back(row[t].second);
-              }
-          P.row_offsets.push_back(static_cast<int>(P.columns.size()));
+            sum.add_row(S.columns[p], -factor / diagonal[i] * S.values[p] + (S.columns[p] == i ? 1. : 0.));
+          if (of_row[i] != none && tentative.coarse.n_vectors > 0)
+            lost.add(i, -factor / diagonal[i], sum);
+          sum.append_to(P);
         }
     });
   }
@@ -233,20 +441,27 @@ namespace leopard
   {
     options.validate();
     check_for_aggregation(A);
+    NearNullSpace      space = make_near_null_space(A.n_rows, options.block_unknowns, options.near_null_space);
     MultigridHierarchy result;
     result.levels.resize(1);
     result.levels[0].matrix = A;
     while (static_cast<int>(result.levels.size()) < options.max_levels)
       {
-        MultigridLevel  &fine       = result.levels.back();
-        const Aggregates aggregates = aggregate(fine.matrix, options.strength, options.n_threads);
-        if (fine.matrix.n_rows <= options.max_coarse || aggregates.n == 0 || 2 * aggregates.n > fine.matrix.n_rows)
+        MultigridLevel &fine = result.levels.back();
+        if (fine.matrix.n_rows <= options.max_coarse)
+          break;
+        const Aggregates      aggregates = aggregate(fine.matrix, options.strength, options.n_threads, space);
+        TentativeProlongation tentative  = tentative_prolongation(aggregates.of_row, aggregates.n, space, options.n_threads);
+        if (tentative.prolongation.n_columns == 0 || 2l * tentative.prolongation.n_columns > fine.matrix.n_rows)
           break;
         MultigridLevel coarse;
-        fine.prolongation = smoothed_prolongation(aggregates, options.n_threads);
+        fine.prolongation = smoothed_prolongation(aggregates, tentative, options.n_threads);
         coarse.matrix     = product(transpose(fine.prolongation), product(fine.matrix, fine.prolongation, options.n_threads), options.n_threads);
+        space             = std::move(tentative.coarse);
         result.levels.push_back(std::move(coarse));
       }
+    if (!options.is_scalar()) // of others the coarse solver takes constants out
+      hold_free_motions(result.levels, space);
     std::reverse(result.levels.begin(), result.levels.end());
     return result;
   }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "hierarchy.h"
+#include "near_null_space.h"
 
 #include <vector>
 
@@ -20,20 +21,33 @@ namespace leopard
      * above 0.0625 of it. Bilinear elements 100 times as long as wide have couplings of 1/4 to the corners, and of -1/2
      * in the direction that is weak.
      */
-    double strength   = 0.3;
-    int    max_coarse = 500; ///< rows of a matrix that is not coarsened further
-    int    max_levels = 20;
-    int    n_threads  = 0; ///< that make the levels, which are the same for any number; 0: as many as the machine has
+    double strength       = 0.3;
+    int    block_unknowns = 1; ///< unknowns of a node, whose rows follow one another; couplings are those of nodes, couplings_of_nodes()
 
-    /** @throws InvalidInput. */
+    /**
+     * Vectors v for which A v is zero but near boundaries, a number for each row: of elasticity displacements of a
+     * rigid body, dim translations and 1 (2D) or 3 (3D) rotations. Coarse levels have an unknown for each in an
+     * aggregate. Empty: the constant of each unknown of a node.
+     */
+    std::vector<std::vector<double>> near_null_space;
+
+    int max_coarse = 500; ///< rows of a matrix that is not coarsened further
+    int max_levels = 20;
+    int n_threads  = 0; ///< that make the levels, which are the same for any number; 0: as many as the machine has
+
+    /** Whether a node is a row and near the null space is the constant. */
+    bool is_scalar() const { return block_unknowns == 1 && near_null_space.empty(); }
+    /** All but block_unknowns and near_null_space, which make_near_null_space() checks. @throws InvalidInput. */
     void validate() const;
   };
 
   struct Aggregates
   {
-    std::vector<int>  of_row; ///< of each row its aggregate, numbered from 0; -1: in none
-    int               n = 0;
-    CrsMatrix<double> strong; ///< A_s: A's strong couplings, the weak ones added to the diagonal of rows that have any
+    std::vector<int>    of_row; ///< of each row its aggregate, numbered from 0; -1: in none
+    int                 n = 0;
+    CrsMatrix<double>   strong;   ///< A_s: A's strong couplings, the weak ones added to the diagonal of rows that have any
+    std::vector<double> diagonal; ///< D: of A_s; of systems of A, as what is added to a block of A_s may nearly cancel entries
+    std::vector<double> lost;     ///< (A - A_s) B, n_rows x n_vectors, row after row; empty where B is constant and it is zero
   };
 
   /**
@@ -41,15 +55,24 @@ namespace leopard
    * aggregate that they are coupled to most strongly, and those without such an aggregate are one themselves with what
    * is left of their neighbours. Rows without strong couplings, which a smoother solves by itself (such as identity
    * rows of a boundary), are in no aggregate. Vanek, Mandel, Brezina 1996, Algorithm 5.1.
+   *
+   * Of several unknowns a node, or with vectors, this is done with nodes and couplings_of_nodes(). Rows are in the
+   * aggregates of their nodes, but in none where they have no couplings. Of A_s weak couplings to an unknown of other
+   * nodes are added to that of the row's own, so that constants lose nothing.
    */
-  Aggregates aggregate(const CrsMatrix<double> &A, double strength, int n_threads = 1);
+  Aggregates aggregate(const CrsMatrix<double> &A, double strength, int n_threads = 1, const NearNullSpace &space = {});
 
   /**
-   * P = (I - omega D^-1 A_s) P_0: P_0 is 1 where a row is in an aggregate, D is the diagonal of A_s, and
-   * omega = 4 / (3 lambda_max(D^-1 A_s)). Rows of A that sum to zero make rows of P that sum to one. Rows in no
-   * aggregate stay zero.
-   * @throws InvalidInput where a diagonal entry of A_s is zero or not there, in a row of an aggregate.
+   * P = (I - omega D^-1 A_s) P_0 - omega D^-1 L: D is aggregates.diagonal, omega = 4 / (3 lambda_max(D^-1 A_s)), and
+   * P_0 that of tentative_prolongation(). A row of L is what A_s has lost of A, given to the row's own aggregate as if
+   * that moved all nodes whose couplings are weak, L R = (A - A_s) B: so P R = (I - omega D^-1 A) B, and rows that A
+   * maps to zero keep B. What an aggregate of lower rank does not reach goes to the first of full rank that the row is
+   * strongly coupled to. Of constants L is zero, as weak couplings are added to the diagonal. Rows in no aggregate stay
+   * zero.
+   * @throws InvalidInput where an entry of D is zero or not there, in a row of an aggregate.
    */
+  CrsMatrix<double> smoothed_prolongation(const Aggregates &aggregates, const TentativeProlongation &tentative, int n_threads = 1);
+  /** Of one unknown a node and the constant: P_0 is 1 where a row is in an aggregate. */
   CrsMatrix<double> smoothed_prolongation(const Aggregates &aggregates, int n_threads = 1);
 
   /** @throws InvalidInput where A is not what aggregation_hierarchy() takes. */
@@ -57,9 +80,12 @@ namespace leopard
 
   /**
    * Levels for any square matrix by smoothed aggregation (Vanek, Mandel, Brezina, Computing 56 (1996) 179): A_{l-1} =
-   * P_l^T A_l P_l, level by level until a matrix has at most max_coarse rows or there are hardly fewer aggregates than
-   * rows. One unknown a node; near the null space of A is the constant.
-   * @throws InvalidInput for options or a matrix that are not valid, or one with ghosts.
+   * P_l^T A_l P_l, level by level until a matrix has at most max_coarse rows or the next would have hardly fewer. With
+   * block_unknowns and near_null_space of systems, whose unknowns differ in kind or are coupled: elasticity. What of
+   * their near null space A maps to zero, such as motions of a body that nothing holds, is held on the coarsest level
+   * (with_held_motions()), so that A may be singular where b is in its range.
+   * @throws InvalidInput for options or a matrix that are not valid, one with ghosts, or one of such motions that is
+   * not coarsened.
    */
   MultigridHierarchy aggregation_hierarchy(const CrsMatrix<double> &A, const AggregationOptions &options = {});
 } // namespace leopard

@@ -142,9 +142,11 @@ namespace leopard
   Multigrid<Number>::Multigrid(const CrsMatrix<double> &A, const AggregationOptions &aggregation, const MultigridOptions &options)
   {
     options.validate();
-    if (!is_aggregated_on_device(options))
+    if (!is_aggregated_on_device(options) || !aggregation.is_scalar())
       {
         take(aggregation_hierarchy(A, aggregation), options, nullptr);
+        if (is_aggregated_on_device(options))
+          data->matrices += ", made on the host for nodes of several unknowns or a near null space";
         return;
       }
     CrsMatrix<double>                            coarsest;

@@ -666,6 +666,143 @@ class Automatic(Program):
         self.refused("singular.mtx", "--method", "direct", "--rhs", "b.mtx", says="direct: the matrix is singular", code=1)
 
 
+class Systems(Program):
+    """What --block-unknowns and --near-null-space tell smoothed aggregation: plane elasticity, clamped on the left."""
+
+    def setUp(self):
+        super().setUp()
+        self.n = 22  # cells a side
+        self.size = 2 * (self.n + 1) ** 2
+        self.system = self.elasticity(self.n)
+        self.matrix("E.mtx", self.system, self.size)
+        self.modes = [[1. if i % 2 == 0 else 0. for i in range(self.size)], [1. if i % 2 == 1 else 0. for i in range(self.size)],
+                      [float(i // 2 // (self.n + 1)) if i % 2 == 0 else -float(i // 2 % (self.n + 1)) for i in range(self.size)]]
+
+    def elasticity(self, n):
+        """Bilinear elements on n x n unit cells, mu = 1, lambda = 1.5."""
+        k, m, c = ((1., -1.), (-1., 1.)), ((1 / 3, 1 / 6), (1 / 6, 1 / 3)), ((-.5, -.5), (.5, .5))  # of (derivatives of) functions at the ends of (0, 1)
+        entries = {}
+        for cell in range(n * n):
+            corners = [(cell % n + x, cell // n + y) for y in (0, 1) for x in (0, 1)]
+            for p in range(4):
+                for q in range(4):
+                    (i, j), (r, s) = (p % 2, q % 2), (p // 2, q // 2)
+                    K = ((k[i][j] * m[r][s], c[i][j] * c[s][r]), (c[j][i] * c[r][s], m[i][j] * k[r][s]))
+                    for a in (0, 1):
+                        for b in (0, 1):
+                            row, column = [2 * (y * (n + 1) + x) + d for (x, y), d in ((corners[p], a), (corners[q], b))]
+                            value = 1.5 * K[a][b] + K[b][a] + (K[0][0] + K[1][1] if a == b else 0.)
+                            if corners[p][0] == 0 or corners[q][0] == 0:
+                                value = 1. if row == column else 0.
+                            if value != 0.:
+                                entries[row, column] = 1. if corners[p][0] == 0 else entries.get((row, column), 0.) + value
+        return entries
+
+    def columns(self, name, columns):
+        self.write(name, f"%%MatrixMarket matrix array real general\n{len(columns[0])} {len(columns)}\n" + "".join(f"{value!r}\n" for column in columns for value in column))
+
+    def iterations(self, *options, name="E.mtx"):
+        """And what was said."""
+        said = self.run_it(name, "--backend", "host", *options)
+        self.assertIn("result      converged", said)
+        return int(re.search(r"converged after (\d+)", said)[1]), said
+
+    def test_they_are_followed(self):
+        self.columns("modes.mtx", self.modes)
+        options = ["--method", "cg", "--preconditioner", "multigrid"]
+        scalar, _ = self.iterations(*options)
+        blocks, said = self.iterations(*options, "--block-unknowns", "2")
+        self.assertIn("nodes       529 of 2 unknowns\n", said)
+        rigid, said = self.iterations(*options, "--block-unknowns", "2", "--near-null-space", "modes.mtx")
+        self.assertIn("nodes       529 of 2 unknowns, near the null space 3 vectors of modes.mtx", said)
+        self.assertIn("levels      1058, 192 rows by smoothed aggregation", said)
+        self.assertLess(blocks, 0.7 * scalar)
+        self.assertLess(rigid, 0.8 * blocks)
+        one_unknown_a_node, _ = self.iterations(*options, "--near-null-space", "modes.mtx")
+        self.assertNotEqual(one_unknown_a_node, rigid)
+
+    def test_files_of_either_kind_are_the_same(self):
+        self.columns("modes.mtx", self.modes)
+        lines = [f"{i + 1} {k + 1} {value!r}\n" for k, mode in enumerate(self.modes) for i, value in enumerate(mode) if value != 0.]
+        self.write("sparse.mtx", f"%%MatrixMarket matrix coordinate real general\n{self.size} 3 {len(lines)}\n" + "".join(lines))
+        by_rows = [self.modes[k][i] for i in range(self.size) for k in range(3)]
+        for name, order, values in (("c.npy", "False", by_rows), ("fortran.npy", "True", sum(self.modes, []))):
+            header = f"{{'descr': '<f8', 'fortran_order': {order}, 'shape': ({self.size}, 3), }}\n".encode()
+            (self.folder / name).write_bytes(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header + struct.pack(f"<{len(values)}d", *values))
+        results = set()
+        for name in ("modes.mtx", "sparse.mtx", "c.npy", "fortran.npy"):
+            self.iterations("--block-unknowns", "2", "--near-null-space", name, "--history", "h.csv", "--threads", "1")
+            results.add((self.folder / "h.csv").read_text())
+        self.assertEqual(len(results), 1)
+
+    def test_automatic_tries_them_first(self):
+        self.columns("modes.mtx", self.modes)
+        self.assertNotIn("multigrid", re.search("^automatic.*$", self.run_it("E.mtx"), re.M)[0])
+        for options, says in ((["--block-unknowns", "2"], "by --block-unknowns 2"), (["--near-null-space", "modes.mtx"], "by --near-null-space"),
+                              (["--block-unknowns", "2", "--near-null-space", "modes.mtx"], "by --block-unknowns 2 and --near-null-space")):
+            _, said = self.iterations(*options)
+            self.assertEqual(re.findall("^automatic .*$", said, re.M), ["automatic   cg preconditioned by multigrid: its nodes are given, " + says])
+            self.assertNotIn("unused", said)
+        _, said = self.iterations("--method", "cg", "--block-unknowns", "2")
+        self.assertIn("cg preconditioned by multigrid: its nodes are given, by --block-unknowns 2\n", said)
+        skew = {(i, j): value * (1. if i == j else 1.01 if i > j else 0.99) for (i, j), value in self.system.items()}
+        self.matrix("skew.mtx", skew, self.size)
+        _, said = self.iterations("--block-unknowns", "2", name="skew.mtx")
+        self.assertIn("automatic   gmres preconditioned by multigrid: its nodes are given", said)
+        self.matrix("grid.mtx", laplace(40), 1600)
+        self.assertIn("stencil  ", self.run_it("grid.mtx", "--method", "multigrid"))
+        said = self.run_it("grid.mtx", "--method", "multigrid", "--block-unknowns", "2")
+        self.assertNotIn("stencil  ", said)
+        self.assertIn("levels      1600, ", said)
+
+    def test_they_are_scaled_with_the_matrix(self):
+        exponents = random.Random(1)
+        d = [2.**exponents.randint(-12, 12) for _ in range(self.size)]
+        self.matrix("scaled.mtx", {(i, j): value * d[i] * d[j] for (i, j), value in self.system.items()}, self.size)
+        self.columns("modes.mtx", self.modes)
+        self.columns("scaled_modes.mtx", [[value / s for value, s in zip(mode, d)] for mode in self.modes])
+        self.vector("b.mtx", [1. for _ in d])
+        self.vector("scaled_b.mtx", d)
+        usual, _ = self.iterations("--block-unknowns", "2", "--near-null-space", "modes.mtx", "--rhs", "b.mtx")
+        found, said = self.iterations("--block-unknowns", "2", "--near-null-space", "scaled_modes.mtx", "--rhs", "scaled_b.mtx", name="scaled.mtx")
+        self.assertIn("solved is S A S y = S b", said)
+        self.assertNotIn("failed  ", said)
+        self.assertLessEqual(found, usual + 4)
+
+    def test_where_they_are_not_used(self):
+        self.matrix("saddle.mtx", {(0, 0): 2., (0, 1): 1., (1, 0): 1.}, 2)
+        self.assertIn("unused      --block-unknowns 2, as direct has no levels", self.run_it("saddle.mtx", "--block-unknowns", "2"))
+        expected = "it with --method automatic or multigrid, or --preconditioner multigrid"
+        for options in (["--method", "async"], ["--method", "cg", "--preconditioner", "ic"], ["--method", "direct"], ["--omega", "0.5"]):
+            self.refused("E.mtx", "--block-unknowns", "2", *options, says=["--block-unknowns is given with --method", expected])
+            self.refused("E.mtx", "--near-null-space", "E.mtx", *options, says=["--near-null-space is given with --method", expected])
+        self.refused("E.mtx", "--analyze", "--block-unknowns", "2", says="--block-unknowns is given with --analyze")
+
+    def test_what_is_wrong_is_said(self):
+        n = self.size
+        for number, says in (("0", "--block-unknowns is 0"), ("-2", "--block-unknowns is -2"), ("x", "--block-unknowns"), ("1.5", "--block-unknowns"),
+                             ("5", ["--block-unknowns is 5, and E.mtx has 1058 rows", "divides them"])):
+            self.refused("E.mtx", "--block-unknowns", number, "--solution", "x.mtx", says=says)
+        array = "%%MatrixMarket matrix array real general\n"
+        for name, text, says in (("short.mtx", array + f"{n - 1} 1\n" + "1\n" * (n - 1), ["short.mtx:2", "1057 rows", "1058 rows"]), ("wide.mtx", array + f"{n} 101\n", "1 to 100 columns"),
+                                 ("none.mtx", array + f"{n} 0\n", ["none.mtx:2", "1 to 100 columns"]), ("nan.mtx", array + f"{n} 1\n" + "nan\n" * n, ["nan.mtx:3", "'nan'"]),
+                                 ("zero.mtx", array + f"{n} 2\n" + "1\n" * n + "0\n" * n, ["zero.mtx: column 2 is zero"]), ("cut.mtx", array + f"{n} 2\n" + "1\n" * n, "the file ends after 1058 of 2116"),
+                                 ("twice.mtx", f"%%MatrixMarket matrix coordinate real general\n{n} 2 2\n3 2 1\n3 2 1\n", ["twice.mtx:4", "row 3, column 2", "line 3"])):
+            with self.subTest(name):
+                self.write(name, text)
+                self.refused("E.mtx", "--block-unknowns", "2", "--near-null-space", name, "--solution", "x.mtx", says=says, code=1)
+        for name, shape, values, says in (("flat.npy", f"({n + 1}, 2)", 2 * n + 2, ["the shape is", f"({n},m) with up to 100 columns"]), ("turned.npy", f"(3, {n})", 3 * n, "the shape is"),
+                                          ("part.npy", f"({n}, 2)", 2 * n - 1, "bytes follow the header")):
+            with self.subTest(name):
+                header = f"{{'descr': '<f8', 'fortran_order': False, 'shape': {shape}, }}\n".encode()
+                (self.folder / name).write_bytes(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header + struct.pack("<d", 1.) * values)
+                self.refused("E.mtx", "--near-null-space", name, says=[name + ": "] + ([says] if isinstance(says, str) else says), code=1)
+        self.refused("E.mtx", "--near-null-space", "missing.mtx", says="missing.mtx", code=1)
+        self.refused("E.mtx", "--near-null-space", "", says="the name of the file is empty")
+        self.columns("modes.mtx", self.modes)
+        self.refused("E.mtx", "--near-null-space", "modes.mtx", "--solution", "modes.mtx", says="--solution and --near-null-space are the same file")
+
+
 class Rough(Program):
     """Matrices as they come: nearly singular, badly scaled, singular, negative, with zeros. Solved, or refused with the true reason."""
 

@@ -171,6 +171,20 @@ namespace leopard
       EXPECT_LT(2 * iterations<Gmres>(A, aggregation), iterations<Gmres>(A, dealii::PreconditionIdentity()));
       data.n_fields = 3;
       EXPECT_THROW(aggregation.initialize(A, data), InvalidInput);
+
+      data.n_fields                   = 2;
+      data.aggregation.block_unknowns = 2;
+      EXPECT_THROW(aggregation.initialize(A, data), InvalidInput) << "nodes of one field have one unknown";
+      data.n_fields = 1;
+      aggregation.initialize(A, data);
+      EXPECT_LT(2 * iterations<Gmres>(A, aggregation), iterations<Gmres>(A, dealii::PreconditionIdentity()));
+      data.aggregation.near_null_space.assign(2, std::vector<double>(A.m(), 0.));
+      for (unsigned int i = 0; i < A.m(); ++i)
+        data.aggregation.near_null_space[i % 2][i] = 1.;
+      aggregation.initialize(A, data);
+      EXPECT_LT(2 * iterations<Gmres>(A, aggregation), iterations<Gmres>(A, dealii::PreconditionIdentity()));
+      data.aggregation.near_null_space[1].pop_back();
+      EXPECT_THROW(aggregation.initialize(A, data), InvalidInput);
     }
 
     /** New values with the old pattern are what initialize() makes of them, exact and not, and so is another shift. */
@@ -285,7 +299,16 @@ namespace leopard
       EXPECT_LT(3 * count(incomplete), 2 * without);
       PreconditionAggregation aggregation;
       aggregation.initialize(A);
-      EXPECT_LT(2 * count(aggregation), without);
+      const unsigned int with_levels = count(aggregation);
+      EXPECT_LT(2 * with_levels, without);
+
+      PreconditionAggregation::AdditionalData data; // of each rank's own rows
+      data.aggregation.near_null_space = {std::vector<double>(rows.n_elements(), -3.)};
+      aggregation.initialize(A, data);
+      EXPECT_LT(count(aggregation), with_levels + 5);
+      if (rank == 0)
+        data.aggregation.near_null_space[0].push_back(1.);
+      EXPECT_THROW(aggregation.initialize(A, data), InvalidInput) << "on all ranks";
     }
 
     TEST(PreconditionAlgebraic, HostAndDeviceVectorsOnTheDevice)

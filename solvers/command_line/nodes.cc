@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "nodes.h"
+
+#include "../base/errors.h"
+#include "../matrix/matrix_market.h"
+#include "../matrix/npy.h"
+#include "report.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace leopard::command_line
+{
+  Arguments with_nodes(Arguments arguments, const CrsMatrix<double> &A)
+  {
+    constexpr int most = 100; // vectors: each is an unknown of every coarse node
+    if (!arguments.has_nodes())
+      return arguments;
+    const std::string each = std::to_string(arguments.block_unknowns);
+    if (A.n_rows % arguments.block_unknowns != 0)
+      throw UsageError("--block-unknowns is " + each + ", and " + arguments.matrix + " has " + std::to_string(A.n_rows) +
+                       " rows\n  expected: a number that divides them, the unknowns of a node in consecutive rows");
+    std::string       text = std::to_string(A.n_rows / arguments.block_unknowns) + " of " + each + (each == "1" ? " unknown" : " unknowns");
+    const std::string path = arguments.near_null_space;
+    if (!path.empty())
+      {
+        auto vectors = is_npy(path) ? read_npy_columns(path, A.n_rows, most) : read_matrix_market_columns(path, A.n_rows, most);
+        for (std::size_t k = 0; k < vectors.size(); ++k)
+          if (std::all_of(vectors[k].begin(), vectors[k].end(), [](double v) { return v == 0.; }))
+            throw InvalidInput(path + ": column " + std::to_string(k + 1) +
+                               " is zero\n  expected: vectors that the matrix maps to zero but near boundaries, and that are not zero themselves");
+        text += ", near the null space " + std::to_string(vectors.size()) + (vectors.size() == 1 ? " vector" : " vectors") + " of " + path;
+        arguments.near_null_space_vectors = std::make_shared<const std::vector<std::vector<double>>>(std::move(vectors));
+      }
+    log_line("nodes", text);
+    return arguments;
+  }
+
+  Arguments with_scaled_nodes(Arguments arguments, const std::vector<double> &c)
+  {
+    if (arguments.near_null_space_vectors == nullptr)
+      return arguments;
+    std::vector<std::vector<double>> vectors = *arguments.near_null_space_vectors;
+    for (std::vector<double> &v : vectors)
+      for (std::size_t i = 0; i < v.size(); ++i)
+        {
+          v[i] /= c[i];
+          if (!std::isfinite(v[i]))
+            throw InvalidInput(arguments.near_null_space + ": entry " + std::to_string(i + 1) + " overflows where the matrix is scaled");
+        }
+    arguments.near_null_space_vectors = std::make_shared<const std::vector<std::vector<double>>>(std::move(vectors));
+    return arguments;
+  }
+
+  std::string text_of_nodes(const Arguments &arguments)
+  {
+    const bool  has_both = arguments.has("--block-unknowns") && arguments.has("--near-null-space");
+    std::string result   = arguments.has("--block-unknowns") ? "--block-unknowns " + std::to_string(arguments.block_unknowns) : "";
+    return result + (has_both ? " and " : "") + (arguments.has("--near-null-space") ? "--near-null-space" : "");
+  }
+} // namespace leopard::command_line
