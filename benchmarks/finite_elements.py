@@ -56,8 +56,8 @@ def rotated(n, epsilon, angle):
     return symmetrized((c * c + epsilon * s * s) * kron(M, K) + (s * s + epsilon * c * c) * kron(K, M) + ((1. - epsilon) * c * s) * mixed)
 
 
-def elasticity(dim, n, poisson):
-    """Linear elasticity, Young's modulus 1, Q1 on n cubes a side (or a tuple: a bar of such cells), clamped at one end, node by node."""
+def elasticity(dim, n, poisson, free=False):
+    """Linear elasticity, Young's modulus 1, Q1 on n cubes a side (or a tuple: a bar of such cells), clamped at one end or free, node by node."""
     n = (n,) * dim if np.isscalar(n) else n
     mu, la = 0.5 / (1. + poisson), poisson / ((1. + poisson) * (1. - 2. * poisson))
     h = 1. / n[-1]
@@ -78,7 +78,7 @@ def elasticity(dim, n, poisson):
     n_nodes = A.n_rows // dim
     node, component = np.arange(A.n_rows) % n_nodes, np.arange(A.n_rows) // n_nodes
     A = A.permuted(dim * node + component)
-    clamped = np.arange(n_nodes) < n_nodes // (n[0] + 1)  # the first direction varies slowest
+    clamped = (np.arange(n_nodes) < n_nodes // (n[0] + 1)) & (not free)  # the first direction varies slowest
     return symmetrized(A.without(np.repeat(clamped, dim)))
 
 
@@ -101,7 +101,6 @@ def triangles(n, numbers, shift):
 
 def hanging(n, _):
     """Q1 on a square whose right half has cells half as wide: nodes in the middle of coarse sides are the mean of two."""
-    h = 1. / n
     coarse = np.stack(np.meshgrid(np.arange(n // 2), np.arange(n)), -1).reshape(-1, 2) * 2
     fine = np.stack(np.meshgrid(np.arange(n, 2 * n), np.arange(2 * n)), -1).reshape(-1, 2)
     corners = np.array([[0, 0], [1, 0], [0, 1], [1, 1]])
@@ -118,7 +117,7 @@ def hanging(n, _):
     halves = np.concatenate([where(x[middle], y[middle] - 1), where(x[middle], y[middle] + 1)])
     C = Matrix((len(known), len(keep)), np.concatenate([keep, middle, middle]), np.concatenate([column[keep], column[halves]]), np.concatenate([np.ones(len(keep)), np.full(2 * len(middle), 0.5)]))
     at_boundary = ((x == 0) | (x == 2 * n) | (y == 0) | (y == 2 * n))[keep]
-    return symmetrized((h**0 * C.T @ A @ C).without(at_boundary))
+    return symmetrized((C.T @ A @ C).without(at_boundary))
 
 
 # structures

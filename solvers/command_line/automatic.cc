@@ -5,6 +5,7 @@
 #include "../base/thread_pool.h"
 #include "../matrix/scaled_matrix.h"
 #include "../matrix/stencil.h"
+#include "../multigrid/coarse_solvers.h"
 #include "report.h"
 #include "strong_methods.h"
 
@@ -166,9 +167,8 @@ namespace leopard::command_line
       return {"direct", "none", why};
     }
 
-    std::vector<Attempt> of_symmetric(const MatrixTraits &traits, bool has_direct)
+    std::vector<Attempt> of_symmetric(const CrsMatrix<double> &A, const MatrixTraits &traits, bool has_direct)
     {
-      constexpr int        small = 6000; // rows whose factors take no longer than many iterations
       std::vector<Attempt> result;
       if (traits.stencil != nullptr)
         result.push_back({"multigrid", "none", "a symmetric stencil with positive diagonal", 60, traits.stencil});
@@ -179,12 +179,16 @@ namespace leopard::command_line
           result.push_back({"cg", "jacobi", "the same, without coarse levels"});
           return result;
         }
-      const Attempt cg_multigrid = {"cg", "multigrid", "symmetric with positive diagonal, entries like those of diffusion", 300},
-                    cg_factors   = {"cg", "ic", "symmetric with positive diagonal", 3000};
+      Attempt cg_factors = {"cg", "ic", "symmetric with positive diagonal", 3000};
       if (traits.is_like_diffusion())
-        result.push_back(cg_multigrid);
-      else if (traits.n_rows <= small)
-        return {direct("small, and its entries are unlike those of diffusion")};
+        result.push_back({"cg", "multigrid", "symmetric with positive diagonal, entries like those of diffusion", 300});
+      else if (const double work = has_direct ? cholesky_operations(A) : 2. * cheap_cholesky; work <= cheap_cholesky)
+        {
+          constexpr double of_iteration = 3., few = 100.; // of_iteration: so that iterations in vain take twice the time of the factors at most
+          if (work <= few * of_iteration)
+            return {direct("symmetric with positive diagonal, and its factors take less time than some tens of iterations")};
+          cg_factors.max_iterations = static_cast<int>(work / of_iteration);
+        }
       result.push_back(cg_factors);
       if (has_direct)
         result.push_back(direct("exact but for rounding"));
@@ -291,7 +295,7 @@ namespace leopard::command_line
     return A;
   }
 
-  std::vector<Attempt> attempts_for(const MatrixTraits &traits, const Arguments &arguments)
+  std::vector<Attempt> attempts_for(const CrsMatrix<double> &A, const MatrixTraits &traits, const Arguments &arguments)
   {
     if (arguments.is_krylov() && arguments.preconditioner == "automatic")
       {
@@ -308,7 +312,7 @@ namespace leopard::command_line
     if (!traits.has_whole_diagonal)
       return {has_direct ? direct("the diagonal has zeros") : Attempt{"gmres", "none", "the diagonal has zeros; convergence is not promised"}};
     std::vector<Attempt> result =
-      traits.is_symmetric && traits.has_positive_diagonal ? of_symmetric(traits, has_direct) : of_others(traits, has_direct);
+      traits.is_symmetric && traits.has_positive_diagonal ? of_symmetric(A, traits, has_direct) : of_others(traits, has_direct);
     if (traits.radius_bound <= fast_radius)
       result.insert(result.begin(),
                     {"async", "none", "rho(|B|) is at most " + number(traits.radius_bound, 3) + ": every schedule converges, and fast", 2000});

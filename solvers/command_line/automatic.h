@@ -69,8 +69,9 @@ namespace leopard::command_line
   /**
    * What to try, in this order: the first is what should be fastest, each of the next is stronger. Of arguments with a
    * method it is that method.
+   * @param A whose traits these are, or with another scaling; its pattern tells what factors cost.
    */
-  std::vector<Attempt> attempts_for(const MatrixTraits &traits, const Arguments &arguments);
+  std::vector<Attempt> attempts_for(const CrsMatrix<double> &A, const MatrixTraits &traits, const Arguments &arguments);
 
   /** The arguments as if the attempt had been asked for. */
   Arguments with_attempt(const Arguments &arguments, const Attempt &attempt);

@@ -179,7 +179,7 @@ namespace leopard::command_line
         catch (const InvalidInput &) // entries would overflow
           {
           }
-      const std::vector<Attempt> attempts = attempts_for(traits, arguments);
+      const std::vector<Attempt> attempts = attempts_for(A, traits, arguments);
       for (std::size_t i = 0; i < attempts.size(); ++i)
         plan.methods += (i == 0 ? "" : "; where it fails, ") + text_of(attempts[i]) + " (" + attempts[i].why + ")";
       plan.seconds = predicted_time(A, attempts.front(), arguments);
@@ -354,7 +354,7 @@ namespace leopard::command_line
                           const MatrixTraits        &traits,
                           const Stopwatch           &stopwatch)
     {
-      const std::vector<Attempt> attempts  = attempts_for(traits, arguments);
+      const std::vector<Attempt> attempts  = attempts_for(A, traits, arguments);
       const double               tolerance = arguments.criteria.relative_tolerance;
       std::optional<Solution>    of_scaled; // solved to the tolerance, with a larger residual in the units of the file
       for (std::size_t i = 0;; ++i)

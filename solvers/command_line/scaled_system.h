@@ -22,7 +22,8 @@ namespace leopard::command_line
 
   /**
    * Makes of a solution of the scaled system one of A x = b, whose residual weighs rows otherwise: where it is above
-   * the tolerance, and not for rounding, the same method goes on with what is left, R A C d = R (b - A x), C d added to x.
+   * the tolerance, and not for rounding, the same method goes on with what is left:
+   * R A C d = R (b - A x), and C d is added to x.
    */
   void return_from_scaled(
     Solution &found, const ScaledSystem &system, const CrsMatrix<double> &A, const std::vector<double> &b, const StoppingCriteria &criteria);

@@ -184,12 +184,9 @@ namespace leopard::command_line
         if (A.n_rows > most_rows_of_direct)
           throw InvalidInput("--method direct: the matrix has " + std::to_string(A.n_rows) + " rows\n  expected: at most " +
                              std::to_string(most_rows_of_direct) + ", or another method");
-        MultigridOptions options;
-        options.coarse_solver = "direct";
-        options.max_direct    = most_rows_of_direct;
         try
           {
-            factors = make_coarse_solver<double>(A, false, options);
+            factors = make_sparse_factors(A);
           }
         catch (const InvalidInput &)
           {
@@ -198,7 +195,7 @@ namespace leopard::command_line
       }
 
       std::string name() const override { return "direct"; }
-      std::string description() const override { return "sparse LU factors (Eigen)"; }
+      std::string description() const override { return factors->name() + ", factors by Eigen"; }
       bool        is_fixed_linear_map() const override { return true; }
       std::string unit() const override { return "solutions with the factors"; }
 

@@ -38,3 +38,39 @@ class Kinds(Program):
         self.assertIn("scaled ", said)
         self.assertNotIn("failed ", said)
         self.assertIn("corrected   the residual of A x = b", said)
+
+    def elastic(self, n, poisson):
+        """Plane strain on n x n square elements, clamped on the left; node by node."""
+        la, mu = poisson / ((1. + poisson) * (1. - 2. * poisson)), 0.5 / (1. + poisson)
+        corners, points = ((0, 0), (1, 0), (0, 1), (1, 1)), (0.5 - 0.5 / math.sqrt(3.), 0.5 + 0.5 / math.sqrt(3.))
+        element = {}
+        for x in points:
+            for y in points:
+                slopes = [((2 * c - 1) * (y if d else 1. - y), (2 * d - 1) * (x if c else 1. - x)) for c, d in corners]
+                for i, p in enumerate(slopes):
+                    for j, q in enumerate(slopes):
+                        for a in (0, 1):
+                            for b in (0, 1):
+                                value = la * p[a] * q[b] + mu * (p[b] * q[a] + (p[0] * q[0] + p[1] * q[1] if a == b else 0.))
+                                element[2 * i + a, 2 * j + b] = element.get((2 * i + a, 2 * j + b), 0.) + 0.25 * value
+        entries = {}
+        for row in range(n):
+            for column in range(n):
+                at = [2 * ((row + d) * n + column + c - 1) + a if column + c > 0 else -1 for c, d in corners for a in (0, 1)]
+                for (i, j), value in element.items():
+                    if at[i] >= 0 and at[j] >= 0:
+                        entries[at[i], at[j]] = entries.get((at[i], at[j]), 0.) + value
+        return entries, 2 * n * (n + 1)
+
+    def test_factors_that_are_cheap_are_not_kept_waiting(self):
+        """CG with IC(0) ran its 3000 iterations in vain, and LU factors were computed for a matrix that is positive definite."""
+        entries, n = self.elastic(60, 0.4999)
+        said = self.solve(entries, n)
+        for line in said.splitlines():
+            if line.startswith("failed "):
+                self.assertLess(int(line.split(" iterations")[0].split()[-1]), 500, said)
+        self.assertIn("Cholesky", said)
+        entries, n = self.elastic(12, 0.3)
+        said = self.solve(entries, n)
+        self.assertIn("automatic   direct", said)
+        self.assertIn("Cholesky", said)
