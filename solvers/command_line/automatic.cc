@@ -142,9 +142,18 @@ namespace leopard::command_line
       return bound;
     }
 
+    /** Whether corners of a plane through the centre differ by more than half the largest coupling: strong across axes. */
+    bool is_oblique(const Stencil<double> &stencil, double largest)
+    {
+      const auto differs = [&](double a, double b) { return std::abs(a - b) > 0.5 * largest; };
+      return differs(stencil.coefficient(1, 1, 0), stencil.coefficient(1, -1, 0)) ||
+             differs(stencil.coefficient(1, 0, 1), stencil.coefficient(1, 0, -1)) ||
+             differs(stencil.coefficient(0, 1, 1), stencil.coefficient(0, 1, -1));
+    }
+
     /**
-     * Whether point smoothers smooth it, and it is definite: nearly equal couplings in all directions, no row sum below
-     * zero.
+     * Whether point smoothers smooth it, and it is definite: nearly equal couplings in all directions, those between the
+     * axes, too, no row sum below zero.
      */
     bool suits_multigrid(const Stencil<double> &stencil)
     {
@@ -159,7 +168,7 @@ namespace leopard::command_line
       look(stencil.n_z, stencil.coefficient(0, 0, 1));
       for (const double coefficient : stencil.coefficients)
         sum += coefficient;
-      return largest <= most * smallest && (!stencil.diagonal.empty() || sum >= -1e-12 * largest);
+      return largest <= most * smallest && !is_oblique(stencil, largest) && (!stencil.diagonal.empty() || sum >= -1e-12 * largest);
     }
 
     Attempt direct(const std::string &why)

@@ -74,3 +74,14 @@ class Kinds(Program):
         said = self.solve(entries, n)
         self.assertIn("automatic   direct", said)
         self.assertIn("Cholesky", said)
+
+    def test_a_stencil_that_is_strong_across_the_axes_is_not_for_point_smoothers(self):
+        """Bilinear elements for diffusion along the diagonal, 1e-4 across: equal couplings along the axes, and sixty cycles of stencils in vain."""
+        n, across = 40, 1e-4
+        K, M = {-1: -1., 0: 2., 1: -1.}, {-1: 1. / 6., 0: 2. / 3., 1: 1. / 6.}
+        stencil = {(a, b): 0.5 * (1. + across) * (K[a] * M[b] + M[a] * K[b]) - 0.25 * (1. - across) * a * b for a in K for b in K}
+        entries = {(y * n + x, (y + b) * n + x + a): value for y in range(n) for x in range(n) for (a, b), value in stencil.items() if 0 <= x + a < n and 0 <= y + b < n}
+        said = self.solve(entries, n * n)
+        self.assertNotIn("failed ", said)
+        self.assertNotIn("levels of stencils", said)
+        self.assertIn("levels of stencils", self.solve(laplace(n), n * n))
