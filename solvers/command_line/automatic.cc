@@ -94,6 +94,20 @@ namespace leopard::command_line
       traits.wrong_sign            = look.off_diagonal > 0. ? look.of_wrong_sign / look.off_diagonal : 0.;
     }
 
+    /** max_j sum_i |a_ij / a_jj| without i = j, which bounds rho(|B|), too: the columns of Markov chains tell more. */
+    double bound_by_columns(const CrsMatrix<double> &A, const std::vector<double> &diagonal)
+    {
+      std::vector<double> sums(A.n_rows, 0.);
+      for (int i = 0; i < A.n_rows; ++i)
+        for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
+          if (A.columns[p] != i)
+            sums[A.columns[p]] += std::abs(A.values[p] / diagonal[A.columns[p]]);
+      double largest = 0.;
+      for (const double sum : sums)
+        largest = std::isfinite(sum) ? std::max(largest, sum) : std::numeric_limits<double>::infinity();
+      return largest;
+    }
+
     /**
      * max_i (|B| v)_i / v_i for some v > 0 of power iterations with |B| + I; ends early where the radius is not small.
      */
@@ -142,7 +156,7 @@ namespace leopard::command_line
       return bound;
     }
 
-    /** Whether corners of a plane through the centre differ by more than half the largest coupling: strong across axes. */
+    /** Whether corners of a plane through the centre differ by more than half the largest coupling along the axes. */
     bool is_oblique(const Stencil<double> &stencil, double largest)
     {
       const auto differs = [&](double a, double b) { return std::abs(a - b) > 0.5 * largest; };
@@ -152,8 +166,8 @@ namespace leopard::command_line
     }
 
     /**
-     * Whether point smoothers smooth it, and it is definite: nearly equal couplings in all directions, those between the
-     * axes, too, no row sum below zero.
+     * Whether point smoothers smooth it, and it is definite: nearly equal couplings in all directions, those between
+     * the axes, too, no row sum below zero.
      */
     bool suits_multigrid(const Stencil<double> &stencil)
     {
@@ -229,6 +243,8 @@ namespace leopard::command_line
     traits.is_symmetric = is_symmetric;
     look_at_entries(A, traits, diagonal);
     traits.radius_bound = traits.has_whole_diagonal ? bound_of_radius(A, diagonal) : std::numeric_limits<double>::infinity();
+    if (!is_symmetric && traits.has_whole_diagonal && !(traits.radius_bound <= fast_radius))
+      traits.radius_bound = std::min(traits.radius_bound, bound_by_columns(A, diagonal));
     if (is_symmetric && traits.has_positive_diagonal && traits.is_like_diffusion())
       if (auto stencil = stencil_in_disguise(A); stencil && suits_multigrid(*stencil))
         traits.stencil = std::make_shared<const Stencil<double>>(std::move(*stencil));

@@ -85,3 +85,15 @@ class Kinds(Program):
         self.assertNotIn("failed ", said)
         self.assertNotIn("levels of stencils", said)
         self.assertIn("levels of stencils", self.solve(laplace(n), n * n))
+
+    def test_columns_tell_that_relaxation_converges_fast(self):
+        """I - 0.85 P^T of a random walk: its column sums are 0.15; coarse levels of the graph were dense."""
+        numbers = random.Random(4)
+        n = 3000
+        entries = {(i, i): 1. for i in range(n)}
+        for j in range(n):
+            targets = [int(n * numbers.random()**3) for _ in range(5)]
+            for i in targets:
+                entries[i, j] = entries.get((i, j), 0.) - 0.85 / len(targets)
+        said = self.solve(entries, n)
+        self.assertIn("automatic   async: rho(|B|) is at most 0.8", said)
