@@ -166,6 +166,40 @@ namespace leopard::command_line
     }
 
     /**
+     * Whether within four edges of some rows there are not many more others than within two: 3 times as many in two
+     * dimensions, 5 or 6 in three, tens in random graphs, whose coarse levels fill up, and where iterations reach all
+     * of the matrix soon.
+     */
+    bool grows_like_a_mesh(const CrsMatrix<double> &A)
+    {
+      constexpr int    n_samples = 16;
+      constexpr double most      = 10.;
+      std::vector<int> seen_by(A.n_rows, -1), front;
+      std::size_t      near = 0, far = 0;
+      for (int sample = 0; sample < n_samples; ++sample)
+        {
+          front             = {static_cast<int>((sample + 0.5) * A.n_rows / n_samples)};
+          seen_by[front[0]] = sample;
+          std::size_t begin = 0;
+          for (int edge = 0; edge < 4; ++edge)
+            {
+              const std::size_t end = front.size();
+              for (std::size_t k = begin; k < end; ++k)
+                for (int p = A.row_offsets[front[k]]; p < A.row_offsets[front[k] + 1]; ++p)
+                  if (const int j = A.columns[p]; seen_by[j] != sample)
+                    {
+                      seen_by[j] = sample;
+                      front.push_back(j);
+                    }
+              begin = end;
+              near += edge == 1 ? front.size() : 0;
+            }
+          far += front.size();
+        }
+      return static_cast<double>(far) <= most * static_cast<double>(near);
+    }
+
+    /**
      * Whether point smoothers smooth it, and it is definite: nearly equal couplings in all directions, those between
      * the axes, too, no row sum below zero.
      */
@@ -195,6 +229,12 @@ namespace leopard::command_line
       std::vector<Attempt> result;
       if (traits.stencil != nullptr)
         result.push_back({"multigrid", "none", "a symmetric stencil with positive diagonal", 60, traits.stencil});
+      if (traits.is_like_diffusion() && !traits.is_like_mesh)
+        result.push_back({"cg",
+                          "jacobi",
+                          traits.is_singular ? "symmetric, its rows sum to zero, a graph that spreads faster than a mesh"
+                                             : "symmetric with positive diagonal, a graph that spreads faster than a mesh",
+                          200});
       if (traits.is_singular)
         {
           result.push_back({"multigrid", "none", "symmetric, its rows sum to zero: constants are its null space", 200});
@@ -223,10 +263,14 @@ namespace leopard::command_line
     std::vector<Attempt> of_others(const MatrixTraits &traits, bool has_direct)
     {
       std::vector<Attempt> result;
-      const std::string    what = traits.is_symmetric ? "symmetric, the diagonal is not positive" : "not symmetric";
-      if (traits.is_like_diffusion())
-        result.push_back({"gmres", "multigrid", what + ", entries like those of diffusion", 200});
-      result.push_back({"gmres", "ilu", what, 300});
+      const std::string    what      = traits.is_symmetric ? "symmetric, the diagonal is not positive" : "not symmetric";
+      const Attempt        multigrid = {"gmres", "multigrid", what + ", entries like those of diffusion", 200}, factors = {"gmres", "ilu", what, 300};
+      if (traits.is_like_diffusion() && traits.is_like_mesh)
+        result = {multigrid, factors};
+      else if (traits.is_like_diffusion())
+        result = {factors, multigrid};
+      else
+        result = {factors};
       if (has_direct)
         result.push_back(direct("exact but for rounding"));
       else
@@ -248,6 +292,7 @@ namespace leopard::command_line
     if (is_symmetric && traits.has_positive_diagonal && traits.is_like_diffusion())
       if (auto stencil = stencil_in_disguise(A); stencil && suits_multigrid(*stencil))
         traits.stencil = std::make_shared<const Stencil<double>>(std::move(*stencil));
+    traits.is_like_mesh = traits.stencil != nullptr || !traits.is_like_diffusion() || grows_like_a_mesh(A);
     return traits;
   }
 

@@ -21,9 +21,10 @@ namespace leopard::command_line
     bool   has_positive_diagonal = false;
     bool   has_whole_diagonal    = false; ///< no entry of it is zero or missing
     bool   is_singular           = false; ///< all rows that are coupled to others sum to zero, up to rounding
-    double wrong_sign            = 0.;    ///< share of the off-diagonal entries (absolute values) that have the diagonal's sign, in [0, 1]
-    double diagonal_range        = 1.;    ///< largest absolute value of the diagonal over the smallest, zeros left out; may be infinite
-    double radius_bound          = 0.;    ///< an upper bound of rho(|I - D^-1 A|) (Collatz, Wielandt); infinite without a whole diagonal
+    bool   is_like_mesh   = true; ///< nodes within some edges of one another grow in number as in three dimensions at most, if it is like diffusion
+    double wrong_sign     = 0.;   ///< share of the off-diagonal entries (absolute values) that have the diagonal's sign, in [0, 1]
+    double diagonal_range = 1.;   ///< largest absolute value of the diagonal over the smallest, zeros left out; may be infinite
+    double radius_bound   = 0.;   ///< an upper bound of rho(|I - D^-1 A|) (Collatz, Wielandt); infinite without a whole diagonal
 
     /** What it is in the natural order of a whole grid, if that suits multigrid; else null. */
     std::shared_ptr<const Stencil<double>> stencil;

@@ -97,3 +97,23 @@ class Kinds(Program):
                 entries[i, j] = entries.get((i, j), 0.) - 0.85 / len(targets)
         said = self.solve(entries, n)
         self.assertIn("automatic   async: rho(|B|) is at most 0.8", said)
+
+    def test_graphs_that_spread_faster_than_a_mesh_are_not_for_coarse_levels(self):
+        """Coarse levels of random graphs fill up: their set-up took longer than all iterations of anything else."""
+        numbers = random.Random(5)
+        n = 4000
+        for shift, first in ((1e-3, "cg preconditioned by jacobi"), (0., "cg preconditioned by jacobi"), (None, "gmres preconditioned by ilu")):
+            entries = {(i, i): shift or 0. for i in range(n)}
+            for i in range(n):
+                for j in [(i + 1) % n] + [numbers.randrange(n) for _ in range(4)]:
+                    if i != j:
+                        weight = numbers.random()
+                        for k, l in ((i, j), (j, i)):
+                            factor = weight * (1. if shift is not None or k == i else 0.5)
+                            entries[k, l] = entries.get((k, l), 0.) - factor
+                            entries[l, l] += factor
+            b = [numbers.gauss(0., 1.) for _ in range(n)]
+            with self.subTest(shift):
+                said = self.solve(entries, n, b=[value - sum(b) / n for value in b])
+                self.assertIn("automatic   " + first, said)
+                self.assertNotIn("failed ", said)
