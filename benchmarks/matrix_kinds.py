@@ -177,7 +177,8 @@ def page_rank(n, numbers):
 
 def circuit(n, numbers):
     """Conductances from 1e-6 to 1 between nodes, to ground in some, and voltage sources: [[G, E], [E^T, 0]]."""
-    a, b = np.concatenate([np.arange(1, n), numbers.integers(0, n, n)]), np.concatenate([np.arange(1, n) - 1 - np.minimum(np.arange(n - 1), numbers.integers(0, 9, n - 1)), numbers.integers(0, n, n)])
+    near = np.arange(1, n) - 1 - np.minimum(np.arange(n - 1), numbers.integers(0, 9, n - 1))
+    a, b = (np.concatenate(both) for both in ((np.arange(1, n), numbers.integers(0, n, n // 50)), (near, numbers.integers(0, n, n // 50))))
     G = fe.graph(n, a, b, 10.**numbers.uniform(-6., 0., len(a))) + diagonal(np.where(numbers.random(n) < 0.05, 1e-3, 0.))
     sources = numbers.choice(n, n // 50, replace=False)
     E = Matrix((n, len(sources)), sources, np.arange(len(sources)), np.ones(len(sources)))

@@ -263,8 +263,9 @@ namespace leopard::command_line
     std::vector<Attempt> of_others(const MatrixTraits &traits, bool has_direct)
     {
       std::vector<Attempt> result;
-      const std::string    what      = traits.is_symmetric ? "symmetric, the diagonal is not positive" : "not symmetric";
-      const Attempt        multigrid = {"gmres", "multigrid", what + ", entries like those of diffusion", 200}, factors = {"gmres", "ilu", what, 300};
+      const std::string    what     = traits.is_symmetric ? "symmetric, the diagonal is not positive" : "not symmetric";
+      const int            patience = has_direct ? 60 : 200; // coarse levels that suit a matrix need some tens of iterations
+      const Attempt multigrid = {"gmres", "multigrid", what + ", entries like those of diffusion", patience}, factors = {"gmres", "ilu", what, 300};
       if (traits.is_like_diffusion() && traits.is_like_mesh)
         result = {multigrid, factors};
       else if (traits.is_like_diffusion())

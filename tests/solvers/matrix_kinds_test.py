@@ -117,3 +117,21 @@ class Kinds(Program):
                 said = self.solve(entries, n, b=[value - sum(b) / n for value in b])
                 self.assertIn("automatic   " + first, said)
                 self.assertNotIn("failed ", said)
+
+    def test_coarse_levels_that_do_not_suit_a_flow_are_given_up_soon(self):
+        """Strong convection, upwind: ILU(0) takes ten iterations, after two hundred with multigrid in vain."""
+        n, speed = 110, 100.
+        entries = laplace(n)
+        for y in range(n):
+            for x in range(n):
+                i = y * n + x
+                entries[i, i] += 1.5 * speed
+                if x > 0:
+                    entries[i, i - 1] -= speed
+                if y > 0:
+                    entries[i, i - n] -= 0.5 * speed
+        said = self.solve(entries, n * n)
+        for line in said.splitlines():
+            if line.startswith("failed "):
+                self.assertLessEqual(int(line.split(" iterations")[0].split()[-1]), 60, said)
+        self.assertRegex(said, "(automatic|next) +gmres preconditioned by ilu")
