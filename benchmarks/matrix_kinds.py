@@ -392,7 +392,7 @@ def cases():
         C("triangular-shuffled", "triangular, rows and columns permuted alike", lambda n, r: shuffled(triangular(n, r), r), 20000),
         C("triangular-permuted", "triangular, rows and columns permuted", lambda n, r: shuffled(triangular(n, r), r, False), 3000),
         C("circulant", "circulant", lambda n, r: bands(n, d0=3., u1=-1., l1=-0.5, **{f"l{n - 1}": -1., f"u{n - 1}": -0.5}), 20000),
-        C("toeplitz-dense", "Toeplitz 1/(1 + |i - j|), dense", lambda n, r: dense(1. / (1. + abs(np.subtract.outer(np.arange(n), np.arange(n))))), 500, True),
+        C("toeplitz-dense", "Toeplitz 1/(1 + distance), dense", lambda n, r: dense(1. / (1. + abs(np.subtract.outer(np.arange(n), np.arange(n))))), 500, True),
         C("grcar", "Grcar's Toeplitz matrix", lambda n, r: bands(n, d0=1., l1=-1., u1=1., u2=1., u3=1.), 2000),
         C("arrow-last", "arrow, its head last", lambda n, r: arrow(n, n - 1, r), 50000, True),
         C("arrow-first", "arrow, its head first", lambda n, r: arrow(n, 0, r), 50000, True),

@@ -251,6 +251,7 @@ namespace leopard::command_line
           if (work <= few * of_iteration)
             return {direct("symmetric with positive diagonal, and its factors take less time than some tens of iterations")};
           cg_factors.max_iterations = static_cast<int>(work / of_iteration);
+          cg_factors.largest_shift  = 0.01; // where IC(0) needs more it is far from the matrix
         }
       result.push_back(cg_factors);
       if (has_direct)
@@ -397,6 +398,7 @@ namespace leopard::command_line
     result.method_name    = attempt.method;
     result.preconditioner = attempt.preconditioner;
     result.found_stencil  = attempt.stencil;
+    result.largest_shift  = attempt.largest_shift;
     if (attempt.max_iterations > 0 && !arguments.has("--max-iterations"))
       result.criteria.max_iterations = attempt.max_iterations;
     return result;

@@ -4,6 +4,7 @@
 #include "../matrix/stencil.h"
 #include "arguments.h"
 
+#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
@@ -64,7 +65,8 @@ namespace leopard::command_line
     std::string why;
     int         max_iterations = 0; ///< after which the next one is tried; 0: what the arguments say
 
-    std::shared_ptr<const Stencil<double>> stencil = nullptr; ///< that the matrix is, where the method is for it
+    std::shared_ptr<const Stencil<double>> stencil       = nullptr; ///< that the matrix is, where the method is for it
+    double                                 largest_shift = std::numeric_limits<double>::infinity(); ///< see Arguments
   };
 
   /**

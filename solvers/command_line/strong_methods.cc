@@ -312,6 +312,9 @@ namespace leopard::command_line
             options.solves.block_async.schedule = Schedule::synchronous;
           const auto factors = make_incomplete_preconditioner<double>(A, options);
           log("factors", factors->description());
+          if (!(factors->shift() <= a.largest_shift))
+            throw InvalidInput("the incomplete factors are those of another matrix, with " + number(factors->shift()) +
+                               " of the diagonal added to it, and sparse factors take less time\n  expected: at most " + number(a.largest_shift));
           return factors;
         }
       const Method &method = find_method(a.preconditioner, as_preconditioner);

@@ -135,3 +135,16 @@ class Kinds(Program):
             if line.startswith("failed "):
                 self.assertLessEqual(int(line.split(" iterations")[0].split()[-1]), 60, said)
         self.assertRegex(said, "(automatic|next) +gmres preconditioned by ilu")
+
+    def test_incomplete_factors_of_another_matrix_are_not_tried_where_sparse_ones_are_cheap(self):
+        """IC(0) had to add much of the diagonal, and then took long."""
+        n, numbers, entries = 100, random.Random(6), {(i, i): 1e-4 for i in range(10000)}
+        for y in range(n):  # C^T C with random C
+            for x in range(n):
+                row = [(v * n + u, numbers.gauss(0., 1.)) for u in (x, x + 1, x + 2) for v in (y, y + 1, y + 2) if u < n and v < n]
+                for i, a in row:
+                    for j, b in row:
+                        entries[i, j] = entries.get((i, j), 0.) + a * b
+        said = self.solve(entries, n * n)
+        self.assertIn("failed      cg preconditioned by ic: the incomplete factors are those of another matrix", said)
+        self.assertIn("Cholesky", said)
