@@ -148,3 +148,9 @@ class Kinds(Program):
         said = self.solve(entries, n * n)
         self.assertIn("failed      cg preconditioned by ic: the incomplete factors are those of another matrix", said)
         self.assertIn("Cholesky", said)
+
+    def test_large_entries_do_not_make_it_symmetric(self):
+        """Products of diagonal entries overflowed, and triangular matrices were taken for symmetric and some refused as singular."""
+        entries = {(i, i): 1e155 for i in range(30)}
+        entries.update({(i, i + 1): -1e155 for i in range(0, 30, 3)})
+        self.assertIn("not symmetric (row 1, column 2)", self.solve(entries, 30))
