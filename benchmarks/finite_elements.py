@@ -115,7 +115,8 @@ def hanging(n, _):
     column = np.full(len(known), -1)
     column[keep] = np.arange(len(keep))
     halves = np.concatenate([where(x[middle], y[middle] - 1), where(x[middle], y[middle] + 1)])
-    C = Matrix((len(known), len(keep)), np.concatenate([keep, middle, middle]), np.concatenate([column[keep], column[halves]]), np.concatenate([np.ones(len(keep)), np.full(2 * len(middle), 0.5)]))
+    C = Matrix((len(known), len(keep)), np.concatenate([keep, middle, middle]), np.concatenate([column[keep], column[halves]]),
+               np.concatenate([np.ones(len(keep)), np.full(2 * len(middle), 0.5)]))
     at_boundary = ((x == 0) | (x == 2 * n) | (y == 0) | (y == 2 * n))[keep]
     return symmetrized((C.T @ A @ C).without(at_boundary))
 
@@ -175,7 +176,8 @@ def shell(n, slenderness):
 def beam(n, _):
     """Bernoulli beam of n cubic Hermite elements, clamped at one end."""
     h = 1. / n
-    K = np.array([[12., 6. * h, -12., 6. * h], [6. * h, 4. * h * h, -6. * h, 2. * h * h], [-12., -6. * h, 12., -6. * h], [6. * h, 2. * h * h, -6. * h, 4. * h * h]]) / h**3
+    D = np.diag([1., h, 1., h])
+    K = D @ np.array([[12., 6., -12., 6.], [6., 4., -6., 2.], [-12., -6., 12., -6.], [6., 2., -6., 4.]]) @ D / h**3
     return symmetrized(assemble(2 * n + 2, 2 * np.arange(n)[:, None] + np.arange(4), K).without(np.arange(2 * n + 2) < 2))
 
 

@@ -83,7 +83,9 @@ def convection(n, peclet, upwind, circulating=False):
     h = 1. / (n + 1)
     x = np.tile(np.arange(1, n + 1) * h, n)
     y = np.repeat(np.arange(1, n + 1) * h, n)
-    b = (peclet * (2. * y - 1.) * (1. - (2. * x - 1.)**2), -peclet * (2. * x - 1.) * (1. - (2. * y - 1.)**2)) if circulating else (peclet + 0. * x, peclet / 2. + 0. * x)
+    b = peclet + 0. * x, peclet / 2. + 0. * x
+    if circulating:
+        b = peclet * (2. * y - 1.) * (1. - (2. * x - 1.)**2), -peclet * (2. * x - 1.) * (1. - (2. * y - 1.)**2)
     A = laplace(n, n)
     forward, one = bands(n, d0=-1., u1=1.), identity(n)
     for speed, d in zip(b, (kron(one, forward), kron(forward, one))):
@@ -113,7 +115,8 @@ def checkerboard(n, _):
 def stretched(n, _):
     """Cells that grow from a wall by a factor, to an aspect ratio of 10^4, in y only."""
     hx, hy = np.full(n, 1. / n), np.geomspace(1e-4, 1., n) / n
-    one = lambda h: fe.graph(n, np.arange(n - 1), np.arange(1, n), 2. / (h[:-1] + h[1:])) + diagonal(np.where(np.arange(n) % (n - 1) == 0, 2. / h, 0.))
+    at = np.arange(n)
+    one = lambda h: fe.graph(n, at[:-1], at[1:], 2. / (h[:-1] + h[1:])) + diagonal(np.where(at % (n - 1) == 0, 2. / h, 0.))
     return symmetrized(kron(diagonal(hy), one(hx)) + kron(one(hy), diagonal(hx)))
 
 
@@ -128,7 +131,8 @@ def biharmonic(n, _):
 def stokes(n, _):
     """Velocities on the edges, pressures in the cells of a staggered n x n grid, one pressure fixed: [[A, B^T], [B, 0]]."""
     difference = bands(n, d0=1., l1=-1.)
-    D = Matrix((n, n - 1), difference.rows[difference.columns < n - 1], difference.columns[difference.columns < n - 1], difference.values[difference.columns < n - 1])
+    keep = difference.columns < n - 1
+    D = Matrix((n, n - 1), difference.rows[keep], difference.columns[keep], difference.values[keep])
     one = identity(n)
     A = blocks([[laplace(n - 1, n), None], [None, laplace(n, n - 1)]])
     B = blocks([[kron(one, D), kron(D, one)]])
@@ -279,17 +283,17 @@ def structurally_singular(n, numbers):
     """Three columns whose entries are in two rows only."""
     A = random_entries(n, numbers) + 3. * identity(n)
     keep = (A.columns > 2) | (A.rows < 2)
-    return Matrix(n, A.rows[keep], A.columns[keep], A.values[keep]) + Matrix(n, [0, 0, 0, 1, 1, 1, 2], [0, 1, 2, 0, 1, 2, 5], [1., 2., 3., 4., 5., 6., 1.])
+    two = Matrix(n, [0, 0, 0, 1, 1, 1, 2], [0, 1, 2, 0, 1, 2, 5], [1., 2., 3., 4., 5., 6., 1.])
+    return Matrix(n, A.rows[keep], A.columns[keep], A.values[keep]) + two
 
 
 def rank_deficient(n, numbers):
     """The last row is the sum of the two before it."""
     A = dominant(n, numbers)
     keep = A.rows < n - 1
-    of = [A.rows[A.rows == n - 3], A.rows[A.rows == n - 2]]
-    at = [A.rows == n - 3, A.rows == n - 2]
-    return Matrix(n, np.concatenate([A.rows[keep]] + [np.full(len(rows), n - 1) for rows in of]), np.concatenate([A.columns[keep]] + [A.columns[mask] for mask in at]),
-                  np.concatenate([A.values[keep]] + [A.values[mask] for mask in at]))
+    two = (A.rows == n - 3) | (A.rows == n - 2)
+    sums = Matrix(n, np.full(two.sum(), n - 1), A.columns[two], A.values[two])
+    return Matrix(n, A.rows[keep], A.columns[keep], A.values[keep]) + sums
 
 
 def zero_where_zero(A, numbers):
@@ -299,6 +303,20 @@ def zero_where_zero(A, numbers):
 
 SINGULAR = "singular|no solution"
 TOO_FINE = r"rounding errors leave|at most --tolerance"
+
+
+def dorr(n, theta=1e-2):
+    """Higham's gallery: row-dominant, tridiagonal, ill-conditioned for small theta."""
+    h = 1. / (n + 1)
+    i = np.arange(1, n + 1)
+    term, first = theta / h**2, i <= (n + 1) // 2
+    lower = np.where(first, -term, -term + (0.5 - i * h) / h)
+    upper = np.where(first, -term - (0.5 - i * h) / h, -term)
+    return bands(n, d0=-(lower + upper), l1=lower[1:], u1=upper[:-1])
+
+
+def hilbert(n):
+    return dense(1. / (1. + np.add.outer(np.arange(n), np.arange(n))))
 
 
 def cases():
@@ -376,15 +394,18 @@ def cases():
         C("markov-no-solution", "Markov chain, b not in the range", markov, 5000, reason=SINGULAR),
         C("page-rank", "I - 0.85 P^T", page_rank, 50000, large=1000000),
         # scaling
-        C("scaled-both", "S A S, S from 1e-8 to 1e8", lambda n, r: symmetrized(laplace(n, n).scaled(*[wide_scales(n * n, r)] * 2)), 60, True, b="range"),
+        C("scaled-both", "S A S, S from 1e-8 to 1e8",
+          lambda n, r: symmetrized(laplace(n, n).scaled(*[wide_scales(n * n, r)] * 2)), 60, True, b="range"),
         C("scaled-rows", "S A, S from 1e-8 to 1e8", lambda n, r: laplace(n, n).scaled(wide_scales(n * n, r), np.ones(n * n)), 60, b="range"),
         C("scaled-columns", "A S, S from 1e-8 to 1e8", lambda n, r: laplace(n, n).scaled(np.ones(n * n), wide_scales(n * n, r)), 60),
-        C("scaled-differently", "R A S, from 1e-8 to 1e8", lambda n, r: convection(n, 10., True).scaled(wide_scales(n * n, r), wide_scales(n * n, r)), 60, b="range"),
+        C("scaled-differently", "R A S, from 1e-8 to 1e8",
+          lambda n, r: convection(n, 10., True).scaled(wide_scales(n * n, r), wide_scales(n * n, r)), 60, b="range"),
         # random and textbook
         C("dominant", "random, diagonally dominant", dominant, 20000, large=1000000, tiny=200),
         C("barely-dominant", "random, dominant by 0.1 percent", lambda n, r: dominant(n, r, 1.001), 20000),
         C("random", "random, not symmetric", lambda n, r: random_entries(n, r) + 4. * identity(n), 2000),
-        C("random-no-diagonal", "random, not symmetric, zeros on the diagonal", lambda n, r: random_entries(n, r) + identity(n).permuted(r.permutation(n), np.arange(n)), 1000),
+        C("random-no-diagonal", "random, not symmetric, zeros on the diagonal",
+          lambda n, r: random_entries(n, r) + identity(n).permuted(r.permutation(n), np.arange(n)), 1000),
         C("skew", "skew-symmetric + 0.1", lambda n, r: 0.5 * (random_entries(n, r) - random_entries(n, r).T) + 0.1 * identity(n), 2000),
         C("skew-grid", "central differences + 0.05", lambda n, r: bands(n, d0=0.05, u1=1., l1=-1., u100=0.5, l100=-0.5), 10000),
         C("negative-definite", "minus a Laplacian", lambda n, r: -1. * laplace(n, n), 120, tiny=20),
@@ -392,15 +413,16 @@ def cases():
         C("triangular-shuffled", "triangular, rows and columns permuted alike", lambda n, r: shuffled(triangular(n, r), r), 20000),
         C("triangular-permuted", "triangular, rows and columns permuted", lambda n, r: shuffled(triangular(n, r), r, False), 3000),
         C("circulant", "circulant", lambda n, r: bands(n, d0=3., u1=-1., l1=-0.5, **{f"l{n - 1}": -1., f"u{n - 1}": -0.5}), 20000),
-        C("toeplitz-dense", "Toeplitz 1/(1 + distance), dense", lambda n, r: dense(1. / (1. + abs(np.subtract.outer(np.arange(n), np.arange(n))))), 500, True),
+        C("toeplitz-dense", "Toeplitz 1/(1 + distance), dense",
+          lambda n, r: dense(1. / (1. + abs(np.subtract.outer(np.arange(n), np.arange(n))))), 500, True),
         C("grcar", "Grcar's Toeplitz matrix", lambda n, r: bands(n, d0=1., l1=-1., u1=1., u2=1., u3=1.), 2000),
         C("arrow-last", "arrow, its head last", lambda n, r: arrow(n, n - 1, r), 50000, True),
         C("arrow-first", "arrow, its head first", lambda n, r: arrow(n, 0, r), 50000, True),
         C("tridiagonal-1e6", "tridiagonal, dominant", lambda n, r: bands(n, d0=2.1, u1=-1., l1=-1.), 1000000, True),
         C("string-1e5", "Laplacian in 1D, condition 4e9", lambda n, r: line(n), 100000, True, b="range"),
         C("blocks", "blocks of 8 x 8", small_blocks, 40000),
-        C("hilbert-8", "Hilbert, condition 1e10", lambda n, r: dense(1. / (1. + np.add.outer(np.arange(n), np.arange(n)))), 8, True, b="range", tiny=8),
-        C("hilbert-12", "Hilbert, condition 1e16", lambda n, r: dense(1. / (1. + np.add.outer(np.arange(n), np.arange(n)))), 12, b="range"),
+        C("hilbert-8", "Hilbert, condition 1e10", lambda n, r: hilbert(n), 8, True, b="range", tiny=8),
+        C("hilbert-12", "Hilbert, condition 1e16", lambda n, r: hilbert(n), 12, b="range"),
         C("trefethen-20000", "primes on the diagonal", trefethen, 20000, True),
         C("mixed-model", "statistics, like Chem97ZtZ", mixed_model, 20000, True),
         C("dorr", "Dorr, convection in a layer", lambda n, r: dorr(n), 2000, reason=TOO_FINE),
@@ -413,13 +435,3 @@ def cases():
         C("low-rank", "dense, of half rank", low_rank, 200, reason=SINGULAR),
         C("low-rank-range", "dense, of half rank, b in the range", low_rank, 200, b="range"),
     ]
-
-
-def dorr(n, theta=1e-2):
-    """Higham's gallery: row-dominant, tridiagonal, ill-conditioned for small theta."""
-    h = 1. / (n + 1)
-    i = np.arange(1, n + 1)
-    term, first = theta / h**2, i <= (n + 1) // 2
-    lower = np.where(first, -term, -term + (0.5 - i * h) / h)
-    upper = np.where(first, -term - (0.5 - i * h) / h, -term)
-    return bands(n, d0=-(lower + upper), l1=lower[1:], u1=upper[:-1])

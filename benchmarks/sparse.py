@@ -26,7 +26,8 @@ class Matrix:
         return Matrix((self.n_columns, self.n_rows), self.columns, self.rows, self.values)
 
     def __add__(self, other):
-        return Matrix(self.shape, *(np.concatenate(both) for both in ((self.rows, other.rows), (self.columns, other.columns), (self.values, other.values))))
+        pairs = (self.rows, other.rows), (self.columns, other.columns), (self.values, other.values)
+        return Matrix(self.shape, *(np.concatenate(pair) for pair in pairs))
 
     def __sub__(self, other):
         return self + -1. * other
@@ -96,7 +97,8 @@ def bands(n, **of):
 def kron(A, B):
     """(A x B): the entries of B are neighbours."""
     a, b = (index.ravel() for index in np.meshgrid(np.arange(len(A.values)), np.arange(len(B.values)), indexing="ij"))
-    return Matrix((A.n_rows * B.n_rows, A.n_columns * B.n_columns), A.rows[a] * B.n_rows + B.rows[b], A.columns[a] * B.n_columns + B.columns[b], A.values[a] * B.values[b])
+    shape = A.n_rows * B.n_rows, A.n_columns * B.n_columns
+    return Matrix(shape, A.rows[a] * B.n_rows + B.rows[b], A.columns[a] * B.n_columns + B.columns[b], A.values[a] * B.values[b])
 
 
 def blocks(parts):
@@ -104,14 +106,16 @@ def blocks(parts):
     heights = [next(part.n_rows for part in row if part is not None) for row in parts]
     widths = [next(row[k].n_columns for row in parts if row[k] is not None) for k in range(len(parts[0]))]
     top, left = np.cumsum([0] + heights), np.cumsum([0] + widths)
-    entries = [(part.rows + top[i], part.columns + left[k], part.values) for i, row in enumerate(parts) for k, part in enumerate(row) if part is not None]
+    placed = [(part, top[i], left[k]) for i, row in enumerate(parts) for k, part in enumerate(row) if part is not None]
+    entries = [(part.rows + above, part.columns + before, part.values) for part, above, before in placed]
     return Matrix((top[-1], left[-1]), *(np.concatenate(part) for part in zip(*entries)))
 
 
 def assemble(n, elements, matrices):
     """The sum of element matrices (elements, k, k), or of one for all (k, k), of the unknowns `elements` (elements, k)."""
     k = elements.shape[1]
-    return Matrix(n, np.repeat(elements, k, axis=1).ravel(), np.tile(elements, (1, k)).ravel(), np.broadcast_to(matrices, (len(elements), k, k)).ravel())
+    values = np.broadcast_to(matrices, (len(elements), k, k)).ravel()
+    return Matrix(n, np.repeat(elements, k, axis=1).ravel(), np.tile(elements, (1, k)).ravel(), values)
 
 
 def symmetrized(A):
