@@ -409,7 +409,7 @@ namespace leopard::command_line
                  "leopard-solve");
     std::string meanings =
       "\n  cg: conjugate gradients, for symmetric positive definite matrices\n  gmres: flexible GMRES(50), for all others"
-      "\n  multigrid: of stencils where the matrix is one, else by smoothed aggregation\n  direct: sparse LU factors, on the host";
+      "\n  multigrid: of stencils where the matrix is one, else by smoothed aggregation\n  direct: sparse LU or Cholesky factors, on the host";
     for (const Method *method : methods())
       if ((method->uses & as_solver) != 0)
         meanings += "\n  " + std::string(method->name) + ": " + method->meaning;

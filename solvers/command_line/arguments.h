@@ -7,6 +7,7 @@
 #include "../relaxation/methods.h"
 #include "../triangular/triangular_solver.h"
 
+#include <limits>
 #include <memory>
 #include <set>
 #include <stdexcept>
@@ -53,7 +54,8 @@ namespace leopard::command_line
     bool              analyze              = false;
     bool              is_automatic         = false; ///< the method is a choice of --method automatic
 
-    std::shared_ptr<const Stencil<double>> found_stencil; ///< that the matrix is, if that is known
+    std::shared_ptr<const Stencil<double>> found_stencil;           ///< that the matrix is, if that is known
+    double largest_shift = std::numeric_limits<double>::infinity(); ///< of the diagonal, with which incomplete factors are still tried
 
     /**
      * What near_null_space holds, for the matrix that is solved with: AggregationOptions::near_null_space. Null: none.

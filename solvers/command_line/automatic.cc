@@ -5,6 +5,7 @@
 #include "../base/thread_pool.h"
 #include "../matrix/scaled_matrix.h"
 #include "../matrix/stencil.h"
+#include "../multigrid/coarse_solvers.h"
 #include "nodes.h"
 #include "report.h"
 #include "strong_methods.h"
@@ -94,6 +95,20 @@ namespace leopard::command_line
       traits.wrong_sign            = look.off_diagonal > 0. ? look.of_wrong_sign / look.off_diagonal : 0.;
     }
 
+    /** max_j sum_i |a_ij / a_jj| without i = j, which bounds rho(|B|), too: the columns of Markov chains tell more. */
+    double bound_by_columns(const CrsMatrix<double> &A, const std::vector<double> &diagonal)
+    {
+      std::vector<double> sums(A.n_rows, 0.);
+      for (int i = 0; i < A.n_rows; ++i)
+        for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
+          if (A.columns[p] != i)
+            sums[A.columns[p]] += std::abs(A.values[p] / diagonal[A.columns[p]]);
+      double largest = 0.;
+      for (const double sum : sums)
+        largest = std::isfinite(sum) ? std::max(largest, sum) : std::numeric_limits<double>::infinity();
+      return largest;
+    }
+
     /**
      * max_i (|B| v)_i / v_i for some v > 0 of power iterations with |B| + I; ends early where the radius is not small.
      */
@@ -142,9 +157,52 @@ namespace leopard::command_line
       return bound;
     }
 
+    /** Whether corners of a plane through the centre differ by more than half the largest coupling along the axes. */
+    bool is_oblique(const Stencil<double> &stencil, double largest)
+    {
+      const auto differs = [&](double a, double b) { return std::abs(a - b) > 0.5 * largest; };
+      return differs(stencil.coefficient(1, 1, 0), stencil.coefficient(1, -1, 0)) ||
+             differs(stencil.coefficient(1, 0, 1), stencil.coefficient(1, 0, -1)) ||
+             differs(stencil.coefficient(0, 1, 1), stencil.coefficient(0, 1, -1));
+    }
+
     /**
-     * Whether point smoothers smooth it, and it is definite: nearly equal couplings in all directions, no row sum below
-     * zero.
+     * Whether within four edges of some rows there are not many more others than within two: 3 times as many in two
+     * dimensions, 5 or 6 in three, tens in random graphs, whose coarse levels fill up, and where iterations reach all
+     * of the matrix soon.
+     */
+    bool grows_like_a_mesh(const CrsMatrix<double> &A)
+    {
+      constexpr int    n_samples = 16;
+      constexpr double most      = 10.;
+      std::vector<int> seen_by(A.n_rows, -1), front;
+      std::size_t      near = 0, far = 0;
+      for (int sample = 0; sample < n_samples; ++sample)
+        {
+          front             = {static_cast<int>((sample + 0.5) * A.n_rows / n_samples)};
+          seen_by[front[0]] = sample;
+          std::size_t begin = 0;
+          for (int edge = 0; edge < 4; ++edge)
+            {
+              const std::size_t end = front.size();
+              for (std::size_t k = begin; k < end; ++k)
+                for (int p = A.row_offsets[front[k]]; p < A.row_offsets[front[k] + 1]; ++p)
+                  if (const int j = A.columns[p]; seen_by[j] != sample)
+                    {
+                      seen_by[j] = sample;
+                      front.push_back(j);
+                    }
+              begin = end;
+              near += edge == 1 ? front.size() : 0;
+            }
+          far += front.size();
+        }
+      return static_cast<double>(far) <= most * static_cast<double>(near);
+    }
+
+    /**
+     * Whether point smoothers smooth it, and it is definite: nearly equal couplings in all directions, those between
+     * the axes, too, no row sum below zero.
      */
     bool suits_multigrid(const Stencil<double> &stencil)
     {
@@ -159,7 +217,7 @@ namespace leopard::command_line
       look(stencil.n_z, stencil.coefficient(0, 0, 1));
       for (const double coefficient : stencil.coefficients)
         sum += coefficient;
-      return largest <= most * smallest && (!stencil.diagonal.empty() || sum >= -1e-12 * largest);
+      return largest <= most * smallest && !is_oblique(stencil, largest) && (!stencil.diagonal.empty() || sum >= -1e-12 * largest);
     }
 
     Attempt direct(const std::string &why)
@@ -167,12 +225,17 @@ namespace leopard::command_line
       return {"direct", "none", why};
     }
 
-    std::vector<Attempt> of_symmetric(const MatrixTraits &traits, bool has_direct)
+    std::vector<Attempt> of_symmetric(const CrsMatrix<double> &A, const MatrixTraits &traits, bool has_direct)
     {
-      constexpr int        small = 6000; // rows whose factors take no longer than many iterations
       std::vector<Attempt> result;
       if (traits.stencil != nullptr)
         result.push_back({"multigrid", "none", "a symmetric stencil with positive diagonal", 60, traits.stencil});
+      if (traits.is_like_diffusion() && !traits.is_like_mesh)
+        result.push_back({"cg",
+                          "jacobi",
+                          traits.is_singular ? "symmetric, its rows sum to zero, a graph that spreads faster than a mesh"
+                                             : "symmetric with positive diagonal, a graph that spreads faster than a mesh",
+                          200});
       if (traits.is_singular)
         {
           result.push_back({"multigrid", "none", "symmetric, its rows sum to zero: constants are its null space", 200});
@@ -180,12 +243,17 @@ namespace leopard::command_line
           result.push_back({"cg", "jacobi", "the same, without coarse levels"});
           return result;
         }
-      const Attempt cg_multigrid = {"cg", "multigrid", "symmetric with positive diagonal, entries like those of diffusion", 300},
-                    cg_factors   = {"cg", "ic", "symmetric with positive diagonal", 3000};
+      Attempt cg_factors = {"cg", "ic", "symmetric with positive diagonal", 3000};
       if (traits.is_like_diffusion())
-        result.push_back(cg_multigrid);
-      else if (traits.n_rows <= small)
-        return {direct("small, and its entries are unlike those of diffusion")};
+        result.push_back({"cg", "multigrid", "symmetric with positive diagonal, entries like those of diffusion", 300});
+      else if (const double work = has_direct ? cholesky_operations(A) : 2. * cheap_cholesky; work <= cheap_cholesky)
+        {
+          constexpr double of_iteration = 3., few = 100.; // of_iteration: so that iterations in vain take twice the time of the factors at most
+          if (work <= few * of_iteration)
+            return {direct("symmetric with positive diagonal, and its factors take less time than some tens of iterations")};
+          cg_factors.max_iterations = static_cast<int>(work / of_iteration);
+          cg_factors.largest_shift  = 0.01; // where IC(0) needs more it is far from the matrix
+        }
       result.push_back(cg_factors);
       if (has_direct)
         result.push_back(direct("exact but for rounding"));
@@ -197,10 +265,15 @@ namespace leopard::command_line
     std::vector<Attempt> of_others(const MatrixTraits &traits, bool has_direct)
     {
       std::vector<Attempt> result;
-      const std::string    what = traits.is_symmetric ? "symmetric, the diagonal is not positive" : "not symmetric";
-      if (traits.is_like_diffusion())
-        result.push_back({"gmres", "multigrid", what + ", entries like those of diffusion", 200});
-      result.push_back({"gmres", "ilu", what, 300});
+      const std::string    what     = traits.is_symmetric ? "symmetric, the diagonal is not positive" : "not symmetric";
+      const int            patience = has_direct ? 60 : 200; // coarse levels that suit a matrix need some tens of iterations
+      const Attempt multigrid = {"gmres", "multigrid", what + ", entries like those of diffusion", patience}, factors = {"gmres", "ilu", what, 300};
+      if (traits.is_like_diffusion() && traits.is_like_mesh)
+        result = {multigrid, factors};
+      else if (traits.is_like_diffusion())
+        result = {factors, multigrid};
+      else
+        result = {factors};
       if (has_direct)
         result.push_back(direct("exact but for rounding"));
       else
@@ -217,9 +290,12 @@ namespace leopard::command_line
     traits.is_symmetric = is_symmetric;
     look_at_entries(A, traits, diagonal);
     traits.radius_bound = traits.has_whole_diagonal ? bound_of_radius(A, diagonal) : std::numeric_limits<double>::infinity();
+    if (!is_symmetric && traits.has_whole_diagonal && !(traits.radius_bound <= fast_radius))
+      traits.radius_bound = std::min(traits.radius_bound, bound_by_columns(A, diagonal));
     if (is_symmetric && traits.has_positive_diagonal && traits.is_like_diffusion())
       if (auto stencil = stencil_in_disguise(A); stencil && suits_multigrid(*stencil))
         traits.stencil = std::make_shared<const Stencil<double>>(std::move(*stencil));
+    traits.is_like_mesh = traits.stencil != nullptr || !traits.is_like_diffusion() || grows_like_a_mesh(A);
     return traits;
   }
 
@@ -307,7 +383,7 @@ namespace leopard::command_line
     }
   } // namespace
 
-  std::vector<Attempt> attempts_for(const MatrixTraits &traits, const Arguments &arguments)
+  std::vector<Attempt> attempts_for(const CrsMatrix<double> &A, const MatrixTraits &traits, const Arguments &arguments)
   {
     if (arguments.is_krylov() && arguments.preconditioner == "automatic")
       {
@@ -326,7 +402,7 @@ namespace leopard::command_line
     if (!traits.has_whole_diagonal)
       return {has_direct ? direct("the diagonal has zeros") : Attempt{"gmres", "none", "the diagonal has zeros; convergence is not promised"}};
     std::vector<Attempt> result =
-      traits.is_symmetric && traits.has_positive_diagonal ? of_symmetric(traits, has_direct) : of_others(traits, has_direct);
+      traits.is_symmetric && traits.has_positive_diagonal ? of_symmetric(A, traits, has_direct) : of_others(traits, has_direct);
     if (traits.radius_bound <= fast_radius)
       result.insert(result.begin(),
                     {"async", "none", "rho(|B|) is at most " + number(traits.radius_bound, 3) + ": every schedule converges, and fast", 2000});
@@ -342,6 +418,7 @@ namespace leopard::command_line
     result.method_name    = attempt.method;
     result.preconditioner = attempt.preconditioner;
     result.found_stencil  = attempt.stencil;
+    result.largest_shift  = attempt.largest_shift;
     if (attempt.max_iterations > 0 && !arguments.has("--max-iterations"))
       result.criteria.max_iterations = attempt.max_iterations;
     return result;

@@ -4,6 +4,7 @@
 #include "../matrix/stencil.h"
 #include "arguments.h"
 
+#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
@@ -21,9 +22,10 @@ namespace leopard::command_line
     bool   has_positive_diagonal = false;
     bool   has_whole_diagonal    = false; ///< no entry of it is zero or missing
     bool   is_singular           = false; ///< all rows that are coupled to others sum to zero, up to rounding
-    double wrong_sign            = 0.;    ///< share of the off-diagonal entries (absolute values) that have the diagonal's sign, in [0, 1]
-    double diagonal_range        = 1.;    ///< largest absolute value of the diagonal over the smallest, zeros left out; may be infinite
-    double radius_bound          = 0.;    ///< an upper bound of rho(|I - D^-1 A|) (Collatz, Wielandt); infinite without a whole diagonal
+    bool   is_like_mesh   = true; ///< nodes within some edges of one another grow in number as in three dimensions at most, if it is like diffusion
+    double wrong_sign     = 0.;   ///< share of the off-diagonal entries (absolute values) that have the diagonal's sign, in [0, 1]
+    double diagonal_range = 1.;   ///< largest absolute value of the diagonal over the smallest, zeros left out; may be infinite
+    double radius_bound   = 0.;   ///< an upper bound of rho(|I - D^-1 A|) (Collatz, Wielandt); infinite without a whole diagonal
 
     /** What it is in the natural order of a whole grid, if that suits multigrid; else null. */
     std::shared_ptr<const Stencil<double>> stencil;
@@ -63,14 +65,16 @@ namespace leopard::command_line
     std::string why;
     int         max_iterations = 0; ///< after which the next one is tried; 0: what the arguments say
 
-    std::shared_ptr<const Stencil<double>> stencil = nullptr; ///< that the matrix is, where the method is for it
+    std::shared_ptr<const Stencil<double>> stencil       = nullptr; ///< that the matrix is, where the method is for it
+    double                                 largest_shift = std::numeric_limits<double>::infinity(); ///< see Arguments
   };
 
   /**
    * What to try, in this order: the first is what should be fastest, each of the next is stronger. Of arguments with a
    * method it is that method.
+   * @param A whose traits these are, or with another scaling; its pattern tells what factors cost.
    */
-  std::vector<Attempt> attempts_for(const MatrixTraits &traits, const Arguments &arguments);
+  std::vector<Attempt> attempts_for(const CrsMatrix<double> &A, const MatrixTraits &traits, const Arguments &arguments);
 
   /** The arguments as if the attempt had been asked for. */
   Arguments with_attempt(const Arguments &arguments, const Attempt &attempt);

@@ -14,6 +14,7 @@
 #include "nodes.h"
 #include "quality.h"
 #include "report.h"
+#include "scaled_system.h"
 #include "singular.h"
 
 #include <leopard/version.h>
@@ -179,7 +180,7 @@ namespace leopard::command_line
         catch (const InvalidInput &) // entries would overflow
           {
           }
-      const std::vector<Attempt> attempts = attempts_for(traits, arguments);
+      const std::vector<Attempt> attempts = attempts_for(A, traits, arguments);
       for (std::size_t i = 0; i < attempts.size(); ++i)
         plan.methods += (i == 0 ? "" : "; where it fails, ") + text_of(attempts[i]) + " (" + attempts[i].why + ")";
       plan.seconds = predicted_time(A, attempts.front(), arguments);
@@ -293,47 +294,6 @@ namespace leopard::command_line
       return found;
     }
 
-    std::vector<double> times(const std::vector<double> &s, std::vector<double> v)
-    {
-      for (std::size_t i = 0; i < v.size(); ++i)
-        v[i] *= s[i];
-      return v;
-    }
-
-    /** R A C y = R b, to be solved in the place of A x = b; nothing where the scaling is empty. */
-    struct ScaledSystem
-    {
-      Scaling             scaling;
-      CrsMatrix<double>   A;
-      std::vector<double> b;
-      Arguments           arguments; ///< with vectors near the null space of R A C
-      bool                is_scaled() const { return !scaling.is_empty(); }
-    };
-
-    ScaledSystem equilibrated(const Arguments &arguments, const CrsMatrix<double> &A, const std::vector<double> &b, const MatrixTraits &traits)
-    {
-      ScaledSystem system;
-      system.scaling = equilibration(A, traits);
-      if (!system.is_scaled())
-        return system;
-      const std::string what = "entries of the diagonal differ by the factor " + range_text(traits);
-      try
-        {
-          system.A = scaled(A, system.scaling);
-          system.b = times(system.scaling.rows, b);
-          if (!std::isfinite(norm(system.b)))
-            throw InvalidInput("the right-hand side");
-          system.arguments = with_scaled_nodes(arguments, system.scaling.columns);
-          log_line("scaled", what + ": solved is " + system.scaling.text);
-        }
-      catch (const InvalidInput &)
-        {
-          log_line("not scaled", what + ", but with a diagonal near 1 others would overflow");
-          system = {};
-        }
-      return system;
-    }
-
     /** -A x = -b for a symmetric matrix whose diagonal is negative, so that it may be positive definite. */
     void negate_if_negative(CrsMatrix<double> &A, std::vector<double> &b, bool is_symmetric)
     {
@@ -370,10 +330,8 @@ namespace leopard::command_line
       const ChosenBackend backend = choose_backend(arguments);
       if (!system.is_scaled())
         return solve_by(arguments, backend, A, b, stopwatch);
-      Solution found  = solve_by(arguments, backend, system.A, system.b, stopwatch);
-      found.is_scaled = true;
-      found.x         = times(system.scaling.columns, found.x);
-      found.quality   = quality_of(A, found.x, b);
+      Solution found = solve_by(arguments, backend, system.A, system.b, stopwatch);
+      return_from_scaled(found, system, A, b, arguments.criteria);
       return found;
     }
 
@@ -399,7 +357,7 @@ namespace leopard::command_line
                           const MatrixTraits        &traits,
                           const Stopwatch           &stopwatch)
     {
-      const std::vector<Attempt> attempts  = attempts_for(traits, arguments);
+      const std::vector<Attempt> attempts  = attempts_for(A, traits, arguments);
       const double               tolerance = arguments.criteria.relative_tolerance;
       std::optional<Solution>    of_scaled; // solved to the tolerance, with a larger residual in the units of the file
       for (std::size_t i = 0;; ++i)

@@ -14,6 +14,19 @@ namespace leopard::command_line
     return result.value();
   }
 
+  std::vector<double> residual_of(const CrsMatrix<double> &A, const std::vector<double> &x, const std::vector<double> &b)
+  {
+    std::vector<double> r(A.n_rows);
+    for (int i = 0; i < A.n_rows; ++i)
+      {
+        long double sum = b[i];
+        for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
+          sum -= static_cast<long double>(A.values[p]) * x[A.columns[p]];
+        r[i] = static_cast<double>(sum);
+      }
+    return r;
+  }
+
   Quality quality_of(const CrsMatrix<double> &A, const std::vector<double> &x, const std::vector<double> &b)
   {
     constexpr double unit = std::numeric_limits<double>::epsilon() / 2.;

@@ -29,5 +29,8 @@ namespace leopard::command_line
     bool is_rounding() const { return reached(residual, 20. * rounding); }
   };
 
+  /** b - A x, its sums in extended precision (long double). */
+  std::vector<double> residual_of(const CrsMatrix<double> &A, const std::vector<double> &x, const std::vector<double> &b);
+
   Quality quality_of(const CrsMatrix<double> &A, const std::vector<double> &x, const std::vector<double> &b);
 } // namespace leopard::command_line

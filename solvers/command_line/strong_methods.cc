@@ -17,6 +17,7 @@
 #include <array>
 #include <chrono>
 #include <cmath>
+#include <functional>
 #include <utility>
 
 namespace leopard::command_line
@@ -57,11 +58,18 @@ namespace leopard::command_line
     class KrylovMethod : public Solver
     {
     public:
-      /** @param is_equal_in_all_runs whether what was made before the solve is. */
-      KrylovMethod(std::unique_ptr<KrylovSolver<double>> krylov_, const Preconditioner<double> *M, std::string about_, bool is_equal_in_all_runs)
-        : krylov(std::move(krylov_))
+      using Make = std::function<std::unique_ptr<KrylovSolver<double>>(double tolerance)>;
+
+      /**
+       * @param make the method with a preconditioner that exists. @param start of the set-up, see now().
+       * @param is_equal_in_all_runs whether what was made before the solve is.
+       */
+      KrylovMethod(Make make_, double tolerance_, const Preconditioner<double> *M, double start, bool is_equal_in_all_runs)
+        : make(std::move(make_))
+        , tolerance(tolerance_)
+        , krylov(make(tolerance))
         , title(krylov->name() + (M != nullptr ? " with " + M->name() : ""))
-        , about(std::move(about_))
+        , about("set up in " + seconds_since(start))
         , fixed(is_equal_in_all_runs && (M == nullptr || M->is_fixed_linear_map()))
       {
       }
@@ -72,9 +80,14 @@ namespace leopard::command_line
       std::string history_note() const override { return "by the method's own recurrence but for the first and the last"; }
       std::string unit() const override { return "iterations"; }
 
-      SolveResult solve(const std::vector<double> &b, const StoppingCriteria & /*criteria*/, std::vector<double> &x, const Log &log) override
+      SolveResult solve(const std::vector<double> &b, const StoppingCriteria &criteria, std::vector<double> &x, const Log &log) override
       {
         const double start = now();
+        if (criteria.relative_tolerance != tolerance)
+          {
+            tolerance = criteria.relative_tolerance;
+            krylov    = make(tolerance);
+          }
         x.assign(b.size(), 0.);
         const KrylovResult found = with_vectors(krylov->memory_space(), b, x, [&](double *x_, const double *b_) { return krylov->solve(x_, b_); });
         SolveResult        result;
@@ -122,9 +135,11 @@ namespace leopard::command_line
           }
       }
 
-      const std::unique_ptr<KrylovSolver<double>> krylov;
-      const std::string                           title, about;
-      const bool                                  fixed;
+      const Make                            make;
+      double                                tolerance; ///< that krylov was made for
+      std::unique_ptr<KrylovSolver<double>> krylov;
+      const std::string                     title, about;
+      const bool                            fixed;
     };
 
     class MultigridMethod : public Solver
@@ -169,12 +184,9 @@ namespace leopard::command_line
         if (A.n_rows > most_rows_of_direct)
           throw InvalidInput("--method direct: the matrix has " + std::to_string(A.n_rows) + " rows\n  expected: at most " +
                              std::to_string(most_rows_of_direct) + ", or another method");
-        MultigridOptions options;
-        options.coarse_solver = "direct";
-        options.max_direct    = most_rows_of_direct;
         try
           {
-            factors = make_coarse_solver<double>(A, false, options);
+            factors = make_sparse_factors(A);
           }
         catch (const InvalidInput &)
           {
@@ -183,7 +195,7 @@ namespace leopard::command_line
       }
 
       std::string name() const override { return "direct"; }
-      std::string description() const override { return "sparse LU factors (Eigen)"; }
+      std::string description() const override { return factors->name() + ", factors by Eigen"; }
       bool        is_fixed_linear_map() const override { return true; }
       std::string unit() const override { return "solutions with the factors"; }
 
@@ -303,6 +315,9 @@ namespace leopard::command_line
             options.solves.block_async.schedule = Schedule::synchronous;
           const auto factors = make_incomplete_preconditioner<double>(A, options);
           log("factors", factors->description());
+          if (!(factors->shift() <= a.largest_shift))
+            throw InvalidInput("the incomplete factors are those of another matrix, with " + number(factors->shift()) +
+                               " of the diagonal added to it, and sparse factors take less time\n  expected: at most " + number(a.largest_shift));
           return factors;
         }
       const Method &method = find_method(a.preconditioner, as_preconditioner);
@@ -323,18 +338,19 @@ namespace leopard::command_line
       KrylovOptions                                 options;
       options.backend        = backend;
       options.n_threads      = a.async.n_threads;
-      options.tolerance      = a.criteria.relative_tolerance;
       options.max_iterations = a.criteria.max_iterations;
       options.max_seconds    = a.criteria.max_seconds;
       options.keep_history   = true;
       constexpr int restart  = 50;
-      const auto    make     = [&](const auto &matrix) {
-        return a.method_name == "cg" ? make_cg<double>(matrix, CgOptions{options}, M)
-                                            : make_fgmres<double>(matrix, FgmresOptions{options, restart}, M);
+      const auto    make     = [=, &A, is_cg = a.method_name == "cg"](double tolerance) mutable {
+        options.tolerance    = tolerance;
+        const auto make_with = [&](const auto &matrix) {
+          return is_cg ? make_cg<double>(matrix, CgOptions{options}, M) : make_fgmres<double>(matrix, FgmresOptions{options, restart}, M);
+        };
+        return on_device.n_rows > 0 ? make_with(on_device) : make_with(A);
       };
-      auto       krylov      = on_device.n_rows > 0 ? make(on_device) : make(A);
       const bool sweeps_race = a.has_factors() && a.factor_sweeps > 0 && a.async.schedule != Schedule::synchronous;
-      return std::make_unique<KrylovMethod>(std::move(krylov), M.get(), "set up in " + seconds_since(start), !sweeps_race);
+      return std::make_unique<KrylovMethod>(make, a.criteria.relative_tolerance, M.get(), start, !sweeps_race);
     }
   } // namespace
 

@@ -213,11 +213,20 @@ namespace leopard::spectrum
              }) == 0.;
     }
 
+    /** sqrt(|a_ii|), whose products neither over- nor underflow. */
+    std::vector<double> roots_of_diagonal(const CrsMatrix<double> &A)
+    {
+      std::vector<double> roots = diagonal_of(A);
+      for (double &value : roots)
+        value = std::sqrt(std::abs(value));
+      return roots;
+    }
+
     /** find_asymmetry() of a matrix with sorted rows, by all threads: each entry looks for the one that mirrors it. */
     Asymmetry find_asymmetry_in_sorted(const CrsMatrix<double> &A, ThreadPool &pool)
     {
-      constexpr int              none     = std::numeric_limits<int>::max();
-      const std::vector<double>  diagonal = diagonal_of(A);
+      constexpr int              none  = std::numeric_limits<int>::max();
+      const std::vector<double>  roots = roots_of_diagonal(A);
       std::mutex                 one_at_a_time;
       std::tuple<int, bool, int> first = {none, true, none}; // row, whether the entry is in the other row only, column
       parallel_for(pool, A.n_rows, 4096, [&](long begin, long end) {
@@ -230,7 +239,7 @@ namespace leopard::spectrum
                 const auto   found    = std::lower_bound(row_begin, row_end, i);
                 const bool   is_there = found != row_end && *found == i;
                 const double mirrored = is_there ? A.values[found - A.columns.begin()] : 0.;
-                if (std::abs(A.values[p] - mirrored) > 1e-12 * std::sqrt(std::abs(diagonal[i] * diagonal[j])))
+                if (std::abs(A.values[p] - mirrored) > 1e-12 * roots[i] * roots[j])
                   mine = std::min(mine, {std::min(i, j), i > j && !is_there, std::max(i, j)});
               }
         const std::lock_guard<std::mutex> lock(one_at_a_time);
@@ -260,7 +269,7 @@ namespace leopard::spectrum
             rows[next[j]]     = i;
             values[next[j]++] = A.values[p];
           }
-    const std::vector<double> diagonal = diagonal_of(A);
+    const std::vector<double> roots = roots_of_diagonal(A);
     std::vector<double>       difference(A.n_rows, 0.);
     for (int i = 0; i < A.n_rows; ++i)
       {
@@ -270,7 +279,7 @@ namespace leopard::spectrum
             difference[A.columns[p]] += A.values[p];
         for (int p = offsets[i]; p < offsets[i + 1]; ++p)
           difference[rows[p]] -= values[p];
-        const auto differs = [&](int j) { return std::abs(difference[j]) > 1e-12 * std::sqrt(std::abs(diagonal[i] * diagonal[j])); };
+        const auto differs = [&](int j) { return std::abs(difference[j]) > 1e-12 * roots[i] * roots[j]; };
         for (int p = begin; p < end; ++p)
           if (A.columns[p] < A.n_rows && differs(A.columns[p]))
             return {true, i, A.columns[p]};

@@ -5,8 +5,7 @@
 #include "../base/thread_pool.h"
 #include "../device/device.h"
 #include "../matrix/device_matrix.h"
-
-#include <Eigen/SparseLU>
+#include "sparse_factors.h"
 
 #include <chrono>
 #include <cmath>
@@ -15,93 +14,6 @@ namespace leopard
 {
   namespace
   {
-    using SparseMatrix = Eigen::SparseMatrix<double>;
-
-    /**
-     * Sparse factors, in host memory. Of a singular matrix one free unknown is set to zero, and means are taken out
-     * before and after.
-     */
-    class Factors
-    {
-    public:
-      Factors(const CrsMatrix<double> &A, bool singular)
-        : n(A.n_rows)
-      {
-        update(A, singular);
-      }
-
-      /** Other values; where the pattern is the same, its analysis stays. */
-      void update(const CrsMatrix<double> &A, bool singular)
-      {
-        if (matrix.cols() == 0 || n_entries != A.n_entries() || singular != (pinned >= 0))
-          set_pattern(A, singular);
-        for (std::size_t q = 0; q < source.size(); ++q)
-          matrix.valuePtr()[q] = A.values[source[q]];
-        lu.factorize(matrix);
-        if (lu.info() != Eigen::Success)
-          throw InvalidInput("multigrid: the matrix of the coarsest level is singular: " + lu.lastErrorMessage() +
-                             "\n  expected: a regular matrix, or one whose null space is the constants");
-      }
-
-      /** x and b of any number of columns; b is not what it was afterwards. */
-      template <typename X, typename B>
-      void solve(Eigen::MatrixBase<X> &x, Eigen::MatrixBase<B> &b) const
-      {
-        remove_means(b);
-        if (pinned >= 0)
-          b.row(pinned).setZero();
-        x.derived() = lu.solve(b.derived());
-        remove_means(x);
-      }
-
-    private:
-      /** A matrix whose values are the numbers of A's entries says where each of them goes. */
-      void set_pattern(const CrsMatrix<double> &A, bool singular)
-      {
-        n_entries = A.n_entries();
-        pinned    = -1;
-        if (singular)
-          find_free_rows(A);
-        std::vector<Eigen::Triplet<double>> entries;
-        entries.reserve(A.values.size());
-        for (int i = 0; i < n; ++i)
-          for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
-            if (const int j = A.columns[p]; i == j || (i != pinned && j != pinned))
-              entries.emplace_back(i, j, p);
-        matrix.resize(n, n);
-        matrix.setFromTriplets(entries.begin(), entries.end());
-        source.assign(matrix.valuePtr(), matrix.valuePtr() + matrix.nonZeros());
-        lu.analyzePattern(matrix);
-      }
-
-      void find_free_rows(const CrsMatrix<double> &A)
-      {
-        free = Eigen::VectorXd::Zero(n);
-        for (int i = 0; i < n; ++i)
-          for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
-            if (A.columns[p] != i && A.values[p] != 0.)
-              free[i] = 1.;
-        for (int i = 0; i < n && pinned < 0; ++i)
-          if (free[i] > 0.)
-            pinned = i;
-      }
-
-      template <typename V>
-      void remove_means(Eigen::MatrixBase<V> &v) const
-      {
-        if (pinned >= 0)
-          for (Eigen::Index j = 0; j < v.cols(); ++j)
-            v.col(j) -= free.dot(v.col(j)) / free.sum() * free;
-      }
-
-      const int                     n;
-      int                           n_entries = 0, pinned = -1;
-      Eigen::VectorXd               free; ///< singular: one in the rows that count
-      SparseMatrix                  matrix;
-      std::vector<int>              source; ///< of each of its values the entry of A
-      Eigen::SparseLU<SparseMatrix> lu;
-    };
-
     double now()
     {
       return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
@@ -111,8 +23,8 @@ namespace leopard
     class DirectSolver : public CoarseSolver<Number>
     {
     public:
-      DirectSolver(const CrsMatrix<double> &A, bool singular, MemorySpace space_)
-        : factors(A, singular)
+      DirectSolver(const CrsMatrix<double> &A, bool singular, bool may_be_cholesky, MemorySpace space_)
+        : factors(A, singular, may_be_cholesky)
         , space(space_)
         , host_b(A.n_rows)
         , host_x(A.n_rows)
@@ -121,7 +33,7 @@ namespace leopard
       {
       }
 
-      std::string name() const override { return std::string("sparse direct (LU)") + (space == MemorySpace::device ? ", on the host" : ""); }
+      std::string name() const override { return "sparse direct (" + factors.name() + ")" + (space == MemorySpace::device ? ", on the host" : ""); }
 
       void solve(Number *x, const Number *b) override
       {
@@ -154,7 +66,7 @@ namespace leopard
         x = solution.template cast<Number>();
       }
 
-      Factors           factors;
+      SparseFactors     factors;
       const MemorySpace space;
       Vector            host_b, host_x;
       Eigen::VectorXd   solution, right_hand_side;
@@ -163,7 +75,7 @@ namespace leopard
 
     /** A^-1, some columns at a time from the sparse factors, stored row after row. */
     template <typename Number>
-    void invert(const Factors &factors, int n, std::vector<Number> &result, ThreadPool &pool)
+    void invert(const SparseFactors &factors, int n, std::vector<Number> &result, ThreadPool &pool)
     {
       constexpr int n_columns = 32;
       result.resize(static_cast<std::size_t>(n) * n);
@@ -191,7 +103,7 @@ namespace leopard
       HostDenseInverse(const CrsMatrix<double> &A, bool singular, int n_threads)
         : n(A.n_rows)
         , pool(shared_thread_pool(n_threads))
-        , factors(A, singular)
+        , factors(A, singular, false)
       {
         invert(factors, n, values, *pool);
       }
@@ -217,7 +129,7 @@ namespace leopard
     private:
       const int                         n;
       const std::shared_ptr<ThreadPool> pool;
-      Factors                           factors;
+      SparseFactors                     factors;
       std::vector<Number>               values; ///< of the inverse
     };
 
@@ -227,7 +139,7 @@ namespace leopard
     public:
       DeviceDenseInverse(const CrsMatrix<double> &A, bool singular, int n_threads)
         : pool(shared_thread_pool(n_threads))
-        , factors(A, singular)
+        , factors(A, singular, false)
         , matrix(inverse(A.n_rows), A.n_rows)
       {
       }
@@ -251,7 +163,7 @@ namespace leopard
       }
 
       const std::shared_ptr<ThreadPool> pool;
-      Factors                           factors;
+      SparseFactors                     factors;
       std::vector<Number>               values; ///< of the inverse
       device::DenseMatrix<Number>       matrix;
     };
@@ -307,12 +219,17 @@ namespace leopard
     if (options.coarse_solver == "direct")
       {
         check_size(A.n_rows, options.max_direct, options);
-        return std::make_unique<DirectSolver<Number>>(A, singular, on_device ? MemorySpace::device : MemorySpace::host);
+        return std::make_unique<DirectSolver<Number>>(A, singular, false, on_device ? MemorySpace::device : MemorySpace::host);
       }
     check_size(A.n_rows, options.max_dense, options);
     if (on_device)
       return std::make_unique<DeviceDenseInverse<Number>>(A, singular, options.n_threads);
     return std::make_unique<HostDenseInverse<Number>>(A, singular, options.n_threads);
+  }
+
+  std::unique_ptr<CoarseSolver<double>> make_sparse_factors(const CrsMatrix<double> &A)
+  {
+    return std::make_unique<DirectSolver<double>>(A, false, true, MemorySpace::host);
   }
 
 #define INSTANTIATE(Number) \

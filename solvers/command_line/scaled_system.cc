@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "scaled_system.h"
+
+#include "../base/errors.h"
+#include "nodes.h"
+#include "report.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace leopard::command_line
+{
+  namespace
+  {
+    std::vector<double> times(const std::vector<double> &s, std::vector<double> v)
+    {
+      for (std::size_t i = 0; i < v.size(); ++i)
+        v[i] *= s[i];
+      return v;
+    }
+
+    /** One more solution, of what is left. @return whether the residual of A x = b is smaller. */
+    bool correct(Solution                  &found,
+                 std::vector<double>       &y,
+                 const ScaledSystem        &system,
+                 const CrsMatrix<double>   &A,
+                 const std::vector<double> &b,
+                 StoppingCriteria           criteria)
+    {
+      constexpr double margin     = 0.3; // norms in different weights need not fall alike
+      const auto      &partition  = found.iteration.partition;
+      criteria.relative_tolerance = std::max(criteria.relative_tolerance, margin * criteria.relative_tolerance / found.quality.relative());
+      criteria.max_iterations -= found.result.n_iterations;
+      if (criteria.max_seconds > 0.)
+        criteria.max_seconds -= found.result.seconds;
+      if (criteria.max_iterations <= 0 || criteria.max_seconds < 0.)
+        return false;
+      const std::vector<double> r = times(system.scaling.rows, residual_of(A, found.x, b));
+      std::vector<double>       d;
+      const SolveResult         more =
+        found.iteration.solver->solve(partition ? permute(r, *partition) : r, criteria, d, [](const std::string &, const std::string &) {});
+      if (partition)
+        d = permute_back(d, *partition);
+      for (std::size_t i = 0; i < d.size(); ++i)
+        d[i] += y[i];
+      std::vector<double> x       = times(system.scaling.columns, d);
+      const Quality       quality = quality_of(A, x, b), solved = quality_of(system.A, d, system.b);
+      found.result.seconds += more.seconds;
+      if (!(quality.residual < found.quality.residual) || !(solved.residual <= 2. * found.solved.residual))
+        return false;
+      y             = std::move(d);
+      found.x       = std::move(x);
+      found.quality = quality;
+      found.solved  = solved;
+      found.result.n_iterations += more.n_iterations;
+      found.result.min_iterations += more.min_iterations;
+      found.result.mean_iterations += more.mean_iterations;
+      found.result.final_residual = solved.residual;
+      found.result.history_iterations.push_back(found.result.n_iterations);
+      found.result.history_residuals.push_back(solved.residual);
+      return true;
+    }
+  } // namespace
+
+  ScaledSystem equilibrated(const Arguments &arguments, const CrsMatrix<double> &A, const std::vector<double> &b, const MatrixTraits &traits)
+  {
+    ScaledSystem system;
+    system.scaling = equilibration(A, traits);
+    if (!system.is_scaled())
+      return system;
+    const std::string what = "entries of the diagonal differ by the factor " + range_text(traits);
+    try
+      {
+        system.A = scaled(A, system.scaling);
+        system.b = times(system.scaling.rows, b);
+        if (!std::isfinite(norm(system.b)))
+          throw InvalidInput("the right-hand side");
+        system.arguments = with_scaled_nodes(arguments, system.scaling.columns);
+        log_line("scaled", what + ": solved is " + system.scaling.text);
+      }
+    catch (const InvalidInput &)
+      {
+        log_line("not scaled", what + ", but with a diagonal near 1 others would overflow");
+        system = {};
+      }
+    return system;
+  }
+
+  void return_from_scaled(
+    Solution &found, const ScaledSystem &system, const CrsMatrix<double> &A, const std::vector<double> &b, const StoppingCriteria &criteria)
+  {
+    constexpr int       most = 3;
+    std::vector<double> y    = found.x;
+    found.is_scaled          = true;
+    found.x                  = times(system.scaling.columns, y);
+    found.quality            = quality_of(A, found.x, b);
+    const double before      = found.quality.relative();
+    const int    n_before    = found.result.n_iterations;
+    const auto   is_good     = [&] { return found.quality.meets(criteria.relative_tolerance) || found.quality.is_rounding(); };
+    int          n_done      = 0;
+    while (found.result.status == SolveStatus::converged && !is_good() && n_done < most && correct(found, y, system, A, b, criteria))
+      ++n_done;
+    if (n_done > 0)
+      log_line("corrected",
+               "the residual of A x = b, in the units of the file, from " + number(before) + " to " + number(found.quality.relative()) + " of b by " +
+                 std::to_string(found.result.n_iterations - n_before) + " more " + found.iteration.solver->unit());
+  }
+} // namespace leopard::command_line

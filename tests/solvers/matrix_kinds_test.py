@@ -1,0 +1,189 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The default of leopard-solve with kinds of matrices for which it once was slow, wrong in its choice, or failed."""
+import math
+import pathlib
+import random
+import subprocess
+import sys
+
+from command_line_test import Program, laplace, norm, multiply
+
+TABLE = pathlib.Path(__file__).resolve().parents[2] / "benchmarks" / "matrix_table"
+
+
+class Kinds(Program):
+    def grid(self, n, weight):
+        """Finite volumes on an n x n grid: weight(a, b) of the edge between two cells, 1 to the boundary."""
+        entries = {}
+        for (i, j) in laplace(n):
+            if i < j:
+                value = weight(i, j)
+                entries[i, j] = entries[j, i] = -value
+                for k in (i, j):
+                    entries[k, k] = entries.get((k, k), 1. if k % n in (0, n - 1) or k // n in (0, n - 1) else 0.) + value
+        return entries
+
+    def solve(self, entries, n, *options, b=None, tolerance=1.1e-10):
+        """What is said of a solution whose residual is small, computed here."""
+        self.matrix("K.mtx", entries, n)
+        numbers = random.Random(1)
+        b = b or [numbers.gauss(0., 1.) for _ in range(n)]
+        self.vector("b.mtx", b)
+        said = self.run_it("K.mtx", "--rhs", "b.mtx", "--solution", "x.mtx", "--backend", "host", *options)
+        residual = [value - product for value, product in zip(b, multiply(entries, self.read_vector("x.mtx")))]
+        self.assertLessEqual(norm(residual), tolerance * norm(b), said)
+        return said
+
+    def test_a_scaled_solution_goes_on_until_that_of_the_file_is_good(self):
+        """It was given up for the next method and at last for sparse factors."""
+        numbers = random.Random(3)
+        at = [math.exp(3. * numbers.gauss(0., 1.)) for _ in range(60 * 60)]
+        entries = self.grid(60, lambda i, j: 2. * at[i] * at[j] / (at[i] + at[j]))
+        said = self.solve(entries, 3600)
+        self.assertIn("scaled ", said)
+        self.assertNotIn("failed ", said)
+        self.assertIn("corrected   the residual of A x = b", said)
+
+    def elastic(self, n, poisson):
+        """Plane strain on n x n square elements, clamped on the left; node by node."""
+        la, mu = poisson / ((1. + poisson) * (1. - 2. * poisson)), 0.5 / (1. + poisson)
+        corners, points = ((0, 0), (1, 0), (0, 1), (1, 1)), (0.5 - 0.5 / math.sqrt(3.), 0.5 + 0.5 / math.sqrt(3.))
+        element = {}
+        for x in points:
+            for y in points:
+                slopes = [((2 * c - 1) * (y if d else 1. - y), (2 * d - 1) * (x if c else 1. - x)) for c, d in corners]
+                for i, p in enumerate(slopes):
+                    for j, q in enumerate(slopes):
+                        for a in (0, 1):
+                            for b in (0, 1):
+                                value = la * p[a] * q[b] + mu * (p[b] * q[a] + (p[0] * q[0] + p[1] * q[1] if a == b else 0.))
+                                element[2 * i + a, 2 * j + b] = element.get((2 * i + a, 2 * j + b), 0.) + 0.25 * value
+        entries = {}
+        for row in range(n):
+            for column in range(n):
+                at = [2 * ((row + d) * n + column + c - 1) + a if column + c > 0 else -1 for c, d in corners for a in (0, 1)]
+                for (i, j), value in element.items():
+                    if at[i] >= 0 and at[j] >= 0:
+                        entries[at[i], at[j]] = entries.get((at[i], at[j]), 0.) + value
+        return entries, 2 * n * (n + 1)
+
+    def test_factors_that_are_cheap_are_not_kept_waiting(self):
+        """CG with IC(0) ran its 3000 iterations in vain, and LU factors were computed for a matrix that is positive definite."""
+        entries, n = self.elastic(60, 0.4999)
+        said = self.solve(entries, n)
+        self.assertNotIn("3000 iterations", said)
+        self.assertIn("Cholesky", said)
+        entries, n = self.elastic(12, 0.3)
+        said = self.solve(entries, n)
+        self.assertIn("automatic   direct", said)
+        self.assertIn("Cholesky", said)
+
+    def test_a_stencil_that_is_strong_across_the_axes_is_not_for_point_smoothers(self):
+        """Bilinear elements for diffusion along the diagonal, 1e-4 across: equal couplings along the axes, and sixty cycles of stencils in vain."""
+        n, across = 40, 1e-4
+        K, M = {-1: -1., 0: 2., 1: -1.}, {-1: 1. / 6., 0: 2. / 3., 1: 1. / 6.}
+        stencil = {(a, b): 0.5 * (1. + across) * (K[a] * M[b] + M[a] * K[b]) - 0.25 * (1. - across) * a * b for a in K for b in K}
+        entries = {}
+        for y in range(n):
+            for x in range(n):
+                for (a, b), value in stencil.items():
+                    if 0 <= x + a < n and 0 <= y + b < n:
+                        entries[y * n + x, (y + b) * n + x + a] = value
+        said = self.solve(entries, n * n)
+        self.assertNotIn("failed ", said)
+        self.assertNotIn("levels of stencils", said)
+        self.assertIn("levels of stencils", self.solve(laplace(n), n * n))
+
+    def test_columns_tell_that_relaxation_converges_fast(self):
+        """I - 0.85 P^T of a random walk: its column sums are 0.15; coarse levels of the graph were dense."""
+        numbers = random.Random(4)
+        n = 3000
+        entries = {(i, i): 1. for i in range(n)}
+        for j in range(n):
+            targets = [int(n * numbers.random()**3) for _ in range(5)]
+            for i in targets:
+                entries[i, j] = entries.get((i, j), 0.) - 0.85 / len(targets)
+        said = self.solve(entries, n)
+        self.assertIn("automatic   async: rho(|B|) is at most 0.8", said)
+
+    def test_graphs_that_spread_faster_than_a_mesh_are_not_for_coarse_levels(self):
+        """Coarse levels of random graphs fill up: their set-up took longer than all iterations of anything else."""
+        numbers = random.Random(5)
+        n = 4000
+        for shift, first in ((1e-3, "cg preconditioned by jacobi"), (0., "cg preconditioned by jacobi"), (None, "gmres preconditioned by ilu")):
+            entries = {(i, i): shift or 0. for i in range(n)}
+            for i in range(n):
+                for j in [(i + 1) % n] + [numbers.randrange(n) for _ in range(4)]:
+                    if i != j:
+                        weight = numbers.random()
+                        for k, l in ((i, j), (j, i)):
+                            factor = weight * (1. if shift is not None or k == i else 0.5)
+                            entries[k, l] = entries.get((k, l), 0.) - factor
+                            entries[l, l] += factor
+            b = [numbers.gauss(0., 1.) for _ in range(n)]
+            with self.subTest(shift):
+                said = self.solve(entries, n, b=[value - sum(b) / n for value in b])
+                self.assertIn("automatic   " + first, said)
+                self.assertNotIn("failed ", said)
+
+    def test_coarse_levels_that_do_not_suit_a_flow_are_given_up_soon(self):
+        """Strong convection, upwind: ILU(0) takes ten iterations, after two hundred with multigrid in vain."""
+        n, speed = 110, 100.
+        entries = laplace(n)
+        for y in range(n):
+            for x in range(n):
+                i = y * n + x
+                entries[i, i] += 1.5 * speed
+                if x > 0:
+                    entries[i, i - 1] -= speed
+                if y > 0:
+                    entries[i, i - n] -= 0.5 * speed
+        said = self.solve(entries, n * n)
+        for line in said.splitlines():
+            if line.startswith("failed "):
+                self.assertLessEqual(int(line.split(" iterations")[0].split()[-1]), 60, said)
+        self.assertRegex(said, "(automatic|next) +gmres preconditioned by ilu")
+
+    def test_incomplete_factors_of_another_matrix_are_not_tried_where_sparse_ones_are_cheap(self):
+        """IC(0) had to add much of the diagonal, and then took long."""
+        n, numbers, entries = 100, random.Random(6), {(i, i): 1e-4 for i in range(10000)}
+        for y in range(n):  # C^T C with random C
+            for x in range(n):
+                row = [(v * n + u, numbers.gauss(0., 1.)) for u in (x, x + 1, x + 2) for v in (y, y + 1, y + 2) if u < n and v < n]
+                for i, a in row:
+                    for j, b in row:
+                        entries[i, j] = entries.get((i, j), 0.) + a * b
+        said = self.solve(entries, n * n)
+        self.assertIn("failed      cg preconditioned by ic: the incomplete factors are those of another matrix", said)
+        self.assertIn("Cholesky", said)
+
+    def test_large_entries_do_not_make_it_symmetric(self):
+        """Products of diagonal entries overflowed, and triangular matrices were taken for symmetric and some refused as singular."""
+        entries = {(i, i): 1e155 for i in range(30)}
+        entries.update({(i, i + 1): -1e155 for i in range(0, 30, 3)})
+        self.assertIn("not symmetric (row 1, column 2)", self.solve(entries, 30))
+
+
+class Table(Program):
+    """benchmarks/matrix_table believes nothing that it has not computed."""
+
+    def table(self, *lines):
+        """Of the five-point Laplacian by a program that says these lines and hands b back as the solution."""
+        self.write("liar", "#!/bin/sh\ncp b.npy x.npy\n" + "\n".join(lines) + "\n")
+        (self.folder / "liar").chmod(0o755)
+        run = subprocess.run([sys.executable, TABLE, "--tiny", "--only", "^laplace-5$", "--no-peers", "--program", self.folder / "liar"],
+                             capture_output=True, text=True, timeout=1200, check=False)
+        if run.returncode == 77:
+            self.skipTest(run.stderr)
+        return run
+
+    def test_what_is_false_is_found(self):
+        for lines, says in ((["echo '||b - A x|| / ||b|| = 1e-12, computed anew'"], "WRONG: says solved, but the residual is"),
+                            (["rm x.npy"], "WRONG: says solved, but the residual is nan"),
+                            (["echo '||b - A x|| / ||b|| = 1e-3, computed anew'", "exit 1"], "WRONG: says that the residual is 1.0e-03"),
+                            (["kill -SEGV $$"], "WRONG: ended with code -11"),
+                            (["rm x.npy", "echo 'leopard-solve: the matrix is singular'", "exit 1"], "NOT SOLVED: the matrix is singular")):
+            with self.subTest(says):
+                run = self.table(*lines)
+                self.assertEqual(run.returncode, 1, run.stdout + run.stderr)
+                self.assertIn(says, run.stdout)
