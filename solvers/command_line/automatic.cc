@@ -398,7 +398,7 @@ namespace leopard::command_line
       }
     if (arguments.method_name != "automatic")
       return {{arguments.method_name, arguments.preconditioner, "as asked for"}};
-    const bool has_direct = traits.n_rows <= most_rows_of_direct;
+    const bool has_direct = traits.n_rows <= most_rows_of_direct && arguments.backend != "cuda"; // factors are the host's
     if (!traits.has_whole_diagonal)
       return {has_direct ? direct("the diagonal has zeros") : Attempt{"gmres", "none", "the diagonal has zeros; convergence is not promised"}};
     std::vector<Attempt> result =

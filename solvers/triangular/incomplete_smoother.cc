@@ -2,11 +2,15 @@
 #include "incomplete_smoother.h"
 
 #include "../base/errors.h"
+#include "../base/words.h"
 #include "../device/device_array.h"
 #include "../matrix/device_matrix.h"
 #include "../relaxation/ilu0.h"
 #include "../relaxation/methods.h"
 
+#include <algorithm>
+#include <cmath>
+#include <random>
 #include <string>
 
 namespace leopard
@@ -38,7 +42,7 @@ namespace leopard
     {
     public:
       IncompleteSmoother(const CrsMatrix<Number> &A, double omega_, const IncompleteOptions &options)
-        : omega(static_cast<Number>(omega_))
+        : omega(omega_)
         , rows(A.n_rows)
         , columns(A.n_columns)
         , factors(make_incomplete_preconditioner(own_columns(A, entries), options))
@@ -46,11 +50,16 @@ namespace leopard
         , values(entries.size())
         , r(rows)
         , c(rows)
+        , v(options.solves.solve == TriangularSolve::asynchronous ? columns : 0)
       {
+        find_damping();
       }
 
       std::string name() const override { return factors->name(); }
-      std::string description() const override { return factors->description(); }
+      std::string description() const override
+      {
+        return factors->description() + (damping < 1. ? ", damped by " + short_text(damping) : "");
+      }
       int         n_rows() const override { return rows; }
       int         n_columns() const override { return columns; }
       MemorySpace memory_space() const override { return MemorySpace::device; }
@@ -89,6 +98,7 @@ namespace leopard
           values[p] = new_values[entries[p]];
         factors->update_values(values.data());
         matrix.update_values(new_values);
+        find_damping();
       }
 
     private:
@@ -101,16 +111,51 @@ namespace leopard
       void add(Number *x, const Number *residual)
       {
         factors->apply(c.data(), residual);
-        device::axpy(x, omega, c.data(), rows);
+        device::axpy(x, static_cast<Number>(damping * omega), c.data(), rows);
       }
 
-      const Number                                            omega;
+      /**
+       * With few iterations M is nearer to D^-1, and M A has eigenvalues of 2 and more, where with exact solves they are
+       * hardly above 1: then omega = 1 amplifies. Power iteration; 4/3 as for smoothed prolongations.
+       */
+      void find_damping()
+      {
+        constexpr int n_steps = 15;
+        damping               = 1.;
+        if (v.size() == 0)
+          return;
+        std::mt19937_64                        random(1);
+        std::uniform_real_distribution<double> value(-1., 1.);
+        std::vector<Number>                    start(columns, Number(0));
+        std::generate(start.begin(), start.begin() + rows, [&] { return static_cast<Number>(value(random)); });
+        device::copy_to_device(v.data(), start.data(), columns * sizeof(Number));
+        double largest = 0.;
+        for (int step = 0; step < n_steps; ++step)
+          {
+            const double length = std::sqrt(device::dot(v.data(), v.data(), rows));
+            matrix.multiply(r.data(), v.data());
+            factors->apply(c.data(), r.data());
+            const double next = std::sqrt(device::dot(c.data(), c.data(), rows));
+            largest           = next / length;
+            if (!(std::isfinite(next) && length > 0. && next > 0.))
+              break;
+            device::set_zero(v.data(), rows * sizeof(Number));
+            device::axpy(v.data(), static_cast<Number>(1. / next), c.data(), rows);
+          }
+        if (!std::isfinite(largest))
+          throw InvalidInput("incomplete factors as a smoother: solving with them makes numbers that are not finite\n  expected: a matrix nearer to "
+                             "one with a dominant diagonal, or another smoother");
+        damping = std::min(1., 4. / (3. * 1.1 * largest));
+      }
+
+      const double                                            omega;
       const int                                               rows, columns;
       std::vector<int>                                        entries; ///< of A in own columns
       const std::shared_ptr<IncompletePreconditioner<Number>> factors;
       device::DeviceMatrix<Number>                            matrix;
       std::vector<Number>                                     values; ///< new ones, on their way to the factors
-      device::Array<Number>                                   r, c;
+      device::Array<Number>                                   r, c, v;
+      double                                                  damping = 1.; ///< beside omega
     };
 
     /** A GPU solves with the factors by a few global iterations: as smoothers they need not be exact. */
