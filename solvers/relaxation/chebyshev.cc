@@ -87,6 +87,17 @@ namespace leopard
       return estimate > 0. ? std::min(safety * estimate, bound) : bound;
     }
 
+    /**
+     * Polynomials of the fourth kind are 0.2 at their upper end and 1 a little beyond, where those of the first kind are
+     * still small: an estimate that is too low costs them more than one that is too high.
+     */
+    template <typename Matrix>
+    double with_margin(double estimate, const ChebyshevOptions &options, const Matrix &A)
+    {
+      constexpr double margin = 1.1;
+      return options.fourth_kind ? std::min(margin * estimate, gershgorin_bound(A)) : estimate;
+    }
+
     /** estimate_lambda_max() that allocates nothing. @param work n_work() values. */
     template <typename Number>
     double estimate_lambda_max(const CrsMatrix<Number> &A, std::vector<double> &work, ThreadPool &pool, int n_steps = 40)
@@ -250,13 +261,14 @@ namespace leopard
   template <typename Number>
   void ChebyshevRecurrence::update(const CrsMatrix<Number> &A)
   {
-    set_interval(estimates() && A.n_rows > 0 ? estimate_lambda_max(A, work, *pool) : 1.);
+    set_interval(estimates() && A.n_rows > 0 ? with_margin(estimate_lambda_max(A, work, *pool), options, A) : 1.);
   }
 
   template <typename Number>
   void ChebyshevRecurrence::update(const device::DeviceCrs<Number> &A)
   {
-    set_interval(estimates() && A.n_rows > 0 ? estimate_lambda_max(A, 15) : 1.);
+    constexpr int few = 15, more = 40; // steps of power iteration
+    set_interval(estimates() && A.n_rows > 0 ? with_margin(estimate_lambda_max(A, options.fourth_kind ? more : few), options, A) : 1.);
   }
 
   void ChebyshevRecurrence::set_interval(double estimated)

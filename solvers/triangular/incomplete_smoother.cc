@@ -56,10 +56,7 @@ namespace leopard
       }
 
       std::string name() const override { return factors->name(); }
-      std::string description() const override
-      {
-        return factors->description() + (damping < 1. ? ", damped by " + short_text(damping) : "");
-      }
+      std::string description() const override { return factors->description() + (damping < 1. ? ", damped by " + short_text(damping) : ""); }
       int         n_rows() const override { return rows; }
       int         n_columns() const override { return columns; }
       MemorySpace memory_space() const override { return MemorySpace::device; }
