@@ -62,7 +62,7 @@ class MultigridOptions(Program):
         run({**forms, "Multigrid/Cycle": ["V", "W", "F"], "Multigrid/Full multigrid start": ["false", "true"]})
         run(forms, "Linear solver/Backend=reference")
         run(forms, "Multigrid/Pre smoothing=1", "Multigrid/Post smoothing=0", most=60)
-        run({**forms, "Multigrid/Smoother": ["async", "damped-jacobi", "gauss-seidel", "multicolour-gauss-seidel", "sor", "ssor", "chebyshev", "ilu0"]})
+        run({**forms, "Multigrid/Smoother": ["async", "damped-jacobi", "gauss-seidel", "multicolour-gauss-seidel", "sor", "ssor", "chebyshev", "chebyshev4", "ilu0"]})
         run({**forms, "Multigrid/Coarse solver": ["dense", "direct", "cg", "amg"]}, "Multigrid/Levels=3")
         run(forms, "Multigrid/Levels=3")
         run({"Multigrid/Block shape": ["contiguous", "tiles", "metis"]}, "Multigrid/Form=stored")

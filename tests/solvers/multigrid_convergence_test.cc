@@ -489,7 +489,7 @@ namespace leopard
       EXPECT_DOUBLE_EQ(default_omega("sor", 3, 0.), 1.2);
       EXPECT_THROW(default_omega("none", 2, 0.), InvalidInput);
       EXPECT_THROW(find_method("none", as_smoother), InvalidInput);
-      EXPECT_EQ(method_names(as_smoother).size(), 9u);
+      EXPECT_EQ(method_names(as_smoother).size(), 10u);
     }
 
     /** One smoothing step of each method is what the class for it does. */
@@ -521,6 +521,9 @@ namespace leopard
           }
       EXPECT_LT(largest_difference(smoothed("gauss-seidel", 0.), gauss_seidel), 1e-14);
       EXPECT_LT(largest_difference(smoothed("sor", 0.), sor), 1e-14);
+      ChebyshevOptions fourth;
+      fourth.fourth_kind = true;
+      EXPECT_LT(largest_difference(smoothed("chebyshev4", 0.), after(*make_chebyshev(A, fourth))), 1e-14);
       EXPECT_LT(largest_difference(smoothed("ilu0", 0.5), after(*make_ilu0(A, 0.5))), 1e-14);
       EXPECT_LT(largest_difference(smoothed("ilu0", 0.), after(*make_ilu0(A, 1.))), 1e-14);
     }
