@@ -67,7 +67,7 @@ class MultigridOptions(Program):
         run(forms, "Multigrid/Levels=3")
         run({"Multigrid/Block shape": ["contiguous", "tiles", "metis"]}, "Multigrid/Form=stored")
         run({"Linear solver/Method": ["cg", "gmres"], "Linear solver/Schedule": ["synchronous", "chaotic", "replay"]}, "Linear solver/Method=cg", "Linear solver/Preconditioner=multigrid")
-        self.assertEqual(len(errors), 12 + 2 + 2 + 16 + 8 + 2 + 3 + 6)
+        self.assertEqual(len(errors), 12 + 2 + 2 + 18 + 8 + 2 + 3 + 6)
         self.assertLess(max(errors) - min(errors), 1e-6 * max(errors))
 
     def test_log_says_what_is_done(self):
