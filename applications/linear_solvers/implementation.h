@@ -27,7 +27,9 @@ namespace leopard
     /** Keeps references. Collective. @throws Error where tau is asked for and A has none. */
     ChosenOmega(const LinearSolverParameters &parameters, const CrsMatrix<double> &A, const Communication<double> &communication, MPI_Comm comm);
 
-    /** After A's values have changed, of which tau is estimated with fewer products. Collective. @throws Error likewise. */
+    /**
+     * After A's values have changed, of which tau is estimated with fewer products. Collective. @throws Error likewise.
+     */
     void update();
 
     double value() const { return tau ? tau->omega : parameters.omega; }

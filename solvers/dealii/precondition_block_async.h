@@ -79,10 +79,10 @@ namespace leopard
       std::vector<double> coordinates = {};
       int                 dim         = 0; ///< of the coordinates
       /**
-       * omega = tau = 2 / (lambda_1 + lambda_n), of the extreme eigenvalues of D^-1 A of all ranks' rows, in the place of
-       * the number omega: estimated in initialize() with some hundred products at most. For symmetric matrices that are
-       * positive definite, or semidefinite; not with l1_weights. With the synchronous schedule and one local iteration it
-       * always converges.
+       * omega = tau = 2 / (lambda_1 + lambda_n), of the extreme eigenvalues of D^-1 A of all ranks' rows, in the place
+       * of the number omega: estimated in initialize() with some hundred products at most. For symmetric matrices that
+       * are positive definite, or semidefinite; not with l1_weights. With the synchronous schedule and one local
+       * iteration it always converges.
        */
       bool omega_is_tau = false;
     };
