@@ -118,9 +118,9 @@ class TauScaling(Program):
 
     def test_follows_the_values(self):
         """The matrix at first is that of diffusion, tau = 1.3; with the mass of a step that is far too large. And Newton's method, on all ways."""
-        for ranks in (1, 2):
-            said, (tau, first, last) = self.tau(STEPS, ranks=ranks)
-            self.assertIn("time loop: general, since the fused one cannot be used: 'Linear solver/", said)
+        for ranks, settings in ((1, []), (2, []), (1, [MIXED]), (1, ["Linear solver/Method=async", "Linear solver/Schedule=synchronous"])):
+            said, (tau, first, last) = self.tau(STEPS, *settings, ranks=ranks)
+            self.assertIn("time loop: general, since ", said)
             self.assertIn("of the first step omega = tau = ", said)
             self.assertAlmostEqual(last, 1.97, delta=0.02)
         self.leopard(self.write("case.prm", NEWTON), "Linear solver/Method=direct", "Linear solver/Omega=1")
