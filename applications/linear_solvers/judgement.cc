@@ -123,7 +123,8 @@ namespace leopard
       }
     if ((verdict != Verdict::slow || is_indefinite) && suited.method != "direct" && parameters.backend != "cuda")
       take("direct", "none");
-    if (parameters.has_tau() && verdict == Verdict::diverging && parameters.relaxation()->has_blocks)
+    const bool is_plain = parameters.block_async.schedule == Schedule::synchronous && parameters.block_async.local_iterations == 1;
+    if (parameters.has_tau() && verdict == Verdict::diverging && parameters.relaxation()->has_blocks && !is_plain)
       add("'Linear solver/Schedule' = synchronous with 'Local iterations' = 1, for which tau is");
     if (parameters.is_relaxation() && parameters.omega > 1.)
       add("'Linear solver/Omega' = 1");
