@@ -46,11 +46,13 @@ namespace leopard
         }
     }
 
-    /** "a number >= 0 and <= 1" of "[Double 0...1 (inclusive)]". */
+    /** "a number >= 0 and <= 1" of "[Double 0...1 (inclusive)]", "a number, or tau" of "[Double or tau]". */
     std::string number_in_words(const std::string &kind, const std::string &pattern)
     {
       std::string text   = kind == "Integer" ? "an integer" : "a number";
       const auto  middle = pattern.find("...");
+      if (const auto word = pattern.find(" or "); word != std::string::npos && middle == std::string::npos)
+        return text + ", or " + pattern.substr(word + 4, pattern.find(']') - word - 4);
       if (middle == std::string::npos)
         return text;
       const auto        begin = pattern.find_last_of(" ", middle) + 1, end = pattern.find(' ', middle);

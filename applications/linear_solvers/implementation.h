@@ -4,6 +4,9 @@
 #include "block_order.h"
 
 #include <solvers/distributed/ghost_exchange.h>
+#include <solvers/relaxation/tau_scaling.h>
+
+#include <optional>
 
 namespace leopard
 {
@@ -15,6 +18,33 @@ namespace leopard
     virtual LinearSolveResult solve(HostVector &x, const HostVector &b, const LinearTarget &target) = 0;
     virtual std::string       description() const                                                   = 0;
     virtual std::string       details() const { return ""; }
+  };
+
+  /** The relaxation factor: the number of the parameter file, or tau of the matrix. */
+  class ChosenOmega
+  {
+  public:
+    /** Keeps references. Collective. @throws Error where tau is asked for and A has none. */
+    ChosenOmega(const LinearSolverParameters &parameters, const CrsMatrix<double> &A, const Communication<double> &communication, MPI_Comm comm);
+
+    /**
+     * After A's values have changed, of which tau is estimated with fewer products. Collective. @throws Error likewise.
+     */
+    void update();
+
+    double value() const { return tau ? tau->omega : parameters.omega; }
+    bool   is_tau() const { return tau.has_value(); }
+    /** Of tau, what it was found from; empty otherwise. */
+    std::string text() const { return tau ? tau->text() : ""; }
+
+  private:
+    void estimate(int max_products);
+
+    const LinearSolverParameters &parameters;
+    const CrsMatrix<double>      &A;
+    const Communication<double>  &communication;
+    const MPI_Comm                comm;
+    std::optional<TauEstimate>    tau;
   };
 
   /** The rank's rows, in the order of compact blocks, the exchange of their ghosts, and a relaxation for them. */
@@ -32,6 +62,7 @@ namespace leopard
     LocalMatrix                         local;
     const BlockOrder                    order;
     GhostExchange                       exchange;
+    ChosenOmega                         omega;
     std::unique_ptr<Relaxation<double>> relaxation; ///< null: none solves or preconditions
     const MPI_Comm                      comm;
   };
@@ -48,11 +79,11 @@ namespace leopard
                                       const std::string            &more);
 
   /** What a relaxation that solves or preconditions is made with. @param blocks referred to. */
-  MethodOptions method_options(const LinearSolverParameters &parameters, const BlockAsyncOptions &blocks);
+  MethodOptions method_options(const LinearSolverParameters &parameters, const ChosenOmega &omega, const BlockAsyncOptions &blocks);
   /** The name with blocks and omega. */
-  std::string relaxation_description(const LinearSolverParameters &parameters, const std::string &name);
-  /** Said before a relaxation diverges; empty if it need not. Collective. */
-  std::string omega_warning(const LinearSolverParameters &parameters, const CrsMatrix<double> &A, MPI_Comm comm);
+  std::string relaxation_description(const LinearSolverParameters &parameters, const ChosenOmega &omega, const std::string &name);
+  /** Of tau what it was found from; a warning before a relaxation diverges; mostly empty. Collective. */
+  std::string omega_details(const LinearSolverParameters &parameters, const ChosenOmega &omega, const CrsMatrix<double> &A, MPI_Comm comm);
   /** An estimate of rho(|B|) in words. Collective. */
   std::string why_it_diverges(const CrsMatrix<double> &A, MPI_Comm comm);
 

@@ -191,11 +191,14 @@ namespace leopard
     }
 
     std::string krylov_description(const LinearSolverParameters  &parameters,
-                                   const Relaxation<double>      *relaxation,
+                                   const LocalRelaxation         *local,
                                    const FieldsMultigrid         *multigrid,
                                    const AlgebraicPreconditioner *algebraic,
                                    bool                           flexible)
     {
+      const Relaxation<double> *relaxation = local != nullptr ? local->relaxation.get() : nullptr;
+      const std::string         omega      = local != nullptr && local->omega.is_tau() ? ", omega = tau" : "";
+
       std::string text = (flexible ? "flexible " : "") + parameters.method;
       if (algebraic != nullptr)
         return text + " with preconditioner " + parameters.preconditioner + ": " + algebraic->description();
@@ -204,9 +207,9 @@ namespace leopard
       if (relaxation != nullptr && parameters.has_iterated_preconditioner())
         text += " with " + std::to_string(parameters.preconditioner_iterations) + " iterations of " + relaxation->name();
       if (relaxation != nullptr && parameters.relaxation()->has_blocks)
-        return text + ", " + parameters.blocks();
+        return text + ", " + parameters.blocks() + omega;
       if (relaxation != nullptr && parameters.has_iterated_preconditioner())
-        return text;
+        return text + omega;
       return text + (parameters.preconditioner == "none" ? " without preconditioner" : " with preconditioner " + parameters.preconditioner);
     }
 
@@ -236,9 +239,12 @@ namespace leopard
                                                       local.order.old_row());
     }
 
-    std::string krylov_details(const FieldsMultigrid *multigrid, const AlgebraicPreconditioner *algebraic)
+    std::string krylov_details(const LocalRelaxation *local, const FieldsMultigrid *multigrid, const AlgebraicPreconditioner *algebraic)
     {
-      return multigrid != nullptr ? multigrid->details() : algebraic != nullptr ? algebraic->details() : "";
+      return local != nullptr && local->omega.is_tau() ? local->omega.text()
+             : multigrid != nullptr                    ? multigrid->details()
+             : algebraic != nullptr                    ? algebraic->details()
+                                                       : "";
     }
 
     class HostKrylovSolver : public LinearSolver::Implementation
@@ -326,9 +332,9 @@ namespace leopard
 
       std::string description() const override
       {
-        return krylov_description(parameters, local != nullptr ? local->relaxation.get() : nullptr, multigrid.get(), algebraic.get(), is_flexible());
+        return krylov_description(parameters, local.get(), multigrid.get(), algebraic.get(), is_flexible());
       }
-      std::string details() const override { return krylov_details(multigrid.get(), algebraic.get()); }
+      std::string details() const override { return krylov_details(local.get(), multigrid.get(), algebraic.get()); }
 
     private:
       /** Methods of the library that are taken from Trilinos here. */
@@ -407,11 +413,8 @@ namespace leopard
         return result;
       }
 
-      std::string description() const override
-      {
-        return krylov_description(parameters, local.relaxation.get(), multigrid.get(), algebraic.get(), is_flexible());
-      }
-      std::string details() const override { return krylov_details(multigrid.get(), algebraic.get()); }
+      std::string description() const override { return krylov_description(parameters, &local, multigrid.get(), algebraic.get(), is_flexible()); }
+      std::string details() const override { return krylov_details(&local, multigrid.get(), algebraic.get()); }
 
     private:
       bool is_flexible() const { return needs_flexible(parameters, local.relaxation.get(), multigrid.get(), algebraic.get()); }

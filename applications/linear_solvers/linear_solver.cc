@@ -2,6 +2,7 @@
 #include "implementation.h"
 
 #include <applications/base/log.h>
+#include <applications/base/number_or_word.h>
 #include <applications/base/stop_signal.h>
 #include <solvers/base/errors.h>
 #include <solvers/base/words.h>
@@ -19,6 +20,14 @@
 namespace leopard
 {
   using namespace dealii;
+
+  namespace
+  {
+    std::vector<std::string> methods_with_tau()
+    {
+      return method_names(as_solver, [](const Method &method) { return method.omega == OmegaRange::damping; });
+    }
+  } // namespace
 
   void LinearSolverParameters::declare(ParameterHandler &prm)
   {
@@ -68,9 +77,11 @@ namespace leopard
     prm.declare_entry("Test every", "10", Integer(1), "Global iterations between two residual tests of a relaxation. Dimensionless.");
     prm.declare_entry("Omega",
                       "1",
-                      Double(),
-                      "Relaxation factor of " + joined(method_names(as_solver, &Method::has_omega), ", ", " and ") +
-                        ", between 0 and 2. Dimensionless.");
+                      NumberOrWord("tau"),
+                      "Relaxation factor of " + joined(method_names(as_solver, &Method::has_omega), ", ", " and ") + ", between 0 and 2; tau, for " +
+                        joined(methods_with_tau(), ", ", " and ") +
+                        " with symmetric matrices: 2 / (lambda_1 + lambda_n), of the extreme eigenvalues of D^-1 A, estimated from the matrix "
+                        "of all ranks when the solver is set up and, with fewer products, whenever its values change. Dimensionless.");
     prm.declare_entry("Local iterations", "5", Integer(1, 1000), "async: k, the Jacobi sweeps inside a block. Dimensionless.");
     prm.declare_entry("Block size", "256", Integer(1), "async: rows a block (at most 1024 on a GPU). Dimensionless.");
     prm.declare_entry(
@@ -148,7 +159,8 @@ namespace leopard
     max_iterations               = prm.get_integer("Max iterations");
     relative_tolerance           = prm.get_double("Relative tolerance");
     test_every                   = prm.get_integer("Test every");
-    omega                        = prm.get_double("Omega");
+    omega_is_tau                 = prm.get("Omega") == "tau";
+    omega                        = omega_is_tau ? LinearSolverParameters().omega : prm.get_double("Omega");
     restart                      = prm.get_integer("Restart");
     preconditioner_iterations    = prm.get_integer("Preconditioner iterations");
     triangular_solves            = prm.get("Triangular solves");
@@ -256,12 +268,25 @@ namespace leopard
     if (omega != 1. && relaxation() != nullptr && relaxation()->omega == OmegaRange::one)
       throw Error("'Linear solver/Method' is " + method + ", but 'Linear solver/Omega' is " + std::to_string(omega) +
                   "\n  expected: omega = 1, or the method sor");
+    check_tau();
     if (backend == "cuda")
       {
         const std::string reason = why_not_on_device();
         if (!reason.empty())
           throw Error("'Linear solver/Backend' is cuda, but " + reason);
       }
+  }
+
+  void LinearSolverParameters::check_tau() const
+  {
+    if (!omega_is_tau || relaxation() == nullptr)
+      return;
+    if (!takes_tau() && relaxation()->omega != OmegaRange::none)
+      throw Error("'Linear solver/Omega' is tau, but 'Linear solver/" + std::string(is_krylov() ? "Preconditioner" : "Method") + "' is " +
+                  relaxation()->name + "\n  expected: a number, or one of " + joined(methods_with_tau()) + ", which tau is for");
+    if (has_tau() && relaxation()->has_blocks && block_async.l1_weights)
+      throw Error("'Linear solver/Omega' is tau, but 'Linear solver/l1 weights' is true, to which the eigenvalues of D^-1 A do not apply"
+                  "\n  expected: a number, or no l1 weights");
   }
 
   std::string LinearSolverParameters::why_not_on_device() const

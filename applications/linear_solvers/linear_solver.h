@@ -37,16 +37,17 @@ namespace leopard
     std::string         method         = "automatic"; ///< until choose(); of method_names(as_solver), or cg, gmres, multigrid, direct
     std::string         preconditioner = "none"; ///< for cg and gmres: none, of method_names(as_preconditioner), ilu, ic, aggregation, amg, multigrid
     std::string         backend        = "automatic";
-    std::string         precision      = "double";        ///< or mixed: a refinement with corrections in single precision
-    int                 max_iterations = 10000;           ///< of a solve; until choose() 0 where the file gives none
-    double              relative_tolerance        = 1e-8; ///< of the residual against the right-hand side, dimensionless
-    int                 test_every                = 10;   ///< iterations between two residual tests of a relaxation
-    double              omega                     = 1.;   ///< relaxation factor, dimensionless
-    int                 restart                   = 50;   ///< GMRES basis vectors
-    int                 preconditioner_iterations = 2;    ///< global iterations of async as preconditioner
-    int                 device                    = -1;   ///< GPU number; -1: ranks of a node share them in turn
-    double              lambda_min                = 0.;   ///< chebyshev: smallest eigenvalue of D^-1 A, dimensionless; 0: lambda_max / 30
-    double              lambda_max                = 0.;   ///< chebyshev: largest; 0: estimated
+    std::string         precision      = "double";         ///< or mixed: a refinement with corrections in single precision
+    int                 max_iterations = 10000;            ///< of a solve; until choose() 0 where the file gives none
+    double              relative_tolerance        = 1e-8;  ///< of the residual against the right-hand side, dimensionless
+    int                 test_every                = 10;    ///< iterations between two residual tests of a relaxation
+    double              omega                     = 1.;    ///< relaxation factor, dimensionless
+    bool                omega_is_tau              = false; ///< then tau of the matrix, where has_tau(), instead of omega
+    int                 restart                   = 50;    ///< GMRES basis vectors
+    int                 preconditioner_iterations = 2;     ///< global iterations of async as preconditioner
+    int                 device                    = -1;    ///< GPU number; -1: ranks of a node share them in turn
+    double              lambda_min                = 0.;    ///< chebyshev: smallest eigenvalue of D^-1 A, dimensionless; 0: lambda_max / 30
+    double              lambda_max                = 0.;    ///< chebyshev: largest; 0: estimated
     BlockAsyncOptions   block_async               = for_changing_values();
     std::string         block_shape               = "compact"; ///< of async; or rows
     std::string         triangular_solves         = "exact";   ///< of ilu and ic; or async
@@ -73,6 +74,8 @@ namespace leopard
     /** The relaxation that solves or preconditions; null: there is none. */
     const Method *relaxation() const { return lookup_method(is_krylov() ? preconditioner : method); }
     bool          has_iterated_preconditioner() const { return is_krylov() && relaxation() != nullptr && relaxation()->is_iterated; }
+    /** Whether the relaxation's omega is to be tau: of jacobi as a preconditioner it would change nothing. */
+    bool          has_tau() const { return omega_is_tau && takes_tau() && !(is_krylov() && !has_iterated_preconditioner()); }
     const Method &smoother() const { return find_method(multigrid.options.smoother.method); }
     /** Whether incomplete factors precondition. */
     bool has_factors() const { return is_krylov() && (preconditioner == "ilu" || preconditioner == "ic"); }
@@ -118,7 +121,10 @@ namespace leopard
     std::string choose_backend(MPI_Comm comm, const NodePlace &place);
 
   private:
+    /** Whether tau scaling is for the relaxation that solves or preconditions. */
+    bool        takes_tau() const { return relaxation() != nullptr && relaxation()->omega == OmegaRange::damping; }
     void        check_contradictions() const;
+    void        check_tau() const;
     std::string why_not_on_device() const;
 
     /** Newton and time stepping change the values of the matrix, which storages smaller than doubles do not allow. */
@@ -195,6 +201,9 @@ namespace leopard
 
     /** Wall time of the constructor and of update_values() until now, all of them together. */
     double set_up_seconds() const { return seconds; }
+
+    /** Whether details() begin with what omega = tau is, of the values that A has now. */
+    bool has_tau() const { return parameters.has_tau(); }
 
     /** What else a log should say when it begins to solve, in lines; mostly empty. */
     std::string details() const;

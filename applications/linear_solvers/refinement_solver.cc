@@ -41,6 +41,7 @@ namespace leopard
         , comm(comm_)
         , matrix(local_matrix(A_).matrix)
         , order(parameters_, matrix, levels)
+        , omega(parameters_, matrix, alone, comm_)
         , host_x(matrix.n_rows)
         , host_b(matrix.n_rows)
       {
@@ -52,7 +53,7 @@ namespace leopard
               return;
             }
           const ScaledMatrix<float> low = scaled_to<float>(matrix);
-          relaxation                    = parameters.relaxation()->make(low.matrix, method_options(parameters, order.options()));
+          relaxation                    = parameters.relaxation()->make(low.matrix, method_options(parameters, omega, order.options()));
           set_refinement(low.scale, make_inner_solver(relaxation));
         });
         if (refinement->memory_space() == MemorySpace::device)
@@ -65,6 +66,7 @@ namespace leopard
       void update_values() override
       {
         order.take_values(local_values(A), matrix);
+        omega.update();
         in_single_precision([&] {
           if (multigrid != nullptr)
             {
@@ -75,6 +77,8 @@ namespace leopard
               return;
             }
           const ScaledMatrix<float> low = scaled_to<float>(matrix);
+          if (omega.is_tau())
+            relaxation->set_omega(omega.value());
           relaxation->update_values(low.matrix.values.data());
           refinement->outer_system().update_values(matrix, low.scale);
         });
@@ -113,11 +117,11 @@ namespace leopard
 
       std::string description() const override
       {
-        return "refinement with " +
-               (multigrid != nullptr ? multigrid->description() : relaxation_description(parameters, relaxation->name() + " in single precision"));
+        return "refinement with " + (multigrid != nullptr ? multigrid->description()
+                                                          : relaxation_description(parameters, omega, relaxation->name() + " in single precision"));
       }
 
-      std::string details() const override { return multigrid != nullptr ? multigrid->details() : omega_warning(parameters, matrix, comm); }
+      std::string details() const override { return multigrid != nullptr ? multigrid->details() : omega_details(parameters, omega, matrix, comm); }
 
     private:
       void set_refinement(const std::vector<double> &scale, std::unique_ptr<InnerSolver<float>> inner)
@@ -178,6 +182,8 @@ namespace leopard
       MPI_Comm                           comm;
       CrsMatrix<double>                  matrix; ///< A, with the values of now, in this order
       const BlockOrder                   order;
+      const Communication<double>        alone; ///< refinement is for one rank
+      ChosenOmega                        omega;
       std::vector<double>                host_x, host_b; ///< likewise
       std::shared_ptr<Relaxation<float>> relaxation;     ///< or
       std::unique_ptr<FieldMultigrid>    multigrid;

@@ -15,11 +15,47 @@ namespace leopard
 {
   using namespace dealii;
 
-  MethodOptions method_options(const LinearSolverParameters &parameters, const BlockAsyncOptions &blocks)
+  ChosenOmega::ChosenOmega(const LinearSolverParameters &parameters_,
+                           const CrsMatrix<double>      &A_,
+                           const Communication<double>  &communication_,
+                           MPI_Comm                      comm_)
+    : parameters(parameters_)
+    , A(A_)
+    , communication(communication_)
+    , comm(comm_)
+  {
+    if (parameters.has_tau())
+      estimate(TauEstimateOptions().max_products);
+  }
+
+  void ChosenOmega::update()
+  {
+    constexpr int some = 40; // find lambda_n, and a lambda_1 that is small against it hardly matters
+    if (tau)
+      estimate(some);
+  }
+
+  void ChosenOmega::estimate(int max_products)
+  {
+    TauEstimateOptions options;
+    options.max_products = max_products;
+    options.n_threads    = parameters.block_async.n_threads;
+    options.rank         = Utilities::MPI::this_mpi_process(comm);
+    try
+      {
+        tau = estimate_tau(A, communication, options);
+      }
+    catch (const InvalidInput &error)
+      {
+        throw Error("'Linear solver/Omega' is tau, which this matrix does not have: " + std::string(error.what()));
+      }
+  }
+
+  MethodOptions method_options(const LinearSolverParameters &parameters, const ChosenOmega &omega, const BlockAsyncOptions &blocks)
   {
     MethodOptions options;
     options.backend              = parameters.block_async.backend;
-    options.omega                = parameters.omega;
+    options.omega                = omega.value();
     options.block_async          = &blocks;
     options.chebyshev.lambda_min = parameters.lambda_min;
     options.chebyshev.lambda_max = parameters.lambda_max;
@@ -32,13 +68,14 @@ namespace leopard
     /** Null if no relaxation solves or preconditions. */
     std::unique_ptr<Relaxation<double>> make_relaxation(const LinearSolverParameters &parameters,
                                                         const CrsMatrix<double>      &A,
+                                                        const ChosenOmega            &omega,
                                                         const BlockAsyncOptions      &blocks,
                                                         const Communication<double>  &communication)
     {
       const Method *method = parameters.relaxation();
       if (method == nullptr)
         return nullptr;
-      MethodOptions options = method_options(parameters, blocks);
+      MethodOptions options = method_options(parameters, omega, blocks);
       if (method->has_interval && parameters.lambda_max == 0. && communication.is_distributed())
         options.chebyshev.lambda_max = communication.max(estimate_lambda_max(A));
       return method->make(A, options);
@@ -50,7 +87,8 @@ namespace leopard
     , local(local_matrix(A_))
     , order(parameters, local.matrix, levels)
     , exchange(local.owned, local.ghosts, comm_, order.old_row())
-    , relaxation(make_relaxation(parameters, local.matrix, order.options(), exchange))
+    , omega(parameters, local.matrix, exchange, comm_)
+    , relaxation(make_relaxation(parameters, local.matrix, omega, order.options(), exchange))
     , comm(comm_)
   {
   }
@@ -58,9 +96,12 @@ namespace leopard
   void LocalRelaxation::update_values()
   {
     order.take_values(local_values(A), local.matrix);
+    omega.update();
     std::string refusal; // of this rank's values
     try
       {
+        if (omega.is_tau())
+          relaxation->set_omega(omega.value());
         if (relaxation != nullptr)
           relaxation->update_values(local.matrix.values.data());
       }
@@ -81,26 +122,42 @@ namespace leopard
                      : std::string("; below 1 every schedule converges, above it need not"));
   }
 
-  std::string relaxation_description(const LinearSolverParameters &parameters, const std::string &name)
+  std::string relaxation_description(const LinearSolverParameters &parameters, const ChosenOmega &omega, const std::string &name)
   {
     const Method &method = *parameters.relaxation();
     std::string   text   = name;
     if (method.has_blocks)
       text += ", " + parameters.blocks();
-    if (parameters.omega != 1. && method.omega != OmegaRange::none)
+    if (omega.is_tau())
+      text += ", omega = tau";
+    else if (parameters.omega != 1. && method.omega != OmegaRange::none)
       text += ", omega = " + format("%g", parameters.omega);
     return text;
   }
 
-  std::string omega_warning(const LinearSolverParameters &parameters, const CrsMatrix<double> &A, MPI_Comm comm)
+  namespace
   {
-    if (!(parameters.omega > 1.) || parameters.block_async.momentum != 0. || parameters.relaxation()->omega != OmegaRange::damping)
-      return "";
-    const double rho   = Utilities::MPI::max(estimate_spectral_radius_abs(A), comm);
-    const double bound = largest_asynchronous_omega(rho);
-    return parameters.omega < bound ? ""
-                                    : "warning: 'Linear solver/Omega' is " + format("%g", parameters.omega) + ", above " + format("%.4f", bound) +
-                                        " = 2 / (1 + rho(|I - D^-1 A|)), below which it converges for certain: it may diverge";
+    /** Said before a relaxation diverges; empty if it need not. Collective. */
+    std::string omega_warning(const LinearSolverParameters &parameters, double omega, const CrsMatrix<double> &A, MPI_Comm comm)
+    {
+      if (!(omega > 1.) || parameters.block_async.momentum != 0. || parameters.relaxation()->omega != OmegaRange::damping)
+        return "";
+      const double rho   = Utilities::MPI::max(estimate_spectral_radius_abs(A), comm);
+      const double bound = largest_asynchronous_omega(rho);
+      return omega < bound ? ""
+                           : "warning: 'Linear solver/Omega' is " + format("%g", omega) + ", above " + format("%.4f", bound) +
+                               " = 2 / (1 + rho(|I - D^-1 A|)), below which it converges for certain: it may diverge";
+    }
+  } // namespace
+
+  std::string omega_details(const LinearSolverParameters &parameters, const ChosenOmega &omega, const CrsMatrix<double> &A, MPI_Comm comm)
+  {
+    const bool is_plain = !parameters.relaxation()->has_blocks ||
+                          (parameters.block_async.schedule == Schedule::synchronous && parameters.block_async.local_iterations == 1);
+    if (omega.is_tau() && is_plain) // damped Jacobi, which converges with tau
+      return omega.text();
+    const std::string warning = omega_warning(parameters, omega.value(), A, comm);
+    return omega.text() + (omega.is_tau() && !warning.empty() ? "\n" : "") + warning;
   }
 
   namespace
@@ -162,8 +219,8 @@ namespace leopard
         return summary;
       }
 
-      std::string description() const override { return relaxation_description(parameters, local.relaxation->name()); }
-      std::string details() const override { return omega_warning(parameters, local.local.matrix, comm); }
+      std::string description() const override { return relaxation_description(parameters, local.omega, local.relaxation->name()); }
+      std::string details() const override { return omega_details(parameters, local.omega, local.local.matrix, comm); }
 
     private:
       const LinearSolverParameters &parameters;

@@ -133,6 +133,7 @@ namespace leopard::entry_rows
         r.fused || has_alternative(r) ||
         (relaxation != nullptr && relaxation->omega != OmegaRange::none && !preconditions_with(r, "jacobi")); // where it changes nothing
       return first(of_solver(r, entry),
+                   if_(r.fused && r.parameters.linear_solver.omega_is_tau, "tau is of a matrix, and the fused time loop has none"),
                    if_(!reads,
                        r.parameters.linear_solver.is_krylov()        ? is(r, "Linear solver/Preconditioner")
                        : r.parameters.linear_solver.uses_multigrid() ? "a smoother has 'Multigrid/Smoother omega'"

@@ -243,17 +243,27 @@ namespace leopard
                   " are no concentrations with these kinetics\n  expected: ignore");
     if (time_loop.stop_if_too_slow && time_loop.wall_time_minutes == 0.)
       throw Error("'Run/Stop if too slow' is true, but 'Run/Wall time' is 0\n  expected: the minutes that the run may take");
-    if (linear_solver.method == "cg" && problem->time_dependent() && !time.explicit_reaction())
-      throw Error("'Linear solver/Method' is cg, but the Jacobian of the problem " + problem->name() +
-                  " is not symmetric\n  expected: gmres, async, another relaxation or direct");
-    if (linear_solver.has_factors() && linear_solver.preconditioner == "ic" && problem->fields().size() > 1 &&
-        !(problem->time_dependent() && time.explicit_reaction()))
-      throw Error("'Linear solver/Preconditioner' is ic, but the Jacobian of the problem " + problem->name() +
-                  " is not symmetric\n  expected: ilu, or another preconditioner");
+    check_symmetry();
     check_multigrid();
     for (const double t : time_loop.output_times)
       if (problem->time_dependent() && t > time.end_time)
         throw Error("'Output/Times' has the time " + std::to_string(t) + " beyond 'Time stepping/End time' = " + std::to_string(time.end_time));
+  }
+
+  void Parameters::check_symmetry() const
+  {
+    const bool is_explicit = problem->time_dependent() && time.explicit_reaction();
+    const bool couples     = problem->fields().size() > 1 && !is_explicit; // its Jacobian couples fields
+    const auto refuse      = [&](const std::string &what, const std::string &expected) {
+      throw Error(what + ", but the Jacobian of the problem " + problem->name() + " is not symmetric\n  expected: " + expected);
+    };
+    if (linear_solver.method == "cg" && problem->time_dependent() && !is_explicit)
+      refuse("'Linear solver/Method' is cg", "gmres, async, another relaxation or direct");
+    if (couples && linear_solver.has_factors() && linear_solver.preconditioner == "ic")
+      refuse("'Linear solver/Preconditioner' is ic", "ilu, or another preconditioner");
+    const bool has_alternative = problem->time_dependent() && time.adaptive() && linear_solver.is_relaxation(); // gmres with async
+    if (couples && (linear_solver.has_tau() || (linear_solver.omega_is_tau && has_alternative)))
+      refuse("'Linear solver/Omega' is tau", "a number");
   }
 
   void Parameters::check_multigrid() const

@@ -163,6 +163,11 @@ namespace leopard
         prediction.add(weights[l], levels[l]);
     u_new                      = prediction;
     const NewtonResult &result = rates.empty() ? newton.solve(u_new, &history) : newton.solve_linear(u_new, &history);
+    if (newton.linear_solver().has_tau() && !told_tau)
+      {
+        report.notes.push_back("of the first step " + newton.linear_solver().details());
+        told_tau = true;
+      }
     report.newton_steps += result.n_steps;
     report.linear_iterations += result.linear_iterations;
     report.corrections += result.corrections;

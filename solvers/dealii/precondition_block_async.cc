@@ -7,6 +7,7 @@
 #include "../distributed/ghost_exchange.h"
 #include "../matrix/scaled_matrix.h"
 #include "../refinement/outer_system.h"
+#include "../relaxation/tau_scaling.h"
 #include "../relaxation/with_ghosts.h"
 #include "own_rows.h"
 
@@ -75,12 +76,34 @@ namespace leopard
       BlockAsyncOptions options;
       options.local_iterations = data.local_iterations;
       options.block_size       = data.block_size;
-      options.omega            = data.omega;
+      options.omega            = data.omega; // tau, once it is known
       options.l1_weights       = data.l1_weights;
       options.schedule         = data.schedule;
       options.backend          = data.backend;
       options.n_threads        = n_threads_of(data);
       return options;
+    }
+
+    void check_tau(const AdditionalData &data)
+    {
+      if (data.l1_weights)
+        fail("omega_is_tau is set, and l1_weights, to which the eigenvalues of D^-1 A do not apply", "one of the two");
+    }
+
+    /** Collective. */
+    TauEstimate tau_of(const CrsMatrix<double> &A, const Communication<double> &communication, const AdditionalData &data, unsigned int rank)
+    {
+      TauEstimateOptions options;
+      options.n_threads = n_threads_of(data);
+      options.rank      = rank;
+      try
+        {
+          return estimate_tau(A, communication, options);
+        }
+      catch (const InvalidInput &error)
+        {
+          throw InvalidInput("PreconditionBlockAsync: omega_is_tau: " + std::string(error.what()));
+        }
     }
   } // namespace
 
@@ -129,6 +152,7 @@ namespace leopard
     {
       BlockAsyncOptions options = block_async_options(additional_data);
       options.validate();
+      omega = options.omega;
       if (n_iterations < 1)
         fail("n_iterations is " + std::to_string(n_iterations), "a number >= 1");
 
@@ -159,6 +183,8 @@ namespace leopard
     bool is_fixed_on_rank() const { return in_single != nullptr ? in_single->relaxation.is_fixed_linear_map() : relaxation->is_fixed_linear_map(); }
 
     const int                              n_iterations;
+    double                                 omega = 0.;
+    ExtremeEigenvalues                     eigenvalues; ///< of tau
     size_type                              n_global_rows;
     std::unique_ptr<BlockAsync<double>>    relaxation; ///< or
     std::unique_ptr<InSingle>              in_single;
@@ -185,7 +211,8 @@ namespace leopard
                                                          BlockShape block_shape_,
                                                          int        n_threads_,
                                                          Arithmetic arithmetic_)
-    : Fields{n_iterations_, local_iterations_, block_size_, omega_, l1_weights_, schedule_, backend_, block_shape_, n_threads_, arithmetic_, {}, 0}
+    : Fields{
+        n_iterations_, local_iterations_, block_size_, omega_, l1_weights_, schedule_, backend_, block_shape_, n_threads_, arithmetic_, {}, 0, false}
   {
   }
 
@@ -194,9 +221,22 @@ namespace leopard
 
   void PreconditionBlockAsync::initialize(const dealii::SparseMatrix<double> &A, const AdditionalData &additional_data)
   {
-    auto made      = std::make_unique<Data>(crs_matrix(A, "PreconditionBlockAsync"), additional_data);
-    made->is_fixed = made->is_fixed_on_rank();
-    data           = std::move(made);
+    CrsMatrix<double> matrix = crs_matrix(A, "PreconditionBlockAsync");
+    AdditionalData    chosen = additional_data;
+    TauEstimate       tau;
+    if (chosen.omega_is_tau)
+      {
+        check_tau(chosen);
+        CrsMatrix<double> relaxable = matrix;
+        make_relaxable(relaxable);
+        relaxable.validate();
+        tau          = tau_of(relaxable, Communication<double>(), chosen, 0);
+        chosen.omega = tau.omega;
+      }
+    auto made         = std::make_unique<Data>(std::move(matrix), chosen);
+    made->eigenvalues = tau.eigenvalues;
+    made->is_fixed    = made->is_fixed_on_rank();
+    data              = std::move(made);
   }
 
   void PreconditionBlockAsync::initialize(const dealii::TrilinosWrappers::SparseMatrix &A, const AdditionalData &additional_data)
@@ -207,12 +247,27 @@ namespace leopard
     if (additional_data.arithmetic == Arithmetic::single_precision && n_ranks > 1)
       fail("single precision is asked for on " + std::to_string(n_ranks) + " ranks, and ghosts travel in double", "one rank, or double precision");
     LocalMatrix           local;
+    AdditionalData        chosen = additional_data;
+    TauEstimate           tau;
     std::unique_ptr<Data> made;
+    if (chosen.omega_is_tau)
+      {
+        check_tau(chosen);
+        together(comm, [&] {
+          local = local_matrix(A);
+          make_relaxable(local.matrix);
+          local.matrix.validate();
+        });
+        const GhostExchange exchange(local.owned, local.ghosts, comm);
+        tau          = tau_of(local.matrix, exchange, chosen, dealii::Utilities::MPI::this_mpi_process(comm));
+        chosen.omega = tau.omega;
+      }
     together(comm, [&] {
       local = local_matrix(A);
-      made  = std::make_unique<Data>(std::move(local.matrix), additional_data);
+      made  = std::make_unique<Data>(std::move(local.matrix), chosen);
     });
     made->n_global_rows = A.m();
+    made->eigenvalues   = tau.eigenvalues;
     made->communication = std::make_unique<GhostExchange>(local.owned, local.ghosts, comm, made->old_row);
     made->is_fixed      = made->communication->max(made->is_fixed_on_rank() ? 0. : 1.) == 0.;
     data                = std::move(made);
@@ -236,6 +291,16 @@ namespace leopard
   bool PreconditionBlockAsync::is_fixed_linear_map() const
   {
     return data != nullptr && data->is_fixed && data->in_single == nullptr;
+  }
+
+  double PreconditionBlockAsync::omega() const
+  {
+    return data == nullptr ? 0. : data->omega;
+  }
+
+  ExtremeEigenvalues PreconditionBlockAsync::eigenvalues() const
+  {
+    return data == nullptr ? ExtremeEigenvalues() : data->eigenvalues;
   }
 
   void PreconditionBlockAsync::iterate(double *x, std::size_t n_x, const double *b, std::size_t n_b, bool from_zero) const

@@ -157,12 +157,12 @@ namespace leopard::spectrum
       return eigenvalues<Spectra::SymEigsSolver<Product>>(M, rule, 1, tolerance, max_seconds)[0];
     }
 
-    /** D^-1/2 A D^-1/2 + shift I. */
-    CrsMatrix<double> symmetric_form(const CrsMatrix<double> &A)
+    /** D^-1/2 A D^-1/2 + beyond I. */
+    CrsMatrix<double> symmetric_form(const CrsMatrix<double> &A, double beyond)
     {
       const std::vector<double> diagonal = diagonal_of(A);
-      return transformed(A,
-                         [&](int i, int j, double value) { return i == j ? 1. + shift : value / (std::sqrt(diagonal[i]) * std::sqrt(diagonal[j])); });
+      return transformed(
+        A, [&](int i, int j, double value) { return i == j ? 1. + beyond : value / (std::sqrt(diagonal[i]) * std::sqrt(diagonal[j])); });
     }
 
     ExtremeEigenvalues of_tridiagonal(const std::vector<double> &diagonal, const std::vector<double> &beside)
@@ -171,7 +171,7 @@ namespace leopard::spectrum
       Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver;
       solver.computeFromTridiagonal(
         Eigen::Map<const Eigen::VectorXd>(diagonal.data(), n), Eigen::Map<const Eigen::VectorXd>(beside.data(), n - 1), Eigen::EigenvaluesOnly);
-      return {solver.eigenvalues()[0] - shift, solver.eigenvalues()[n - 1] - shift};
+      return {solver.eigenvalues()[0], solver.eigenvalues()[n - 1]};
     }
 
     /**
@@ -306,7 +306,7 @@ namespace leopard::spectrum
   {
     if (A.n_rows == 0)
       return {1., 1.};
-    const CrsMatrix<double> M = symmetric_form(A);
+    const CrsMatrix<double> M = symmetric_form(A, shift);
     if (A.n_rows <= n_dense)
       {
         const Eigen::VectorXd all = Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(dense(M), Eigen::EigenvaluesOnly).eigenvalues();
@@ -322,29 +322,50 @@ namespace leopard::spectrum
       return extreme(A, tolerance, max_seconds);
     const auto              start    = std::chrono::steady_clock::now();
     const auto              time_out = [&] { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() > max_seconds; };
-    const CrsMatrix<double> M        = symmetric_form(A);
-    Eigen::VectorXd         v = Eigen::VectorXd::Zero(A.n_rows), before = v, image = v;
-    std::vector<double>     diagonal, beside;
-    ExtremeEigenvalues      result;
-    std::mt19937_64         random(1);
+    const CrsMatrix<double> M        = symmetric_form(A, 0.);
+    SymmetricProduct        product;
+    product.n_rows   = A.n_rows;
+    product.multiply = [&](const double *x, double *Mx) { multiply_by_all(M, x, Mx); };
+    product.sum      = [](double value) { return value; };
+    return estimate_extreme(product, tolerance, 0., max_steps, time_out).eigenvalues;
+  }
+
+  Estimate estimate_extreme(const SymmetricProduct &M, double tolerance, double floor, std::size_t max_products, const std::function<bool()> &is_over)
+  {
+    const auto          n   = static_cast<Eigen::Index>(M.n_rows);
+    const auto          dot = [&](const Eigen::VectorXd &a, const Eigen::VectorXd &b) { return M.sum(a.dot(b)); };
+    Eigen::VectorXd     v = Eigen::VectorXd::Zero(n), before = v, image = v;
+    std::vector<double> diagonal, beside;
+    Estimate            result;
+    std::mt19937_64     random(M.seed);
     for (double &x : v)
       x = std::uniform_real_distribution<double>(-1., 1.)(random);
-    v.normalize();
-    for (std::size_t next_look = 20, n = 1;; ++n)
+    const double length = std::sqrt(dot(v, v));
+    if (!(length > 0.)) // there are no rows
+      return result;
+    v /= length;
+    for (std::size_t next_look = 20;;)
       {
-        multiply_by_all(M, v.data(), image.data());
-        if (n > 1)
+        M.multiply(v.data(), image.data());
+        if (++result.n_products > 1)
           image -= beside.back() * before;
-        diagonal.push_back(v.dot(image));
+        diagonal.push_back(dot(v, image));
         image -= diagonal.back() * v;
-        const double norm = image.norm();
-        const bool   last = n == max_steps || norm < 1e-12 || time_out();
-        if (n == next_look || last)
+        const double norm = std::sqrt(dot(image, image));
+        if (!std::isfinite(norm))
           {
-            const ExtremeEigenvalues old = result;
-            result                       = of_tridiagonal(diagonal, beside);
-            if (last || (reached(std::abs(old.smallest - result.smallest), tolerance * std::abs(result.smallest)) &&
-                         reached(std::abs(old.largest - result.largest), tolerance * result.largest)))
+            result.eigenvalues = {norm, norm};
+            return result;
+          }
+        const bool exact = norm < 1e-12, last = exact || result.n_products >= max_products || (is_over && is_over());
+        if (result.n_products == next_look || last)
+          {
+            const ExtremeEigenvalues old = result.eigenvalues;
+            result.eigenvalues           = of_tridiagonal(diagonal, beside);
+            const ExtremeEigenvalues &e  = result.eigenvalues;
+            result.settled = exact || (reached(std::abs(old.smallest - e.smallest), tolerance * std::max(std::abs(e.smallest), floor)) &&
+                                       reached(std::abs(old.largest - e.largest), tolerance * e.largest));
+            if (last || result.settled)
               return result;
             next_look += next_look / 2;
           }

@@ -3,6 +3,9 @@
 
 #include "analysis.h"
 
+#include <cstddef>
+#include <functional>
+
 /**
  * @file
  * Eigenvalues by the Lanczos and Arnoldi methods of Spectra, whose headers only eigenvalues.cc includes. What is public
@@ -36,6 +39,31 @@ namespace leopard::spectrum
    * spectrum, so lambda_1 is rather too large and lambda_n too small.
    */
   ExtremeEigenvalues estimate_extreme(const CrsMatrix<double> &A, double tolerance, double max_seconds);
+
+  /** A symmetric matrix M whose rows may be spread over the ranks of a program, as products with vectors tell of it. */
+  struct SymmetricProduct
+  {
+    std::size_t                                      n_rows = 0; ///< of this rank
+    std::function<void(const double *x, double *Mx)> multiply;   ///< n_rows values each, host memory; collective
+    std::function<double(double)>                    sum;        ///< of one number a rank, the same everywhere; collective
+    unsigned int                                     seed = 1;   ///< of the first vector; another one on each rank
+  };
+
+  /** What estimate_extreme() found of M; all numbers are the same on every rank. */
+  struct Estimate
+  {
+    ExtremeEigenvalues eigenvalues;
+    std::size_t        n_products = 0;
+    bool               settled    = false; ///< whether they changed by less than the tolerance in the end
+  };
+
+  /**
+   * The extreme eigenvalues of M, from inside the spectrum, by Lanczos without restart and without orthogonalization.
+   * @param floor a smallest eigenvalue below it counts as settled when it changes by less than tolerance * floor.
+   * @param is_over asked after each product, on all ranks alike; more than max_products are not done.
+   */
+  Estimate
+  estimate_extreme(const SymmetricProduct &M, double tolerance, double floor, std::size_t max_products, const std::function<bool()> &is_over = {});
 
   /** rho(I - D^-1 A) of any matrix. */
   double radius(const CrsMatrix<double> &A, double tolerance, double max_seconds);

@@ -58,6 +58,15 @@ namespace leopard
             }
       }
 
+      void set_omega(double value) override
+      {
+        PointRelaxationOptions changed = options;
+        changed.omega                  = value;
+        changed.validate();
+        options = changed;
+        omega   = static_cast<Number>(value);
+      }
+
     private:
       /** The k-th row of a forward sweep. */
       int row(int k) const { return options.colouring ? colouring.rows[k] : k; }
@@ -68,10 +77,10 @@ namespace leopard
       using HostRelaxation<Number>::inverse_diagonal;
       using HostRelaxation<Number>::residual_of_row;
 
-      const PointRelaxationOptions options;
-      const Number                 omega;
-      Colouring                    colouring; ///< with that option only
-      std::vector<Number>          new_x;     ///< Jacobi only
+      PointRelaxationOptions options;
+      Number                 omega;
+      Colouring              colouring; ///< with that option only
+      std::vector<Number>    new_x;     ///< Jacobi only
     };
   } // namespace
 

@@ -97,6 +97,25 @@ namespace leopard
       EXPECT_EQ(advice(rounding, parameters).rfind("a larger 'Linear solver/Relative tolerance'", 0), 0u);
     }
 
+    TEST(Advice, OfTauThatDiverges)
+    {
+      LinearSolverParameters parameters;
+      parameters.method            = "async";
+      const Progress    diverging  = progress(falling(1.5, 100), 1e-8);
+      const std::string plain      = "'Linear solver/Schedule' = synchronous with 'Local iterations' = 1";
+      const auto        is_advised = [&] { return advice(diverging, parameters).find(plain) != std::string::npos; };
+      EXPECT_FALSE(is_advised());
+      parameters.omega_is_tau = true;
+      EXPECT_TRUE(is_advised());
+      parameters.block_async.schedule         = Schedule::synchronous;
+      parameters.block_async.local_iterations = 1;
+      EXPECT_FALSE(is_advised());
+      parameters.block_async.schedule = Schedule::chaotic;
+      EXPECT_TRUE(is_advised());
+      parameters.method = "jacobi";
+      EXPECT_FALSE(is_advised());
+    }
+
     TEST(Advice, OfCgThatMetNegativeCurvature)
     {
       LinearSolverParameters parameters;

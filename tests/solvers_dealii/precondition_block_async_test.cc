@@ -313,7 +313,7 @@ namespace leopard
       const auto same = [](const PreconditionBlockAsync::Fields &a, const PreconditionBlockAsync::Fields &b) {
         return a.n_iterations == b.n_iterations && a.local_iterations == b.local_iterations && a.block_size == b.block_size && a.omega == b.omega &&
                a.l1_weights == b.l1_weights && a.schedule == b.schedule && a.backend == b.backend && a.block_shape == b.block_shape &&
-               a.n_threads == b.n_threads && a.coordinates == b.coordinates && a.dim == b.dim;
+               a.n_threads == b.n_threads && a.coordinates == b.coordinates && a.dim == b.dim && a.omega_is_tau == b.omega_is_tau;
       };
       EXPECT_TRUE(same(AdditionalData(), PreconditionBlockAsync::Fields{}));
       EXPECT_TRUE(same(AdditionalData(3, 4, 8), PreconditionBlockAsync::Fields{.n_iterations = 3, .local_iterations = 4, .block_size = 8}));
@@ -426,6 +426,46 @@ namespace leopard
           Q.step(y, c);
           compare();
         }
+    }
+
+    /** On any number of ranks; the five-point stencil's eigenvalues of D^-1 A are 1 -+ cos(pi / (n + 1)). */
+    TEST(Trilinos, OmegaIsTau)
+    {
+      using Fields = PreconditionBlockAsync::Fields;
+      const DistributedLaplacian D;
+      const Laplacian            A(D.n, D.n);
+      const double               c = std::cos(std::acos(-1.) / (D.n + 1));
+      PreconditionBlockAsync     P, Q, R;
+      EXPECT_EQ(P.omega(), 0.);
+      P.initialize(A.matrix, Fields{.omega_is_tau = true});
+      Q.initialize(D.matrix, Fields{.omega_is_tau = true});
+      for (const PreconditionBlockAsync *each : {&P, &Q})
+        {
+          EXPECT_NEAR(each->eigenvalues().smallest, 1. - c, 0.01 * (1. - c));
+          EXPECT_NEAR(each->eigenvalues().largest, 1.01 * (1. + c), 2e-3);
+          EXPECT_DOUBLE_EQ(each->omega(), 2. / (each->eigenvalues().smallest + each->eigenvalues().largest));
+        }
+      R.initialize(D.matrix, Fields{.omega = Q.omega()});
+      EXPECT_EQ(R.eigenvalues().largest, 0.);
+      TrilinosVector x(D.owned, MPI_COMM_WORLD), y(D.owned, MPI_COMM_WORLD);
+      Q.vmult(x, D.b);
+      R.vmult(y, D.b);
+      for (const auto i : D.owned)
+        EXPECT_EQ(x[i], y[i]);
+
+      const double before = Q.omega();
+      EXPECT_THROW(Q.initialize(D.matrix, Fields{.l1_weights = true, .omega_is_tau = true}), InvalidInput);
+      // one entry at a time: within a rank, between ranks wherever rows are divided; the diagonal; too large beside it
+      for (unsigned int row = D.n; row < D.matrix.m(); row += D.n)
+        {
+          const DistributedLaplacian other([&](unsigned int i, unsigned int j, double value) { return i == row && j == row - D.n ? -0.99 : value; });
+          EXPECT_THROW(Q.initialize(other.matrix, Fields{.omega_is_tau = true}), InvalidInput) << row;
+        }
+      const DistributedLaplacian negative([](unsigned int i, unsigned int j, double value) { return i == 7 && j == 7 ? -4. : value; });
+      EXPECT_THROW(Q.initialize(negative.matrix, Fields{.omega_is_tau = true}), InvalidInput);
+      const DistributedLaplacian indefinite([](unsigned int i, unsigned int j, double value) { return i == j ? 3. : value; });
+      EXPECT_THROW(Q.initialize(indefinite.matrix, Fields{.omega_is_tau = true}), InvalidInput);
+      EXPECT_EQ(Q.omega(), before); // what was there is still there
     }
 
     TEST(Trilinos, ServesKrylovSolvers)
