@@ -88,8 +88,8 @@ namespace leopard
     }
 
     /**
-     * Polynomials of the fourth kind are 0.2 at their upper end and 1 a little beyond, where those of the first kind are
-     * still small: an estimate that is too low costs them more than one that is too high.
+     * Polynomials of the fourth kind are 0.2 at their upper end and 1 a little beyond, where those of the first kind
+     * are still small: an estimate that is too low costs them more than one that is too high.
      */
     template <typename Matrix>
     double with_margin(double estimate, const ChebyshevOptions &options, const Matrix &A)

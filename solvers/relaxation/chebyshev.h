@@ -22,8 +22,8 @@ namespace leopard
     double ratio      = 0.; ///< for smoothing: what it has to reduce; 0: 30, or, for a smoother of multigrid, what suits the dimension
     double lambda_max = 0.; ///< upper end, which no eigenvalue of D^-1 A should exceed; 0: estimate_lambda_max()
     /**
-     * Polynomials that are best for smoothing in a multigrid V-cycle (fourth_kind_weights()), in the place of those that
-     * are smallest in the interval: lambda_min is not given then, and ratio not read.
+     * Polynomials that are best for smoothing in a multigrid V-cycle (fourth_kind_weights()), in the place of those
+     * that are smallest in the interval: lambda_min is not given then, and ratio not read.
      */
     bool    fourth_kind = false;
     Backend backend     = Backend::host;
@@ -60,13 +60,14 @@ namespace leopard
   double gershgorin_bound(const device::DeviceCrs<Number> &A);
 
   /**
-   * Weights w_1 < ... < w_k of k sweeps x <- x + w_s / lambda_max D^-1 (b - A x) that smooth best: p(l) = prod_s (1 - w_s l
-   * / lambda_max) has the smallest maximum of l p(l)^2 / (1 - p(l)^2) over (0, lambda_max], lambda_max tan^2(pi / (4 k +
-   * 2)), which bounds the factor of a V-cycle. 1 / w_s are the zeros of the polynomials of Chebyshev's fourth kind with
-   * optimized weights. The small ones come first, so that the large ones find hardly anything to amplify. Dimensionless.
+   * Weights w_1 < ... < w_k of k sweeps x <- x + w_s / lambda_max D^-1 (b - A x) that smooth best: p(l) = prod_s (1 -
+   * w_s l / lambda_max) has the smallest maximum of l p(l)^2 / (1 - p(l)^2) over (0, lambda_max], lambda_max tan^2(pi /
+   * (4 k + 2)), which bounds the factor of a V-cycle. 1 / w_s are the zeros of the polynomials of Chebyshev's fourth
+   * kind with optimized weights. The small ones come first, so that the large ones find hardly anything to amplify.
+   * Dimensionless.
    * @param k 1 to most_fourth_kind. @throws InvalidInput.
-   * Source: Lottes, Optimal polynomial smoothers for multigrid V-cycles, Numer. Linear Algebra Appl. 30 (2023) e2518; as
-   * smoother beside others: Phillips, Fischer 2022. The zeros were computed from that property.
+   * Source: Lottes, Optimal polynomial smoothers for multigrid V-cycles, Numer. Linear Algebra Appl. 30 (2023) e2518;
+   * as smoother beside others: Phillips, Fischer 2022. The zeros were computed from that property.
    */
   std::vector<double> fourth_kind_weights(int k);
   constexpr int       most_fourth_kind = 8;

@@ -112,8 +112,8 @@ namespace leopard
       }
 
       /**
-       * With few iterations M is nearer to D^-1, and M A has eigenvalues of 2 and more, where with exact solves they are
-       * hardly above 1: then omega = 1 amplifies. Power iteration; 4/3 as for smoothed prolongations.
+       * With few iterations M is nearer to D^-1, and M A has eigenvalues of 2 and more, where with exact solves they
+       * are hardly above 1: then omega = 1 amplifies. Power iteration; 4/3 as for smoothed prolongations.
        */
       void find_damping()
       {

@@ -9,9 +9,9 @@
 namespace leopard
 {
   /**
-   * Iteration with incomplete factors on the GPU: x <- x + omega M (b - A x), with M near (L U)^-1 as the options have it
-   * (make_incomplete_preconditioner()): with exact solves what make_ilu0() does on the host, with asynchronous ones what
-   * a GPU is faster at. Ghost columns do not enter the factors.
+   * Iteration with incomplete factors on the GPU: x <- x + omega M (b - A x), with M near (L U)^-1 as the options have
+   * it (make_incomplete_preconditioner()): with exact solves what make_ilu0() does on the host, with asynchronous ones
+   * what a GPU is faster at. Ghost columns do not enter the factors.
    * @param A host memory; copied. @param omega relaxation factor, dimensionless, in (0, 2). @param options whose solves
    * are on the backend cuda; asynchronous ones with Storage::double_precision take new values.
    * @throws InvalidInput for omega or another backend, and as make_incomplete_preconditioner(); DeviceError.

@@ -9,6 +9,7 @@ import pathlib
 import re
 import shlex
 import shutil
+import struct
 import subprocess
 import sys
 import unittest
@@ -274,6 +275,9 @@ class DocumentedCommands(Program):
         entries = [(i, j, 2 if i == j else -1) for i in range(1, n + 1) for j in (i - 1, i, i + 1) if 1 <= j <= n]
         self.write("A.mtx", f"%%MatrixMarket matrix coordinate real general\n{n} {n} {len(entries)}\n" + "".join(f"{i} {j} {a}\n" for i, j, a in entries))
         self.write("b.mtx", f"%%MatrixMarket matrix array real general\n{n} 1\n" + "1\n" * n)
+        header = f"{{'descr': '<f8', 'fortran_order': False, 'shape': ({n}, 3), }}".ljust(117) + "\n"
+        modes = [float(i % 3 == j) for i in range(n) for j in range(3)]
+        (self.folder / "modes.npy").write_bytes(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode() + struct.pack(f"<{3 * n}d", *modes))
 
     def call(self, *command):
         command = [str(word) for word in command]

@@ -100,7 +100,7 @@ namespace leopard
       expect_in("an integer", says("async(k=2.5)"));
       expect_in("a number", says("async(omega=fast)"));
       expect_in("one of contiguous, tiles, metis", says("async(shape=round)"));
-      expect_in("does not run on cuda", says("ilu0(backend=cuda)"));
+      expect_in("does not run on cuda", says("ssor(backend=cuda)"));
       expect_in("'S/E' has 'async(k=0)'", says("async(k=0)"));
       expect_in("'S/E' has 'async(omega=3)'", says("async(omega=3)"));
     }

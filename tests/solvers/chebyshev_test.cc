@@ -246,8 +246,8 @@ namespace leopard
     }
 
     /**
-     * l p^2 / (1 - p^2) has its maximum tan^2(pi / (4 k + 2)) k + 1 times: at l = 0 (as a limit), between each two zeros,
-     * and at 1 (Lottes 2023). For two sweeps the weights are sqrt(5) / 2 and (3 + sqrt(5)) / 2 + 1.
+     * l p^2 / (1 - p^2) has its maximum tan^2(pi / (4 k + 2)) k + 1 times: at l = 0 (as a limit), between each two
+     * zeros, and at 1 (Lottes 2023). For two sweeps the weights are sqrt(5) / 2 and (3 + sqrt(5)) / 2 + 1.
      */
     TEST(Chebyshev, WeightsOfTheFourthKindAreOptimal)
     {
