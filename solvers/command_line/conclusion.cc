@@ -31,7 +31,7 @@ namespace leopard::command_line
         return;
       if (found.result.status == SolveStatus::diverged)
         log_line("not written", arguments.solution + ", as the iteration diverged");
-      else if (!(found.solved.relative() <= 1.))
+      else if (!(found.solved.relative() <= 1.) || (found.result.status != SolveStatus::converged && !(found.quality.relative() <= 1.)))
         log_line("not written", arguments.solution + ", as x = 0 has a smaller residual");
       else
         {
@@ -60,24 +60,40 @@ namespace leopard::command_line
       return largest;
     }
 
+    /** The scaled system is solved, and that of the file is not, for rounding errors. */
+    bool is_scaled_alone(const Solution &found, double tolerance)
+    {
+      return found.is_scaled && found.result.status == SolveStatus::stagnated && found.solved.meets(tolerance) && found.quality.is_rounding();
+    }
+
     /** Where rounding errors are as large as the tolerance. */
     void report_rounding(const Arguments &arguments, const Solution &found)
     {
-      const double tolerance = arguments.criteria.relative_tolerance;
-      const double smallest  = found.quality.relative_rounding();
-      if (found.result.status == SolveStatus::stagnated && found.solved.is_rounding())
+      constexpr double useless   = 1e-3;
+      const double     tolerance = arguments.criteria.relative_tolerance;
+      const double     smallest  = found.quality.relative_rounding();
+      if (is_scaled_alone(found, tolerance))
+        log_line("rounding",
+                 std::string("the residual ") + of_scaled +
+                   " is within the tolerance; that of A x = b is not, and rounding errors alone make it about " + number(smallest, 2) +
+                   (found.quality.relative() > useless
+                      ? "\n            the matrix is singular, or nearly so, or its rows differ so much that no x solves all of them"
+                      : "\n            to do: at most --tolerance " + number(2. * found.quality.relative(), 1) +
+                          " can be reached in double precision, in the units of the file"));
+      else if (found.result.status == SolveStatus::stagnated && found.solved.is_rounding())
         log_line(
           "rounding",
           "the residual is what rounding errors leave: if every entry changed in its last place, it would change by " +
             number(found.solved.relative_rounding(), 2) +
-            (found.solved.relative_rounding() > 1e-3
+            (found.solved.relative_rounding() > useless
                ? "\n            the matrix is singular, or nearly so, and the right-hand side is not in its range" +
                    std::string(arguments.is_automatic ? "" : "; or its rows differ much in size: --method automatic scales them")
                : "\n            to do: at most --tolerance " + number(2. * found.solved.relative(), 1) + " can be reached in double precision"));
       else if (found.result.status == SolveStatus::converged && !found.quality.meets(tolerance))
         log_line("warning",
                  std::string("the residual ") + of_scaled +
-                   " is within the tolerance; that of A x = b is not, and rounding errors alone make it about " + number(smallest, 2));
+                   " is within the tolerance; that of A x = b is not, and rounding errors alone make it about " + number(smallest, 2) +
+                   "\n            each equation of A x = b is satisfied to " + number(found.quality.of_each_row, 2) + " of its own terms");
       else if (found.result.status == SolveStatus::converged && !reached(smallest, 10. * tolerance))
         log_line("warning",
                  "the residual is within the tolerance by luck: if every entry changed in its last place, it would change by " + number(smallest, 2) +
@@ -168,7 +184,7 @@ namespace leopard::command_line
 
     void print_advice(const Arguments &arguments, const CrsMatrix<double> &A, const Solution &found)
     {
-      if (found.solved.is_rounding())
+      if (found.solved.is_rounding() || is_scaled_alone(found, arguments.criteria.relative_tolerance))
         return; // that has been said, and nothing else helps
       if (!arguments.is_relaxation())
         return log_line("advice", advice_after_failure(arguments, found.result.status));

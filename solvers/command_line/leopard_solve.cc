@@ -4,6 +4,7 @@
 #include "option_names.h"
 #include "program.h"
 
+#include <csignal>
 #include <cstdio>
 #include <new>
 #include <string>
@@ -20,6 +21,7 @@ namespace
 int main(int argc, char **argv)
 {
   constexpr int failure = 1, wrong_usage = 2;
+  std::signal(SIGXFSZ, SIG_IGN); // a write beyond the limit on files (ulimit -f) fails and says why
   using namespace leopard;
   command_line::Arguments arguments;
   try

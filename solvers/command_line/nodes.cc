@@ -14,10 +14,13 @@ namespace leopard::command_line
 {
   Arguments with_nodes(Arguments arguments, const CrsMatrix<double> &A)
   {
-    constexpr int most = 100; // vectors: each is an unknown of every coarse node
+    constexpr int most = 100; // vectors, and unknowns of a node: each is an unknown of every coarse node
     if (!arguments.has_nodes())
       return arguments;
     const std::string each = std::to_string(arguments.block_unknowns);
+    if (arguments.block_unknowns > most)
+      throw UsageError("--block-unknowns is " + each + "\n  expected: at most " + std::to_string(most) +
+                       ", the unknowns of a node in consecutive rows");
     if (A.n_rows % arguments.block_unknowns != 0)
       throw UsageError("--block-unknowns is " + each + ", and " + arguments.matrix + " has " + std::to_string(A.n_rows) +
                        " rows\n  expected: a number that divides them, the unknowns of a node in consecutive rows");

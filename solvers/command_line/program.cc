@@ -115,49 +115,60 @@ namespace leopard::command_line
     }
 
     /**
-     * "about 3 s ...": how long a method takes for a smooth solution, from a trial that ends after two seconds of
-     * iterations at most; until then the residual falls as it does later, or more slowly.
+     * How long the methods take together until one of them has solved it, for a right-hand side of moderate size:
+     * tried, for two seconds in all; where that is not enough for the last of them, from what it has reached. Sparse
+     * factors, which no time interrupts, are tried where they are the first only.
      */
-    std::string predicted_time(const CrsMatrix<double> &A, const Attempt &attempt, const Arguments &arguments)
+    std::string predicted_time(const CrsMatrix<double> &A, const std::vector<Attempt> &attempts, const Arguments &arguments)
     {
       constexpr double trial_seconds = 2., enough = 0.5; // enough: what a trial must reach to tell anything
-      const Log        quiet     = [](const std::string            &/*what*/, const std::string            &/*text*/) {};
-      Arguments        now       = with_attempt(arguments, attempt);
-      const double     tolerance = now.criteria.relative_tolerance;
-      now.criteria.max_seconds   = trial_seconds;
-      std::vector<double> b(A.n_rows), x(A.n_rows);
-      for (int i = 0; i < A.n_rows; ++i)
-        x[i] = 1. + 0.5 * std::sin(10. * i / A.n_rows);
-      multiply(A, x.data(), b.data());
-      const Stopwatch stopwatch;
-      try
+      const Log        quiet = [](const std::string        &/*what*/, const std::string        &/*text*/) {};
+      const Stopwatch  stopwatch;
+      std::string      in_vain, last_failure;
+      for (std::size_t k = 0; k < attempts.size(); ++k)
         {
-          const ChosenBackend backend   = choose_backend(now);
-          const Iteration     iteration = make_iteration(A, now, backend, quiet);
-          const double        set_up    = stopwatch.seconds();
-          const SolveResult   result    = iteration.solver->solve(iteration.partition ? permute(b, *iteration.partition) : b, now.criteria, x, quiet);
-          const std::string   of_set_up = ", " + number(set_up, 2) + " s of them set-up, on the backend " + to_string(backend.backend);
-          if (result.status == SolveStatus::converged)
-            return "about " + duration(set_up + result.seconds) + of_set_up + ": measured, " + std::to_string(result.n_iterations) + " " +
-                   iteration.solver->unit();
-          const double reached_so_far = result.final_residual / norm(b);
-          if (!(reached_so_far > 0. && reached_so_far < enough))
-            return "not told by a trial of " + number(trial_seconds) + " s, in which the residual only fell to " + number(reached_so_far, 2) +
-                   " of the right-hand side";
-          const double trials = std::log(tolerance) / std::log(reached_so_far);
-          return "about " + duration(set_up + trials * result.seconds) + of_set_up + ": from a trial of " + std::to_string(result.n_iterations) +
-                 " " + iteration.solver->unit() + ", which reached " + number(reached_so_far, 2) + " of the right-hand side in " +
-                 number(result.seconds, 2) + " s";
+          const double before      = stopwatch.seconds(); // of methods in vain
+          Arguments    now         = with_attempt(arguments, attempts[k]);
+          now.criteria.max_seconds = trial_seconds - before;
+          if (!(now.criteria.max_seconds > 0.) || (k > 0 && now.method_name == "direct"))
+            return "more than " + duration(before) + ", the time of what fails (" + in_vain + "); that of " + text_of(attempts[k]) + " is not told";
+          std::vector<double> b(A.n_rows), x(A.n_rows);
+          for (int i = 0; i < A.n_rows; ++i)
+            x[i] = 1. + 0.5 * std::sin(10. * i / A.n_rows);
+          multiply(A, x.data(), b.data());
+          try
+            {
+              const ChosenBackend backend   = choose_backend(now);
+              const Iteration     iteration = make_iteration(A, now, backend, quiet);
+              const double        set_up    = stopwatch.seconds() - before;
+              const SolveResult result = iteration.solver->solve(iteration.partition ? permute(b, *iteration.partition) : b, now.criteria, x, quiet);
+              const std::string of_set_up = ", " + number(set_up, 2) + " s of them set-up, on the backend " + to_string(backend.backend) +
+                                            (in_vain.empty() ? "" : ", and " + number(before, 2) + " s of what fails (" + in_vain + ")");
+              const double reached_so_far = result.final_residual / norm(b);
+              if (result.status == SolveStatus::converged)
+                return "about " + duration(before + set_up + result.seconds) + of_set_up + ": measured, " + std::to_string(result.n_iterations) +
+                       " " + iteration.solver->unit();
+              if (result.status == SolveStatus::time_limit && !(reached_so_far > 0. && reached_so_far < enough))
+                return "not told by a trial of " + number(trial_seconds) + " s, in which the residual only fell to " + number(reached_so_far, 2) +
+                       " of the right-hand side";
+              if (result.status == SolveStatus::time_limit)
+                return "about " + duration(before + set_up + std::log(now.criteria.relative_tolerance) / std::log(reached_so_far) * result.seconds) +
+                       of_set_up + ": from a trial of " + std::to_string(result.n_iterations) + " " + iteration.solver->unit() + ", which reached " +
+                       number(reached_so_far, 2) + " of the right-hand side in " + number(result.seconds, 2) + " s";
+              last_failure = to_string(result.status) + " at " + number(reached_so_far, 2) + " of the right-hand side";
+            }
+          catch (const Error &problem)
+            {
+              last_failure = first_line(problem.what());
+            }
+          in_vain += (in_vain.empty() ? "" : ", ") + text_of(attempts[k]);
         }
-      catch (const Error &problem)
-        {
-          return "not told, as a trial failed: " + first_line(problem.what());
-        }
+      return "not told, as trials failed (" + in_vain + "): " + last_failure;
     }
 
     /**
      * What --method automatic would do, "cg preconditioned by multigrid (symmetric ...); where it fails, ...", and how
-     * long the first takes.
+     * long that takes.
      */
     struct Plan
     {
@@ -183,7 +194,7 @@ namespace leopard::command_line
       const std::vector<Attempt> attempts = attempts_for(A, traits, arguments);
       for (std::size_t i = 0; i < attempts.size(); ++i)
         plan.methods += (i == 0 ? "" : "; where it fails, ") + text_of(attempts[i]) + " (" + attempts[i].why + ")";
-      plan.seconds = predicted_time(A, attempts.front(), arguments);
+      plan.seconds = predicted_time(A, attempts, arguments);
       return plan;
     }
 
@@ -266,9 +277,9 @@ namespace leopard::command_line
       print("--method automatic:      " + plan.methods + "\npredicted time:          " + plan.seconds + "\n");
     }
 
-    void say_how_it_varies(const Iteration &iteration)
+    void say_how_it_varies(const Arguments &arguments, const Iteration &iteration)
     {
-      if (iteration.is_replay)
+      if (iteration.is_replay || (arguments.async.schedule == Schedule::replay && !iteration.solver->is_fixed_linear_map()))
         log_line("", "replayed: this seed gives the same result in every run");
       else if (!iteration.solver->is_fixed_linear_map())
         log_line("", "asynchronous: results vary from run to run, within the tolerance; --schedule replay gives the same ones in every run");
@@ -283,7 +294,7 @@ namespace leopard::command_line
       const auto       &partition = found.iteration.partition;
       const std::string about     = solver.description();
       log_line("method", solver.name() + (about.empty() ? "" : ": " + about));
-      say_how_it_varies(found.iteration);
+      say_how_it_varies(arguments, found.iteration);
       found.seconds_before = stopwatch.seconds();
       found.result         = solver.solve(partition ? permute(b, *partition) : b, arguments.criteria, found.x, log_line);
       if (partition)
@@ -335,15 +346,22 @@ namespace leopard::command_line
       return found;
     }
 
+    /** Of an x so large that rounding errors of A x are no small part of b. */
+    bool is_useless(const Solution &found)
+    {
+      return !reached(found.quality.relative(), 1e-3);
+    }
+
     /** Whether no other method is to be tried. */
     bool is_settled(const Solution &found, double tolerance)
     {
       switch (found.result.status)
         {
-          case SolveStatus::converged: // of S A S y = S b, too, if only rounding is in the way of A x = b
-            return found.quality.meets(tolerance) || found.quality.is_rounding();
-          case SolveStatus::stagnated:
-            return found.solved.is_rounding() && !reached(found.solved.relative_rounding(), tolerance);
+          case SolveStatus::converged:
+            return true;
+          case SolveStatus::stagnated: // where rounding errors are in the way
+            return !is_useless(found) &&
+                   (found.quality.is_rounding() || (found.solved.is_rounding() && !reached(found.solved.relative_rounding(), tolerance)));
           default:
             return found.result.status == SolveStatus::time_limit;
         }
@@ -359,7 +377,8 @@ namespace leopard::command_line
     {
       const std::vector<Attempt> attempts  = attempts_for(A, traits, arguments);
       const double               tolerance = arguments.criteria.relative_tolerance;
-      std::optional<Solution>    of_scaled; // solved to the tolerance, with a larger residual in the units of the file
+      std::optional<Solution>    best; // of those that are not good enough, and what it was found with
+      Arguments                  of_best;
       for (std::size_t i = 0;; ++i)
         {
           const bool      is_last = i + 1 == attempts.size();
@@ -373,26 +392,30 @@ namespace leopard::command_line
           try
             {
               Solution   found     = attempt_by(now, A, b, system, stopwatch);
-              const bool is_solved = found.result.status == SolveStatus::converged;
               const bool is_late   = arguments.criteria.max_seconds > 0. && !(stopwatch.seconds() < arguments.criteria.max_seconds);
-              if (is_settled(found, tolerance) || is_late || (is_last && (is_solved || !of_scaled)))
+              const bool is_better = !best || found.quality.residual < best->quality.residual;
+              const bool tells_why = is_last && best && is_useless(*best) && is_useless(found) && found.solved.is_rounding(); // singular
+              if (is_settled(found, tolerance) || is_late || (is_last && is_better) || tells_why)
                 return conclude(now, A, b, found);
               failure = to_string(found.result.status) + " after " + std::to_string(found.result.n_iterations) + " " +
                         found.iteration.solver->unit() + ", relative residual " + number(found.quality.relative(), 3);
-              if (is_solved && (!of_scaled || found.quality.residual < of_scaled->quality.residual))
-                of_scaled = std::move(found);
+              if (is_better && std::isfinite(found.quality.residual))
+                {
+                  best    = std::move(found);
+                  of_best = now;
+                }
             }
           catch (const Error &problem)
             {
               const bool is_of_matrix =
                 dynamic_cast<const InvalidInput *>(&problem) != nullptr || dynamic_cast<const ConvergenceFailure *>(&problem) != nullptr;
-              if (!is_of_matrix || (is_last && !of_scaled))
+              if (!is_of_matrix || (is_last && !best))
                 throw;
               failure = first_line(problem.what());
             }
           log_line("failed", text_of(attempts[i]) + ": " + failure + " (" + number(of_this.seconds(), 2) + " s)");
           if (is_last)
-            return conclude(now, A, b, *of_scaled);
+            return conclude(of_best, A, b, *best);
         }
     }
 
@@ -401,7 +424,11 @@ namespace leopard::command_line
       const Arguments     arguments = with_nodes(given, A);
       std::vector<double> b         = right_hand_side(A, arguments.rhs);
       if (arguments.is_relaxation())
-        return conclude(arguments, A, b, solve_by(arguments, choose_backend(arguments), A, b, stopwatch));
+        {
+          if (arguments.rhs.empty())
+            check_range(A, is_symmetric, b, arguments.criteria.relative_tolerance, false);
+          return conclude(arguments, A, b, solve_by(arguments, choose_backend(arguments), A, b, stopwatch));
+        }
       if (const int n = complete_zero_rows(A, b); n > 0)
         log_line("zero rows", std::to_string(n) + " rows and columns are zero, and so is b there: x = 0 is taken in these");
       check_range(A, is_symmetric, b, arguments.criteria.relative_tolerance, !arguments.rhs.empty());

@@ -31,6 +31,7 @@ namespace leopard::command_line
   {
     constexpr double unit = std::numeric_limits<double>::epsilon() / 2.;
     SafeNorm         residual, terms;
+    double           of_each_row = 0.;
     for (int i = 0; i < A.n_rows; ++i)
       {
         long double sum = b[i], absolute = std::abs(b[i]);
@@ -41,13 +42,16 @@ namespace leopard::command_line
             absolute += std::abs(term);
           }
         residual.add(static_cast<double>(sum));
+        if (const double part = absolute > 0.L ? static_cast<double>(std::abs(sum) / absolute) : 0.; !(part <= of_each_row)) // NaN stays
+          of_each_row = part;
         terms.add(static_cast<double>(unit * absolute) + std::numeric_limits<double>::denorm_min());
       }
     Quality quality;
     if (const double norm_b = norm(b); norm_b > 0.)
       quality.scale = norm_b;
-    quality.residual = residual.value();
-    quality.rounding = terms.value();
+    quality.residual    = residual.value();
+    quality.rounding    = terms.value();
+    quality.of_each_row = of_each_row;
     return quality;
   }
 } // namespace leopard::command_line

@@ -21,6 +21,11 @@ namespace leopard::command_line
      * place. What is computed in double precision can hardly come below it, and where it does it is luck.
      */
     double rounding = 0.;
+    /**
+     * max_i |b - A x|_i / (|A| |x| + |b|)_i, the componentwise backward error: by what part of itself every entry would
+     * have to change for x to be exact, whatever the sizes of the rows. Oettli, Prager 1964.
+     */
+    double of_each_row = 0.;
 
     double relative() const { return residual / scale; }
     double relative_rounding() const { return rounding / scale; }

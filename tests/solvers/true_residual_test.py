@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What leopard-solve calls a success, what it goes on with, and what it says of a solution that is none."""
+import random
+import re
+import resource
+import subprocess
+
+from command_line_test import LEOPARD_SOLVE, Program, laplace, multiply
+
+
+class TrueResidual(Program):
+    def test_of_a_scaled_system_each_equation_counts(self):
+        """Rows of very different size, an x of 1e8: the norm of the residual is what rounding leaves of the large rows. What is shown is each row's."""
+        numbers, n = random.Random(4), 400
+        entries = {(i, j): value * (1e8 if i % 2 else 1e-8) for (i, j), value in laplace(20).items()}
+        self.matrix("K.mtx", entries, n)
+        self.vector("b.mtx", [numbers.gauss(0., 1.) for _ in range(n)])
+        b = self.read_vector("b.mtx")
+        said = self.run_it("K.mtx", "--rhs", "b.mtx", "--solution", "x.mtx")
+        self.assertIn("scaled ", said)
+        claimed = re.search(r"warning     the residual of the scaled system .*\n +each equation of A x = b is satisfied to (\S+) of its own terms", said)
+        x = self.read_vector("x.mtx")
+        residual, terms = multiply(entries, x), multiply({at: abs(value) for at, value in entries.items()}, [abs(value) for value in x])
+        largest = max(abs(r - value) / (t + abs(value)) for r, t, value in zip(residual, terms, b))
+        self.assertLess(largest, 1e-10)
+        self.assertLess(float(claimed[1]), 1e-10)
+
+    def test_of_a_scaled_system_that_is_solved(self):
+        """The same with a right-hand side that a moderate x has."""
+        entries = {(i, j): value * (1e8 if i % 2 else 1e-8) for (i, j), value in laplace(20).items()}
+        self.matrix("K.mtx", entries, 400)
+        self.assertIn("result      converged", self.run_it("K.mtx"))
+
+    def test_an_x_that_explodes_settles_nothing(self):
+        """Bidiagonal with 10 beside 1: Krylov methods stagnate at 1e31 of b, where rounding errors of x are as large; factors are exact."""
+        n = 50
+        self.matrix("K.mtx", {(i, j): 1. if i == j else 10. for i in range(n) for j in (i, i + 1) if j < n}, n)
+        said = self.run_it("K.mtx")
+        self.assertIn("next        direct", said)
+        self.assertIn("max |x - 1| = 0", said)
+
+    def test_relaxations_refuse_ones_that_are_in_the_null_space(self):
+        """b = A 1 = 0: x = 0 was called the solution, which is said to be all ones."""
+        entries = laplace(6)
+        for i in range(36):
+            entries[i, i] = -sum(value for (row, column), value in entries.items() if row == i and column != i)
+        self.matrix("K.mtx", entries, 36)
+        for options in (("--method", "async"), ("--method", "gauss-seidel", "--precision", "mixed"), ("--tune", "--tune-seconds", "1")):
+            self.refused("K.mtx", *options, says=["singular", "--rhs"], code=1)
+
+    def test_nodes_have_a_bound(self):
+        """A node of all unknowns made a dense matrix, and no limit of time counted."""
+        self.refused("A.mtx", "--block-unknowns", "144", says=["--block-unknowns is 144", "at most 100"])
+
+    def test_a_replay_does_not_vary(self):
+        self.matrix("K.mtx", laplace(40), 1600)
+        for options in (("--method", "cg", "--preconditioner", "async"), ("--method", "multigrid", "--smoother", "async")):
+            said = self.run_it("K.mtx", *options, "--schedule", "replay", "--seed", "3", "--backend", "host")
+            self.assertIn("replayed: this seed gives the same result in every run", said)
+            self.assertNotIn("vary from run to run", said)
+
+    def test_a_limit_on_files(self):
+        """The signal that comes with it ended the program without a word, and left a temporary file."""
+        self.matrix("K.mtx", laplace(40), 1600)
+        result = subprocess.run([LEOPARD_SOLVE, "K.mtx", "--solution", "x.mtx"], cwd=self.folder, capture_output=True, text=True, timeout=1200, check=False,
+                                preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (8192, resource.RLIM_INFINITY)))
+        self.assertEqual(result.returncode, 1, result.stdout + result.stderr)
+        self.assertIn("x.mtx", result.stderr)
+        self.assertEqual(sorted(path.name for path in self.folder.iterdir()), ["A.mtx", "K.mtx"])
+
+    def test_the_predicted_time_is_that_of_the_method_that_solves_it(self):
+        """An indefinite matrix: two iterations of CG that fail told a time."""
+        n = 20
+        self.matrix("K.mtx", laplace(n, 4. - 1.3), n * n)
+        said = self.run_it("K.mtx", "--analyze")
+        self.assertRegex(said, r"predicted time: +(more than .*, the time of what fails \(cg preconditioned by|about .* of what fails \(cg preconditioned by)")
