@@ -255,6 +255,8 @@ namespace leopard::command_line
           cg_factors.largest_shift  = 0.01; // where IC(0) needs more it is far from the matrix
         }
       result.push_back(cg_factors);
+      if (has_direct && traits.is_like_diffusion()) // waves of low frequency: the coarse levels suit, CG does not
+        result.push_back({"gmres", "multigrid", "for matrices that are not definite, too", 60});
       if (has_direct)
         result.push_back(direct("exact but for rounding"));
       else
