@@ -225,6 +225,8 @@ namespace leopard::command_line
       return {"direct", "none", why};
     }
 
+    constexpr double of_iteration = 3.; // of cholesky_operations(): iterations in vain take twice the time of the factors at most
+
     std::vector<Attempt> of_symmetric(const CrsMatrix<double> &A, const MatrixTraits &traits, bool has_direct)
     {
       std::vector<Attempt> result;
@@ -248,12 +250,13 @@ namespace leopard::command_line
         result.push_back({"cg", "multigrid", "symmetric with positive diagonal, entries like those of diffusion", 300});
       else if (const double work = has_direct ? cholesky_operations(A) : 2. * cheap_cholesky; work <= cheap_cholesky)
         {
-          constexpr double of_iteration = 3., few = 100.; // of_iteration: so that iterations in vain take twice the time of the factors at most
+          constexpr double few = 100.;
           if (work <= few * of_iteration)
             return {direct("symmetric with positive diagonal, and its factors take less time than some tens of iterations")};
           cg_factors.max_iterations = static_cast<int>(work / of_iteration);
           cg_factors.largest_shift  = 0.01; // where IC(0) needs more it is far from the matrix
         }
+      cg_factors.has_factors_to_come = has_direct && traits.is_like_diffusion();
       result.push_back(cg_factors);
       if (has_direct && traits.is_like_diffusion()) // waves of low frequency: the coarse levels suit, CG does not
         result.push_back({"gmres", "multigrid", "for matrices that are not definite, too", 60});
@@ -411,6 +414,14 @@ namespace leopard::command_line
     if (arguments.has_nodes())
       try_nodes_first(result, traits, arguments);
     return result;
+  }
+
+  Attempt at_its_turn(Attempt attempt, const CrsMatrix<double> &A)
+  {
+    if (attempt.has_factors_to_come)
+      if (const double work = cholesky_operations(A); work <= cheap_cholesky)
+        attempt.max_iterations = std::min(attempt.max_iterations, 1 + static_cast<int>(work / of_iteration));
+    return attempt;
   }
 
   Arguments with_attempt(const Arguments &arguments, const Attempt &attempt)

@@ -65,8 +65,9 @@ namespace leopard::command_line
     std::string why;
     int         max_iterations = 0; ///< after which the next one is tried; 0: what the arguments say
 
-    std::shared_ptr<const Stencil<double>> stencil       = nullptr; ///< that the matrix is, where the method is for it
-    double                                 largest_shift = std::numeric_limits<double>::infinity(); ///< see Arguments
+    std::shared_ptr<const Stencil<double>> stencil             = nullptr; ///< that the matrix is, where the method is for it
+    double                                 largest_shift       = std::numeric_limits<double>::infinity(); ///< see Arguments
+    bool                                   has_factors_to_come = false; ///< sparse factors follow, what they cost is not known yet, see at_its_turn()
   };
 
   /**
@@ -75,6 +76,13 @@ namespace leopard::command_line
    * @param A whose traits these are, or with another scaling; its pattern tells what factors cost.
    */
   std::vector<Attempt> attempts_for(const CrsMatrix<double> &A, const MatrixTraits &traits, const Arguments &arguments);
+
+  /**
+   * The attempt when those before it have failed: where sparse factors follow that are cheap, it may take no longer
+   * than these are worth. That needs an analysis of the pattern of A, for which what the first attempt solves does not
+   * wait.
+   */
+  Attempt at_its_turn(Attempt attempt, const CrsMatrix<double> &A);
 
   /** The arguments as if the attempt had been asked for. */
   Arguments with_attempt(const Arguments &arguments, const Attempt &attempt);

@@ -128,7 +128,7 @@ namespace leopard::command_line
       for (std::size_t k = 0; k < attempts.size(); ++k)
         {
           const double before      = stopwatch.seconds(); // of methods in vain
-          Arguments    now         = with_attempt(arguments, attempts[k]);
+          Arguments    now         = with_attempt(arguments, at_its_turn(attempts[k], A));
           now.criteria.max_seconds = trial_seconds - before;
           if (!(now.criteria.max_seconds > 0.) || (k > 0 && now.method_name == "direct"))
             return "more than " + duration(before) + ", the time of what fails (" + in_vain + "); that of " + text_of(attempts[k]) + " is not told";
@@ -383,7 +383,7 @@ namespace leopard::command_line
         {
           const bool      is_last = i + 1 == attempts.size();
           const Stopwatch of_this;
-          Arguments       now = with_attempt(arguments, attempts[i]);
+          Arguments       now = with_attempt(arguments, at_its_turn(attempts[i], A));
           if (attempts[i].why != "as asked for")
             log_line(i == 0 ? "automatic" : "next", text_of(attempts[i]) + ": " + attempts[i].why);
           if (arguments.criteria.max_seconds > 0.)

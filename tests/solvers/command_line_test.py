@@ -599,6 +599,19 @@ class Automatic(Program):
                 x = self.read_vector("x.mtx")
                 self.assertLess(max(abs(value - 1.) for value in x), 1e-7)
 
+    def test_no_longer_in_vain_than_factors_take(self):
+        n, numbers = 70, random.Random(3)
+        k = [10.**numbers.uniform(-4, 4) for _ in range(n * n)]  # of cells that know nothing of one another
+        entries = {}
+        for i, j in laplace(n):
+            if i != j:
+                entries[i, j] = -2. / (1. / k[i] + 1. / k[j])
+                entries[i, i] = entries.get((i, i), 0. if i >= n else k[i]) - entries[i, j]
+        self.matrix("jumps.mtx", entries, n * n)
+        said = self.solve("jumps.mtx")
+        failed = [int(line.split(" after ")[1].split()[0]) for line in self.line_of(said, "failed ") if "preconditioned by ic" in line]
+        self.assertLess(max(failed), 300, said)
+
     def test_badly_scaled(self):
         exponents = random.Random(1)
         d = [10**exponents.uniform(-4, 4) for _ in range(1600)]
