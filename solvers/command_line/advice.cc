@@ -221,25 +221,25 @@ namespace leopard::command_line
   }
 
   std::string what_helps_against_error(
-    const CrsMatrix<double> &A, const Arguments &arguments, const SolveResult &result, double error, double expected, bool is_scaled)
+    const CrsMatrix<double> &A, const Arguments &arguments, const SolveResult &result, double residual, double error, double expected, bool is_scaled)
   {
-    const double     tolerance = arguments.criteria.relative_tolerance;
-    constexpr double resolved  = 1e-15; // of a residual in double precision
-    const double     needed    = tolerance * expected / error;
-    const double     factor    = result.convergence_factor();
-    std::string      text;
+    constexpr double resolved = 1e-15; // of a residual in double precision
+    const double     needed   = std::min(arguments.criteria.relative_tolerance, residual) * expected / error;
+    const double     factor   = result.convergence_factor();
+    std::string      digits, rows;
     if (needed >= resolved)
-      text = "--tolerance " + number(needed, 1) + ", since the error falls with the residual; ";
+      digits = "--tolerance " + number(needed, 1) + ", since the error falls with the residual";
     else if (factor > 0. && factor < 1. && arguments.is_relaxation())
-      text = "--tolerance 0 --max-iterations " + count(1.5 * (result.n_iterations + std::log(expected / error) / std::log(factor))) +
-             ", since the error goes on to fall when the residual cannot any more; ";
-    if (is_scaled)
-      return text.empty() ? "nothing: the matrix is too ill-conditioned for double precision" : text.substr(0, text.size() - 2);
-    if (!arguments.is_relaxation() && !arguments.is_automatic)
-      return text + "or --method automatic, which scales rows of different size";
-    return text + (!spectrum::find_asymmetry(A).found
-                     ? "or solve S A S y = S b with S = D^-1/2 and x = S y, which keeps A symmetric, so that all rows count"
-                     : "or divide each row of A and b by its diagonal entry, so that all rows count");
+      digits = "--tolerance 0 --max-iterations " + count(1.5 * (result.n_iterations + std::log(expected / error) / std::log(factor))) +
+               ", since the error goes on to fall when the residual cannot any more";
+    if (!is_scaled && arguments.is_relaxation())
+      rows = !spectrum::find_asymmetry(A).found ? "solve S A S y = S b with S = D^-1/2 and x = S y, which keeps A symmetric, so that all rows count"
+                                                : "divide each row of A and b by its diagonal entry, so that all rows count";
+    else if (!is_scaled && !arguments.is_automatic)
+      rows = "--method automatic, which scales rows of different size";
+    if (digits.empty() && rows.empty())
+      return "nothing: the matrix is too ill-conditioned for double precision";
+    return digits + (digits.empty() || rows.empty() ? "" : "; or ") + rows;
   }
 
   double estimated_error(const CrsMatrix<double> &A, const std::vector<double> &x, const std::vector<double> &b, double factor)
@@ -255,10 +255,11 @@ namespace leopard::command_line
             if (A.columns[p] == i)
               diagonal = A.values[p];
           }
-        diagonal          = diagonal == 0. ? size : diagonal; // what is left is an estimate, too
-        const double next = std::abs(residual / diagonal);
-        correction        = std::isnan(next) || next > correction ? next : correction;
-        largest           = std::max(largest, std::abs(x[i]));
+        constexpr double small = 1e-3;
+        diagonal               = std::abs(diagonal) < small * size ? size : diagonal; // what is left is an estimate, too
+        const double next      = std::abs(residual / diagonal);
+        correction             = std::isnan(next) || next > correction ? next : correction;
+        largest                = std::max(largest, std::abs(x[i]));
       }
     if (correction == 0.)
       return 0.;

@@ -73,16 +73,17 @@ namespace leopard::command_line
 
   /**
    * What to do about a solution whose error is too large though its residual is small: more digits of it, or a scaling
-   * that gives all rows a say. @param expected the error that was hoped for. @param is_scaled whether rows count
-   * already.
+   * that gives all rows a say. @param residual the relative one. @param expected the error that was hoped for.
+   * @param is_scaled whether rows count already.
    */
   std::string what_helps_against_error(
-    const CrsMatrix<double> &A, const Arguments &arguments, const SolveResult &result, double error, double expected, bool is_scaled);
+    const CrsMatrix<double> &A, const Arguments &arguments, const SolveResult &result, double residual, double error, double expected, bool is_scaled);
 
   /**
    * About how far x is from the solution, ||D^-1 r||_inf / (1 - factor), relative to ||x||_inf: dimensionless. The
    * correction of a Jacobi sweep, and as many more as the iteration, which shrinks what remains by the factor, would
-   * still add. Unlike the residual it does not depend on how rows are scaled.
+   * still add. Unlike the residual it does not depend on how rows are scaled. Where the diagonal entry is small in its
+   * row, D has the largest one there.
    * @param factor of an iteration; outside (0, 1): the first correction alone.
    */
   double estimated_error(const CrsMatrix<double> &A, const std::vector<double> &x, const std::vector<double> &b, double factor);

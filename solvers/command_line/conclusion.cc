@@ -112,15 +112,12 @@ namespace leopard::command_line
     }
 
     /** The error, known or estimated; and a warning where a small residual hides a large one. */
-    void report_error(const Arguments           &arguments,
-                      const CrsMatrix<double>   &A,
-                      const SolveResult         &result,
-                      const std::vector<double> &x,
-                      const std::vector<double> &b,
-                      bool                       is_scaled)
+    void report_error(const Arguments &arguments, const CrsMatrix<double> &A, const std::vector<double> &b, const Solution &found)
     {
-      const bool   is_known = arguments.rhs.empty();
-      const double error    = is_known ? distance_from_ones(x) : estimated_error(A, x, b, result.convergence_factor());
+      const SolveResult         &result   = found.result;
+      const std::vector<double> &x        = found.x;
+      const bool                 is_known = arguments.rhs.empty();
+      const double               error    = is_known ? distance_from_ones(x) : estimated_error(A, x, b, result.convergence_factor());
       if (is_known)
         log_line("error", "max |x - 1| = " + number(error, 4));
       const double expected = std::max(1e-3, 100. * arguments.criteria.relative_tolerance);
@@ -131,7 +128,7 @@ namespace leopard::command_line
                              : "by an estimate entries are wrong by " + number(error, 4) + " of the largest entry found, which is " +
                                  number(largest_entry(x), 4) + " and may be wrong itself") +
                    "; rows of very different size or a large condition number make it so\n            to do: " +
-                   what_helps_against_error(A, arguments, result, error, expected, is_scaled));
+                   what_helps_against_error(A, arguments, result, found.quality.relative(), error, expected, found.is_scaled));
     }
 
     /**
@@ -216,7 +213,7 @@ namespace leopard::command_line
     const std::string  note      = found.iteration.solver->history_note();
     print(convergence_table(result, found.solved.scale, (found.is_scaled ? of_scaled + std::string(note.empty() ? "" : "; ") : "") + note));
     report_result(arguments, found);
-    report_error(arguments, A, result, found.x, b, found.is_scaled);
+    report_error(arguments, A, b, found);
     write_files(arguments, found); // before anything that takes time
     if (arguments.is_relaxation() && !(result.status == SolveStatus::stagnated && found.solved.is_rounding()))
       report_slowness(result, tolerance * found.solved.scale, tolerance, slow_part_of(arguments, A, found.iteration, result, found.x, b));

@@ -48,6 +48,13 @@ class TrueResidual(Program):
         for options in (("--method", "async"), ("--method", "gauss-seidel", "--precision", "mixed"), ("--tune", "--tune-seconds", "1")):
             self.refused("K.mtx", *options, says=["singular", "--rhs"], code=1)
 
+    def test_what_no_tolerance_helps(self):
+        """More digits of a residual that is rounding errors were advised, of which there are none."""
+        n = 14
+        self.matrix("hilbert.mtx", {(i, j): 1. / (i + j + 1) for i in range(n) for j in range(n)}, n)
+        said = self.run_it("hilbert.mtx")
+        self.assertIn("to do: nothing: the matrix is too ill-conditioned", said)
+
     def test_nodes_have_a_bound(self):
         """A node of all unknowns made a dense matrix, and no limit of time counted."""
         self.refused("A.mtx", "--block-unknowns", "144", says=["--block-unknowns is 144", "at most 100"])
