@@ -335,8 +335,9 @@ namespace leopard::command_line
         }
       if (a.analyze)
         for (const std::string &option : a.given)
-          if (option != "--analyze" && option != "--block-size" && option != "--blocks" && option != "--overlap" && option != "--overlap-percent")
-            contradiction(option, "--analyze", "only options that say what the blocks are, as nothing is solved");
+          if (option != "--analyze" && option != "--block-size" && option != "--blocks" && option != "--overlap" && option != "--overlap-percent" &&
+              option != "--block-unknowns" && option != "--near-null-space")
+            contradiction(option, "--analyze", "only options that say what the blocks and nodes are, as nothing is solved");
     }
 
     /** Beyond what StoppingCriteria::validate() refuses. */

@@ -166,6 +166,35 @@ namespace leopard::command_line
       return "not told, as trials failed (" + in_vain + "): " + last_failure;
     }
 
+    /** -A x = -b for a symmetric matrix whose diagonal is negative, so that it may be positive definite. */
+    void negate_if_negative(CrsMatrix<double> &A, std::vector<double> &b, bool is_symmetric)
+    {
+      for (int i = 0; i < A.n_rows && is_symmetric; ++i)
+        {
+          double diagonal = 0.;
+          for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
+            diagonal = A.columns[p] == i ? A.values[p] : diagonal;
+          is_symmetric = diagonal < 0.;
+        }
+      if (!is_symmetric)
+        return;
+      log_line("negated", "the matrix is symmetric, and its diagonal negative: -A x = -b is solved");
+      for (std::vector<double> *values : {&A.values, &b})
+        for (double &value : *values)
+          value = -value;
+    }
+
+    /**
+     * What is done to a system before methods are chosen. @throws InvalidInput where that shows that it has no
+     * solution.
+     */
+    void prepare(CrsMatrix<double> &A, std::vector<double> &b, bool is_symmetric)
+    {
+      if (const int n = complete_zero_rows(A, b); n > 0)
+        log_line("zero rows", std::to_string(n) + " rows and columns are zero, and so is b there: x = 0 is taken in these");
+      negate_if_negative(A, b, is_symmetric);
+    }
+
     /**
      * What --method automatic would do, "cg preconditioned by multigrid (symmetric ...); where it fails, ...", and how
      * long that takes.
@@ -175,16 +204,20 @@ namespace leopard::command_line
       std::string methods, seconds;
     };
 
-    Plan plan_for(CrsMatrix<double> A, bool is_symmetric, Arguments arguments)
+    Plan plan_for(CrsMatrix<double> A, bool is_symmetric, const Arguments &given)
     {
+      Arguments           arguments = with_nodes(given, A);
+      std::vector<double> b(A.n_rows, 0.);
       arguments.method_name = "automatic";
-      MatrixTraits traits   = look_at(A, is_symmetric);
+      prepare(A, b, is_symmetric);
+      MatrixTraits traits = look_at(A, is_symmetric);
       Plan         plan;
       if (const Scaling scaling = equilibration(A, traits); !scaling.is_empty())
         try
           {
             CrsMatrix<double> S = scaled(A, scaling);
             traits              = look_at(S, is_symmetric);
+            arguments           = with_scaled_nodes(arguments, scaling.columns);
             A                   = std::move(S);
             plan.methods        = "for " + scaling.text + ": ";
           }
@@ -273,8 +306,15 @@ namespace leopard::command_line
               " is zero or missing, and relaxation divides by it\n");
       else
         try_to_analyze_relaxation(arguments, A);
-      const Plan plan = plan_for(std::move(A), is_symmetric, arguments);
-      print("--method automatic:      " + plan.methods + "\npredicted time:          " + plan.seconds + "\n");
+      try
+        {
+          const Plan plan = plan_for(std::move(A), is_symmetric, arguments);
+          print("--method automatic:      " + plan.methods + "\npredicted time:          " + plan.seconds + "\n");
+        }
+      catch (const InvalidInput &problem)
+        {
+          print("--method automatic:      none: " + first_line(problem.what()) + "\n");
+        }
     }
 
     void say_how_it_varies(const Arguments &arguments, const Iteration &iteration)
@@ -303,24 +343,6 @@ namespace leopard::command_line
       if (arguments.criteria.relative_tolerance > 0.)
         judge(found, arguments.criteria.relative_tolerance);
       return found;
-    }
-
-    /** -A x = -b for a symmetric matrix whose diagonal is negative, so that it may be positive definite. */
-    void negate_if_negative(CrsMatrix<double> &A, std::vector<double> &b, bool is_symmetric)
-    {
-      for (int i = 0; i < A.n_rows && is_symmetric; ++i)
-        {
-          double diagonal = 0.;
-          for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
-            diagonal = A.columns[p] == i ? A.values[p] : diagonal;
-          is_symmetric = diagonal < 0.;
-        }
-      if (!is_symmetric)
-        return;
-      log_line("negated", "the matrix is symmetric, and its diagonal negative: -A x = -b is solved");
-      for (std::vector<double> *values : {&A.values, &b})
-        for (double &value : *values)
-          value = -value;
     }
 
     void say_what_is_unused(const Arguments &arguments)
@@ -429,10 +451,8 @@ namespace leopard::command_line
             check_range(A, is_symmetric, b, arguments.criteria.relative_tolerance, false);
           return conclude(arguments, A, b, solve_by(arguments, choose_backend(arguments), A, b, stopwatch));
         }
-      if (const int n = complete_zero_rows(A, b); n > 0)
-        log_line("zero rows", std::to_string(n) + " rows and columns are zero, and so is b there: x = 0 is taken in these");
+      prepare(A, b, is_symmetric);
       check_range(A, is_symmetric, b, arguments.criteria.relative_tolerance, !arguments.rhs.empty());
-      negate_if_negative(A, b, is_symmetric);
       MatrixTraits       traits = look_at(A, is_symmetric);
       const ScaledSystem system = arguments.method_name == "automatic" ? equilibrated(arguments, A, b, traits) : ScaledSystem();
       if (system.is_scaled())

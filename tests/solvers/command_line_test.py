@@ -791,7 +791,7 @@ class Systems(Program):
         for options in (["--method", "async"], ["--method", "cg", "--preconditioner", "ic"], ["--method", "direct"], ["--omega", "0.5"]):
             self.refused("E.mtx", "--block-unknowns", "2", *options, says=["--block-unknowns is given with --method", expected])
             self.refused("E.mtx", "--near-null-space", "E.mtx", *options, says=["--near-null-space is given with --method", expected])
-        self.refused("E.mtx", "--analyze", "--block-unknowns", "2", says="--block-unknowns is given with --analyze")
+        self.assertIn("--method automatic:      cg preconditioned by multigrid (its nodes are given, by --block-unknowns 2)", self.run_it("E.mtx", "--analyze", "--block-unknowns", "2"))
 
     def test_what_is_wrong_is_said(self):
         n = self.size

@@ -55,6 +55,18 @@ class TrueResidual(Program):
         said = self.run_it("hilbert.mtx")
         self.assertIn("to do: nothing: the matrix is too ill-conditioned", said)
 
+    def test_analyze_tells_what_is_done(self):
+        """It told of the matrix before zero rows are completed and negative ones negated, which are never solved so."""
+        n = 12
+        zero_rows = {at: value for at, value in laplace(n).items() if 5 not in at}
+        negative = {at: -value for at, value in laplace(n).items()}
+        one_column = {at: value for at, value in laplace(n).items() if at[0] != 5}
+        for name, entries, expected in (("zero_rows.mtx", zero_rows, "cg preconditioned by multigrid"), ("negative.mtx", negative, "cg preconditioned by multigrid"), ("one_column.mtx", one_column, "none: row 6 is empty or zero")):
+            with self.subTest(name):
+                self.matrix(name, entries, n * n)
+                said = self.run_it(name, "--analyze")
+                self.assertIn("--method automatic:      " + expected, said)
+
     def test_nodes_have_a_bound(self):
         """A node of all unknowns made a dense matrix, and no limit of time counted."""
         self.refused("A.mtx", "--block-unknowns", "144", says=["--block-unknowns is 144", "at most 100"])
