@@ -35,7 +35,10 @@ int main(int argc, char **argv)
     }
   try
     {
-      return command_line::run(arguments);
+      const int code = command_line::run(arguments);
+      if (code == 0 && std::ferror(stdout) != 0)
+        return fail("what is printed could not be written\n  expected: a standard output with room, such as > /dev/null for none", failure);
+      return code;
     }
   catch (const command_line::UsageError &problem)
     {

@@ -78,6 +78,13 @@ class TrueResidual(Program):
             self.assertIn("replayed: this seed gives the same result in every run", said)
             self.assertNotIn("vary from run to run", said)
 
+    def test_a_full_disk_under_what_is_printed(self):
+        """The report was lost, and the exit code 0."""
+        with open("/dev/full", "w", encoding="ascii") as full:
+            result = subprocess.run([LEOPARD_SOLVE, "A.mtx"], cwd=self.folder, stdout=full, stderr=subprocess.PIPE, text=True, timeout=1200, check=False)
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("what is printed could not be written", result.stderr)
+
     def test_a_limit_on_files(self):
         """The signal that comes with it ended the program without a word, and left a temporary file."""
         self.matrix("K.mtx", laplace(40), 1600)
