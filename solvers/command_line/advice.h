@@ -76,8 +76,13 @@ namespace leopard::command_line
    * that gives all rows a say. @param residual the relative one. @param expected the error that was hoped for.
    * @param is_scaled whether rows count already.
    */
-  std::string what_helps_against_error(
-    const CrsMatrix<double> &A, const Arguments &arguments, const SolveResult &result, double residual, double error, double expected, bool is_scaled);
+  std::string what_helps_against_error(const CrsMatrix<double> &A,
+                                       const Arguments         &arguments,
+                                       const SolveResult       &result,
+                                       double                   residual,
+                                       double                   error,
+                                       double                   expected,
+                                       bool                     is_scaled);
 
   /**
    * About how far x is from the solution, ||D^-1 r||_inf / (1 - factor), relative to ||x||_inf: dimensionless. The
