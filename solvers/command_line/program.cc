@@ -204,26 +204,20 @@ namespace leopard::command_line
       std::string methods, seconds;
     };
 
-    Plan plan_for(CrsMatrix<double> A, bool is_symmetric, const Arguments &given)
+    Plan plan_for(CrsMatrix<double> A, bool is_symmetric, Arguments arguments)
     {
-      Arguments           arguments = with_nodes(given, A);
-      std::vector<double> b(A.n_rows, 0.);
       arguments.method_name = "automatic";
+      std::vector<double> b(A.n_rows, 0.);
       prepare(A, b, is_symmetric);
       MatrixTraits traits = look_at(A, is_symmetric);
       Plan         plan;
-      if (const Scaling scaling = equilibration(A, traits); !scaling.is_empty())
-        try
-          {
-            CrsMatrix<double> S = scaled(A, scaling);
-            traits              = look_at(S, is_symmetric);
-            arguments           = with_scaled_nodes(arguments, scaling.columns);
-            A                   = std::move(S);
-            plan.methods        = "for " + scaling.text + ": ";
-          }
-        catch (const InvalidInput &) // entries would overflow
-          {
-          }
+      if (ScaledSystem system = equilibrated(arguments, A, b, traits); system.is_scaled())
+        {
+          traits       = look_at(system.A, is_symmetric);
+          A            = std::move(system.A);
+          arguments    = std::move(system.arguments);
+          plan.methods = "for " + system.scaling.text + ": ";
+        }
       const std::vector<Attempt> attempts = attempts_for(A, traits, arguments);
       for (std::size_t i = 0; i < attempts.size(); ++i)
         plan.methods += (i == 0 ? "" : "; where it fails, ") + text_of(attempts[i]) + " (" + attempts[i].why + ")";
@@ -299,8 +293,9 @@ namespace leopard::command_line
         }
     }
 
-    void analyze_matrix(const Arguments &arguments, CrsMatrix<double> A, bool is_symmetric)
+    void analyze_matrix(const Arguments &given, CrsMatrix<double> A, bool is_symmetric)
     {
+      const Arguments arguments = with_nodes(given, A);
       if (const int row = row_without_diagonal(A); row >= 0)
         print("as a relaxation:         none, as the diagonal entry of row " + std::to_string(row + 1) +
               " is zero or missing, and relaxation divides by it\n");

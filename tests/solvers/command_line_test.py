@@ -792,6 +792,7 @@ class Systems(Program):
             self.refused("E.mtx", "--block-unknowns", "2", *options, says=["--block-unknowns is given with --method", expected])
             self.refused("E.mtx", "--near-null-space", "E.mtx", *options, says=["--near-null-space is given with --method", expected])
         self.assertIn("--method automatic:      cg preconditioned by multigrid (its nodes are given, by --block-unknowns 2)", self.run_it("E.mtx", "--analyze", "--block-unknowns", "2"))
+        self.refused("E.mtx", "--analyze", "--near-null-space", "missing.npy", says="missing.npy", code=1)
 
     def test_what_is_wrong_is_said(self):
         n = self.size
