@@ -2,6 +2,7 @@
 #include "own_rows.h"
 
 #include "../base/errors.h"
+#include "../matrix/own_columns.h"
 
 #include <deal.II/base/mpi.h>
 
@@ -38,19 +39,7 @@ namespace leopard
     CrsMatrix<double> all = local_matrix(A).matrix;
     if (all.n_columns == all.n_rows)
       return all;
-    CrsMatrix<double> own;
-    own.n_rows = own.n_columns = all.n_rows;
-    for (int i = 0; i < all.n_rows; ++i)
-      {
-        for (int p = all.row_offsets[i]; p < all.row_offsets[i + 1]; ++p)
-          if (all.columns[p] < all.n_rows)
-            {
-              own.columns.push_back(all.columns[p]);
-              own.values.push_back(all.values[p]);
-            }
-        own.row_offsets.push_back(own.n_entries());
-      }
-    return own;
+    return own_columns(all);
   }
 
   void together(MPI_Comm comm, const std::function<void()> &work)

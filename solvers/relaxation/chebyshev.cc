@@ -355,43 +355,42 @@ namespace leopard
     return std::make_unique<HostChebyshev<Number>>(A, options);
   }
 
-  extern const Method chebyshev_method = {.name         = "chebyshev",
-                                          .meaning      = "Chebyshev iteration for an interval of eigenvalues",
-                                          .uses_on_cuda = everywhere,
-                                          .omega        = OmegaRange::none,
-                                          .has_interval = true,
-                                          .make =
-                                            [](const auto &A, const MethodOptions &given) {
-                                              ChebyshevOptions options = given.chebyshev;
-                                              options.backend          = given.backend;
-                                              return make_chebyshev(A, options);
-                                            },
-                                          .make_on_device =
-                                            [](const auto &A, const MethodOptions &given) {
-                                              given.chebyshev.validate();
-                                              return make_chebyshev_cuda(A, given.chebyshev);
-                                            }};
+  namespace
+  {
+    /** For the list of methods, of the first or the fourth kind. */
+    template <bool fourth_kind>
+    constexpr auto make_of_kind = [](const auto &A, const MethodOptions &given) {
+      ChebyshevOptions options = given.chebyshev;
+      options.backend          = given.backend;
+      options.fourth_kind      = fourth_kind;
+      return make_chebyshev(A, options);
+    };
 
-  extern const Method chebyshev4_method = {.name         = "chebyshev4",
-                                           .meaning      = "Chebyshev polynomials of the fourth kind with optimized weights",
-                                           .uses         = as_smoother,
-                                           .uses_on_cuda = as_smoother,
-                                           .omega        = OmegaRange::none,
-                                           .has_interval = true,
-                                           .make =
-                                             [](const auto &A, const MethodOptions &given) {
-                                               ChebyshevOptions options = given.chebyshev;
-                                               options.backend          = given.backend;
-                                               options.fourth_kind      = true;
-                                               return make_chebyshev(A, options);
-                                             },
-                                           .make_on_device =
-                                             [](const auto &A, const MethodOptions &given) {
-                                               ChebyshevOptions options = given.chebyshev;
-                                               options.fourth_kind      = true;
-                                               options.validate();
-                                               return make_chebyshev_cuda(A, options);
-                                             }};
+    template <bool fourth_kind>
+    constexpr auto make_of_kind_on_device = [](const auto &A, const MethodOptions &given) {
+      ChebyshevOptions options = given.chebyshev;
+      options.fourth_kind      = fourth_kind;
+      options.validate();
+      return make_chebyshev_cuda(A, options);
+    };
+  } // namespace
+
+  extern const Method chebyshev_method = {.name           = "chebyshev",
+                                          .meaning        = "Chebyshev iteration for an interval of eigenvalues",
+                                          .uses_on_cuda   = everywhere,
+                                          .omega          = OmegaRange::none,
+                                          .has_interval   = true,
+                                          .make           = make_of_kind<false>,
+                                          .make_on_device = make_of_kind_on_device<false>};
+
+  extern const Method chebyshev4_method = {.name           = "chebyshev4",
+                                           .meaning        = "Chebyshev polynomials of the fourth kind with optimized weights",
+                                           .uses           = as_smoother,
+                                           .uses_on_cuda   = as_smoother,
+                                           .omega          = OmegaRange::none,
+                                           .has_interval   = true,
+                                           .make           = make_of_kind<true>,
+                                           .make_on_device = make_of_kind_on_device<true>};
 
 #define INSTANTIATE(Number)                                                                                               \
   template double gershgorin_bound(const CrsMatrix<Number> &A);                                                           \

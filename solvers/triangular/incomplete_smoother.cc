@@ -5,6 +5,7 @@
 #include "../base/words.h"
 #include "../device/device_array.h"
 #include "../matrix/device_matrix.h"
+#include "../matrix/own_columns.h"
 #include "../relaxation/ilu0.h"
 #include "../relaxation/methods.h"
 
@@ -17,26 +18,6 @@ namespace leopard
 {
   namespace
   {
-    /** The columns of A's own rows; `entries` receives which entry of A each of its entries is. */
-    template <typename Number>
-    CrsMatrix<Number> own_columns(const CrsMatrix<Number> &A, std::vector<int> &entries)
-    {
-      CrsMatrix<Number> own;
-      own.n_rows = own.n_columns = A.n_rows;
-      for (int i = 0; i < A.n_rows; ++i)
-        {
-          for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
-            if (A.columns[p] < A.n_rows)
-              {
-                own.columns.push_back(A.columns[p]);
-                own.values.push_back(A.values[p]);
-                entries.push_back(p);
-              }
-          own.row_offsets.push_back(own.n_entries());
-        }
-      return own;
-    }
-
     template <typename Number>
     class IncompleteSmoother : public Relaxation<Number>
     {
@@ -45,7 +26,7 @@ namespace leopard
         : omega(omega_)
         , rows(A.n_rows)
         , columns(A.n_columns)
-        , factors(make_incomplete_preconditioner(own_columns(A, entries), options))
+        , factors(make_incomplete_preconditioner(own_columns(A, &entries), options))
         , matrix(A)
         , values(entries.size())
         , r(rows)
