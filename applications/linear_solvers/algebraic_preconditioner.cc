@@ -56,8 +56,9 @@ namespace leopard
   std::string AlgebraicPreconditioner::description() const
   {
     const unsigned int n_ranks = Utilities::MPI::n_mpi_processes(comm);
-    return (parameters.has_factors() ? factors.description() : levels.description()) +
-           (n_ranks > 1 ? " (of the first rank's rows; each rank has its own)" : "");
+    if (!parameters.has_factors())
+      return levels.description();
+    return factors.description() + (n_ranks > 1 ? " (of the first rank's rows; each rank has its own)" : "");
   }
 
   std::string AlgebraicPreconditioner::details() const

@@ -11,9 +11,9 @@
 namespace leopard
 {
   /**
-   * The library's preconditioners that are made of the matrix alone: ilu, ic, aggregation. On several ranks each rank
-   * has its own rows and columns. New values mean new factors, of which the pattern and what follows from it stay, and
-   * new levels.
+   * The library's preconditioners that are made of the matrix alone: ilu, ic, aggregation. On several ranks factors are
+   * of each rank's own rows and columns, and levels of all ranks, whose vmult() is collective. New values mean new
+   * factors, of which the pattern and what follows from it stay, and new levels.
    */
   class AlgebraicPreconditioner
   {
@@ -38,7 +38,7 @@ namespace leopard
     bool is_symmetric_map() const { return symmetric; }
     bool is_fixed_linear_map() const { return fixed; }
     /**
-     * "ILU(0), 12345 entries; solved with: exact, in sequence"; on several ranks also that they are each rank's own.
+     * "ILU(0), 12345 entries; solved with: exact, in sequence"; on several ranks also that factors are each rank's own.
      */
     std::string description() const;
     /** "preconditioner set up in 0.03 s", which it takes anew whenever values change. */

@@ -48,8 +48,8 @@ namespace leopard
       "none",
       Selection("none|" + joined(method_names(as_preconditioner), "|") + "|ilu|ic|aggregation|amg|multigrid"),
       "Preconditioner of cg and gmres (with the method automatic: none lets it choose); ilu and ic are incomplete factors ILU(0) "
-      "and IC(0) (of symmetric matrices), aggregation algebraic multigrid by smoothed aggregation, for each field by itself, on host or GPU, "
-      "all of these on several ranks of each rank's own rows; amg is Trilinos ML, on the host; multigrid one cycle of "
+      "and IC(0) (of symmetric matrices), on several ranks of each rank's own rows; aggregation is algebraic multigrid by smoothed aggregation, "
+      "for each field by itself, with levels of all ranks; all of these on host or GPU; amg is Trilinos ML, on the host; multigrid one cycle of "
       "section 'Multigrid'. Where the preconditioner varies from "
       "call to call, as chaotic schedules make it, or is not symmetric for cg, the flexible variants are used.");
     prm.declare_entry("Backend",

@@ -42,32 +42,55 @@ namespace leopard
       }
   }
 
+  namespace
+  {
+    Index first_of(const IndexSet &owned)
+    {
+      return owned.n_elements() > 0 ? owned.nth_index_in_set(0) : 0;
+    }
+
+    /** The global number of each column of a matrix with ghosts. */
+    std::vector<Index> numbers_of_columns(const IndexSet &owned_columns, const IndexSet &ghosts)
+    {
+      std::vector<Index> result, of_ghosts;
+      owned_columns.fill_index_vector(result);
+      ghosts.fill_index_vector(of_ghosts);
+      result.insert(result.end(), of_ghosts.begin(), of_ghosts.end());
+      return result;
+    }
+  } // namespace
+
   DistributedRows::DistributedRows(const LocalMatrix &local, const IndexSet &identity_rows)
   {
     const CrsMatrix<double> &A      = local.matrix;
-    const std::vector<Index> ghosts = [&] {
-      std::vector<Index> indices;
-      local.ghosts.fill_index_vector(indices);
-      return indices;
-    }();
-    const Index first = local.owned.n_elements() > 0 ? local.owned.nth_index_in_set(0) : 0;
+    const std::vector<Index> number = numbers_of_columns(local.owned, local.ghosts);
     columns.reserve(A.columns.size());
     values.reserve(A.columns.size());
     for (int row = 0; row < A.n_rows; ++row)
       {
-        if (identity_rows.is_element(first + row))
+        if (identity_rows.is_element(number[row]))
           {
-            columns.push_back(first + row);
+            columns.push_back(number[row]);
             values.push_back(1.);
           }
         else
           for (int p = A.row_offsets[row]; p < A.row_offsets[row + 1]; ++p)
             {
-              columns.push_back(A.columns[p] < A.n_rows ? first + A.columns[p] : ghosts[A.columns[p] - A.n_rows]);
+              columns.push_back(number[A.columns[p]]);
               values.push_back(A.values[p]);
             }
         row_offsets.push_back(static_cast<int>(columns.size()));
       }
+  }
+
+  DistributedRows::DistributedRows(const CrsMatrix<double> &matrix, const IndexSet &owned_columns, const IndexSet &ghosts)
+    : row_offsets(matrix.row_offsets)
+    , values(matrix.values)
+  {
+    const std::vector<Index> number = numbers_of_columns(owned_columns, ghosts);
+    columns.reserve(matrix.columns.size());
+    for (const int column : matrix.columns)
+      columns.push_back(number[column]);
   }
 
   namespace
@@ -102,7 +125,7 @@ namespace leopard
   DistributedRows::DistributedRows(const std::vector<DistributedEntry> &entries, const IndexSet &owned_rows, MPI_Comm comm)
   {
     const std::vector<DistributedEntry> arrived = exchange(entries, owned_rows, comm);
-    const Index                         first   = owned_rows.n_elements() > 0 ? owned_rows.nth_index_in_set(0) : 0;
+    const Index                         first   = first_of(owned_rows);
     const auto                          n_rows  = owned_rows.n_elements();
     const auto                          each    = [&](const auto &use) {
       for (const auto *list : {&entries, &arrived})
@@ -134,7 +157,7 @@ namespace leopard
 
   DistributedRows DistributedRows::transpose(const IndexSet &owned_rows, const IndexSet &owned_columns, MPI_Comm comm) const
   {
-    const Index                   first = owned_rows.n_elements() > 0 ? owned_rows.nth_index_in_set(0) : 0;
+    const Index                   first = first_of(owned_rows);
     std::vector<DistributedEntry> entries;
     entries.reserve(columns.size());
     for (std::size_t row = 0; row + 1 < row_offsets.size(); ++row)
@@ -143,11 +166,55 @@ namespace leopard
     return DistributedRows(entries, owned_columns, comm);
   }
 
+  DistributedRows DistributedRows::rows_of_others(const IndexSet &owned_rows, const IndexSet &ghosts, MPI_Comm comm) const
+  {
+    const std::vector<unsigned int>            owner = Utilities::MPI::compute_index_owner(owned_rows, ghosts, comm);
+    std::map<unsigned int, std::vector<Index>> asked;
+    for (const Index row : ghosts)
+      asked[owner[ghosts.index_within_set(row)]].push_back(row);
+
+    std::map<unsigned int, std::vector<DistributedEntry>> answers;
+    for (const auto &[rank, rows] : Utilities::MPI::some_to_some(comm, asked))
+      {
+        std::vector<DistributedEntry> &entries = answers[rank];
+        for (const Index row : rows)
+          {
+            const auto own = owned_rows.index_within_set(row);
+            for (int p = row_offsets[own]; p < row_offsets[own + 1]; ++p)
+              entries.push_back({row, columns[p], values[p]});
+          }
+      }
+
+    // owned rows ascend with the rank, and each rank answers in the order in which it is asked
+    DistributedRows  result;
+    std::vector<int> lengths(ghosts.n_elements(), 0);
+    for (const auto &[rank, entries] : Utilities::MPI::some_to_some(comm, answers))
+      for (const DistributedEntry &entry : entries)
+        {
+          ++lengths[ghosts.index_within_set(entry.row)];
+          result.columns.push_back(entry.column);
+          result.values.push_back(entry.value);
+        }
+    for (const int length : lengths)
+      result.row_offsets.push_back(result.row_offsets.back() + length);
+    return result;
+  }
+
+  void DistributedRows::append(const DistributedRows &rows)
+  {
+    const int before = row_offsets.back();
+    for (std::size_t i = 1; i < rows.row_offsets.size(); ++i)
+      row_offsets.push_back(before + rows.row_offsets[i]);
+    columns.insert(columns.end(), rows.columns.begin(), rows.columns.end());
+    values.insert(values.end(), rows.values.begin(), rows.values.end());
+  }
+
   void DistributedRows::add_ghosts(const IndexSet &owned_columns, IndexSet &ghosts) const
   {
+    const Index        first = first_of(owned_columns), n = owned_columns.n_elements();
     std::vector<Index> found;
     for (const Index column : columns)
-      if (!owned_columns.is_element(column))
+      if (column < first || column >= first + n)
         found.push_back(column);
     std::sort(found.begin(), found.end());
     found.erase(std::unique(found.begin(), found.end()), found.end());
@@ -156,8 +223,8 @@ namespace leopard
 
   int local_index(Index global, const IndexSet &owned, const IndexSet &ghosts)
   {
-    return owned.is_element(global) ? static_cast<int>(owned.index_within_set(global))
-                                    : static_cast<int>(owned.n_elements() + ghosts.index_within_set(global));
+    const Index first = first_of(owned), n = owned.n_elements();
+    return static_cast<int>(global >= first && global < first + n ? global - first : n + ghosts.index_within_set(global));
   }
 
   CrsMatrix<double> DistributedRows::number(const IndexSet &owned_columns, const IndexSet &ghosts) const

@@ -40,6 +40,9 @@ namespace leopard
     /** The same for a matrix whose columns are numbered. */
     DistributedRows(const LocalMatrix &matrix, const dealii::IndexSet &identity_rows);
 
+    /** What number() makes a matrix of. */
+    DistributedRows(const CrsMatrix<double> &matrix, const dealii::IndexSet &owned_columns, const dealii::IndexSet &ghosts);
+
     /**
      * From entries that any rank may know of; those of other ranks' rows are sent to them. Entries given more than once
      * count once. Collective.
@@ -53,10 +56,18 @@ namespace leopard
      */
     DistributedRows transpose(const dealii::IndexSet &owned_rows, const dealii::IndexSet &owned_columns, MPI_Comm comm) const;
 
-    /** Adds the columns that are not owned to a set. */
+    /**
+     * The rows that other ranks own and `ghosts` names, in its order. Collective. @param owned_rows of this matrix.
+     */
+    DistributedRows rows_of_others(const dealii::IndexSet &owned_rows, const dealii::IndexSet &ghosts, MPI_Comm comm) const;
+
+    /** Puts rows behind the last one. */
+    void append(const DistributedRows &rows);
+
+    /** Adds the columns that are not owned to a set. @param owned_columns contiguous. */
     void add_ghosts(const dealii::IndexSet &owned_columns, dealii::IndexSet &ghosts) const;
 
-    /** With columns numbered: own ones from 0 on, then one for each element of ghosts. */
+    /** With columns numbered: own ones, which are contiguous, from 0 on, then one for each element of ghosts. */
     CrsMatrix<double> number(const dealii::IndexSet &owned_columns, const dealii::IndexSet &ghosts) const;
   };
 

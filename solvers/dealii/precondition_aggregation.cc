@@ -2,39 +2,64 @@
 #include "precondition_aggregation.h"
 
 #include "../base/errors.h"
+#include "../distributed/gathered_coarse_solver.h"
+#include "distributed_aggregation.h"
 #include "own_rows.h"
+
+#include <deal.II/base/mpi.h>
 
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <memory>
 #include <utility>
 
 namespace leopard
 {
+  using dealii::IndexSet;
+
   namespace
   {
+    IndexSet of_field(const IndexSet &all, dealii::types::global_dof_index field, dealii::types::global_dof_index n_fields)
+    {
+      IndexSet result(all.size() / n_fields);
+      for (const auto i : all)
+        if (i % n_fields == field)
+          result.add_index(i / n_fields);
+      result.compress();
+      return result;
+    }
+
     /**
      * The rows and columns of one field, where there are several with another row sum s: max(|s|, 0.2 sum of the
      * absolute values that couple the row to other fields). So it is definite also where a field grows by itself in a
      * step so long that A is not (Laird and Giles 2002).
      */
-    CrsMatrix<double> block_of_field(const CrsMatrix<double> &A, int field, int n_fields)
+    LocalMatrix block_of_field(const LocalMatrix &whole, int field, int n_fields)
     {
       if (n_fields == 1)
-        return A;
-      CrsMatrix<double> block;
-      block.n_rows = block.n_columns = A.n_rows / n_fields;
+        return whole;
+      const CrsMatrix<double> &A = whole.matrix;
+      LocalMatrix              result{{}, of_field(whole.owned, field, n_fields), of_field(whole.ghosts, field, n_fields)};
+      CrsMatrix<double>       &block = result.matrix;
+      block.n_rows                   = A.n_rows / n_fields;
+      std::vector<int> column(A.n_columns, -1); // in the block; -1: of another field
+      for (int j = field; j < A.n_rows; j += n_fields)
+        column[j] = block.n_columns++;
+      for (std::size_t g = 0; g < whole.ghosts.n_elements(); ++g)
+        if (static_cast<int>(whole.ghosts.nth_index_in_set(g) % n_fields) == field)
+          column[A.n_rows + g] = block.n_columns++;
       for (int i = field; i < A.n_rows; i += n_fields)
         {
           double sum = 0., beside = 0.;
           int    diagonal = -1;
           for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
-            if (A.columns[p] % n_fields == field)
+            if (const int j = column[A.columns[p]]; j >= 0)
               {
                 if (A.columns[p] == i)
                   diagonal = block.n_entries();
                 sum += A.values[p];
-                block.columns.push_back(A.columns[p] / n_fields);
+                block.columns.push_back(j);
                 block.values.push_back(A.values[p]);
               }
             else
@@ -43,7 +68,16 @@ namespace leopard
             block.values[diagonal] += std::max(std::abs(sum), 0.2 * beside) - sum;
           block.row_offsets.push_back(block.n_entries());
         }
-      return block;
+      return result;
+    }
+
+    /** Entries of all levels over those of the finest, of all ranks. */
+    double operator_complexity(const MultigridHierarchy &hierarchy, MPI_Comm comm)
+    {
+      double entries = 0., finest = 0.;
+      for (const MultigridLevel &level : hierarchy.levels)
+        entries += finest = dealii::Utilities::MPI::sum(static_cast<double>(level.matrix.n_entries()), comm);
+      return finest > 0. ? entries / finest : 1.;
     }
   } // namespace
 
@@ -62,34 +96,57 @@ namespace leopard
 
   void PreconditionAggregation::initialize(const dealii::SparseMatrix<double> &A, const AdditionalData &data)
   {
-    take(crs_matrix(A, name), data);
+    take({crs_matrix(A, name), dealii::complete_index_set(A.m()), IndexSet(A.m())}, data, MPI_COMM_SELF);
   }
 
   void PreconditionAggregation::initialize(const HostMatrix &A, const AdditionalData &data)
   {
-    together(A.get_mpi_communicator(), [&] { take(own_block(A, name), data); });
+    LocalMatrix local;
+    together(A.get_mpi_communicator(), [&] {
+      require_square(A, name);
+      local = local_matrix(A);
+    });
+    take(local, data, A.get_mpi_communicator());
   }
 
-  void PreconditionAggregation::take(const CrsMatrix<double> &A, const AdditionalData &data)
+  void PreconditionAggregation::take(const LocalMatrix &A, const AdditionalData &data, MPI_Comm comm)
   {
-    if (data.n_fields < 1 || A.n_rows % data.n_fields != 0)
-      throw InvalidInput(name + ": n_fields is " + std::to_string(data.n_fields) + ", and the matrix has " + std::to_string(A.n_rows) +
-                         " rows\n  expected: a number >= 1 that divides them");
-    if (data.n_fields > 1 && !data.aggregation.is_scalar())
-      throw InvalidInput(name + ": n_fields is " + std::to_string(data.n_fields) +
-                         ", and block_unknowns or near_null_space are given\n  expected: n_fields = 1, as their levels have all unknowns of a node");
+    const int n = A.matrix.n_rows;
+    together(comm, [&] {
+      if (data.n_fields < 1 || n % data.n_fields != 0)
+        throw InvalidInput(name + ": n_fields is " + std::to_string(data.n_fields) + ", and the matrix has " + std::to_string(n) +
+                           " rows\n  expected: a number >= 1 that divides them");
+      if (data.n_fields > 1 && !data.aggregation.is_scalar())
+        throw InvalidInput(
+          name + ": n_fields is " + std::to_string(data.n_fields) +
+          ", and block_unknowns or near_null_space are given\n  expected: n_fields = 1, as their levels have all unknowns of a node");
+    });
     std::vector<PreconditionMultigrid> made;
     double                             worst = 1.;
     for (int c = 0; c < data.n_fields; ++c)
       {
-        Multigrid<double> multigrid(block_of_field(A, c, data.n_fields), data.aggregation, data.multigrid);
-        worst = std::max(worst, multigrid.operator_complexity());
-        made.emplace_back(std::move(multigrid), Field{c, data.n_fields});
+        const LocalMatrix block = block_of_field(A, c, data.n_fields);
+        if (dealii::Utilities::MPI::n_mpi_processes(comm) == 1)
+          {
+            Multigrid<double> multigrid(block.matrix, data.aggregation, data.multigrid);
+            worst = std::max(worst, multigrid.operator_complexity());
+            made.emplace_back(std::move(multigrid), Field{c, data.n_fields});
+          }
+        else
+          {
+            const MultigridHierarchy hierarchy = aggregation_hierarchy(block, data.aggregation, comm);
+            worst                              = std::max(worst, operator_complexity(hierarchy, comm));
+            made.emplace_back(hierarchy,
+                              data.multigrid,
+                              std::make_unique<GatheredCoarseSolver>(hierarchy.levels.front(), data.multigrid, comm),
+                              Field{c, data.n_fields});
+          }
       }
-    fields     = std::move(made);
-    n_rows     = A.n_rows;
-    complexity = worst;
-    of_system  = !data.aggregation.is_scalar();
+    fields         = std::move(made);
+    n_rows         = n;
+    complexity     = worst;
+    made_of_system = !data.aggregation.is_scalar();
+    on_ranks       = dealii::Utilities::MPI::n_mpi_processes(comm) > 1;
   }
 
   bool PreconditionAggregation::is_fixed_linear_map() const
@@ -112,7 +169,7 @@ namespace leopard
     return to_string(options.cycle) + "(" + std::to_string(options.pre_smoothing) + "," + std::to_string(options.post_smoothing) +
            ") multigrid by smoothed aggregation, smoother " + options.smoother.method + ", " + std::to_string(fields[0].n_levels()) +
            " levels, operator complexity " + number + (fields.size() > 1 ? ", for each field" : "") +
-           (of_system && options.backend == Backend::cuda ? ", made on the host" : "");
+           ((made_of_system || on_ranks) && options.backend == Backend::cuda ? ", made on the host" : "");
   }
 
   bool PreconditionAggregation::is_initialized() const

@@ -24,8 +24,8 @@ namespace leopard
    * provides.
    *
    * Of several interleaved fields each has levels of its own, of its diagonal block, which is kept definite. A Trilinos
-   * matrix may be distributed: each rank has levels for its own rows and columns (block Jacobi over the ranks), so that
-   * iterations grow with the number of ranks.
+   * matrix may be distributed: its levels are those of all ranks, each of which has its own part of them, and
+   * iterations hardly grow with the number of ranks. Then vmult() is collective, and levels are made on the host.
    *
    * Of systems such as elasticity, one field, aggregation.block_unknowns and near_null_space say more: a rank gives the
    * entries of the vectors in its own rows, in their order, of which those of a node follow one another.
@@ -51,7 +51,8 @@ namespace leopard
     void initialize(const dealii::SparseMatrix<double> &A, const AdditionalData &data);
     void initialize(const dealii::SparseMatrix<double> &A) { initialize(A, AdditionalData()); }
     /**
-     * The same for a compressed matrix whose rows on each rank are contiguous. Collective, errors too; vmult() is not.
+     * The same for a compressed matrix whose rows on each rank are contiguous, and follow those of the rank before it.
+     * Collective, errors too. Several ranks: all unknowns of a node, and all fields at it, are of one.
      */
     void initialize(const HostMatrix &A, const AdditionalData &data);
     void initialize(const HostMatrix &A) { initialize(A, AdditionalData()); }
@@ -62,7 +63,7 @@ namespace leopard
     std::string description() const;
 
   private:
-    void take(const CrsMatrix<double> &A, const AdditionalData &data);
+    void take(const LocalMatrix &A, const AdditionalData &data, MPI_Comm comm);
 
     bool        is_initialized() const override;
     std::size_t n_own_rows() const override;
@@ -70,8 +71,9 @@ namespace leopard
     void        apply_there(double *x, const double *b) const override;
 
     std::vector<PreconditionMultigrid> fields;
-    std::size_t                        n_rows     = 0;
-    double                             complexity = 0.;
-    bool                               of_system  = false; ///< of nodes with several unknowns, or a near null space
+    std::size_t                        n_rows         = 0;
+    double                             complexity     = 0.;
+    bool                               made_of_system = false; ///< of nodes with several unknowns, or a near null space
+    bool                               on_ranks       = false; ///< several
   };
 } // namespace leopard

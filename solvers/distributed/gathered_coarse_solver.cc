@@ -6,42 +6,6 @@
 
 namespace leopard
 {
-  namespace
-  {
-    /** Everybody's values, rank after rank. */
-    template <typename T>
-    std::vector<T> all_gather(const std::vector<T> &own, MPI_Datatype type, MPI_Comm comm)
-    {
-      int n_ranks = 1;
-      MPI_Comm_size(comm, &n_ranks);
-      const int        n = static_cast<int>(own.size());
-      std::vector<int> counts(n_ranks), offsets(n_ranks + 1, 0);
-      MPI_Allgather(&n, 1, MPI_INT, counts.data(), 1, MPI_INT, comm);
-      for (int r = 0; r < n_ranks; ++r)
-        offsets[r + 1] = offsets[r] + counts[r];
-      std::vector<T> all(offsets.back());
-      MPI_Allgatherv(own.data(), n, type, all.data(), counts.data(), offsets.data(), type, comm);
-      return all;
-    }
-
-    /** The rows of all ranks. */
-    CrsMatrix<double> gather(const CrsMatrix<double> &A, const GlobalNumbers &numbers, MPI_Comm comm)
-    {
-      std::vector<int> lengths, columns;
-      for (int i = 0; i < A.n_rows; ++i)
-        lengths.push_back(A.row_offsets[i + 1] - A.row_offsets[i]);
-      for (const int column : A.columns)
-        columns.push_back(numbers.of_column[column]);
-      CrsMatrix<double> whole;
-      whole.n_rows = whole.n_columns = numbers.n();
-      for (const int length : all_gather(lengths, MPI_INT, comm))
-        whole.row_offsets.push_back(whole.row_offsets.back() + length);
-      whole.columns = all_gather(columns, MPI_INT, comm);
-      whole.values  = all_gather(A.values, MPI_DOUBLE, comm);
-      return whole;
-    }
-  } // namespace
-
   GatheredCoarseSolver::GatheredCoarseSolver(const MultigridLevel &level, const MultigridOptions &options, MPI_Comm comm_)
     : comm(comm_)
     , n(level.matrix.n_rows)
@@ -52,7 +16,7 @@ namespace leopard
     , x_whole(numbers.n())
     , x_own(level.matrix.n_columns)
   {
-    const CrsMatrix<double> whole = gather(level.matrix, numbers, comm);
+    const CrsMatrix<double> whole = numbers.gathered(level.matrix, comm);
     solver                        = make_coarse_solver<double>(whole, constants_in_null_space(whole, Communication<double>()).has_value(), options);
     if (on_device)
       {
@@ -68,7 +32,7 @@ namespace leopard
 
   void GatheredCoarseSolver::update(const CrsMatrix<double> &A, bool /*singular*/)
   {
-    const CrsMatrix<double> whole = gather(A, numbers, comm);
+    const CrsMatrix<double> whole = numbers.gathered(A, comm);
     solver->update(whole, constants_in_null_space(whole, Communication<double>()).has_value()); // as when it was made
   }
 

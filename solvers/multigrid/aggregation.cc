@@ -3,11 +3,13 @@
 
 #include "../base/errors.h"
 #include "../base/words.h"
+#include "../matrix/own_columns.h"
 #include "../matrix/rows_in_parts.h"
 #include "../matrix/sparse_product.h"
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <numeric>
 #include <string>
 #include <utility>
@@ -37,14 +39,17 @@ namespace leopard
       return result;
     }
 
+    /** Brings the entries of ghosts up to date in a vector with a number for each column. */
+    using UpdateGhosts = std::function<void(std::vector<double> &)>;
+
     /** How strong the couplings of the rows are; see AggregationOptions. */
     class Couplings
     {
     public:
-      Couplings(const CrsMatrix<double> &A_, int n_threads)
+      Couplings(const CrsMatrix<double> &A_, int n_threads, const UpdateGhosts &update_ghosts)
         : A(A_)
         , sign(diagonal_of(A_))
-        , root(A_.n_rows, 0.)
+        , root(A_.n_columns, 0.)
       {
         parallel_for(*shared_thread_pool(n_threads), A.n_rows, 4096, [&](long begin, long end) {
           for (int i = static_cast<int>(begin); i < end; ++i)
@@ -55,6 +60,7 @@ namespace leopard
               root[i] = std::sqrt(largest(i));
             }
         });
+        update_ghosts(root);
       }
 
       /** @param p an entry of row i. */
@@ -84,9 +90,9 @@ namespace leopard
      * The diagonal and the strong couplings, in A's order; weak ones are added to the diagonal. Without a diagonal
      * entry there is none.
      */
-    CrsMatrix<double> strong_part(const CrsMatrix<double> &A, double strength, int n_threads)
+    CrsMatrix<double> strong_part(const CrsMatrix<double> &A, double strength, int n_threads, const UpdateGhosts &update_ghosts)
     {
-      const Couplings couplings(A, n_threads);
+      const Couplings couplings(A, n_threads, update_ghosts);
       return rows_in_parts<double>(A.n_rows, A.n_columns, n_threads, [&](int begin, int end, CrsMatrix<double> &result) {
         for (int i = begin; i < end; ++i)
           {
@@ -114,17 +120,20 @@ namespace leopard
     }
 
     /** Of D^-1 A, a little more than the power method says. */
-    double largest_eigenvalue(const CrsMatrix<double> &A, const std::vector<double> &diagonal, int n_threads)
+    double
+    largest_eigenvalue(const CrsMatrix<double> &A, const std::vector<double> &diagonal, int n_threads, const Communication<double> &communication)
     {
       const auto          pool = shared_thread_pool(n_threads);
-      std::vector<double> v(A.n_rows), next(A.n_rows);
+      std::vector<double> v(A.n_columns), next(A.n_columns);
       for (int i = 0; i < A.n_rows; ++i) // rough: all frequencies
         v[i] = std::sin(1. + 1e4 * i);
       for (int iteration = 0;; ++iteration)
         {
-          const double norm = std::sqrt(std::inner_product(v.begin(), v.end(), v.begin(), 0.));
+          const auto   end  = v.begin() + A.n_rows;
+          const double norm = std::sqrt(communication.sum(std::inner_product(v.begin(), end, v.begin(), 0.)));
           if (iteration == 15 || !(norm > 0.))
             return 1.1 * norm;
+          communication.update_ghosts(v.data(), MemorySpace::host);
           parallel_for(*pool, A.n_rows, 4096, [&](long begin, long end) {
             for (long i = begin; i < end; ++i)
               {
@@ -138,15 +147,18 @@ namespace leopard
         }
     }
 
-    Aggregates aggregates_of(const CrsMatrix<double> &S)
+    /** @param all with ghosts, which are in aggregates of other ranks only. */
+    Aggregates aggregates_of(const CrsMatrix<double> &all)
     {
-      Aggregates        result;
-      std::vector<int> &of_row = result.of_row;
+      const bool              ghosts = all.n_columns > all.n_rows;
+      const CrsMatrix<double> own = ghosts ? own_columns(all) : CrsMatrix<double>(), &S = ghosts ? own : all;
+      Aggregates              result;
+      std::vector<int>       &of_row = result.of_row;
       of_row.assign(S.n_rows, none);
       const auto row     = [&](int i) { return std::pair(S.columns.begin() + S.row_offsets[i], S.columns.begin() + S.row_offsets[i + 1]); };
       const auto coupled = [&](int i) {
-        const auto [begin, end] = row(i);
-        return std::any_of(begin, end, [&](int j) { return j != i; });
+        const auto begin = all.columns.begin();
+        return std::any_of(begin + all.row_offsets[i], begin + all.row_offsets[i + 1], [&](int j) { return j != i; });
       };
       for (int i = 0; i < S.n_rows; ++i)
         {
@@ -206,7 +218,7 @@ namespace leopard
         , strong(strong_)
         , space(space_)
         , node_of(node_of_)
-        , row_of_node(strong_.n_rows, none)
+        , row_of_node(strong_.n_columns, none)
       {
       }
 
@@ -313,21 +325,6 @@ namespace leopard
       std::vector<int>         columns;
     };
 
-    /** Makes the last level regular. @throws InvalidInput where it is the only one, whose matrix is the problem's. */
-    void hold_free_motions(std::vector<MultigridLevel> &levels, const NearNullSpace &space)
-    {
-      constexpr int      most    = 5000; // rows of a dense matrix
-      CrsMatrix<double> &A       = levels.back().matrix;
-      const auto         motions = free_motions(A, space);
-      if (motions.empty())
-        return;
-      if (levels.size() == 1 || A.n_rows > most)
-        throw InvalidInput("aggregation: the matrix is singular, as it maps " + std::to_string(motions.size()) +
-                           " of the vectors near its null space, or combinations, to zero, and " +
-                           (levels.size() == 1 ? "has no coarse level" : "its coarsest level has " + std::to_string(A.n_rows) + " rows") +
-                           "\n  expected: a regular matrix, or coarse levels with at most " + std::to_string(most) + " rows");
-      A = with_held_motions(A, motions);
-    }
     /** Gives what A_s has lost of A B to motions of aggregates, as columns of the prolongation. */
     class LostMotions
     {
@@ -349,7 +346,7 @@ namespace leopard
         std::copy_n(aggregates.lost.data() + static_cast<std::size_t>(i) * coarse.n_vectors, coarse.n_vectors, rest.data());
         give(own, factor, sum);
         for (int p = S.row_offsets[i]; p < S.row_offsets[i + 1] && !is_whole(own); ++p)
-          if (const int other = aggregates.of_row[S.columns[p]]; other != none && is_whole(other))
+          if (const int other = S.columns[p] < S.n_rows ? aggregates.of_row[S.columns[p]] : none; other != none && is_whole(other))
             {
               give(other, factor, sum);
               return;
@@ -386,12 +383,22 @@ namespace leopard
     };
   } // namespace
 
-  Aggregates aggregate(const CrsMatrix<double> &A, double strength, int n_threads, const NearNullSpace &space)
+  Aggregates
+  aggregate(const CrsMatrix<double> &A, double strength, int n_threads, const NearNullSpace &space, const Communication<double> &communication)
   {
-    CrsMatrix<double> strong = strong_part(space.is_scalar() ? A : couplings_of_nodes(A, space, n_threads), strength, n_threads);
+    const std::vector<int> node_of       = nodes_of_rows(space);
+    const auto             update_ghosts = [&](std::vector<double> &of_node) {
+      std::vector<double> of_column(A.n_columns);
+      for (int j = 0; j < A.n_columns; ++j)
+        of_column[j] = of_node[node_of.empty() ? j : node_of[j]];
+      communication.update_ghosts(of_column.data(), MemorySpace::host);
+      for (int j = A.n_rows; j < A.n_columns; ++j)
+        of_node[node_of.empty() ? j : node_of[j]] = of_column[j];
+    };
+    CrsMatrix<double> strong = strong_part(space.is_scalar() ? A : couplings_of_nodes(A, space, n_threads), strength, n_threads, update_ghosts);
     Aggregates        result = aggregates_of(strong);
-    if (!space.first_row.empty())
-      result.of_row = aggregates_of_rows(A, result.of_row, nodes_of_rows(space));
+    if (!node_of.empty())
+      result.of_row = aggregates_of_rows(A, result.of_row, node_of);
     if (space.is_scalar())
       result.strong = std::move(strong);
     else
@@ -400,21 +407,29 @@ namespace leopard
     return result;
   }
 
+  void check_diagonal(const Aggregates &aggregates)
+  {
+    for (std::size_t i = 0; i < aggregates.of_row.size(); ++i)
+      if (aggregates.of_row[i] != none && !(std::abs(aggregates.diagonal[i]) > 0.))
+        throw InvalidInput("aggregation: row " + std::to_string(i) + " has the diagonal entry " + short_text(aggregates.diagonal[i]) +
+                           " where weak couplings are added to it (the first row is 0)\n  expected: a number that is not zero");
+  }
+
   CrsMatrix<double> smoothed_prolongation(const Aggregates &aggregates, int n_threads)
   {
     return smoothed_prolongation(aggregates, tentative_prolongation(aggregates.of_row, aggregates.n, {}, n_threads), n_threads);
   }
 
-  CrsMatrix<double> smoothed_prolongation(const Aggregates &aggregates, const TentativeProlongation &tentative, int n_threads)
+  CrsMatrix<double> smoothed_prolongation(const Aggregates            &aggregates,
+                                          const TentativeProlongation &tentative,
+                                          int                          n_threads,
+                                          const Communication<double> &communication)
   {
     const CrsMatrix<double>   &S        = aggregates.strong;
     const std::vector<double> &diagonal = aggregates.diagonal;
     const std::vector<int>    &of_row   = aggregates.of_row;
-    for (int i = 0; i < S.n_rows; ++i)
-      if (of_row[i] != none && !(std::abs(diagonal[i]) > 0.))
-        throw InvalidInput("aggregation: row " + std::to_string(i) + " has the diagonal entry " + short_text(diagonal[i]) +
-                           " where weak couplings are added to it (the first row is 0)\n  expected: a number that is not zero");
-    const double factor = 4. / (3. * largest_eigenvalue(S, diagonal, n_threads));
+    check_diagonal(aggregates);
+    const double factor = 4. / (3. * largest_eigenvalue(S, diagonal, n_threads, communication));
     return rows_in_parts<double>(S.n_rows, tentative.prolongation.n_columns, n_threads, [&](int begin, int end, CrsMatrix<double> &P) {
       SumOfRows   sum(tentative.prolongation);
       LostMotions lost(aggregates, tentative.coarse);
@@ -435,6 +450,21 @@ namespace leopard
     if (A.n_columns != A.n_rows)
       throw InvalidInput("aggregation: a matrix with " + std::to_string(A.n_rows) + " rows and " + std::to_string(A.n_columns) +
                          " columns\n  expected: a square one, without ghosts");
+  }
+
+  bool hold_free_motions(CrsMatrix<double> &A, const NearNullSpace &space, bool is_coarse)
+  {
+    constexpr int most    = 5000; // rows of a dense matrix
+    const auto    motions = free_motions(A, space);
+    if (motions.empty())
+      return false;
+    if (!is_coarse || A.n_rows > most)
+      throw InvalidInput("aggregation: the matrix is singular, as it maps " + std::to_string(motions.size()) +
+                         " of the vectors near its null space, or combinations, to zero, and " +
+                         (is_coarse ? "its coarsest level has " + std::to_string(A.n_rows) + " rows" : "has no coarse level") +
+                         "\n  expected: a regular matrix, or coarse levels with at most " + std::to_string(most) + " rows");
+    A = with_held_motions(A, motions);
+    return true;
   }
 
   MultigridHierarchy aggregation_hierarchy(const CrsMatrix<double> &A, const AggregationOptions &options)
@@ -461,7 +491,7 @@ namespace leopard
         result.levels.push_back(std::move(coarse));
       }
     if (!options.is_scalar()) // of others the coarse solver takes constants out
-      hold_free_motions(result.levels, space);
+      hold_free_motions(result.levels.back().matrix, space, result.levels.size() > 1);
     std::reverse(result.levels.begin(), result.levels.end());
     return result;
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "../exchange/communication.h"
 #include "hierarchy.h"
 #include "near_null_space.h"
 
@@ -59,8 +60,19 @@ namespace leopard
    * Of several unknowns a node, or with vectors, this is done with nodes and couplings_of_nodes(). Rows are in the
    * aggregates of their nodes, but in none where they have no couplings. Of A_s weak couplings to an unknown of other
    * nodes are added to that of the row's own, so that constants lose nothing.
+   *
+   * A may have ghosts, all unknowns of each of their nodes: then aggregates have rows of one rank only, and a row whose
+   * strong couplings are all to ghosts is one itself. @param space of A's columns; @param communication of its ghosts:
+   * collective.
    */
-  Aggregates aggregate(const CrsMatrix<double> &A, double strength, int n_threads = 1, const NearNullSpace &space = {});
+  Aggregates aggregate(const CrsMatrix<double>     &A,
+                       double                       strength,
+                       int                          n_threads     = 1,
+                       const NearNullSpace         &space         = {},
+                       const Communication<double> &communication = Communication<double>());
+
+  /** @throws InvalidInput where an entry of D, aggregates.diagonal, is zero or not there, in a row of an aggregate. */
+  void check_diagonal(const Aggregates &aggregates);
 
   /**
    * P = (I - omega D^-1 A_s) P_0 - omega D^-1 L: D is aggregates.diagonal, omega = 4 / (3 lambda_max(D^-1 A_s)), and
@@ -68,12 +80,23 @@ namespace leopard
    * that moved all nodes whose couplings are weak, L R = (A - A_s) B: so P R = (I - omega D^-1 A) B, and rows that A
    * maps to zero keep B. What an aggregate of lower rank does not reach goes to the first of full rank that the row is
    * strongly coupled to. Of constants L is zero, as weak couplings are added to the diagonal. Rows in no aggregate stay
-   * zero.
-   * @throws InvalidInput where an entry of D is zero or not there, in a row of an aggregate.
+   * zero. @param tentative where A has ghosts, with a row of P_0 for each of these, too; @param communication of the
+   * ghosts: collective.
+   * @throws InvalidInput as check_diagonal().
    */
-  CrsMatrix<double> smoothed_prolongation(const Aggregates &aggregates, const TentativeProlongation &tentative, int n_threads = 1);
+  CrsMatrix<double> smoothed_prolongation(const Aggregates            &aggregates,
+                                          const TentativeProlongation &tentative,
+                                          int                          n_threads     = 1,
+                                          const Communication<double> &communication = Communication<double>());
   /** Of one unknown a node and the constant: P_0 is 1 where a row is in an aggregate. */
   CrsMatrix<double> smoothed_prolongation(const Aggregates &aggregates, int n_threads = 1);
+
+  /**
+   * Makes the coarsest matrix A regular: with_held_motions() of its free_motions(). @param is_coarse false: it is the
+   * problem's own. @return whether there are any. @throws InvalidInput where there are, and A is the problem's or has
+   * many rows.
+   */
+  bool hold_free_motions(CrsMatrix<double> &A, const NearNullSpace &space, bool is_coarse);
 
   /** @throws InvalidInput where A is not what aggregation_hierarchy() takes. */
   void check_for_aggregation(const CrsMatrix<double> &A);

@@ -21,32 +21,17 @@ namespace leopard
     /** What is left of a vector may be rounding where it is this part of what it was. */
     constexpr double dependent = 1e-8;
 
-    void check(int n_rows, int block_unknowns, const std::vector<std::vector<double>> &vectors)
-    {
-      if (block_unknowns < 1 || n_rows % block_unknowns != 0)
-        throw InvalidInput("aggregation: block_unknowns is " + std::to_string(block_unknowns) + ", and the matrix has " + std::to_string(n_rows) +
-                           " rows\n  expected: a number >= 1 that divides them, the unknowns of a node in consecutive rows");
-      for (std::size_t k = 0; k < vectors.size(); ++k)
-        {
-          const std::string which = "aggregation: vector " + std::to_string(k) + " of the near null space (the first is 0) has ";
-          if (vectors[k].size() != static_cast<std::size_t>(n_rows))
-            throw InvalidInput(which + std::to_string(vectors[k].size()) + " entries\n  expected: " + std::to_string(n_rows) +
-                               ", as many as the matrix has rows");
-          const auto bad = std::find_if(vectors[k].begin(), vectors[k].end(), [](double v) { return !std::isfinite(v); });
-          if (bad != vectors[k].end())
-            throw InvalidInput(which + "the entry " + short_text(*bad) + " in row " + std::to_string(bad - vectors[k].begin()) +
-                               " (the first is 0)\n  expected: finite numbers");
-        }
-    }
+    const RankSums alone;
 
-    /** Columns of a dense matrix stored row after row. */
+    /** Columns of a dense matrix stored row after row, of which each rank may have some rows. */
     class Columns
     {
     public:
-      Columns(double *values_, int n_rows_, int n_columns_)
+      Columns(double *values_, int n_rows_, int n_columns_, const RankSums &ranks_ = alone)
         : values(values_)
         , n_rows(n_rows_)
         , n_columns(n_columns_)
+        , ranks(ranks_)
       {
       }
 
@@ -59,7 +44,7 @@ namespace leopard
         double result = 0.;
         for (int i = 0; i < n_rows; ++i)
           result += (*this)(i, k) * (*this)(i, l);
-        return result;
+        return ranks.sum(result);
       }
 
       /**
@@ -72,7 +57,7 @@ namespace leopard
         double largest = 0.;
         for (int i = 0; i < n_rows; ++i)
           largest = std::max(largest, std::abs((*this)(i, k)));
-        const double unit = to_about_one(largest); // so that neither sums nor squares overflow or vanish
+        const double unit = to_about_one(ranks.max(largest)); // so that neither sums nor squares overflow or vanish
         for (int i = 0; i < n_rows; ++i)
           (*this)(i, k) *= unit;
         const double before = norm(k);
@@ -95,8 +80,9 @@ namespace leopard
       }
 
     private:
-      double   *values;
-      const int n_rows, n_columns;
+      double         *values;
+      const int       n_rows, n_columns;
+      const RankSums &ranks;
     };
 
     /** For each aggregate its rows, in their order. */
@@ -145,9 +131,27 @@ namespace leopard
     }
   } // namespace
 
-  NearNullSpace make_near_null_space(int n_rows, int block_unknowns, const std::vector<std::vector<double>> &vectors)
+  void check_near_null_space(int n_rows, int block_unknowns, const std::vector<std::vector<double>> &vectors)
   {
-    check(n_rows, block_unknowns, vectors);
+    if (block_unknowns < 1 || n_rows % block_unknowns != 0)
+      throw InvalidInput("aggregation: block_unknowns is " + std::to_string(block_unknowns) + ", and the matrix has " + std::to_string(n_rows) +
+                         " rows\n  expected: a number >= 1 that divides them, the unknowns of a node in consecutive rows");
+    for (std::size_t k = 0; k < vectors.size(); ++k)
+      {
+        const std::string which = "aggregation: vector " + std::to_string(k) + " of the near null space (the first is 0) has ";
+        if (vectors[k].size() != static_cast<std::size_t>(n_rows))
+          throw InvalidInput(which + std::to_string(vectors[k].size()) + " entries\n  expected: " + std::to_string(n_rows) +
+                             ", as many as the matrix has rows");
+        const auto bad = std::find_if(vectors[k].begin(), vectors[k].end(), [](double v) { return !std::isfinite(v); });
+        if (bad != vectors[k].end())
+          throw InvalidInput(which + "the entry " + short_text(*bad) + " in row " + std::to_string(bad - vectors[k].begin()) +
+                             " (the first is 0)\n  expected: finite numbers");
+      }
+  }
+
+  NearNullSpace make_near_null_space(int n_rows, int block_unknowns, const std::vector<std::vector<double>> &vectors, const RankSums &ranks)
+  {
+    check_near_null_space(n_rows, block_unknowns, vectors);
     NearNullSpace result;
     for (int i = 0; block_unknowns > 1 && i <= n_rows; i += block_unknowns)
       result.first_row.push_back(i);
@@ -158,10 +162,10 @@ namespace leopard
     for (int k = 0; k < n_given; ++k)
       for (int i = 0; i < n_rows; ++i)
         B[static_cast<std::size_t>(i) * n_given + k] = vectors[k][i];
-    Columns columns(B.data(), n_rows, n_given);
+    Columns columns(B.data(), n_rows, n_given, ranks);
     for (int k = 0; k < n_given; ++k)
       result.n_vectors += columns.orthonormalize(k, result.n_vectors, r.data()) ? 1 : 0;
-    if (result.n_vectors == 0 && n_rows > 0) // a rank may have no rows
+    if (result.n_vectors == 0 && ranks.max(n_rows) > 0.)
       throw InvalidInput("aggregation: the vectors of the near null space are zero\n  expected: at least one that is not");
     for (int i = 0; i < n_rows; ++i)
       for (int k = 0; k < result.n_vectors; ++k)
@@ -179,9 +183,11 @@ namespace leopard
 
   CrsMatrix<double> couplings_of_nodes(const CrsMatrix<double> &A, const NearNullSpace &space, int n_threads)
   {
-    const std::vector<int> node_of = nodes_of_rows(space);
-    const int              n = space.n_nodes(A.n_rows), m = space.n_vectors;
-    const auto             weight = [&](int i, int j, int component) { // of the entry a_ij, j in a node whose first row is j - component
+    const std::vector<int> node_of   = nodes_of_rows(space);
+    const auto            &first_row = space.first_row;
+    const int              n_columns = space.n_nodes(A.n_columns), m = space.n_vectors;
+    const int  n = node_of.empty() ? A.n_rows : static_cast<int>(std::lower_bound(first_row.begin(), first_row.end(), A.n_rows) - first_row.begin());
+    const auto weight = [&](int i, int j, int component) { // of the entry a_ij, j in a node whose first row is j - component
       if (m == 0)
         return node_of.empty() || i - space.first_row[node_of[i]] == component ? 1. : 0.;
       double sum = 0.;
@@ -189,8 +195,8 @@ namespace leopard
         sum += space.values[static_cast<std::size_t>(i) * m + k] * space.values[static_cast<std::size_t>(j) * m + k];
       return sum;
     };
-    return rows_in_parts<double>(n, n, n_threads, [&](int begin, int end, CrsMatrix<double> &result) {
-      std::vector<int> place(n, -1); // of the entry in the row that is made
+    return rows_in_parts<double>(n, n_columns, n_threads, [&](int begin, int end, CrsMatrix<double> &result) {
+      std::vector<int> place(n_columns, -1); // of the entry in the row that is made
       for (int node = begin; node < end; ++node)
         {
           const int start = static_cast<int>(result.columns.size());

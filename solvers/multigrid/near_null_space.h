@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "../base/rank_sums.h"
 #include "../matrix/crs_matrix.h"
 
 #include <vector>
@@ -27,11 +28,18 @@ namespace leopard
   /**
    * Nodes of block_unknowns rows, and an orthonormal basis of the span of vectors: so that neither their lengths nor
    * which of them are given makes a difference. What is a combination of those before it is left out.
-   * @param vectors n_rows finite numbers each; none: the constant of each unknown of a node.
-   * @throws InvalidInput where block_unknowns does not divide n_rows, a vector has another length or a number that is
-   * not finite, or all are zero.
+   * @param vectors n_rows finite numbers each; none: the constant of each unknown of a node. @param ranks where each
+   * rank gives its own rows: collective, and then check_near_null_space() must come before it.
+   * @throws InvalidInput as check_near_null_space(), or where all vectors are zero.
    */
-  NearNullSpace make_near_null_space(int n_rows, int block_unknowns, const std::vector<std::vector<double>> &vectors);
+  NearNullSpace
+  make_near_null_space(int n_rows, int block_unknowns, const std::vector<std::vector<double>> &vectors, const RankSums &ranks = RankSums());
+
+  /**
+   * @throws InvalidInput where block_unknowns does not divide n_rows, a vector has another length or a number that is
+   * not finite.
+   */
+  void check_near_null_space(int n_rows, int block_unknowns, const std::vector<std::vector<double>> &vectors);
 
   /** The node of each row; empty where each row is a node. */
   std::vector<int> nodes_of_rows(const NearNullSpace &space);
@@ -40,7 +48,8 @@ namespace leopard
    * How nodes are coupled, as a matrix of one row a node: the trace of B_I^T A_IJ B_J, of the constants that of A_IJ.
    * With one unknown and the constant it is A. So entries have a sign, rows sum to zero where A B = 0, and neither
    * another basis of the span of B, if orthonormal, nor other directions of the coordinates change anything; the blocks
-   * of elasticity have the traces of the Laplacian's entries. Not a norm, which has no sign.
+   * of elasticity have the traces of the Laplacian's entries. Not a norm, which has no sign. Nodes of ghosts are
+   * columns. @param space of A's columns.
    */
   CrsMatrix<double> couplings_of_nodes(const CrsMatrix<double> &A, const NearNullSpace &space, int n_threads = 1);
 

@@ -306,7 +306,9 @@ namespace leopard
     for (int i = 0; i < n * n; ++i)
       for (int j = 0; j < n * n; ++j)
         if (i % n != j % n)
-          ASSERT_NE(aggregates.of_row[i], aggregates.of_row[j]) << i << " and " << j << " are of different lines";
+          {
+            ASSERT_NE(aggregates.of_row[i], aggregates.of_row[j]) << i << " and " << j << " are of different lines";
+          }
   }
 
   TEST(Aggregation, RowsWithoutCouplingsAreInNoAggregate)
