@@ -25,7 +25,7 @@ namespace leopard::reaction_diffusion
     virtual void connect() {}
     /** Does what the controller says until it says stop. */
     virtual void run(Controller &controller) = 0;
-    /** Host memory, the rank's nodes of all fields of one of the four slots. Setting is collective. */
+    /** Host memory, the rank's nodes of all fields of one of the Controller's slots. Setting is collective. */
     virtual void        set_slot(int slot, const double *u) = 0;
     virtual void        get_slot(int slot, double *u) const = 0;
     virtual bool        has_multigrid() const               = 0;

@@ -123,6 +123,7 @@ namespace leopard::reaction_diffusion
     require(s.newton_tolerance > 0. || s.newton_floor > 0., "both tolerances of Newton's method are 0", "at least one positive number");
     require(s.max_newton_steps >= 1 && s.max_sweeps >= 1 && s.max_cycles >= 1, "a largest number of iterations is below 1", "1 or more");
     require(s.omega > 0. && s.omega < 2., "the relaxation factor omega is " + std::to_string(s.omega), "a number between 0 and 2");
+    require(backend != Backend::cuda || levels_kept(s.scheme) <= 3, "the scheme is BDF3 on a GPU", "one of order 1 or 2 there, or another backend");
     require(local_iterations >= 1, "the number of local iterations is " + std::to_string(local_iterations), "1 or more");
     require(n_threads >= 0, "the number of threads is " + std::to_string(n_threads), "0 for all, or more");
   }
@@ -295,18 +296,18 @@ namespace leopard::reaction_diffusion
   {
     Controller       &c = implementation->controller;
     const std::size_t n = solutions.size();
-    require(n >= 1 && n <= 3 && state.step_sizes.size() + 1 == n,
+    require(n >= 1 && n <= max_levels && state.step_sizes.size() + 1 == n,
             std::to_string(n) + " solutions and " + std::to_string(state.step_sizes.size()) + " step sizes are given",
-            "1 to 3 solutions and one step size fewer");
+            "1 to " + std::to_string(max_levels) + " solutions and one step size fewer");
     for (const auto &u : solutions)
       require(static_cast<long>(u.size()) == n_species() * n_nodes(),
               "a solution has " + std::to_string(u.size()) + " values",
               std::to_string(n_species() * n_nodes()));
     c.resume(state);
     c.row_rate = -1.;
-    c.newest   = static_cast<int>(n) - 1;
-    for (std::size_t l = 0; l < n; ++l)
-      implementation->engine->set_slot(c.slot(static_cast<int>(l)), solutions[l].data());
+    c.newest   = c.n_levels - 1;
+    for (int l = 0; l < c.n_levels; ++l)
+      implementation->engine->set_slot(c.slot(l), solutions[l].data());
   }
 
   bool Stepper::has_multigrid() const

@@ -158,6 +158,8 @@ namespace leopard
     for (unsigned int c = 0; c < problem.fields().size(); ++c)
       if (problem.absorption(c) != 0.)
         return "it knows no absorption";
+    if (backend_of(linear) == Backend::cuda && reaction_diffusion::levels_kept(time.stepping.scheme) > 3)
+      return "on a GPU it knows schemes of order 1 and 2 only";
     if (time.negative_values == "clip")
       return "it does not clip negative values";
     if (!linear.free && (!linear.uses_block_async() || linear.has_factors()))

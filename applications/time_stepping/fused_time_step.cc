@@ -136,7 +136,7 @@ namespace leopard
     static_cast<reaction_diffusion::StepFigures &>(report) = last;
     check_values(now.time - last.step_size, last.step_size, report);
     control.resume(now);
-    control.order = std::min(order_of(control.options.scheme), control.n_levels - 1);
+    control.order = last.order;
     levels[0].swap(u_new);
     for (int l = 1; l < control.n_levels; ++l)
       fused->store(l, levels[l]);

@@ -34,7 +34,7 @@ namespace leopard
     , growth(growth_)
     , update_load(std::move(update_load_))
     , n_fields(problem_.fields().size())
-    , levels(3, HostVector(system_.load))
+    , levels(levels_kept(parameters_.stepping.scheme), HostVector(system_.load))
     , u_new(system_.load)
     , prediction(system_.load)
     , history(system_.load)
@@ -140,8 +140,9 @@ namespace leopard
     const auto       factors  = step.coefficients();
     const double     new_time = control.time + control.step_size, a = 1. / factors.implicit;
     combination.equ(a * factors.history[0], levels[0]);
-    if (factors.history[1] != 0.)
-      combination.add(a * factors.history[1], levels[1]);
+    for (int l = 1; l < reaction_diffusion::max_levels - 1; ++l)
+      if (factors.history[l] != 0.)
+        combination.add(a * factors.history[l], levels[l]);
     system.mass.vmult(history, combination);
     if (!rates.empty())
       {
@@ -155,7 +156,7 @@ namespace leopard
     implicit_system.set_time(new_time);
     implicit_system.set_mass_factor(a, growth.factors(new_time));
 
-    double weights[3];
+    double weights[reaction_diffusion::max_levels];
     step.predict(control.n_levels, weights);
     prediction.equ(weights[0], levels[0]);
     for (int l = 1; l < control.n_levels; ++l)

@@ -72,7 +72,8 @@ namespace leopard
    *
    *   implicit Euler:  M (u_n+1 - u_n) / dt + K u_n+1 = F_n+1 + m r(u_n+1)
    *   BDF2:            M ((1+2w)/(1+w) u_n+1 - (1+w) u_n + w^2/(1+w) u_n-1) / dt + K u_n+1 = F_n+1 + m r(u_n+1)
-   *   SBDF2:           the same with m ((1+w) r(u_n) - w r(u_n-1)) on the right
+   *   BDF3:            likewise through the new and three old solutions
+   *   SBDF2:           BDF2 with m ((1+w) r(u_n) - w r(u_n-1)) on the right
    *
    * where on a domain that grows K and M u_n+1 have the factors of Growth at t_n+1. Where the error controls the step,
    * one beyond the asynchronous bound (ImplicitSystem::dominant_mass_factor()) is solved by gmres instead of a
@@ -146,7 +147,7 @@ namespace leopard
     using StopReason = reaction_diffusion::StopReason;
 
     /** Of the last step. */
-    SchemeStep last_step() const { return {control.options.scheme, control.order, control.steps[0], control.steps[1], 0.}; }
+    SchemeStep last_step() const { return {control.options.scheme, control.order, control.steps[0], {control.steps[1], control.steps[2], 0.}}; }
     void       choose_solver(StepReport &report);
     double     estimate_error() const;
     /** @return why it has failed, empty if it has not; then `cause` is for StepControl::reject_step(). */
@@ -177,7 +178,7 @@ namespace leopard
     bool                            told_bound    = false;
     bool                            told_tau      = false;
     double                          told_negative = 0.; ///< the largest share of its field that a negative value had when it was told of
-    std::vector<HostVector>         levels;             ///< u_n, u_n-1, u_n-2
+    std::vector<HostVector>         levels;             ///< u_n, u_n-1, ...
     std::vector<HostVector>         rates;              ///< explicit reaction: r(u_n), r(u_n-1), and at last r(u_n+1); else empty
     HostVector                      explicit_rates;     ///< what the last step has taken as the reaction
     std::unique_ptr<FusedSteps>     fused;

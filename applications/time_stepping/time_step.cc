@@ -50,8 +50,7 @@ namespace leopard
     report.step_size      = control.step_size;
     report.rejected       = control.rejected;
     report.rate_of_change = l2_norm(combination) / (control.step_size * std::sqrt(static_cast<double>(u_new.size())));
-    levels[2].swap(levels[1]);
-    levels[1].swap(levels[0]);
+    std::rotate(levels.begin(), levels.end() - 1, levels.end());
     levels[0].swap(u_new);
     if (!rates.empty())
       {
@@ -162,15 +161,16 @@ namespace leopard
       implicit_system.reaction(levels[0], combination, control.time);
     else
       combination = explicit_rates;
-    std::vector<double> sums(5 * n_fields, 0.);
+    constexpr int       n_levels = reaction_diffusion::max_levels, n_sums = n_levels + 2;
+    std::vector<double> sums(n_sums * n_fields, 0.);
     for (unsigned int i = 0; i < combination.locally_owned_size(); ++i)
       {
         const double  m   = system.lumped_mass.begin()[i];
-        double *const sum = &sums[i % n_fields * 5];
+        double *const sum = &sums[i % n_fields * n_sums];
         for (int l = 0; l < control.n_levels; ++l)
           sum[l] += m * levels[l].begin()[i];
-        sum[3] += m * combination.begin()[i];
-        sum[4] += system.load.begin()[i];
+        sum[n_levels] += m * combination.begin()[i];
+        sum[n_levels + 1] += system.load.begin()[i];
       }
     std::vector<double> of_all(sums.size());
     Utilities::MPI::sum(sums, combination.get_mpi_communicator(), of_all);
@@ -178,14 +178,17 @@ namespace leopard
     std::vector<MassBalance> balances(n_fields);
     for (unsigned int c = 0; c < n_fields; ++c)
       {
-        const double *sum = &of_all[5 * c];
+        const double *sum = &of_all[n_sums * c];
         balances[c].mass  = sum[0];
         if (control.order == 0) // no step was done
           continue;
         const auto   factors = last_step().coefficients();
         const double dt      = control.steps[0];
-        balances[c].change   = dt / factors.implicit * (sum[0] - factors.history[0] * sum[1] - factors.history[1] * sum[2]);
-        balances[c].reaction = dt * (sum[3] + sum[4] - (problem.absorption(c) + growth.factors(control.time).dilution) * sum[0]);
+        double       old     = 0.;
+        for (int l = 0; l < n_levels - 1; ++l)
+          old += factors.history[l] * sum[l + 1];
+        balances[c].change   = dt / factors.implicit * (sum[0] - old);
+        balances[c].reaction = dt * (sum[n_levels] + sum[n_levels + 1] - (problem.absorption(c) + growth.factors(control.time).dilution) * sum[0]);
       }
     return balances;
   }

@@ -43,7 +43,7 @@ namespace leopard::reaction_diffusion
         StepperOptions options;
         options.stepping.linear_method    = method;
         options.stepping.error_controlled = false;
-        for (const Scheme scheme : {Scheme::implicit_euler, Scheme::bdf2, Scheme::imex_bdf2})
+        for (const Scheme scheme : schemes_on(options.backend))
           {
             options.stepping.scheme = scheme;
             expect_no_allocation(options, "fixed steps");

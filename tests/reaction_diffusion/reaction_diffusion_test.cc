@@ -77,9 +77,10 @@ namespace leopard::reaction_diffusion
     const NodeSystem<Schnakenberg>::Scheme scheme(controller);
     const double                           old[2] = {0.8, 1.1}, diagonal = 4e3;
     const auto                             residual = [&](const double *u, double *block, double *g) {
-      const double laplace[2] = {5. - diagonal * u[0], 7. - diagonal * u[1]};
-      Sums         sums;
-      system.residual(scheme, u, old, old, old, laplace, NodeRow{diagonal, 1.}, g, block, sums);
+      const double        laplace[2] = {5. - diagonal * u[0], 7. - diagonal * u[1]};
+      Sums                sums;
+      const double *const levels[max_levels] = {old, old, old, old};
+      system.residual(scheme, u, levels, laplace, NodeRow{diagonal, 1.}, g, block, sums);
     };
     const double u[2] = {0.9, 1.2}, e = 1e-6;
     double       block[4], unused[4], g[2];
@@ -134,7 +135,7 @@ namespace leopard::reaction_diffusion
   TEST_P(ReactionDiffusion, StepsAreThoseOfTheDirectSolver)
   {
     for (const int dim : {2, 3})
-      for (const Scheme scheme : {Scheme::implicit_euler, Scheme::bdf2, Scheme::imex_bdf2})
+      for (const Scheme scheme : schemes_on(GetParam()))
         for (const LinearMethod method : {LinearMethod::sweeps, LinearMethod::multigrid})
           {
             NodeGrid grid                    = dim == 2 ? unit_grid(23, 2) : unit_grid(9, 3);
@@ -212,14 +213,59 @@ namespace leopard::reaction_diffusion
   {
     const NodeGrid grid    = unit_grid(12, 2);
     const Vector   initial = smooth_fields(grid);
-    for (const auto &[scheme, order] : {std::pair(Scheme::implicit_euler, 1.), std::pair(Scheme::bdf2, 2.), std::pair(Scheme::imex_bdf2, 2.)})
+    for (const Scheme scheme : {Scheme::implicit_euler, Scheme::bdf2, Scheme::imex_bdf2})
       {
         // the reference has 16 times as many steps of the same scheme as the finer of the two
         const auto   at     = [&](int steps) { return solution_at(grid, fixed_steps(GetParam(), scheme, 0.02 / steps), initial, 0.02); };
         const Vector exact  = at(80 * 16);
         const double coarse = largest_difference(at(40), exact), fine = largest_difference(at(80), exact);
-        EXPECT_NEAR(std::log2(coarse / fine), order, 0.2) << "scheme " << static_cast<int>(scheme);
+        EXPECT_NEAR(std::log2(coarse / fine), order_of(scheme), 0.2) << "scheme " << static_cast<int>(scheme);
       }
+  }
+
+  /** Without the first steps, which are of lower order, and the time in which fast modes decay. */
+  TEST_P(ReactionDiffusion, OrderOfBdf3InTime)
+  {
+    if (GetParam() == Backend::cuda)
+      GTEST_SKIP() << "BDF3 is not there on GPUs";
+    const NodeGrid grid  = unit_grid(12, 2);
+    const double   end   = 0.02;
+    constexpr int  most  = 80 * 64;
+    const Vector   start = solution_at(grid, fixed_steps(Backend::host, Scheme::bdf2, end / 2000), smooth_fields(grid), end);
+    const auto     exact = [&](int n) {
+      return n == 0 ? start : solution_at(grid, fixed_steps(Backend::host, Scheme::bdf2, end / most), start, end / most * n);
+    };
+    const auto error = [&](int steps) {
+      const StepperOptions options = fixed_steps(GetParam(), Scheme::bdf3, end / steps);
+      return largest_difference(solution_of_full_order(
+                                  grid, options, [&](int step) { return exact(most / steps * step); }, end),
+                                exact(most));
+    };
+    EXPECT_NEAR(std::log2(error(40) / error(80)), 3., 0.2);
+  }
+
+  /** Steps that the error controls: those of BDF3 are fewer, the more the smaller the tolerance is, and no worse. */
+  TEST_P(ReactionDiffusion, Bdf3NeedsFewerSteps)
+  {
+    if (GetParam() == Backend::cuda)
+      GTEST_SKIP() << "BDF3 is not there on GPUs";
+    const NodeGrid grid    = unit_grid(17, 2);
+    const Vector   initial = smooth_fields(grid);
+    const auto     run     = [&](Scheme scheme, double tolerance, Totals &totals) {
+      StepperOptions options            = fixed_steps(GetParam(), scheme, 1e-6);
+      options.stepping.error_controlled = true;
+      options.stepping.error_tolerance  = tolerance;
+      return solution_at(grid, options, initial, 0.05, &totals);
+    };
+    Totals       totals, second, third, third_finer;
+    const Vector exact     = run(Scheme::bdf2, 1e-9, totals);
+    const double of_second = largest_difference(run(Scheme::bdf2, 1e-6, second), exact);
+    const double of_third  = largest_difference(run(Scheme::bdf3, 1e-6, third), exact);
+    const double of_finer  = largest_difference(run(Scheme::bdf3, 1e-7, third_finer), exact);
+    EXPECT_LT(of_third, of_second);
+    EXPECT_LT(of_finer, 0.4 * of_third) << "a tenth to the power 3/4 would be 0.18";
+    EXPECT_LT(3 * third.steps, 2 * second.steps);
+    EXPECT_LT(third_finer.steps, 2.3 * static_cast<double>(third.steps)) << "ten to the power 1/4 is 1.8";
   }
 
   TEST_P(ReactionDiffusion, OrderInSpace)

@@ -63,6 +63,37 @@ namespace leopard::reaction_diffusion
     return u;
   }
 
+  /** All schemes that the backend has. */
+  inline std::vector<Scheme> schemes_on(Backend backend)
+  {
+    std::vector<Scheme> result;
+    for (const auto &[scheme, name, meaning] : schemes)
+      if (backend != Backend::cuda || levels_kept(scheme) <= 3)
+        result.push_back(scheme);
+    return result;
+  }
+
+  /**
+   * With fixed steps of the scheme's full order from the first one on. @param exact solutions at multiples of the step.
+   */
+  template <typename Domain, typename Exact>
+  Vector solution_of_full_order(const Domain &domain, const StepperOptions &options, const Exact &exact, double time)
+  {
+    const double        dt = options.stepping.step_size;
+    const int           n  = levels_kept(options.stepping.scheme);
+    Stepper::State      state{n - 1, (n - 1) * dt, dt, Vector(n - 1, dt)};
+    std::vector<Vector> solutions;
+    for (int l = 0; l < n; ++l)
+      solutions.push_back(exact(n - 1 - l));
+    Stepper stepper(domain, options);
+    stepper.resume(state, solutions);
+    EXPECT_EQ(stepper.advance(time, 1000000, 0.5 * dt), StopReason::time_reached);
+    EXPECT_EQ(stepper.last_step().order, order_of(options.stepping.scheme));
+    Vector u(solutions[0].size());
+    stepper.solution(u.data());
+    return u;
+  }
+
   /** Writes tapes by hand. Constants come first, then operations, then outputs. */
   struct TapeWriter
   {

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <tuple>
@@ -28,8 +29,10 @@ namespace leopard::reaction_diffusion
     double solve(const SchemeStep &step, const double *u, double &extrapolated)
     {
       const SchemeCoefficients c   = step.coefficients();
-      const double             old = c.history[0] * u[0] + c.history[1] * u[1];
-      extrapolated                 = c.reaction[0] * reaction(u[0]) + c.reaction[1] * reaction(u[1]);
+      double                   old = 0.;
+      for (int l = 0; l < max_levels - 1; ++l)
+        old += c.history[l] * u[l];
+      extrapolated = c.reaction[0] * reaction(u[0]) + c.reaction[1] * reaction(u[1]);
       if (has_explicit_reaction(step.scheme))
         return (old + c.implicit * extrapolated) / (1. + c.implicit);
       return 2. * old / (1. + std::sqrt(1. + 4. * c.implicit * old)); // u + implicit u^2 = old
@@ -38,17 +41,17 @@ namespace leopard::reaction_diffusion
     /** The error at t = 1 with steps that alternate between h and 1.5 h. */
     double error_at_one(Scheme scheme, int n_steps)
     {
-      const double h    = 1. / (1.25 * n_steps);
-      double       u[3] = {exact(0.), 0., 0.}, steps[2] = {0., 0.}, extrapolated = 0.;
+      const double h        = 1. / (1.25 * n_steps);
+      double       steps[3] = {1.5 * h, h, 1.5 * h}, extrapolated = 0.;
+      double       u[max_levels] = {exact(0.), exact(-1.5 * h), exact(-2.5 * h), exact(-4. * h)};
       for (int n = 0; n < n_steps; ++n)
         {
-          const SchemeStep step{scheme, std::min(order_of(scheme), n + 1), n % 2 == 0 ? h : 1.5 * h, steps[0], steps[1]};
+          const SchemeStep step{scheme, order_of(scheme), n % 2 == 0 ? h : 1.5 * h, {steps[0], steps[1], steps[2]}};
           const double     next = solve(step, u, extrapolated);
-          u[2]                  = u[1];
-          u[1]                  = u[0];
-          u[0]                  = next;
-          steps[1]              = steps[0];
-          steps[0]              = step.step_size;
+          std::copy_backward(u, u + max_levels - 1, u + max_levels);
+          u[0] = next;
+          std::copy_backward(steps, steps + 2, steps + 3);
+          steps[0] = step.step_size;
         }
       return std::abs(u[0] - exact(1.));
     }
@@ -73,12 +76,14 @@ namespace leopard::reaction_diffusion
     for (const auto &[scheme, name, meaning] : schemes)
       for (const double size : {0.002, 0.003})
         {
-          const SchemeStep step{scheme, order_of(scheme), size, 0.002, 0.0025};
-          const double     u[3]         = {exact(3.), exact(3. - 0.002), exact(3. - 0.0045)};
-          double           extrapolated = 0., weights[3];
-          const double     next         = solve(step, u, extrapolated);
-          step.predict(3, weights);
-          double e = next - (weights[0] * u[0] + weights[1] * u[1] + weights[2] * u[2]);
+          const SchemeStep step{scheme, order_of(scheme), size, {0.002, 0.0025, 0.0022}};
+          const double     u[max_levels] = {exact(3.), exact(3. - 0.002), exact(3. - 0.0045), exact(3. - 0.0067)};
+          double           extrapolated  = 0., weights[max_levels];
+          const double     next          = solve(step, u, extrapolated);
+          step.predict(levels_kept(scheme), weights);
+          double e = next;
+          for (int l = 0; l < max_levels; ++l)
+            e -= weights[l] * u[l];
           e += step.reaction_error(step.coefficients().implicit) * (extrapolated - reaction(next));
           EXPECT_NEAR(step.error_factor() * e / (next - exact(3. + size)), 1., 0.05) << name << ", step " << size;
         }
@@ -233,6 +238,10 @@ namespace leopard::reaction_diffusion
     for (const auto &[scheme, levels, order, estimates] : {std::tuple{Scheme::bdf2, 1, 1, false},
                                                            {Scheme::bdf2, 2, 2, false},
                                                            {Scheme::bdf2, 3, 2, true},
+                                                           {Scheme::bdf3, 1, 1, false},
+                                                           {Scheme::bdf3, 2, 1, true},
+                                                           {Scheme::bdf3, 3, 2, true},
+                                                           {Scheme::bdf3, 4, 3, true},
                                                            {Scheme::implicit_euler, 1, 1, false},
                                                            {Scheme::implicit_euler, 2, 1, true}})
       {
@@ -311,6 +320,33 @@ namespace leopard::reaction_diffusion
     EXPECT_EQ(state.next_step_size, 0.4);
     EXPECT_EQ(state.step_sizes, (std::vector<double>{0.4, 0.1 * 3}));
     EXPECT_EQ(state.ceiling, 1e300) << "as before";
+  }
+
+  /** A checkpoint of a scheme that keeps more solutions than this one. */
+  TEST(StepControl, ResumesWithTheSolutionsThatItKeeps)
+  {
+    for (const auto &[scheme, name, meaning] : schemes)
+      {
+        StepControl control;
+        control.options.scheme = scheme;
+        control.resume({5, 2., 0.1, {0.1, 0.2, 0.3}});
+        EXPECT_EQ(control.n_levels, levels_kept(scheme)) << name;
+        EXPECT_EQ(control.state().step_sizes.size() + 1u, levels_kept(scheme)) << name;
+        control.accept_step();
+        EXPECT_EQ(control.n_levels, levels_kept(scheme)) << name;
+      }
+  }
+
+  /** The step beyond which rows are no longer dominant, by its definition: 1 / implicit is the rate there. */
+  TEST(Schemes, AsynchronousBoundIsThatOfTheCoefficients)
+  {
+    for (const auto &[scheme, name, meaning] : schemes)
+      for (const double rate : {1e-3, 1., 40., 1e6})
+        {
+          SchemeStep step{scheme, order_of(scheme), 1., {0.01, 0.02, 0.015}};
+          step.step_size = step.asynchronous_bound(rate);
+          EXPECT_NEAR(step.coefficients().implicit * rate, 1., 1e-9) << name << ", " << rate;
+        }
   }
 
   TEST(StepControl, CountsWhyAttemptsHaveFailed)

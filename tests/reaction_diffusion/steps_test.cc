@@ -42,7 +42,8 @@ namespace leopard::reaction_diffusion
     };
 
     /**
-     * The local error of the last of some steps against the tolerance, from their definitions. @param steps 4 of them.
+     * The local error of the last of some steps against the tolerance, from their definitions. @param steps 4 of them
+     * or more, of BDF3 5.
      */
     double error_estimate(const std::vector<Step> &steps, Scheme scheme, double gamma, double tolerance)
     {
@@ -50,8 +51,12 @@ namespace leopard::reaction_diffusion
       const double      dt = steps[last].size, dt_1 = steps[last - 1].size, dt_2 = steps[last - 2].size, w = dt / dt_1;
       const Vector     &u = steps[last].solution, &u_1 = steps[last - 1].solution, &u_2 = steps[last - 2].solution, &u_3 = steps[last - 3].solution;
       const Vector      r = rates(u, gamma), r_1 = rates(u_1, gamma), r_2 = rates(u_2, gamma);
-      const double      corrector = scheme == Scheme::implicit_euler ? dt : dt * (1. + w) / (1. + 2. * w);
-      const double      predictor = scheme == Scheme::implicit_euler ? dt + dt_1 : dt + dt_1 + dt_2;
+      const bool        third     = scheme == Scheme::bdf3;
+      const double      dt_3      = third ? steps[last - 3].size : 0.;
+      const double      corrector = scheme == Scheme::implicit_euler ? dt
+                                    : third                          ? 1. / (1. / dt + 1. / (dt + dt_1) + 1. / (dt + dt_1 + dt_2))
+                                                                     : dt * (1. + w) / (1. + 2. * w);
+      const double      predictor = scheme == Scheme::implicit_euler ? dt + dt_1 : dt + dt_1 + dt_2 + dt_3;
       const double      factor    = corrector / (corrector + predictor);
       Vector            prediction(u.size());
       double            squares = 0., sum = 0.;
@@ -60,6 +65,11 @@ namespace leopard::reaction_diffusion
           // Newton's divided differences
           const double first = (u_1[i] - u_2[i]) / dt_1, second = (first - (u_2[i] - u_3[i]) / dt_2) / (dt_1 + dt_2);
           prediction[i] = u_1[i] + dt * first + (scheme == Scheme::implicit_euler ? 0. : dt * (dt + dt_1) * second);
+          if (third)
+            {
+              const double before = ((u_2[i] - u_3[i]) / dt_2 - (u_3[i] - steps[last - 4].solution[i]) / dt_3) / (dt_2 + dt_3);
+              prediction[i] += dt * (dt + dt_1) * (dt + dt_1 + dt_2) * (second - before) / (dt_1 + dt_2 + dt_3);
+            }
           squares += prediction[i] * prediction[i];
         }
       const double rms = std::sqrt(squares / static_cast<double>(u.size()));
@@ -77,7 +87,7 @@ namespace leopard::reaction_diffusion
 
   TEST_P(ReactionDiffusionSteps, ErrorEstimatesAreThoseOfTheirDefinition)
   {
-    for (const Scheme scheme : {Scheme::implicit_euler, Scheme::bdf2, Scheme::imex_bdf2})
+    for (const Scheme scheme : schemes_on(GetParam()))
       for (const bool persistent : {true, false})
         {
           const NodeGrid grid               = unit_grid(21, 2);
@@ -97,7 +107,7 @@ namespace leopard::reaction_diffusion
               stepper.advance(1., 1, 0.);
               steps.push_back({stepper.last_step().step_size, Vector(steps[0].solution.size())});
               stepper.solution(steps.back().solution.data());
-              if (step < 3)
+              if (step < levels_kept(scheme))
                 continue;
               const double expected = error_estimate(steps, scheme, options.kinetics.gamma, options.stepping.error_tolerance);
               if (expected < 1e-3)
@@ -173,10 +183,11 @@ namespace leopard::reaction_diffusion
       double       largest = 0.;
       for (std::size_t i = 0; i < n; ++i)
         {
-          const double here[2] = {u[i], u[n + i]}, laplace[2] = {0., 0.};
-          double       g[2], block[4];
-          Sums         sums;
-          system.residual(scheme, here, here, here, here, laplace, NodeRow{weights, 1.}, g, block, sums);
+          const double        here[2] = {u[i], u[n + i]}, laplace[2] = {0., 0.};
+          double              g[2], block[4];
+          Sums                sums;
+          const double *const levels[max_levels] = {here, here, here, here};
+          system.residual(scheme, here, levels, laplace, NodeRow{weights, 1.}, g, block, sums);
           for (int c = 0; c < 2; ++c)
             {
               EXPECT_GT(block[3 * c], 0.);
@@ -499,9 +510,9 @@ namespace leopard::reaction_diffusion
   TEST(Controller, ABoundOfNoNumberIsNone)
   {
     const double nan = std::numeric_limits<double>::quiet_NaN(), infinity = std::numeric_limits<double>::infinity();
-    for (const int order : {1, 2})
+    for (const int order : {1, 2, 3})
       for (const double rate : {nan, infinity})
-        EXPECT_EQ((SchemeStep{Scheme::bdf2, order, 1e-3, 1e-3, 1e-3}.asynchronous_bound(rate)), 0.);
+        EXPECT_EQ((SchemeStep{Scheme::bdf3, order, 1e-3, {1e-3, 1e-3, 1e-3}}.asynchronous_bound(rate)), 0.);
     for (const double other : {-1., 0., 1., infinity, nan})
       {
         EXPECT_TRUE(std::isnan(Sums::larger(nan, other)));

@@ -148,7 +148,8 @@ namespace leopard::reaction_diffusion
         if (scheme.prediction[2] != 0. && !predicting)
           for (int s = 0; s < 2; ++s)
             u_p[s] = values.level[2][s * stride + i];
-        system.residual(scheme, u, u_n, u_o, u_p, laplace, NodeRow{diagonal, node_weight}, g, block_here, sums);
+        const double *const old[3] = {u_n, u_o, u_p};
+        system.residual(scheme, u, old, laplace, NodeRow{diagonal, node_weight}, g, block_here, sums);
         system.inverse(block_here, m);
         target[i]          = u[0];
         target[stride + i] = u[1];

@@ -78,13 +78,13 @@ namespace leopard::reaction_diffusion
   {
     const Controller                           &c = v.state->controller;
     const typename NodeSystem<Kinetics>::Scheme scheme(c);
-    double                                     *u   = v.state->slots[c.slot(-1)];
-    const double                               *u_n = v.state->slots[c.slot(0)], *u_o = v.state->slots[c.slot(1)], *u_p = v.state->slots[c.slot(2)];
+    double                                     *u      = v.state->slots[c.slot(-1)];
+    const double *const                         old[3] = {v.state->slots[c.slot(0)], v.state->slots[c.slot(1)], v.state->slots[c.slot(2)]};
     if (blockIdx.x == 0 && threadIdx.x == 0)
       v.state->newest = u;
     for (int e = blockIdx.x * grid_threads + threadIdx.x; e < Kinetics::n_species * v.n; e += gridDim.x * grid_threads)
       if constexpr (predicting)
-        u[e] = scheme.predict(u_n + e, u_o + e, u_p + e);
+        u[e] = scheme.predict(old, e);
       else
         u[e] += v.d[e];
   }
@@ -138,8 +138,9 @@ namespace leopard::reaction_diffusion
             for (int s = 0; s < N; ++s)
               laplace[s] += w * (u_j[s] - here[s]);
           }
-        const NodeRow row = v.row[node.i];
-        system.residual(scheme, here, level[0] + first, level[1] + first, level[2] + first, laplace, row, g, jacobian, sums);
+        const NodeRow       row    = v.row[node.i];
+        const double *const old[3] = {level[0] + first, level[1] + first, level[2] + first};
+        system.residual(scheme, here, old, laplace, row, g, jacobian, sums);
         for (int s = 0; s < N; ++s)
           v.rhs[first + s] = static_cast<float>(-g[s]);
         double relaxed[N * N];
@@ -309,9 +310,10 @@ namespace leopard::reaction_diffusion
     double                                      here[N], zero[N] = {}, g[N], jacobian[N * N], stable[N * N];
     for (int c = 0; c < N; ++c)
       here[c] = v.u[static_cast<long>(i) * N + c];
-    Sums          unused;
-    const NodeRow row = v.row[i];
-    system.residual(scheme, here, here, here, here, zero, row, g, jacobian, unused);
+    Sums                unused;
+    const NodeRow       row    = v.row[i];
+    const double *const old[3] = {here, here, here};
+    system.residual(scheme, here, old, zero, row, g, jacobian, unused);
     system.stable_block(jacobian, scheme.implicit, row, stable);
     store_blocks(v, system, scheme.implicit, row, i, stable, stable);
   }

@@ -24,8 +24,7 @@ namespace leopard::reaction_diffusion
         , rhs(N * n)
         , blocks(n * N * N)
       {
-        for (auto &slot : slots)
-          slot.assign(N * n, 0.);
+        slots.assign(levels_kept(options.stepping.scheme) + 1, std::vector<double>(N * n, 0.));
       }
 
       void        set_slot(int slot, const double *u) override { slots[slot].assign(u, u + N * n); }
@@ -39,8 +38,13 @@ namespace leopard::reaction_diffusion
           look_for_stop();
           std::vector<double> &u = slots[c.slot(-1)];
           if (action == Action::predict)
-            for (long i = 0; i < N * n; ++i)
-              u[i] = typename NodeSystem<Kinetics>::Scheme(c).predict(&slots[c.slot(0)][i], &slots[c.slot(1)][i], &slots[c.slot(2)][i]);
+            {
+              const double *levels[max_levels];
+              for (int l = 0; l < max_levels; ++l)
+                levels[l] = slots[c.slot(l < c.n_slots() - 1 ? l : 0)].data(); // those that are not kept are not read
+              for (long i = 0; i < N * n; ++i)
+                u[i] = typename NodeSystem<Kinetics>::Scheme(c).predict(levels, i);
+            }
           else
             {
               correct(c, u);
@@ -66,7 +70,7 @@ namespace leopard::reaction_diffusion
         Sums                                        sums;
         for (long i = 0; i < n; ++i)
           {
-            double here[N], old[3][N], laplace[N] = {}, g[N];
+            double here[N], old[max_levels][N] = {}, laplace[N] = {}, g[N];
             for_neighbours(i, [&](long j, double w) {
               for (int s = 0; s < N; ++s)
                 laplace[s] += w * (u[s * n + j] - u[s * n + i]);
@@ -74,10 +78,11 @@ namespace leopard::reaction_diffusion
             for (int s = 0; s < N; ++s)
               {
                 here[s] = u[s * n + i];
-                for (int l = 0; l < 3; ++l)
+                for (int l = 0; l < c.n_slots() - 1; ++l)
                   old[l][s] = slots[c.slot(l)][s * n + i];
               }
-            system.residual(scheme, here, old[0], old[1], old[2], laplace, mesh.row(static_cast<int>(i)), g, &blocks[i * N * N], sums);
+            const double *const levels[max_levels] = {old[0], old[1], old[2], old[3]};
+            system.residual(scheme, here, levels, laplace, mesh.row(static_cast<int>(i)), g, &blocks[i * N * N], sums);
             for (int s = 0; s < N; ++s)
               rhs[s * n + i] = -g[s];
           }
@@ -115,7 +120,8 @@ namespace leopard::reaction_diffusion
       const MeshLaplacian                          mesh;
       const NodeSystem<Kinetics>                   system;
       const long                                   n;
-      std::vector<double>                          slots[4], rhs, blocks;
+      std::vector<std::vector<double>>             slots;
+      std::vector<double>                          rhs, blocks;
       Eigen::SparseLU<Eigen::SparseMatrix<double>> lu;
       double                                       factored_implicit = -1., last_norm = 0.;
     };

@@ -6,7 +6,6 @@
 #include <applications/reaction_diffusion/engine.h>
 
 #include <algorithm>
-#include <array>
 #include <memory>
 #include <string>
 #include <vector>
@@ -43,8 +42,7 @@ namespace leopard::reaction_diffusion
       , multigrid(options_.cycle)
       , partial_sums(fine.n_pieces())
     {
-      for (auto &slot : slots)
-        slot.assign(fine.d.size(), 0.);
+      slots.assign(levels_kept(options.stepping.scheme) + 1, std::vector<double>(fine.d.size(), 0.));
       if (has_multigrid())
         multigrid.allocate(domain);
     }
@@ -85,10 +83,11 @@ namespace leopard::reaction_diffusion
   private:
     void predict(const Controller &c)
     {
-      double       *u   = slots[c.slot(-1)].data();
-      const double *u_n = slots[c.slot(0)].data(), *u_o = slots[c.slot(1)].data(), *u_p = slots[c.slot(2)].data();
-      const Scheme  scheme(c);
-      for_entries([&](long i) { u[i] = scheme.predict(u_n + i, u_o + i, u_p + i); });
+      double       *u = slots[c.slot(-1)].data();
+      const double *old[max_levels];
+      get_levels(c, old);
+      const Scheme scheme(c);
+      for_entries([&](long i) { u[i] = scheme.predict(old, i); });
     }
 
     /** J d = -G, u += d. */
@@ -126,28 +125,38 @@ namespace leopard::reaction_diffusion
     /** G, the blocks of J and the sums at u. */
     Sums evaluate(const Controller &c)
     {
-      std::array<double *, 4> level; // the new values, and those of levels 0, 1 and 2
-      for (int l = 0; l < 4; ++l)
-        level[l] = slots[c.slot(l - 1)].data();
+      double       *u = slots[c.slot(-1)].data();
+      const double *old[max_levels];
+      get_levels(c, old);
+      const int    n_levels = levels_kept(options.stepping.scheme);
       const Scheme scheme(c);
-      fine.update_ghosts(level[0]);
+      fine.update_ghosts(u);
       std::fill(partial_sums.begin(), partial_sums.end(), Sums());
       fine.for_nodes([&](const auto &node, int piece) {
         const NodeRow row = node.row();
-        double        u[4][N], laplace[N], g[N], block[N * N];
-        node.sum_of_neighbours(level[0], laplace);
+        double        here[N], values[max_levels][N] = {}, laplace[N], g[N], block[N * N];
+        node.sum_of_neighbours(u, laplace);
         for (int s = 0; s < N; ++s)
           {
-            for (int l = 0; l < 4; ++l)
-              u[l][s] = level[l][node.entry(s)];
-            laplace[s] -= row.diagonal * u[0][s];
+            for (int l = 0; l < n_levels; ++l)
+              values[l][s] = old[l][node.entry(s)];
+            here[s] = u[node.entry(s)];
+            laplace[s] -= row.diagonal * here[s];
           }
-        domain.system.residual(scheme, u[0], u[1], u[2], u[3], laplace, row, g, block, partial_sums[piece]);
+        const double *const levels[max_levels] = {values[0], values[1], values[2], values[3]};
+        domain.system.residual(scheme, here, levels, laplace, row, g, block, partial_sums[piece]);
         fine.set_block(domain.system, c.implicit, node, row, block, c.uses_multigrid);
         for (int s = 0; s < N; ++s)
           fine.rhs[node.entry(s)] = -g[s];
       });
       return total();
+    }
+
+    /** Those that are not kept are level 0 again, which nobody reads as another one. */
+    void get_levels(const Controller &c, const double *(&levels)[max_levels]) const
+    {
+      for (int l = 0; l < max_levels; ++l)
+        levels[l] = slots[c.slot(l < levels_kept(options.stepping.scheme) ? l : 0)].data();
     }
 
     /** Of the partial sums, over all ranks. */
@@ -174,12 +183,12 @@ namespace leopard::reaction_diffusion
       });
     }
 
-    const StepperOptions            options;
-    const std::shared_ptr<Ranks>    ranks; ///< or null
-    Domain<Kinetics>                domain;
-    Level                          &fine;
-    HostMultigrid<Domain<Kinetics>> multigrid;
-    std::vector<double>             slots[4];
-    std::vector<Sums>               partial_sums;
+    const StepperOptions             options;
+    const std::shared_ptr<Ranks>     ranks; ///< or null
+    Domain<Kinetics>                 domain;
+    Level                           &fine;
+    HostMultigrid<Domain<Kinetics>>  multigrid;
+    std::vector<std::vector<double>> slots;
+    std::vector<Sums>                partial_sums;
   };
 } // namespace leopard::reaction_diffusion

@@ -81,7 +81,8 @@ namespace leopard::reaction_diffusion
             double *const here = restricted + node.entry(0), *const block = &level.block[node.block_entry(0)];
             double zero[N] = {}, g[N], jacobian[N * N];
             Sums   unused;
-            system.residual(scheme, here, here, here, here, zero, node.row(), g, jacobian, unused);
+            const double *const old[max_levels] = {here, here, here, here}; // the block does not depend on them
+            system.residual(scheme, here, old, zero, node.row(), g, jacobian, unused);
             system.stable_block(jacobian, scheme.implicit, node.row(), block);
             system.relaxation_matrix(block, scheme.implicit, node.row(), &level.matrix[node.block_entry(0)]);
           });

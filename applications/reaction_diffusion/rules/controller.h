@@ -22,10 +22,11 @@ namespace leopard::reaction_diffusion
    *
    *   for (Action action = start(); action != Action::stop; action = next(sums)) sums = perform(action);
    *
-   * Fields are kept in four slots: level l, the solution l steps ago, is in slot (newest - l) mod 4, the new one in
-   * slot (newest + 1) mod 4, so that accepting a step moves nothing. Divided by the lumped mass m,
+   * Fields are kept in n_slots() slots, one more than there are levels: level l, the solution l steps ago, is in slot
+   * newest - l modulo their number, the new one in slot newest + 1, so that accepting a step moves nothing. Divided by
+   * the lumped mass m,
    *
-   *   G(u) = u - history[0] u_n - history[1] u_n-1 - implicit (diffusion_c laplace u_c + reaction_factor r_c(u)),
+   *   G(u) = u - sum over l of history[l] u_n-l - implicit (diffusion_c laplace u_c + reaction_factor r_c(u)),
    *   J = dG/du,
    *
    * where in the IMEX scheme r is taken at the old levels with weights `reaction`. On a domain that grows all is
@@ -52,7 +53,7 @@ namespace leopard::reaction_diffusion
     double slack     = 0.; ///< a time this close counts as reached
 
     // the attempt under way
-    double diffusion_factor = 1., reaction_factor = 1., prediction[3] = {0., 0., 0.}, reaction_error = 0.;
+    double diffusion_factor = 1., reaction_factor = 1., prediction[max_levels] = {0., 0., 0., 0.}, reaction_error = 0.;
     int    n_sweeps = 0, n_cycles = 0;
     double rms  = 0.; ///< of the prediction: small values are measured against it
     double norm = 0., goal = 0.;
@@ -82,7 +83,8 @@ namespace leopard::reaction_diffusion
     static constexpr double many_sweeps = 40.;
 
     LEOPARD_HOST_DEVICE bool explicit_reaction() const { return has_explicit_reaction(options.scheme); }
-    LEOPARD_HOST_DEVICE int  slot(int level) const { return (newest + 4 - level) & 3; }
+    LEOPARD_HOST_DEVICE int  n_slots() const { return levels_kept(options.scheme) + 1; }
+    LEOPARD_HOST_DEVICE int  slot(int level) const { return (newest + n_slots() - level) % n_slots(); }
 
     /** Begins with the step from the present state, unless there is nothing to do. */
     LEOPARD_HOST_DEVICE Action start()
@@ -132,8 +134,9 @@ namespace leopard::reaction_diffusion
       order     = 1;
       set_scheme();
       prediction[0] = 1.;
-      prediction[1] = prediction[2] = 0.;
-      uses_multigrid                = false;
+      for (int l = 1; l < max_levels; ++l)
+        prediction[l] = 0.;
+      uses_multigrid = false;
       measuring = predicting = true;
       return Action::predict;
     }
@@ -173,8 +176,8 @@ namespace leopard::reaction_diffusion
           implicit *= factors.diffusion / divisor;
           diffusion_factor = factors.diffusion;
           reaction_factor  = 1. / factors.diffusion;
-          history[0] /= divisor;
-          history[1] /= divisor;
+          for (double &weight : history)
+            weight /= divisor;
         }
       reaction_error = can_estimate() ? scheme_step().reaction_error(implicit) : 0.;
     }
@@ -303,6 +306,7 @@ namespace leopard::reaction_diffusion
     LEOPARD_HOST_DEVICE Action accept(const Sums &sums)
     {
       attempt_figures.step_size      = step_size;
+      attempt_figures.order          = order;
       attempt_figures.residual       = norm;
       attempt_figures.n_negative     = sums.negative;
       attempt_figures.rate_of_change = std::sqrt(sums.change / n_unknowns) / step_size;
@@ -319,7 +323,7 @@ namespace leopard::reaction_diffusion
       totals.negative_steps += figures.n_negative > 0. ? 1 : 0;
       totals.worst_reduction = larger(totals.worst_reduction, goal > 0. ? norm / goal : 0.);
 
-      newest   = (newest + 1) & 3;
+      newest   = slot(-1);
       row_rate = sums.row_rate;
       accept_step();
       if (options.stop_at_negative_values && figures.n_negative > 0.)

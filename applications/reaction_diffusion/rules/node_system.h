@@ -20,14 +20,14 @@ namespace leopard::reaction_diffusion
     /** Coefficients of the present attempt. */
     struct Scheme : SchemeCoefficients
     {
-      double diffusion_factor, reaction_factor, prediction[3], reaction_error, rms;
+      double diffusion_factor, reaction_factor, prediction[max_levels], reaction_error, rms;
       bool   explicit_reaction, predicting;
 
       LEOPARD_HOST_DEVICE explicit Scheme(const Controller &c)
         : SchemeCoefficients(c)
         , diffusion_factor(c.diffusion_factor)
         , reaction_factor(c.reaction_factor)
-        , prediction{c.prediction[0], c.prediction[1], c.prediction[2]}
+        , prediction{c.prediction[0], c.prediction[1], c.prediction[2], c.prediction[3]}
         , reaction_error(c.reaction_error)
         , rms(c.rms)
         , explicit_reaction(c.explicit_reaction())
@@ -35,14 +35,17 @@ namespace leopard::reaction_diffusion
       {
       }
 
-      /** Of one value, from those of levels 0, 1 and 2; read where the prediction uses them. */
-      LEOPARD_HOST_DEVICE double predict(const double *u_n, const double *u_o, const double *u_p) const
+      /**
+       * Of one value, the i-th of each level, which is read where the prediction uses it. @tparam n_levels as many as
+       * the scheme has.
+       */
+      template <int n_levels>
+      LEOPARD_HOST_DEVICE double predict(const double *const (&levels)[n_levels], long i) const
       {
-        double result = prediction[0] * *u_n;
-        if (prediction[1] != 0.)
-          result += prediction[1] * *u_o;
-        if (prediction[2] != 0.)
-          result += prediction[2] * *u_p;
+        double result = prediction[0] * levels[0][i];
+        for (int l = 1; l < n_levels; ++l)
+          if (prediction[l] != 0.)
+            result += prediction[l] * levels[l][i];
         return result;
       }
     };
@@ -134,13 +137,13 @@ namespace leopard::reaction_diffusion
     /**
      * The residual G and the Jacobian's diagonal block D of a node, and its part of the sums.
      * @param laplace of u at the node, a value a field.
-     * @param u_o, u_p levels 1 and 2; read where the scheme and the prediction use them.
+     * @param levels old values at the node, read where the scheme and the prediction use them.
+     * @tparam n_levels as many as the scheme has.
      */
-    LEOPARD_HOST_DEVICE void residual(const Scheme  &s,
-                                      const double  *u,
-                                      const double  *u_n,
-                                      const double  *u_o,
-                                      const double  *u_p,
+    template <int n_levels>
+    LEOPARD_HOST_DEVICE void residual(const Scheme &s,
+                                      const double *u,
+                                      const double *const (&levels)[n_levels],
                                       const double  *laplace,
                                       const NodeRow &row,
                                       double        *g,
@@ -148,13 +151,16 @@ namespace leopard::reaction_diffusion
                                       Sums          &sums) const
     {
       double r[N];
-      reaction(s, u, u_n, u_o, r, block);
+      reaction(s, u, levels[0], levels[1], r, block);
       sums.row_rate = Sums::merge(Sums::n - 1, sums.row_rate, row_rate(s, block, row.excess));
       double old[N];
       for (int c = 0; c < N; ++c)
         {
-          old[c] = s.history[0] * u_n[c] + (s.history[1] != 0. ? s.history[1] * u_o[c] : 0.);
-          g[c]   = u[c] - old[c] - s.implicit * (diffusion[c] * laplace[c] + r[c]);
+          old[c] = s.history[0] * levels[0][c];
+          for (int l = 1; l < n_levels - 1; ++l)
+            if (s.history[l] != 0.)
+              old[c] += s.history[l] * levels[l][c];
+          g[c] = u[c] - old[c] - s.implicit * (diffusion[c] * laplace[c] + r[c]);
         }
       if (s.explicit_reaction && !s.predicting)
         extrapolation_error(s, u, r);
@@ -166,8 +172,8 @@ namespace leopard::reaction_diffusion
             sums.history += row.weight * row.weight * old[c] * old[c];
           else
             {
-              const double predicted = s.predict(u_n + c, u_o + c, u_p + c);
-              const double e = (u[c] - predicted + (s.explicit_reaction ? r[c] : 0.)) / error_scale(u[c], s.rms), change = u[c] - u_n[c];
+              const double predicted = s.predict(levels, c);
+              const double e = (u[c] - predicted + (s.explicit_reaction ? r[c] : 0.)) / error_scale(u[c], s.rms), change = u[c] - levels[0][c];
               sums.history += e * e;
               sums.largest = Sums::larger(e * e, sums.largest);
               sums.change += change * change;

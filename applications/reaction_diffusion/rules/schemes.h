@@ -14,6 +14,7 @@ namespace leopard::reaction_diffusion
   {
     implicit_euler,
     bdf2,
+    bdf3,
     imex_bdf2 ///< Ascher, Ruuth, Wetton 1995, recommended for patterns by Ruuth 1995; with variable steps Wang, Ruuth 2008
   };
 
@@ -26,6 +27,9 @@ namespace leopard::reaction_diffusion
   inline constexpr SchemeName schemes[] = {
     {Scheme::implicit_euler, "implicit Euler", "order 1"},
     {Scheme::bdf2, "BDF2", "order 2"},
+    {Scheme::bdf3,
+     "BDF3",
+     "order 3, error-controlled steps only, since they begin with lower orders; fewer steps, the more the smaller the tolerance is"},
     {Scheme::imex_bdf2,
      "SBDF2",
      "order 2, diffusion as in BDF2, the reaction explicit, so that a step is one linear solve with a constant matrix instead of Newton's method"}};
@@ -41,7 +45,26 @@ namespace leopard::reaction_diffusion
 
   LEOPARD_HOST_DEVICE inline int order_of(Scheme scheme)
   {
-    return scheme == Scheme::implicit_euler ? 1 : 2;
+    return scheme == Scheme::implicit_euler ? 1 : scheme == Scheme::bdf3 ? 3 : 2;
+  }
+
+  /** Old solutions that the scheme of the highest order and its error estimate need. */
+  constexpr int max_levels = 4;
+
+  /** Old solutions that are kept. */
+  LEOPARD_HOST_DEVICE inline int levels_kept(Scheme scheme)
+  {
+    return order_of(scheme) == 3 ? 4 : 3;
+  }
+
+  /**
+   * The order of a step where n_levels old solutions are known. That of BDF3 rises when there is an estimate of the
+   * error, so that its first steps of low order do not spoil the others.
+   */
+  LEOPARD_HOST_DEVICE inline int order_with(Scheme scheme, int n_levels)
+  {
+    const int most = scheme == Scheme::bdf3 && n_levels > 1 ? n_levels - 1 : n_levels;
+    return most < order_of(scheme) ? most : order_of(scheme);
   }
 
   LEOPARD_HOST_DEVICE inline bool has_explicit_reaction(Scheme scheme)
@@ -50,20 +73,30 @@ namespace leopard::reaction_diffusion
   }
 
   /**
-   * A step for du/dt = D laplace u + r(u) is u - history[0] u_n - history[1] u_n-1 = implicit (D laplace u + r), r at
-   * the new solution u, or where the reaction is explicit reaction[0] r(u_n) + reaction[1] r(u_n-1).
+   * A step for du/dt = D laplace u + r(u) is u - sum over l of history[l] u_n-l = implicit (D laplace u + r), r at the
+   * new solution u, or where the reaction is explicit reaction[0] r(u_n) + reaction[1] r(u_n-1).
    */
   struct SchemeCoefficients
   {
-    double implicit = 0., history[2] = {1., 0.}, reaction[2] = {1., 0.};
+    double implicit = 0., history[max_levels - 1] = {1., 0., 0.}, reaction[2] = {1., 0.};
   };
 
   /** One step of any size. */
   struct SchemeStep
   {
     Scheme scheme;
-    int    order;                             ///< as that of the scheme, or the number of old solutions where there are fewer
-    double step_size, last_step, step_before; ///< t_n+1 - t_n, t_n - t_n-1, t_n-1 - t_n-2, as far as there are such
+    int    order;                ///< see order_with()
+    double step_size;            ///< t_n+1 - t_n
+    double last[max_levels - 1]; ///< t_n - t_n-1, t_n-1 - t_n-2, ..., as far as there are such
+
+    /** t_n+1 - t_n-l. */
+    LEOPARD_HOST_DEVICE double distance(int l) const
+    {
+      double result = step_size;
+      for (int m = 0; m < l; ++m)
+        result += last[m];
+      return result;
+    }
 
     LEOPARD_HOST_DEVICE SchemeCoefficients coefficients() const
     {
@@ -71,30 +104,41 @@ namespace leopard::reaction_diffusion
       result.implicit = step_size;
       if (order == 2)
         {
-          const double ratio = step_size / last_step, beta = (1. + ratio) / (1. + 2. * ratio);
+          const double ratio = step_size / last[0], beta = (1. + ratio) / (1. + 2. * ratio);
           result.implicit    = beta * step_size;
           result.history[0]  = beta * (1. + ratio);
           result.history[1]  = -beta * ratio * ratio / (1. + ratio);
           result.reaction[0] = 1. + ratio;
           result.reaction[1] = -ratio;
         }
+      else if (order == 3) // the derivative at t_n+1 of the polynomial through the new and three old solutions
+        {
+          const double d[3] = {distance(0), distance(1), distance(2)};
+          result.implicit   = 1. / (1. / d[0] + 1. / d[1] + 1. / d[2]);
+          for (int l = 0; l < 3; ++l)
+            {
+              result.history[l] = result.implicit / d[l];
+              for (int m = 0; m < 3; ++m)
+                if (m != l)
+                  result.history[l] *= d[m] / (d[m] - d[l]);
+            }
+        }
       return result;
     }
 
     /**
      * The first guess: the polynomial through as many old solutions as the error estimate needs (order + 1), as far as
-     * known. @param weights of u_n, u_n-1, u_n-2.
+     * known. @param weights of u_n, u_n-1, ..., max_levels of them.
      */
     LEOPARD_HOST_DEVICE void predict(int n_levels, double *weights) const
     {
-      const double distance[3] = {step_size, step_size + last_step, step_size + last_step + step_before};
-      const int    points      = n_levels < order_of(scheme) + 1 ? n_levels : order_of(scheme) + 1;
-      for (int l = 0; l < 3; ++l)
+      const int points = n_levels < order_of(scheme) + 1 ? n_levels : order_of(scheme) + 1;
+      for (int l = 0; l < max_levels; ++l)
         {
           weights[l] = l < points ? 1. : 0.;
           for (int m = 0; m < points; ++m)
             if (m != l && l < points)
-              weights[l] *= distance[m] / (distance[m] - distance[l]);
+              weights[l] *= distance(m) / (distance(m) - distance(l));
         }
     }
 
@@ -104,13 +148,7 @@ namespace leopard::reaction_diffusion
      */
     LEOPARD_HOST_DEVICE double error_factor() const
     {
-      double corrector = step_size, predictor = step_size + last_step;
-      if (order == 2)
-        {
-          const double ratio = step_size / last_step;
-          corrector          = step_size * (1. + ratio) / (1. + 2. * ratio);
-          predictor          = step_size + last_step + step_before;
-        }
+      const double corrector = coefficients().implicit, predictor = distance(order);
       return corrector / (corrector + predictor);
     }
 
@@ -137,9 +175,20 @@ namespace leopard::reaction_diffusion
         return 0.;
       if (order == 1)
         return 1. / rate;
-      // the positive root of rate dt (1 + dt/last_step) = 1 + 2 dt/last_step
-      const double p = rate - 2. / last_step;
-      return 2. / (p + std::sqrt(p * p + 4. * rate / last_step));
+      if (order == 2)
+        {
+          // the positive root of rate dt (1 + dt/last) = 1 + 2 dt/last
+          const double p = rate - 2. / last[0];
+          return 2. / (p + std::sqrt(p * p + 4. * rate / last[0]));
+        }
+      // of 1 / implicit, a sum of 1 / distances, which falls and is convex: Newton's method from below stays below
+      double dt = 1. / rate;
+      for (int iteration = 0; iteration < 20; ++iteration)
+        {
+          const double a = 1. / dt, b = 1. / (dt + last[0]), c = 1. / (dt + last[0] + last[1]);
+          dt += (a + b + c - rate) / (a * a + b * b + c * c);
+        }
+      return dt;
     }
   };
 

@@ -30,9 +30,9 @@ namespace leopard::reaction_diffusion
     // where the computation is
     long   step = 0;
     double time = 0., next_step = 0.;
-    int    n_levels = 0;        ///< solutions that are known, at most 3
-    double steps[2] = {0., 0.}; ///< t_n - t_n-1, t_n-1 - t_n-2
-    double ceiling  = 1e300;    ///< of the step size, set where something but the error has failed; rises slowly
+    int    n_levels              = 0;            ///< solutions that are known, at most levels_kept()
+    double steps[max_levels - 1] = {0., 0., 0.}; ///< t_n - t_n-1, t_n-1 - t_n-2, ...
+    double ceiling               = 1e300;        ///< of the step size, set where something but the error has failed; rises slowly
 
     // the attempt under way, or the last one
     double     step_size = 0.;
@@ -41,13 +41,16 @@ namespace leopard::reaction_diffusion
     Rejections rejected;          ///< attempts at this step before
     double     error_growth = 1.; ///< what the error lets the step size be multiplied with, and a little less
 
-    /** A step may be this many times its predecessor; variable-step BDF2 is zero-stable below 1 + sqrt(2). */
-    static constexpr double largest_growth = 1.6;
+    /**
+     * A step may be this many times its predecessor. With variable steps BDF2 is zero-stable below 1 + sqrt(2), BDF3
+     * below 1.501 (Calvo, Grande, Grigorieff, Numer. Math. 57, 1990).
+     */
+    LEOPARD_HOST_DEVICE double largest_growth() const { return order_of(options.scheme) == 3 ? 1.5 : 1.6; }
 
     LEOPARD_HOST_DEVICE bool follows_bound() const { return options.bound_fraction > 0.; }
     /** With too few old solutions there is no estimate: these few steps are as small as the user made the first one. */
     LEOPARD_HOST_DEVICE bool       can_estimate() const { return n_levels > order; }
-    LEOPARD_HOST_DEVICE SchemeStep scheme_step() const { return {options.scheme, order, step_size, steps[0], steps[1]}; }
+    LEOPARD_HOST_DEVICE SchemeStep scheme_step() const { return {options.scheme, order, step_size, {steps[0], steps[1], steps[2]}}; }
 
     /** Whether the run is to be given up; fixed steps are what they are. */
     LEOPARD_HOST_DEVICE bool is_below_smallest() const { return options.error_controlled && !(next_step >= options.smallest_step); }
@@ -60,14 +63,15 @@ namespace leopard::reaction_diffusion
       return {step, time, next_step, std::vector<double>(steps, steps + std::max(0, n_levels - 1)), smaller(ceiling, 1e300)};
     }
 
+    /** @param state of any scheme; old solutions that this one does not need are left out. */
     void resume(const StepState &state)
     {
       step      = state.step;
       time      = state.time;
       next_step = state.next_step_size;
       ceiling   = state.ceiling;
-      n_levels  = static_cast<int>(state.step_sizes.size()) + 1;
-      std::copy(state.step_sizes.begin(), state.step_sizes.end(), steps);
+      n_levels  = std::min(static_cast<int>(state.step_sizes.size()) + 1, levels_kept(options.scheme));
+      std::copy_n(state.step_sizes.begin(), n_levels - 1, steps);
     }
 
     /**
@@ -77,7 +81,7 @@ namespace leopard::reaction_diffusion
      */
     LEOPARD_HOST_DEVICE bool begin_step(double stop_time, double rate)
     {
-      order = order_of(options.scheme) < n_levels ? order_of(options.scheme) : n_levels;
+      order = order_with(options.scheme, n_levels);
       if (follows_bound())
         follow_bound(rate);
       step_size = next_step;
@@ -124,13 +128,14 @@ namespace leopard::reaction_diffusion
           (error_growth < 1. || (error_growth > 1.2 && step_size == next_step && rejected.total() == 0)))
         {
           const bool was_cut = step_size < options.smallest_step; // by a time to hit, and not by its error
-          next_step          = smaller(step_size * smaller(largest_growth, error_growth), smaller(options.largest_step, ceiling));
+          next_step          = smaller(step_size * smaller(largest_growth(), error_growth), smaller(options.largest_step, ceiling));
           if (was_cut)
             next_step = larger(next_step, options.smallest_step);
         }
       ceiling *= 1.1;
       rejected = Rejections();
-      n_levels += n_levels < 3 ? 1 : 0;
+      n_levels += n_levels < levels_kept(options.scheme) ? 1 : 0;
+      steps[2] = steps[1];
       steps[1] = steps[0];
       steps[0] = step_size;
       time += step_size;
@@ -163,7 +168,7 @@ namespace leopard::reaction_diffusion
       next_step = bound < 1e300 ? options.bound_fraction * bound : step > 0 ? options.largest_step : options.step_size;
       next_step = smaller(next_step, options.largest_step);
       if (n_levels > 1)
-        next_step = smaller(next_step, largest_growth * steps[0]);
+        next_step = smaller(next_step, largest_growth() * steps[0]);
     }
   };
 } // namespace leopard::reaction_diffusion

@@ -80,6 +80,7 @@ namespace leopard::reaction_diffusion
   struct StepFigures
   {
     double     step_size    = 0.;
+    int        order        = 0; ///< of the scheme in this step
     int        newton_steps = 0;
     int        sweeps       = 0;    ///< of the coupled system on the finest grid, those in multigrid cycles not counted
     int        cycles       = 0;    ///< of multigrid
