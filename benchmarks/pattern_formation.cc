@@ -26,7 +26,7 @@ namespace
     std::string         backend = "host", scheme = "implicit Euler", linear = "automatic", output, reference;
     std::vector<int>    nodes  = {100};
     std::vector<double> times  = {0.025, 0.125, 0.15, 0.2, 0.225, 5.};
-    double              factor = 0.1, tolerance = 0., step = 1e-6, newton = 1e-8, floor = 1e-12, omega = 1.;
+    double              factor = 0.1, tolerance = 0., step = 1e-6, newton = 1e-8, floor = 1e-12, fraction = 0.01, omega = 1.;
     int                 threads = 0, local = 1, dimension = 2, max_sweeps = 400;
     long                steps    = std::numeric_limits<long>::max();
     bool                launches = false;
@@ -35,20 +35,21 @@ namespace
   StepperOptions stepper_options(const Settings &s, double h)
   {
     StepperOptions o;
-    o.backend          = s.backend == "cuda" ? Backend::cuda : s.backend == "host" ? Backend::host : Backend::reference;
-    o.n_threads        = s.threads;
-    o.local_iterations = s.local;
-    o.persistent       = !s.launches;
-    SteppingOptions &t = o.stepping;
-    t.scheme           = find_scheme(s.scheme);
-    t.error_controlled = s.tolerance > 0.;
-    t.step_size        = t.error_controlled ? s.step : s.factor * h * h;
-    t.error_tolerance  = s.tolerance;
-    t.newton_tolerance = s.newton;
-    t.newton_floor     = s.floor;
-    t.omega            = s.omega;
-    t.max_sweeps       = s.max_sweeps;
-    t.linear_method    = s.linear == "sweeps" ? LinearMethod::sweeps : s.linear == "multigrid" ? LinearMethod::multigrid : LinearMethod::automatic;
+    o.backend               = s.backend == "cuda" ? Backend::cuda : s.backend == "host" ? Backend::host : Backend::reference;
+    o.n_threads             = s.threads;
+    o.local_iterations      = s.local;
+    o.persistent            = !s.launches;
+    SteppingOptions &t      = o.stepping;
+    t.scheme                = find_scheme(s.scheme);
+    t.error_controlled      = s.tolerance > 0.;
+    t.step_size             = t.error_controlled ? s.step : s.factor * h * h;
+    t.error_tolerance       = s.tolerance;
+    t.newton_tolerance      = s.newton;
+    t.newton_floor          = s.floor;
+    t.newton_error_fraction = s.fraction;
+    t.omega                 = s.omega;
+    t.max_sweeps            = s.max_sweeps;
+    t.linear_method = s.linear == "sweeps" ? LinearMethod::sweeps : s.linear == "multigrid" ? LinearMethod::multigrid : LinearMethod::automatic;
     return o;
   }
 
@@ -126,12 +127,13 @@ int main(int argc, char **argv)
   app.add_option("--backend", s.backend, "host, cuda or reference (sparse LU)");
   app.add_option("--nodes", s.nodes, "nodes a direction, one run each")->delimiter(',');
   app.add_option("--dimension", s.dimension, "2 or 3");
-  app.add_option("--scheme", s.scheme, "implicit Euler, BDF2 or SBDF2, as in parameter files");
+  app.add_option("--scheme", s.scheme, "implicit Euler, BDF2, BDF3 or SBDF2, as in parameter files");
   app.add_option("--times", s.times, "where figures are printed and fields written")->delimiter(',');
   app.add_option("--factor", s.factor, "fixed step over h^2");
   app.add_option("--tolerance", s.tolerance, "error-controlled steps with this tolerance; 0: fixed steps");
   app.add_option("--step", s.step, "first error-controlled step");
   app.add_option("--newton", s.newton, "relative tolerance of Newton's method");
+  app.add_option("--fraction", s.fraction, "part of the error that Newton's method may leave");
   app.add_option("--floor", s.floor, "its tolerance against the old values");
   app.add_option("--omega", s.omega, "relaxation factor");
   app.add_option("--linear", s.linear, "automatic, sweeps or multigrid");

@@ -31,6 +31,12 @@ namespace leopard
                       Double(0.),
                       "Residual at which to stop, against the norm of the right-hand side (sources and, in a time step, old values): the level of "
                       "rounding errors. Dimensionless.");
+    prm.declare_entry("Error fraction",
+                      "0.01",
+                      Double(0., 1.),
+                      "Error-controlled steps: residual at which to stop, too, against the norm of old values, as a part of 'Time stepping/Error "
+                      "tolerance', and a hundredth of that of the first guess at most. In each step it leaves about this part of the error that the "
+                      "step may have, also in the mass balance. 0: the two tolerances alone. Dimensionless.");
     prm.declare_entry("Forcing",
                       "relative tolerance",
                       Selection("fixed iterations|relative tolerance|Eisenstat-Walker"),
@@ -52,6 +58,7 @@ namespace leopard
     max_steps          = prm.get_integer("Max steps");
     relative_tolerance = prm.get_double("Relative tolerance");
     absolute_tolerance = prm.get_double("Absolute tolerance");
+    error_fraction     = prm.get_double("Error fraction");
     forcing            = prm.get("Forcing");
     linear_iterations  = prm.get_integer("Linear iterations");
     linear_tolerance   = prm.get_double("Linear tolerance");
@@ -167,7 +174,7 @@ namespace leopard
     return reached(norm, part * l2_norm(trial) * u.linfty_norm());
   }
 
-  const NewtonResult &Newton::solve(HostVector &u, const HostVector *history)
+  const NewtonResult &Newton::solve(HostVector &u, const HostVector *history, double error_tolerance)
   {
     using Clock = std::chrono::steady_clock;
     result.history.clear();
@@ -184,7 +191,9 @@ namespace leopard
     int      missed = 0; ///< linear solves
     Progress last_miss;
     result.history.push_back({norm, 0, 0., 1., 0.});
-    const double goal = std::max(parameters.relative_tolerance * norm, floor);
+    // a hundredth of the first one at most, so that disturbances smaller than the error are followed, too
+    const double by_error = std::min(parameters.error_fraction * error_tolerance * scale, 0.01 * norm),
+                 goal     = std::max({parameters.relative_tolerance * norm, floor, by_error});
 
     const auto has_converged = [&] { return reached(norm, goal) && (result.n_steps == 0 || is_of_solution(u, norm, previous_norm, scale)); };
 

@@ -16,6 +16,7 @@ namespace leopard
     int         max_steps          = 20;
     double      relative_tolerance = 1e-8;  ///< of the residual norm against that of the first guess, dimensionless
     double      absolute_tolerance = 1e-12; ///< of the residual norm against that of load and history, dimensionless
+    double      error_fraction     = 0.01;  ///< of the error that an error-controlled step may have, which the residual may be against the same
     std::string forcing            = "relative tolerance";
     int         linear_iterations  = 100;  ///< forcing "fixed iterations"
     double      linear_tolerance   = 1e-3; ///< forcing "relative tolerance"; first and largest one of Eisenstat-Walker
@@ -73,10 +74,12 @@ namespace leopard
      * has brought the residual to a hundredth (G is almost linear there), or if the residual is below 1e-4 (or the
      * relative tolerance, if that is larger) of || load + history || or of || sum_j |J_ij| || max |u|. Returns
      * converged = false after max_steps, when the line search finds no decrease, or where the residual or the
-     * derivatives of the reaction are not finite; whoever calls decides whether that is the end. @throws
-     * ConvergenceFailure if the linear solver diverges.
+     * derivatives of the reaction are not finite; whoever calls decides whether that is the end.
+     * @param error_tolerance of a step whose error is controlled, relative: then a residual that is error_fraction of
+     * it against load and history, and a hundredth of the first one, will do. 0: it is not.
+     * @throws ConvergenceFailure if the linear solver diverges.
      */
-    const NewtonResult &solve(HostVector &u, const HostVector *history);
+    const NewtonResult &solve(HostVector &u, const HostVector *history, double error_tolerance = 0.);
 
     /**
      * Solves a system without implicit reaction, which is linear, to 'Linear solver/Relative tolerance' of ||load +

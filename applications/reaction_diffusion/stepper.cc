@@ -120,6 +120,9 @@ namespace leopard::reaction_diffusion
     require(s.newton_tolerance >= 0. && s.newton_floor >= 0. && std::isfinite(s.newton_tolerance) && std::isfinite(s.newton_floor),
             "the tolerances of Newton's method are " + std::to_string(s.newton_tolerance) + " and " + std::to_string(s.newton_floor),
             "finite numbers that are not negative");
+    require(s.newton_error_fraction >= 0. && s.newton_error_fraction <= 1.,
+            "the part of the error that Newton's method may leave is " + std::to_string(s.newton_error_fraction),
+            "a number from 0 to 1");
     require(s.newton_tolerance > 0. || s.newton_floor > 0., "both tolerances of Newton's method are 0", "at least one positive number");
     require(s.max_newton_steps >= 1 && s.max_sweeps >= 1 && s.max_cycles >= 1, "a largest number of iterations is below 1", "1 or more");
     require(s.omega > 0. && s.omega < 2., "the relaxation factor omega is " + std::to_string(s.omega), "a number between 0 and 2");

@@ -60,6 +60,11 @@ namespace leopard::entry_rows
                                         : "the problem is linear");
     }
 
+    std::string of_newton_error(const Run &r, const std::string &entry)
+    {
+      return first(of_newton(r, entry), of_error_control(r, entry));
+    }
+
     /** The fused time loop repeats its linear solves like Newton's method with SBDF2, too. */
     std::string of_newton_or_fused(const Run &r, const std::string &entry)
     {
@@ -335,6 +340,7 @@ namespace leopard::entry_rows
       {"Newton/Max steps", effect, effect, of_newton_or_fused},
       {"Newton/Relative tolerance", effect, effect, of_newton},
       {"Newton/Absolute tolerance", effect, effect, of_newton_or_fused},
+      {"Newton/Error fraction", effect, effect, of_newton_error},
       {"Newton/Forcing", effect, effect, of_forcing},
       {"Newton/Linear iterations", effect, effect, of_this_forcing<true>},
       {"Newton/Linear tolerance", effect, effect, of_this_forcing<false>},

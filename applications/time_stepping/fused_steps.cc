@@ -49,11 +49,12 @@ namespace leopard
       s.step_size        = step_size;
       // a step with an explicit reaction is a linear solve: its tolerance is that of the linear solver, against what is
       // known of the equation
-      s.newton_tolerance = time.explicit_reaction() ? 0. : newton.relative_tolerance;
-      s.newton_floor     = time.explicit_reaction() ? std::max(linear.relative_tolerance, newton.absolute_tolerance) : newton.absolute_tolerance;
-      s.max_newton_steps = newton.max_steps;
-      s.omega            = linear.omega;
-      s.max_sweeps       = linear.max_iterations;
+      s.newton_tolerance      = time.explicit_reaction() ? 0. : newton.relative_tolerance;
+      s.newton_floor          = time.explicit_reaction() ? std::max(linear.relative_tolerance, newton.absolute_tolerance) : newton.absolute_tolerance;
+      s.newton_error_fraction = newton.error_fraction;
+      s.max_newton_steps      = newton.max_steps;
+      s.omega                 = linear.omega;
+      s.max_sweeps            = linear.max_iterations;
       s.stop_at_negative_values = time.negative_values == "stop" && problem.fields_are_concentrations();
       return options;
     }

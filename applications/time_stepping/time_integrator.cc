@@ -162,8 +162,9 @@ namespace leopard
     for (int l = 1; l < control.n_levels; ++l)
       if (weights[l] != 0.)
         prediction.add(weights[l], levels[l]);
-    u_new                      = prediction;
-    const NewtonResult &result = rates.empty() ? newton.solve(u_new, &history) : newton.solve_linear(u_new, &history);
+    u_new                               = prediction;
+    const double        error_tolerance = parameters.adaptive() ? parameters.stepping.error_tolerance : 0.;
+    const NewtonResult &result          = rates.empty() ? newton.solve(u_new, &history, error_tolerance) : newton.solve_linear(u_new, &history);
     if (newton.linear_solver().has_tau() && !told_tau)
       {
         report.notes.push_back("of the first step " + newton.linear_solver().details());

@@ -91,8 +91,9 @@ namespace leopard
     if (step_control == "fixed")
       check_fixed_step(stepping.step_size);
     if (!adaptive() && reaction_diffusion::order_of(stepping.scheme) > 2)
-      throw Error("'Time stepping/Scheme' is " + scheme + ", and 'Step control' is " + step_control +
-                  ": its first steps are of lower order, and their errors would remain\n  expected: 'Step control' = error-controlled, or BDF2");
+      throw Error(
+        "'Time stepping/Scheme' is " + scheme + ", and 'Step control' is " + step_control +
+        ": the first steps of this scheme are of lower order, and their errors would remain\n  expected: 'Step control' = error-controlled, or BDF2");
     if (follows_bound() && explicit_reaction())
       throw Error("'Time stepping/Step control' is asynchronous bound, but with the scheme " + scheme +
                   " every step size has a convergent iteration\n  expected: another step control, or a scheme with implicit reaction");

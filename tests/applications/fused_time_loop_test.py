@@ -324,7 +324,7 @@ end
 
     def test_steps_that_only_the_linear_solver_cannot_do_are_told_from_others_in_the_general_loop(self):
         self.leopard(self.write("case.prm", CASE), "Time stepping/Engine=general", "Time stepping/Error tolerance=1e-2", "Time stepping/End time=0.1",
-                     "Linear solver/Method=gauss-seidel", "Linear solver/Max iterations=60", "Newton/Max steps=6")
+                     "Linear solver/Method=gauss-seidel", "Linear solver/Max iterations=60", "Newton/Max steps=6", "Newton/Error fraction=0")
         reasons = self.run_json("case")["time_loop"]["rejected_for"]
         self.assertGreater(reasons["linear solver"], 0)
         self.assertEqual(reasons["Newton"], 0)

@@ -229,7 +229,7 @@ class StepSizes(Program):
 
     def test_the_step_that_failed_is_named(self):
         error = self.leopard(TINY, "Time stepping/Engine=fused", "Time stepping/Step control=error-controlled", "Time stepping/Smallest step=1e-5", "Newton/Max steps=1",
-                             "Newton/Relative tolerance=1e-14", "Newton/Absolute tolerance=0", "Turing/Perturbation=0.5", fails=True)
+                             "Newton/Relative tolerance=1e-14", "Newton/Absolute tolerance=0", "Newton/Error fraction=0", "Turing/Perturbation=0.5", fails=True)
         found = re.search(r"the step size underflows, to (\S+), below 'Time stepping/Smallest step' = 1e-05, in the step from time 0 with step size (\S+)", error)
         self.assertIsNotNone(found, error)
         self.assertLess(float(found[1]), 1e-5)

@@ -268,6 +268,67 @@ namespace leopard::reaction_diffusion
     EXPECT_LT(third_finer.steps, 2.3 * static_cast<double>(third.steps)) << "ten to the power 1/4 is 1.8";
   }
 
+  /** A hundredth of the error that a step may have is not seen in the result, but in what it takes. */
+  TEST_P(ReactionDiffusion, NewtonsMethodIsAsExactAsTheStep)
+  {
+    const NodeGrid grid    = unit_grid(33, 2);
+    const Vector   initial = smooth_fields(grid);
+    const auto     run     = [&](double tolerance, double fraction, Totals &totals) {
+      StepperOptions options                 = fixed_steps(GetParam(), Scheme::bdf2, 1e-5);
+      options.stepping.error_controlled      = true;
+      options.stepping.error_tolerance       = tolerance;
+      options.stepping.newton_tolerance      = 1e-8;
+      options.stepping.newton_error_fraction = fraction;
+      return solution_at(grid, options, initial, 0.05, &totals);
+    };
+    for (const double tolerance : {1e-3, 1e-5})
+      {
+        Totals       totals, exact_steps, steps;
+        const Vector exact    = run(0.001 * tolerance, 0., totals);
+        const double of_exact = largest_difference(run(tolerance, 0., exact_steps), exact),
+                     error    = largest_difference(run(tolerance, 0.01, steps), exact);
+        EXPECT_LT(error, 1.1 * of_exact);
+        EXPECT_NEAR(static_cast<double>(steps.steps), static_cast<double>(exact_steps.steps), 2.);
+        EXPECT_LE(steps.newton_steps, exact_steps.newton_steps);
+        if (GetParam() != Backend::reference)
+          {
+            EXPECT_LT(1.4 * static_cast<double>(steps.sweeps + 10 * steps.cycles), static_cast<double>(exact_steps.sweeps + 10 * exact_steps.cycles));
+          }
+      }
+  }
+
+  /** A disturbance of a hundred thousandth of what Newton's method may leave grows as it should. */
+  TEST_P(ReactionDiffusion, SmallDisturbancesAreFollowed)
+  {
+    const NodeGrid grid      = unit_grid(33, 2);
+    const double   steady[2] = {0.919145, 0.792366 / (0.919145 * 0.919145)};
+    Vector         initial   = smooth_fields(grid, 1e-10);
+    for (long i = 0; i < grid.n_nodes(); ++i)
+      {
+        initial[i] += steady[0] - 0.92;
+        initial[grid.n_nodes() + i] += steady[1] - 0.94;
+      }
+    const auto disturbance = [&](double fraction) {
+      StepperOptions options                 = fixed_steps(GetParam(), Scheme::bdf2, 1e-6);
+      options.kinetics.gamma                 = 1000.;
+      options.stepping.error_controlled      = true;
+      options.stepping.error_tolerance       = 1e-3;
+      options.stepping.linear_method         = LinearMethod::sweeps; // two of which leave much
+      options.stepping.largest_step          = 2e-4;
+      options.stepping.newton_tolerance      = 1e-8;
+      options.stepping.newton_floor          = 0.;
+      options.stepping.newton_error_fraction = fraction;
+      Vector u                               = solution_at(grid, options, initial, 0.02);
+      for (long i = 0; i < 2 * grid.n_nodes(); ++i)
+        u[i] -= steady[i / grid.n_nodes()];
+      return u;
+    };
+    const Vector exact = disturbance(0.), found = disturbance(0.01);
+    const double size = largest_difference(exact, Vector(exact.size(), 0.));
+    EXPECT_LT(size, 1e-5) << "it is small yet";
+    EXPECT_LT(largest_difference(found, exact), 0.02 * size);
+  }
+
   TEST_P(ReactionDiffusion, OrderInSpace)
   {
     // the reaction of decaying modes is linear here: FitzHugh-Nagumo around zero, so the exact solution is known

@@ -79,8 +79,8 @@ namespace leopard::reaction_diffusion
           level.update_ghosts(restricted);
           level.for_nodes([&](const auto &node, int /*piece*/) {
             double *const here = restricted + node.entry(0), *const block = &level.block[node.block_entry(0)];
-            double zero[N] = {}, g[N], jacobian[N * N];
-            Sums   unused;
+            double              zero[N] = {}, g[N], jacobian[N * N];
+            Sums                unused;
             const double *const old[max_levels] = {here, here, here, here}; // the block does not depend on them
             system.residual(scheme, here, old, zero, node.row(), g, jacobian, unused);
             system.stable_block(jacobian, scheme.implicit, node.row(), block);

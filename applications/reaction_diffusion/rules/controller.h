@@ -192,7 +192,7 @@ namespace leopard::reaction_diffusion
       norm                           = std::sqrt(sums.residual);
       rms                            = std::sqrt(sums.squares / n_unknowns);
       scale                          = std::sqrt(sums.history);
-      goal                           = larger(options.newton_tolerance * norm, larger(options.newton_floor, rounding()) * scale);
+      goal                           = newton_goal();
       attempt_figures.newton_steps   = 0;
       attempt_figures.first_residual = norm;
       if (!sums.are_finite())
@@ -200,6 +200,18 @@ namespace leopard::reaction_diffusion
       if (!(goal < 1e300)) // the step is so long that rounding is all there is
         return reject(StopReason::newton_failure);
       return plan_correction();
+    }
+
+    /**
+     * The residual that is as good as none. G is the new solution less something, so that what a small residual leaves
+     * of the error is no more than that where no mode grows: where the error is controlled, a part of what it may be
+     * will do. But it must be a hundredth of the first one, so that a disturbance that is smaller than that part, from
+     * which a pattern is to grow, is followed, too.
+     */
+    LEOPARD_HOST_DEVICE double newton_goal() const
+    {
+      const double by_error = options.error_controlled && !explicit_reaction() ? options.newton_error_fraction * options.error_tolerance * scale : 0.;
+      return larger(larger(options.newton_tolerance * norm, smaller(by_error, 0.01 * norm)), larger(options.newton_floor, rounding()) * scale);
     }
 
     /** Sweeps for a reduction of the residual by the contraction seen last; all there may be where there is none. */

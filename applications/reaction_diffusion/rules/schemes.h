@@ -29,7 +29,9 @@ namespace leopard::reaction_diffusion
     {Scheme::bdf2, "BDF2", "order 2"},
     {Scheme::bdf3,
      "BDF3",
-     "order 3, error-controlled steps only, since they begin with lower orders; fewer steps, the more the smaller the tolerance is"},
+     "order 3, for error-controlled steps, the first of which are of lower order, and on GPUs for 'Engine' = general; it takes fewer steps, the more "
+     "so the "
+     "smaller the tolerance is"},
     {Scheme::imex_bdf2,
      "SBDF2",
      "order 2, diffusion as in BDF2, the reaction explicit, so that a step is one linear solve with a constant matrix instead of Newton's method"}};

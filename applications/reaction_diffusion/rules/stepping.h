@@ -31,16 +31,18 @@ namespace leopard::reaction_diffusion
   /** How the steps are made. Plain numbers, the same on host and GPU; times are dimensionless. */
   struct SteppingOptions
   {
-    Scheme       scheme                  = Scheme::bdf2;
-    bool         error_controlled        = true;
-    double       step_size               = 1e-4;  ///< fixed: the step; error-controlled: the first one
-    double       error_tolerance         = 1e-3;  ///< of the estimated local error, relative to the fields
-    double       smallest_step           = 1e-12; ///< error-controlled
-    double       largest_step            = 1e30;  ///< error-controlled, and steps at the asynchronous bound
-    double       bound_fraction          = 0.;    ///< not 0: the step is this times SchemeStep::asynchronous_bound(), computed anew for each step
-    double       steady_tolerance        = 0.;    ///< stop when the RMS of du/dt falls below; 0: never
-    double       newton_tolerance        = 1e-8;  ///< of the residual norm against that of the first guess
-    double       newton_floor            = 1e-12; ///< of the residual norm against that of the old values: the level of rounding
+    Scheme scheme           = Scheme::bdf2;
+    bool   error_controlled = true;
+    double step_size        = 1e-4;  ///< fixed: the step; error-controlled: the first one
+    double error_tolerance  = 1e-3;  ///< of the estimated local error, relative to the fields
+    double smallest_step    = 1e-12; ///< error-controlled
+    double largest_step     = 1e30;  ///< error-controlled, and steps at the asynchronous bound
+    double bound_fraction   = 0.;    ///< not 0: the step is this times SchemeStep::asynchronous_bound(), computed anew for each step
+    double steady_tolerance = 0.;    ///< stop when the RMS of du/dt falls below; 0: never
+    double newton_tolerance = 1e-8;  ///< of the residual norm against that of the first guess
+    double newton_floor     = 1e-12; ///< of the residual norm against that of the old values: the level of rounding
+    double newton_error_fraction =
+      0.01; ///< error-controlled: the residual may be this part of what the error may be, see Controller::newton_goal(); 0: no matter
     int          max_newton_steps        = 20;
     LinearMethod linear_method           = LinearMethod::automatic; ///< as in all runs; tests and benchmarks compare the others
     double       omega                   = 1.;                      ///< relaxation factor of the sweeps
