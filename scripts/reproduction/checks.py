@@ -174,6 +174,11 @@ def present(result):
     return [matrix for matrix in MATRICES if (result.folder / f"{matrix}-jacobi.csv").exists()]
 
 
+def gauss_seidel_half(result):
+    return [compare(result, matrix, "Gauss-Seidel needs about half of Jacobi's iterations (0.4 to 0.6)", "gauss-seidel",
+                    "jacobi", lambda r: 0.4 <= r <= 0.6) for matrix in present(result)]
+
+
 def convergence_async_1(result):
     lines = []
     for matrix in present(result):

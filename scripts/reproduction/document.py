@@ -4,10 +4,12 @@ import collections
 import re
 
 from . import Error, errata
+from .checks import ON_GPU, Found
 from .items import ITEMS, PAPERS, RESULTS
 from .run import shown
 from .verdicts import ALL, CONFIRMED, MISSING, NOTHING, OPEN, REFUTED, Line
 
+NOT_RUN = "not run"
 DEVICES = ("host", "cuda")
 BOLD = {CONFIRMED: "**confirmed**", REFUTED: "**refuted**"}
 HEAD = ("where", "claim, published value", "ours", "verdict", "run")
@@ -66,10 +68,10 @@ def tally(lines):
     return ", ".join(f"{counts[verdict]} {verdict}" for verdict in ALL if counts[verdict])
 
 
-def verdict_text(line, item):
+def verdict_text(line, see):
     text = BOLD.get(line.verdict, line.verdict) + (f" ({line.why})" if line.why else "")
-    if line.verdict in (OPEN, MISSING) and item.see:
-        text += "; measured before: " + ", ".join(f"[{name}](../{RESULTS}{name})" for name in item.see)
+    if see:
+        text += "; measured before: " + ", ".join(f"[{name}](../{RESULTS}{name})" for name in see)
     return text
 
 
@@ -85,13 +87,15 @@ class Document:
 
     def rows(self, item):
         if item.same_as:
-            return [(f"{item.where}: {item.what}", f"as {item.same_as}", "", tally(self.lines[item.same_as]), "")]
-        first, result = f"{item.where}: {item.what}", []
+            lines = [(line, run) for line, run in self.lines[item.same_as] if line.claim.startswith(item.part)]
+            return [(f"{item.where}: {item.what}", f"as {item.same_as}", "", tally(lines) or NOT_RUN, "")]
+        first, result, see = f"{item.where}: {item.what}", [], item.see
         for line, run in self.lines[item.where]:
             claim = "" if line.claim == item.what else line.claim
-            result.append((first, claim, "" if line.ours == "-" else line.ours, verdict_text(line, item),
+            wanted = line.verdict == MISSING or line.why == ON_GPU
+            result.append((first, claim, "" if line.ours == "-" else line.ours, verdict_text(line, see if wanted else ()),
                            "" if run == "-" else run))
-            first = ""
+            first, see = "", () if wanted else see  # once an item
         return result
 
     def table(self, table):
@@ -162,7 +166,6 @@ class Document:
 
 def findings_without_item(store):
     """(experiment, source, claim) of findings of studies that no item takes: they would be dropped silently."""
-    from .checks import Found
     for path in sorted(store.folder.glob("*/result.json")):
         name, _, device = path.parent.name.rpartition(".")
         result = store.get(name, device)

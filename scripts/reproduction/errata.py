@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What is wrong or contradictory in the papers, each with the evidence, which is computed where it is a number."""
 
-from . import published
+from . import Error, published
 from .checks import g, trefethen_entries
 
 BY_READING = "by reading"
@@ -115,5 +115,8 @@ def rows(get):
         elif result.about["quick"]:
             yield (f"experiment {name}", "its errata", "not with --quick")
         else:
-            yield from function(result)
+            try:
+                yield from list(function(result))
+            except (Error, OSError, ValueError, KeyError, IndexError) as error:
+                yield (f"experiment {name}", "its errata", f"its output cannot be read ({str(error).splitlines()[0]})")
     yield from of_papers()

@@ -7,7 +7,7 @@ import gzip
 import math
 import pathlib
 
-from . import checks, published
+from . import Error, checks, published
 from .experiments import COUNTS, MATRICES, NEWTON_COUNTS
 
 COLORS = {"async-1": "C0", "async-5": "C3", "gauss-seidel": "C2", "jacobi": "C1", "cg": "C4"}
@@ -218,12 +218,27 @@ def draw(get, folder, matrices, document):
         return {}
     written = {}
     for name, function in DRAW.items():
-        figure = function(plt, get, matrices) if name == "b_3" else function(plt, get)
+        try:
+            figure = function(plt, get, matrices) if name == "b_3" else function(plt, get)
+        except (Error, OSError, ValueError, KeyError, IndexError) as error:
+            print(f"figure {name} is not drawn, the output cannot be read: {str(error).splitlines()[0]}")
+            continue
         if figure is None:
             continue
-        folder.mkdir(parents=True, exist_ok=True)
         path = folder / f"figure_{name}.{'png' if name == 'b_3' else 'svg'}"
-        figure.savefig(path, **({"dpi": 110} if name == "b_3" else {"metadata": {"Date": None}}))
+        save(figure, path)
         plt.close(figure)
         written[name] = path.relative_to(document.parent).as_posix()
     return written
+
+
+def save(figure, path):
+    """The whole picture or nothing."""
+    part = path.with_name(f".part_{path.name}")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        figure.savefig(part, **({"dpi": 110} if path.suffix == ".png" else {"metadata": {"Date": None}}))
+        part.replace(path)
+    except OSError as error:
+        raise Error(f"{path} cannot be written: {error.strerror}\n  expected: a place that may be written to\n"
+                    "  to do: --document FILE") from None
