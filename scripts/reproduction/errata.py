@@ -65,8 +65,8 @@ def of_matrices(result):
                f"printed are condition numbers in the 1-norm (fv1: {fv1['D^-1 A, 1-norm']:.5g}), not ratios of "
                "eigenvalues, on which convergence and tau depend")
         yield ("the same tables", f"cond(A) = {published.CONDITION['fv1'][0]:g} of fv1",
-               f"{fv1['A, 2-norm']:.4g} in the 2-norm, {fv1['A, 1-norm']:.5g} in the 1-norm; what is printed as cond(A) "
-               "is neither, for none of the matrices")
+               f"{fv1['A, 2-norm']:.4g} in the 2-norm, {fv1['A, 1-norm']:.5g} in the 1-norm: it is neither, and "
+               "so for the others, see T Table B.2")
     yield ("J Table 1", "Trefethen_20000 has the condition numbers of Trefethen_2000, digit by digit",
            "its largest diagonal entry is 224,737 in the place of 17,389, with 2 as the smallest in both")
 

@@ -46,7 +46,7 @@ def decide(claim, values, holds, ours):
     The line of a claim that holds(*values) decides. A value that is no finite number leaves it open: neither
     confirmed nor refuted, as then nothing was measured.
     """
-    if not finite(*values):
+    if not values or not finite(*values):
         return Line(claim, ours, OPEN, "no finite number was measured")
     return Line(claim, ours, CONFIRMED if holds(*values) else REFUTED)
 

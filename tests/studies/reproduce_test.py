@@ -54,6 +54,7 @@ class VerdictsTest(unittest.TestCase):
             self.assertEqual(line.verdict, OPEN)
             self.assertFalse(verdicts.near(value, value, 1.))
             self.assertFalse(verdicts.near(1., value, 1.))
+        self.assertEqual(verdicts.decide("claim", [], lambda: True, "nothing").verdict, OPEN)
         for measured in ("nan percent", "up to -nan", "inf iterations", "1, NaN"):
             self.assertEqual(verdicts.of_study("claim", "holds", measured).verdict, OPEN, measured)
 
@@ -186,6 +187,23 @@ class StoreTest(unittest.TestCase):
             with self.assertRaises(UnicodeEncodeError):
                 store.write_atomically(path, "new \ud800")
             self.assertEqual(path.read_text(), "old")
+            store.write_atomically(path, "new")
+            self.assertEqual([(one.name, one.read_text()) for one in path.parent.iterdir() if one == path], [("file", "new")])
+            self.assertEqual(list(path.parent.glob("*.part")), [])
+
+    # fails if a reconstruction refutes, or its matrix is not named
+    def test_the_reconstruction_does_not_refute(self):
+        for claim, verdict, expected in (("Chem97ZtZ: c", REFUTED, OPEN), ("Chem97ZtZ: c", CONFIRMED, CONFIRMED),
+                                         ("fv1: c", REFUTED, REFUTED)):
+            line = document.of_reconstruction(Line(claim, "1", verdict))
+            self.assertEqual(line.verdict, expected)
+            self.assertEqual("reconstruction" in line.why, claim != "fv1: c")
+
+    # fails if host threads decide claims on GPUs
+    def test_only_a_gpu_decides_claims_on_gpus(self):
+        line = Line("c", "1", CONFIRMED)
+        for device, expected in (("host", OPEN), ("cuda", CONFIRMED)):
+            self.assertEqual(checks.on_gpu(type("Result", (), {"device": device}), line).verdict, expected)
 
 
 class ProgramTest(unittest.TestCase):
