@@ -348,6 +348,9 @@ def conditions(result):
                             lambda v, rho=rho: abs(v - rho) <= 1e-4, f"{ours:.6g}"))
         ratio = number(r"^eigenvalues.*ratio ([0-9.]+)", text)
         one_norm = measured.get("D^-1 A, 1-norm", math.nan)
+        if not measured:
+            lines.append(Line(f"{shown(name)}: condition numbers", "-", OPEN, "scipy is missing: scripts/install test"))
+            continue
         lines.append(decide(f"{shown(name)}: cond(D^-1 A) = {cond_da:g}", [one_norm],
                             lambda v, c=cond_da, u=unit_da: abs(v - c) <= u,
                             f"{one_norm:.6g} in the 1-norm; ratio of the eigenvalues {ratio:g}"))

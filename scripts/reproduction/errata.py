@@ -5,6 +5,7 @@ from . import Error, published
 from .checks import g, trefethen_entries
 
 BY_READING = "by reading"
+RATIO = "(standard deviation / standard error)^2 "
 
 
 def column(result, name, start, index):
@@ -14,17 +15,17 @@ def column(result, name, start, index):
 def runs_of(deviations, errors):
     """How many runs (deviation / error)^2 speaks for, as text."""
     ratios = [(a / b) ** 2 for a, b in zip(deviations, errors)]
-    return f"(standard deviation / standard error)^2 is {g(min(ratios))} to {g(max(ratios))} in all rows"
+    least, most = g(min(ratios)), g(max(ratios))
+    return f"{RATIO}is {least if least == most else f'{least} to {most}'} in all rows"
 
 
 def of_variation(result):
-    for matrix, where, printed in (("fv1", "T Table 4.3, J Table 2", "1000"),
-                                   ("trefethen", "T Table 4.4, J Table 3", "1000")):
+    texts = {}
+    for matrix in ("fv1", "trefethen"):
         start = f"Variation, {matrix}, as printed"
-        text = runs_of(column(result, "chaotic.csv", start, 8), column(result, "chaotic.csv", start, 10))
-        consistent = matrix == "trefethen"
-        yield (where, f"{printed} runs" + (": consistent, with n - 1 under the root" if consistent
-                                           else ": the printed numbers are those of about 400"), text)
+        texts[matrix] = runs_of(column(result, "chaotic.csv", start, 8), column(result, "chaotic.csv", start, 10))
+    yield ("T Table 4.3, J Table 2", "1000 runs on fv1: the printed numbers are those of 400",
+           f"{texts['fv1']}, which is n - 1; on Trefethen_2000 (T Table 4.4) it {texts['trefethen'].removeprefix(RATIO)}")
     _, _, rows = result.table("chaotic.csv", "Relative residual, trefethen, as printed")
     largest, mean, smallest = float(rows[0][4]), float(rows[0][2]), float(rows[0][6])
     printed = column(result, "chaotic.csv", "Variation, trefethen, as printed", 4)[0]

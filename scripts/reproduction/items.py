@@ -253,7 +253,7 @@ THESIS = (
     item("T section 4.10.8", "blocks of whole mesh lines", ("mesh-blocks", Found("T section 4.10.8"))),
     item("T Figure 4.27", "multigrid in 1D: condition numbers",
          ("smoothers", Found("T Figure 4.27", files=["run/study_findings.csv"])), see=(SMOOTHERS,),
-         note="20,000 unknowns in the place of 10^7."),
+         note="20,000 unknowns in the place of 10^7; async-(5) is damped by 2/3 a sweep, but where omega=1 stands."),
     item("T Figure 4.28", "multigrid in 1D: sizes",
          ("smoothers", Found("T Figure 4.28", files=["run/study_findings.csv"])), see=(SMOOTHERS,),
          note="10^4 to 10^6 unknowns in the place of 10^8."),

@@ -146,6 +146,17 @@ class DocumentTest(unittest.TestCase):
         for item in items.ITEMS:
             self.assertIn(f"| {item.where}: ", text)
 
+    # fails if what a GPU decides stands beside as not decided by the host
+    def test_a_gpu_decides_what_the_host_does_not(self):
+        line = Line("c", "1", CONFIRMED)
+        item = items.Item("T 1", "what", (("a", lambda result: [checks.on_gpu(result, line)]),))
+        with tempfile.TemporaryDirectory() as folder:
+            results = store.Store(folder)
+            results.finish(results.begin("a", "host"), "a", "host", {"commands": [], "quick": False})
+            self.assertEqual([found.verdict for found, _ in document.lines_of(item, results)], [OPEN])
+            results.finish(results.begin("a", "cuda"), "a", "cuda", {"commands": [], "quick": False})
+            self.assertEqual(document.lines_of(item, results), [(line, "`a`, cuda")])
+
     # fails if numbers of ours are typed into the template
     def test_the_template_has_no_measured_numbers(self):
         template = (SCRIPTS / "reproduction" / "template.md").read_text()
