@@ -21,8 +21,8 @@ def fill(template, values):
     names = set(re.findall(r"\{\{(\w+)\}\}", template))
     if names != values.keys():
         wrong = sorted(names ^ values.keys())
-        raise Error(f"the template and what fills it differ in {', '.join(wrong)}\n  expected: each {{{{name}}}} once in "
-                    "scripts/reproduction/template.md")
+        raise Error(f"the template and what fills it differ in {', '.join(wrong)}\n  expected: each {{{{name}}}} once "
+                    "in scripts/reproduction/template.md")
     return re.sub(r"\{\{(\w+)\}\}", lambda match: values[match[1]], template)
 
 
@@ -106,8 +106,8 @@ class Document:
         for line, run in self.lines[item.where]:
             claim = "" if line.claim == item.what else line.claim
             wanted = line.verdict == MISSING or line.why == ON_GPU
-            result.append((first, claim, "" if line.ours == "-" else line.ours, verdict_text(line, see if wanted else ()),
-                           "" if run == "-" else run))
+            verdict = verdict_text(line, see if wanted else ())
+            result.append((first, claim, "" if line.ours == "-" else line.ours, verdict, "" if run == "-" else run))
             first, see = "", () if wanted else see  # once an item
         return result
 

@@ -25,7 +25,7 @@ def of_variation(result):
         start = f"Variation, {matrix}, as printed"
         texts[matrix] = runs_of(column(result, "chaotic.csv", start, 8), column(result, "chaotic.csv", start, 10))
     yield ("T Table 4.3, J Table 2", "1000 runs on fv1: the printed numbers are those of 400",
-           f"{texts['fv1']}, which is n - 1; on Trefethen_2000 (T Table 4.4) it {texts['trefethen'].removeprefix(RATIO)}")
+           f"{texts['fv1']}, which is n - 1; on Trefethen_2000 it {texts['trefethen'].removeprefix(RATIO)}")
     _, _, rows = result.table("chaotic.csv", "Relative residual, trefethen, as printed")
     largest, mean, smallest = float(rows[0][4]), float(rows[0][2]), float(rows[0][6])
     printed = column(result, "chaotic.csv", "Variation, trefethen, as printed", 4)[0]
@@ -91,14 +91,15 @@ def of_papers():
            f"{100 * (plain / dvfs - 1):+.1f} percent: the sign is wrong")
     for name, (seconds, watts, hours) in published.ENERGY_FV3.items():
         if abs(seconds * watts / 3600 / hours - 1) > 0.005:
-            yield ("T Table 5.6", f"{name}: {hours} Wh", f"{watts} W for {seconds} s are {seconds * watts / 3600:.2f} Wh")
+            yield ("T Table 5.6", f"{name}: {hours} Wh", f"{watts} W for {seconds} s: {seconds * watts / 3600:.2f} Wh")
     yield ("T Figure A.2", f"rounding unit of single precision {published.ROUNDING_SINGLE:g}",
            f"2^-24 = {2 ** -24:.3g}: two digits are exchanged")
     yield ("T Figure 4.26", "blocks of 128 in the caption, of 112 in the text", BY_READING)
     yield ("T section 4.12.1", "a GPU named C1070", f"{BY_READING}: the C1060 of the rest of the text")
     yield ("T Table B.1, P Table II, J Table 1", f"s1rmt3m1 has {published.SIZES['s1rmt3m1'][1]:,} entries",
            "the collection's file has 217,651, by its description; it is not here to count")
-    yield ("T section 4.10", "small theta stands for dominance in the text; in equation 4.4 large theta does", BY_READING)
+    yield ("T section 4.10", "small theta stands for dominance in the text; in equation 4.4 large theta does",
+           BY_READING)
     yield ("T section 4.9", "CRS and block-CRS give the same iterates",
            f"{BY_READING}: Algorithm 16 reads values of other blocks in each local iteration, Algorithm 18 does not")
     yield ("T Algorithms 16, 18", "async-(k) does 1 + k sweeps, as one stands before the loop",

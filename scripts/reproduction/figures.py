@@ -75,7 +75,8 @@ def figure_4_5(plt, get):
     figure, axis = plt.subplots(figsize=(6, 4), layout="constrained")
     for i, method in enumerate(("gauss-seidel", "jacobi", "async-5")):
         points = [(count, checks.seconds_an_iteration(result, "fv3", method, count)) for count in COUNTS]
-        axis.semilogy(*zip(*points), "o-", color=COLORS[method], label=f"{NAMES[method]}, {result.device}", markersize=3)
+        axis.semilogy(*zip(*points), "o-", color=COLORS[method], markersize=3,
+                      label=f"{NAMES[method]}, {result.device}")
         axis.axhline(published.ITERATION_SECONDS["fv3"][i], color=COLORS[method], linestyle="--", linewidth=1,
                      label=f"{NAMES[method]}, published mean (T Table 4.6)")
     axis.set_xlabel("global iterations")
@@ -137,7 +138,8 @@ def figure_statistics_fv3(plt, get):
         points = [point for point in checks.history(result, f"synchronous-{k}") if point[0] > 0]
         axes[0].semilogy(*zip(*points), "-", label=f"{k} sweeps, synchronous", linewidth=1)
     runs = {n: values for n, values in checks.fv3_runs(result).items() if n > 0}
-    axes[0].semilogy(list(runs), [sum(v) / len(v) for v in runs.values()], ":", label=f"6 sweeps, {result.device}, mean")
+    axes[0].semilogy(list(runs), [sum(v) / len(v) for v in runs.values()], ":",
+                     label=f"6 sweeps, {result.device}, mean")
     axes[0].set_ylabel("relative residual, fv3")
     axes[1].semilogy([row[0] for row in printed], [(row[2] - row[3]) / row[1] for row in printed], "kx",
                      label="published")

@@ -215,7 +215,8 @@ THESIS = (
          note="Means over eight numbers of iterations from 10 to 200, in the place of twenty. fv2 and s1rmt3m1 are not "
               "here."),
     item("T Figure 4.6", "residual over time", ("solve-times", checks.times), see=(SOLVERS,), figure="4_6"),
-    item("T Table 4.7", "what a recovery costs", ("faults", Found("T Table 4.7", unless="for which accuracy is not printed")),
+    item("T Table 4.7", "what a recovery costs",
+         ("faults", Found("T Table 4.7", unless="for which accuracy is not printed")),
          see=(SOLVERS,),
          tables=(Table("faults", "More iterations and time", (0, 1, 2, 7, 5),
                        ("matrix", "set-up", "recovery", "published more time (%)", "ours, more iterations (%)")),),
