@@ -176,12 +176,12 @@ def smoothers(device, quick):
 STUDY_MATRICES = ("Chem97ZtZ", "fv1", "fv3")
 EXPERIMENTS = (
     study("variation", cuda=("--runs", "1000"), quick=("--runs", "2"), matrices=("fv1",)),
-    study("local-iterations", quick=("--runs", "1"), matrices=("fv3",)),
+    study("local-iterations", quick=("--runs", "1"), schedules=SCHEDULES, matrices=("fv3",)),
     study("storage", ("--size", "128"), ("--size", "160"), ("--size", "24", "--runs", "1")),
     study("weights", quick=("--matrix", "trefethen"), schedules=SCHEDULES, matrices=STUDY_MATRICES),
     study("theta", schedules=SCHEDULES),
     study("mesh-blocks", quick=("--size", "16", "--runs", "1"), schedules=SCHEDULES),
-    study("refinement", quick=("--matrix", "trefethen", "--runs", "1"), matrices=STUDY_MATRICES),
+    study("refinement", quick=("--matrix", "trefethen", "--runs", "1"), schedules=SCHEDULES, matrices=STUDY_MATRICES),
     study("overlap", ("--size", "64"), ("--full",), ("--size", "12", "--runs", "3")),
     study("faults", ("--runs", "10"), ("--runs", "20"), ("--matrix", "trefethen", "--runs", "2"), SCHEDULES,
           ("Chem97ZtZ", "fv1")),
