@@ -1,0 +1,203 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+The experiments: which programs are called with which options. A command is a list of words; {study}, {solve},
+{leopard}, {python}, {matrices} and {here} stand for programs and folders, a step runs in the experiment's own folder.
+Each step writes its standard output to NAME.txt.
+"""
+import dataclasses
+import pathlib
+
+MATRICES = {"Chem97ZtZ": "Chem97ZtZ_reconstructed", "fv1": "fv1", "fv3": "fv3", "trefethen": "Trefethen_2000"}
+ROWS = {"Chem97ZtZ": 2541, "fv1": 9604, "fv3": 9801, "trefethen": 2000}
+SCHEDULES = ("chaotic", "synchronous")
+HELMHOLTZ = range(100, 121)  # T Table 4.10: nodes a side
+COUNTS = (10, 20, 40, 60, 80, 100, 140, 200)  # T Figure 4.5, Table 4.6: iterations
+NEWTON_COUNTS = (200, 250, 300, 350, 500, 1000)
+OMEGA_SEEDS = range(3)
+
+
+@dataclasses.dataclass(frozen=True)
+class Experiment:
+    name: str
+    what: str
+    steps: object  # a function of the device ("host" or "cuda") and quick: (name, command) for each step
+    matrices: tuple = ()  # files that it needs
+    prepare: object = None  # a function of the folder that writes input files
+    devices: tuple = ("host", "cuda")
+
+    def commands(self, device, quick=False):
+        return [[name, *command] for name, command in self.steps(device, quick)]
+
+
+def study(name, options=(), cuda=(), quick=(), schedules=("chaotic",), matrices=()):
+    """A study of leopard-study; on the host with several schedules, which a GPU does not need."""
+    def steps(device, is_quick):
+        more = list(quick if is_quick else cuda if device == "cuda" else options)
+        with_matrices = ["--matrices", "{matrices}"] if matrices else []
+        for schedule in schedules if device == "host" else ("chaotic",):
+            yield schedule, ["{study}", name, "--backend", device, "--schedule", schedule, *more, *with_matrices,
+                             "--csv", f"{schedule}.csv"]
+    return Experiment(name, f"leopard-study {name}", steps, tuple(MATRICES[m] for m in matrices))
+
+
+def matrix(name):
+    return "{matrices}/" + MATRICES[name] + ".mtx.gz"
+
+
+def solve(name, device, *options):
+    return ["{solve}", matrix(name), "--backend", device, "--rhs", f"ones_{ROWS[name]}.mtx", *map(str, options)]
+
+
+def write_ones(folder):
+    for rows in set(ROWS.values()):
+        text = f"%%MatrixMarket matrix array real general\n{rows} 1\n" + "1\n" * rows
+        (pathlib.Path(folder) / f"ones_{rows}.mtx").write_text(text)
+
+
+CG = ("--method", "cg", "--preconditioner", "none")
+ASYNC = ("--method", "async", "--block-size", 512, "--local-iterations")
+
+
+def methods(device):
+    """(name, device, options) of what Figures 4.3 to 4.6 compare; Gauss-Seidel is on the host, as in the papers."""
+    for k in (1, 5):
+        for schedule in SCHEDULES if device == "host" else ("chaotic",):
+            yield f"async-{k}-{schedule}", device, (*ASYNC, k, "--schedule", schedule)
+    yield "jacobi", device, ("--method", "jacobi")
+    yield "gauss-seidel", "host", ("--method", "gauss-seidel")
+    yield "cg", device, CG
+
+
+def histories(device, quick):
+    for name in ("fv1",) if quick else MATRICES:
+        every = 100 if name == "fv3" else 1
+        for method, where, options in methods(device):
+            test = () if method == "cg" else ("--test-every", every)
+            yield f"{name}-{method}", solve(name, where, *options, *test, "--tolerance", "1e-12", "--max-iterations",
+                                            100000, "--history", f"{name}-{method}.csv")
+
+
+def solve_times(device, quick):
+    """Time to 1e-12, without a history; tests as seldom as in P, where ten iterations are queued at once."""
+    for name in ("fv1",) if quick else MATRICES:
+        every = 100 if name == "fv3" else 10
+        for method, where, options in (*timed_methods(device), ("cg", device, CG)):
+            test = () if method == "cg" else ("--test-every", every)
+            for run in range(1 if quick else 3):
+                yield f"{name}-{method}-run-{run}", solve(name, where, *options, *test, "--tolerance", "1e-12",
+                                                          "--max-iterations", 100000)
+
+
+def timed_methods(device):
+    yield "gauss-seidel", "host", ("--method", "gauss-seidel")
+    yield "jacobi", device, ("--method", "jacobi")
+    yield "async-5", device, (*ASYNC, 5)
+
+
+def iteration_times(device, quick):
+    for name in ("fv3",) if quick else MATRICES:
+        for count in (10, 200) if quick else COUNTS:
+            for method, where, options in timed_methods(device):
+                yield f"{name}-{method}-{count}", solve(name, where, *options, "--tolerance", 0, "--max-iterations",
+                                                        count, "--test-every", count)
+
+
+def statistics_fv3(device, quick):
+    most, every, runs = (300, 100, 2) if quick else (9000, 1000, 10)
+    common = ("--test-every", every, "--tolerance", "1e-15", "--max-iterations", most)
+    for k in (5, 6):
+        yield f"synchronous-{k}", solve("fv3", device, *ASYNC, k, "--schedule", "synchronous", *common,
+                                        "--history", f"synchronous-{k}.csv")
+    for run in range(runs):
+        yield f"run-{run}", solve("fv3", device, *ASYNC, 6, *common, "--history", f"run-{run}.csv")
+
+
+def analyses(device, quick):
+    for name in MATRICES:
+        yield name, ["{solve}", matrix(name), "--analyze"]
+        yield f"{name}-condition", ["{python}", "{here}/condition_numbers.py", matrix(name)]
+
+
+def helmholtz(device, quick):
+    for n in (100,) if quick else HELMHOLTZ:
+        yield f"N-{n}", ["{solve}", f"helmholtz_{n}.mtx", "--analyze"]
+
+
+def write_helmholtz(folder):
+    """The five-point matrices with 4 + 0.01 on the diagonal, lower triangles."""
+    for n in HELMHOLTZ:
+        entries = []
+        for row in range(n * n):
+            entries.append(f"{row + 1} {row + 1} 4.01\n")
+            if row % n:
+                entries.append(f"{row + 1} {row} -1\n")
+            if row >= n:
+                entries.append(f"{row + 1} {row + 1 - n} -1\n")
+        text = f"%%MatrixMarket matrix coordinate real symmetric\n{n * n} {n * n} {len(entries)}\n" + "".join(entries)
+        (pathlib.Path(folder) / f"helmholtz_{n}.mtx").write_text(text)
+
+
+def omega_bound(device, quick):
+    """A random order with stale values at 0.999 of the bound of Theorem 3.2.5, whose rho are those of Table B.2."""
+    from .published import CONDITION
+    for name in ("Chem97ZtZ", "fv1", "trefethen"):
+        omega = 0.999 * 2 / (1 + CONDITION[name][2])
+        for seed in OMEGA_SEEDS:
+            yield f"{name}-{seed}", solve(name, "host", *ASYNC, 1, "--schedule", "replay", "--seed", seed, "--omega",
+                                          f"{omega:.6f}", "--tolerance", "1e-8", "--max-iterations", 20000)
+
+
+def newton(device, quick):
+    def run(name, file, *settings):
+        words = ["{leopard}", "{root}/parameter_files/benchmarks/" + file, "--overwrite"]
+        for setting in (f"Run/Directory={name}", f"Linear solver/Backend={device}", *settings):
+            words += ["--set", setting]
+        return name, words
+
+    for count in (500,) if quick else NEWTON_COUNTS:
+        yield run(f"async-{count}", "newton_thesis.prm", f"Newton/Linear iterations={count}")
+    yield run("exact", "newton_mpir_thesis.prm", "Linear solver/Precision=double")
+    yield run("mpir", "newton_mpir_thesis.prm")
+    yield run("jacobi", "newton_thesis.prm", "Linear solver/Method=jacobi")
+    name, words = run("gauss-seidel", "newton_thesis.prm", "Linear solver/Method=gauss-seidel")
+    yield name, [word.replace("Backend=cuda", "Backend=host") for word in words]
+    for method in ("cg", "gmres"):
+        yield run(method, "newton_mpir_thesis.prm", "Linear solver/Precision=double", f"Linear solver/Method={method}")
+
+
+def smoothers(device, quick):
+    backend = "host" if device == "host" else "automatic"  # Gauss-Seidel is on the host
+    words = ["{leopard}", "{root}/parameter_files/benchmarks/smoothers_thesis_1d.prm", "--overwrite", "--set",
+             "Run/Directory=run", "--set", f"Smoother study/Backend={backend}"]
+    small = ["--set", "Smoother study/Sizes=2000", "--set", "Smoother study/Repetitions=1"]
+    yield "study", words + (small if quick else [])
+
+
+STUDY_MATRICES = ("Chem97ZtZ", "fv1", "fv3")
+EXPERIMENTS = (
+    study("variation", cuda=("--runs", "1000"), quick=("--runs", "2"), matrices=("fv1",)),
+    study("local-iterations", quick=("--runs", "1"), schedules=SCHEDULES, matrices=("fv3",)),
+    study("storage", ("--size", "128"), ("--size", "160"), ("--size", "24", "--runs", "1")),
+    study("weights", quick=("--matrix", "trefethen"), schedules=SCHEDULES, matrices=STUDY_MATRICES),
+    study("theta", schedules=SCHEDULES),
+    study("mesh-blocks", quick=("--size", "16", "--runs", "1"), schedules=SCHEDULES),
+    study("refinement", quick=("--matrix", "trefethen", "--runs", "1"), schedules=SCHEDULES, matrices=STUDY_MATRICES),
+    study("overlap", ("--size", "64"), ("--full",), ("--size", "12", "--runs", "3")),
+    study("faults", ("--runs", "10"), ("--runs", "20"), ("--matrix", "trefethen", "--runs", "2"), SCHEDULES,
+          ("Chem97ZtZ", "fv1")),
+    Experiment("histories", "residuals of async-(1), async-(5), Jacobi, Gauss-Seidel and CG", histories,
+               tuple(MATRICES.values()), write_ones),
+    Experiment("solve-times", "time to solution of async-(5), Jacobi, Gauss-Seidel and CG", solve_times,
+               tuple(MATRICES.values()), write_ones),
+    Experiment("iteration-times", "time an iteration over the number of iterations", iteration_times,
+               tuple(MATRICES.values()), write_ones),
+    Experiment("statistics-fv3", "how much ten runs differ on fv3", statistics_fv3, ("fv3",), write_ones),
+    Experiment("matrices", "spectral radii and condition numbers of the test matrices", analyses,
+               tuple(MATRICES.values()), devices=("host",)),
+    Experiment("helmholtz", "condition numbers of the five-point matrices", helmholtz, (), write_helmholtz, ("host",)),
+    Experiment("omega-bound", "relaxation factors just below the bound", omega_bound,
+               tuple(MATRICES[m] for m in ("Chem97ZtZ", "fv1", "trefethen")), write_ones, ("host",)),
+    Experiment("newton", "Newton's method with each inner solver", newton),
+    Experiment("smoothers", "smoothers of multigrid in 1D", smoothers),
+)
+BY_NAME = {experiment.name: experiment for experiment in EXPERIMENTS}

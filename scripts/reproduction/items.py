@@ -1,0 +1,309 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Every table, figure and measured finding of the papers, in their order: what it is, what decides it, and for what is
+not decided by an experiment here why not. A test compares the numbers of tables and figures with the papers' lists.
+"""
+import dataclasses
+
+from . import checks
+from .checks import Found
+from .verdicts import MISSING, NOTHING, OPEN
+
+PAPERS = {
+    "P": "Preprint 2011: a block-asynchronous relaxation method for GPUs",
+    "R": "Refinement 2012: asynchronous error correction for mixed precision iterative refinement",
+    "T": "Thesis 2012: asynchronous and multiprecision linear solvers",
+    "J": "Journal 2013: a block-asynchronous relaxation method for GPUs",
+    "O": "Overlap 2016: domain overlap for iterative sparse triangular solves on GPUs",
+}
+RESULTS = "benchmarks/results/"
+SOLVERS, STUDIES = "2026-11-21_h200_solvers.md", "2026-11-21_studies_host.md"
+REFINEMENT, OVERLAP = "2026-11-23_h200_refinement.md", "2026-11-25_h200_overlap.md"
+SMOOTHERS, PATTERNS = "2026-11-21_h200_smoothers.md", "2026-11-21_h200_patterns.md"
+ABSENT = ("fv2", "s1rmt3m1")
+NO_MATRIX = "needs matrices of the collection that are not here"
+SEVERAL = "no program compares the ways of several GPUs (AMC, DC, DK) yet"
+ENERGY = "no program measures power yet"
+
+
+@dataclasses.dataclass(frozen=True)
+class Table:
+    """Columns of a table of a study, to be shown; the published values are among them."""
+
+    experiment: str
+    start: str
+    columns: tuple
+    heads: tuple
+    every: int = 1
+
+
+@dataclasses.dataclass(frozen=True)
+class Item:
+    where: str  # "T Table 4.5"
+    what: str
+    checks: tuple = ()  # (experiment, check)
+    same_as: str = ""  # treated there, of it the claims that begin with
+    part: str = ""
+    status: str = ""  # where nothing is checked: OPEN, MISSING or NOTHING, and
+    why: str = ""
+    see: tuple = ()  # files in benchmarks/results/ with what was measured before
+    tables: tuple = ()
+    figure: str = ""
+    note: str = ""
+
+    @property
+    def paper(self):
+        return self.where[0]
+
+    @property
+    def experiments(self):
+        return tuple(dict.fromkeys([name for name, _ in self.checks] + [table.experiment for table in self.tables]))
+
+
+def item(where, what, *checked, **more):
+    return Item(where, what, tuple(checked), **more)
+
+
+def same(where, what, other, part=""):
+    return Item(where, what, same_as=other, part=part)
+
+
+def of_matrices(figures, what, other):
+    """Figures of a matrix each."""
+    for number, matrix in figures.items():
+        if matrix in ABSENT:
+            yield undecided(f"P Figure {number}", f"{what}, {matrix}", "the matrix is not here")
+        else:
+            yield same(f"P Figure {number}", f"{what}, {matrix}", other, matrix)
+
+
+def nothing(where, what, why="a drawing or a definition"):
+    return Item(where, what, status=NOTHING, why=why)
+
+
+def missing(where, what, why, see=()):
+    return Item(where, what, status=MISSING, why=why, see=see)
+
+
+def undecided(where, what, why, see=()):
+    return Item(where, what, status=OPEN, why=why, see=see)
+
+
+def residuals(matrix, set_up, every):
+    return Table("variation", f"Relative residual, {matrix}, {set_up}", (0, 2, 1, 7),
+                 ("iteration", "published mean", "ours, mean", "synchronous"), every)
+
+
+def spreads(matrix, every):
+    return Table("variation", f"Variation, {matrix}, as reconstructed", (0, 4, 3, 6, 5, 8, 7, 10, 9),
+                 ("iteration", "published relative variation", "ours", "published variance", "ours",
+                  "published standard deviation", "ours", "published standard error", "ours"), every)
+
+
+SIX = ("Chem97ZtZ", "fv1", "fv2", "fv3", "s1rmt3m1", "Trefethen_2000")
+
+PREPRINT = (
+    nothing("P Table I", "properties of PA, AJ and AGS", "a classification"),
+    nothing("P Figure 2", "async-(k) in blocks"),
+    same("P Figure 1", "sparsity plots", "T Figure B.3"),
+    same("P Table II", "sizes of the test matrices", "T Table B.1"),
+    same("P Table III", "condition numbers and rho", "T Table B.2"),
+    item("P Tables IV, V", "how much runs differ on fv3, 1000 to 9000 iterations",
+         ("statistics-fv3", checks.statistics_fv3), figure="statistics_fv3",
+         note="The right-hand side is not printed; here b = 1. How many runs there were: see the errata."),
+    same("P Figure 3", "their curves", "P Tables IV, V"),
+    *of_matrices(dict(zip(range(4, 10), SIX)), "async-(1), Jacobi, Gauss-Seidel", "T Figure 4.3"),
+    same("P Table VI", "cost of local iterations", "T Table 4.5"),
+    *of_matrices(dict(zip(range(10, 16), SIX)), "async-(5)", "T Figure 4.4"),
+    same("P Figure 16", "time an iteration over their number", "T Figure 4.5"),
+    same("P Table VII", "time an iteration", "T Table 4.6"),
+    *of_matrices(dict(zip(range(17, 22), (m for m in SIX if m != "s1rmt3m1"))), "time to an accuracy", "T Figure 4.6"),
+)
+
+REFINED = (
+    nothing("R Figure 1", "async-(k) in blocks"),
+    nothing("R Figure 2", "mixed precision refinement"),
+    same("R Table 1", "the test matrices", "T Table B.2"),
+    same("R Figure 3", "sparsity plots", "T Figure B.3"),
+    nothing("R Table 2", "four GPUs", "data sheets"),
+    same("R Figure 4", "refinement in double and single precision", "T Figure 4.31"),
+    same("R Figure 5", "the same over time", "T Figure 4.32"),
+    same("R Figure 6", "runtimes on four GPUs", "T Figure 4.33"),
+)
+
+JOURNAL = (
+    same("J Table 1", "the test matrices", "T Table B.2"),
+    same("J Figure 1", "sparsity plots", "T Figure B.3"),
+    nothing("J Figure 2", "async-(k) in blocks"),
+    nothing("J Figure 3", "blocks on several GPUs"),
+    nothing("J Figure 4", "AMC, DC and DK"),
+    same("J Figure 5", "mean and variations of 1000 runs", "T Figure 4.2"),
+    same("J Table 2", "1000 runs on fv1", "T Table 4.1"),
+    same("J Table 3", "1000 runs on Trefethen_2000", "T Table 4.2"),
+    same("J Figure 6", "async-(1), Jacobi, Gauss-Seidel", "T Figure 4.3"),
+    same("J Figure 7", "async-(5)", "T Figure 4.4"),
+    same("J Table 4", "cost of local iterations", "T Table 4.5"),
+    same("J Figure 8", "time an iteration over their number", "T Figure 4.5"),
+    same("J Table 5", "time an iteration", "T Table 4.6"),
+    same("J Figure 9", "residual over time", "T Figure 4.6"),
+    same("J Figure 10", "components that stop", "T Figure 4.7"),
+    same("J Table 6", "cost of a recovery", "T Table 4.7"),
+    same("J Figure 11", "several GPUs", "T Figure 4.14"),
+)
+
+OVERLAPPING = (
+    nothing("O Figure 1", "overlap of level 1"),
+    item("O Figure 2", "overlap and the order of blocks", ("overlap", Found("O Figure 2")), see=(OVERLAP,),
+         tables=(Table("overlap", "A, blocks top-down", (0, 1, 2, 3, 4),
+                       ("iteration", "none", "uniform", "top-down", "bottom-up"), 2),)),
+    item("O Figure 3", "overlap in one direction, blocks top-down", ("overlap", Found("O Figure 3")), see=(OVERLAP,)),
+    item("O Figure 4", "overlap in one direction, random order", ("overlap", Found("O Figure 4"))),
+    item("O Figure 5", "triangular factors, random order", ("overlap", Found("O Figure 5"))),
+    nothing("O Figure 6", "restricted overlap on a GPU"),
+    item("O Table 1", "the lower factors", ("overlap", Found("O Table 1")), see=(OVERLAP,),
+         note="LAP alone: the other seven rows need matrices of the collection, which are not here."),
+    missing("O Figure 7", "sparsity plots of the factors", NO_MATRIX),
+    undecided("O Figure 8", "overlap of 0 to 50 percent: BCSSTK38, CHP, CONSPH, DC", NO_MATRIX),
+    item("O Figure 9", "the same: M_T1, STO, VEN, LAP (here LAP alone)", ("overlap", Found("O Figure 9", gpu="time")),
+         see=(OVERLAP,),
+         tables=(Table("overlap", "LAP on", (0, 1, 2, 3), ("overlap (%)", "blocks", "iterations", "ms")),)),
+)
+
+VARIATION = r"runs differ|runs' spread|varies more"
+THESIS = (
+    nothing("T Table 1.1", "contributions and publications"),
+    item("T section 2.2, equations 2.10, 2.11", "the number of corrections",
+         ("refinement", Found("T equations 2.10, 2.11"))),
+    *(nothing(f"T Figure 2.{n}", what) for n, what in ((1, "mixed precision"), (2, "A in parts"), (3, "multigrid"))),
+    item("T section 2.4.6", "Gauss-Seidel against Jacobi", ("histories", checks.gauss_seidel_half)),
+    item("T Theorem 3.2.5", "the bound on omega below which every schedule converges",
+         ("omega-bound", checks.omega_bound)),
+    missing("T Theorem 3.2.6", "a schedule that diverges where rho(abs(B)) > 1", "no program makes such a schedule"),
+    missing("T Table 3.1", "five classes of two-stage iterations", "two of the five are implemented"),
+    missing("T Figure 3.1", "their inclusions", "two of the five are implemented"),
+    nothing("T Figure 4.1", "async-(k) in blocks"),
+    item("T Table 4.1", "1000 runs on fv1: residuals and how much they vary",
+         ("variation", Found("Tables 4.1, 4.2", "^fv1", gpu="^")), ("variation", checks.variation_means("fv1", 100)),
+         ("variation", Found("T Table 4.1", "^fv1", gpu=VARIATION)), see=(SOLVERS,),
+         tables=(residuals("fv1", "as reconstructed", 2), residuals("fv1", "as printed", 2)), figure="variation"),
+    item("T Table 4.2", "1000 runs on Trefethen_2000: residuals and how much they vary",
+         ("variation", Found("Tables 4.1, 4.2", "^trefethen", gpu="^")),
+         ("variation", Found("reconstruction of T Table 4.2")),
+         ("variation", Found("T Table 4.2", "spread", gpu=VARIATION)), see=(SOLVERS,),
+         tables=(residuals("trefethen", "as reconstructed", 2),)),
+    item("T Table 4.3", "their variances on fv1", ("variation", checks.deviations("fv1", 100)),
+         tables=(spreads("fv1", 3),), note="How many runs there were: see the errata."),
+    item("T Table 4.4", "their variances on Trefethen_2000", ("variation", checks.deviations("trefethen", 30)),
+         tables=(spreads("trefethen", 2),)),
+    item("T Figure 4.2", "the variations as curves", ("variation", checks.pattern_of_variation)),
+    item("T section 4.3", "what makes runs differ", ("variation", Found("T section 4.3", gpu=VARIATION))),
+    item("T Figure 4.3", "async-(1), Jacobi, Gauss-Seidel", ("histories", checks.convergence_async_1), figure="4_3",
+         note="Blocks of 512 rows. Panels fv2 and s1rmt3m1: the matrices are not here."),
+    undecided("T section 4.4.1", "s1rmt3m1: diverges; tau = 2 / (lambda_1 + lambda_n) makes Jacobi usable",
+              "the matrix is not here, and nothing of it is printed"),
+    item("T Table 4.5", "seconds for k = 1 to 9 local iterations, fv3",
+         ("local-iterations", Found("T Table 4.5|T section 4.4.2, Table 4.5", gpu="^")), see=(SOLVERS,),
+         tables=(Table("local-iterations", "More time than k = 1", (0, 10, 9, 13, 12),
+                       ("k", "published, 500 its (%)", "ours", "published, an iteration (%)", "ours")),)),
+    item("T Figure 4.4", "async-(5) and Gauss-Seidel", ("histories", checks.convergence_async_5),
+         ("local-iterations", Found("^T section 4.4.2$", gpu="in time")), figure="4_4",
+         note="Blocks of 512 rows. Panels fv2 and s1rmt3m1: the matrices are not here."),
+    item("T Figure 4.5", "time an iteration over the number of iterations, fv3",
+         ("iteration-times", checks.time_falls), figure="4_5",
+         note="Without transfers of the matrix, which the thesis's times hold."),
+    item("T Table 4.6", "time an iteration", ("iteration-times", checks.iteration_seconds), see=(SOLVERS,),
+         note="Means over eight numbers of iterations from 10 to 200, in the place of twenty. fv2 and s1rmt3m1 are not "
+              "here."),
+    item("T Figure 4.6", "residual over time", ("solve-times", checks.times), see=(SOLVERS,), figure="4_6"),
+    item("T Table 4.7", "what a recovery costs",
+         ("faults", Found("T Table 4.7", unless="for which accuracy is not printed")),
+         see=(SOLVERS,),
+         tables=(Table("faults", "More iterations and time", (0, 1, 2, 7, 5),
+                       ("matrix", "set-up", "recovery", "published more time (%)", "ours, more iterations (%)")),),
+         note="The accuracy that the printed costs are for is not printed; here 1e-12."),
+    item("T Figure 4.7", "components that stop, and silent errors", ("faults", Found("T section 4.5"))),
+    nothing("T Figure 4.8", "blocks on several GPUs"),
+    nothing("T Figure 4.9", "AMC, DC and DK"),
+    *(missing(f"T Figure 4.{n}", f"several GPUs: {what}", SEVERAL) for n, what in (
+        (10, "AMC"), (11, "where the host's memory is"), (12, "DC"), (13, "DK"), (14, "time to convergence"))),
+    nothing("T Figure 4.15", "block-CRS"),
+    item("T Table 4.8", "CRS and block-CRS, A318", ("storage", Found("T Table 4.8", gpu="^")),
+         ("storage", Found("T section 4.9", gpu="conversion")), see=(SOLVERS,),
+         tables=(Table("storage", "Plain CRS and block-CRS", (0, 1, 3, 2, 5, 4),
+                       ("method", "storage", "published (s)", "ours (s)", "published less (%)", "ours (%)")),),
+         note="A smaller cube than 318^3, which the title of the table names; the compared CRS is not Algorithm 16, "
+              "see the errata."),
+    same("T Figure 4.16", "the same as curves, start included", "T Table 4.8"),
+    nothing("T Figure 4.17", "l1 weights"),
+    item("T Figure 4.18", "relaxation factors", ("weights", Found("T Figure 4.18")), see=(SOLVERS,)),
+    item("T Figure 4.19", "l1 weights and block sizes", ("weights", Found("T Figure 4.19"))),
+    item("T Figure 4.20", "the same over time, against SOR",
+         ("weights", Found("T Figure 4.20|T section 4.10.3", gpu="fast")), see=(SOLVERS,)),
+    item("T Table 4.9", "theta-dependent local iterations: how many",
+         ("theta", Found("T Table 4.9|T section 4.10.5")),
+         tables=(Table("theta", "Local iterations of a global one", (0, 1, 3, 2, 5, 4),
+                       ("block size", "blocks", "published, theta", "ours", "published, async-(5)", "ours")),)),
+    item("T Figure 4.21", "theta-dependent local iterations: block sizes", ("theta", Found("T Figure 4.21"))),
+    item("T Figure 4.22", "theta-dependent local iterations: convergence", ("theta", Found("T Figure 4.22"))),
+    nothing("T Figure 4.23", "the five-point stencil"),
+    item("T Table 4.10", "the five-point matrices, 4.01 on the diagonal", ("helmholtz", checks.helmholtz)),
+    item("T Figure 4.24", "block sizes on 32 x 32 nodes", ("mesh-blocks", Found("T Figure 4.24"))),
+    item("T Figure 4.25", "meshes for blocks of 112 rows", ("mesh-blocks", Found("T Figure 4.25")),
+         ("mesh-blocks", checks.time_pattern), figure="4_25"),
+    item("T Figure 4.26", "the same over time", ("mesh-blocks", Found("T Figure 4.26", gpu="^"))),
+    item("T section 4.10.8", "blocks of whole mesh lines", ("mesh-blocks", Found("T section 4.10.8"))),
+    item("T Figure 4.27", "multigrid in 1D: condition numbers",
+         ("smoothers", Found("T Figure 4.27", files=["run/study_findings.csv"])), see=(SMOOTHERS,),
+         note="20,000 unknowns in the place of 10^7; async-(5) is damped by 2/3 a sweep, but where omega=1 stands."),
+    item("T Figure 4.28", "multigrid in 1D: sizes",
+         ("smoothers", Found("T Figure 4.28", files=["run/study_findings.csv"])), see=(SMOOTHERS,),
+         note="10^4 to 10^6 unknowns in the place of 10^8."),
+    item("T Table 4.11", "seconds of the smoother",
+         ("smoothers", Found("T Table 4.11|T section 4.11.2.2", gpu="fast|async", files=["run/study_findings.csv"])),
+         see=(SMOOTHERS,),
+         tables=(Table("smoothers", "Table 4.11 and Figure 4.29", (0, 1, 3, 2, 5, 4, 9, 8),
+                       ("levels", "unknowns", "published, Gauss-Seidel (s)", "ours", "published, async-(5) (s)", "ours",
+                        "published, times as fast", "ours")),)),
+    item("T Figure 4.29", "the same with transfers",
+         ("smoothers", Found("T Figure 4.29", gpu="^", files=["run/study_findings.csv"])), see=(SMOOTHERS,)),
+    item("T Figure 4.30", "smoothing steps",
+         ("smoothers", Found("T Figure 4.30", gpu="fastest|gains|time|ask for", files=["run/study_findings.csv"])),
+         see=(SMOOTHERS,)),
+    item("T Figure 4.31", "refinement in double and single precision",
+         ("refinement", Found("T Figure 4.31|T section 4.13.4|T section 4.12.1")), see=(REFINEMENT,)),
+    item("T Figure 4.32", "the same over time", ("refinement", Found("T Figure 4.32", gpu="^")), see=(REFINEMENT,)),
+    undecided("T Figure 4.33", "runtimes on C1060, C2070, GTX280, GTX580", "needs GPUs of 2008 to 2011"),
+    item("T Figure 4.34", "block-asynchronous refinement", ("refinement", Found("T Figure 4.34")), see=(REFINEMENT,)),
+    item("T Figure 4.35", "the same over time", ("refinement", Found("T Figure 4.35", gpu="^")), see=(REFINEMENT,)),
+    item("T Figure 4.36", "against the synchronous refinement", ("refinement", Found("T Figure 4.36"))),
+    item("T Figure 4.37", "the same over time", ("refinement", Found("T Figure 4.37", gpu="^")), see=(REFINEMENT,)),
+    item("T Figure 4.38", "Newton's method with async-(5)", ("newton", checks.newton_counts), see=(REFINEMENT,),
+         figure="4_38"),
+    item("T Figure 4.39", "Newton's method with each inner solver", ("newton", checks.newton_solvers)),
+    missing("T Figure 4.40", "pattern formation, 490,050 steps",
+            "not called by this script, as a direct solver takes hours to compare with; measured by hand", (PATTERNS,)),
+    nothing("T Figure 5.1", "lists of computers"),
+    nothing("T Figure 5.2", "power meters"),
+    nothing("T Figure 5.3", "power meters"),
+    missing("T section 5.3", "idle-wait and frequency scaling", ENERGY),
+    *(missing(f"T Table 5.{n}", what, f"{ENERGY}; the matrices of the collection are not here") for n, what in (
+        (1, "energy of CG, G3_circuit"), (2, "energy of PCG, G3_circuit"), (3, "energy of CG, A318"),
+        (4, "energy of CG"), (5, "energy of PCG"))),
+    missing("T Figure 5.4", "power over time", ENERGY),
+    missing("T Figure 5.5", "power of Jacobi and async-(5), fv3", ENERGY),
+    item("T Table 5.6", "time and energy of Jacobi, async-(5), refinement, fv3 (time alone)",
+         ("refinement", Found("T Table 5.6", gpu="^")), see=(REFINEMENT,), note=f"Energy is missing: {ENERGY}."),
+    missing("T Figure 5.6", "energy over accuracy", ENERGY),
+    nothing("T Figure A.1", "formats of numbers"),
+    nothing("T Figure A.2", "formats of numbers", "a table of constants; see the errata"),
+    item("T Table B.1", "sizes of the test matrices", ("matrices", checks.sizes),
+         note="The other eight are matrices of the collection that are not here."),
+    item("T Table B.2", "condition numbers and rho", ("matrices", checks.conditions),
+         note="cond(D^-1 A) as printed is a condition number in the 1-norm. fv2 and s1rmt3m1 are not here."),
+    item("T Figure B.3", "sparsity plots", figure="b_3", status=NOTHING, why="four of twelve are here, to look at"),
+    missing("T Table C.3", "bandwidth between devices", "no program measures copies; the machine is one of 2010"),
+    nothing("T Figure C.4", "main boards"),
+    nothing("T Table C.4", "four GPUs", "data sheets"),
+)
+
+ITEMS = (*PREPRINT, *REFINED, *THESIS, *JOURNAL, *OVERLAPPING)

@@ -1,0 +1,345 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""
+Tests scripts/reproduce: verdicts, the store, the template, the list of what the papers have, and the script itself with
+programs that are written here.
+"""
+import math
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+sys.dont_write_bytecode = True
+SCRIPTS = pathlib.Path(__file__).resolve().parents[2] / "scripts"
+sys.path.insert(0, str(SCRIPTS))
+from reproduction import Error, checks, document, errata, items, published, store, verdicts  # noqa: E402
+from reproduction.experiments import BY_NAME, EXPERIMENTS  # noqa: E402
+from reproduction.verdicts import CONFIRMED, OPEN, REFUTED, Line  # noqa: E402
+
+CSV = '''"Table"
+a,b
+1,2
+
+Findings
+source,finding,verdict,measured
+T Figure 4.21,the block size matters little,{verdict},{measured}
+'''
+# Writes down that it was called; waits where a file says so; fails where another one does.
+PROGRAM = '''#!{python}
+import pathlib, sys, time
+folder = pathlib.Path(__file__).parent
+with open(folder / "calls", "a") as stream:
+    stream.write(" ".join(sys.argv[1:]) + "\\n")
+if (folder / "fail").exists() and (folder / "fail").read_text() in sys.argv:
+    sys.exit("a program failed")
+if "--csv" in sys.argv:
+    pathlib.Path(sys.argv[sys.argv.index("--csv") + 1]).write_text((folder / "csv").read_text())
+if (folder / "wait").exists() and (folder / "wait").read_text() in sys.argv:
+    (folder / "waiting").touch()
+    time.sleep(600)
+'''
+
+
+class VerdictsTest(unittest.TestCase):
+    # fails if a rule compares without asking for finite values first: "not a > b" and "any" are true of NaN
+    def test_what_is_not_a_number_never_confirms(self):
+        for value in (math.nan, math.inf, -math.inf):
+            line = verdicts.decide("claim", [1., value], lambda a, b: not a > b, "measured")
+            self.assertEqual(line.verdict, OPEN)
+            self.assertFalse(verdicts.near(value, value, 1.))
+            self.assertFalse(verdicts.near(1., value, 1.))
+        self.assertEqual(verdicts.decide("claim", [], lambda: True, "nothing").verdict, OPEN)
+        for measured in ("nan percent", "up to -nan", "inf iterations", "1, NaN"):
+            self.assertEqual(verdicts.of_study("claim", "holds", measured).verdict, OPEN, measured)
+
+    # fails if NaN is looked for inside of words, or if verdicts are mixed up
+    def test_findings_of_studies(self):
+        self.assertEqual(verdicts.of_study("c", "holds", "information of 3 finances").verdict, CONFIRMED)
+        self.assertEqual(verdicts.of_study("c", "does not hold", "3").verdict, REFUTED)
+        self.assertEqual(verdicts.of_study("c", "is not decided here", "3").verdict, OPEN)
+        self.assertEqual(verdicts.of_study("c", "HOLDS", "3").verdict, OPEN)
+
+    # fails if one confirmed run is enough
+    def test_runs_that_disagree_decide_nothing(self):
+        yes, no = Line("c", "1", CONFIRMED), Line("c", "2", REFUTED)
+        self.assertEqual(verdicts.agree({"a": yes, "b": yes}).verdict, CONFIRMED)
+        self.assertEqual(verdicts.agree({"a": no, "b": no}).verdict, REFUTED)
+        self.assertEqual(verdicts.agree({"a": yes, "b": no}).verdict, OPEN)
+        self.assertEqual(verdicts.agree({"a": yes, "b": yes.because("why")}).verdict, OPEN)
+
+    # fails if max() is taken, which may drop NaN
+    def test_helpers_keep_nan(self):
+        self.assertTrue(math.isnan(checks.largest([1., math.nan, 2.])))
+        self.assertTrue(math.isnan(checks.largest([math.nan, 2.])))
+        self.assertTrue(math.isnan(checks.largest([])))
+        self.assertTrue(math.isnan(checks.factor([(0, 1.)])))
+        self.assertTrue(math.isnan(checks.factor([(0, 1.), (5, math.nan)])))
+        self.assertAlmostEqual(checks.factor([(10, 1.), (12, 0.25)]), 0.5)
+        self.assertTrue(math.isnan(checks.correlation([(0, 1.), (1, 1.)])))
+        self.assertAlmostEqual(checks.correlation([(0, 1.), (1, 3.), (2, 5.)]), 1.)
+
+
+class ItemsTest(unittest.TestCase):
+    # fails if a table or figure of a paper is dropped: these are the papers' lists
+    def test_all_tables_and_figures_are_there(self):
+        lists = {"P Figure": [*range(1, 22)], "R Figure": [*range(1, 7)], "R Table": [1, 2],
+                 "J Figure": [*range(1, 12)], "J Table": [*range(1, 7)], "O Figure": [*range(1, 10)], "O Table": [1],
+                 "T Table": ["1.1", "3.1", *(f"4.{n}" for n in range(1, 12)), *(f"5.{n}" for n in range(1, 7)), "B.1",
+                             "B.2", "C.3", "C.4"],
+                 "T Figure": ["2.1", "2.2", "2.3", "3.1", *(f"4.{n}" for n in range(1, 41)),
+                              *(f"5.{n}" for n in range(1, 7)), "A.1", "A.2", "B.3", "C.4"]}
+        there = {item.where for item in items.ITEMS}
+        for kind, numbers in lists.items():
+            for number in numbers:
+                self.assertIn(f"{kind} {number}", there)
+        for number in ("I", "II", "III", "VI", "VII"):
+            self.assertIn(f"P Table {number}", there)
+        self.assertIn("P Tables IV, V", there)
+
+    # fails if two items have one name, or refer to what is not there
+    def test_references(self):
+        where = [item.where for item in items.ITEMS]
+        self.assertEqual(len(where), len(set(where)))
+        results = SCRIPTS.parent / "benchmarks" / "results"
+        for item in items.ITEMS:
+            self.assertTrue(item.same_as == "" or item.same_as in where, item)
+            self.assertTrue(item.checks or item.same_as or item.why, item)
+            self.assertTrue(all(name in BY_NAME for name in item.experiments), item)
+            self.assertTrue(all((results / name).exists() for name in item.see), item)
+        used = {name for item in items.ITEMS for name in item.experiments}
+        self.assertEqual(used, {experiment.name for experiment in EXPERIMENTS})
+
+    # fails if the printed numbers are mistyped: sizes and formulas that they have to satisfy
+    def test_published_numbers(self):
+        self.assertEqual(checks.trefethen_entries(2000, True), published.SIZES["Trefethen_2000"][1])
+        self.assertEqual(checks.trefethen_entries(20000, True), published.SIZES["Trefethen_20000"][1])
+        for n, rows, entries, condition in published.HELMHOLTZ:
+            self.assertEqual((rows, entries), (n * n, 5 * n * n - 4 * n))
+            c = math.cos(math.pi / (n + 1))
+            self.assertAlmostEqual(condition, (4.01 + 4 * c) / (4.01 - 4 * c), delta=0.0051)
+        for _, mean, largest, smallest, variation, variance, deviation, error in published.STATISTICS_FV3:
+            self.assertTrue(smallest < mean < largest)
+            self.assertAlmostEqual((largest - smallest) / variation, 1., delta=0.02)
+            self.assertAlmostEqual(deviation ** 2 / variance, 1., places=6)
+            self.assertAlmostEqual(deviation / error, 3., places=5)
+        self.assertTrue(all(evidence for *_, evidence in errata.rows(lambda name: None)))
+
+
+class DocumentTest(unittest.TestCase):
+    # fails if a place of the template stays, or a value has no place
+    def test_the_template_is_filled(self):
+        self.assertEqual(document.fill("a {{x}} b {{y}}", {"x": "1", "y": "{{x}}"}), "a 1 b {{x}}")
+        for values in ({"x": "1"}, {"x": "1", "y": "2", "z": "3"}):
+            with self.assertRaisesRegex(Error, "y|z"):
+                document.fill("a {{x}} b {{y}}", values)
+        template = (SCRIPTS / "reproduction" / "template.md").read_text()
+        with tempfile.TemporaryDirectory() as folder:
+            text = document.Document(store.Store(folder)).text(template)
+        self.assertNotIn("{{", text)
+        self.assertNotIn("**confirmed** (", text)
+        for item in items.ITEMS:
+            self.assertIn(f"| {item.where}: ", text)
+
+    # fails if what a GPU decides stands beside as not decided by the host
+    def test_a_gpu_decides_what_the_host_does_not(self):
+        line = Line("c", "1", CONFIRMED)
+        item = items.Item("T 1", "what", (("a", lambda result: [checks.on_gpu(result, line)]),))
+        with tempfile.TemporaryDirectory() as folder:
+            results = store.Store(folder)
+            results.finish(results.begin("a", "host"), "a", "host", {"commands": [], "quick": False})
+            self.assertEqual([found.verdict for found, _ in document.lines_of(item, results)], [OPEN])
+            results.finish(results.begin("a", "cuda"), "a", "cuda", {"commands": [], "quick": False})
+            self.assertEqual(document.lines_of(item, results), [(line, "`a`, cuda")])
+
+    # fails if numbers of ours are typed into the template
+    def test_the_template_has_no_measured_numbers(self):
+        template = (SCRIPTS / "reproduction" / "template.md").read_text()
+        self.assertEqual(re.findall(r"\d+\.\d+(?:e-?\d+)?\b", template), ["4.6", "4.6"])
+
+    # fails if bars inside of cells break the tables
+    def test_cells(self):
+        self.assertEqual(document.markdown(("a", "b"), [("x|y", "z\nw")]), "| a | b |\n|---|---|\n| x\\|y | z w |")
+
+
+class StoreTest(unittest.TestCase):
+    # fails if what is half written counts, or if other commands do
+    def test_only_finished_work_counts(self):
+        with tempfile.TemporaryDirectory() as folder:
+            results = store.Store(folder)
+            part = results.begin("a", "host")
+            (part / "out.txt").write_text("half")
+            self.assertIsNone(results.get("a", "host"))
+            results.finish(part, "a", "host", {"commands": [["x", "y"]]})
+            self.assertTrue(results.is_finished("a", "host", [["x", "y"]]))
+            self.assertFalse(results.is_finished("a", "host", [["x", "z"]]))
+            self.assertFalse(results.is_finished("a", "cuda", [["x", "y"]]))
+            (results.path("a", "host") / "result.json").write_text("{")
+            self.assertIsNone(results.get("a", "host"))
+
+    # fails if a failed repetition takes away the older result
+    def test_a_failed_repetition_leaves_the_older_result(self):
+        with tempfile.TemporaryDirectory() as folder:
+            results = store.Store(folder)
+            results.finish(results.begin("a", "host"), "a", "host", {"commands": []})
+            results.fail(results.begin("a", "host"), "a", "host")
+            self.assertTrue(results.is_finished("a", "host", []))
+
+    # fails if the file is opened before the text is there
+    def test_writing_is_all_or_nothing(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "file"
+            store.write_atomically(path, "old")
+            with self.assertRaises(UnicodeEncodeError):
+                store.write_atomically(path, "new \ud800")
+            self.assertEqual(path.read_text(), "old")
+            store.write_atomically(path, "new")
+            self.assertEqual(path.read_text(), "new")
+            self.assertEqual([one for one in path.parent.iterdir() if one != path and "new" in one.read_text()], [])
+
+    # fails if a reconstruction refutes, or its matrix is not named
+    def test_the_reconstruction_does_not_refute(self):
+        for claim, verdict, expected in (("Chem97ZtZ: c", REFUTED, OPEN), ("Chem97ZtZ: c", CONFIRMED, CONFIRMED),
+                                         ("fv1: c", REFUTED, REFUTED)):
+            line = document.of_reconstruction(Line(claim, "1", verdict))
+            self.assertEqual(line.verdict, expected)
+            self.assertEqual("reconstruction" in line.why, claim != "fv1: c")
+
+    # fails if host threads decide claims on GPUs
+    def test_only_a_gpu_decides_claims_on_gpus(self):
+        line = Line("c", "1", CONFIRMED)
+        for device, expected in (("host", OPEN), ("cuda", CONFIRMED)):
+            self.assertEqual(checks.on_gpu(type("Result", (), {"device": device}), line).verdict, expected)
+
+
+class ProgramTest(unittest.TestCase):
+    def setUp(self):
+        self.temporary = tempfile.TemporaryDirectory()
+        self.folder = pathlib.Path(self.temporary.name)
+        self.program = self.folder / "program"
+        self.program.write_text(PROGRAM.replace("{python}", sys.executable))
+        self.program.chmod(0o755)
+        self.write_csv("holds", "40 iterations")
+
+    def tearDown(self):
+        self.temporary.cleanup()
+
+    def write_csv(self, verdict, measured):
+        (self.folder / "csv").write_text(CSV.format(verdict=verdict, measured=measured))
+
+    def command(self, *arguments):
+        programs = [word for option in ("--leopard", "--leopard-study", "--leopard-solve")
+                    for word in (option, str(self.program))]
+        return [sys.executable, str(SCRIPTS / "reproduce"), *programs, "--results", str(self.folder / "results"),
+                "--document", str(self.folder / "doc" / "reproduction.md"), *arguments]
+
+    def run_script(self, *arguments):
+        environment = {key: value for key, value in os.environ.items() if key != "LEOPARD_MATRICES"}
+        return subprocess.run(self.command(*arguments), capture_output=True, text=True, env=environment, timeout=300)
+
+    def calls(self):
+        path = self.folder / "calls"
+        words = [line.split()[0] for line in path.read_text().splitlines()] if path.exists() else []
+        return [word for word in words if word != "--version"]
+
+    def document(self):
+        return (self.folder / "doc" / "reproduction.md").read_text()
+
+    def refuses(self, *arguments, words):
+        done = self.run_script(*arguments)
+        self.assertNotEqual(done.returncode, 0)
+        self.assertNotIn("Traceback", done.stderr)
+        for word in words:
+            self.assertIn(word, done.stderr)
+        self.assertFalse((self.folder / "doc").exists())
+        self.assertFalse((self.folder / "results").exists())
+
+    # fails if a result is read from elsewhere, or its verdict is another one
+    def test_verdicts_come_from_the_output(self):
+        for verdict, measured, expected in (("holds", "40", "**confirmed**"), ("does not hold", "41", "**refuted**"),
+                                            ("holds", "nan", "cannot be decided here")):
+            self.write_csv(verdict, measured)
+            done = self.run_script("--only", "4.21", "--again")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            row = next(line for line in self.document().splitlines() if line.startswith("| T Figure 4.21"))
+            self.assertIn(f"| {measured} | {expected}", row)
+        self.assertIn("`theta`, host", row)
+
+    # fails if tiny sizes decide something
+    def test_quick_decides_nothing(self):
+        self.assertEqual(self.run_script("--only", "4.21", "--quick").returncode, 0)
+        self.assertNotIn("| **confirmed** |", self.document())
+        self.assertIn("sizes of --quick", self.document())
+
+    # fails if what is finished runs again, if --again does not repeat it, or if part of a killed run counts
+    def test_a_killed_run_goes_on(self):
+        both = "^(theta|mesh-blocks)$"
+        (self.folder / "wait").write_text("mesh-blocks")
+        running = subprocess.Popen(self.command("--only", both), stdout=subprocess.DEVNULL, start_new_session=True)
+        for _ in range(600):
+            if (self.folder / "waiting").exists():
+                break
+            time.sleep(0.1)
+        os.killpg(running.pid, signal.SIGKILL)
+        running.wait()
+        (self.folder / "wait").unlink()
+        self.assertFalse((self.folder / "doc").exists())
+        self.assertEqual(self.calls(), ["theta", "theta", "mesh-blocks"])
+        for arguments, expected in ((["--only", both], ["mesh-blocks"] * 2), (["--only", both], []),
+                                    (["--only", both, "--again"], ["theta"] * 2 + ["mesh-blocks"] * 2)):
+            before = len(self.calls())
+            self.assertEqual(self.run_script(*arguments).returncode, 0)
+            self.assertEqual(self.calls()[before:], expected)
+        self.assertEqual(list((self.folder / "results").glob("*.part")), [])
+
+    # fails if a failure ends the run, is not named, or exits with 0
+    def test_a_failed_experiment_is_named_and_others_go_on(self):
+        (self.folder / "fail").write_text("storage")
+        done = self.run_script("--only", "^(theta|storage)$")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("failed: storage", done.stderr)
+        self.assertIn("a program failed", done.stdout)
+        self.assertIn("theta", self.calls())
+        self.assertIn("not run: `scripts/reproduce --only storage`", self.document())
+        self.assertIn("**confirmed**", self.document())
+
+    # fails if a finding that no item takes is dropped silently
+    def test_findings_in_no_table_are_named(self):
+        (self.folder / "csv").write_text((self.folder / "csv").read_text() + "T Figure 9.9,something new,holds,1\n")
+        self.assertIn("in no table: theta, T Figure 9.9: something new", self.run_script("--only", "4.21").stdout)
+
+    # fails if a number fits part of another one
+    def test_numbers_are_whole(self):
+        listed = self.run_script("--only", "4.2", "--list")
+        self.assertEqual(listed.returncode, 0)
+        self.assertIn("variation", listed.stdout)
+        self.assertNotIn("theta", listed.stdout)
+
+    # each fails if the input is not looked at before something runs or is written
+    def test_bad_input_is_refused(self):
+        self.refuses("--only", "(", words=["no regular expression", "expected"])
+        self.refuses("--only", "zebra", words=["names no experiment", "--list"])
+        self.refuses("--only", "4.10", "--leopard-solve", "/nowhere/solve", words=["/nowhere/solve", "--leopard-solve"])
+        self.refuses("--only", "Table 5.1", words=["names no experiment", "not reproduced yet"])
+        self.refuses("--only", "4.5", "--matrices", "/nowhere", words=["/nowhere", "fv3.mtx.gz", "--matrices"])
+        self.refuses("--runs", "3", words=["unrecognized"])
+        self.refuses("--gpu", "--only", "B.2", words=["needs no GPU"])
+        (self.folder / "fail").write_text("cuda")
+        self.refuses("--gpu", "--only", "4.21", words=["no GPU answers"])
+
+    # fails if an unwritable place ends in a traceback
+    def test_a_document_that_cannot_be_written(self):
+        (self.folder / "file").write_text("")
+        done = self.run_script("--only", "4.21", "--document", str(self.folder / "file" / "x.md"))
+        self.assertNotEqual(done.returncode, 0)
+        self.assertNotIn("Traceback", done.stderr)
+        self.assertIn("cannot be written", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
