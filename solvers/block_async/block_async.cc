@@ -25,6 +25,26 @@ namespace leopard
     return "unknown";
   }
 
+  std::string to_string(TwoStage kind)
+  {
+    switch (kind)
+      {
+        case TwoStage::automatic:
+          return "automatic";
+        case TwoStage::synchronous:
+          return "synchronous";
+        case TwoStage::inner:
+          return "inner";
+        case TwoStage::block:
+          return "block";
+        case TwoStage::outer:
+          return "outer";
+        case TwoStage::total:
+          return "total";
+      }
+    return "unknown";
+  }
+
   namespace
   {
     std::string to_text(const BlockAsyncOptions &options)
@@ -94,6 +114,38 @@ namespace leopard
             "schedule",
             "replay",
             "chaotic or synchronous on the backend cuda; replay runs on the backends reference and host");
+    const bool waits = two_stage == TwoStage::synchronous || two_stage == TwoStage::inner;
+    require(two_stage == TwoStage::automatic || waits == (schedule == Schedule::synchronous),
+            "two_stage",
+            to_string(two_stage) + " with the schedule " +
+              (schedule == Schedule::synchronous ? "synchronous"
+               : schedule == Schedule::replay    ? "replay"
+                                                 : "chaotic"),
+            waits ? "the schedule synchronous with it, or two_stage block, outer or total"
+                  : "the schedule chaotic or replay with it, or two_stage synchronous or inner");
+    if (has_asynchronous_inner_iteration())
+      {
+        const std::string kind = to_string(two_stage);
+        require(backend != Backend::cuda,
+                "two_stage",
+                kind + " on the backend cuda",
+                "synchronous or block there; the backends reference and host do all kinds");
+        require(momentum == 0., "momentum", short_text(momentum) + " with two_stage " + kind, "0, or two_stage synchronous or block");
+        require(corrections == Corrections::none, "corrections", "given with two_stage " + kind, "none, or two_stage synchronous or block");
+        require(two_stage != TwoStage::total || overlap == Overlap::none,
+                "overlap",
+                "given with two_stage total",
+                "none, as rows are published at once by the block that owns them; or two_stage outer");
+        require(two_stage != TwoStage::total || block_omega == 1.,
+                "block_omega",
+                short_text(block_omega) + " with two_stage total",
+                "1, as no update of a whole block is there to be weighted; or omega");
+      }
+  }
+
+  bool BlockAsyncOptions::has_asynchronous_inner_iteration() const
+  {
+    return two_stage == TwoStage::inner || two_stage == TwoStage::outer || two_stage == TwoStage::total;
   }
 
   Blocks BlockAsyncOptions::blocks(int n_rows) const
@@ -137,6 +189,8 @@ namespace leopard
       engine = in_sequence                        ? make_reference_correction_engine(A, options)
                : options.backend == Backend::host ? make_host_correction_engine(A, options)
                                                   : make_cuda_correction_engine(A, options);
+    else if (options.has_asynchronous_inner_iteration())
+      engine = in_sequence ? make_reference_two_stage_engine(A, options) : make_host_two_stage_engine(A, options);
     else
       engine = in_sequence                        ? make_reference_engine(A, options)
                : options.backend == Backend::host ? make_host_engine(A, options)
@@ -175,6 +229,7 @@ namespace leopard
                         : !options.block_offsets.empty()              ? "block_offsets"
                         : !options.local_iterations_per_block.empty() ? "local_iterations_per_block"
                         : options.corrections != Corrections::none    ? "corrections"
+                        : options.has_asynchronous_inner_iteration()  ? "an asynchronous inner iteration (two_stage)"
                                                                       : nullptr;
     if (unfit != nullptr)
       throw InvalidInput(std::string("block-asynchronous iteration: ") + unfit +
@@ -201,6 +256,7 @@ namespace leopard
   std::string BlockAsync<Number>::name() const
   {
     return to_text(options) + (options.momentum > 0. ? " with momentum" : "") +
+           (options.has_asynchronous_inner_iteration() ? " two-stage " + to_string(options.two_stage) : "") +
            (options.schedule == Schedule::synchronous ? " synchronous"
             : options.schedule == Schedule::replay    ? " replayed"
                                                       : "");
@@ -240,6 +296,7 @@ namespace leopard
   bool BlockAsync<Number>::is_symmetric_map() const
   {
     return options.schedule == Schedule::synchronous && options.overlap == Overlap::none && options.momentum == 0. &&
+           !options.has_asynchronous_inner_iteration() &&
            options.corrections != Corrections::single_precision; // which rounds otherwise from one b to the next
   }
 

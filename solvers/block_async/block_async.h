@@ -21,6 +21,23 @@ namespace leopard
            ///< from call to call, also over restart() and solve(), so that the runs of one object show how runs vary
   };
 
+  /**
+   * The classes of two-stage iterations (thesis, Table 3.1): whether the iteration inside a block, the inner one, and
+   * that of the blocks, the outer one, are synchronous, and which values of other blocks the inner one takes. Whether
+   * the outer one is, Schedule says; a class that contradicts it is refused.
+   */
+  enum class TwoStage
+  {
+    automatic,   ///< synchronous in the synchronous schedule, else block
+    synchronous, ///< both are; with other numbers of local iterations in each block it is model A of Bru, Elsner and Neumann
+    inner,       ///< Algorithm 12: inner asynchronous, outer synchronous
+    block,       ///< Algorithm 14: inner synchronous, outer asynchronous; with other numbers in each block a case of Algorithm 13
+    outer,       ///< Algorithm 13: both asynchronous, other blocks' values as they are when the block begins
+    total        ///< Algorithm 15: both asynchronous, other blocks' values read anew in each local iteration, own ones published at once
+  };
+
+  std::string to_string(TwoStage kind);
+
   /** How global iterations are executed on a GPU. Host threads always iterate as in the persistent form. */
   enum class Execution
   {
@@ -47,6 +64,7 @@ namespace leopard
   {
     Backend   backend   = Backend::host;
     Schedule  schedule  = Schedule::chaotic;
+    TwoStage  two_stage = TwoStage::automatic; ///< inner, outer, total: stored matrices without momentum and corrections, backends reference and host
     Execution execution = Execution::automatic; ///< backend cuda
     Storage   storage   = Storage::automatic;   ///< of the matrix on the GPU; the other backends store Numbers
 
@@ -57,7 +75,7 @@ namespace leopard
     int              overlap_level = 0; ///< if not 0, instead of percent: overlap by graph distance (rows_with_overlap()); backend reference, replay
     bool             last_block_first = false; ///< blocks in reversed order: that of the dependencies of upper triangular matrices
 
-    int              local_iterations           = 5;  ///< k: Jacobi sweeps inside a block with off-block values frozen
+    int              local_iterations = 5; ///< k: sweeps inside a block, of Jacobi with off-block values frozen if two_stage says nothing else
     std::vector<int> local_iterations_per_block = {}; ///< if not empty: k for each block (see theta_dependent_local_iterations())
 
     double omega = 1.; ///< relaxation factor of each local sweep, in (0, 2 (1 + momentum)); tau scaling is omega = 2 / (lambda_1 + lambda_n)
@@ -75,11 +93,14 @@ namespace leopard
     int         correction_loops = 1;                 ///< corrections of a block in a global iteration, each of a residual of its own
 
     int           n_threads = 0; ///< host backend: threads; 0: as many as the machine has
-    std::uint64_t seed      = 0; ///< replay schedule: the seed
+    std::uint64_t seed      = 0; ///< replay schedule, and rows in random order (see two_stage): the seed
     int           staleness = 2; ///< and by how many global iterations values may be old at most, 0 to 2; 0: a random order of blocks, newest values
 
     /** @throws InvalidInput naming the option, what was found and what is expected. */
     void validate() const;
+
+    /** Whether two_stage is inner, outer or total. */
+    bool has_asynchronous_inner_iteration() const;
 
     /** The blocks that these options mean for a matrix of n_rows rows. @throws InvalidInput. */
     Blocks blocks(int n_rows) const;
@@ -137,9 +158,22 @@ namespace leopard
    * single precision reads 6 bytes an entry only. As a preconditioner it is for flexible Krylov methods: even where
    * is_fixed_linear_map(), it is linear to the rounding of single precision only.
    *
+   * With an asynchronous inner iteration (two_stage inner, outer or total; thesis, section 3.3) rows of a block are
+   * relaxed one after the other, each k times, from the current values of the block:
+   *   y_i <- y_i + omega / d_i (s_i - sum_{j in J} a_ij y_j)
+   * with s_i as above for inner and outer; total takes x_j for y_j, s_i of x as it is now, and so writes x_i at once.
+   * On the host a thread takes the rows of a block in their order, which makes these Gauss-Seidel sweeps. The backend
+   * reference, and a replay, take them in a random order, another one in each sweep, and with total they relax a row of
+   * this block and a row of that one, blocks at random; a replay then draws for each sweep how old other blocks' values
+   * are. With a row a block and k = 1 these classes are the same iteration. If rho(|I - D^-1 A|) < 1 all of them
+   * converge (omega = 1; Frommer and Szyld, as the thesis cites them).
+   * Baudet's methods (preprint of 2011, Table I) are cases: AJ, whose processes take values of the beginning of an
+   * iteration and publish at its end, is block with k = 1; AGS, which takes the new ones of its own rows, is outer with
+   * k = 1; and PA, which publishes each value at once and takes the latest, is total, with any k.
+   *
    * With one block it is k Jacobi sweeps on the whole system; with the synchronous schedule it is block Jacobi with k
    * inner sweeps. With momentum the velocities v live from one iterate() to the next, until restart(); the
-   * random numbers of a replay go on.
+   * random numbers of a replay, and of rows in random order, go on.
    */
   template <typename Number>
   class BlockAsync : public Relaxation<Number>

@@ -46,6 +46,12 @@ namespace leopard
   template <typename Number>
   std::unique_ptr<BlockAsyncEngine<Number>> make_cuda_engine(const device::DeviceCrs<Number> &A, const BlockAsyncOptions &options);
 
+  // for an asynchronous inner iteration (BlockAsyncOptions::two_stage)
+  template <typename Number>
+  std::unique_ptr<BlockAsyncEngine<Number>> make_reference_two_stage_engine(const CrsMatrix<Number> &A, const BlockAsyncOptions &options);
+  template <typename Number>
+  std::unique_ptr<BlockAsyncEngine<Number>> make_host_two_stage_engine(const CrsMatrix<Number> &A, const BlockAsyncOptions &options);
+
   // for BlockAsyncOptions::corrections
   template <typename Number>
   std::unique_ptr<BlockAsyncEngine<Number>> make_reference_correction_engine(const CrsMatrix<Number> &A, const BlockAsyncOptions &options);

@@ -48,7 +48,7 @@ namespace leopard
             y.swap(next);
           }
         for (int i = blocks.owned_begin[block]; i < blocks.owned_end[block]; ++i)
-          x[i] += this->block_omega * (y[local[i]] - x[i]);
+          this->write(i, y[local[i]], x);
       }
 
       const Number                     momentum;

@@ -34,10 +34,23 @@ namespace leopard
 
   namespace
   {
+    /**
+     * The class of the same inner iteration that goes with a schedule; of total in the synchronous one the next best.
+     */
+    TwoStage with_schedule(TwoStage kind, Schedule schedule)
+    {
+      if (kind == TwoStage::automatic || kind == TwoStage::synchronous || kind == TwoStage::block)
+        return TwoStage::automatic;
+      if (schedule == Schedule::synchronous)
+        return TwoStage::inner;
+      return kind == TwoStage::inner ? TwoStage::outer : kind;
+    }
+
     BlockAsyncOptions on_one_thread(BlockAsyncOptions options, Schedule schedule)
     {
       options.backend   = Backend::host;
       options.schedule  = schedule;
+      options.two_stage = with_schedule(options.two_stage, schedule);
       options.execution = Execution::automatic;
       options.storage   = Storage::automatic;
       options.n_threads = 1;

@@ -64,20 +64,7 @@ namespace leopard
         {
           std::rotate(snapshots.rbegin(), snapshots.rbegin() + 1, snapshots.rend());
           std::copy_n(x, A.n_columns, snapshots[0].begin()); // [0]: this iteration's beginning, [1]: the one before
-          std::iota(order.begin(), order.end(), 0);
-          if (options.schedule == Schedule::replay)
-            for (std::size_t i = order.size(); i > 1; --i)
-              std::swap(order[i - 1], order[random() % i]);
-          for (const int block : order)
-            {
-              const Number *off_block = values_to_read(x);
-              for (std::size_t r = 0; r < rows[block].size(); ++r)
-                local[rows[block][r]] = static_cast<int>(r);
-              freeze(block, x, off_block, b);
-              relax(block, x);
-              for (const int i : rows[block])
-                local[i] = -1;
-            }
+          relax_all(x, b);
         }
     }
 
@@ -102,6 +89,44 @@ namespace leopard
   protected:
     /** Writes the values of the rows that the block owns; y has its values, frozen b less the off-block part. */
     virtual void relax(int block, Number *x) = 0;
+
+    /** A global iteration: blocks one after the other. */
+    virtual void relax_all(Number *x, const Number *b)
+    {
+      std::iota(order.begin(), order.end(), 0);
+      if (options.schedule == Schedule::replay)
+        shuffle(order);
+      for (const int block : order)
+        {
+          const Number *off_block = values_to_read(x);
+          for (std::size_t r = 0; r < rows[block].size(); ++r)
+            local[rows[block][r]] = static_cast<int>(r);
+          freeze(block, x, off_block, b);
+          relax(block, x);
+          for (const int i : rows[block])
+            local[i] = -1;
+        }
+    }
+
+    void shuffle(std::vector<int> &list)
+    {
+      for (std::size_t i = list.size(); i > 1; --i)
+        std::swap(list[i - 1], list[random() % i]);
+    }
+
+    /** Those of other blocks, as old as the schedule wants them. */
+    const Number *values_to_read(const Number *x)
+    {
+      if (options.schedule == Schedule::synchronous)
+        return snapshots[0].data();
+      if (options.schedule == Schedule::chaotic)
+        return x;
+      const auto age = random() % (options.staleness + 1);
+      return age == 0 ? x : snapshots[age - 1].data();
+    }
+
+    /** A row's value, at the end of what the block does. */
+    void write(int i, Number value, Number *x) const { x[i] += block_omega * (value - x[i]); }
 
     /** Of the block at work. */
     bool is_inside(int column) const { return local[column] >= 0; }
@@ -162,16 +187,6 @@ namespace leopard
     {
       for (int i = 0; i < A.n_rows; ++i)
         diagonal[i] = A.values[diagonal_entry[i]];
-    }
-
-    const Number *values_to_read(const Number *x)
-    {
-      if (options.schedule == Schedule::synchronous)
-        return snapshots[0].data();
-      if (options.schedule == Schedule::chaotic)
-        return x;
-      const auto age = random() % (options.staleness + 1);
-      return age == 0 ? x : snapshots[age - 1].data();
     }
 
     void freeze(int block, const Number *x, const Number *off_block, const Number *b)
