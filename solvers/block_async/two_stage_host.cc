@@ -7,7 +7,8 @@ namespace leopard
   {
     /**
      * Two-stage inner, outer and total (thesis, Algorithms 12, 13 and 15): a thread takes the rows of a block one after
-     * the other, in their order (with the last block first in reversed order), each from the newest values of the block.
+     * the other, in their order (with the last block first in reversed order), each from the newest values of the
+     * block.
      */
     template <typename Number>
     class HostTwoStage : public HostBlocks<Number>

@@ -5,7 +5,6 @@
 
 #include <solvers/base/errors.h>
 #include <solvers/matrix/analysis.h>
-#include <solvers/matrix/eigenvalues.h>
 
 #include <algorithm>
 #include <cmath>
@@ -113,7 +112,7 @@ namespace leopard::studies
             }
         }
       report.add(table);
-      const double radius = spectrum::radius_abs(problem.A, !spectrum::find_asymmetry(problem.A).found, 1e-4, 60.);
+      const double radius = estimate_spectral_radius_abs(problem.A);
       report.decide("T section 3.3.6",
                     problem.name + ": where rho(|B|) < 1 all classes converge",
                     all_converge,
