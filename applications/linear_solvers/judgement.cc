@@ -123,7 +123,8 @@ namespace leopard
       }
     if ((verdict != Verdict::slow || is_indefinite) && suited.method != "direct" && parameters.backend != "cuda")
       take("direct", "none");
-    const bool is_plain = parameters.block_async.schedule == Schedule::synchronous && parameters.block_async.local_iterations == 1;
+    const bool is_plain = parameters.block_async.schedule == Schedule::synchronous && parameters.block_async.local_iterations == 1 &&
+                          !parameters.block_async.has_asynchronous_inner_iteration();
     if (parameters.has_tau() && verdict == Verdict::diverging && parameters.relaxation()->has_blocks && !is_plain)
       add("'Linear solver/Schedule' = synchronous with 'Local iterations' = 1, for which tau is");
     if (parameters.is_relaxation() && parameters.omega > 1.)

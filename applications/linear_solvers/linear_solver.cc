@@ -111,7 +111,17 @@ namespace leopard
                       Selection("synchronous|chaotic|replay"),
                       "async: order of block updates: synchronous (block Jacobi), chaotic (what the hardware does; results vary within the "
                       "tolerance), replay (seeded, reproducible; reference and host).");
-    prm.declare_entry("Seed", "0", Integer(0), "async: seed of the replay schedule.");
+    prm.declare_entry(
+      "Two stage",
+      "automatic",
+      Selection("automatic|synchronous|inner|block|outer|total"),
+      "async as solver or preconditioner, and in the triangular solves of ilu and ic: class of two-stage iteration, whose inner iterations are those "
+      "in a block, and whose outer ones are the global ones. automatic: synchronous or block, as the Schedule is, with Jacobi sweeps in a block. "
+      "inner "
+      "(with Schedule = synchronous), outer and total: the rows of a block one after the other, each from the newest values of the block; total: and "
+      "from those of other blocks, read anew for each row, which is published at once. These three: backends reference and host, general time loop.");
+    prm.declare_entry(
+      "Seed", "0", Integer(0), "async: seed of the replay schedule, and of the order of rows of 'Two stage' on the backend reference.");
     prm.declare_entry("Momentum",
                       "0",
                       Double(0., 0.999),
@@ -149,6 +159,17 @@ namespace leopard
     multigrid.declare(prm);
   }
 
+  namespace
+  {
+    TwoStage two_stage_of(const std::string &word)
+    {
+      for (const TwoStage kind : {TwoStage::synchronous, TwoStage::inner, TwoStage::block, TwoStage::outer, TwoStage::total})
+        if (word == to_string(kind))
+          return kind;
+      return TwoStage::automatic;
+    }
+  } // namespace
+
   void LinearSolverParameters::read(ParameterHandler &prm)
   {
     prm.enter_subsection("Linear solver");
@@ -182,6 +203,7 @@ namespace leopard
     block_async.n_threads        = prm.get_integer("Threads");
     const std::string schedule   = prm.get("Schedule");
     block_async.schedule         = schedule == "synchronous" ? Schedule::synchronous : schedule == "replay" ? Schedule::replay : Schedule::chaotic;
+    block_async.two_stage        = two_stage_of(prm.get("Two stage"));
     block_async.momentum         = prm.get_double("Momentum");
     lambda_min                   = prm.get_double("Smallest eigenvalue");
     lambda_max                   = prm.get_double("Largest eigenvalue");
@@ -269,6 +291,7 @@ namespace leopard
       throw Error("'Linear solver/Method' is " + method + ", but 'Linear solver/Omega' is " + std::to_string(omega) +
                   "\n  expected: omega = 1, or the method sor");
     check_tau();
+    check_two_stage();
     if (backend == "cuda")
       {
         const std::string reason = why_not_on_device();
@@ -289,6 +312,20 @@ namespace leopard
                   "\n  expected: a number, or no l1 weights");
   }
 
+  void LinearSolverParameters::check_two_stage() const
+  {
+    if (!uses_two_stage() || block_async.two_stage == TwoStage::automatic)
+      return;
+    try
+      {
+        (has_async_factors() ? incomplete_options().solves.block_async : block_async).validate();
+      }
+    catch (const InvalidInput &error)
+      {
+        throw Error("'Linear solver/Two stage' is " + to_string(block_async.two_stage) + ": " + error.what());
+      }
+  }
+
   std::string LinearSolverParameters::why_not_on_device() const
   {
     if (method == "direct")
@@ -303,6 +340,9 @@ namespace leopard
              joined(method_names(as_smoother, Backend::cuda)) + ", or the backend host";
     if (uses_block_async() && block_async.schedule == Schedule::replay)
       return "the schedule replay runs on the host\n  expected: the schedule chaotic or synchronous, or the backend reference or host";
+    if (uses_two_stage() && block_async.has_asynchronous_inner_iteration())
+      return "'Linear solver/Two stage' is " + to_string(block_async.two_stage) +
+             ", which runs on the host\n  expected: synchronous or block on a GPU, or the backend reference or host";
     if (uses_block_async() && block_async.block_size > 1024)
       return "'Linear solver/Block size' is " + std::to_string(block_async.block_size) +
              "\n  expected: at most 1024 rows a block on a GPU, or the backend host";

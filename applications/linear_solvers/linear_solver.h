@@ -87,6 +87,8 @@ namespace leopard
     {
       return has_async_factors() || (relaxation() != nullptr && relaxation()->has_blocks) || (uses_multigrid() && smoother().has_blocks);
     }
+    /** Whether 'Two stage' says how something iterates: not smoothers. */
+    bool uses_two_stage() const { return has_async_factors() || (relaxation() != nullptr && relaxation()->has_blocks); }
     /** Whether a relaxation whose blocks are to be compact solves or preconditions. */
     bool has_compact_blocks() const { return block_shape == "compact" && relaxation() != nullptr && relaxation()->has_blocks; }
     /** "compact blocks of 256". */
@@ -107,9 +109,16 @@ namespace leopard
     /** Whether cg has a preconditioner that is made without regard to symmetry. */
     bool is_poor_cg() const
     {
-      return method == "cg" && (preconditioner == "async" || has_async_factors()) && block_async.schedule != Schedule::synchronous;
+      return method == "cg" && (preconditioner == "async" || has_async_factors()) &&
+             (block_async.schedule != Schedule::synchronous || block_async.has_asynchronous_inner_iteration());
     }
-    std::string schedule_name() const { return block_async.schedule == Schedule::chaotic ? "chaotic" : "replay"; }
+    /** Why is_poor_cg(): "the schedule chaotic", "two stage inner". */
+    std::string why_poor_cg() const
+    {
+      return block_async.has_asynchronous_inner_iteration() ? "two stage " + to_string(block_async.two_stage)
+             : block_async.schedule == Schedule::chaotic    ? "the schedule chaotic"
+                                                            : "the schedule replay";
+    }
     /** Whether two runs differ. */
     bool is_asynchronous() const { return uses_block_async() && block_async.schedule == Schedule::chaotic && backend != "reference"; }
 
@@ -125,6 +134,7 @@ namespace leopard
     bool        takes_tau() const { return relaxation() != nullptr && relaxation()->omega == OmegaRange::damping; }
     void        check_contradictions() const;
     void        check_tau() const;
+    void        check_two_stage() const;
     std::string why_not_on_device() const;
 
     /** Newton and time stepping change the values of the matrix, which storages smaller than doubles do not allow. */

@@ -107,10 +107,11 @@ namespace leopard
           say_choices(parameters, log, provenance.json());
         if (parameters.linear_solver.is_poor_cg())
           log.warning("the preconditioner " + parameters.linear_solver.preconditioner +
-                      (parameters.linear_solver.has_factors() ? " with asynchronous triangular solves" : "") + " with the schedule " +
-                      parameters.linear_solver.schedule_name() +
-                      " is not symmetric, and cg may take several times as many iterations\n  to try: 'Linear solver/Schedule' = synchronous, "
-                      "or 'Linear solver/Method' = gmres");
+                      (parameters.linear_solver.has_factors() ? " with asynchronous triangular solves" : "") + " with " +
+                      parameters.linear_solver.why_poor_cg() +
+                      " is not symmetric, and cg may take several times as many iterations\n  to try: 'Linear solver/Schedule' = synchronous" +
+                      (parameters.linear_solver.block_async.has_asynchronous_inner_iteration() ? " with 'Two stage' = synchronous" : "") +
+                      ", or 'Linear solver/Method' = gmres");
         throw_if_stop_requested(comm);
         const RunContext context{comm, parameters, directory, request.mode, log, provenance, beginning, request.study, begin};
         if (study)

@@ -173,6 +173,8 @@ namespace leopard
       return "a reproducible computation is asked for";
     if ((linear.free || linear.method == "async") && linear.block_async.schedule == Schedule::synchronous)
       return "'Linear solver/Schedule' is synchronous, and its sweeps are asynchronous";
+    if (linear.block_async.has_asynchronous_inner_iteration())
+      return "'Linear solver/Two stage' is " + to_string(linear.block_async.two_stage) + ", and its sweeps are block-asynchronous";
     return "";
   }
 

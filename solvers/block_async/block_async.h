@@ -73,7 +73,8 @@ namespace leopard
     Overlap          overlap         = Overlap::none; ///< of neighbouring blocks; a block writes its own rows only (restricted)
     double           overlap_percent = 0.;            ///< percent of the block_size rows that are overlap, 0 to 90
     int              overlap_level = 0; ///< if not 0, instead of percent: overlap by graph distance (rows_with_overlap()); backend reference, replay
-    bool             last_block_first = false; ///< blocks in reversed order: that of the dependencies of upper triangular matrices
+    bool             last_block_first =
+      false; ///< blocks in reversed order, and rows that are taken in order (see two_stage): dependencies of upper triangular matrices
 
     int              local_iterations = 5; ///< k: sweeps inside a block, of Jacobi with off-block values frozen if two_stage says nothing else
     std::vector<int> local_iterations_per_block = {}; ///< if not empty: k for each block (see theta_dependent_local_iterations())

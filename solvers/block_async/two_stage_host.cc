@@ -7,7 +7,8 @@ namespace leopard
   {
     /**
      * Two-stage inner, outer and total (thesis, Algorithms 12, 13 and 15): a thread takes the rows of a block one after
-     * the other, in their order, each from the newest values of the block.
+     * the other, in their order (with the last block first in reversed order), each from the newest values of the
+     * block.
      */
     template <typename Number>
     class HostTwoStage : public HostBlocks<Number>
@@ -49,6 +50,9 @@ namespace leopard
           relax_frozen(block, x, off_block, b, scratch[thread]);
       }
 
+      /** The row of a block of n rows that comes at this place. */
+      int row_at(int place, int n) const { return options.last_block_first ? n - 1 - place : place; }
+
       /** right less the block's part of a row of A y, the diagonal included, where y are values of the block. */
       Number residual(int local_row, int i, Number right, const Number *y) const
       {
@@ -68,8 +72,11 @@ namespace leopard
         for (int i = 0; i < n; ++i)
           s.y[i] = i >= owned_begin && i < owned_end ? x[begin + i] : load(off_block[begin + i]);
         for (int sweep = 0; sweep < this->local_iterations(block); ++sweep)
-          for (int i = 0; i < n; ++i)
-            s.y[i] += weights[first + i] * residual(first + i, i, s.frozen[i], s.y.data());
+          for (int place = 0; place < n; ++place)
+            {
+              const int i = row_at(place, n);
+              s.y[i] += weights[first + i] * residual(first + i, i, s.frozen[i], s.y.data());
+            }
         Number *own = x + begin;
         for (int i = owned_begin; i < owned_end; ++i)
           store(own[i], own[i] + this->block_omega * (s.y[i] - own[i]));
@@ -80,9 +87,10 @@ namespace leopard
         const int begin = matrix.blocks.begin[block], n = matrix.blocks.end[block] - begin, first = matrix.first_local[block];
         Number   *own = x + begin; // written by nobody else
         for (int sweep = 0; sweep < this->local_iterations(block); ++sweep)
-          for (int i = 0; i < n; ++i)
+          for (int place = 0; place < n; ++place)
             {
-              Number right = b[begin + i];
+              const int i     = row_at(place, n);
+              Number    right = b[begin + i];
               for (int p = matrix.outer.offsets[first + i]; p < matrix.outer.offsets[first + i + 1]; ++p)
                 right -= matrix.outer.values[p] * load(x[matrix.outer.columns[p]]);
               store(own[i], own[i] + weights[first + i] * residual(first + i, i, right, own));

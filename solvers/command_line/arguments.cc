@@ -30,6 +30,12 @@ namespace leopard::command_line
     const Choices<Overlap>    overlaps = {
          {"none", Overlap::none}, {"uniform", Overlap::uniform}, {"upward", Overlap::upward}, {"downward", Overlap::downward}};
     const Choices<Schedule>  schedules  = {{"chaotic", Schedule::chaotic}, {"synchronous", Schedule::synchronous}, {"replay", Schedule::replay}};
+    const Choices<TwoStage>  two_stages = {{"automatic", TwoStage::automatic},
+                                           {"synchronous", TwoStage::synchronous},
+                                           {"inner", TwoStage::inner},
+                                           {"block", TwoStage::block},
+                                           {"outer", TwoStage::outer},
+                                           {"total", TwoStage::total}};
     const Choices<Execution> executions = {{"automatic", Execution::automatic}, {"launch", Execution::launch}, {"persistent", Execution::persistent}};
     const Choices<Storage>   storages   = {{"automatic", Storage::automatic},
                                            {"double", Storage::double_precision},
@@ -178,7 +184,13 @@ namespace leopard::command_line
       add_choice(app, "--overlap", a.async.overlap, overlaps, "of neighbouring blocks, default none");
       app.add_option("--overlap-percent", a.async.overlap_percent, "percent of a block that are overlap (default 25 with --overlap)")->type_name("P");
       add_choice(app, "--schedule", a.async.schedule, schedules, "of the blocks' updates, default chaotic");
-      app.add_option("--seed", a.async.seed, "of the schedule replay (default 0)")->type_name("N");
+      add_choice(app,
+                 "--two-stage",
+                 a.async.two_stage,
+                 two_stages,
+                 "the class of two-stage iteration (thesis, Table 3.1), default synchronous or block, as the schedule is; inner (with the schedule "
+                 "synchronous), outer and total relax the rows of a block one after the other, total with values of other blocks read anew for each");
+      app.add_option("--seed", a.async.seed, "of the schedule replay, and of the order of rows on the backend reference (default 0)")->type_name("N");
       add_choice(app, "--execution", a.async.execution, executions, "on the backend cuda, default automatic");
       add_choice(app, "--storage", a.async.storage, storages, "of the values on the backend cuda, none loses a bit, default automatic");
       app.add_flag("--tune", a.tune, "choose blocks and options by measuring, then solve");
@@ -282,7 +294,7 @@ namespace leopard::command_line
     void check_async(const Arguments &a)
     {
       if (a.method().corrects)
-        refuse(a, {"--momentum", "--overlap"}, "--method " + a.method_name, "it with --method async");
+        refuse(a, {"--momentum", "--overlap", "--two-stage"}, "--method " + a.method_name, "it with --method async");
       else
         refuse(a,
                {"--correction-loops"},
@@ -297,9 +309,10 @@ namespace leopard::command_line
         refuse(a, {"--overlap-percent"}, "no overlap", "--overlap uniform, upward or downward with it");
       if (a.async.overlap != Overlap::none && a.shape == BlockShape::metis)
         contradiction("--overlap", "--blocks metis", "--blocks contiguous or rcm, whose blocks are neighbours in the numbering");
-      if (a.async.schedule != Schedule::replay)
+      const bool random_rows = a.backend == "reference" && a.async.has_asynchronous_inner_iteration();
+      if (a.async.schedule != Schedule::replay && !random_rows)
         refuse(a, {"--seed"}, "a schedule that knows none", "--schedule replay with it");
-      else
+      if (a.async.schedule == Schedule::replay)
         refuse(a, {"--threads", "--execution"}, "--schedule replay", "neither, as a replay is sequential");
     }
 

@@ -61,6 +61,9 @@ namespace leopard::command_line
                  joined(method_names(as_preconditioner, Backend::cuda)) + "; as smoothers one of " +
                  joined(method_names(as_smoother, Backend::cuda))) +
           ", or the backend host");
+      if (a.backend == "cuda" && a.method().has_blocks && a.async.has_asynchronous_inner_iteration())
+        throw UsageError("--backend cuda is given with --two-stage " + to_string(a.async.two_stage) +
+                         "\n  expected: --two-stage synchronous or block there, or the backend host or reference");
       if (a.backend == "cuda")
         check_device("--backend cuda");
       if (a.backend == "reference")
@@ -69,6 +72,8 @@ namespace leopard::command_line
         return {Backend::host, "host, as asked for: " + threads};
       if (a.backend == "automatic" && a.method().has_blocks && a.async.schedule == Schedule::replay)
         return {Backend::host, "host: a replay does not run on a GPU: " + threads};
+      if (a.backend == "automatic" && a.method().has_blocks && a.async.has_asynchronous_inner_iteration())
+        return {Backend::host, "host: --two-stage " + to_string(a.async.two_stage) + " does not run on a GPU: " + threads};
       if (!on_device)
         return {Backend::host, "host: " + a.method_name + " does not run on a GPU: " + threads};
       if (device::n_devices() == 0)
@@ -261,7 +266,8 @@ namespace leopard::command_line
       const std::string what           = (is_omega ? "omega = " : "block omega = ") + number(omega);
       if (options.momentum > 0. || (omega <= 1. && (options.omega == 1. || options.l1_weights)))
         return;
-      if ((is_synchronous && options.local_iterations == 1) || options.l1_weights)
+      const bool is_jacobi = is_synchronous && options.local_iterations == 1 && !options.has_asynchronous_inner_iteration();
+      if (is_jacobi || options.l1_weights)
         {
           if (omega > 1.)
             check_omega_by_trial(A, options, what, log);

@@ -23,6 +23,7 @@ namespace leopard::command_line
                               {"block_size", "--block-size", false},
                               {"block_unknowns", "--block-unknowns", false},
                               {"block_omega", "--block-omega", false},
+                              {"two_stage", "--two-stage", false},
                               {"overlap_percent", "--overlap-percent", false},
                               {"n_threads", "--threads", false},
                               {"omega", "--omega", true},

@@ -312,9 +312,10 @@ namespace leopard::command_line
         }
     }
 
-    void say_how_it_varies(const Arguments &arguments, const Iteration &iteration)
+    void say_how_it_varies(const Arguments &arguments, Backend backend, const Iteration &iteration)
     {
-      if (iteration.is_replay || (arguments.async.schedule == Schedule::replay && !iteration.solver->is_fixed_linear_map()))
+      const bool random_rows = backend == Backend::reference && arguments.async.has_asynchronous_inner_iteration();
+      if (iteration.is_replay || random_rows || (arguments.async.schedule == Schedule::replay && !iteration.solver->is_fixed_linear_map()))
         log_line("", "replayed: this seed gives the same result in every run");
       else if (!iteration.solver->is_fixed_linear_map())
         log_line("", "asynchronous: results vary from run to run, within the tolerance; --schedule replay gives the same ones in every run");
@@ -329,7 +330,7 @@ namespace leopard::command_line
       const auto       &partition = found.iteration.partition;
       const std::string about     = solver.description();
       log_line("method", solver.name() + (about.empty() ? "" : ": " + about));
-      say_how_it_varies(arguments, found.iteration);
+      say_how_it_varies(arguments, backend.backend, found.iteration);
       found.seconds_before = stopwatch.seconds();
       found.result         = solver.solve(partition ? permute(b, *partition) : b, arguments.criteria, found.x, log_line);
       if (partition)

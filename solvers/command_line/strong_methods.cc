@@ -311,7 +311,8 @@ namespace leopard::command_line
           options.solves                     = a.triangular;
           options.solves.block_async         = a.async;
           options.solves.block_async.backend = backend;
-          if (a.method_name == "cg" && !a.has("--schedule")) // what differs from call to call costs conjugate gradients more than it saves
+          if (a.method_name == "cg" && !a.has("--schedule") &&
+              !a.has("--two-stage")) // what differs from call to call costs conjugate gradients more than it saves
             options.solves.block_async.schedule = Schedule::synchronous;
           const auto factors = make_incomplete_preconditioner<double>(A, options);
           log("factors", factors->description());

@@ -257,6 +257,7 @@ namespace leopard
                                                                              {"Linear solver/Block omega", {"0.8"}},
                                                                              {"Linear solver/l1 weights", {"true"}},
                                                                              {"Linear solver/Schedule", {"synchronous"}},
+                                                                             {"Linear solver/Two stage", {"outer"}},
                                                                              {"Linear solver/Seed", {"17"}},
                                                                              {"Linear solver/Momentum", {"0.5"}},
                                                                              {"Linear solver/Smallest eigenvalue", {"0.1"}},

@@ -36,6 +36,30 @@ class SolverEntries(Program):
         for entries in (["Smallest eigenvalue=0.002", "Largest eigenvalue=2.1"], ["Smallest eigenvalue=0.05", "Largest eigenvalue=6"]):
             self.assertGreater(self.count(*chebyshev, *entries), 1.3 * self.count(*chebyshev, "Smallest eigenvalue=0.05", "Largest eigenvalue=2.1"))
 
+    def test_classes_of_two_stage_iterations(self):
+        """Newest values in a block save iterations; a class goes with a schedule, and a preconditioner of rows in their order is not symmetric."""
+        chosen = ["Method=async", "Preconditioner=none", "Test every=1", "Block size=32", "Local iterations=2", "Threads=1", "Backend=host"]
+        counts = {kind: self.count(*chosen, f"Two stage={kind}", f"Schedule={'synchronous' if kind in ('synchronous', 'inner') else 'chaotic'}")
+                  for kind in ("synchronous", "inner", "block", "outer", "total")}
+        self.assertLess(counts["inner"], 0.9 * counts["synchronous"])
+        self.assertLess(counts["outer"], 0.9 * counts["block"])
+        self.assertLess(abs(counts["total"] - counts["outer"]), 2)  # of one thread
+        self.assertEqual(counts["block"], self.count(*chosen, "Schedule=chaotic"))
+        for settings, says in ((["Two stage=inner"], ["'Linear solver/Two stage' is inner", "with the schedule chaotic", "expected: the schedule synchronous with it"]),
+                               (["Two stage=outer", "Momentum=0.3"], ["'Linear solver/Two stage' is outer", "momentum is 0.3"]),
+                               (["Two stage=outer", "Backend=cuda"], ["'Linear solver/Backend' is cuda", "'Linear solver/Two stage' is outer", "synchronous or block on a GPU"])):
+            error = self.leopard(HELMHOLTZ, *(f"Linear solver/{setting}" for setting in [*chosen, "Schedule=chaotic", *settings]), fails=True)
+            for words in says:
+                self.assertIn(words, error)
+        cg = ["Method=cg", "Preconditioner=async", "Schedule=synchronous", "Backend=host", "Threads=1"]
+        self.count(*cg)
+        self.assertFalse(self.flexible)
+        self.count(*cg, "Two stage=inner")
+        self.assertTrue(self.flexible)
+        self.assertLess(self.count("Method=cg", "Preconditioner=ic", "Triangular solves=async", "Triangular iterations=1", "Local iterations=1", "Schedule=synchronous", "Block size=160", "Backend=host",
+                                   "Two stage=inner"),
+                        self.count("Method=cg", "Preconditioner=ic", "Triangular solves=async", "Triangular iterations=1", "Local iterations=1", "Schedule=synchronous", "Block size=160", "Backend=host"))
+
     def test_replays_depend_on_their_seed(self):
         means = []
         for seed in ("1", "1", "2"):

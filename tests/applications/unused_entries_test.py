@@ -33,10 +33,10 @@ class UnusedEntries(HostProgram):
         self.assertEqual(self.not_used(), {"Multigrid/Full multigrid start", "Multigrid/Post smoothing"})
 
     def test_a_schedule_that_the_fused_loop_cannot_do(self):
-        for schedule in ("synchronous", "replay"):
-            said = self.leopard(TINY, f"Linear solver/Schedule={schedule}")
+        for entry in ("Schedule=synchronous", "Schedule=replay", "Two stage=outer"):
+            said = self.leopard(TINY, f"Linear solver/{entry}")
             self.assertIn("time loop: general, since the fused one cannot be used: ", said)
-            said = self.leopard(TINY, f"Linear solver/Schedule={schedule}", "Time stepping/Engine=fused", fails=True)
+            said = self.leopard(TINY, f"Linear solver/{entry}", "Time stepping/Engine=fused", fails=True)
             self.assertIn("'Time stepping/Engine' is fused, but this time loop cannot be used here: ", said)
 
     def test_of_stationary_problems(self):

@@ -1198,8 +1198,8 @@ class Options(Program):
             result.append((max(0, first - before), min(self.N, last + shared - before), first, last))
         return result
 
-    def model(self, n, blocks=None, k=5, omega=1., block_omega=1., l1=False, momentum=0., newest=False):
-        """n global iterations from x = 0; k a number or one for each block; newest: blocks in their order, each with the values of those before."""
+    def model(self, n, blocks=None, k=5, omega=1., block_omega=1., l1=False, momentum=0., newest=False, in_turn=False):
+        """n global iterations from x = 0; k a number or one for each block; newest: blocks in their order, each with the values of those before; in_turn: and rows in a block."""
         blocks = blocks or self.blocks()
         x, velocity = [0.] * self.N, [{} for _ in blocks]
         for _ in range(n):
@@ -1211,9 +1211,10 @@ class Options(Program):
                 diagonal = {i: self.DIAGONAL + (sum(abs(a) for j, a in self.rows[i] if j not in inside) if l1 else 0.) for i in inside}
                 y = {i: old[i] for i in inside}
                 for _ in range(k if isinstance(k, int) else k[number]):
-                    v = {i: omega / diagonal[i] * (frozen[i] - sum(a * y[j] for j, a in self.rows[i] if j in inside)) + momentum * velocity[number].get(i, 0.)
-                         for i in inside}
-                    y = {i: y[i] + v[i] for i in inside}
+                    v, before = {}, y if in_turn else dict(y)
+                    for i in inside:
+                        v[i] = omega / diagonal[i] * (frozen[i] - sum(a * before[j] for j, a in self.rows[i] if j in inside)) + momentum * velocity[number].get(i, 0.)
+                        y[i] += v[i]
                     velocity[number] = v
                 for i in range(first, last):
                     (x if newest else new)[i] = old[i] + block_omega * (y[i] - old[i])
@@ -1252,6 +1253,20 @@ class Options(Program):
         self.assertIn("backend     reference, as asked for", self.said)
         self.assert_differ(self.model(3, newest=True), self.model(3))
         self.assert_differ(self.iterates("--schedule", "replay", "--seed", "1", schedule=()), self.model(3))
+
+    def test_two_stage(self):
+        self.assert_near(self.iterates("--two-stage", "synchronous"), self.model(3))
+        self.assert_differ(self.model(3), self.model(3, in_turn=True))
+        self.assert_near(self.iterates("--two-stage", "inner"), self.model(3, in_turn=True))
+        self.assertIn("async-(5) two-stage inner synchronous", self.said)
+        for kind in ("outer", "total"):  # of one thread
+            self.assert_near(self.iterates("--two-stage", kind, "--threads", "1", schedule=()), self.model(3, newest=True, in_turn=True))
+        self.assert_near(self.iterates("--two-stage", "block", "--threads", "1", schedule=()), self.model(3, newest=True))
+        inner = ("--two-stage", "inner", "--backend", "reference")
+        first = self.iterates(*inner, "--seed", "1")
+        self.assertIn("replayed: this seed gives the same result in every run", self.said)
+        self.assertEqual(first, self.iterates(*inner, "--seed", "1"))
+        self.assert_differ(first, self.iterates(*inner, "--seed", "2"))
 
     def test_tau_is_found(self):
         tau = 2 / sum(self.eigenvalues)
@@ -1517,6 +1532,11 @@ class BadInput(Program):
                               (["--tune", "--method", "async-refinement"], "--tune is given with --method async-refinement"),
                               (["--method", "async-refinement", "--momentum"], "--momentum is given with --method async-refinement"),
                               (["--method", "async-refinement", "--overlap", "uniform"], "--overlap is given with --method async-refinement"),
+                              (["--method", "async-refinement", "--two-stage", "outer"], "--two-stage is given with --method async-refinement"),
+                              (["--two-stage", "inner"], ["--two-stage is inner with the schedule chaotic", "the schedule synchronous with it"]),
+                              (["--two-stage", "outer", "--backend", "cuda"], ["--backend cuda is given with --two-stage outer", "synchronous or block"]),
+                              (["--two-stage", "total", "--overlap", "uniform"], "--two-stage outer"), (["--two-stage", "outer", "--momentum", "0.5"], "--momentum is 0.5"),
+                              (["--two-stage", "outer", "--seed", "3"], "--schedule replay"), (["--two-stage", "all"], ["--two-stage is 'all'", "outer, total"]),
                               (["--precision", "automatic", "--method", "jacobi"], "--precision automatic is given with --method jacobi"),
                               (["--precision", "automatic", "--test-every", "5"], "no --test-every"),
                               (["--correction-loops", "2"], "it with --method async-refinement"),

@@ -88,6 +88,8 @@ namespace leopard
       {
         std::vector<int> result(blocks.end[block] - blocks.begin[block]);
         std::iota(result.begin(), result.end(), blocks.begin[block]);
+        if (o.last_block_first && o.backend == Backend::host)
+          std::reverse(result.begin(), result.end());
         return result;
       }
 
@@ -304,6 +306,37 @@ namespace leopard
           }
     }
 
+    /** As many rows as there are: each finds what it depends on. */
+    TEST(TwoStage, TriangularSystemsAreSolvedInTheirOrder)
+    {
+      const CrsMatrix<double> A = random_dominant_matrix(300, 8, 0.9, 1);
+      for (const bool lower : {true, false})
+        {
+          CrsMatrix<double> T;
+          T.n_rows = T.n_columns = 300;
+          for (int i = 0; i < 300; ++i)
+            {
+              for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
+                if (lower ? A.columns[p] <= i : A.columns[p] >= i)
+                  {
+                    T.columns.push_back(A.columns[p]);
+                    T.values.push_back(A.values[p]);
+                  }
+              T.row_offsets.push_back(T.n_entries());
+            }
+          for (const TwoStage kind : {TwoStage::outer, TwoStage::total})
+            {
+              BlockAsyncOptions o  = on_host(kind, 64, 1, 1);
+              o.last_block_first   = !lower;
+              const Vector       b = random_vector(300, 2);
+              Vector             x(300, 0.);
+              BlockAsync<double> method(T, o);
+              method.iterate(x.data(), b.data(), 1);
+              EXPECT_LT(residual_norm(T, x.data(), b.data()), 1e-12) << to_string(kind) << (lower ? ", lower" : ", upper");
+            }
+        }
+    }
+
     TEST(TwoStage, AllContractTheMaximumNorm)
     {
       // ||B||_inf <= 0.9, so that whatever comes in whatever order, one or two iterations old, gives the factor 0.9 in four iterations
@@ -311,13 +344,13 @@ namespace leopard
         for (const int k : {1, 5})
           for (const BlockAsyncOptions &o : {of_kind(kind, 128, k), on_host(kind, 128, k, 4)}) // more threads than cores
             {
-              const int               n       = o.backend == Backend::reference ? 1000 : 20000;
+              const int               n       = o.backend == Backend::reference ? 1000 : 8000;
               const CrsMatrix<double> A       = random_dominant_matrix(n, 8, 0.9, 7);
               const Vector            x_exact = random_vector(n, 8);
               Vector                  b(n), x(n, 0.);
               multiply(A, x_exact.data(), b.data());
               BlockAsync<double> method(A, o);
-              for (double bound = largest_difference(x, x_exact); bound > 1e-8; bound *= 0.9)
+              for (double bound = largest_difference(x, x_exact); bound > 1e-4; bound *= 0.9)
                 {
                   ASSERT_LE(largest_difference(x, x_exact), bound * (1. + 1e-12)) << method.name() << " on " << to_string(o.backend);
                   iterate(method, x, b, 4);
@@ -345,10 +378,14 @@ namespace leopard
       const CrsMatrix<double> A = random_dominant_matrix(20000, 8, 0.9, 7);
       const Vector            b = random_vector(20000, 3);
       Vector                  x(20000, 0.), y = x;
-      BlockAsync<double>      one(A, on_host(TwoStage::inner, 128, 3, 1)), four(A, on_host(TwoStage::inner, 128, 3, 4));
+      BlockAsync<double>      one(A, on_host(TwoStage::inner, 128, 30, 1)), four(A, on_host(TwoStage::inner, 128, 30, 4));
       one.iterate(x.data(), b.data(), 5);
-      four.iterate(y.data(), b.data(), 5);
-      EXPECT_EQ(x, y);
+      for (int run = 0; run < 5; ++run)
+        {
+          std::fill(y.begin(), y.end(), 0.);
+          four.iterate(y.data(), b.data(), 5);
+          ASSERT_EQ(x, y) << "run " << run;
+        }
       EXPECT_TRUE(four.is_fixed_linear_map());
     }
 

@@ -20,6 +20,7 @@ STUDIES = {
     "mesh-blocks": ["--size", "8", "--runs", "1", "--block-size", "14"],
     "refinement": ["--matrix", "five-point-12,trefethen-60", "--runs", "1", "--block-size", "16"],
     "overlap": ["--size", "12", "--runs", "3"],
+    "taxonomy": ["--matrix", "five-point-12,trefethen-60", "--runs", "1", "--block-size", "16"],
     "faults": ["--matrix", "five-point-12,trefethen-60", "--runs", "2", "--block-size", "16"],
 }
 
@@ -114,6 +115,21 @@ with tempfile.TemporaryDirectory() as folder:
     verdicts("weights", "--block-size", "1", "--matrix", "fv1", **{"fv1: async-(5) needs fewer iterations than Gauss-Seidel": DOES_NOT})
     matrix("fv1", pairs(0.9, 1), 8)
     verdicts(*weights, "--matrix", "fv1", **{"fv1: async-(5) needs fewer iterations than Gauss-Seidel": HOLDS})
+
+    # taxonomy: what theorems say of the classes, and where they say nothing; the classes say which of them wait for one another
+    taxonomy = ["taxonomy", "--runs", "1", "--block-size", "4"]
+    claims = converge, newest, same = "where rho(|B|) < 1 all classes converge", "newest values in a block do not take more", "with one row a block"
+    matrix("taxonomy", {(i, j): -0.2 for i in range(8) for j in (i - 1, i + 1) if 0 <= j < 8}, 8)
+    said = verdicts(*taxonomy, "--matrix", "taxonomy", schedule="replay", **dict.fromkeys(claims, HOLDS))
+    for words in ("| synchronous |", " inner |", " AJ |", " AGS |", " PA |"):
+        check(words in said, f"taxonomy: no line '{words}'\n{said}")
+    matrix("taxonomy", pairs(0.5, 1), 8)
+    verdicts(*taxonomy, "--matrix", "taxonomy", schedule="replay", **{converge: HOLDS, newest: OPEN, same: HOLDS})
+    matrix("taxonomy", pairs(1.5, 4), 8)  # diverges
+    verdicts(*taxonomy, "--matrix", "taxonomy", schedule="replay", **{converge: OPEN, newest: OPEN, same: HOLDS})
+    for options, words in ((["--backend", "cuda"], "--backend is cuda"), (["--schedule", "synchronous"], "--schedule is synchronous")):
+        result = run(*taxonomy, "--matrix", "five-point-8", *options)
+        check(result.returncode == 1 and words in result.stderr and "expected: " in result.stderr, f"taxonomy {options}: {result.stderr}")
 
     # refinement: across blocks an iteration has the factor |c|, in both precisions and with any number of sweeps
     study = ["refinement", "--runs", "1", *small]

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+// The classes of two-stage iterations (thesis, section 3.3, Table 3.1), of which nothing was measured.
+#include "sample_statistics.h"
+#include "study.h"
+
+#include <solvers/base/errors.h>
+#include <solvers/matrix/analysis.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace leopard::studies
+{
+  namespace
+  {
+    /** A line of Table 3.1. */
+    struct Class
+    {
+      TwoStage    kind;
+      const char *inner, *outer, *values, *of_baudet; ///< the last with one local iteration (preprint, Table I)
+    };
+
+    constexpr Class classes[] = {{TwoStage::synchronous, "sync.", "sync.", "beginning of iter.", ""},
+                                 {TwoStage::inner, "async.", "sync.", "beginning of iter.", ""},
+                                 {TwoStage::block, "sync.", "async.", "beginning of iter.", "AJ"},
+                                 {TwoStage::outer, "async.", "async.", "beginning of iter.", "AGS"},
+                                 {TwoStage::total, "async.", "async.", "latest available", "PA"}};
+
+    BlockAsyncOptions of_class(const Settings &settings, TwoStage kind, int block_size, int k)
+    {
+      BlockAsyncOptions options = async(settings, block_size, k);
+      options.backend           = Backend::host; // of those that do all classes the one with threads
+      options.two_stage         = kind;
+      if (kind == TwoStage::synchronous || kind == TwoStage::inner)
+        options.schedule = Schedule::synchronous;
+      return options;
+    }
+
+    /** What the runs of a class have in common. */
+    struct Measured
+    {
+      double iterations = 0., factor = 0., seconds = 0.; ///< medians; infinite where a run does not converge
+    };
+
+    Measured measure(const Problem &problem, const BlockAsyncOptions &options, double tolerance, int runs)
+    {
+      BlockAsync<double>  method(problem.A, options);
+      Experiment          experiment(method, problem.b);
+      std::vector<double> iterations, factors, seconds;
+      for (int run = 0; run < runs; ++run)
+        {
+          const Reached r = reach(experiment, tolerance, 50000);
+          iterations.push_back(r.iterations_needed());
+          factors.push_back(r.factor);
+          seconds.push_back(r.converged ? r.seconds : INFINITY);
+        }
+      return {median(iterations), median(factors), median(seconds)};
+    }
+
+    bool has_no_negative_coupling(const CrsMatrix<double> &A)
+    {
+      for (int i = 0; i < A.n_rows; ++i)
+        for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
+          if (A.columns[p] != i && A.values[p] > 0.)
+            return false;
+      return true;
+    }
+
+    /** x after some iterations with a row a block and one local iteration, seeded. */
+    std::vector<double> of_single_rows(const Problem &problem, const Settings &settings, TwoStage kind)
+    {
+      BlockAsyncOptions options = of_class(settings, kind, 1, 1);
+      options.backend           = Backend::reference;
+      if (options.schedule == Schedule::chaotic)
+        options.schedule = Schedule::replay;
+      BlockAsync<double> method(problem.A, options);
+      Experiment         experiment(method, problem.b);
+      experiment.start();
+      experiment.iterate(5);
+      return experiment.x();
+    }
+
+    void study_matrix(const Problem &problem, const Settings &settings, int block_size, Report &report)
+    {
+      const int    k = settings.local_iterations_or(5), runs = settings.runs_or(3, 10);
+      const double tolerance = problem.name == "fv3" && !settings.full ? 1e-4 : 1e-8;
+      Table        table(problem.name + ": to " + cell(tolerance, "%.0e") + ", median of " + std::to_string(runs) + " runs",
+                  {"two-stage", "inner iter.", "outer iter.", "values", "local its", "Baudet", "iterations", "factor", "time (ms)"});
+      bool         all_converge = true, newest_is_better = true;
+      std::string  iterations;
+      for (const int local : k > 1 ? std::vector<int>{1, k} : std::vector<int>{1})
+        {
+          double of_synchronous = 0.;
+          for (const Class &c : classes)
+            {
+              const Measured m = measure(problem, of_class(settings, c.kind, block_size, local), tolerance, runs);
+              table.add_row({to_string(c.kind),
+                             c.inner,
+                             c.outer,
+                             c.values,
+                             cell(local),
+                             local == 1 ? c.of_baudet : "",
+                             cell(m.iterations, "%.1f"),
+                             cell(m.factor, "%.5f"),
+                             cell(1e3 * m.seconds, "%.3f")});
+              all_converge = all_converge && std::isfinite(m.iterations);
+              iterations += (iterations.empty() ? "" : ", ") + to_string(c.kind) + " " + cell(m.iterations, "%.1f");
+              if (c.kind == TwoStage::synchronous)
+                of_synchronous = m.iterations;
+              if (c.kind == TwoStage::inner)
+                newest_is_better = newest_is_better && m.iterations <= 1.01 * of_synchronous;
+            }
+        }
+      report.add(table);
+      const double radius = estimate_spectral_radius_abs(problem.A);
+      report.decide("T section 3.3.6",
+                    problem.name + ": where rho(|B|) < 1 all classes converge",
+                    all_converge,
+                    "rho(|B|) = " + cell(radius, "%.4f") + "; iterations: " + iterations,
+                    radius < 1. ? "" : "rho(|B|) = " + cell(radius, "%.4f"));
+      report.decide("T section 2.4.6",
+                    problem.name + ": where B has no negative entry, newest values in a block do not take more iterations: inner, and synchronous",
+                    newest_is_better,
+                    iterations,
+                    !std::isfinite(radius) || radius >= 1. ? "rho(|B|) = " + cell(radius, "%.4f")
+                    : !has_no_negative_coupling(problem.A) ? "B has negative entries"
+                                                           : "");
+      const auto x = [&](TwoStage kind) { return of_single_rows(problem, settings, kind); };
+      report.finding(
+        "T section 3.3",
+        problem.name + ": with one row a block and one local iteration synchronous and inner are the same, and so are block, outer and total",
+        x(TwoStage::synchronous) == x(TwoStage::inner) && x(TwoStage::block) == x(TwoStage::outer) && x(TwoStage::block) == x(TwoStage::total),
+        "to the last bit of the backend reference, whose order is seeded");
+    }
+  } // namespace
+
+  void study_taxonomy(const Settings &settings, Report &report)
+  {
+    if (settings.backend == "cuda")
+      throw InvalidInput("--backend is cuda, where two of the five classes run\n  expected: host, or automatic, which is host in this study");
+    if (settings.schedule == "synchronous")
+      throw InvalidInput("--schedule is synchronous, which contradicts three of the five classes\n  expected: automatic, chaotic or replay");
+    const int block_size = settings.block_size_or(256);
+    Settings  on_host    = settings;
+    on_host.backend      = "host";
+    report.say("taxonomy: " + machine(on_host) + ", blocks of " + std::to_string(block_size) +
+               " rows; a thread takes the rows of a block in their order where the inner iteration is asynchronous"
+               "\n(no numbers were published; fv3 to 1e-4 unless --full is given)");
+    for (const std::string &name : settings.matrices_or({"fv1", "fv3", "trefethen"}))
+      study_matrix(load_problem(name, settings), on_host, block_size, report);
+  }
+} // namespace leopard::studies
