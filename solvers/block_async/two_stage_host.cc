@@ -54,7 +54,7 @@ namespace leopard
       int row_at(int place, int n) const { return options.last_block_first ? n - 1 - place : place; }
 
       /** right less the block's part of a row of A y, the diagonal included, where y are values of the block. */
-      Number residual(int local_row, int i, Number right, const Number *y) const
+      Number residual_of_block(int local_row, int i, Number right, const Number *y) const
       {
         Number r = right - matrix.diagonal[local_row] * y[i];
         for (int p = matrix.inner.offsets[local_row]; p < matrix.inner.offsets[local_row + 1]; ++p)
@@ -75,7 +75,7 @@ namespace leopard
           for (int place = 0; place < n; ++place)
             {
               const int i = row_at(place, n);
-              s.y[i] += weights[first + i] * residual(first + i, i, s.frozen[i], s.y.data());
+              s.y[i] += weights[first + i] * residual_of_block(first + i, i, s.frozen[i], s.y.data());
             }
         Number *own = x + begin;
         for (int i = owned_begin; i < owned_end; ++i)
@@ -93,7 +93,7 @@ namespace leopard
               Number    right = b[begin + i];
               for (int p = matrix.outer.offsets[first + i]; p < matrix.outer.offsets[first + i + 1]; ++p)
                 right -= matrix.outer.values[p] * load(x[matrix.outer.columns[p]]);
-              store(own[i], own[i] + weights[first + i] * residual(first + i, i, right, own));
+              store(own[i], own[i] + weights[first + i] * residual_of_block(first + i, i, right, own));
             }
       }
 
