@@ -286,6 +286,7 @@ namespace leopard
                                                                              {"Newton/Max steps", {"1"}},
                                                                              {"Newton/Relative tolerance", {"0.9"}},
                                                                              {"Newton/Absolute tolerance", {"0.9"}},
+                                                                             {"Newton/Error fraction", {"0"}},
                                                                              {"Newton/Forcing", {"Eisenstat-Walker", "relative tolerance"}},
                                                                              {"Newton/Linear iterations", {"3"}},
                                                                              {"Newton/Linear tolerance", {"0.5"}},
