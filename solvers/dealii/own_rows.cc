@@ -44,6 +44,8 @@ namespace leopard
 
   void together(MPI_Comm comm, const std::function<void()> &work)
   {
+    if (!dealii::Utilities::MPI::job_supports_mpi())
+      return work();
     std::exception_ptr error;
     std::string        text;
     const unsigned int rank = dealii::Utilities::MPI::this_mpi_process(comm), n_ranks = dealii::Utilities::MPI::n_mpi_processes(comm);

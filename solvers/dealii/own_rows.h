@@ -36,7 +36,7 @@ namespace leopard
 
   /**
    * Calls work() on each rank. If it throws on any, all ranks throw: with one rank its own error, else InvalidInput
-   * with the text of the first, so that nobody waits for it. Collective.
+   * with the text of the first, so that nobody waits for it. Collective. Without MPI_Init() there is one rank.
    */
   void together(MPI_Comm comm, const std::function<void()> &work);
 } // namespace leopard

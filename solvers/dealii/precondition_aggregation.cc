@@ -96,7 +96,7 @@ namespace leopard
 
   void PreconditionAggregation::initialize(const dealii::SparseMatrix<double> &A, const AdditionalData &data)
   {
-    take({crs_matrix(A, name), dealii::complete_index_set(A.m()), IndexSet(A.m())}, data, MPI_COMM_SELF, 1); // also without MPI_Init()
+    take({crs_matrix(A, name), dealii::complete_index_set(A.m()), IndexSet(A.m())}, data, MPI_COMM_SELF);
   }
 
   void PreconditionAggregation::initialize(const HostMatrix &A, const AdditionalData &data)
@@ -106,13 +106,13 @@ namespace leopard
       require_square(A, name);
       local = local_matrix(A);
     });
-    take(local, data, A.get_mpi_communicator(), dealii::Utilities::MPI::n_mpi_processes(A.get_mpi_communicator()));
+    take(local, data, A.get_mpi_communicator());
   }
 
-  void PreconditionAggregation::take(const LocalMatrix &A, const AdditionalData &data, MPI_Comm comm, unsigned int n_ranks)
+  void PreconditionAggregation::take(const LocalMatrix &A, const AdditionalData &data, MPI_Comm comm)
   {
-    const int  n     = A.matrix.n_rows;
-    const auto check = [&] {
+    const int n = A.matrix.n_rows;
+    together(comm, [&] {
       if (data.n_fields < 1 || n % data.n_fields != 0)
         throw InvalidInput(name + ": n_fields is " + std::to_string(data.n_fields) + ", and the matrix has " + std::to_string(n) +
                            " rows\n  expected: a number >= 1 that divides them");
@@ -120,17 +120,14 @@ namespace leopard
         throw InvalidInput(
           name + ": n_fields is " + std::to_string(data.n_fields) +
           ", and block_unknowns or near_null_space are given\n  expected: n_fields = 1, as their levels have all unknowns of a node");
-    };
-    if (n_ranks == 1)
-      check();
-    else
-      together(comm, check);
+    });
+    const bool several_ranks = dealii::Utilities::MPI::job_supports_mpi() && dealii::Utilities::MPI::n_mpi_processes(comm) > 1;
     std::vector<PreconditionMultigrid> made;
     double                             worst = 1.;
     for (int c = 0; c < data.n_fields; ++c)
       {
         const LocalMatrix block = block_of_field(A, c, data.n_fields);
-        if (n_ranks == 1)
+        if (!several_ranks)
           {
             Multigrid<double> multigrid(block.matrix, data.aggregation, data.multigrid);
             worst = std::max(worst, multigrid.operator_complexity());
@@ -150,7 +147,7 @@ namespace leopard
     n_rows         = n;
     complexity     = worst;
     made_of_system = !data.aggregation.is_scalar();
-    on_ranks       = n_ranks > 1;
+    on_ranks       = several_ranks;
   }
 
   bool PreconditionAggregation::is_fixed_linear_map() const

@@ -63,7 +63,7 @@ namespace leopard
     std::string description() const;
 
   private:
-    void take(const LocalMatrix &A, const AdditionalData &data, MPI_Comm comm, unsigned int n_ranks);
+    void take(const LocalMatrix &A, const AdditionalData &data, MPI_Comm comm);
 
     bool        is_initialized() const override;
     std::size_t n_own_rows() const override;
