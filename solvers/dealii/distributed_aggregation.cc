@@ -5,7 +5,7 @@
 #include "../distributed/ghost_exchange.h"
 #include "../distributed/global_numbers.h"
 #include "../matrix/sparse_product.h"
-#include "distributed_rows.h"
+#include "distributed_levels.h"
 #include "own_rows.h"
 
 #include <deal.II/base/mpi.h>
@@ -35,15 +35,7 @@ namespace leopard
       MultigridHierarchy build(const LocalMatrix &A) const;
 
     private:
-      /** A level before its unknowns are numbered: columns are those of all ranks. */
-      struct Level
-      {
-        IndexSet        owned;
-        DistributedRows matrix;
-        DistributedRows prolongation, restriction; ///< between it and the next coarser one
-      };
-
-      /** The same with what aggregates are made of. */
+      /** Of a level what aggregates are made of. */
       struct Columns
       {
         IndexSet                       ghosts; ///< all unknowns of a node, or none
@@ -52,14 +44,12 @@ namespace leopard
         std::shared_ptr<GhostExchange> communication;
       };
 
-      Columns         columns_of(const Level &level, const NearNullSpace &own_space) const;
+      Columns         columns_of(const DistributedLevel &level, const NearNullSpace &own_space) const;
       IndexSet        whole_nodes(const IndexSet &owned, const IndexSet &ghosts, const NearNullSpace &own_space) const;
       NearNullSpace   with_ghosts(const NearNullSpace &own_space, const IndexSet &owned, const IndexSet &ghosts, const GhostExchange &exchange) const;
-      bool            coarsen(Level &fine, NearNullSpace &own_space, Level &coarse) const;
+      bool            coarsen(DistributedLevel &fine, NearNullSpace &own_space, DistributedLevel &coarse) const;
       DistributedRows times(const CrsMatrix<double> &A, const DistributedRows &rows, const IndexSet &owned_columns) const;
-      void            hold_free_motions(std::vector<Level> &levels, const NearNullSpace &own_space) const;
-
-      MultigridHierarchy number(const std::vector<Level> &levels) const;
+      void            hold_free_motions(std::vector<DistributedLevel> &levels, const NearNullSpace &own_space) const;
 
       const AggregationOptions &options;
       const int                 n_threads;
@@ -136,7 +126,7 @@ namespace leopard
       return result;
     }
 
-    AggregationBuilder::Columns AggregationBuilder::columns_of(const Level &level, const NearNullSpace &own_space) const
+    AggregationBuilder::Columns AggregationBuilder::columns_of(const DistributedLevel &level, const NearNullSpace &own_space) const
     {
       Columns result;
       result.ghosts        = whole_nodes(level.owned, ghosts_of(level.matrix, level.owned), own_space);
@@ -157,7 +147,7 @@ namespace leopard
      * @param own_space receives that of the coarse level. @return false where that would have hardly fewer unknowns,
      * and nothing is changed.
      */
-    bool AggregationBuilder::coarsen(Level &fine, NearNullSpace &own_space, Level &coarse) const
+    bool AggregationBuilder::coarsen(DistributedLevel &fine, NearNullSpace &own_space, DistributedLevel &coarse) const
     {
       const Columns    columns    = columns_of(fine, own_space);
       const Aggregates aggregates = aggregate(columns.matrix, options.strength, n_threads, columns.space, *columns.communication);
@@ -178,19 +168,19 @@ namespace leopard
       IndexSet              read = ghosts_of(P_0, coarse.owned);
       tentative.prolongation     = P_0.number(coarse.owned, read);
       fine.prolongation = DistributedRows(smoothed_prolongation(aggregates, tentative, n_threads, *columns.communication), coarse.owned, read);
-      fine.restriction  = fine.prolongation.transpose(fine.owned, coarse.owned, comm);
+      fine.restriction  = fine.prolongation->transpose(fine.owned, coarse.owned, comm);
 
-      const DistributedRows AP  = times(columns.matrix, with_rows_of_ghosts(fine.prolongation, columns.ghosts), coarse.owned);
-      const IndexSet        sum = ghosts_of(fine.restriction, fine.owned);
-      coarse.matrix             = times(fine.restriction.number(fine.owned, sum), with_rows_of_ghosts(AP, sum), coarse.owned);
+      const DistributedRows AP  = times(columns.matrix, with_rows_of_ghosts(*fine.prolongation, columns.ghosts), coarse.owned);
+      const IndexSet        sum = ghosts_of(*fine.restriction, fine.owned);
+      coarse.matrix             = times(fine.restriction->number(fine.owned, sum), with_rows_of_ghosts(AP, sum), coarse.owned);
       own_space                 = std::move(tentative.coarse);
       return true;
     }
 
     /** As on one rank, with the whole of the coarsest level on each of them. */
-    void AggregationBuilder::hold_free_motions(std::vector<Level> &levels, const NearNullSpace &own_space) const
+    void AggregationBuilder::hold_free_motions(std::vector<DistributedLevel> &levels, const NearNullSpace &own_space) const
     {
-      Level              &level  = levels.back();
+      DistributedLevel   &level  = levels.back();
       const IndexSet      ghosts = ghosts_of(level.matrix, level.owned);
       const GhostExchange exchange(level.owned, ghosts, comm);
       CrsMatrix<double>   own = level.matrix.number(level.owned, ghosts);
@@ -238,12 +228,12 @@ namespace leopard
                            " vectors of the near null space and another " + std::to_string(static_cast<int>(n_vectors.max)) +
                            "\n  expected: as many on each, of its own rows");
       space = make_near_null_space(n, options.block_unknowns, options.near_null_space, GhostExchange(A.owned, A.ghosts, comm));
-      std::vector<Level> levels(1);
+      std::vector<DistributedLevel> levels(1);
       levels[0].owned  = A.owned;
       levels[0].matrix = DistributedRows(A, IndexSet(A.owned.size()));
       while (static_cast<int>(levels.size()) < options.max_levels && levels.back().owned.size() > static_cast<Index>(options.max_coarse))
         {
-          Level coarse;
+          DistributedLevel coarse;
           if (!coarsen(levels.back(), space, coarse))
             break;
           levels.push_back(std::move(coarse));
@@ -251,35 +241,10 @@ namespace leopard
       if (!options.is_scalar())
         hold_free_motions(levels, space);
       std::reverse(levels.begin(), levels.end());
-      return number(levels);
-    }
-
-    MultigridHierarchy AggregationBuilder::number(const std::vector<Level> &levels) const
-    {
-      // what each level's vectors need of other ranks
-      std::vector<IndexSet> ghosts;
-      for (std::size_t l = 0; l < levels.size(); ++l)
-        {
-          ghosts.emplace_back(levels[l].owned.size());
-          levels[l].matrix.add_ghosts(levels[l].owned, ghosts[l]);
-          levels[l].restriction.add_ghosts(levels[l].owned, ghosts[l]);
-          if (l + 1 < levels.size())
-            levels[l + 1].prolongation.add_ghosts(levels[l].owned, ghosts[l]);
-          ghosts[l].compress();
-        }
+      add_ghosts(levels);
       MultigridHierarchy hierarchy;
       for (std::size_t l = 0; l < levels.size(); ++l)
-        {
-          MultigridLevel level;
-          level.matrix = levels[l].matrix.number(levels[l].owned, ghosts[l]);
-          if (l > 0)
-            {
-              level.prolongation = levels[l].prolongation.number(levels[l - 1].owned, ghosts[l - 1]);
-              level.restriction  = levels[l].restriction.number(levels[l].owned, ghosts[l]);
-            }
-          level.communication = std::make_shared<GhostExchange>(levels[l].owned, ghosts[l], comm);
-          hierarchy.levels.push_back(std::move(level));
-        }
+        hierarchy.levels.push_back(numbered_level(levels, l, true, comm));
       return hierarchy;
     }
   } // namespace

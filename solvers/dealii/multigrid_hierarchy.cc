@@ -3,7 +3,7 @@
 
 #include "../base/errors.h"
 #include "../distributed/ghost_exchange.h"
-#include "distributed_rows.h"
+#include "distributed_levels.h"
 #include "support_points.h"
 
 #include <deal.II/dofs/dof_tools.h>
@@ -36,14 +36,6 @@ namespace leopard
     private:
       using LevelCell = typename DoFHandler<dim>::level_cell_iterator;
 
-      /** A level before its unknowns are numbered: columns are deal.II's. */
-      struct Level
-      {
-        DistributedRows matrix, prolongation, restriction, interface, interface_transpose;
-        IndexSet        ghosts;
-        CopyPairs       copies;
-      };
-
       /** On a globally refined mesh the finest level has the numbering of the active mesh. */
       bool is_active(unsigned int level) const { return global && level == finest; }
 
@@ -54,11 +46,11 @@ namespace leopard
 
       void get_dof_indices(const LevelCell &cell, std::vector<Index> &indices) const;
 
-      void                          assemble(unsigned int level, const CellMatrix<dim> &cell_matrix, Level &result) const;
+      void                          assemble(unsigned int level, const CellMatrix<dim> &cell_matrix, DistributedLevel &result) const;
       std::vector<DistributedEntry> prolongation(unsigned int fine) const;
       std::vector<double>           coordinates(unsigned int level) const;
-      void                          find_copies(std::vector<Level> &levels) const;
-      MultigridHierarchy            number(std::vector<Level> &levels, const LocalMatrix &A, const IndexSet &constrained_rows) const;
+      std::vector<CopyPairs>        find_copies() const;
+      MultigridHierarchy            number(std::vector<DistributedLevel> &levels, const LocalMatrix &A, const IndexSet &constrained_rows) const;
 
       const Mapping<dim>      &mapping;
       const DoFHandler<dim>   &dof_handler;
@@ -106,7 +98,7 @@ namespace leopard
     }
 
     template <int dim>
-    void Builder<dim>::assemble(unsigned int level, const CellMatrix<dim> &cell_matrix, Level &result) const
+    void Builder<dim>::assemble(unsigned int level, const CellMatrix<dim> &cell_matrix, DistributedLevel &result) const
     {
       const IndexSet            relevant = DoFTools::extract_locally_relevant_level_dofs(dof_handler, level);
       AffineConstraints<double> constraints(relevant);
@@ -151,7 +143,7 @@ namespace leopard
         {
           interface.compress(VectorOperation::add);
           result.interface           = DistributedRows(interface);
-          result.interface_transpose = result.interface.transpose(owned(level), owned(level), comm);
+          result.interface_transpose = result.interface->transpose(owned(level), owned(level), comm);
         }
     }
 
@@ -200,24 +192,26 @@ namespace leopard
     }
 
     template <int dim>
-    void Builder<dim>::find_copies(std::vector<Level> &levels) const
+    std::vector<CopyPairs> Builder<dim>::find_copies() const
     {
       // the second of these lists: the active mesh's unknown is this rank's and the level's another's; the third: the
       // other way round
       std::array<std::vector<CopyPairs>, 3> lists;
       internal::MGTransfer::fill_copy_indices(dof_handler, &constrained, lists[0], lists[1], lists[2], true);
-      for (unsigned int l = 0; l < levels.size(); ++l)
+      std::vector<CopyPairs> copies(finest - coarsest + 1);
+      for (unsigned int l = 0; l < copies.size(); ++l)
         for (const auto &list : lists)
-          levels[l].copies.insert(levels[l].copies.end(), list[coarsest + l].begin(), list[coarsest + l].end());
+          copies[l].insert(copies[l].end(), list[coarsest + l].begin(), list[coarsest + l].end());
+      return copies;
     }
 
     template <int dim>
     MultigridHierarchy Builder<dim>::build(const LocalMatrix &A, const IndexSet &constrained_rows, const CellMatrix<dim> &cell_matrix) const
     {
-      std::vector<Level> levels(finest - coarsest + 1);
+      std::vector<DistributedLevel> levels(finest - coarsest + 1);
       for (unsigned int l = 0; l < levels.size(); ++l)
         {
-          levels[l].ghosts.set_size(owned(coarsest + l).size());
+          levels[l].owned = owned(coarsest + l);
           if (is_active(coarsest + l))
             levels[l].matrix = DistributedRows(A, constrained_rows);
           else
@@ -227,28 +221,22 @@ namespace leopard
               const IndexSet &coarse = owned(coarsest + l - 1), &fine = owned(coarsest + l);
               levels[l].prolongation = DistributedRows(prolongation(coarsest + l), fine, comm);
               if (distributed)
-                levels[l].restriction = levels[l].prolongation.transpose(fine, coarse, comm);
+                levels[l].restriction = levels[l].prolongation->transpose(fine, coarse, comm);
             }
         }
-      if (!global)
-        find_copies(levels);
       return number(levels, A, constrained_rows);
     }
 
     template <int dim>
-    MultigridHierarchy Builder<dim>::number(std::vector<Level> &levels, const LocalMatrix &A, const IndexSet &constrained_rows) const
+    MultigridHierarchy Builder<dim>::number(std::vector<DistributedLevel> &levels, const LocalMatrix &A, const IndexSet &constrained_rows) const
     {
-      // what each level's vectors need of other ranks
+      const std::vector<CopyPairs> copies = global ? std::vector<CopyPairs>(levels.size()) : find_copies();
+      add_ghosts(levels);
       IndexSet global_ghosts = A.ghosts;
       for (unsigned int l = 0; l < levels.size(); ++l)
         {
-          const IndexSet &own = owned(coarsest + l);
-          for (const DistributedRows *rows : {&levels[l].matrix, &levels[l].restriction, &levels[l].interface, &levels[l].interface_transpose})
-            rows->add_ghosts(own, levels[l].ghosts);
-          if (l + 1 < levels.size())
-            levels[l + 1].prolongation.add_ghosts(own, levels[l].ghosts);
-          for (const auto &[active, of_level] : levels[l].copies)
-            if (!own.is_element(of_level))
+          for (const auto &[active, of_level] : copies[l])
+            if (!levels[l].owned.is_element(of_level))
               levels[l].ghosts.add_index(of_level);
             else if (!A.owned.is_element(active))
               global_ghosts.add_index(active);
@@ -259,28 +247,14 @@ namespace leopard
       MultigridHierarchy hierarchy;
       for (unsigned int l = 0; l < levels.size(); ++l)
         {
-          const Level    &from = levels[l];
-          const IndexSet &own  = owned(coarsest + l);
-          MultigridLevel  level;
-          level.matrix = from.matrix.number(own, from.ghosts);
-          if (l > 0)
-            level.prolongation = from.prolongation.number(owned(coarsest + l - 1), levels[l - 1].ghosts);
-          if (l > 0 && distributed)
-            level.restriction = from.restriction.number(own, from.ghosts);
-          if (l > 0 && !global)
-            {
-              level.interface           = from.interface.number(own, from.ghosts);
-              level.interface_transpose = from.interface_transpose.number(own, from.ghosts);
-            }
-          for (const auto &[active, of_level] : from.copies)
+          MultigridLevel level = numbered_level(levels, l, distributed, comm);
+          for (const auto &[active, of_level] : copies[l])
             {
               level.global_rows.push_back(local_index(active, A.owned, global_ghosts));
-              level.level_rows.push_back(local_index(of_level, own, from.ghosts));
+              level.level_rows.push_back(local_index(of_level, levels[l].owned, levels[l].ghosts));
             }
           level.coordinates = coordinates(coarsest + l);
           level.dim         = dim;
-          if (distributed)
-            level.communication = std::make_shared<GhostExchange>(own, from.ghosts, comm);
           hierarchy.levels.push_back(std::move(level));
         }
       if (!global)
