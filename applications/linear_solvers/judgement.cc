@@ -123,9 +123,7 @@ namespace leopard
       }
     if ((verdict != Verdict::slow || is_indefinite) && suited.method != "direct" && parameters.backend != "cuda")
       take("direct", "none");
-    const bool is_plain = parameters.block_async.schedule == Schedule::synchronous && parameters.block_async.local_iterations == 1 &&
-                          !parameters.block_async.has_asynchronous_inner_iteration();
-    if (parameters.has_tau() && verdict == Verdict::diverging && parameters.relaxation()->has_blocks && !is_plain)
+    if (parameters.has_tau() && verdict == Verdict::diverging && parameters.relaxation()->has_blocks && !parameters.block_async.is_jacobi())
       add("'Linear solver/Schedule' = synchronous with 'Local iterations' = 1, for which tau is");
     if (parameters.is_relaxation() && parameters.omega > 1.)
       add("'Linear solver/Omega' = 1");

@@ -13,7 +13,9 @@
 #include <deal.II/base/parameter_handler.h>
 #include <deal.II/base/timer.h>
 
+#include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <thread>
 
@@ -26,6 +28,20 @@ namespace leopard
     std::vector<std::string> methods_with_tau()
     {
       return method_names(as_solver, [](const Method &method) { return method.omega == OmegaRange::damping; });
+    }
+
+    std::vector<std::string> two_stage_names()
+    {
+      std::vector<std::string> names;
+      for (const TwoStage kind : two_stage_kinds)
+        names.push_back(to_string(kind));
+      return names;
+    }
+
+    /** @param name one of them. */
+    TwoStage two_stage_of(const std::string &name)
+    {
+      return *std::find_if(std::begin(two_stage_kinds), std::end(two_stage_kinds), [&](TwoStage kind) { return to_string(kind) == name; });
     }
   } // namespace
 
@@ -114,11 +130,11 @@ namespace leopard
     prm.declare_entry(
       "Two stage",
       "automatic",
-      Selection("automatic|synchronous|inner|block|outer|total"),
+      Selection(joined(two_stage_names(), "|")),
       "async as solver or preconditioner, and in the triangular solves of ilu and ic: class of two-stage iteration, whose inner iterations are those "
       "in a block, and whose outer ones are the global ones. automatic: synchronous or block, as the Schedule is, with Jacobi sweeps in a block. "
-      "inner "
-      "(with Schedule = synchronous), outer and total: the rows of a block one after the other, each from the newest values of the block; total: and "
+      "inner (with Schedule = synchronous), outer and total: the rows of a block one after the other, each from the newest values of the block; "
+      "total: and "
       "from those of other blocks, read anew for each row, which is published at once. These three: backends reference and host, general time loop.");
     prm.declare_entry(
       "Seed", "0", Integer(0), "async: seed of the replay schedule, and of the order of rows of 'Two stage' on the backend reference.");
@@ -158,17 +174,6 @@ namespace leopard
     prm.leave_subsection();
     multigrid.declare(prm);
   }
-
-  namespace
-  {
-    TwoStage two_stage_of(const std::string &word)
-    {
-      for (const TwoStage kind : {TwoStage::synchronous, TwoStage::inner, TwoStage::block, TwoStage::outer, TwoStage::total})
-        if (word == to_string(kind))
-          return kind;
-      return TwoStage::automatic;
-    }
-  } // namespace
 
   void LinearSolverParameters::read(ParameterHandler &prm)
   {

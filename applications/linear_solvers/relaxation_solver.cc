@@ -152,9 +152,7 @@ namespace leopard
 
   std::string omega_details(const LinearSolverParameters &parameters, const ChosenOmega &omega, const CrsMatrix<double> &A, MPI_Comm comm)
   {
-    const bool is_plain = !parameters.relaxation()->has_blocks ||
-                          (parameters.block_async.schedule == Schedule::synchronous && parameters.block_async.local_iterations == 1 &&
-                           !parameters.block_async.has_asynchronous_inner_iteration());
+    const bool is_plain = !parameters.relaxation()->has_blocks || parameters.block_async.is_jacobi();
     if (omega.is_tau() && is_plain) // damped Jacobi, which converges with tau
       return omega.text();
     const std::string warning = omega_warning(parameters, omega.value(), A, comm);

@@ -187,9 +187,9 @@ namespace leopard::entry_rows
 
     std::string of_seed(const Run &r, const std::string &entry)
     {
-      const LinearSolverParameters &solver = r.parameters.linear_solver;
-      const bool random_rows = solver.backend == "reference" && solver.uses_two_stage() && solver.block_async.has_asynchronous_inner_iteration();
-      return first(of_async(r, entry), if_(solver.block_async.schedule != Schedule::replay && !random_rows, is(r, "Linear solver/Schedule")));
+      const LinearSolverParameters &solver  = r.parameters.linear_solver;
+      const Backend                 backend = solver.backend == "reference" && solver.uses_two_stage() ? Backend::reference : Backend::host;
+      return first(of_async(r, entry), if_(!solver.block_async.uses_seed(backend), is(r, "Linear solver/Schedule")));
     }
 
     std::string of_chebyshev(const Run &r, const std::string &entry)

@@ -148,6 +148,16 @@ namespace leopard
     return two_stage == TwoStage::inner || two_stage == TwoStage::outer || two_stage == TwoStage::total;
   }
 
+  bool BlockAsyncOptions::is_jacobi() const
+  {
+    return schedule == Schedule::synchronous && local_iterations == 1 && !has_asynchronous_inner_iteration();
+  }
+
+  bool BlockAsyncOptions::uses_seed(Backend on) const
+  {
+    return schedule == Schedule::replay || (on == Backend::reference && has_asynchronous_inner_iteration());
+  }
+
   Blocks BlockAsyncOptions::blocks(int n_rows) const
   {
     Blocks result = block_offsets.empty() ? contiguous_blocks(n_rows, block_size, overlap, overlap_percent) : blocks_between(block_offsets);

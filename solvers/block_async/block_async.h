@@ -36,6 +36,10 @@ namespace leopard
     total        ///< Algorithm 15: both asynchronous, other blocks' values read anew in each local iteration, own ones published at once
   };
 
+  constexpr TwoStage two_stage_kinds[] = {
+    TwoStage::automatic, TwoStage::synchronous, TwoStage::inner, TwoStage::block, TwoStage::outer, TwoStage::total};
+
+  /** The name of the value: "automatic", ... */
   std::string to_string(TwoStage kind);
 
   /** How global iterations are executed on a GPU. Host threads always iterate as in the persistent form. */
@@ -102,6 +106,10 @@ namespace leopard
 
     /** Whether two_stage is inner, outer or total. */
     bool has_asynchronous_inner_iteration() const;
+    /** Whether a global iteration is a step of Jacobi's method, damped by omega, whatever the blocks are. */
+    bool is_jacobi() const;
+    /** Whether the seed says in what order blocks or rows are taken on a backend. */
+    bool uses_seed(Backend on) const;
 
     /** The blocks that these options mean for a matrix of n_rows rows. @throws InvalidInput. */
     Blocks blocks(int n_rows) const;

@@ -150,9 +150,15 @@ namespace leopard
      */
     Number weighted_diagonal(int i) const
     {
+      return weighted_diagonal(i, [this](int column) { return is_inside(column); });
+    }
+    /** @param is_inside_(column) of the block of row i. */
+    template <typename Inside>
+    Number weighted_diagonal(int i, const Inside &is_inside_) const
+    {
       Number l1 = 0;
       for (int p = A.row_offsets[i]; options.l1_weights && p < A.row_offsets[i + 1]; ++p)
-        if (!is_inside(A.columns[p]))
+        if (!is_inside_(A.columns[p]))
           l1 += std::abs(A.values[p]);
       return diagonal[i] + std::copysign(l1, diagonal[i]);
     }

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "reference_blocks.h"
 
-#include <cmath>
-
 namespace leopard
 {
   namespace
@@ -103,19 +101,15 @@ namespace leopard
 
       void relax_row(int i, Number *x, const Number *off_block, const Number *b)
       {
-        const auto is_inside = [&](int p) { return block_of[A.columns[p]] == block_of[i]; };
-        Number     r = b[i], l1 = 0;
+        const auto is_inside = [&](int column) { return block_of[column] == block_of[i]; };
+        Number     r         = b[i];
         for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
-          if (!is_inside(p))
-            {
-              r -= A.values[p] * off_block[A.columns[p]];
-              l1 += std::abs(A.values[p]);
-            }
+          if (!is_inside(A.columns[p]))
+            r -= A.values[p] * off_block[A.columns[p]];
         for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
-          if (is_inside(p))
+          if (is_inside(A.columns[p]))
             r -= A.values[p] * x[A.columns[p]];
-        const Number d = this->diagonal[i] + (this->options.l1_weights ? std::copysign(l1, this->diagonal[i]) : Number(0));
-        this->write(i, x[i] + this->omega / d * r, x);
+        this->write(i, x[i] + this->omega / this->weighted_diagonal(i, is_inside) * r, x);
       }
 
       std::vector<int>   block_of; ///< of a column; -1 for ghosts

@@ -29,13 +29,13 @@ namespace leopard::command_line
     const Choices<BlockShape> shapes   = {{"contiguous", BlockShape::contiguous}, {"rcm", BlockShape::rcm}, {"metis", BlockShape::metis}};
     const Choices<Overlap>    overlaps = {
          {"none", Overlap::none}, {"uniform", Overlap::uniform}, {"upward", Overlap::upward}, {"downward", Overlap::downward}};
-    const Choices<Schedule>  schedules  = {{"chaotic", Schedule::chaotic}, {"synchronous", Schedule::synchronous}, {"replay", Schedule::replay}};
-    const Choices<TwoStage>  two_stages = {{"automatic", TwoStage::automatic},
-                                           {"synchronous", TwoStage::synchronous},
-                                           {"inner", TwoStage::inner},
-                                           {"block", TwoStage::block},
-                                           {"outer", TwoStage::outer},
-                                           {"total", TwoStage::total}};
+    const Choices<Schedule> schedules  = {{"chaotic", Schedule::chaotic}, {"synchronous", Schedule::synchronous}, {"replay", Schedule::replay}};
+    const Choices<TwoStage> two_stages = [] {
+      Choices<TwoStage> result;
+      for (const TwoStage kind : two_stage_kinds)
+        result.emplace_back(to_string(kind), kind);
+      return result;
+    }();
     const Choices<Execution> executions = {{"automatic", Execution::automatic}, {"launch", Execution::launch}, {"persistent", Execution::persistent}};
     const Choices<Storage>   storages   = {{"automatic", Storage::automatic},
                                            {"double", Storage::double_precision},
@@ -309,8 +309,7 @@ namespace leopard::command_line
         refuse(a, {"--overlap-percent"}, "no overlap", "--overlap uniform, upward or downward with it");
       if (a.async.overlap != Overlap::none && a.shape == BlockShape::metis)
         contradiction("--overlap", "--blocks metis", "--blocks contiguous or rcm, whose blocks are neighbours in the numbering");
-      const bool random_rows = a.backend == "reference" && a.async.has_asynchronous_inner_iteration();
-      if (a.async.schedule != Schedule::replay && !random_rows)
+      if (!a.async.uses_seed(a.backend == "reference" ? Backend::reference : Backend::host))
         refuse(a, {"--seed"}, "a schedule that knows none", "--schedule replay with it");
       if (a.async.schedule == Schedule::replay)
         refuse(a, {"--threads", "--execution"}, "--schedule replay", "neither, as a replay is sequential");

@@ -266,8 +266,7 @@ namespace leopard::command_line
       const std::string what           = (is_omega ? "omega = " : "block omega = ") + number(omega);
       if (options.momentum > 0. || (omega <= 1. && (options.omega == 1. || options.l1_weights)))
         return;
-      const bool is_jacobi = is_synchronous && options.local_iterations == 1 && !options.has_asynchronous_inner_iteration();
-      if (is_jacobi || options.l1_weights)
+      if (options.is_jacobi() || options.l1_weights)
         {
           if (omega > 1.)
             check_omega_by_trial(A, options, what, log);

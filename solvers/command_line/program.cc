@@ -314,8 +314,7 @@ namespace leopard::command_line
 
     void say_how_it_varies(const Arguments &arguments, Backend backend, const Iteration &iteration)
     {
-      const bool random_rows = backend == Backend::reference && arguments.async.has_asynchronous_inner_iteration();
-      if (iteration.is_replay || random_rows || (arguments.async.schedule == Schedule::replay && !iteration.solver->is_fixed_linear_map()))
+      if (iteration.is_replay || (arguments.async.uses_seed(backend) && !iteration.solver->is_fixed_linear_map()))
         log_line("", "replayed: this seed gives the same result in every run");
       else if (!iteration.solver->is_fixed_linear_map())
         log_line("", "asynchronous: results vary from run to run, within the tolerance; --schedule replay gives the same ones in every run");

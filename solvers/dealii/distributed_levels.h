@@ -9,7 +9,9 @@
 
 namespace leopard
 {
-  /** A level of multigrid before its unknowns are numbered as MultigridLevel has them; what it does not have is empty. */
+  /**
+   * A level of multigrid before its unknowns are numbered as MultigridLevel has them; what it does not have is empty.
+   */
   struct DistributedLevel
   {
     dealii::IndexSet               owned;
