@@ -5,6 +5,7 @@
 #include "stepper.h"
 
 #include <functional>
+#include <vector>
 
 namespace leopard::reaction_diffusion
 {
@@ -35,6 +36,17 @@ namespace leopard::reaction_diffusion
     std::function<bool()> asked_to_stop; ///< see Stepper::advance(); may be empty
 
   protected:
+    using Slots = std::vector<std::vector<double>>; ///< of an engine in host memory, as many as the scheme needs
+
+    static Slots make_slots(Scheme scheme, std::size_t n) { return Slots(levels_kept(scheme) + 1, std::vector<double>(n, 0.)); }
+
+    /** The old solutions; those that are not kept are level 0 again, which nobody reads as another one. */
+    static void get_levels(const Controller &c, const Slots &slots, const double *(&levels)[max_levels])
+    {
+      for (int l = 0; l < max_levels; ++l)
+        levels[l] = slots[c.slot(l < c.n_slots() - 1 ? l : 0)].data();
+    }
+
     /** @throws AskedToStop. Collective. */
     void look_for_stop() const
     {

@@ -159,7 +159,7 @@ namespace leopard
     for (unsigned int c = 0; c < problem.fields().size(); ++c)
       if (problem.absorption(c) != 0.)
         return "it knows no absorption";
-    if (backend_of(linear) == Backend::cuda && reaction_diffusion::levels_kept(time.stepping.scheme) > 3)
+    if (backend_of(linear) == Backend::cuda && !reaction_diffusion::runs_on_gpu(time.stepping.scheme))
       return "on a GPU it knows schemes of order 1 and 2 only";
     if (time.negative_values == "clip")
       return "it does not clip negative values";

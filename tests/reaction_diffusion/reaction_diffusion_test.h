@@ -69,7 +69,7 @@ namespace leopard::reaction_diffusion
   {
     std::vector<Scheme> result;
     for (const auto &[scheme, name, meaning] : schemes)
-      if (backend != Backend::cuda || levels_kept(scheme) <= 3)
+      if (backend != Backend::cuda || runs_on_gpu(scheme))
         result.push_back(scheme);
     return result;
   }

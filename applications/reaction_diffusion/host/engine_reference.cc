@@ -24,7 +24,7 @@ namespace leopard::reaction_diffusion
         , rhs(N * n)
         , blocks(n * N * N)
       {
-        slots.assign(levels_kept(options.stepping.scheme) + 1, std::vector<double>(N * n, 0.));
+        slots = make_slots(options.stepping.scheme, N * n);
       }
 
       void        set_slot(int slot, const double *u) override { slots[slot].assign(u, u + N * n); }
@@ -40,8 +40,7 @@ namespace leopard::reaction_diffusion
           if (action == Action::predict)
             {
               const double *levels[max_levels];
-              for (int l = 0; l < max_levels; ++l)
-                levels[l] = slots[c.slot(l < c.n_slots() - 1 ? l : 0)].data(); // those that are not kept are not read
+              get_levels(c, slots, levels);
               for (long i = 0; i < N * n; ++i)
                 u[i] = typename NodeSystem<Kinetics>::Scheme(c).predict(levels, i);
             }
@@ -120,7 +119,7 @@ namespace leopard::reaction_diffusion
       const MeshLaplacian                          mesh;
       const NodeSystem<Kinetics>                   system;
       const long                                   n;
-      std::vector<std::vector<double>>             slots;
+      Engine::Slots                                slots;
       std::vector<double>                          rhs, blocks;
       Eigen::SparseLU<Eigen::SparseMatrix<double>> lu;
       double                                       factored_implicit = -1., last_norm = 0.;

@@ -42,7 +42,7 @@ namespace leopard::reaction_diffusion
       , multigrid(options_.cycle)
       , partial_sums(fine.n_pieces())
     {
-      slots.assign(levels_kept(options.stepping.scheme) + 1, std::vector<double>(fine.d.size(), 0.));
+      slots = make_slots(options.stepping.scheme, fine.d.size());
       if (has_multigrid())
         multigrid.allocate(domain);
     }
@@ -85,7 +85,7 @@ namespace leopard::reaction_diffusion
     {
       double       *u = slots[c.slot(-1)].data();
       const double *old[max_levels];
-      get_levels(c, old);
+      get_levels(c, slots, old);
       const Scheme scheme(c);
       for_entries([&](long i) { u[i] = scheme.predict(old, i); });
     }
@@ -127,8 +127,8 @@ namespace leopard::reaction_diffusion
     {
       double       *u = slots[c.slot(-1)].data();
       const double *old[max_levels];
-      get_levels(c, old);
-      const int    n_levels = levels_kept(options.stepping.scheme);
+      get_levels(c, slots, old);
+      const int    n_levels = c.n_slots() - 1;
       const Scheme scheme(c);
       fine.update_ghosts(u);
       std::fill(partial_sums.begin(), partial_sums.end(), Sums());
@@ -150,13 +150,6 @@ namespace leopard::reaction_diffusion
           fine.rhs[node.entry(s)] = -g[s];
       });
       return total();
-    }
-
-    /** Those that are not kept are level 0 again, which nobody reads as another one. */
-    void get_levels(const Controller &c, const double *(&levels)[max_levels]) const
-    {
-      for (int l = 0; l < max_levels; ++l)
-        levels[l] = slots[c.slot(l < levels_kept(options.stepping.scheme) ? l : 0)].data();
     }
 
     /** Of the partial sums, over all ranks. */
@@ -183,12 +176,12 @@ namespace leopard::reaction_diffusion
       });
     }
 
-    const StepperOptions             options;
-    const std::shared_ptr<Ranks>     ranks; ///< or null
-    Domain<Kinetics>                 domain;
-    Level                           &fine;
-    HostMultigrid<Domain<Kinetics>>  multigrid;
-    std::vector<std::vector<double>> slots;
-    std::vector<Sums>                partial_sums;
+    const StepperOptions            options;
+    const std::shared_ptr<Ranks>    ranks; ///< or null
+    Domain<Kinetics>                domain;
+    Level                          &fine;
+    HostMultigrid<Domain<Kinetics>> multigrid;
+    Engine::Slots                   slots;
+    std::vector<Sums>               partial_sums;
   };
 } // namespace leopard::reaction_diffusion

@@ -60,6 +60,15 @@ namespace leopard::reaction_diffusion
   }
 
   /**
+   * Whether the time loop on GPUs does it: fields have four slots there, one for each level kept and one for the new
+   * one.
+   */
+  inline bool runs_on_gpu(Scheme scheme)
+  {
+    return levels_kept(scheme) <= 3;
+  }
+
+  /**
    * The order of a step where n_levels old solutions are known. That of BDF3 rises when there is an estimate of the
    * error, so that its first steps of low order do not spoil the others.
    */
@@ -134,13 +143,14 @@ namespace leopard::reaction_diffusion
      */
     LEOPARD_HOST_DEVICE void predict(int n_levels, double *weights) const
     {
-      const int points = n_levels < order_of(scheme) + 1 ? n_levels : order_of(scheme) + 1;
+      const double d[max_levels] = {distance(0), distance(1), distance(2), distance(3)};
+      const int    points        = n_levels < order_of(scheme) + 1 ? n_levels : order_of(scheme) + 1;
       for (int l = 0; l < max_levels; ++l)
         {
           weights[l] = l < points ? 1. : 0.;
           for (int m = 0; m < points; ++m)
             if (m != l && l < points)
-              weights[l] *= distance(m) / (distance(m) - distance(l));
+              weights[l] *= d[m] / (d[m] - d[l]);
         }
     }
 
