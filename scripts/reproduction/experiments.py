@@ -29,7 +29,7 @@ class Experiment:
         return [[name, *command] for name, command in self.steps(device, quick)]
 
 
-def study(name, options=(), cuda=(), quick=(), schedules=("chaotic",), matrices=()):
+def study(name, options=(), cuda=(), quick=(), schedules=("chaotic",), matrices=(), devices=("host", "cuda")):
     """A study of leopard-study; on the host with several schedules, which a GPU does not need."""
     def steps(device, is_quick):
         more = list(quick if is_quick else cuda if device == "cuda" else options)
@@ -37,7 +37,7 @@ def study(name, options=(), cuda=(), quick=(), schedules=("chaotic",), matrices=
         for schedule in schedules if device == "host" else ("chaotic",):
             yield schedule, ["{study}", name, "--backend", device, "--schedule", schedule, *more, *with_matrices,
                              "--csv", f"{schedule}.csv"]
-    return Experiment(name, f"leopard-study {name}", steps, tuple(MATRICES[m] for m in matrices))
+    return Experiment(name, f"leopard-study {name}", steps, tuple(MATRICES[m] for m in matrices), devices=devices)
 
 
 def matrix(name):
@@ -183,6 +183,7 @@ EXPERIMENTS = (
     study("mesh-blocks", quick=("--size", "16", "--runs", "1"), schedules=SCHEDULES),
     study("refinement", quick=("--matrix", "trefethen", "--runs", "1"), schedules=SCHEDULES, matrices=STUDY_MATRICES),
     study("overlap", ("--size", "64"), ("--full",), ("--size", "12", "--runs", "3")),
+    study("taxonomy", quick=("--matrix", "trefethen", "--runs", "1"), matrices=("fv1", "fv3"), devices=("host",)),
     study("faults", ("--runs", "10"), ("--runs", "20"), ("--matrix", "trefethen", "--runs", "2"), SCHEDULES,
           ("Chem97ZtZ", "fv1")),
     Experiment("histories", "residuals of async-(1), async-(5), Jacobi, Gauss-Seidel and CG", histories,
