@@ -132,6 +132,21 @@ class Render(WithRun):
         self.assertTrue(path.exists(), path)
         return path
 
+    def test_displays_are_not_those_that_mpi_looks_at(self):
+        """hwloc looks for graphics cards at the servers :0 to :9 when a program with MPI starts; the end of one of them ends that program."""
+        if vtk.vtkRenderWindow().GetClassName() != "vtkXOpenGLRenderWindow":
+            self.skipTest("VTK draws without a display")
+        program = ("import importlib.machinery, importlib.util, os, sys; loader = importlib.machinery.SourceFileLoader('render', sys.argv[1]);"
+                   "render = importlib.util.module_from_spec(importlib.util.spec_from_loader('render', loader)); loader.exec_module(render);"
+                   "render.start_display(); print(os.environ['DISPLAY'], flush=True); sys.stdin.read()")
+        numbers = []
+        for _ in range(2):
+            process = subprocess.Popen([sys.executable, "-c", program, str(RENDER)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+            self.addCleanup(process.communicate)
+            numbers.append(int(process.stdout.readline().strip()[1:]))
+        self.assertGreater(min(numbers), 9)
+        self.assertNotEqual(*numbers)
+
     def test_all_times(self):
         said = self.check()
         for name in ("u_t0.000000.png", "u_t0.100000.png"):
