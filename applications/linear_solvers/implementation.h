@@ -78,8 +78,12 @@ namespace leopard
                                       const LinearSolverParameters &parameters,
                                       const std::string            &more);
 
-  /** What a relaxation that solves or preconditions is made with. @param blocks referred to. */
-  MethodOptions method_options(const LinearSolverParameters &parameters, const ChosenOmega &omega, const BlockAsyncOptions &blocks);
+  /** What a relaxation of A that solves or preconditions is made with. @param blocks referred to. Collective. */
+  MethodOptions method_options(const LinearSolverParameters &parameters,
+                               const ChosenOmega            &omega,
+                               const BlockAsyncOptions      &blocks,
+                               const CrsMatrix<double>      &A,
+                               const Communication<double>  &communication);
   /** The name with blocks and omega. */
   std::string relaxation_description(const LinearSolverParameters &parameters, const ChosenOmega &omega, const std::string &name);
   /** Of tau what it was found from; a warning before a relaxation diverges; mostly empty. Collective. */
@@ -95,7 +99,7 @@ namespace leopard
     const LinearSolverParameters &parameters, const HostMatrix &A, unsigned int n_components, LevelSource *levels, MPI_Comm comm);
   std::unique_ptr<LinearSolver::Implementation>
   make_multigrid_solver(const LinearSolverParameters &parameters, const HostMatrix &A, LevelSource &levels, MPI_Comm comm);
-  /** A relaxation, or multigrid, as the inner solver of an iterative refinement, on one rank. */
+  /** A relaxation, or multigrid, as the inner solver of an iterative refinement. */
   std::unique_ptr<LinearSolver::Implementation>
   make_refinement_solver(const LinearSolverParameters &parameters, const HostMatrix &A, LevelSource *levels, MPI_Comm comm);
   std::unique_ptr<LinearSolver::Implementation> make_direct_solver(const HostMatrix &A);

@@ -73,12 +73,13 @@ namespace leopard
                       Selection("automatic|reference|host|cuda"),
                       "Who computes: one thread with a seeded schedule (reference), host threads, or a GPU. automatic: cuda where there is a GPU "
                       "and the method runs there, host otherwise.");
-    prm.declare_entry("Precision",
-                      "double",
-                      Selection("double|mixed"),
-                      "mixed: iterative refinement, residual and solution in double, iterations of a relaxation or cycles of multigrid in single "
-                      "precision, which moves half the bytes; the residual in double decides (one rank; not for cg, gmres and direct; see also "
-                      "'Multigrid/Precision'). Of async-refinement each block corrects its values in single precision (any number of ranks).");
+    prm.declare_entry(
+      "Precision",
+      "double",
+      Selection("double|mixed"),
+      "mixed: iterative refinement, residual and solution in double, iterations of a relaxation or cycles of multigrid in single "
+      "precision, which moves half the bytes; the residual in double decides (on a GPU one rank; not for cg, gmres and direct; see also "
+      "'Multigrid/Precision'). Of async-refinement each block corrects its values in single precision (any number of ranks).");
     prm.declare_entry(
       "Max iterations",
       "0",
@@ -251,7 +252,9 @@ namespace leopard
 
   void LinearSolverParameters::check_precision(unsigned int n_ranks) const
   {
-    const std::string on_ranks  = ", but the program runs on " + std::to_string(n_ranks) + " ranks\n  expected: one rank, or double";
+    const bool        gpu_ranks = n_ranks > 1 && backend == "cuda"; // whose ghosts travel in double precision only
+    const std::string on_ranks =
+      ", 'Backend' is cuda, but the program runs on " + std::to_string(n_ranks) + " ranks\n  expected: one rank, the backend host, or double";
     const std::string is_mixed  = "'Linear solver/Precision' is mixed";
     const bool        in_single = is_krylov() && uses_multigrid() && multigrid.arithmetic == Arithmetic::single_precision;
     if (precision == "mixed" && !can_refine() && !corrects_blocks())
@@ -260,9 +263,9 @@ namespace leopard
                   (uses_multigrid() ? " and 'Multigrid/Precision' = single, for cycles in single precision" : ""));
     if (refines() && method == "multigrid" && multigrid.options.full_start)
       throw Error(is_mixed + ", but 'Multigrid/Full multigrid start' is true\n  expected: false, as each correction begins from zero; or double");
-    if (refines() && n_ranks > 1)
+    if (refines() && gpu_ranks)
       throw Error(is_mixed + on_ranks);
-    if (in_single && n_ranks > 1)
+    if (in_single && gpu_ranks)
       throw Error("'Multigrid/Precision' is single" + on_ranks);
   }
 

@@ -2,10 +2,12 @@
 #include "field_multigrid.h"
 #include "implementation.h"
 
+#include <applications/base/collective.h>
 #include <applications/base/log.h>
 #include <applications/base/stop_signal.h>
 #include <solvers/base/errors.h>
 #include <solvers/device/device_vector.h>
+#include <solvers/refinement/over_ranks.h>
 #include <solvers/refinement/refinement.h>
 
 #include <algorithm>
@@ -17,18 +19,23 @@ namespace leopard
 {
   namespace
   {
-    /** f(), whose complaints about a matrix in single precision name the entry that asks for it. */
+    /**
+     * f(), whose complaints about a matrix in single precision name the entry that asks for it, on all ranks. What f()
+     * does together with other ranks it does before anything can fail on this one alone.
+     */
     template <typename Function>
-    void in_single_precision(const Function &f)
+    void in_single_precision(MPI_Comm comm, const Function &f)
     {
+      std::string refusal;
       try
         {
           f();
         }
       catch (const InvalidInput &error)
         {
-          throw Error(std::string(error.what()) + "\n  'Linear solver/Precision' is mixed; double may do");
+          refusal = std::string(error.what()) + "\n  'Linear solver/Precision' is mixed; double may do";
         }
+      throw_if_any_failed(refusal, comm);
     }
 
     /** Residual and solution in double, a relaxation or multigrid cycles in single precision. */
@@ -39,22 +46,26 @@ namespace leopard
         : parameters(parameters_)
         , A(A_)
         , comm(comm_)
-        , matrix(local_matrix(A_).matrix)
+        , local(local_matrix(A_))
+        , matrix(local.matrix)
         , order(parameters_, matrix, levels)
-        , omega(parameters_, matrix, alone, comm_)
+        , exchange(std::make_shared<GhostExchange>(local.owned, local.ghosts, comm_, order.old_row()))
+        , omega(parameters_, matrix, *exchange, comm_)
         , host_x(matrix.n_rows)
         , host_b(matrix.n_rows)
       {
-        in_single_precision([&] {
+        in_single_precision(comm, [&] {
           if (parameters.method == "multigrid")
             {
               multigrid = std::make_unique<FieldMultigrid>(parameters, A, Field(), *levels, comm);
               set_multigrid();
               return;
             }
-          const ScaledMatrix<float> low = scaled_to<float>(matrix);
-          relaxation                    = parameters.relaxation()->make(low.matrix, method_options(parameters, omega, order.options()));
-          set_refinement(low.scale, make_inner_solver(relaxation));
+          const std::shared_ptr<const Communication<float>> ghosts  = exchange->in_single();
+          const MethodOptions                               options = method_options(parameters, omega, order.options(), matrix, *exchange);
+          const ScaledMatrix<float>                         low     = scaled_to<float>(matrix, scale_over_ranks(matrix, *exchange));
+          relaxation                                                = parameters.relaxation()->make(low.matrix, options);
+          set_refinement(low.scale, make_inner_solver(relaxation, ghosts));
         });
         if (refinement->memory_space() == MemorySpace::device)
           {
@@ -67,16 +78,16 @@ namespace leopard
       {
         order.take_values(local_values(A), matrix);
         omega.update();
-        in_single_precision([&] {
+        in_single_precision(comm, [&] {
           if (multigrid != nullptr)
             {
               if (multigrid->update_values())
-                refinement->outer_system().update_values(matrix, multigrid->preconditioner().scale());
+                refinement->outer_system().update_values(matrix, scale_of_cycles());
               else
                 set_multigrid();
               return;
             }
-          const ScaledMatrix<float> low = scaled_to<float>(matrix);
+          const ScaledMatrix<float> low = scaled_to<float>(matrix, scale_over_ranks(matrix, *exchange));
           if (omega.is_tau())
             relaxation->set_omega(omega.value());
           relaxation->update_values(low.matrix.values.data());
@@ -126,18 +137,23 @@ namespace leopard
     private:
       void set_refinement(const std::vector<double> &scale, std::unique_ptr<InnerSolver<float>> inner)
       {
-        refinement = std::make_unique<Refinement<float>>(
-          make_outer_system<float>(matrix, scale, parameters.block_async.backend, parameters.block_async.n_threads),
-          std::move(inner),
-          RefinementOptions());
+        auto system = make_outer_system<float>(matrix, scale, parameters.block_async.backend, parameters.block_async.n_threads);
+        if (exchange->is_distributed())
+          system = over_ranks(std::move(system), matrix.n_columns, exchange);
+        refinement = std::make_unique<Refinement<float>>(std::move(system), std::move(inner), RefinementOptions());
+      }
+
+      /** One number for all rows and ghosts; empty for 1. */
+      std::vector<double> scale_of_cycles() const
+      {
+        std::vector<double> scale = multigrid->preconditioner().scale();
+        if (!scale.empty())
+          scale.resize(matrix.n_columns, scale.front());
+        return scale;
       }
 
       /** New values may have made another multigrid. */
-      void set_multigrid()
-      {
-        const PreconditionMultigrid &cycles = multigrid->preconditioner();
-        set_refinement(cycles.scale(), cycles.inner_solver());
-      }
+      void set_multigrid() { set_refinement(scale_of_cycles(), multigrid->preconditioner().inner_solver()); }
 
       LinearSolveResult summary(const RefinementResult &found, const LinearTarget &target) const
       {
@@ -177,18 +193,19 @@ namespace leopard
                                  "\n  to try: " + advice(progress, parameters, "'Linear solver/Precision' = double"));
       }
 
-      const LinearSolverParameters      &parameters;
-      const HostMatrix                  &A;
-      MPI_Comm                           comm;
-      CrsMatrix<double>                  matrix; ///< A, with the values of now, in this order
-      const BlockOrder                   order;
-      const Communication<double>        alone; ///< refinement is for one rank
-      ChosenOmega                        omega;
-      std::vector<double>                host_x, host_b; ///< likewise
-      std::shared_ptr<Relaxation<float>> relaxation;     ///< or
-      std::unique_ptr<FieldMultigrid>    multigrid;
-      std::unique_ptr<Refinement<float>> refinement;
-      DeviceVector<double>               device_x, device_b;
+      const LinearSolverParameters              &parameters;
+      const HostMatrix                          &A;
+      MPI_Comm                                   comm;
+      LocalMatrix                                local;
+      CrsMatrix<double>                         &matrix; ///< the rank's rows of A, with the values of now, in this order
+      const BlockOrder                           order;
+      const std::shared_ptr<const GhostExchange> exchange;
+      ChosenOmega                                omega;
+      std::vector<double>                        host_x, host_b; ///< likewise
+      std::shared_ptr<Relaxation<float>>         relaxation;     ///< or
+      std::unique_ptr<FieldMultigrid>            multigrid;
+      std::unique_ptr<Refinement<float>>         refinement;
+      DeviceVector<double>                       device_x, device_b;
     };
   } // namespace
 

@@ -51,7 +51,11 @@ namespace leopard
       }
   }
 
-  MethodOptions method_options(const LinearSolverParameters &parameters, const ChosenOmega &omega, const BlockAsyncOptions &blocks)
+  MethodOptions method_options(const LinearSolverParameters &parameters,
+                               const ChosenOmega            &omega,
+                               const BlockAsyncOptions      &blocks,
+                               const CrsMatrix<double>      &A,
+                               const Communication<double>  &communication)
   {
     MethodOptions options;
     options.backend              = parameters.block_async.backend;
@@ -60,6 +64,8 @@ namespace leopard
     options.chebyshev.lambda_min = parameters.lambda_min;
     options.chebyshev.lambda_max = parameters.lambda_max;
     options.chebyshev.n_threads  = parameters.block_async.n_threads;
+    if (parameters.relaxation()->has_interval && parameters.lambda_max == 0. && communication.is_distributed())
+      options.chebyshev.lambda_max = communication.max(estimate_lambda_max(A));
     return options;
   }
 
@@ -75,10 +81,7 @@ namespace leopard
       const Method *method = parameters.relaxation();
       if (method == nullptr)
         return nullptr;
-      MethodOptions options = method_options(parameters, omega, blocks);
-      if (method->has_interval && parameters.lambda_max == 0. && communication.is_distributed())
-        options.chebyshev.lambda_max = communication.max(estimate_lambda_max(A));
-      return method->make(A, options);
+      return method->make(A, method_options(parameters, omega, blocks, A, communication));
     }
   } // namespace
 

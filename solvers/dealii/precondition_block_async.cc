@@ -6,7 +6,8 @@
 #include "../device/device_vector.h"
 #include "../distributed/ghost_exchange.h"
 #include "../matrix/scaled_matrix.h"
-#include "../refinement/outer_system.h"
+#include "../refinement/inner_solver.h"
+#include "../refinement/over_ranks.h"
 #include "../relaxation/tau_scaling.h"
 #include "../relaxation/with_ghosts.h"
 #include "own_rows.h"
@@ -110,47 +111,54 @@ namespace leopard
   /** Iterations in single precision for vectors in double. */
   struct PreconditionBlockAsync::InSingle
   {
-    InSingle(const CrsMatrix<double> &A, const BlockAsyncOptions &options)
-      : InSingle(A, scaled_to<float>(A), options)
-    {
-    }
-
-    InSingle(const CrsMatrix<double> &A, const ScaledMatrix<float> &low, const BlockAsyncOptions &options)
-      : system(make_outer_system<float>(A, low.scale, options.backend, options.n_threads))
-      , relaxation(low.matrix, options)
-      , c(system->vector())
+    /** @param scale of A's rows and ghosts, see scaled_to(). @param ghosts, ghosts_in_single null: one rank. */
+    InSingle(const CrsMatrix<double>                            &A,
+             const std::vector<double>                          &scale,
+             const BlockAsyncOptions                            &options,
+             const std::shared_ptr<const Communication<double>> &ghosts,
+             std::shared_ptr<const Communication<float>>         ghosts_in_single)
+      : system(make_outer_system<float>(A, scale, options.backend, options.n_threads))
+      , relaxation(std::make_shared<BlockAsync<float>>(scaled_to<float>(A, scale).matrix, options))
+      , inner(ghosts == nullptr ? make_inner_solver<float>(relaxation) : make_inner_solver<float>(relaxation, std::move(ghosts_in_single)))
+      , own_c(inner->own_correction() == nullptr ? system->vector() : nullptr)
       , r(system->vector())
+      , c(own_c == nullptr ? inner->own_correction() : own_c.get())
     {
+      if (ghosts != nullptr)
+        system = over_ranks(std::move(system), A.n_columns, ghosts);
     }
 
     void iterate(double *x, const double *b, int n_iterations, bool from_zero)
     {
-      const auto map = [&](float *low_x, const float *low_b) { relaxation.iterate_from_zero(low_x, low_b, n_iterations); };
+      const auto map = [&](float *low_x, const float *low_b) { inner->solve(low_x, low_b, n_iterations); };
       if (from_zero)
         {
-          apply_rounded<float>(*system, x, b, c.get(), r.get(), map);
+          apply_rounded<float>(*system, x, b, c, r.get(), map);
           return;
         }
       const double of_b = system->largest(b), unit = to_about_one(of_b > 0. ? of_b : system->norm_of_matrix() * system->largest(x));
       double       factor = unit;
       const auto   round  = [&](double f) { return system->residual(r.get(), x, b, unit, f); };
       round_to_fit(round(factor), unit, factor, round);
-      map(c.get(), r.get());
-      system->add(x, c.get(), factor);
+      map(c, r.get());
+      system->add(x, c, factor);
     }
 
-    const std::unique_ptr<OuterSystem<float>> system;
-    BlockAsync<float>                         relaxation;
-    const std::shared_ptr<float[]>            c, r;
+    std::unique_ptr<OuterSystem<float>>       system;
+    const std::shared_ptr<Relaxation<float>>  relaxation;
+    const std::unique_ptr<InnerSolver<float>> inner;
+    const std::shared_ptr<float[]>            own_c, r;
+    float *const                              c; ///< with ghosts
   };
 
   /** Arrays are in the order of the blocks. */
   struct PreconditionBlockAsync::Data
   {
+    /** What solves is made by make_relaxation(). */
     Data(CrsMatrix<double> A, const AdditionalData &additional_data)
       : n_iterations(additional_data.n_iterations)
+      , options(block_async_options(additional_data))
     {
-      BlockAsyncOptions options = block_async_options(additional_data);
       options.validate();
       omega = options.omega;
       if (n_iterations < 1)
@@ -160,40 +168,54 @@ namespace leopard
       A.validate(); // before rows get other numbers
       Partition partition   = make_partition(A, additional_data);
       options.block_offsets = partition.block_offsets;
-      if (additional_data.arithmetic == Arithmetic::single_precision)
-        in_single = std::make_unique<InSingle>(permute(A, partition), options);
-      else
-        relaxation = std::make_unique<BlockAsync<double>>(permute(A, partition), options);
-      old_row = std::move(partition.old_row);
+      matrix                = permute(A, partition);
+      old_row               = std::move(partition.old_row);
       for (int i = 0; i < A.n_rows; ++i)
         if (std::binary_search(old_zero_rows.begin(), old_zero_rows.end(), old_row[i]))
           zero_rows.push_back(i);
 
-      x.resize(A.n_columns);
-      b.resize(A.n_rows);
-      if (memory_space() == MemorySpace::device)
-        {
-          device_x.reinit(A.n_columns);
-          device_b.reinit(A.n_rows);
-        }
       n_global_rows = A.n_rows;
     }
 
-    MemorySpace memory_space() const { return in_single != nullptr ? in_single->relaxation.memory_space() : relaxation->memory_space(); }
-    bool is_fixed_on_rank() const { return in_single != nullptr ? in_single->relaxation.is_fixed_linear_map() : relaxation->is_fixed_linear_map(); }
+    /** @param scale for single precision, see scaled_to(). @param ghosts, ghosts_in_single null: one rank. */
+    void make_relaxation(Arithmetic                                          arithmetic,
+                         const std::vector<double>                          &scale,
+                         const std::shared_ptr<const Communication<double>> &ghosts,
+                         const std::shared_ptr<const Communication<float>>  &ghosts_in_single)
+    {
+      if (arithmetic == Arithmetic::single_precision)
+        in_single = std::make_unique<InSingle>(matrix, scale, options, ghosts, ghosts_in_single);
+      else
+        relaxation = std::make_unique<BlockAsync<double>>(matrix, options);
+      if (ghosts != nullptr)
+        communication = ghosts;
+      x.resize(matrix.n_columns);
+      b.resize(matrix.n_rows);
+      if (memory_space() == MemorySpace::device)
+        {
+          device_x.reinit(matrix.n_columns);
+          device_b.reinit(matrix.n_rows);
+        }
+      matrix = CrsMatrix<double>();
+    }
 
-    const int                              n_iterations;
-    double                                 omega = 0.;
-    ExtremeEigenvalues                     eigenvalues; ///< of tau
-    size_type                              n_global_rows;
-    std::unique_ptr<BlockAsync<double>>    relaxation; ///< or
-    std::unique_ptr<InSingle>              in_single;
-    std::unique_ptr<Communication<double>> communication = std::make_unique<Communication<double>>();
-    bool                                   is_fixed      = false;
-    std::vector<int>                       old_row, zero_rows;
-    std::vector<double>                    x, b; ///< x with ghosts
-    DeviceVector<double>                   device_x, device_b;
-    std::optional<bool>                    is_symmetric; ///< once it is known
+    MemorySpace memory_space() const { return in_single != nullptr ? in_single->relaxation->memory_space() : relaxation->memory_space(); }
+    bool is_fixed_on_rank() const { return in_single != nullptr ? in_single->relaxation->is_fixed_linear_map() : relaxation->is_fixed_linear_map(); }
+
+    const int                                    n_iterations;
+    BlockAsyncOptions                            options;
+    CrsMatrix<double>                            matrix; ///< in the order of blocks, until the relaxation is made
+    double                                       omega = 0.;
+    ExtremeEigenvalues                           eigenvalues; ///< of tau
+    size_type                                    n_global_rows;
+    std::unique_ptr<BlockAsync<double>>          relaxation; ///< or
+    std::unique_ptr<InSingle>                    in_single;
+    std::shared_ptr<const Communication<double>> communication = std::make_shared<const Communication<double>>();
+    bool                                         is_fixed      = false;
+    std::vector<int>                             old_row, zero_rows;
+    std::vector<double>                          x, b; ///< x with ghosts
+    DeviceVector<double>                         device_x, device_b;
+    std::optional<bool>                          is_symmetric; ///< once it is known
   };
 
   PreconditionBlockAsync::AdditionalData::AdditionalData(const Fields &fields)
@@ -233,7 +255,8 @@ namespace leopard
         tau          = tau_of(relaxable, Communication<double>(), chosen, 0);
         chosen.omega = tau.omega;
       }
-    auto made         = std::make_unique<Data>(std::move(matrix), chosen);
+    auto made = std::make_unique<Data>(std::move(matrix), chosen);
+    made->make_relaxation(chosen.arithmetic, scale_over_ranks(made->matrix, *made->communication), nullptr, nullptr);
     made->eigenvalues = tau.eigenvalues;
     made->is_fixed    = made->is_fixed_on_rank();
     data              = std::move(made);
@@ -244,8 +267,10 @@ namespace leopard
     require_square(A, "PreconditionBlockAsync");
     const MPI_Comm     comm    = A.get_mpi_communicator();
     const unsigned int n_ranks = dealii::Utilities::MPI::n_mpi_processes(comm);
-    if (additional_data.arithmetic == Arithmetic::single_precision && n_ranks > 1)
-      fail("single precision is asked for on " + std::to_string(n_ranks) + " ranks, and ghosts travel in double", "one rank, or double precision");
+    const bool         single  = additional_data.arithmetic == Arithmetic::single_precision;
+    if (single && additional_data.backend == Backend::cuda && n_ranks > 1)
+      fail("single precision is asked for on " + std::to_string(n_ranks) + " ranks with GPUs, whose ghosts travel in double",
+           "one rank, the backend host, or double precision");
     LocalMatrix           local;
     AdditionalData        chosen = additional_data;
     TauEstimate           tau;
@@ -266,9 +291,12 @@ namespace leopard
       local = local_matrix(A);
       made  = std::make_unique<Data>(std::move(local.matrix), chosen);
     });
+    const auto                                        ghosts = std::make_shared<const GhostExchange>(local.owned, local.ghosts, comm, made->old_row);
+    const std::shared_ptr<const Communication<float>> ghosts_in_single = ghosts->in_single();
+    const std::vector<double>                         scale            = single ? scale_over_ranks(made->matrix, *ghosts) : std::vector<double>();
+    together(comm, [&] { made->make_relaxation(chosen.arithmetic, scale, ghosts, ghosts_in_single); });
     made->n_global_rows = A.m();
     made->eigenvalues   = tau.eigenvalues;
-    made->communication = std::make_unique<GhostExchange>(local.owned, local.ghosts, comm, made->old_row);
     made->is_fixed      = made->communication->max(made->is_fixed_on_rank() ? 0. : 1.) == 0.;
     data                = std::move(made);
   }

@@ -5,6 +5,7 @@
 #include "../device/device.h"
 #include "../device/device_array.h"
 #include "../refinement/mixed_multigrid.h"
+#include "../refinement/over_ranks.h"
 
 #include <algorithm>
 
@@ -24,19 +25,21 @@ namespace leopard
     class CoarseInDouble : public CoarseSolver<float>
     {
     public:
-      CoarseInDouble(std::unique_ptr<CoarseSolver<double>> inner_, int n, double weight_, const MultigridOptions &options)
+      /** @param n, n_columns unknowns of the coarsest level, without ghosts and with them. */
+      CoarseInDouble(std::unique_ptr<CoarseSolver<double>> inner_, int n, int n_columns, double weight_, const MultigridOptions &options)
         : inner(std::move(inner_))
         , weight(weight_)
-        , vectors(make_mixed_vectors<float>(n, 1., options.backend, options.n_threads))
+        , right_hand_sides(make_mixed_vectors<float>(n, 1., options.backend, options.n_threads))
+        , solutions(make_mixed_vectors<float>(n_columns, 1., options.backend, options.n_threads))
       {
-        if (vectors->memory_space() == MemorySpace::device)
+        if (solutions->memory_space() == MemorySpace::device)
           {
-            device_x.reinit(n);
+            device_x.reinit(n_columns);
             device_b.reinit(n);
           }
         else
           {
-            host_x.resize(n);
+            host_x.resize(n_columns);
             host_b.resize(n);
           }
       }
@@ -47,11 +50,11 @@ namespace leopard
 
       void solve(float *x, const float *b) override
       {
-        const bool on_device = vectors->memory_space() == MemorySpace::device;
+        const bool on_device = solutions->memory_space() == MemorySpace::device;
         double    *own_x = on_device ? device_x.data() : host_x.data(), *own_b = on_device ? device_b.data() : host_b.data();
-        vectors->set(own_b, b, 1.);
+        right_hand_sides->set(own_b, b, 1.);
         inner->solve(own_x, own_b);
-        vectors->round(x, own_x, 1., 1. / weight);
+        solutions->round(x, own_x, 1., 1. / weight);
       }
 
       void update(const CrsMatrix<double> &A, bool singular) override
@@ -65,17 +68,17 @@ namespace leopard
     private:
       const std::unique_ptr<CoarseSolver<double>> inner;
       const double                                weight;
-      const std::unique_ptr<MixedVectors<float>>  vectors;
+      const std::unique_ptr<MixedVectors<float>>  right_hand_sides, solutions; ///< the latter with ghosts
       std::vector<double>                         host_x, host_b;
       DeviceVector<double>                        device_x, device_b;
     };
 
     std::unique_ptr<CoarseSolver<float>>
-    in_single(std::unique_ptr<CoarseSolver<double>> coarse, int n, double weight, const MultigridOptions &options)
+    in_single(std::unique_ptr<CoarseSolver<double>> coarse, int n, int n_columns, double weight, const MultigridOptions &options)
     {
       if (coarse == nullptr)
         return nullptr;
-      return std::make_unique<CoarseInDouble>(std::move(coarse), n, weight, options);
+      return std::make_unique<CoarseInDouble>(std::move(coarse), n, n_columns, weight, options);
     }
 
     /** The number of unknowns on the coarsest level. */
@@ -97,19 +100,21 @@ namespace leopard
       set_isolated_diagonal(isolated_diagonal);
     }
 
-    /** @param weight_ that of the multigrid's matrices. */
-    Data(Multigrid<float>           multigrid,
-         double                     weight_,
-         std::vector<int>           position_,
-         std::vector<int>           isolated_,
-         const std::vector<double> &isolated_diagonal,
-         const MultigridOptions    &options)
+    /** @param weight_ that of the multigrid's matrices. @param ranks_ null: one. */
+    Data(Multigrid<float>                multigrid,
+         double                          weight_,
+         std::vector<int>                position_,
+         std::vector<int>                isolated_,
+         const std::vector<double>      &isolated_diagonal,
+         const MultigridOptions         &options,
+         std::shared_ptr<const RankSums> ranks_)
       : in_single(std::make_shared<Multigrid<float>>(std::move(multigrid)))
+      , ranks(ranks_ != nullptr ? std::move(ranks_) : std::make_shared<const RankSums>())
       , weight(weight_)
       , position(std::move(position_))
       , isolated(std::move(isolated_))
-      , vectors(make_mixed_vectors<float>(in_single->n_rows(), weight_, options.backend, options.n_threads))
-      , low_x(vectors->vector())
+      , vectors(over_ranks<float>(make_mixed_vectors<float>(in_single->n_rows(), weight_, options.backend, options.n_threads), ranks))
+      , low_x(make_mixed_vectors<float>(in_single->n_columns(), 1., options.backend, options.n_threads)->vector())
       , low_b(vectors->vector())
     {
       allocate();
@@ -243,20 +248,21 @@ namespace leopard
           x[isolated[i]] = of.values[i] * b[isolated[i]];
     }
 
-    std::unique_ptr<Multigrid<double>> in_double;
-    std::shared_ptr<Multigrid<float>>  in_single;
-    const double                       weight = 1.; ///< of in_single's matrices
-    std::vector<int>                   position;    ///< of the multigrid's own unknowns among the user's; empty: the same
-    std::vector<int>                   isolated;    ///< positions of those that are solved with the diagonal
-    Inverses<double>                   inverses;
-    Inverses<float>                    low_inverses; ///< of in_single's matrices
+    std::unique_ptr<Multigrid<double>>    in_double;
+    std::shared_ptr<Multigrid<float>>     in_single;
+    const std::shared_ptr<const RankSums> ranks;       ///< of in_single
+    const double                          weight = 1.; ///< of in_single's matrices
+    std::vector<int>                      position;    ///< of the multigrid's own unknowns among the user's; empty: the same
+    std::vector<int>                      isolated;    ///< positions of those that are solved with the diagonal
+    Inverses<double>                      inverses;
+    Inverses<float>                       low_inverses; ///< of in_single's matrices
 
     std::vector<double>  host_x, host_b; ///< x with ghosts
     DeviceVector<double> device_x, device_b;
     device::Array<int>   device_position, device_isolated;
 
-    const std::unique_ptr<MixedVectors<float>> vectors; ///< of in_single's unknowns
-    const std::shared_ptr<float[]>             low_x, low_b;
+    const std::unique_ptr<MixedVectors<float>> vectors;      ///< of in_single's unknowns
+    const std::shared_ptr<float[]>             low_x, low_b; ///< x with ghosts
   };
 
   /** Cycles on all of the user's entries in single precision. */
@@ -265,7 +271,7 @@ namespace leopard
   public:
     explicit InnerCycles(Data &data_)
       : data(data_)
-      , inner(make_inner_solver(data_.in_single))
+      , inner(make_inner_solver(data_.in_single, data_.ranks))
     {
     }
 
@@ -347,14 +353,16 @@ namespace leopard
         return;
       }
     const double weight     = weight_for(hierarchy);
-    auto         low_coarse = in_single(std::move(coarse), hierarchy.levels.front().matrix.n_rows, weight, options);
+    const auto  &coarsest   = hierarchy.levels.front().matrix;
+    auto         low_coarse = in_single(std::move(coarse), coarsest.n_rows, coarsest.n_columns, weight, options);
     data                    = std::make_unique<Data>(weight == 1. ? Multigrid<float>(hierarchy, options, std::move(low_coarse))
                                                                   : Multigrid<float>(times(hierarchy, weight), options, std::move(low_coarse)),
                                   weight,
                                   std::move(position),
                                   std::vector<int>(),
                                   std::vector<double>(),
-                                  options);
+                                  options,
+                                  hierarchy.finest_communication());
   }
 
   PreconditionMultigrid::PreconditionMultigrid(const FoundStencil                   &found,
@@ -373,13 +381,14 @@ namespace leopard
       }
     const double weight     = weight_for(found.stencil);
     const int    n_coarse   = coarse == nullptr ? 0 : n_coarsest(found.stencil, n_levels, options);
-    auto         low_coarse = in_single(std::move(coarse), n_coarse, weight, options);
+    auto         low_coarse = in_single(std::move(coarse), n_coarse, n_coarse, weight, options);
     data                    = std::make_unique<Data>(Multigrid<float>(times(found.stencil, weight), n_levels, options, std::move(low_coarse)),
                                   weight,
                                   std::move(position),
                                   std::move(isolated),
                                   found.isolated_diagonal,
-                                  options);
+                                  options,
+                                  nullptr);
   }
 
   PreconditionMultigrid::PreconditionMultigrid(Multigrid<double> multigrid, const Field &field)

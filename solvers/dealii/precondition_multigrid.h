@@ -32,14 +32,16 @@ namespace leopard
    *
    * With Arithmetic::single_precision the cycle moves half the bytes: vectors stay double, src is multiplied with a
    * power of two of its size before it is rounded, so that it keeps its digits whatever its units are. To the solver
-   * this is a preconditioner whose results are changed by some roundings of float. On one rank.
+   * this is a preconditioner whose results are changed by some roundings of float. On several ranks with the backends
+   * reference and host.
    */
   class PreconditionMultigrid
   {
   public:
     /**
      * Stored matrices, for example of make_multigrid_hierarchy(). @param coarse in double whatever the arithmetic.
-     * @throws InvalidInput, DeviceError, as Multigrid; InvalidInput for several ranks in single precision.
+     * @throws InvalidInput, DeviceError, as Multigrid; InvalidInput for several ranks in single precision on a GPU, on
+     * all of them.
      */
     PreconditionMultigrid(const MultigridHierarchy             &hierarchy,
                           const MultigridOptions               &options,

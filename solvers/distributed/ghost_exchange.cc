@@ -62,7 +62,8 @@ namespace leopard
       exchange->update(x, space);
   }
 
-  class GhostExchange::Loose : public LooseExchange<double>
+  template <typename Number>
+  class GhostExchange::Loose : public LooseExchange<Number>
   {
   public:
     explicit Loose(const GhostExchange &ghosts)
@@ -70,7 +71,7 @@ namespace leopard
     {
     }
     void begin() override { exchange->begin(); }
-    void update_ghosts(double *x, MemorySpace space) override { exchange->update_loosely(x, space); }
+    void update_ghosts(Number *x, MemorySpace space) override { exchange->update_loosely(x, space); }
 
   private:
     const std::unique_ptr<MpiExchange> exchange;
@@ -78,7 +79,41 @@ namespace leopard
 
   std::unique_ptr<LooseExchange<double>> GhostExchange::loose() const
   {
-    return std::make_unique<Loose>(*this);
+    return std::make_unique<Loose<double>>(*this);
+  }
+
+  class GhostExchange::InSingle : public Communication<float>
+  {
+  public:
+    InSingle(const GhostExchange &other, const std::vector<int> &old_row)
+      : ghosts(other, old_row)
+    {
+    }
+
+    void update_ghosts(float *x, MemorySpace space) const override
+    {
+      if (ghosts.ghosts_anywhere)
+        ghosts.exchange->update(x, space);
+    }
+    std::unique_ptr<LooseExchange<float>> loose() const override { return std::make_unique<Loose<float>>(ghosts); }
+    double                                sum(double value) const override { return ghosts.sum(value); }
+    double                                max(double value) const override { return ghosts.max(value); }
+    bool                                  is_distributed() const override { return ghosts.is_distributed(); }
+    bool                                  has_ghosts() const override { return ghosts.has_ghosts(); }
+
+    std::unique_ptr<const Communication<float>> reordered(const std::vector<int> &old_row) const override
+    {
+      return std::make_unique<InSingle>(ghosts, old_row);
+    }
+    std::unique_ptr<const Communication<float>> in_single() const override { return reordered({}); }
+
+  private:
+    const GhostExchange ghosts;
+  };
+
+  std::unique_ptr<const Communication<float>> GhostExchange::in_single() const
+  {
+    return std::make_unique<InSingle>(*this, std::vector<int>());
   }
 
   double GhostExchange::sum(double value) const

@@ -39,9 +39,13 @@ namespace leopard
     bool                                   has_ghosts() const override;
 
     std::unique_ptr<const Communication<double>> reordered(const std::vector<int> &old_row) const override;
+    /** Of vectors in host memory; from the device they travel in double precision only. */
+    std::unique_ptr<const Communication<float>> in_single() const override;
 
   private:
+    template <typename Number>
     class Loose;
+    class InSingle;
 
     const MPI_Comm                     comm;
     bool                               ghosts_anywhere;

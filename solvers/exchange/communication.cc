@@ -18,6 +18,12 @@ namespace leopard
     throw InvalidInput("an exchange of ghosts cannot do without waiting\n  expected: Communication::loose(), or to wait for ghosts");
   }
 
+  template <typename Number>
+  std::unique_ptr<const Communication<float>> Communication<Number>::in_single() const
+  {
+    throw InvalidInput("an exchange of ghosts cannot serve vectors in single precision\n  expected: Communication::in_single(), or double precision");
+  }
+
 #define INSTANTIATE(Number) template class Communication<Number>;
   LEOPARD_FOR_EACH_NUMBER(INSTANTIATE)
 #undef INSTANTIATE

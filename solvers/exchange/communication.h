@@ -56,5 +56,7 @@ namespace leopard
      * @throws InvalidInput by default.
      */
     virtual std::unique_ptr<const Communication<Number>> reordered(const std::vector<int> &old_row) const;
+    /** The same for vectors in single precision, which may outlive this object. @throws InvalidInput by default. */
+    virtual std::unique_ptr<const Communication<float>> in_single() const;
   };
 } // namespace leopard

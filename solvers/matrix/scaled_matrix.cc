@@ -18,19 +18,24 @@ namespace leopard
     {
       return value == 0. || (std::abs(value) <= std::ldexp(1., harmless) && std::abs(value) >= std::ldexp(1., -harmless));
     }
-
-    /** s_i = 2^-e with e half the exponent of a_ii, rounded down. */
-    std::vector<double> powers_of_two(const CrsMatrix<double> &A)
-    {
-      std::vector<double> scale(A.n_rows);
-      for (int i = 0; i < A.n_rows; ++i)
-        for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
-          if (A.columns[p] == i)
-            scale[i] = scale_of(A.values[p]);
-      return scale;
-    }
   } // namespace
 
+  bool needs_scaling(const CrsMatrix<double> &A)
+  {
+    return !std::all_of(A.values.begin(), A.values.end(), is_harmless);
+  }
+
+  std::vector<double> scale_of_rows(const CrsMatrix<double> &A)
+  {
+    std::vector<double> scale(A.n_rows);
+    for (int i = 0; i < A.n_rows; ++i)
+      for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
+        if (A.columns[p] == i)
+          scale[i] = scale_of(A.values[p]);
+    return scale;
+  }
+
+  /** 2^-e with e half the exponent of a_ii, rounded down. */
   double scale_of(double diagonal)
   {
     int exponent = 0;
@@ -58,9 +63,14 @@ namespace leopard
     A.validate();
     if constexpr (std::is_same_v<Number, double>)
       return {A, {}};
+    return scaled_to<Number>(A, needs_scaling(A) ? scale_of_rows(A) : std::vector<double>());
+  }
+
+  template <typename Number>
+  ScaledMatrix<Number> scaled_to(const CrsMatrix<double> &A, std::vector<double> scale)
+  {
     ScaledMatrix<Number> result;
-    if (!std::all_of(A.values.begin(), A.values.end(), is_harmless))
-      result.scale = powers_of_two(A);
+    result.scale                 = std::move(scale);
     const std::vector<double> &s = result.scale;
     result.matrix                = {A.n_rows, A.n_columns, A.row_offsets, A.columns, std::vector<Number>(A.values.size())};
     for (int i = 0; i < A.n_rows; ++i)
@@ -72,8 +82,9 @@ namespace leopard
     return result;
   }
 
-#define INSTANTIATE(Number)                                            \
-  template ScaledMatrix<Number> scaled_to(const CrsMatrix<double> &A); \
+#define INSTANTIATE(Number)                                                                       \
+  template ScaledMatrix<Number> scaled_to(const CrsMatrix<double> &A);                            \
+  template ScaledMatrix<Number> scaled_to(const CrsMatrix<double> &A, std::vector<double> scale); \
   template Number               rounded_entry(double scaled, double value, int row, int column);
   LEOPARD_FOR_EACH_NUMBER(INSTANTIATE)
 #undef INSTANTIATE

@@ -29,6 +29,18 @@ namespace leopard
   template <typename Number>
   ScaledMatrix<Number> scaled_to(const CrsMatrix<double> &A);
 
+  /**
+   * The same with an S that is known: n_columns powers of two, or empty for all ones. @throws InvalidInput likewise.
+   */
+  template <typename Number>
+  ScaledMatrix<Number> scaled_to(const CrsMatrix<double> &A, std::vector<double> scale);
+
+  /** Whether values of A are not between 2^-40 and 2^40. */
+  bool needs_scaling(const CrsMatrix<double> &A);
+
+  /** The s_i of the rows of A. */
+  std::vector<double> scale_of_rows(const CrsMatrix<double> &A);
+
   /** The s_i of a diagonal entry that is not zero: a power of two. */
   double scale_of(double diagonal);
 

@@ -61,6 +61,11 @@ namespace leopard
     bool is_adaptive() const { return matrix.n_rows > 0 || communication != nullptr; }
     /** The operator of the whole problem: matrix, or the finest level's. */
     const CrsMatrix<double> &finest_matrix() const { return is_adaptive() ? matrix : levels.back().matrix; }
+    /** Of vectors of the whole problem. Null: one rank. */
+    const std::shared_ptr<const Communication<double>> &finest_communication() const
+    {
+      return communication != nullptr ? communication : levels.back().communication;
+    }
     /**
      * Lengths of arrays and indices in range, at least one level, level matrices that CrsMatrix::validate() accepts.
      * @param with_entries false: not the entries of level matrices and prolongations, which set-up on the device

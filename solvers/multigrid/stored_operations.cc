@@ -68,14 +68,14 @@ namespace leopard
                           " are free\n  expected: a smaller problem, a larger GPU, more ranks on more GPUs, or the backend host");
     }
 
-    /** Ghosts travel in double precision; other number types are for one rank. */
+    /** For vectors of Numbers; null for one rank in another number type than double. */
     template <typename Number>
     std::shared_ptr<const Communication<Number>> for_number(const std::shared_ptr<const Communication<double>> &communication)
     {
       if constexpr (std::is_same_v<Number, double>)
         return communication;
       else if (communication != nullptr && communication->is_distributed())
-        throw InvalidInput("multigrid: several ranks, and another number type than double\n  expected: one rank, or double");
+        return communication->in_single();
       else
         return nullptr;
     }

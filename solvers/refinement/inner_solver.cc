@@ -4,9 +4,10 @@
 #include "../base/errors.h"
 #include "../device/device.h"
 #include "../device/device_vector.h"
+#include "../exchange/communication.h"
 #include "../krylov/krylov.h"
 #include "../multigrid/multigrid.h"
-#include "../relaxation/relaxation.h"
+#include "../relaxation/with_ghosts.h"
 
 #include <algorithm>
 #include <cmath>
@@ -17,7 +18,6 @@ namespace leopard
 {
   namespace
   {
-    /** The solver, if it is one without ghosts. */
     template <typename Solver>
     std::shared_ptr<Solver> checked(std::shared_ptr<Solver> solver)
     {
@@ -26,6 +26,7 @@ namespace leopard
       return solver;
     }
 
+    /** The solver, if it is one without ghosts. */
     template <typename Solver>
     std::shared_ptr<Solver> checked_columns(std::shared_ptr<Solver> solver)
     {
@@ -48,39 +49,56 @@ namespace leopard
     class RelaxationInside : public InnerSolver<Number>
     {
     public:
-      explicit RelaxationInside(std::shared_ptr<Relaxation<Number>> relaxation_)
-        : relaxation(checked_columns(std::move(relaxation_)))
+      RelaxationInside(std::shared_ptr<Relaxation<Number>> relaxation_, std::shared_ptr<const Communication<Number>> communication_)
+        : relaxation(checked(std::move(relaxation_)))
+        , communication(checked(std::move(communication_)))
       {
+        const auto n = static_cast<std::size_t>(relaxation->n_columns());
+        if (relaxation->n_columns() == relaxation->n_rows())
+          return;
+        if (memory_space() == MemorySpace::device)
+          device_c.reinit(n);
+        else
+          host_c.resize(n);
       }
 
       std::string name() const override { return relaxation->name(); }
       int         n_rows() const override { return relaxation->n_rows(); }
       MemorySpace memory_space() const override { return relaxation->memory_space(); }
 
+      Number *own_correction() override { return !host_c.empty() ? host_c.data() : device_c.size() > 0 ? device_c.data() : nullptr; }
+
       int solve(Number *c, const Number *r, int n) override
       {
         relaxation->restart();
-        relaxation->iterate_from_zero(c, r, n);
+        const int at_once = communication->has_ghosts() ? 1 : n;
+        relaxation->iterate_from_zero(c, r, at_once);
+        go_on(c, r, n - at_once);
         return n;
       }
 
-      void go_on(Number *c, const Number *r, int n) override { relaxation->iterate(c, r, n); }
+      void go_on(Number *c, const Number *r, int n) override { iterate_with_ghosts(*relaxation, c, r, n, *communication); }
 
       double relative_residual(Number *c, const Number *r) override
       {
-        return std::sqrt(relaxation->residual_norm_squared(c, r) / relaxation->norm_squared(r));
+        communication->update_ghosts(c, memory_space());
+        return std::sqrt(communication->sum(relaxation->residual_norm_squared(c, r)) / communication->sum(relaxation->norm_squared(r)));
       }
 
     private:
-      const std::shared_ptr<Relaxation<Number>> relaxation;
+      const std::shared_ptr<Relaxation<Number>>          relaxation;
+      const std::shared_ptr<const Communication<Number>> communication;
+      std::vector<Number>                                host_c; ///< with ghosts, where there are any
+      DeviceVector<Number>                               device_c;
     };
 
     template <typename Number>
     class MultigridInside : public InnerSolver<Number>
     {
     public:
-      explicit MultigridInside(std::shared_ptr<Multigrid<Number>> multigrid_)
-        : multigrid(checked_columns(std::move(multigrid_)))
+      MultigridInside(std::shared_ptr<Multigrid<Number>> multigrid_, std::shared_ptr<const RankSums> ranks_)
+        : multigrid(checked(std::move(multigrid_)))
+        , ranks(checked(std::move(ranks_)))
       {
       }
 
@@ -111,9 +129,9 @@ namespace leopard
           {
             DeviceVector<Number> product(n);
             multigrid->multiply(product.data(), c);
-            const double norm = std::sqrt(device::dot(r, r, n));
+            const double of_r = device::dot(r, r, n);
             device::axpy(product.data(), Number(-1), r, n);
-            return norm == 0. ? 0. : std::sqrt(device::dot(product.data(), product.data(), n)) / norm;
+            return relative(device::dot(product.data(), product.data(), n), of_r);
           }
         std::vector<Number> product(n);
         multigrid->multiply(product.data(), c);
@@ -124,11 +142,20 @@ namespace leopard
             sum += difference * difference;
             of_r += static_cast<double>(r[i]) * static_cast<double>(r[i]);
           }
-        return of_r == 0. ? 0. : std::sqrt(sum / of_r);
+        return relative(sum, of_r);
       }
 
     private:
+      /** From the squares of this rank. */
+      double relative(double of_residual, double of_r) const
+      {
+        const double norm = std::sqrt(ranks->sum(of_r));
+        const double left = std::sqrt(ranks->sum(of_residual));
+        return norm == 0. ? 0. : left / norm;
+      }
+
       const std::shared_ptr<Multigrid<Number>> multigrid;
+      const std::shared_ptr<const RankSums>    ranks;
     };
 
     template <typename Number>
@@ -165,13 +192,26 @@ namespace leopard
   template <typename Number>
   std::unique_ptr<InnerSolver<Number>> make_inner_solver(std::shared_ptr<Relaxation<Number>> relaxation)
   {
-    return std::make_unique<RelaxationInside<Number>>(std::move(relaxation));
+    return make_inner_solver(checked_columns(std::move(relaxation)), std::make_shared<const Communication<Number>>());
+  }
+
+  template <typename Number>
+  std::unique_ptr<InnerSolver<Number>> make_inner_solver(std::shared_ptr<Relaxation<Number>>          relaxation,
+                                                         std::shared_ptr<const Communication<Number>> communication)
+  {
+    return std::make_unique<RelaxationInside<Number>>(std::move(relaxation), std::move(communication));
   }
 
   template <typename Number>
   std::unique_ptr<InnerSolver<Number>> make_inner_solver(std::shared_ptr<Multigrid<Number>> multigrid)
   {
-    return std::make_unique<MultigridInside<Number>>(std::move(multigrid));
+    return make_inner_solver(checked_columns(std::move(multigrid)), std::make_shared<const RankSums>());
+  }
+
+  template <typename Number>
+  std::unique_ptr<InnerSolver<Number>> make_inner_solver(std::shared_ptr<Multigrid<Number>> multigrid, std::shared_ptr<const RankSums> ranks)
+  {
+    return std::make_unique<MultigridInside<Number>>(std::move(multigrid), std::move(ranks));
   }
 
   template <typename Number>
@@ -180,9 +220,13 @@ namespace leopard
     return std::make_unique<KrylovInside<Number>>(std::move(krylov));
   }
 
-#define INSTANTIATE(Number)                                                                                        \
-  template std::unique_ptr<InnerSolver<Number>> make_inner_solver(std::shared_ptr<Relaxation<Number>> relaxation); \
-  template std::unique_ptr<InnerSolver<Number>> make_inner_solver(std::shared_ptr<Multigrid<Number>> multigrid);   \
+#define INSTANTIATE(Number)                                                                                                    \
+  template std::unique_ptr<InnerSolver<Number>> make_inner_solver(std::shared_ptr<Relaxation<Number>> relaxation);             \
+  template std::unique_ptr<InnerSolver<Number>> make_inner_solver(std::shared_ptr<Relaxation<Number>>          relaxation,     \
+                                                                  std::shared_ptr<const Communication<Number>> communication); \
+  template std::unique_ptr<InnerSolver<Number>> make_inner_solver(std::shared_ptr<Multigrid<Number>> multigrid);               \
+  template std::unique_ptr<InnerSolver<Number>> make_inner_solver(std::shared_ptr<Multigrid<Number>> multigrid,                \
+                                                                  std::shared_ptr<const RankSums>    ranks);                      \
   template std::unique_ptr<InnerSolver<Number>> make_inner_solver(std::shared_ptr<KrylovSolver<Number>> krylov);
   LEOPARD_FOR_EACH_NUMBER(INSTANTIATE)
 #undef INSTANTIATE

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "../base/backend.h"
+#include "../base/rank_sums.h"
 
 #include <memory>
 #include <string>
@@ -9,13 +10,18 @@
 namespace leopard
 {
   template <typename Number>
+  class Communication;
+  template <typename Number>
   class Relaxation;
   template <typename Number>
   class KrylovSolver;
   template <typename Number>
   class Multigrid;
 
-  /** What finds the corrections of an iterative refinement. Vectors have n_rows() values in memory_space(). */
+  /**
+   * What finds the corrections of an iterative refinement. Vectors have n_rows() values in memory_space(). On several
+   * ranks these are a rank's own ones, and all functions that compute are collective.
+   */
   template <typename Number>
   class InnerSolver
   {
@@ -46,9 +52,19 @@ namespace leopard
   /** Iterations of a relaxation. @throws InvalidInput for none, or one with ghosts; so for the others. */
   template <typename Number>
   std::unique_ptr<InnerSolver<Number>> make_inner_solver(std::shared_ptr<Relaxation<Number>> relaxation);
+  /**
+   * The same for a matrix with ghosts, which are brought up to date before each iteration. @throws InvalidInput for
+   * none.
+   */
+  template <typename Number>
+  std::unique_ptr<InnerSolver<Number>> make_inner_solver(std::shared_ptr<Relaxation<Number>>          relaxation,
+                                                         std::shared_ptr<const Communication<Number>> communication);
   /** Cycles of a multigrid. */
   template <typename Number>
   std::unique_ptr<InnerSolver<Number>> make_inner_solver(std::shared_ptr<Multigrid<Number>> multigrid);
+  /** The same on several ranks; corrections have n_columns() values. @throws InvalidInput for none. */
+  template <typename Number>
+  std::unique_ptr<InnerSolver<Number>> make_inner_solver(std::shared_ptr<Multigrid<Number>> multigrid, std::shared_ptr<const RankSums> ranks);
   /** A Krylov method, by the tolerance and the number of iterations that it was made with. */
   template <typename Number>
   std::unique_ptr<InnerSolver<Number>> make_inner_solver(std::shared_ptr<KrylovSolver<Number>> krylov);

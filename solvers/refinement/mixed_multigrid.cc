@@ -36,7 +36,8 @@ namespace leopard
     double largest = 0.;
     for (const double value : hierarchy.finest_matrix().values)
       largest = std::max(largest, std::abs(value));
-    return weight_for_entry(largest);
+    const auto &communication = hierarchy.finest_communication();
+    return weight_for_entry(communication == nullptr ? largest : communication->max(largest));
   }
 
   std::vector<double> scale_of_weight(double weight, int n_rows)

@@ -11,7 +11,7 @@ namespace leopard
    * anyway; then 1. What its matrices are multiplied with before they are rounded.
    */
   double weight_for(const Stencil<double> &A);
-  double weight_for(const MultigridHierarchy &hierarchy);
+  double weight_for(const MultigridHierarchy &hierarchy); ///< collective; the same on all ranks
 
   /** The diagonal of S with S^2 = weight, as ScaledMatrix has it; empty for 1. */
   std::vector<double> scale_of_weight(double weight, int n_rows);

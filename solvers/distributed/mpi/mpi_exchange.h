@@ -49,8 +49,16 @@ namespace leopard
     using Exchange::update;
     using Exchange::update_loosely;
     /** The same for a vector in this memory space. */
-    void update(double *v, MemorySpace in) { exchange({v, nullptr, nullptr, sizeof(double)}, in); }
-    void update_loosely(double *v, MemorySpace in) { exchange_loosely({v, nullptr, nullptr, sizeof(double)}, in); }
+    template <typename Number>
+    void update(Number *v, MemorySpace in)
+    {
+      exchange({v, nullptr, nullptr, sizeof(Number)}, in);
+    }
+    template <typename Number>
+    void update_loosely(Number *v, MemorySpace in)
+    {
+      exchange_loosely({v, nullptr, nullptr, sizeof(Number)}, in);
+    }
     void begin() override;
 
   protected:
