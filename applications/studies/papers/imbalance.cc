@@ -68,20 +68,23 @@ namespace leopard::studies
 
     Imbalance measure(Experiment &free, Experiment &waiting, int n_busy, int n_threads, int every, int runs)
     {
-      const BusyProcesses busy(n_busy);
-      const CoreShare     got = measure_core_share(n_threads, 0.5);
-      Imbalance           row;
-      row.n_busy    = n_busy;
-      row.slow_down = 1. / got.share;
-      row.slice     = got.share < 1. ? got.seconds / (row.slow_down - 1.) : 0.;
+      const BusyProcesses         busy(n_busy);
+      std::vector<double>         slow_downs, slices;
       std::vector<Imbalance::Way> of_free, of_waiting;
-      for (int run = 0; run < runs; ++run) // in turns, so that both see the same of what else the machine does
+      for (int run = 0; run < runs; ++run) // in turns, so that all see the same of what else the machine does
         {
+          const CoreShare got = measure_core_share(n_threads, least_seconds);
+          slow_downs.push_back(1. / got.share);
+          slices.push_back(got.share < 1. ? got.seconds / (slow_downs.back() - 1.) : 0.);
           of_free.push_back(sample(free, every));
           of_waiting.push_back(sample(waiting, every));
         }
-      row.free    = medians(of_free);
-      row.waiting = medians(of_waiting);
+      Imbalance row;
+      row.n_busy    = n_busy;
+      row.slow_down = median(slow_downs);
+      row.slice     = median(slices);
+      row.free      = medians(of_free);
+      row.waiting   = medians(of_waiting);
       return row;
     }
 

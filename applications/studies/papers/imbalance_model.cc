@@ -120,7 +120,7 @@ namespace leopard::studies
                   name + ": beside other work waiting makes a global iteration longer than it does alone",
                   least_ratio > ratio_of_iterations(alone),
                   "with waiting over without: " + ratios + "; alone " + cell(ratio_of_iterations(alone), "%.2f"),
-                  one.empty() ? none : one);
+                  not_alone.empty() ? none : not_alone);
     report.decide("",
                   name + ": the model's times beside other work are right within a factor of 1.5",
                   off_free <= 1.5 && off_waiting <= 1.5,
