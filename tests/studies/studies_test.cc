@@ -435,7 +435,8 @@ namespace
         throw InvalidInput("something else");
       }
     catch (const InvalidInput &)
-      {}
+      {
+      }
     EXPECT_NE(kill(ids[0], 0), 0);
   }
 
@@ -444,6 +445,6 @@ namespace
     const CoreShare got = measure_core_share(2, 0.05);
     EXPECT_GT(got.share, 0.);
     EXPECT_LE(got.share, 1.);
-    EXPECT_EQ(got.share < 1., got.seconds > 0.);
+    EXPECT_EQ(got.share<1., got.seconds> 0.);
   }
 } // namespace

@@ -39,7 +39,7 @@ def run(*arguments):
 
 
 def started():
-    """The processes that this test has started, and they."""
+    """The ids of those processes that there are that this test has started, or they."""
     ids = []
     for path in pathlib.Path("/proc").glob("[0-9]*/environ"):
         try:
