@@ -68,7 +68,10 @@ class PlotStudy(unittest.TestCase):
         write_study(self.folder)
 
     def call(self, code=0, *options):
-        result = subprocess.run([sys.executable, str(SCRIPT), str(self.folder), *options], capture_output=True, text=True)
+        return self.call_with(self.folder, code, *options)
+
+    def call_with(self, path, code=0, *options):
+        result = subprocess.run([sys.executable, str(SCRIPT), str(path), *options], capture_output=True, text=True)
         self.assertEqual(result.returncode, code, result.stdout + result.stderr)
         self.assertNotIn("Traceback", result.stderr)
         return result.stdout + result.stderr
@@ -144,6 +147,32 @@ class PlotStudy(unittest.TestCase):
         self.call(0, "--format", "pdf", "--format", "svg")
         for name, head in (("overview.png", b"\x89PNG"), ("overview.pdf", b"%PDF"), ("overview.svg", b"<?xml")):
             self.assertEqual((self.folder / "figures" / name).read_bytes()[:len(head)], head)
+
+    def test_times_over_the_slow_down(self):
+        path = self.folder / "imbalance.csv"
+        path.write_text('"five-point-9: to 1e-02 on 2 threads"\n'
+                        'busy processes,slow-down seen,without waiting (ms),predicted,with waiting (ms),"predicted, waiting"\n'
+                        "0,1.00,10.0,10.0,12.0,12.0\n1,1.50,16.0,15.0,30.0,27.0\n\n"
+                        'Findings\nsource,finding,verdict,measured\n,alone not waiting is as fast,holds,-17 percent\n\n')
+        loader = importlib.machinery.SourceFileLoader("plot_study", str(SCRIPT))
+        module = importlib.util.module_from_spec(importlib.util.spec_from_loader("plot_study", loader))
+        sys.dont_write_bytecode = True
+        loader.exec_module(module)
+        module.import_matplotlib()
+        kept = []
+        module.draw_imbalance(type("Kept", (), {"save": lambda self, figure, name: kept.append((name, figure))})(), *module.read_imbalance(path))
+        (name, figure), = kept
+        axes, text = figure.axes
+        self.assertEqual(name, "imbalance")
+        self.assertEqual({line.get_label(): (list(line.get_xdata()), list(line.get_ydata())) for line in axes.lines},
+                         {"without waiting": ([1, 1.5], [10, 16]), "without waiting, predicted": ([1, 1.5], [10, 15]),
+                          "with waiting": ([1, 1.5], [12, 30]), "with waiting, predicted": ([1, 1.5], [12, 27])})
+        self.assertIn("HOLDS: -17 percent", text.texts[0].get_text())
+        said = self.call_with(path, 0)
+        self.assertTrue((self.folder / "figures" / "imbalance.png").stat().st_size > 5000 and "imbalance.png" in said)
+        path.write_text("a\nb,c\n1,2\n\n")
+        self.assertIn("has no table with a column 'slow-down seen'", self.call_with(path, 1))
+        self.assertIn("cannot be read", self.call_with(self.folder / "none.csv", 1))
 
     def test_bad_input(self):
         (self.folder / "study_history.csv").unlink()

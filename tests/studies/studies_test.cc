@@ -1,15 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <applications/studies/papers/busy_processes.h>
+#include <applications/studies/papers/diverging_schedule.h>
 #include <applications/studies/papers/fault_run.h>
 #include <applications/studies/papers/faults.h>
+#include <applications/studies/papers/imbalance_model.h>
 #include <applications/studies/papers/plain_crs.h>
 #include <applications/studies/papers/published.h>
 #include <applications/studies/papers/sample_statistics.h>
 #include <solvers/base/errors.h>
+#include <solvers/matrix/analysis.h>
 #include <solvers/matrix/generators.h>
 
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <csignal>
+#include <numeric>
 #include <set>
 #include <sstream>
 
@@ -242,11 +248,13 @@ namespace
     report.finding("T Table 1", "water is wet", true, "100 percent");
     report.finding("T Table 2", "fire is cold", false, "700 C");
     report.undecided("T Table 3", "it rains", "nobody looked");
+    report.finding("", "ice floats", true, "all of it");
     report.finish();
     EXPECT_EQ(out.str(),
               "finding of the paper (T Table 1): water is wet: holds: measured 100 percent\n"
               "finding of the paper (T Table 2): fire is cold: does not hold: measured 700 C\n"
-              "finding of the paper (T Table 3): it rains: is not decided here: nobody looked\n");
+              "finding of the paper (T Table 3): it rains: is not decided here: nobody looked\n"
+              "finding: ice floats: holds: measured all of it\n");
     Table table("a, b", {"x", "y"});
     table.add_row({cell(1.5, "%.1f"), cell(NAN)});
     EXPECT_THROW(table.add_row({"1"}), InvalidInput);
@@ -272,5 +280,171 @@ namespace
     reached.converged = true;
     EXPECT_EQ(reached.iterations_needed(), 50.);
     EXPECT_EQ(reached.iterations_text(), "50.0");
+  }
+
+  /** max_i |x_i - y_i|. */
+  double distance(const std::vector<double> &x, const std::vector<double> &y)
+  {
+    double result = 0.;
+    for (std::size_t i = 0; i < x.size(); ++i)
+      result = larger_or_nan(result, std::abs(x[i] - y[i]));
+    return result;
+  }
+
+  /** The errors of a schedule for A x = (1, 2, ...), from zero, after each update. */
+  std::vector<double> errors(const CrsMatrix<double> &A, bool diverging, int n)
+  {
+    std::vector<double> b(A.n_rows), zero(A.n_rows, 0.);
+    std::iota(b.begin(), b.end(), 1.);
+    const std::vector<double> solution = chaotic_relaxation(A, b, zero, jacobi_schedule(A, 1000)).back();
+    std::vector<double>       result;
+    for (const auto &x : chaotic_relaxation(A, b, zero, diverging ? diverging_schedule(A, b, zero, n) : jacobi_schedule(A, n)))
+      result.push_back(distance(x, solution));
+    return result;
+  }
+
+  // Theorem 3.2.6 of the thesis: rho(B) = 0.8485 < 1 < rho(|B|) = 1.2
+  TEST(Diverging_schedule, diverges_where_Jacobi_converges)
+  {
+    const CrsMatrix<double> A     = ring_of_four(0.6);
+    const MatrixAnalysis    radii = analyze(A, contiguous_blocks(4, 1));
+    EXPECT_NEAR(radii.spectral_radius, 0.6 * std::sqrt(2.), 1e-3);
+    EXPECT_NEAR(radii.spectral_radius_abs, 1.2, 1e-3);
+    EXPECT_LT(errors(A, false, 200).back(), 1e-12);
+    const std::vector<double> error = errors(A, true, 100);
+    EXPECT_GT(error.back(), 1e6);
+    EXPECT_NEAR(std::pow(error.back() / error[error.size() - 1 - 50 * 8], 1. / 50), 1.2, 1e-3); // a round of 8 updates
+  }
+
+  TEST(Diverging_schedule, converges_where_the_theorem_says_so)
+  {
+    EXPECT_LT(errors(ring_of_four(0.49), true, 1000).back(), 1e-7); // rho(|B|) = 0.98
+  }
+
+  TEST(Diverging_schedule, is_admissible)
+  {
+    const CrsMatrix<double>   A = ring_of_four(0.6);
+    const std::vector<double> b(4, 1.), zero(4, 0.);
+    const std::vector<Update> updates = diverging_schedule(A, b, zero, 30);
+    ASSERT_EQ(updates.size(), 4u + 30u * 8u);
+    for (std::size_t t = 0; t < updates.size(); ++t)
+      {
+        EXPECT_EQ(updates[t].row, static_cast<int>(t % 4)); // each row once in four updates
+        for (const int age : updates[t].ages)
+          {
+            EXPECT_GE(age, 0);
+            EXPECT_LT(age, 12); // 3 n
+          }
+      }
+    EXPECT_THROW(chaotic_relaxation(A, b, zero, {{0, {1, 1, 1}}}), InvalidInput); // older than the start
+  }
+
+  // what a row says if threads are off a part of the time, with a time slice of 4 ms and a global iteration of 1 ms
+  std::vector<Imbalance> slowed_rows(double free_excess, double waiting_excess)
+  {
+    std::vector<Imbalance> rows;
+    for (const double f : {1., 2., 3.})
+      rows.push_back({static_cast<int>(rows.size()),
+                      f,
+                      f > 1. ? 4e-3 : 0.,
+                      {f > 1. ? f * free_excess : f, 1000.},
+                      {(f + std::min(4. * (f - 1.), f * f - f)) * (f > 1. ? waiting_excess : 1.), 1000.}});
+    return rows;
+  }
+
+  std::string judged(const std::vector<Imbalance> &rows, int n_threads = 2)
+  {
+    std::ostringstream out;
+    Report             report(out, "");
+    judge_imbalance("A", n_threads, rows, report);
+    report.finish();
+    return out.str();
+  }
+
+  int count(const std::string &text, const std::string &words)
+  {
+    int n = 0;
+    for (std::size_t at = text.find(words); at != std::string::npos; at = text.find(words, at + 1))
+      ++n;
+    return n;
+  }
+
+  TEST(Imbalance_model, follows_its_formula)
+  {
+    const ImbalanceModel model(2, slowed_rows(1., 1.));
+    EXPECT_DOUBLE_EQ(model.iteration(), 1e-3);
+    EXPECT_DOUBLE_EQ(model.time_slice(), 4e-3);
+    EXPECT_DOUBLE_EQ(model.with_waiting(1.), 1.);
+    EXPECT_DOUBLE_EQ(model.with_waiting(2.), 4.);  // both threads run a quarter of the time
+    EXPECT_DOUBLE_EQ(model.with_waiting(9.), 41.); // 32 iterations long the others wait
+    EXPECT_DOUBLE_EQ(model.predicted_free(2.), 2.);
+    EXPECT_DOUBLE_EQ(model.predicted_waiting(2.), 4.);
+    EXPECT_DOUBLE_EQ(model.wins_from(), 1.01);
+    EXPECT_DOUBLE_EQ(ImbalanceModel::fair_slow_down(2, 3, 2), 2.5);
+    EXPECT_DOUBLE_EQ(ImbalanceModel::fair_slow_down(2, 3, 8), 1.);
+
+    std::vector<Imbalance> rows = slowed_rows(1., 1.);
+    rows[0].waiting.seconds     = 0.5; // waiting is twice as fast alone
+    EXPECT_DOUBLE_EQ(ImbalanceModel(2, rows).wins_from(), 2.01);
+    EXPECT_EQ(ImbalanceModel(1, rows).wins_from(), HUGE_VAL); // one thread waits for nobody
+  }
+
+  TEST(Imbalance_findings, can_each_be_another_one)
+  {
+    const std::string good = judged(slowed_rows(1., 1.));
+    EXPECT_EQ(count(good, ": holds: "), 5) << good;
+    EXPECT_EQ(count(judged(slowed_rows(1.4, 1.)), "explains: holds"), 1);
+    EXPECT_EQ(count(judged(slowed_rows(1.6, 1.)), "explains: does not hold"), 1);
+    EXPECT_EQ(count(judged(slowed_rows(1., 1.6)), "factor of 1.5: does not hold"), 1);
+    EXPECT_EQ(count(judged(slowed_rows(1., 0.4)), "longer than it does alone: does not hold"), 1); // waiting is faster
+    EXPECT_EQ(count(judged(slowed_rows(NAN, 1.)), ": does not hold: "), 3);
+
+    std::vector<Imbalance> rows = slowed_rows(1., 1.);
+    rows[0].free                = {1.2, 1000.};
+    EXPECT_EQ(count(judged(rows), "of the time to solution: does not hold"), 1);
+    rows[0].free    = {1., 1000.};
+    rows[0].waiting = {1.3, 1000.};
+    EXPECT_EQ(count(judged(rows), "percent of a global iteration: does not hold"), 1);
+  }
+
+  TEST(Imbalance_findings, are_open_where_they_cannot_fail)
+  {
+    EXPECT_EQ(count(judged({slowed_rows(1., 1.)[0]}), "is not decided here: no busy process"), 3);
+    std::vector<Imbalance> rows = slowed_rows(1., 1.);
+    EXPECT_EQ(count(judged(rows, 1), "is not decided here: one thread"), 3);
+    rows[0].slow_down = 1.5;
+    EXPECT_EQ(count(judged(rows), "is not decided here: other work"), 3);
+  }
+
+  TEST(Busy_processes, work_and_are_gone_afterwards)
+  {
+    std::vector<int> ids;
+    {
+      const BusyProcesses busy(3);
+      ids = busy.ids();
+      ASSERT_EQ(ids.size(), 3u);
+      for (const int id : ids)
+        EXPECT_EQ(kill(id, 0), 0);
+    }
+    for (const int id : ids)
+      EXPECT_NE(kill(id, 0), 0); // waited for, too: not even a zombie
+    try
+      {
+        const BusyProcesses busy(1);
+        ids = busy.ids();
+        throw InvalidInput("something else");
+      }
+    catch (const InvalidInput &)
+      {
+      }
+    EXPECT_NE(kill(ids[0], 0), 0);
+  }
+
+  TEST(Core_share, is_a_share)
+  {
+    const CoreShare got = measure_core_share(2, 0.05);
+    EXPECT_GT(got.share, 0.);
+    EXPECT_LE(got.share, 1.);
+    EXPECT_EQ(got.share<1., got.seconds> 0.);
   }
 } // namespace

@@ -6,9 +6,11 @@ import math
 import os
 import pathlib
 import re
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 
 PROGRAM = sys.argv[1]
 STUDIES = {
@@ -22,12 +24,40 @@ STUDIES = {
     "overlap": ["--size", "12", "--runs", "3"],
     "taxonomy": ["--matrix", "five-point-12,trefethen-60", "--runs", "1", "--block-size", "16"],
     "faults": ["--matrix", "five-point-12,trefethen-60", "--runs", "2", "--block-size", "16"],
+    "divergence": [],
+    "imbalance": ["--matrix", "five-point-72", "--runs", "1", "--block-size", "72", "--threads", "2"],
 }
+MARK = f"LEOPARD_STUDY_TEST={os.getpid()}"  # in the environment of all that this test starts
+
+
+def environment():
+    return {**{name: value for name, value in os.environ.items() if name != "LEOPARD_MATRICES"}, **dict([MARK.split("=")])}
 
 
 def run(*arguments):
-    environment = {name: value for name, value in os.environ.items() if name != "LEOPARD_MATRICES"}
-    return subprocess.run([PROGRAM, *arguments], capture_output=True, text=True, env=environment, timeout=1200)
+    return subprocess.run([PROGRAM, *arguments], capture_output=True, text=True, env=environment(), timeout=1200)
+
+
+def started():
+    """The ids of those processes that there are that this test has started, or they."""
+    ids = []
+    for path in pathlib.Path("/proc").glob("[0-9]*/environ"):
+        try:
+            if MARK.encode() in path.read_bytes().split(b"\0"):
+                ids.append(int(path.parent.name))
+        except OSError:
+            pass  # another user's, or gone
+    return ids
+
+
+def wait_until(condition, what):
+    for _ in range(600):
+        if condition():
+            return
+        time.sleep(0.1)
+    for process in started():
+        os.kill(process, signal.SIGKILL)
+    check(False, what)
 
 
 def check(condition, what):
@@ -130,6 +160,29 @@ with tempfile.TemporaryDirectory() as folder:
     for options, words in ((["--backend", "cuda"], "--backend is cuda"), (["--schedule", "synchronous"], "--schedule is synchronous")):
         result = run(*taxonomy, "--matrix", "five-point-8", *options)
         check(result.returncode == 1 and words in result.stderr and "expected: " in result.stderr, f"taxonomy {options}: {result.stderr}")
+
+    # imbalance: what waits is the schedule alone, and the busy processes end with the program, in whatever way it ends
+    with open(pathlib.Path(folder) / "imbalance.csv", newline="") as file:
+        title, columns, *rows = [line for line in csv.reader(file)][:7]
+    check("on 2 threads" in title[0] and [row[0] for row in rows] == ["0", "1", "2", "3", "4"], f"imbalance: {title}, {rows}")
+    for row in (dict(zip(columns, row)) for row in rows):
+        check(row["iterations, waiting"] == rows[0][columns.index("iterations, waiting")], f"imbalance: those with waiting differ: {rows}")
+        check(all(float(cell) > 0 for name, cell in row.items() if name != "busy processes"), f"imbalance: {row}")
+    check(not started(), "imbalance: busy processes are left behind")
+    imbalance = ["imbalance", *STUDIES["imbalance"]]
+    for how in (signal.SIGINT, signal.SIGTERM, signal.SIGKILL):
+        with subprocess.Popen([PROGRAM, *imbalance, "--backend", "host"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment()) as program:
+            wait_until(lambda: len(started()) >= 2, "imbalance: there are no busy processes")
+            program.send_signal(how)
+        check(program.returncode == -how, f"imbalance: {how.name} gives {program.returncode}")
+        wait_until(lambda: not started(), f"imbalance: busy processes are left behind by {how.name}")
+    verdicts("imbalance", "--matrix", "five-point-12", "--runs", "1", schedule="automatic", **{"alone, ": OPEN, "waiting makes a global iteration longer": OPEN})
+    matrix("imbalance", pairs(1.5, 4), 8)  # diverges
+    for options, words in ((["--backend", "cuda"], "is for host threads"), (["--schedule", "synchronous"], "--schedule is synchronous"),
+                           (["--matrix", "imbalance", "--matrices", folder], "the relative residual within")):
+        result = run("imbalance", *options)
+        check(result.returncode == 1 and words in result.stderr and "expected: " in result.stderr, f"imbalance {options}: {result.stderr}")
+    verdicts("divergence", **{"where rho(B) < 1 < rho(|B|)": HOLDS, "where rho(|B|) < 1 the same order converges": HOLDS})
 
     # refinement: across blocks an iteration has the factor |c|, in both precisions and with any number of sweeps
     study = ["refinement", "--runs", "1", *small]

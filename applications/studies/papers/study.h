@@ -133,6 +133,8 @@ namespace leopard::studies
   void study_refinement(const Settings &settings, Report &report);
   void study_overlap(const Settings &settings, Report &report);
   void study_taxonomy(const Settings &settings, Report &report);
+  void study_divergence(const Settings &settings, Report &report);
+  void study_imbalance(const Settings &settings, Report &report);
   void study_faults(const Settings &settings, Report &report);
   void study_detection(const Settings &settings, Report &report); ///< the second part of faults
 } // namespace leopard::studies

@@ -130,8 +130,8 @@ namespace leopard::studies
     for (const Finding &f : findings)
       {
         const char *verdict = f.verdict == Verdict::holds ? "holds" : f.verdict == Verdict::does_not_hold ? "does not hold" : "is not decided here";
-        out << "finding of the paper (" << f.source << "): " << f.claim << ": " << verdict << (f.verdict == Verdict::undecided ? ": " : ": measured ")
-            << f.measured << '\n';
+        out << "finding" << (f.source.empty() ? "" : " of the paper (" + f.source + ")") << ": " << f.claim << ": " << verdict
+            << (f.verdict == Verdict::undecided ? ": " : ": measured ") << f.measured << '\n';
         table.add_row({f.source, f.claim, verdict, f.measured});
       }
     out << std::flush;

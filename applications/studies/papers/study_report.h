@@ -48,7 +48,7 @@ namespace leopard::studies
     void say(const std::string &line);
     void add(const Table &table);
 
-    /** Kept for finish(). @param measured the numbers that decided. */
+    /** Kept for finish(). @param source empty: no paper says so. @param measured the numbers that decided. */
     void finding(const std::string &source, const std::string &claim, bool holds, const std::string &measured);
     /** The same where nothing could be decided, and why not. */
     void undecided(const std::string &source, const std::string &claim, const std::string &why);
