@@ -252,7 +252,6 @@ namespace leopard
 
   void LinearSolverParameters::check_precision(unsigned int n_ranks) const
   {
-    const bool        gpu_ranks = n_ranks > 1 && backend == "cuda"; // whose ghosts travel in double precision only
     const std::string on_ranks =
       ", 'Backend' is cuda, but the program runs on " + std::to_string(n_ranks) + " ranks\n  expected: one rank, the backend host, or double";
     const std::string is_mixed  = "'Linear solver/Precision' is mixed";
@@ -263,9 +262,9 @@ namespace leopard
                   (uses_multigrid() ? " and 'Multigrid/Precision' = single, for cycles in single precision" : ""));
     if (refines() && method == "multigrid" && multigrid.options.full_start)
       throw Error(is_mixed + ", but 'Multigrid/Full multigrid start' is true\n  expected: false, as each correction begins from zero; or double");
-    if (refines() && gpu_ranks)
+    if (refines() && exchanges_doubles(n_ranks))
       throw Error(is_mixed + on_ranks);
-    if (in_single && gpu_ranks)
+    if (in_single && exchanges_doubles(n_ranks))
       throw Error("'Multigrid/Precision' is single" + on_ranks);
   }
 
@@ -429,7 +428,7 @@ namespace leopard
     , comm(comm_)
   {
     const Timer timer;
-    if (parameters.refines() && Utilities::MPI::n_mpi_processes(comm) == 1) // see solve()
+    if (parameters.refines() && !parameters.exchanges_doubles(Utilities::MPI::n_mpi_processes(comm))) // see solve()
       implementation = make_refinement_solver(parameters, A, levels, comm);
     else if (parameters.method == "multigrid")
       implementation = make_multigrid_solver(parameters, A, *levels, comm);

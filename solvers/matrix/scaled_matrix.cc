@@ -67,11 +67,11 @@ namespace leopard
   }
 
   template <typename Number>
-  ScaledMatrix<Number> scaled_to(const CrsMatrix<double> &A, std::vector<double> scale)
+  ScaledMatrix<Number> scaled_to(const CrsMatrix<double> &A, const std::vector<double> &scale)
   {
     ScaledMatrix<Number> result;
-    result.scale                 = std::move(scale);
-    const std::vector<double> &s = result.scale;
+    result.scale                 = scale;
+    const std::vector<double> &s = scale;
     result.matrix                = {A.n_rows, A.n_columns, A.row_offsets, A.columns, std::vector<Number>(A.values.size())};
     for (int i = 0; i < A.n_rows; ++i)
       for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
@@ -82,9 +82,9 @@ namespace leopard
     return result;
   }
 
-#define INSTANTIATE(Number)                                                                       \
-  template ScaledMatrix<Number> scaled_to(const CrsMatrix<double> &A);                            \
-  template ScaledMatrix<Number> scaled_to(const CrsMatrix<double> &A, std::vector<double> scale); \
+#define INSTANTIATE(Number)                                                                              \
+  template ScaledMatrix<Number> scaled_to(const CrsMatrix<double> &A);                                   \
+  template ScaledMatrix<Number> scaled_to(const CrsMatrix<double> &A, const std::vector<double> &scale); \
   template Number               rounded_entry(double scaled, double value, int row, int column);
   LEOPARD_FOR_EACH_NUMBER(INSTANTIATE)
 #undef INSTANTIATE

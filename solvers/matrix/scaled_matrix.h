@@ -33,7 +33,7 @@ namespace leopard
    * The same with an S that is known: n_columns powers of two, or empty for all ones. @throws InvalidInput likewise.
    */
   template <typename Number>
-  ScaledMatrix<Number> scaled_to(const CrsMatrix<double> &A, std::vector<double> scale);
+  ScaledMatrix<Number> scaled_to(const CrsMatrix<double> &A, const std::vector<double> &scale);
 
   /** Whether values of A are not between 2^-40 and 2^40. */
   bool needs_scaling(const CrsMatrix<double> &A);

@@ -552,7 +552,7 @@ namespace leopard
       EXPECT_NEAR(x[2], 5e49, 1e-6 * 5e49);
     }
 
-    TEST(RanksInSingle, AreRefused)
+    TEST(RanksInSingle, AreRefusedOnGpus)
     {
       if (Utilities::MPI::n_mpi_processes(MPI_COMM_WORLD) == 1)
         GTEST_SKIP() << "one rank";
@@ -560,9 +560,14 @@ namespace leopard
       make_uniform(*mesh, 4);
       const LevelProblem<2>  problem(*mesh, 1);
       PreconditionBlockAsync preconditioner;
-      EXPECT_THROW(preconditioner.initialize(problem.matrix, PreconditionBlockAsync::Fields{.arithmetic = Arithmetic::single_precision}),
+      EXPECT_THROW(preconditioner.initialize(problem.matrix,
+                                             PreconditionBlockAsync::Fields{.backend = Backend::cuda, .arithmetic = Arithmetic::single_precision}),
                    InvalidInput);
-      EXPECT_THROW(PreconditionMultigrid(problem.hierarchy(), synchronous(), nullptr, {}, Arithmetic::single_precision), InvalidInput);
+      if (device::n_devices() == 0)
+        return;
+      MultigridOptions options = synchronous();
+      options.backend          = Backend::cuda;
+      EXPECT_THROW(PreconditionMultigrid(problem.hierarchy(), options, nullptr, {}, Arithmetic::single_precision), InvalidInput);
     }
   } // namespace
 } // namespace leopard
