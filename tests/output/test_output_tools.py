@@ -9,9 +9,11 @@ import os
 import pathlib
 import re
 import shutil
+import socket
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 try:
@@ -144,6 +146,9 @@ class Render(WithRun):
             process = subprocess.Popen([sys.executable, "-c", program, str(RENDER)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
             self.addCleanup(process.communicate)
             numbers.append(int(process.stdout.readline().strip()[1:]))
+            time.sleep(0.3)
+            with socket.socket(socket.AF_UNIX) as client:  # it still answers
+                client.connect(f"\0/tmp/.X11-unix/X{numbers[-1]}")
         self.assertGreater(min(numbers), 9)
         self.assertNotEqual(*numbers)
 
