@@ -362,7 +362,8 @@ namespace leopard::command_line
         {
           const std::string what = failure.what();
           log("tuning", "has failed: looking at the matrix ...");
-          throw ConvergenceFailure(what.substr(0, what.find('\n')) + "\n  what remains: " + advice_for(A, a, nullptr));
+          throw ConvergenceFailure(what.substr(0, what.find('\n')) + "\n  what remains: " + advice_for(A, a, nullptr) +
+                                   "; or more time for the search (--tune-seconds, now " + number(a.tune_seconds) + ")");
         }
       if (!a.choice.empty())
         {
