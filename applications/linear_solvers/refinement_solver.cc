@@ -7,6 +7,7 @@
 #include <applications/base/stop_signal.h>
 #include <solvers/base/errors.h>
 #include <solvers/device/device_vector.h>
+#include <solvers/refinement/mixed_multigrid.h>
 #include <solvers/refinement/over_ranks.h>
 #include <solvers/refinement/refinement.h>
 
@@ -138,19 +139,12 @@ namespace leopard
       void set_refinement(const std::vector<double> &scale, std::unique_ptr<InnerSolver<float>> inner)
       {
         auto system = make_outer_system<float>(matrix, scale, parameters.block_async.backend, parameters.block_async.n_threads);
-        if (exchange->is_distributed())
-          system = over_ranks(std::move(system), matrix.n_columns, exchange);
-        refinement = std::make_unique<Refinement<float>>(std::move(system), std::move(inner), RefinementOptions());
+        refinement =
+          std::make_unique<Refinement<float>>(over_ranks(std::move(system), matrix.n_columns, exchange), std::move(inner), RefinementOptions());
       }
 
       /** One number for all rows and ghosts; empty for 1. */
-      std::vector<double> scale_of_cycles() const
-      {
-        std::vector<double> scale = multigrid->preconditioner().scale();
-        if (!scale.empty())
-          scale.resize(matrix.n_columns, scale.front());
-        return scale;
-      }
+      std::vector<double> scale_of_cycles() const { return scale_of_weight(multigrid->preconditioner().weight(), matrix.n_columns); }
 
       /** New values may have made another multigrid. */
       void set_multigrid() { set_refinement(scale_of_cycles(), multigrid->preconditioner().inner_solver()); }

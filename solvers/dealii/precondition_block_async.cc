@@ -111,21 +111,18 @@ namespace leopard
   /** Iterations in single precision for vectors in double. */
   struct PreconditionBlockAsync::InSingle
   {
-    /** @param scale of A's rows and ghosts, see scaled_to(). @param ghosts, ghosts_in_single null: one rank. */
+    /** @param scale of A's rows and ghosts, see scaled_to(). */
     InSingle(const CrsMatrix<double>                            &A,
              const std::vector<double>                          &scale,
              const BlockAsyncOptions                            &options,
-             const std::shared_ptr<const Communication<double>> &ghosts,
-             std::shared_ptr<const Communication<float>>         ghosts_in_single)
-      : system(make_outer_system<float>(A, scale, options.backend, options.n_threads))
+             const std::shared_ptr<const Communication<double>> &communication)
+      : system(over_ranks(make_outer_system<float>(A, scale, options.backend, options.n_threads), A.n_columns, communication))
       , relaxation(std::make_shared<BlockAsync<float>>(scaled_to<float>(A, scale).matrix, options))
-      , inner(ghosts == nullptr ? make_inner_solver<float>(relaxation) : make_inner_solver<float>(relaxation, std::move(ghosts_in_single)))
+      , inner(make_inner_solver<float>(relaxation, std::shared_ptr<const Communication<float>>(communication->in_single())))
       , own_c(inner->own_correction() == nullptr ? system->vector() : nullptr)
       , r(system->vector())
       , c(own_c == nullptr ? inner->own_correction() : own_c.get())
     {
-      if (ghosts != nullptr)
-        system = over_ranks(std::move(system), A.n_columns, ghosts);
     }
 
     void iterate(double *x, const double *b, int n_iterations, bool from_zero)
@@ -144,7 +141,7 @@ namespace leopard
       system->add(x, c, factor);
     }
 
-    std::unique_ptr<OuterSystem<float>>       system;
+    const std::unique_ptr<OuterSystem<float>> system;
     const std::shared_ptr<Relaxation<float>>  relaxation;
     const std::unique_ptr<InnerSolver<float>> inner;
     const std::shared_ptr<float[]>            own_c, r;
@@ -157,6 +154,7 @@ namespace leopard
     /** What solves is made by make_relaxation(). */
     Data(CrsMatrix<double> A, const AdditionalData &additional_data)
       : n_iterations(additional_data.n_iterations)
+      , is_single(additional_data.arithmetic == Arithmetic::single_precision)
       , options(block_async_options(additional_data))
     {
       options.validate();
@@ -177,18 +175,16 @@ namespace leopard
       n_global_rows = A.n_rows;
     }
 
-    /** @param scale for single precision, see scaled_to(). @param ghosts, ghosts_in_single null: one rank. */
-    void make_relaxation(Arithmetic                                          arithmetic,
-                         const std::vector<double>                          &scale,
-                         const std::shared_ptr<const Communication<double>> &ghosts,
-                         const std::shared_ptr<const Communication<float>>  &ghosts_in_single)
+    /** Of the matrix, in single precision; collective. */
+    std::vector<double> scale() const { return is_single ? scale_over_ranks(matrix, *communication) : std::vector<double>(); }
+
+    /** @param scale that of scale(). */
+    void make_relaxation(const std::vector<double> &scale)
     {
-      if (arithmetic == Arithmetic::single_precision)
-        in_single = std::make_unique<InSingle>(matrix, scale, options, ghosts, ghosts_in_single);
+      if (is_single)
+        in_single = std::make_unique<InSingle>(matrix, scale, options, communication);
       else
         relaxation = std::make_unique<BlockAsync<double>>(matrix, options);
-      if (ghosts != nullptr)
-        communication = ghosts;
       x.resize(matrix.n_columns);
       b.resize(matrix.n_rows);
       if (memory_space() == MemorySpace::device)
@@ -203,6 +199,7 @@ namespace leopard
     bool is_fixed_on_rank() const { return in_single != nullptr ? in_single->relaxation->is_fixed_linear_map() : relaxation->is_fixed_linear_map(); }
 
     const int                                    n_iterations;
+    const bool                                   is_single;
     BlockAsyncOptions                            options;
     CrsMatrix<double>                            matrix; ///< in the order of blocks, until the relaxation is made
     double                                       omega = 0.;
@@ -256,7 +253,7 @@ namespace leopard
         chosen.omega = tau.omega;
       }
     auto made = std::make_unique<Data>(std::move(matrix), chosen);
-    made->make_relaxation(chosen.arithmetic, scale_over_ranks(made->matrix, *made->communication), nullptr, nullptr);
+    made->make_relaxation(made->scale());
     made->eigenvalues = tau.eigenvalues;
     made->is_fixed    = made->is_fixed_on_rank();
     data              = std::move(made);
@@ -267,8 +264,7 @@ namespace leopard
     require_square(A, "PreconditionBlockAsync");
     const MPI_Comm     comm    = A.get_mpi_communicator();
     const unsigned int n_ranks = dealii::Utilities::MPI::n_mpi_processes(comm);
-    const bool         single  = additional_data.arithmetic == Arithmetic::single_precision;
-    if (single && additional_data.backend == Backend::cuda && n_ranks > 1)
+    if (additional_data.arithmetic == Arithmetic::single_precision && additional_data.backend == Backend::cuda && n_ranks > 1)
       fail("single precision is asked for on " + std::to_string(n_ranks) + " ranks with GPUs, whose ghosts travel in double",
            "one rank, the backend host, or double precision");
     LocalMatrix           local;
@@ -291,10 +287,9 @@ namespace leopard
       local = local_matrix(A);
       made  = std::make_unique<Data>(std::move(local.matrix), chosen);
     });
-    const auto                                        ghosts = std::make_shared<const GhostExchange>(local.owned, local.ghosts, comm, made->old_row);
-    const std::shared_ptr<const Communication<float>> ghosts_in_single = ghosts->in_single();
-    const std::vector<double>                         scale            = single ? scale_over_ranks(made->matrix, *ghosts) : std::vector<double>();
-    together(comm, [&] { made->make_relaxation(chosen.arithmetic, scale, ghosts, ghosts_in_single); });
+    made->communication             = std::make_shared<const GhostExchange>(local.owned, local.ghosts, comm, made->old_row);
+    const std::vector<double> scale = made->scale();
+    together(comm, [&] { made->make_relaxation(scale); });
     made->n_global_rows = A.m();
     made->eigenvalues   = tau.eigenvalues;
     made->is_fixed      = made->communication->max(made->is_fixed_on_rank() ? 0. : 1.) == 0.;

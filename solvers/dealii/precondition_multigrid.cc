@@ -512,8 +512,8 @@ namespace leopard
     return std::make_unique<InnerCycles>(*data);
   }
 
-  std::vector<double> PreconditionMultigrid::scale() const
+  double PreconditionMultigrid::weight() const
   {
-    return scale_of_weight(data->weight, data->n_rows() + static_cast<int>(data->isolated.size()));
+    return data->weight;
   }
 } // namespace leopard

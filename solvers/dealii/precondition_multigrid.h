@@ -78,12 +78,13 @@ namespace leopard
     SolveResult solve(double *x, const double *b, const StoppingCriteria &criteria);
 
     /**
-     * Cycles in single precision as the corrections of a refinement, whose system is made with scale(). Of all entries,
-     * not of a field; this object must outlive it. @throws InvalidInput in double precision and for a field of several.
+     * Cycles in single precision as the corrections of a refinement, whose system is made with weight(). Of all
+     * entries, not of a field; this object must outlive it. @throws InvalidInput in double precision and for a field of
+     * several.
      */
     std::unique_ptr<InnerSolver<float>> inner_solver() const;
-    /** Of the matrix that the cycles are for, as ScaledMatrix has it; empty: all ones. */
-    std::vector<double> scale() const;
+    /** What the matrix is multiplied with for the cycles, see scale_of_weight(). */
+    double weight() const;
 
     MemorySpace memory_space() const;
 

@@ -56,7 +56,10 @@ namespace leopard
      * @throws InvalidInput by default.
      */
     virtual std::unique_ptr<const Communication<Number>> reordered(const std::vector<int> &old_row) const;
-    /** The same for vectors in single precision, which may outlive this object. @throws InvalidInput by default. */
+    /**
+     * The same for vectors in single precision, which may outlive this object. @throws InvalidInput by default, where
+     * there are other ranks.
+     */
     virtual std::unique_ptr<const Communication<float>> in_single() const;
   };
 } // namespace leopard

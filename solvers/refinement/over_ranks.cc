@@ -105,6 +105,8 @@ namespace leopard
   std::unique_ptr<OuterSystem<Number>>
   over_ranks(std::unique_ptr<OuterSystem<Number>> own, int n_columns, std::shared_ptr<const Communication<double>> communication)
   {
+    if (communication != nullptr && !communication->is_distributed())
+      return own;
     return std::make_unique<SystemOverRanks<Number>>(std::move(own), n_columns, std::move(communication));
   }
 

@@ -1,8 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
 """Tests read_back.py and scripts/render on small runs that are written here. Exit code 77 if there is no VTK."""
-import importlib.machinery
-import importlib.util
 import itertools
 import math
 import os
@@ -19,6 +17,7 @@ import unittest
 try:
     import vtk
     import synthetic_run as synthetic
+    from load_script import load_script
 except ImportError as error:
     print(f"skipped: {error}")
     sys.exit(77)
@@ -39,9 +38,7 @@ def variance(path):
 
 def render_module():
     """scripts/render as a module, with its display."""
-    loader = importlib.machinery.SourceFileLoader("render", str(RENDER))
-    module = importlib.util.module_from_spec(importlib.util.spec_from_loader("render", loader))
-    loader.exec_module(module)
+    module = load_script("render")
     if module.import_packages() and "DISPLAY" not in os.environ:
         module.start_display()
     return module
@@ -138,12 +135,11 @@ class Render(WithRun):
         """hwloc looks for graphics cards at the servers :0 to :9 when a program with MPI starts; the end of one of them ends that program."""
         if vtk.vtkRenderWindow().GetClassName() != "vtkXOpenGLRenderWindow":
             self.skipTest("VTK draws without a display")
-        program = ("import importlib.machinery, importlib.util, os, sys; loader = importlib.machinery.SourceFileLoader('render', sys.argv[1]);"
-                   "render = importlib.util.module_from_spec(importlib.util.spec_from_loader('render', loader)); loader.exec_module(render);"
-                   "render.start_display(); print(os.environ['DISPLAY'], flush=True); sys.stdin.read()")
+        program = ("import os, sys; from load_script import load_script; load_script('render').start_display();"
+                   "print(os.environ['DISPLAY'], flush=True); sys.stdin.read()")
         numbers = []
         for _ in range(2):
-            process = subprocess.Popen([sys.executable, "-c", program, str(RENDER)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+            process = subprocess.Popen([sys.executable, "-c", program], cwd=HERE, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
             self.addCleanup(process.communicate)
             numbers.append(int(process.stdout.readline().strip()[1:]))
             time.sleep(0.3)

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tests scripts/plot_study on a small study that is written here. Exit code 77 if there is no matplotlib."""
 import csv
-import importlib.machinery
-import importlib.util
 import pathlib
 import subprocess
 import sys
@@ -12,6 +10,8 @@ import unittest
 
 try:
     import matplotlib  # noqa: F401
+
+    from load_script import load_script
 except ImportError as error:
     print(f"skipped: {error}")
     sys.exit(77)
@@ -88,10 +88,7 @@ class PlotStudy(unittest.TestCase):
             self.assertIn(str(path), said)
 
     def test_axes_are_labelled_and_hold_the_data(self):
-        loader = importlib.machinery.SourceFileLoader("plot_study", str(SCRIPT))
-        module = importlib.util.module_from_spec(importlib.util.spec_from_loader("plot_study", loader))
-        sys.dont_write_bytecode = True
-        loader.exec_module(module)
+        module = load_script("plot_study")
         module.import_matplotlib()
         figures = []
 
@@ -131,10 +128,7 @@ class PlotStudy(unittest.TestCase):
         self.assertIn(0.00398, bars)
 
     def test_parts_that_are_longer_than_the_whole_are_made_to_fit(self):
-        loader = importlib.machinery.SourceFileLoader("plot_study", str(SCRIPT))
-        module = importlib.util.module_from_spec(importlib.util.spec_from_loader("plot_study", loader))
-        sys.dont_write_bytecode = True
-        loader.exec_module(module)
+        module = load_script("plot_study")
         row = {"seconds_median": "0.004", "cycles_median": "2", **{column: "1e-3" for column in module.PARTS.values()}}
         parts = module.split(row)
         self.assertAlmostEqual(sum(parts.values()), 4.)
@@ -154,10 +148,7 @@ class PlotStudy(unittest.TestCase):
                         'busy processes,slow-down seen,without waiting (ms),predicted,with waiting (ms),"predicted, waiting"\n'
                         "0,1.00,10.0,10.0,12.0,12.0\n1,1.50,16.0,15.0,30.0,27.0\n\n"
                         'Findings\nsource,finding,verdict,measured\n,alone not waiting is as fast,holds,-17 percent\n\n')
-        loader = importlib.machinery.SourceFileLoader("plot_study", str(SCRIPT))
-        module = importlib.util.module_from_spec(importlib.util.spec_from_loader("plot_study", loader))
-        sys.dont_write_bytecode = True
-        loader.exec_module(module)
+        module = load_script("plot_study")
         module.import_matplotlib()
         kept = []
         module.draw_imbalance(type("Kept", (), {"save": lambda self, figure, name: kept.append((name, figure))})(), *module.read_imbalance(path))

@@ -10,6 +10,7 @@
 #include <solvers/device/device.h>
 #include <solvers/distributed/gathered_coarse_solver.h>
 #include <solvers/distributed/ghost_exchange.h>
+#include <solvers/refinement/mixed_multigrid.h>
 #include <solvers/refinement/over_ranks.h>
 #include <solvers/refinement/refinement.h>
 #include <solvers/relaxation/methods.h>
@@ -163,10 +164,11 @@ namespace leopard
           const HostVector         b         = right_hand_side(problem.matrix, problem.constrained_rows(), 1e-30);
           PreconditionMultigrid in_double(hierarchy, synchronous()), in_single(hierarchy, synchronous(), nullptr, {}, Arithmetic::single_precision);
           RefinementOptions     options;
-          options.tolerance        = 1e-12;
-          options.inner_iterations = 1;
-          Refinement<float> refinement(
-            make_outer_system<float>(local_matrix(problem.matrix).matrix, in_single.scale(), Backend::host, 2), in_single.inner_solver(), options);
+          options.tolerance         = 1e-12;
+          options.inner_iterations  = 1;
+          const CrsMatrix<double> A = local_matrix(problem.matrix).matrix;
+          Refinement<float>       refinement(
+            make_outer_system<float>(A, scale_of_weight(in_single.weight(), A.n_columns), Backend::host, 2), in_single.inner_solver(), options);
           HostVector x(b), residual(b);
           x                             = 0.;
           const RefinementResult result = refinement.solve(x.begin(), b.begin());
@@ -223,13 +225,11 @@ namespace leopard
           RefinementOptions refinement_options;
           refinement_options.tolerance        = 1e-12;
           refinement_options.inner_iterations = 1;
-          const LocalMatrix   local           = local_matrix(problem.matrix);
-          std::vector<double> scale           = in_single.scale();
-          if (!scale.empty())
-            scale.resize(local.matrix.n_columns, scale.front());
-          auto system = over_ranks(make_outer_system<float>(local.matrix, scale, Backend::host, 1),
-                                   local.matrix.n_columns,
-                                   std::make_shared<const GhostExchange>(local.owned, local.ghosts, MPI_COMM_WORLD));
+          const LocalMatrix local             = local_matrix(problem.matrix);
+          auto              system =
+            over_ranks(make_outer_system<float>(local.matrix, scale_of_weight(in_single.weight(), local.matrix.n_columns), Backend::host, 1),
+                       local.matrix.n_columns,
+                       std::make_shared<const GhostExchange>(local.owned, local.ghosts, MPI_COMM_WORLD));
           EXPECT_NEAR(std::log(system->norm_of_matrix() / problem.matrix.linfty_norm()), 0., 1e-12);
           Refinement<float> refinement(std::move(system), in_single.inner_solver(), refinement_options);
           x                             = 0.;
@@ -376,7 +376,9 @@ namespace leopard
               refinement_options.tolerance        = 1e-12;
               refinement_options.inner_iterations = 1;
               const CrsMatrix<double> A           = matrix_of(found);
-              Refinement<float> refinement(make_outer_system<float>(A, in_single.scale(), backend, 2), in_single.inner_solver(), refinement_options);
+              Refinement<float>       refinement(make_outer_system<float>(A, scale_of_weight(in_single.weight(), A.n_columns), backend, 2),
+                                           in_single.inner_solver(),
+                                           refinement_options);
               x = 0.;
               RefinementResult result;
               if (backend == Backend::cuda)
@@ -446,7 +448,7 @@ namespace leopard
                 {
                   std::vector<float> c(n), r(n, 1.f);
                   cycles->solve(c.data(), r.data(), 1);
-                  const double weight = changed.scale().empty() ? 1. : changed.scale()[0] * changed.scale()[0];
+                  const double weight = changed.weight();
                   EXPECT_NEAR(c[first.isolated_rows[0]] * 5. * unit * weight, 1., 1e-6);
                 }
               FoundStencil other = second;
