@@ -4,6 +4,7 @@ The results folder: one folder an experiment and device, with the raw output of 
 what was called, where and at which commit. It gets its name when all steps are done, so that what has the name is
 complete; a run that was killed leaves NAME.part behind, a failed one NAME.failed.
 """
+import contextlib
 import csv
 import json
 import os
@@ -121,6 +122,7 @@ def write_atomically(path, text):
         part.write_text(text, encoding="utf-8")
         os.replace(part, path)
     except OSError as error:
-        part.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):  # it may be in no folder at all
+            part.unlink()
         raise Error(f"{path} cannot be written: {error.strerror}\n  expected: a place that may be written to\n"
                     "  to do: --document FILE") from None
