@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "../device/cuda_error.cuh"
 #include "../device/device.h"
+#include "../device/grid_stride.cuh"
 #include "block_async_engine.h"
 #include "device_packets.cuh"
 #include "monitor_cuda.cuh"
@@ -8,11 +9,19 @@
 
 #include <cmath>
 #include <cstdint>
+#include <numeric>
 
 namespace leopard
 {
   namespace
   {
+    template <typename Number>
+    __global__ void mirror_kernel(const Number *x, const int *rows, Number *const *places, int n)
+    {
+      for (int e = blockIdx.x * blockDim.x + threadIdx.x; e < n; e += gridDim.x * blockDim.x)
+        store_for_others(places[e], load(x + rows[e]));
+    }
+
     template <typename Format>
     class CudaEngine : public BlockAsyncEngine<typename Format::Number>
     {
@@ -76,6 +85,12 @@ namespace leopard
             if (synchronous)
               device::copy_on_device(old_x.data(), x, old_x.size() * sizeof(Number));
             launch(vectors(x, synchronous ? old_x.data() : x, b), parameters(1));
+            if (mirrored_rows.size() > 0)
+              {
+                const int n_mirrored = static_cast<int>(mirrored_rows.size());
+                mirror_kernel<<<device::blocks_for(n_mirrored), device::threads>>>(x, mirrored_rows.data(), mirror_places.data(), n_mirrored);
+                LEOPARD_CHECK(cudaGetLastError());
+              }
           }
       }
 
@@ -122,6 +137,26 @@ namespace leopard
       }
 
       void set_omega(double omega) override { options.omega = omega; }
+
+      void mirror(const Mirrors<Number> &mirrors) override
+      {
+        mirrored_rows = device::Array<int>(mirrors.rows);
+        mirror_places = device::Array<Number *>(mirrors.places);
+        if (execution != Execution::persistent || mirrors.rows.empty())
+          return;
+        std::vector<int> offsets(packets.n_rows + 1l, 0);
+        for (const int row : mirrors.rows)
+          ++offsets[row + 1];
+        std::partial_sum(offsets.begin(), offsets.end(), offsets.begin());
+        mirror_offsets = device::Array<int>(offsets);
+      }
+
+      void place_ghosts_before(int n) override
+      {
+        if (options.schedule == Schedule::synchronous)
+          throw InvalidInput("ghosts are to stand before x in the synchronous schedule\n  expected: the chaotic one");
+        packets.place_ghosts_before(n);
+      }
 
     private:
       /** A packet, and a number for each ghost of a block. */
@@ -244,7 +279,14 @@ namespace leopard
 
       RelaxVectors<Number> vectors(Number *x, const Number *off_block, const Number *b) const
       {
-        return {x, off_block, b, velocity.data(), monitor.parts(), nullptr, execution == Execution::persistent ? old_x.data() : nullptr};
+        return {x,
+                off_block,
+                b,
+                velocity.data(),
+                monitor.parts(),
+                nullptr,
+                execution == Execution::persistent ? old_x.data() : nullptr,
+                {mirror_offsets.data(), mirror_places.data()}};
       }
 
       RelaxParameters<Number> parameters(int n_iterations) const
@@ -308,19 +350,21 @@ namespace leopard
         launch(v, p);
       }
 
-      BlockAsyncOptions     options;
-      DevicePackets<Number> packets;
-      const int             n_blocks, largest_packet;
-      device::Array<int>    local_iterations_per_block;
-      device::Array<Number> velocity;
-      bool                  velocity_is_zero = true; ///< though its memory may hold something else
-      device::Array<Number> old_x;                   ///< synchronous schedule only
-      CudaMonitor           monitor;
-      Execution             execution         = Execution::launch;
-      PersistentKernel      persistent_kernel = nullptr;
-      LaunchKernel          launch_kernel = nullptr, residual_kernel = nullptr;                  ///< null: relax_any_kernel
-      int                   n_threads = 0, n_launch_threads = 0, n_launched = 0, n_residual = 0; ///< thread blocks of the two launch kernels
-      std::size_t           n_shared = 0;
+      BlockAsyncOptions       options;
+      DevicePackets<Number>   packets;
+      const int               n_blocks, largest_packet;
+      device::Array<int>      local_iterations_per_block;
+      device::Array<Number>   velocity;
+      bool                    velocity_is_zero = true;       ///< though its memory may hold something else
+      device::Array<Number>   old_x;                         ///< synchronous schedule only
+      device::Array<int>      mirrored_rows, mirror_offsets; ///< the latter of each row, persistent form
+      device::Array<Number *> mirror_places;
+      CudaMonitor             monitor;
+      Execution               execution         = Execution::launch;
+      PersistentKernel        persistent_kernel = nullptr;
+      LaunchKernel            launch_kernel = nullptr, residual_kernel = nullptr;                  ///< null: relax_any_kernel
+      int                     n_threads = 0, n_launch_threads = 0, n_launched = 0, n_residual = 0; ///< thread blocks of the two launch kernels
+      std::size_t             n_shared = 0;
     };
 
     template <typename Column, typename Number>

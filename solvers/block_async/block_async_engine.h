@@ -1,11 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "../base/errors.h"
 #include "../matrix/device_crs.h"
 #include "block_async.h"
 
 namespace leopard
 {
+  /** Own rows whose values also go elsewhere, and where to: ghosts in the memory of other GPUs that this one can write to. */
+  template <typename Number>
+  struct Mirrors
+  {
+    std::vector<int>      rows;   ///< ascending
+    std::vector<Number *> places; ///< one a row of the list
+  };
+
   /** What a backend implements; functions mean what those of the same name in Relaxation mean. */
   template <typename Number>
   class BlockAsyncEngine
@@ -34,6 +43,16 @@ namespace leopard
     /** As in Relaxation; engines that test by themselves implement both. */
     virtual bool            tests_itself() const { return false; }
     virtual IterationReport iterate_until(Number * /*x*/, const Number * /*b*/, int /*n_iterations*/, const ResidualTest & /*test*/) { return {}; }
+    /** From now on iterate() writes these, too, with each global iteration. Stored matrices on the backend cuda. */
+    virtual void mirror(const Mirrors<Number> & /*mirrors*/)
+    {
+      throw InvalidInput("values are to be written to other GPUs\n  expected: the backend cuda");
+    }
+    /**
+     * From now on the first n ghosts stand before x[0] and the others right behind the own rows, as where x is a part of
+     * a vector that has all rows in their order. Likewise; once, in the chaotic schedule.
+     */
+    virtual void place_ghosts_before(int /*n*/) { throw InvalidInput("ghosts are to stand before x\n  expected: the backend cuda"); }
   };
 
   template <typename Number>

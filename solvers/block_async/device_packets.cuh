@@ -26,6 +26,9 @@ namespace leopard
      */
     void update_values(const Number *values, double omega);
 
+    /** See BlockAsyncEngine. */
+    void place_ghosts_before(int n);
+
     Storage                    storage     = Storage::automatic;
     bool                       has_columns = true;
     DistanceSlots              slots;

@@ -336,6 +336,16 @@ namespace leopard
     device::copy_on_device(matrix.arrays->values.data(), given.data(), size);
   }
 
+  template <typename Number>
+  void DevicePackets<Number>::place_ghosts_before(int n)
+  {
+    if (n_blocks == 0 || n == 0)
+      return;
+    place_ghosts_kernel<<<std::min(n_blocks, 8 * device::n_multiprocessors()), threads, 0, stream()>>>(
+      extents.data(), bytes.data(), n_blocks, n_rows, n);
+    LEOPARD_CHECK(cudaGetLastError());
+  }
+
 #define INSTANTIATE(Number) template class DevicePackets<Number>;
   LEOPARD_FOR_EACH_NUMBER(INSTANTIATE)
 #undef INSTANTIATE

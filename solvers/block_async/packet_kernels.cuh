@@ -313,4 +313,18 @@ namespace leopard
           }
       }
   }
+
+  /** Ghosts of blocks that are own rows stay; the first n_before others go before the rows, the rest right behind them. */
+  __global__ void place_ghosts_kernel(const BlockExtent *extents, char *packets, int n_blocks, int n_rows, int n_before)
+  {
+    for (int block = blockIdx.x; block < n_blocks; block += gridDim.x)
+      {
+        char               *packet = packets + static_cast<std::size_t>(static_cast<unsigned int>(extents[block].packet)) * 16;
+        const PacketHeader &head   = *reinterpret_cast<const PacketHeader *>(packet);
+        int                *ghosts = reinterpret_cast<int *>(packet + head.ghosts);
+        for (int g = threadIdx.x; g < head.n_ghosts; g += blockDim.x)
+          if (const int number = ghosts[g] - n_rows; number >= 0)
+            ghosts[g] = number < n_before ? number - n_before : ghosts[g] - n_before;
+      }
+  }
 } // namespace leopard

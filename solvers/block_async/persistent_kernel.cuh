@@ -8,6 +8,16 @@
 namespace leopard
 {
   /**
+   * For the memory of another GPU, whose blocks load() it from there: what has arrived is in that GPU's L2 cache, where
+   * loads of device scope look.
+   */
+  template <typename Number>
+  __device__ void store_for_others(Number *x, Number value)
+  {
+    cuda::atomic_ref<Number, cuda::thread_scope_system>(*x).store(value, cuda::memory_order_relaxed);
+  }
+
+  /**
    * A thread's off-block entries in registers, for iterations without end. The first n_cached of the row, and the
    * others from memory.
    */
@@ -147,6 +157,12 @@ namespace leopard
         begin_solve(m, residual, b_part, partial);
       }
 
+    int first_mirror = 0, end_mirrors = 0;
+    if (v.mirrors.offsets != nullptr && owned)
+      {
+        first_mirror = v.mirrors.offsets[row];
+        end_mirrors  = v.mirrors.offsets[row + 1];
+      }
     const bool synchronous = v.other_x != nullptr;
     Number    *from = v.x, *to = synchronous ? v.other_x : v.x;
     double    *parts     = m.parts;
@@ -182,6 +198,8 @@ namespace leopard
           value = start + parameters.block_omega * (value - start);
         if (owned)
           store(to + row, value);
+        for (int e = first_mirror; e < end_mirrors; ++e)
+          store_for_others(v.mirrors.places[e], value);
         if (synchronous)
           {
             wait_for_all(&m.monitor->barrier, (iteration + 1) * gridDim.x);

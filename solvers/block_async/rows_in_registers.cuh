@@ -18,6 +18,14 @@ namespace leopard
     int        test_every;       ///< 0: never; in the launch form anything else asks for the residual
   };
 
+  /** Where values of a row are written beside x: see BlockAsyncEngine::mirror(). Device memory; null: nowhere. */
+  template <typename Number>
+  struct MirrorView
+  {
+    const int     *offsets = nullptr; ///< of each row
+    Number *const *places  = nullptr;
+  };
+
   /** The vectors of one launch. Device memory. */
   template <typename Number>
   struct RelaxVectors
@@ -29,6 +37,7 @@ namespace leopard
     double       *parts;    ///< launch form: one a block, its part of ||r||^2 if that is asked for
     Number       *residual; ///< launch form: r itself, if that is asked for; or null
     Number       *other_x;  ///< persistent form, synchronous schedule: the second of two vectors that are read and written in turn, else null
+    MirrorView<Number> mirrors = {}; ///< persistent form
   };
 
   constexpr int max_rows_in_registers = 512; ///< of a block whose rows are held in registers

@@ -16,7 +16,7 @@ namespace leopard::peer
 {
   /**
    * Device memory of this rank into which kernels of other ranks of the host write, on other GPUs or on the same one
-   * (CUDA inter-process memory handles; over NVLink where there is one).
+   * (CUDA inter-process memory handles, but between threads of one process; over NVLink where there is one).
    */
   class Memory
   {
@@ -40,8 +40,15 @@ namespace leopard::peer
     const int           rank, n_ranks;
     const AllGather     all_gather;
     device::Array<char> own;
-    std::vector<char *> begin; ///< one a rank
+    std::vector<char *> begin;  ///< one a rank
+    std::vector<void *> opened; ///< of ranks that are other processes: what is to be closed
   };
+
+  /**
+   * Lets kernels of the current device use memory of another one that this process has allocated there. @return an
+   * error where the two have no path between them.
+   */
+  cudaError_t reach(int other);
 
   // What kernels do with it: they write values, then raise a flag; the other rank's kernel waits for the flag.
 

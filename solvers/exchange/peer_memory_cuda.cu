@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 #include <exception>
+#include <random>
 
 namespace leopard::peer
 {
@@ -18,9 +19,19 @@ namespace leopard::peer
       return std::max<std::size_t>(1, (n_bytes + block - 1) / block) * block; // one without neighbours has a block, too: all open all
     }
 
+    /** Of this process: numbers of processes may be equal in containers. */
+    unsigned long long process_number()
+    {
+      static const unsigned long long number = (static_cast<unsigned long long>(std::random_device()()) << 32) + std::random_device()();
+      return number;
+    }
+
     struct Card
     {
       cudaIpcMemHandle_t handle;
+      unsigned long long process;
+      char              *memory; ///< and device: for ranks that are threads of the same process
+      int                device;
       char               error[128];
 
       void note(cudaError_t code)
@@ -32,12 +43,25 @@ namespace leopard::peer
     };
   } // namespace
 
+  cudaError_t reach(int other)
+  {
+    int own = 0;
+    if (const cudaError_t code = cudaGetDevice(&own); code != cudaSuccess || own == other)
+      return code;
+    const cudaError_t code = cudaDeviceEnablePeerAccess(other, 0);
+    if (code != cudaErrorPeerAccessAlreadyEnabled)
+      return code;
+    cudaGetLastError(); // an answer here
+    return cudaSuccess;
+  }
+
   Memory::Memory(std::size_t n_bytes, int rank_, int n_ranks_, const AllGather &all_gather_)
     : rank(rank_)
     , n_ranks(n_ranks_)
     , all_gather(all_gather_)
     , own(whole_blocks(n_bytes))
     , begin(n_ranks, nullptr)
+    , opened(n_ranks, nullptr)
   {
     LEOPARD_CHECK(cudaMemset(own.data(), 0, own.size()));
     device::synchronize(); // before anybody else writes there
@@ -49,23 +73,31 @@ namespace leopard::peer
     cudaDeviceSynchronize();
     wait_for_all_ranks(); // nobody writes into closed memory
     for (int r = 0; r < n_ranks; ++r)
-      if (r != rank && begin[r] != nullptr)
-        cudaIpcCloseMemHandle(begin[r]);
+      if (opened[r] != nullptr)
+        cudaIpcCloseMemHandle(opened[r]);
     wait_for_all_ranks(); // nobody gives back memory that another one has open
   }
 
   std::string Memory::open(const std::vector<int> &ranks)
   {
-    Card mine = {};
+    Card mine    = {};
+    mine.process = process_number();
+    mine.memory  = own.data();
+    mine.note(cudaGetDevice(&mine.device));
     mine.note(cudaIpcGetMemHandle(&mine.handle, own.data()));
     std::vector<Card> cards(n_ranks);
     all_gather(&mine, sizeof(Card), cards.data());
     for (const int r : ranks)
       if (mine.error[0] == '\0' && cards[r].error[0] == '\0')
         {
-          void *opened = nullptr;
-          mine.note(cudaIpcOpenMemHandle(&opened, cards[r].handle, cudaIpcMemLazyEnablePeerAccess));
-          begin[r] = static_cast<char *>(opened);
+          if (cards[r].process == mine.process)
+            {
+              mine.note(reach(cards[r].device));
+              begin[r] = cards[r].memory;
+              continue;
+            }
+          mine.note(cudaIpcOpenMemHandle(&opened[r], cards[r].handle, cudaIpcMemLazyEnablePeerAccess));
+          begin[r] = static_cast<char *>(opened[r]);
         }
     all_gather(&mine, sizeof(Card), cards.data());
     for (const Card &card : cards)

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "../../block_async/block_async.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace leopard
+{
+  /** How GPUs get the values of one another's rows. */
+  enum class GpuExchange
+  {
+    amc, ///< asynchronous multicopy: x is in pinned host memory; before a global iteration a GPU copies all of it in, afterwards its part out
+    dc,  ///< direct copies: x is on the first GPU, the master; the others copy all of it in, and their parts back
+    dk,  ///< direct kernels: x is on the master only, and the kernels of the others read and write it there
+    halo ///< each GPU has its part and copies of what its rows need; kernels write new values to the GPUs that need them
+  };
+
+  constexpr GpuExchange gpu_exchanges[] = {GpuExchange::amc, GpuExchange::dc, GpuExchange::dk, GpuExchange::halo};
+
+  /** "amc", "dc", "dk" or "halo". */
+  std::string to_string(GpuExchange exchange);
+
+  /** Options of make_several_gpus(). */
+  struct SeveralGpusOptions
+  {
+    std::vector<int>    devices;                      ///< of each part its GPU, numbered from 0; one GPU may have several parts
+    GpuExchange         exchange = GpuExchange::halo; ///< amc, dc, dk: chaotic schedule
+    bool                waits  = false; ///< halo: after each global iteration GPUs wait for one another's values; needed in the synchronous schedule
+    std::vector<double> shares = {};    ///< part of the matrix's entries of each GPU, dimensionless; empty: equal ones
+
+    /** @throws InvalidInput naming the option, what was found and what is expected. */
+    void validate(const BlockAsyncOptions &options) const;
+  };
+
+  /**
+   * Block-asynchronous iteration for a stored matrix on several GPUs of this process, a thread each. Rows are cut into
+   * consecutive parts at beginnings of blocks; on its part each GPU iterates as BlockAsync does, and between its global
+   * iterations, or in the persistent form while they go on (halo), values travel as GpuExchange says. Nobody waits for
+   * anybody but for a test of the residual, and at the end, or with `waits`: a GPU that is faster does more global
+   * iterations meanwhile. With waits and the synchronous schedule values are those of one GPU.
+   * rho(|I - D^-1 A|) < 1 makes all of it converge, as for one GPU: between two tests a value is so many iterations old
+   * at most as the fastest GPU does.
+   * Source of amc, dc, dk: Anzt, Tomov, Dongarra, Heuveline 2013, section 3.4; thesis, section 4.6.
+   *
+   * x and b of what is returned are in host memory; iterate() and iterate_until() copy them to the GPUs, and x back. It
+   * tests by itself: iterate_until() tests each `every` global iterations of the slowest GPU, but not more often than
+   * every two milliseconds, and its residuals are true ones, as the GPUs stop for a test. Values do not change, nor does
+   * omega: @throws InvalidInput there.
+   * @param A square. @throws InvalidInput; DeviceError, also where a GPU cannot reach the memory of another one and the
+   * exchange needs that.
+   */
+  template <typename Number>
+  std::unique_ptr<Relaxation<Number>> make_several_gpus(const CrsMatrix<Number> &A, const BlockAsyncOptions &options, const SeveralGpusOptions &gpus);
+} // namespace leopard

@@ -1,0 +1,512 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "../../base/norms.h"
+#include "../../block_async/block_async_engine.h"
+#include "../../device/cuda_error.cuh"
+#include "../../device/device_array.h"
+#include "../../device/grid_stride.cuh"
+#include "../../exchange/peer_exchange.h"
+#include "../../exchange/peer_memory.cuh"
+#include "device_team.h"
+#include "row_parts.h"
+#include "several_gpus.h"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cmath>
+#include <limits>
+
+namespace leopard
+{
+  namespace
+  {
+    using device::stream;
+
+    double now()
+    {
+      return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+    }
+
+    /** Host memory that all GPUs copy from and to without waiting. */
+    template <typename Number>
+    class Pinned
+    {
+    public:
+      explicit Pinned(std::size_t n)
+      {
+        if (n > 0)
+          LEOPARD_CHECK(cudaHostAlloc(&pointer, n * sizeof(Number), cudaHostAllocPortable));
+      }
+      Pinned(const Pinned &)            = delete;
+      Pinned &operator=(const Pinned &) = delete;
+      ~Pinned() { cudaFreeHost(pointer); }
+      Number *data() const { return static_cast<Number *>(pointer); }
+
+    private:
+      void *pointer = nullptr;
+    };
+
+    /** When what was queued before is done. */
+    class Event
+    {
+    public:
+      Event() { LEOPARD_CHECK(cudaEventCreateWithFlags(&event, cudaEventDisableTiming)); }
+      Event(const Event &)            = delete;
+      Event &operator=(const Event &) = delete;
+      ~Event() { cudaEventDestroy(event); }
+      void record() const { LEOPARD_CHECK(cudaEventRecord(event, stream())); }
+      void wait() const { LEOPARD_CHECK(cudaEventSynchronize(event)); }
+
+    private:
+      cudaEvent_t event;
+    };
+
+    /** What a thread has on its GPU. */
+    template <typename Number>
+    struct Part
+    {
+      int                                       device, begin, end;
+      std::vector<int>                          ghosts;
+      std::unique_ptr<BlockAsyncEngine<Number>> engine;
+      device::Array<Number>                     memory, b;                     ///< of x; and the right-hand side of its rows
+      Number                                   *whole = nullptr, *x = nullptr; ///< amc, dc, dk: all rows; the own ones
+      std::unique_ptr<Exchange>                 exchange;                      ///< for GPUs that wait
+      std::vector<Event>                        events;                        ///< of two batches of iterations
+
+      int n_rows() const { return end - begin; }
+    };
+
+    /** Iterations that a GPU has done since all began together; a cache line of its own. */
+    struct alignas(64) Counter
+    {
+      std::atomic<long> done{0};
+    };
+
+    /** What ranks tell one another with a test; sums and decisions are the same on all. */
+    struct Told
+    {
+      double residual_squared, seconds;
+      long   done;
+    };
+
+    template <typename Number>
+    class SeveralGpus : public Relaxation<Number>
+    {
+    public:
+      SeveralGpus(const CrsMatrix<Number> &A, const BlockAsyncOptions &options_, const SeveralGpusOptions &gpus_)
+        : options(options_)
+        , gpus((gpus_.validate(options_), A.validate(), gpus_))
+        , n(A.n_rows)
+        , pinned(gpus.exchange == GpuExchange::amc ? A.n_rows : 0)
+        , parts(gpus.devices.size())
+        , counters(gpus.devices.size())
+        , traffic(std::make_shared<Traffic>())
+        , team(static_cast<int>(gpus.devices.size()), [this](int rank) { device::select(gpus.devices[rank]); })
+      {
+        if (A.n_columns != A.n_rows)
+          throw InvalidInput("several GPUs: the matrix has " + std::to_string(A.n_rows) + " rows and " + std::to_string(A.n_columns) +
+                             " columns\n  expected: as many");
+        const bool                         is_halo = gpus.exchange == GpuExchange::halo;
+        const Blocks                       blocks  = options.blocks(A.n_rows);
+        std::vector<double>                shares  = gpus.shares.empty() ? std::vector<double>(parts.size(), 1.) : gpus.shares;
+        const std::vector<int>             offsets = part_offsets(A, blocks, shares);
+        const std::vector<RowPart<Number>> rows    = row_parts(A, offsets, is_halo ? OtherColumns::needed : OtherColumns::all);
+        try
+          {
+            team.run([&](int rank) { make_part(rank, rows[rank], blocks); });
+            if (is_halo)
+              team.run([&](int rank) { connect(rank, rows); });
+          }
+        catch (...)
+          {
+            release();
+            throw;
+          }
+      }
+
+      ~SeveralGpus() override { release(); }
+
+      std::string name() const override
+      {
+        return "async-(" + std::to_string(options.local_iterations) + ")" + (options.schedule == Schedule::synchronous ? " synchronous" : "") +
+               " on " + std::to_string(parts.size()) + " GPUs";
+      }
+
+      std::string description() const override
+      {
+        std::string text = "exchange " + to_string(gpus.exchange) + (gpus.waits ? ", waited for" : ", not waited for");
+        for (const Part<Number> &part : parts)
+          text += "; GPU " + std::to_string(part.device) + ": " + std::to_string(part.n_rows()) + " rows" +
+                  (gpus.exchange == GpuExchange::halo ? ", " + std::to_string(part.ghosts.size()) + " values of others" : "") + ", " +
+                  part.engine->description();
+        return text;
+      }
+
+      int         n_rows() const override { return n; }
+      int         n_columns() const override { return n; }
+      MemorySpace memory_space() const override { return MemorySpace::host; }
+      bool        is_fixed_linear_map() const override { return options.schedule == Schedule::synchronous; }
+      bool        tests_itself() const override { return true; }
+
+      void restart() override
+      {
+        team.run([&](int rank) { parts[rank].engine->restart(); });
+      }
+
+      void iterate(Number *x, const Number *b, int n_iterations) override
+      {
+        team.run([&](int rank) {
+          put(rank, x, b);
+          relax(rank, n_iterations);
+          get(rank, x);
+        });
+      }
+
+      IterationReport iterate_until(Number *x, const Number *b, int n_iterations, const ResidualTest &test) override
+      {
+        IterationReport report;
+        team.run([&](int rank) {
+          IterationReport own = iterate_until(rank, x, b, n_iterations, test);
+          if (rank == 0)
+            report = std::move(own);
+        });
+        return report;
+      }
+
+      double residual_norm_squared(const Number *x, const Number *b) override
+      {
+        double result = 0.;
+        team.run([&](int rank) {
+          put(rank, x, b);
+          const double sum = sum_over_parts(rank, parts[rank].engine->residual_norm_squared(parts[rank].x, parts[rank].b.data()));
+          if (rank == 0)
+            result = sum;
+        });
+        return result;
+      }
+
+      double norm_squared(const Number *b) override
+      {
+        double result = 0.;
+        team.run([&](int rank) {
+          put_right_hand_side(rank, b);
+          const double sum = sum_over_parts(rank, parts[rank].engine->norm_squared(parts[rank].b.data()));
+          if (rank == 0)
+            result = sum;
+        });
+        return result;
+      }
+
+      void update_values(const Number * /*values*/) override
+      {
+        throw InvalidInput("several GPUs: the values of the matrix are to be changed\n  expected: a new object for a new matrix");
+      }
+
+    private:
+      static constexpr int master = 0;
+
+      bool is_whole() const { return gpus.exchange != GpuExchange::halo; }
+
+      /** The blocks of a part, and what goes with them. */
+      BlockAsyncOptions options_of(const RowPart<Number> &rows, const Blocks &blocks) const
+      {
+        BlockAsyncOptions own = options;
+        own.block_offsets.clear();
+        own.local_iterations_per_block.clear();
+        for (int block = 0; block < blocks.n_blocks(); ++block)
+          if (blocks.begin[block] >= rows.begin && blocks.begin[block] < rows.end)
+            {
+              own.block_offsets.push_back(blocks.begin[block] - rows.begin);
+              if (!options.local_iterations_per_block.empty())
+                own.local_iterations_per_block.push_back(options.local_iterations_per_block[block]);
+            }
+        own.block_offsets.push_back(rows.end - rows.begin);
+        if (gpus.waits)
+          own.execution = Execution::launch;
+        return own;
+      }
+
+      void make_part(int rank, const RowPart<Number> &rows, const Blocks &blocks)
+      {
+        Part<Number> &part = parts[rank];
+        part.device        = gpus.devices[rank];
+        part.begin         = rows.begin;
+        part.end           = rows.end;
+        part.ghosts        = rows.ghosts;
+        part.events        = std::vector<Event>(2);
+        for (const int other : gpus.devices)
+          if (gpus.exchange != GpuExchange::amc && peer::reach(other) != cudaSuccess)
+            throw DeviceError("several GPUs: GPU " + std::to_string(part.device) + " cannot reach the memory of GPU " + std::to_string(other) + ": " +
+                              cudaGetErrorString(cudaGetLastError()) +
+                              "\n  expected: a path between them (nvidia-smi topo -p2p r), or the exchange amc, through host memory");
+        part.engine = make_cuda_engine(rows.A, options_of(rows, blocks));
+        part.b      = device::Array<Number>(static_cast<std::size_t>(part.n_rows()));
+        if (gpus.exchange != GpuExchange::dk || rank == master)
+          {
+            part.memory = device::Array<Number>(static_cast<std::size_t>(rows.A.n_columns));
+            part.whole  = part.memory.data();
+          }
+        team.wait();
+        if (part.whole == nullptr)
+          part.whole = parts[master].whole;
+        part.x = is_whole() ? part.whole + part.begin : part.whole;
+        if (is_whole())
+          part.engine->place_ghosts_before(part.begin);
+      }
+
+      void connect(int rank, const std::vector<RowPart<Number>> &rows)
+      {
+        if (gpus.waits)
+          {
+            parts[rank].exchange = make_peer_exchange(rows[rank].pattern, 1, rank, team.size(), team.all_gather(rank), traffic_of(rank));
+            return;
+          }
+        std::vector<std::pair<int, Number *>> mirrored;
+        for (const auto &to : rows[rank].pattern.to)
+          {
+            const ExchangePattern &there = rows[to.rank].pattern;
+            const auto             from  = std::find_if(there.from.begin(), there.from.end(), [&](const auto &other) { return other.rank == rank; });
+            for (int k = 0; k < to.count; ++k)
+              mirrored.emplace_back(rows[rank].pattern.sent[to.offset + k], parts[to.rank].x + there.received[from->offset + k]);
+          }
+        std::sort(mirrored.begin(), mirrored.end());
+        Mirrors<Number> mirrors;
+        for (const auto &[row, place] : mirrored)
+          {
+            mirrors.rows.push_back(row);
+            mirrors.places.push_back(place);
+          }
+        parts[rank].engine->mirror(mirrors);
+      }
+
+      /** Each rank counts for itself; the sum is nobody's. */
+      std::shared_ptr<Traffic> traffic_of(int rank) const { return rank == master ? traffic : std::make_shared<Traffic>(); }
+
+      void put_right_hand_side(int rank, const Number *b)
+      {
+        Part<Number> &part = parts[rank];
+        device::copy_to_device(part.b.data(), b + part.begin, part.n_rows() * sizeof(Number));
+      }
+
+      /** x and b to the GPU; afterwards all have theirs. */
+      void put(int rank, const Number *x, const Number *b)
+      {
+        Part<Number> &part = parts[rank];
+        put_right_hand_side(rank, b);
+        if (gpus.exchange == GpuExchange::amc && rank == master)
+          std::copy_n(x, n, pinned.data());
+        if (gpus.exchange == GpuExchange::halo)
+          {
+            std::vector<Number> ghosts(part.ghosts.size());
+            std::transform(part.ghosts.begin(), part.ghosts.end(), ghosts.begin(), [x](int row) { return x[row]; });
+            device::copy_to_device(part.x, x + part.begin, part.n_rows() * sizeof(Number));
+            device::copy_to_device(part.x + part.n_rows(), ghosts.data(), ghosts.size() * sizeof(Number));
+          }
+        else if (gpus.exchange != GpuExchange::dk || rank == master)
+          device::copy_to_device(part.whole, x, n * sizeof(Number));
+        device::synchronize();
+        team.wait();
+      }
+
+      void get(int rank, Number *x)
+      {
+        Part<Number> &part = parts[rank];
+        device::copy_to_host(x + part.begin, part.x, part.n_rows() * sizeof(Number));
+        team.wait(); // who reads another one's memory has read it
+      }
+
+      /** amc, dc: the newest values of all. Queued. */
+      void copy_in(int rank)
+      {
+        Part<Number> &part = parts[rank];
+        if (gpus.exchange == GpuExchange::amc)
+          LEOPARD_CHECK(cudaMemcpyAsync(part.whole, pinned.data(), n * sizeof(Number), cudaMemcpyHostToDevice, stream()));
+        if (gpus.exchange == GpuExchange::dc && rank != master)
+          LEOPARD_CHECK(cudaMemcpyPeerAsync(part.whole, part.device, parts[master].whole, parts[master].device, n * sizeof(Number), stream()));
+      }
+
+      /** amc, dc: the own values for all. Queued. */
+      void copy_out(int rank)
+      {
+        Part<Number>     &part  = parts[rank];
+        const std::size_t bytes = part.n_rows() * sizeof(Number);
+        if (gpus.exchange == GpuExchange::amc)
+          LEOPARD_CHECK(cudaMemcpyAsync(pinned.data() + part.begin, part.x, bytes, cudaMemcpyDeviceToHost, stream()));
+        if (gpus.exchange == GpuExchange::dc && rank != master)
+          LEOPARD_CHECK(cudaMemcpyPeerAsync(parts[master].whole + part.begin, parts[master].device, part.x, part.device, bytes, stream()));
+      }
+
+      void queue(int rank, int n_iterations)
+      {
+        Part<Number> &part = parts[rank];
+        if (gpus.exchange == GpuExchange::halo || gpus.exchange == GpuExchange::dk)
+          return part.engine->iterate(part.x, part.b.data(), n_iterations);
+        for (int i = 0; i < n_iterations; ++i)
+          {
+            copy_in(rank);
+            part.engine->iterate(part.x, part.b.data(), 1);
+            copy_out(rank);
+          }
+      }
+
+      long slowest() const
+      {
+        long result = std::numeric_limits<long>::max();
+        for (const Counter &counter : counters)
+          result = std::min(result, counter.done.load(std::memory_order_relaxed));
+        return result;
+      }
+
+      /**
+       * Global iterations until each GPU has done n, which is when the slowest one has. When it returns, all GPUs have
+       * the newest values of all. Two batches of iterations are under way, long enough for the host to keep up with.
+       */
+      void relax(int rank, int n_iterations)
+      {
+        Part<Number>      &part = parts[rank];
+        std::atomic<long> &done = counters[rank].done;
+        done                    = 0;
+        team.wait();
+        if (gpus.waits)
+          {
+            for (int i = 0; i < n_iterations; ++i)
+              {
+                part.engine->iterate(part.x, part.b.data(), 1);
+                part.exchange->update(part.x);
+              }
+            done = n_iterations;
+          }
+        else
+          {
+            constexpr double enough = 2e-4; // seconds
+            int              batch = 1, under_way = 0, turn = 0;
+            long             queued = 0;
+            double           last   = now();
+            while (queued < n_iterations || slowest() < n_iterations)
+              {
+                team.look_at_others();
+                const int now_queued = batch;
+                queue(rank, now_queued);
+                queued += now_queued;
+                part.events[turn].record();
+                turn = 1 - turn;
+                if (under_way > 0)
+                  {
+                    part.events[turn].wait();
+                    done += under_way;
+                    const double time = now();
+                    if (time - last < enough && batch < n_iterations / 4)
+                      batch *= 2;
+                    last = time;
+                  }
+                under_way = now_queued;
+              }
+            device::synchronize();
+            done = queued;
+          }
+        device::synchronize();
+        team.wait();
+        copy_in(rank);
+      }
+
+      double sum_over_parts(int rank, double value)
+      {
+        std::vector<double> all(team.size());
+        team.all_gather(rank)(&value, sizeof(double), all.data());
+        double sum = 0.;
+        for (const double one : all)
+          sum += one;
+        return sum;
+      }
+
+      IterationReport iterate_until(int rank, Number *x, const Number *b, int n_iterations, ResidualTest test)
+      {
+        constexpr double between_tests = 2e-3; // seconds
+        constexpr int    most_tests    = 100;  // then the host looks at the time, and whether it is asked to stop
+        Part<Number>    &part          = parts[rank];
+        const auto       residual      = [&] { return std::sqrt(sum_over_parts(rank, part.engine->residual_norm_squared(part.x, part.b.data()))); };
+        IterationReport  report;
+        put(rank, x, b);
+        report.initial_residual = report.final_residual = residual();
+        report.norm_b                                   = std::sqrt(sum_over_parts(rank, part.engine->norm_squared(part.b.data())));
+        if (test.norm_b < 0.)
+          test.norm_b = report.norm_b;
+        if (test.initial_residual < 0.)
+          test.initial_residual = report.initial_residual;
+        long fastest_sum = 0, all_sum = 0;
+        int  chunk = test.every;
+        for (int tests = 0; tests < most_tests && report.minimum < n_iterations; ++tests)
+          {
+            if (reached(report.final_residual, test.goal()) || !(report.final_residual <= test.limit()))
+              break;
+            const int    now_many = std::min(chunk, n_iterations - report.minimum);
+            const double start    = now();
+            relax(rank, now_many);
+            report.final_residual  = residual();
+            Told              mine = {0., now() - start, counters[rank].done};
+            std::vector<Told> told(team.size());
+            team.all_gather(rank)(&mine, sizeof(Told), told.data());
+            long fastest = 0;
+            for (const Told &other : told)
+              {
+                fastest = std::max(fastest, other.done);
+                all_sum += other.done;
+              }
+            fastest_sum += fastest;
+            report.minimum += now_many;
+            report.estimate_iterations.push_back(static_cast<int>(fastest_sum));
+            report.estimates.push_back(report.final_residual);
+            if (const double factor = between_tests / told[master].seconds; factor > 1.)
+              chunk = test.every * static_cast<int>(std::ceil(std::min(1.e6, std::min(10., factor) * chunk) / test.every));
+          }
+        report.maximum = static_cast<int>(fastest_sum);
+        report.mean    = static_cast<double>(all_sum) / team.size();
+        if (!report.estimates.empty()) // the last is the final one
+          {
+            report.estimates.pop_back();
+            report.estimate_iterations.pop_back();
+          }
+        get(rank, x);
+        return report;
+      }
+
+      /** Each thread gives back what is its own; patterns and memory of several ranks go together. */
+      void release() noexcept
+      {
+        try
+          {
+            team.run([&](int rank) {
+              cudaDeviceSynchronize();
+              team.wait(); // nobody writes to what goes
+              parts[rank].exchange.reset();
+              parts[rank] = Part<Number>();
+            });
+          }
+        catch (...)
+          { // an error that is not the caller's any more
+          }
+      }
+
+      const BlockAsyncOptions        options;
+      const SeveralGpusOptions       gpus;
+      const int                      n;
+      const Pinned<Number>           pinned; ///< amc: x
+      std::vector<Part<Number>>      parts;
+      std::vector<Counter>           counters;
+      const std::shared_ptr<Traffic> traffic;
+      DeviceTeam                     team;
+    };
+  } // namespace
+
+  template <typename Number>
+  std::unique_ptr<Relaxation<Number>> make_several_gpus(const CrsMatrix<Number> &A, const BlockAsyncOptions &options, const SeveralGpusOptions &gpus)
+  {
+    return std::make_unique<SeveralGpus<Number>>(A, options, gpus);
+  }
+
+#define INSTANTIATE(Number)                                       \
+  template std::unique_ptr<Relaxation<Number>> make_several_gpus( \
+    const CrsMatrix<Number> &A, const BlockAsyncOptions &options, const SeveralGpusOptions &gpus);
+  LEOPARD_FOR_EACH_NUMBER(INSTANTIATE)
+#undef INSTANTIATE
+} // namespace leopard
