@@ -37,6 +37,12 @@ namespace leopard::command_line
       return result;
     }();
     const Choices<Execution> executions = {{"automatic", Execution::automatic}, {"launch", Execution::launch}, {"persistent", Execution::persistent}};
+    const Choices<GpuExchange> exchanges = [] {
+      Choices<GpuExchange> result;
+      for (const GpuExchange exchange : gpu_exchanges)
+        result.emplace_back(to_string(exchange), exchange);
+      return result;
+    }();
     const Choices<Storage>   storages   = {{"automatic", Storage::automatic},
                                            {"double", Storage::double_precision},
                                            {"single", Storage::single_precision},
@@ -192,6 +198,18 @@ namespace leopard::command_line
                  "synchronous), outer and total relax the rows of a block one after the other, total with values of other blocks read anew for each");
       app.add_option("--seed", a.async.seed, "of the schedule replay, and of the order of rows on the backend reference (default 0)")->type_name("N");
       add_choice(app, "--execution", a.async.execution, executions, "on the backend cuda, default automatic");
+      app.add_option("--gpus", a.n_gpus, "rows shared out to the first N GPUs, a thread each")->type_name("N");
+      add_choice(
+        app,
+        "--exchange",
+        a.gpus.exchange,
+        exchanges,
+        "of --gpus, default halo: new values are written to the GPUs that need them; amc: all of x by way of host memory; dc: copied from and "
+        "to the first GPU; dk: read and written there");
+      app.add_flag("--wait", a.gpus.waits, "of --exchange halo: GPUs wait for one another's values after each global iteration");
+      app.add_option("--shares", a.gpus.shares, "of --gpus: the part of the matrix of each, such as 60,40 (default: equal ones)")
+        ->delimiter(',')
+        ->type_name("W,W,...");
       add_choice(app, "--storage", a.async.storage, storages, "of the values on the backend cuda, none loses a bit, default automatic");
       app.add_flag("--tune", a.tune, "choose blocks and options by measuring, then solve");
       app.add_option("--tune-seconds", a.tune_seconds, "time for --tune (default 5)")->type_name("S");
@@ -311,6 +329,8 @@ namespace leopard::command_line
         contradiction("--overlap", "--blocks metis", "--blocks contiguous or rcm, whose blocks are neighbours in the numbering");
       if (!a.async.uses_seed(a.backend == "reference" ? Backend::reference : Backend::host))
         refuse(a, {"--seed"}, "a schedule that knows none", "--schedule replay with it");
+      if (!a.has("--gpus"))
+        refuse(a, {"--exchange", "--wait", "--shares"}, "no --gpus", "--gpus with it");
       if (a.async.schedule == Schedule::replay)
         refuse(a, {"--threads", "--execution"}, "--schedule replay", "neither, as a replay is sequential");
     }
@@ -364,6 +384,7 @@ namespace leopard::command_line
       require(std::isfinite(a.criteria.max_seconds), "--max-seconds", a.criteria.max_seconds, "a number of seconds, or 0 for no limit");
       require(a.tune_seconds > 0. && std::isfinite(a.tune_seconds), "--tune-seconds", a.tune_seconds, "a positive number of seconds");
       require(a.factor_sweeps >= 0 && a.factor_sweeps <= 100000, "--factor-sweeps", a.factor_sweeps, "0 to 100000, where 0 stands for elimination");
+      require(!a.has("--gpus") || (a.n_gpus >= 1 && a.n_gpus <= 64), "--gpus", a.n_gpus, "1 to 64");
       require(a.block_unknowns >= 1, "--block-unknowns", a.block_unknowns, "a number >= 1");
       require(a.triangular.n_iterations >= 1, "--triangular-iterations", a.triangular.n_iterations, "a number >= 1");
     }
@@ -471,6 +492,14 @@ namespace leopard::command_line
 
     a.criteria.validate();
     check_numbers(a);
+    if (a.has("--gpus"))
+      {
+        for (int gpu = 0; gpu < a.n_gpus; ++gpu)
+          a.gpus.devices.push_back(gpu);
+        if (a.backend == "host" || a.backend == "reference")
+          contradiction("--gpus", "--backend " + a.backend, "the backend cuda, or no --gpus");
+        a.backend = "cuda";
+      }
     check_krylov_and_multigrid(a);
     check_method(a);
     check_async(a);
@@ -479,7 +508,13 @@ namespace leopard::command_line
     check_paths(a);
     if (a.method().has_blocks)
       a.async.validate();
-    else
+    if (a.n_gpus > 0)
+      {
+        BlockAsyncOptions options = a.async;
+        options.backend           = Backend::cuda;
+        a.gpus.validate(options);
+      }
+    if (!a.method().has_blocks)
       {
         PointRelaxationOptions point;
         point.omega = a.async.omega; // 1 where there is none

@@ -3,6 +3,7 @@
 
 #include "../block_async/block_async.h"
 #include "../block_async/tune.h"
+#include "../distributed/gpus/several_gpus.h"
 #include "../matrix/stencil.h"
 #include "../relaxation/methods.h"
 #include "../triangular/triangular_solver.h"
@@ -62,7 +63,9 @@ namespace leopard::command_line
      */
     std::shared_ptr<const std::vector<std::vector<double>>> near_null_space_vectors;
 
-    BlockAsyncOptions        async; ///< of methods other than async: omega
+    BlockAsyncOptions        async;      ///< of methods other than async: omega
+    int                      n_gpus = 0; ///< 0: one, or the host, without an exchange
+    SeveralGpusOptions       gpus;       ///< with n_gpus > 0
     StoppingCriteria         criteria;
     std::set<std::string>    given;           ///< the options that were given, as "--omega"
     std::vector<std::string> given_for_async; ///< those of them that only async knows, in the order of --help

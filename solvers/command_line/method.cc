@@ -337,12 +337,15 @@ namespace leopard::command_line
       check_omega(matrix, options, log);
       const Precision precision =
         a.precision == Precision::automatic ? choose_precision(matrix, options, a.criteria.relative_tolerance, log) : precision_around(a);
-      result.solver = make_solver(matrix,
-                                  precision,
-                                  options.backend,
-                                  options.n_threads,
-                                  {[&](const CrsMatrix<double> &B) { return std::make_unique<BlockAsync<double>>(B, options); },
-                                   [&](const CrsMatrix<float> &B) { return std::make_unique<BlockAsync<float>>(B, options); }});
+      const auto make = [&](const auto &B) -> std::unique_ptr<Relaxation<std::decay_t<decltype(B.values.front())>>> {
+        using Number = std::decay_t<decltype(B.values.front())>;
+        if (a.n_gpus > 0)
+          return make_several_gpus(B, options, a.gpus);
+        return std::make_unique<BlockAsync<Number>>(B, options);
+      };
+      // what refines several GPUs' solution has its vectors where theirs begin and end
+      const Backend around = a.n_gpus > 0 ? Backend::host : options.backend;
+      result.solver        = make_solver(matrix, precision, around, options.n_threads, {make, make});
       return result;
     }
 

@@ -37,7 +37,8 @@ namespace leopard::command_line
       bool        is_fixed_linear_map() const override { return relaxation->is_fixed_linear_map(); }
       std::string history_note() const override
       {
-        return relaxation->tests_itself() ? "estimates but for the first and the last, as nothing stops for a test" : "";
+        const bool is_persistent = relaxation->tests_itself() && relaxation->memory_space() == MemorySpace::device; // several GPUs stop for a test
+        return is_persistent ? "estimates but for the first and the last, as nothing stops for a test" : "";
       }
 
     protected:
