@@ -31,6 +31,7 @@ namespace
     {"taxonomy", "The classes of two-stage iterations (Table 3.1)", leopard::studies::study_taxonomy},
     {"divergence", "A schedule that diverges where rho(|B|) > 1 (Theorem 3.2.6)", leopard::studies::study_divergence},
     {"imbalance", "What waiting costs beside other work on the same cores (host threads)", leopard::studies::study_imbalance},
+    {"gpus", "One and more GPUs: AMC, DC, DK, and what is needed only (Figures 4.10 to 4.14)", leopard::studies::study_gpus},
     {"faults", "Components that stop for a while, and silent errors (Table 4.7, Figure 4.7)", leopard::studies::study_faults},
   };
 
@@ -43,7 +44,7 @@ namespace
     app.add_option("--schedule", settings.schedule, "automatic, chaotic, synchronous, or replay (host); automatic: chaotic")
       ->check(CLI::IsMember({"automatic", "chaotic", "synchronous", "replay"}));
     app.add_option("--matrices", settings.matrices, "folder of fv1.mtx.gz, fv3.mtx.gz, ...; else the variable LEOPARD_MATRICES");
-    app.add_option("--matrix", settings.matrix, "names, with commas: fv1, fv3, Chem97ZtZ, ...; generated: trefethen, trefethen-N, five-point-N");
+    app.add_option("--matrix", settings.matrix, "names, with commas: fv1, fv3, Chem97ZtZ, ...; generated: trefethen, trefethen-N, five-point-N, seven-point-N");
     app.add_option("--runs", settings.runs, "runs to take the statistics or the median of; 0: what the study takes by itself")
       ->check(CLI::NonNegativeNumber);
     app.add_option("--seed", settings.seed, "of everything that is chosen at random");
@@ -55,6 +56,7 @@ namespace
       ->check(CLI::NonNegativeNumber);
     app.add_option("--size", settings.size, "nodes a side of generated grids; 0: what the study takes by itself")->check(CLI::Range(0, 1024));
     app.add_option("--threads", settings.threads, "threads of the backend host; 0: all")->check(CLI::NonNegativeNumber);
+    app.add_option("--gpus", settings.gpus, "how many GPUs at most; 0: all there are")->check(CLI::NonNegativeNumber);
     app.add_flag("--full", settings.full, "sizes and runs of the papers; without it some are smaller, and the text says which");
   }
 } // namespace

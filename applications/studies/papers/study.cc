@@ -63,6 +63,8 @@ namespace leopard::studies
         return trefethen_matrix(n);
       if (const int n = order_after("five-point", name); n > 0)
         return five_point_matrix(n, n, 0.01);
+      if (const int n = order_after("seven-point", name); n > 0)
+        return seven_point_matrix(n, n, n, 0.);
       std::string tried;
       for (const char *ending : {".mtx.gz", ".mtx", "_reconstructed.mtx.gz"})
         {
@@ -72,8 +74,8 @@ namespace leopard::studies
           tried += (tried.empty() ? "" : ", ") + path;
         }
       throw InvalidInput("the matrix " + name + " is missing: there is none of " + tried +
-                         "\n  expected: the folder of matrices in --matrices or the variable LEOPARD_MATRICES; trefethen, trefethen-N and "
-                         "five-point-N are generated");
+                         "\n  expected: the folder of matrices in --matrices or the variable LEOPARD_MATRICES; trefethen, trefethen-N, "
+                         "five-point-N and seven-point-N are generated");
     }
   } // namespace
 

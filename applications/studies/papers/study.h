@@ -25,6 +25,7 @@ namespace leopard::studies
     int           local_iterations = 0;
     int           size             = 0; ///< nodes a side of generated grids
     int           threads          = 0; ///< backend host
+    int           gpus             = 0; ///< at most; 0: all there are
     std::uint64_t seed             = 1;
     bool          full             = false; ///< the sizes and runs of the papers
 
@@ -47,7 +48,8 @@ namespace leopard::studies
   };
 
   /**
-   * "trefethen" (of order 2000) and "trefethen-N", "five-point-N" (N x N nodes, delta = 0.01) are generated; any other
+   * "trefethen" (of order 2000) and "trefethen-N", "five-point-N" (N x N nodes, delta = 0.01) and
+   * "seven-point-N" (N^3 nodes, delta = 0) are generated; any other
    * NAME is read from NAME.mtx.gz, NAME.mtx or NAME_reconstructed.mtx.gz in the folder. @throws InvalidInput saying
    * where it was looked for.
    */
@@ -135,6 +137,7 @@ namespace leopard::studies
   void study_taxonomy(const Settings &settings, Report &report);
   void study_divergence(const Settings &settings, Report &report);
   void study_imbalance(const Settings &settings, Report &report);
+  void study_gpus(const Settings &settings, Report &report);
   void study_faults(const Settings &settings, Report &report);
   void study_detection(const Settings &settings, Report &report); ///< the second part of faults
 } // namespace leopard::studies

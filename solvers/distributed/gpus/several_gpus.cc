@@ -2,6 +2,9 @@
 #include "several_gpus.h"
 
 #include "../../base/errors.h"
+#include "../../base/words.h"
+
+#include <cmath>
 
 namespace leopard
 {
@@ -24,6 +27,8 @@ namespace leopard
             "shares",
             "a list of " + std::to_string(shares.size()) + " for " + std::to_string(devices.size()) + " GPUs",
             "one for each, or none for equal ones");
+    for (const double share : shares)
+      require(share > 0. && std::isfinite(share), "shares", "a list with " + short_text(share), "positive numbers");
     require(options.backend == Backend::cuda, "backend", to_string(options.backend), "cuda");
     require(options.overlap == Overlap::none, "overlap", "given", "none: blocks overlap on one GPU only");
     require(!options.last_block_first, "last_block_first", "true", "false: parts are in the order of the rows");

@@ -304,7 +304,7 @@ namespace leopard
           }
         else if (gpus.exchange != GpuExchange::dk || rank == master)
           device::copy_to_device(part.whole, x, n * sizeof(Number));
-        device::synchronize();
+        LEOPARD_CHECK(cudaStreamSynchronize(stream()));
         team.wait();
       }
 
@@ -401,10 +401,10 @@ namespace leopard
                   }
                 under_way = now_queued;
               }
-            device::synchronize();
+            LEOPARD_CHECK(cudaStreamSynchronize(stream()));
             done = queued;
           }
-        device::synchronize();
+        LEOPARD_CHECK(cudaStreamSynchronize(stream()));
         team.wait();
         copy_in(rank);
       }

@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: Apache-2.0
+// Several GPUs: AMC, DC and DK of the papers, and the exchange of what is needed only (thesis, section 4.7).
+#include "sample_statistics.h"
+#include "slowed_gpu.h"
+#include "study.h"
+
+#include <solvers/base/errors.h>
+#include <solvers/base/norms.h>
+#include <solvers/device/device.h>
+#include <solvers/distributed/gpus/several_gpus.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <optional>
+
+namespace leopard::studies
+{
+  namespace
+  {
+    constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+
+    struct Way
+    {
+      GpuExchange         exchange = GpuExchange::halo;
+      bool                waits    = false;
+      int                 n_gpus   = 1;
+      std::vector<double> shares   = {};
+      double              taken    = 0.; ///< part of the last GPU that is taken away
+
+      std::string text() const
+      {
+        std::string result = to_string(exchange) + (waits ? ", waiting" : "");
+        if (!shares.empty())
+          result += ", shares " + cell(shares[0], "%.0f") + " : " + cell(shares[1], "%.0f");
+        return result + (taken > 0. ? ", GPU " + std::to_string(n_gpus - 1) + " without " + cell(100. * taken, "%.0f") + " percent of itself" : "");
+      }
+    };
+
+    struct Measured
+    {
+      Way    way;
+      double set_up = nan, iteration = nan, residual = nan, to_tolerance = nan; ///< seconds, the relative residual after n iterations, and seconds
+      double iterations = nan;                                                  ///< to the tolerance, of the slowest GPU
+    };
+
+    class Matrix
+    {
+    public:
+      Matrix(const Problem &problem_, const Settings &settings_)
+        : problem(problem_)
+        , settings(settings_)
+        , options(async(settings_, settings_.block_size_or(problem_.A.n_rows < 100000 ? 448 : 256), settings_.local_iterations_or(5)))
+        , norm_b(std::sqrt(static_cast<double>(problem_.b.size())))
+      {
+      }
+
+      /** @param n iterations for the residual; @param tolerance that is to be reached. */
+      Measured measure(const Way &way, int n, double tolerance) const
+      {
+        SeveralGpusOptions gpus;
+        for (int gpu = 0; gpu < way.n_gpus; ++gpu)
+          gpus.devices.push_back(gpu);
+        gpus.exchange = way.exchange;
+        gpus.waits    = way.waits;
+        gpus.shares   = way.shares;
+        Measured     result;
+        const double start = now();
+        const auto   all   = make_several_gpus(problem.A, options, gpus);
+        result.way         = way;
+        result.set_up      = now() - start;
+        std::vector<double> x(problem.A.n_rows);
+        const auto          seconds = [&](int n_iterations) {
+          std::fill(x.begin(), x.end(), 0.);
+          all->restart();
+          const double begin = now();
+          all->iterate(x.data(), problem.b.data(), n_iterations);
+          return now() - begin;
+        };
+        seconds(2);
+        std::optional<SlowedGpu> slow;
+        if (way.taken > 0.)
+          slow.emplace(way.n_gpus - 1, way.taken);
+        // what copies x and b takes is in both
+        std::vector<double> differences;
+        for (int run = 0; run < settings.runs_or(3, 5); ++run)
+          {
+            const double few = seconds(n / 4), many = seconds(n);
+            differences.push_back((many - few) / (n - n / 4));
+          }
+        result.iteration = median(differences);
+        result.residual  = std::sqrt(all->residual_norm_squared(x.data(), problem.b.data())) / norm_b;
+        if (tolerance > 0.)
+          {
+            StoppingCriteria criteria;
+            criteria.relative_tolerance = tolerance;
+            criteria.max_iterations     = 100 * n;
+            criteria.stagnation_tests   = 0;
+            std::vector<double> times;
+            for (int run = 0; run < settings.runs_or(3, 5); ++run)
+              {
+                std::fill(x.begin(), x.end(), 0.);
+                const SolveResult found = solve(*all, x.data(), problem.b.data(), criteria);
+                times.push_back(found.status == SolveStatus::converged ? found.seconds : nan);
+                result.iterations = found.min_iterations;
+              }
+            result.to_tolerance = median(times);
+          }
+        return result;
+      }
+
+      /** As many iterations as take some tenths of a second on one GPU, and its residual then. */
+      Measured one(int &n) const
+      {
+        n                    = 40;
+        const Measured first = measure({}, n, 0.);
+        n                    = std::clamp(static_cast<int>(0.2 / first.iteration), 40, 400);
+        return measure({}, n, 0.);
+      }
+
+    private:
+      const Problem          &problem;
+      const Settings         &settings;
+      const BlockAsyncOptions options;
+      const double            norm_b;
+    };
+
+    void add_table(const std::string &title, const std::vector<Measured> &rows, Report &report)
+    {
+      Table        table(title,
+                  {"exchange", "GPUs", "set-up (s)", "an iteration (us)", "times as fast as one", "residual", "iterations to it", "seconds to it"});
+      const double one = rows.front().iteration;
+      for (const Measured &row : rows)
+        table.add_row({row.way.text(),
+                       cell(row.way.n_gpus),
+                       cell(row.set_up, "%.2f"),
+                       cell(1e6 * row.iteration, "%.2f"),
+                       cell(one / row.iteration, "%.2f"),
+                       cell(row.residual, "%.2e"),
+                       cell(row.iterations, "%.0f"),
+                       cell(row.to_tolerance, "%.4f")});
+      report.add(table);
+    }
+
+    const Measured *find(const std::vector<Measured> &rows, GpuExchange exchange, int n_gpus)
+    {
+      const auto row = std::find_if(rows.begin(), rows.end(), [&](const Measured &m) {
+        return m.way.exchange == exchange && m.way.n_gpus == n_gpus && !m.way.waits && m.way.taken == 0. && m.way.shares.empty();
+      });
+      return row == rows.end() ? nullptr : &*row;
+    }
+
+    std::string times(const Measured &a, const Measured &b)
+    {
+      return cell(1e6 * a.iteration, "%.2f") + " and " + cell(1e6 * b.iteration, "%.2f") + " us an iteration, " +
+             cell(a.iteration / b.iteration, "%.2f") + " times; residuals " + cell(a.residual, "%.2e") + " and " + cell(b.residual, "%.2e");
+    }
+
+    /** What the papers say of 1 and 2 GPUs, and of more. */
+    void judge(const std::string &name, const std::vector<Measured> &rows, int n_gpus, Report &report)
+    {
+      const Measured &amc_1 = *find(rows, GpuExchange::amc, 1), &dc_1 = *find(rows, GpuExchange::dc, 1);
+      report.finding("T Figure 4.10", name + ": on one GPU DC is a little faster than AMC", dc_1.iteration < amc_1.iteration, times(amc_1, dc_1));
+      const std::string why = "this machine has " + std::to_string(n_gpus) + " GPU" + (n_gpus == 1 ? "" : "s");
+      const auto decide = [&](const std::string &figure, const std::string &claim, int needed, const auto &holds, GpuExchange exchange, int than) {
+        if (n_gpus < needed)
+          return report.undecided(figure, name + ": " + claim, why);
+        const Measured &a = *find(rows, exchange, than), &b = *find(rows, exchange, needed);
+        report.finding(figure, name + ": " + claim, holds(a, b), times(a, b));
+      };
+      const auto same_residual = [](const Measured &a, const Measured &b) {
+        return std::abs(std::log(b.residual / a.residual)) < 0.1 * std::abs(std::log(a.residual));
+      };
+      decide(
+        "T Figure 4.10",
+        "AMC on two GPUs is about twice as fast",
+        2,
+        [](const Measured &a, const Measured &b) { return a.iteration / b.iteration > 1.7 && a.iteration / b.iteration < 2.3; },
+        GpuExchange::amc,
+        1);
+      decide(
+        "T Figure 4.10",
+        "AMC on three GPUs is about 20 percent slower than on two",
+        3,
+        [](const Measured &a, const Measured &b) { return b.iteration / a.iteration > 1.1 && b.iteration / a.iteration < 1.3; },
+        GpuExchange::amc,
+        2);
+      decide(
+        "T Figure 4.10",
+        "AMC on four GPUs is faster than on two, less than twice",
+        4,
+        [](const Measured &a, const Measured &b) { return b.iteration < a.iteration && a.iteration < 2. * b.iteration; },
+        GpuExchange::amc,
+        2);
+      decide("T Figure 4.10", "AMC converges nearly the same on two GPUs", 2, same_residual, GpuExchange::amc, 1);
+      decide(
+        "T Figure 4.12",
+        "DC on two GPUs takes less time an iteration, by less than 10 percent",
+        2,
+        [](const Measured &a, const Measured &b) { return b.iteration < a.iteration && b.iteration > 0.9 * a.iteration; },
+        GpuExchange::dc,
+        1);
+      decide("T Figure 4.12", "DC converges the same on two GPUs", 2, same_residual, GpuExchange::dc, 1);
+      decide(
+        "T Figure 4.13",
+        "DK on two GPUs takes less time an iteration, by less than 10 percent",
+        2,
+        [](const Measured &a, const Measured &b) { return b.iteration < a.iteration && b.iteration > 0.9 * a.iteration; },
+        GpuExchange::dk,
+        1);
+      decide(
+        "T Figure 4.13",
+        "DK converges slower on two GPUs",
+        2,
+        [](const Measured &a, const Measured &b) { return std::log(b.residual) > 0.98 * std::log(a.residual); },
+        GpuExchange::dk,
+        1);
+    }
+
+    void study_matrix(const Problem &problem, const Settings &settings, int n_gpus, Report &report)
+    {
+      const Matrix          matrix(problem, settings);
+      int                   n   = 0;
+      const Measured        one = matrix.one(n);
+      std::vector<Measured> rows;
+      const double          tolerance = std::max(one.residual, 1e-10);
+      std::vector<Way>      ways;
+      const bool            is_large = problem.A.n_rows > 40000000;
+      if (is_large)
+        report.say(problem.name + ": exchanges that copy or keep all of x on a GPU are left out");
+      for (int gpus = 1; gpus <= n_gpus; ++gpus)
+        for (const GpuExchange exchange : {GpuExchange::halo, GpuExchange::amc, GpuExchange::dc, GpuExchange::dk})
+          if (!is_large || exchange == GpuExchange::halo)
+            ways.push_back({exchange, false, gpus});
+      for (const bool waits : {true, false})
+        if (n_gpus > 1)
+          {
+            if (waits)
+              ways.push_back({GpuExchange::halo, waits, n_gpus});
+            if (!is_large)
+              ways.push_back({GpuExchange::halo, waits, n_gpus, {}, 0.5});
+            if (n_gpus == 2 && !is_large)
+              ways.push_back({GpuExchange::halo, waits, n_gpus, {60., 40.}});
+          }
+      for (const Way &way : ways)
+        rows.push_back(matrix.measure(way, n, tolerance));
+      add_table(problem.name + ": residual after " + std::to_string(n) + " global iterations; to " + cell(tolerance, "%.2e"), rows, report);
+      if (is_large)
+        return;
+      judge(problem.name, rows, n_gpus, report);
+      if (n_gpus < 2)
+        return;
+      const auto slowed = [&](bool waits) {
+        return *std::find_if(rows.begin(), rows.end(), [&](const Measured &m) { return m.way.taken > 0. && m.way.waits == waits; });
+      };
+      const Measured waiting = slowed(true), free = slowed(false);
+      report.finding("(Leopard)",
+                     problem.name + ": with half of one GPU taken away not waiting is at least 1.3 times as fast to the same residual",
+                     waiting.to_tolerance >= 1.3 * free.to_tolerance,
+                     cell(waiting.to_tolerance, "%.4f") + " s waiting, " + cell(free.to_tolerance, "%.4f") + " s not waiting");
+    }
+  } // namespace
+
+  void study_gpus(const Settings &settings, Report &report)
+  {
+    if (settings.resolved_backend() != Backend::cuda)
+      {
+        report.say("gpus: no GPU answers here, and this study is for one and more of them");
+        for (const char *figure : {"T Figure 4.10", "T Figure 4.12", "T Figure 4.13"})
+          report.undecided(figure, "what several GPUs gain", "no GPU answers");
+        return;
+      }
+    const int n_gpus = settings.gpus > 0 ? settings.gpus : device::n_devices();
+    report.say(
+      "gpus: " + std::to_string(n_gpus) + " GPUs, " + machine(settings) +
+      "\n(an iteration: without the copies of x and b to the GPUs and back; the residual is the one of one GPU after as many iterations, and "
+      "\nthe time to it is with tests; T Figures 4.10 to 4.14 are from Fermi GPUs on two sockets)");
+    for (const std::string &name : settings.matrices_or({"trefethen-20000", "fv3"}))
+      study_matrix(load_problem(name, settings), settings, n_gpus, report);
+  }
+} // namespace leopard::studies
