@@ -172,6 +172,17 @@ namespace leopard
                       Integer(0, 100000),
                       "ilu and ic: fixed-point sweeps that find the factors, on the backend; 0: elimination, on the host. Dimensionless.");
     prm.declare_entry("Device", "-1", Integer(-1), "Backend cuda: number of the GPU; -1: the ranks of a machine share its GPUs in turn.");
+    prm.declare_entry("GPUs",
+                      "1",
+                      Integer(1, 64),
+                      "async as solver, backend cuda, one rank, general time loop: so many GPUs share out the rows, those from number Device on (-1: "
+                      "from 0). 1: one GPU, or one a rank. Dimensionless.");
+    prm.declare_entry("GPU exchange",
+                      "halo",
+                      Selection("halo|waiting halo|amc|dc|dk"),
+                      "With several GPUs: how they get one another's values. halo: kernels write new ones to the GPUs that need them; waiting halo: "
+                      "and all wait for them after each global iteration; amc: all of x is copied by way of host memory; dc: from and to the first "
+                      "GPU; dk: x is read and written on the first GPU.");
     prm.leave_subsection();
     multigrid.declare(prm);
   }
@@ -194,6 +205,8 @@ namespace leopard
     triangular_iterations        = prm.get_integer("Triangular iterations");
     factor_sweeps                = prm.get_integer("Factor sweeps");
     device                       = prm.get_integer("Device");
+    n_gpus                       = static_cast<int>(prm.get_integer("GPUs"));
+    gpu_exchange                 = prm.get("GPU exchange");
     block_async.local_iterations = prm.get_integer("Local iterations");
     block_async.block_size       = prm.get_integer("Block size");
     block_shape                  = prm.get("Block shape");
@@ -299,6 +312,7 @@ namespace leopard
                   "\n  expected: omega = 1, or the method sor");
     check_tau();
     check_two_stage();
+    check_gpus();
     if (backend == "cuda")
       {
         const std::string reason = why_not_on_device();
@@ -331,6 +345,42 @@ namespace leopard
       {
         throw Error("'Linear solver/Two stage' is " + to_string(block_async.two_stage) + ": " + error.what());
       }
+  }
+
+  void LinearSolverParameters::check_gpus() const
+  {
+    if (n_gpus == 1)
+      return;
+    const std::string several = "'Linear solver/GPUs' is " + std::to_string(n_gpus) + ", but ";
+    if (!is_relaxation() || !relaxation()->has_blocks || relaxation()->corrects)
+      throw Error(several + "the linear solver is " + (automatic ? choice() : name()) +
+                  "\n  expected: 'Linear solver/Method' = async, or one GPU; for other methods mpirun with a rank for each GPU");
+    if (precision != "double")
+      throw Error(several + "'Linear solver/Precision' is " + precision + "\n  expected: double, or one GPU");
+    if (backend != "automatic" && backend != "cuda")
+      throw Error(several + "'Linear solver/Backend' is " + backend + "\n  expected: automatic or cuda, or one GPU");
+    BlockAsyncOptions options = block_async;
+    options.backend           = Backend::cuda;
+    try
+      {
+        several_gpus().validate(options);
+      }
+    catch (const InvalidInput &error)
+      {
+        throw Error(several + "for " + error.what());
+      }
+  }
+
+  SeveralGpusOptions LinearSolverParameters::several_gpus() const
+  {
+    SeveralGpusOptions options;
+    for (int gpu = 0; gpu < n_gpus; ++gpu)
+      options.devices.push_back(std::max(0, device) + gpu);
+    options.waits = gpu_exchange == "waiting halo";
+    for (const GpuExchange exchange : gpu_exchanges)
+      if (to_string(exchange) == gpu_exchange)
+        options.exchange = exchange;
+    return options;
   }
 
   std::string LinearSolverParameters::why_not_on_device() const
@@ -399,6 +449,12 @@ namespace leopard
                                                   : " (automatic: " + on_host.substr(0, on_host.find('\n')) + ")";
           }
       }
+    const std::string several = "'Linear solver/GPUs' is " + std::to_string(n_gpus) + ", but ";
+    if (n_gpus > 1 && backend != "cuda")
+      throw Error(several + "the backend is " + backend + why_host + "\n  expected: GPUs, or one");
+    if (n_gpus > 1 && Utilities::MPI::n_mpi_processes(comm) > 1)
+      throw Error(several + "the program runs on " + std::to_string(Utilities::MPI::n_mpi_processes(comm)) +
+                  " ranks\n  expected: one rank, or one GPU, as each rank has its own");
     block_async.backend                              = backend == "cuda" ? Backend::cuda : backend == "host" ? Backend::host : Backend::reference;
     multigrid.options.backend                        = block_async.backend;
     multigrid.options.n_threads                      = block_async.n_threads;
@@ -416,10 +472,14 @@ namespace leopard
     if (device >= n_devices)
       throw DeviceError("'Linear solver/Device' is " + std::to_string(device) + ", but this machine has " + std::to_string(n_devices) +
                         " GPU(s), numbered from 0");
+    if (std::max(0, device) + n_gpus > n_devices)
+      throw DeviceError(several + "from number " + std::to_string(std::max(0, device)) + " on this machine has " +
+                        std::to_string(n_devices - std::max(0, device)) + "\n  expected: as many GPUs at most");
     if (device < 0)
       device = place.rank % n_devices;
     device::select(device);
-    return "backend cuda: " + device::info(device).name;
+    return "backend cuda: " + device::info(device).name +
+           (n_gpus == 1 ? "" : ", and " + std::to_string(n_gpus - 1) + " more, exchange " + gpu_exchange);
   }
 
   LinearSolver::LinearSolver(

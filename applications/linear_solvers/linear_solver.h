@@ -7,6 +7,7 @@
 
 #include <solvers/block_async/block_async.h>
 #include <solvers/dealii/trilinos_matrix.h>
+#include <solvers/distributed/gpus/several_gpus.h>
 #include <solvers/triangular/incomplete_preconditioner.h>
 
 #include <memory>
@@ -37,17 +38,19 @@ namespace leopard
     std::string         method         = "automatic"; ///< until choose(); of method_names(as_solver), or cg, gmres, multigrid, direct
     std::string         preconditioner = "none"; ///< for cg and gmres: none, of method_names(as_preconditioner), ilu, ic, aggregation, amg, multigrid
     std::string         backend        = "automatic";
-    std::string         precision      = "double";         ///< or mixed: a refinement with corrections in single precision
-    int                 max_iterations = 10000;            ///< of a solve; until choose() 0 where the file gives none
-    double              relative_tolerance        = 1e-8;  ///< of the residual against the right-hand side, dimensionless
-    int                 test_every                = 10;    ///< iterations between two residual tests of a relaxation
-    double              omega                     = 1.;    ///< relaxation factor, dimensionless
-    bool                omega_is_tau              = false; ///< then tau of the matrix, where has_tau(), instead of omega
-    int                 restart                   = 50;    ///< GMRES basis vectors
-    int                 preconditioner_iterations = 2;     ///< global iterations of async as preconditioner
-    int                 device                    = -1;    ///< GPU number; -1: ranks of a node share them in turn
-    double              lambda_min                = 0.;    ///< chebyshev: smallest eigenvalue of D^-1 A, dimensionless; 0: lambda_max / 30
-    double              lambda_max                = 0.;    ///< chebyshev: largest; 0: estimated
+    std::string         precision      = "double";          ///< or mixed: a refinement with corrections in single precision
+    int                 max_iterations = 10000;             ///< of a solve; until choose() 0 where the file gives none
+    double              relative_tolerance        = 1e-8;   ///< of the residual against the right-hand side, dimensionless
+    int                 test_every                = 10;     ///< iterations between two residual tests of a relaxation
+    double              omega                     = 1.;     ///< relaxation factor, dimensionless
+    bool                omega_is_tau              = false;  ///< then tau of the matrix, where has_tau(), instead of omega
+    int                 restart                   = 50;     ///< GMRES basis vectors
+    int                 preconditioner_iterations = 2;      ///< global iterations of async as preconditioner
+    int                 device                    = -1;     ///< GPU number; -1: ranks of a node share them in turn
+    int                 n_gpus                    = 1;      ///< of one rank
+    std::string         gpu_exchange              = "halo"; ///< between them: of gpu_exchanges, or waiting halo
+    double              lambda_min                = 0.;     ///< chebyshev: smallest eigenvalue of D^-1 A, dimensionless; 0: lambda_max / 30
+    double              lambda_max                = 0.;     ///< chebyshev: largest; 0: estimated
     BlockAsyncOptions   block_async               = for_changing_values();
     std::string         block_shape               = "compact"; ///< of async; or rows
     std::string         triangular_solves         = "exact";   ///< of ilu and ic; or async
@@ -83,7 +86,9 @@ namespace leopard
     /** Whether one of the library's preconditioners that are made of the matrix alone does. */
     bool              is_algebraic() const { return has_factors() || (is_krylov() && preconditioner == "aggregation"); }
     IncompleteOptions incomplete_options() const;
-    bool              uses_block_async() const
+    /** Of n_gpus from `device` on. */
+    SeveralGpusOptions several_gpus() const;
+    bool               uses_block_async() const
     {
       return has_async_factors() || (relaxation() != nullptr && relaxation()->has_blocks) || (uses_multigrid() && smoother().has_blocks);
     }
@@ -137,6 +142,7 @@ namespace leopard
     void        check_contradictions() const;
     void        check_tau() const;
     void        check_two_stage() const;
+    void        check_gpus() const;
     std::string why_not_on_device() const;
 
     /** Newton and time stepping change the values of the matrix, which storages smaller than doubles do not allow. */

@@ -81,6 +81,12 @@ namespace leopard
       const Method *method = parameters.relaxation();
       if (method == nullptr)
         return nullptr;
+      if (parameters.n_gpus > 1)
+        {
+          BlockAsyncOptions options = blocks;
+          options.omega             = omega.value();
+          return make_several_gpus(A, options, parameters.several_gpus());
+        }
       return method->make(A, method_options(parameters, omega, blocks, A, communication));
     }
   } // namespace

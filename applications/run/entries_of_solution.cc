@@ -185,6 +185,11 @@ namespace leopard::entry_rows
       return r.fused ? "" : of_overlap(r, entry);
     }
 
+    std::string of_gpu_exchange(const Run &r, const std::string &entry)
+    {
+      return first(of_blocks(r, entry), if_(r.parameters.linear_solver.n_gpus == 1, is(r, "Linear solver/GPUs")));
+    }
+
     std::string of_seed(const Run &r, const std::string &entry)
     {
       const LinearSolverParameters &solver  = r.parameters.linear_solver;
@@ -341,6 +346,8 @@ namespace leopard::entry_rows
       {"Linear solver/Triangular iterations", effect, effect, of_triangular_iterations},
       {"Linear solver/Factor sweeps", effect, effect, of_factors},
       {"Linear solver/Device", free, free, of_device},
+      {"Linear solver/GPUs", effect, effect, of_blocks},
+      {"Linear solver/GPU exchange", effect, effect, of_gpu_exchange},
       {"Multigrid/*", effect, effect, of_multigrid},
       {"Multigrid/Cycle", effect, effect, of_cycle},
       {"Multigrid/Full multigrid start", effect, effect, of_full_start},

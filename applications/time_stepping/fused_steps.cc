@@ -175,6 +175,8 @@ namespace leopard
       return "'Linear solver/Schedule' is synchronous, and its sweeps are asynchronous";
     if (linear.block_async.has_asynchronous_inner_iteration())
       return "'Linear solver/Two stage' is " + to_string(linear.block_async.two_stage) + ", and its sweeps are block-asynchronous";
+    if (linear.n_gpus > 1)
+      return "'Linear solver/GPUs' is " + std::to_string(linear.n_gpus) + ", and its ranks have a GPU each";
     return "";
   }
 

@@ -269,6 +269,8 @@ namespace leopard
                                                                              {"Linear solver/Triangular iterations", {"7"}},
                                                                              {"Linear solver/Factor sweeps", {"4"}},
                                                                              {"Linear solver/Device", {"5"}},
+                                                                             {"Linear solver/GPUs", {"2"}},
+                                                                             {"Linear solver/GPU exchange", {"amc"}},
                                                                              {"Multigrid/Levels", {"2"}},
                                                                              {"Multigrid/Cycle", {"W"}},
                                                                              {"Multigrid/Full multigrid start", {"true"}},

@@ -303,9 +303,36 @@ namespace leopard
       CrsMatrix<double> bad            = five_point_matrix(30, 30, 0.);
       bad.values[bad.row_offsets[800]] = NAN;
       EXPECT_THROW(make_several_gpus(bad, o, parts_on_gpus(2, GpuExchange::halo)), InvalidInput);
-      const auto   gpus = make_several_gpus(five_point_matrix(30, 30, 0.), o, parts_on_gpus(2, GpuExchange::halo));
-      const Vector values(900 * 5, 1.);
-      EXPECT_THROW(gpus->update_values(values.data()), InvalidInput);
+    }
+
+    TEST_F(SeveralGpusOnGpu, TakeNewValuesAndAnotherOmega)
+    {
+      const CrsMatrix<double> A       = random_dominant_matrix(3000, 7, 1.5, 7);
+      CrsMatrix<double>       changed = A;
+      for (double &value : changed.values)
+        value *= 2.;
+      const Vector      x_exact = random_vector(A.n_rows, 1);
+      Vector            b(A.n_rows);
+      BlockAsyncOptions o;
+      o.backend = Backend::cuda;
+      o.storage = Storage::double_precision;
+      multiply(changed, x_exact.data(), b.data());
+      for (const GpuExchange exchange : gpu_exchanges)
+        {
+          const auto gpus = make_several_gpus(A, o, parts_on_gpus(2, exchange));
+          gpus->set_omega(0.9);
+          gpus->update_values(changed.values.data());
+          Vector x(A.n_rows, 0.);
+          gpus->iterate(x.data(), b.data(), 150);
+          EXPECT_LT(largest_difference(x, x_exact), 1e-10) << to_string(exchange);
+          CrsMatrix<double> bad = changed;
+          bad.values.back()     = NAN; // of the last GPU: nothing may have changed on the first one
+          EXPECT_THROW(gpus->update_values(bad.values.data()), InvalidInput);
+          EXPECT_THROW(gpus->set_omega(2.5), InvalidInput);
+          x.assign(A.n_rows, 0.);
+          gpus->iterate(x.data(), b.data(), 150);
+          EXPECT_LT(largest_difference(x, x_exact), 1e-10) << to_string(exchange);
+        }
     }
   } // namespace
 } // namespace leopard

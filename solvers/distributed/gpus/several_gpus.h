@@ -47,8 +47,7 @@ namespace leopard
    *
    * x and b of what is returned are in host memory; iterate() and iterate_until() copy them to the GPUs, and x back. It
    * tests by itself: iterate_until() tests each `every` global iterations of the slowest GPU, but not more often than
-   * every two milliseconds, and its residuals are true ones, as the GPUs stop for a test. Values do not change, nor does
-   * omega: @throws InvalidInput there.
+   * every two milliseconds, and its residuals are true ones, as the GPUs stop for a test.
    * @param A square. @throws InvalidInput; DeviceError, also where a GPU cannot reach the memory of another one and the
    * exchange needs that.
    */

@@ -6,6 +6,7 @@
 #include "../../device/grid_stride.cuh"
 #include "../../exchange/peer_exchange.h"
 #include "../../exchange/peer_memory.cuh"
+#include "../../relaxation/diagonal.h"
 #include "device_team.h"
 #include "row_parts.h"
 #include "several_gpus.h"
@@ -97,6 +98,8 @@ namespace leopard
         : options(options_)
         , gpus((gpus_.validate(options_), A.validate(), gpus_))
         , n(A.n_rows)
+        , row_offsets(A.row_offsets)
+        , diagonal(diagonal_entries(A))
         , pinned(gpus.exchange == GpuExchange::amc ? A.n_rows : 0)
         , parts(gpus.devices.size())
         , counters(gpus.devices.size())
@@ -197,9 +200,21 @@ namespace leopard
         return result;
       }
 
-      void update_values(const Number * /*values*/) override
+      void update_values(const Number *values) override
       {
-        throw InvalidInput("several GPUs: the values of the matrix are to be changed\n  expected: a new object for a new matrix");
+        check_new_values(row_offsets, diagonal, values); // before any GPU has taken its part
+        team.run([&](int rank) { parts[rank].engine->update_values(values + row_offsets[parts[rank].begin]); });
+      }
+
+      void set_omega(double omega) override
+      {
+        if (omega == options.omega)
+          return;
+        BlockAsyncOptions changed = options;
+        changed.omega             = omega;
+        changed.validate();
+        options = changed;
+        team.run([&](int rank) { parts[rank].engine->set_omega(omega); });
       }
 
     private:
@@ -487,10 +502,11 @@ namespace leopard
           }
       }
 
-      const BlockAsyncOptions        options;
+      BlockAsyncOptions              options;
       const SeveralGpusOptions       gpus;
       const int                      n;
-      const Pinned<Number>           pinned; ///< amc: x
+      const std::vector<int>         row_offsets, diagonal; ///< of the matrix: for new values; the latter one entry a row
+      const Pinned<Number>           pinned;                ///< amc: x
       std::vector<Part<Number>>      parts;
       std::vector<Counter>           counters;
       const std::shared_ptr<Traffic> traffic;
