@@ -223,14 +223,8 @@ namespace leopard
     engine = make_cuda_engine(A, options);
   }
 
-  template <typename Number>
-  BlockAsync<Number>::BlockAsync(const Stencil<Number> &stencil, const BlockAsyncOptions &options_)
-    : options(options_)
-    , is_stencil(true)
-    , rows((stencil.validate(), stencil.n_rows()))
-    , columns(rows)
+  void require_fit_for_stencil(const BlockAsyncOptions &options)
   {
-    options.validate();
     const char *unfit = options.l1_weights                            ? "l1_weights"
                         : options.block_omega != 1.                   ? "block_omega"
                         : options.momentum != 0.                      ? "momentum"
@@ -244,6 +238,17 @@ namespace leopard
     if (unfit != nullptr)
       throw InvalidInput(std::string("block-asynchronous iteration: ") + unfit +
                          " is given for a stencil\n  expected: that option for stored matrices only; Stencil::to_crs() makes one");
+  }
+
+  template <typename Number>
+  BlockAsync<Number>::BlockAsync(const Stencil<Number> &stencil, const BlockAsyncOptions &options_)
+    : options(options_)
+    , is_stencil(true)
+    , rows((stencil.validate(), stencil.n_rows()))
+    , columns(rows)
+  {
+    options.validate();
+    require_fit_for_stencil(options);
     switch (options.backend)
       {
         case Backend::reference:

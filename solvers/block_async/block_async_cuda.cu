@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "../device/cuda_error.cuh"
 #include "../device/device.h"
-#include "../device/grid_stride.cuh"
 #include "block_async_engine.h"
 #include "device_packets.cuh"
 #include "monitor_cuda.cuh"
@@ -15,13 +14,6 @@ namespace leopard
 {
   namespace
   {
-    template <typename Number>
-    __global__ void mirror_kernel(const Number *x, const int *rows, Number *const *places, int n)
-    {
-      for (int e = blockIdx.x * blockDim.x + threadIdx.x; e < n; e += gridDim.x * blockDim.x)
-        store_for_others(places[e], load(x + rows[e]));
-    }
-
     template <typename Format>
     class CudaEngine : public BlockAsyncEngine<typename Format::Number>
     {
@@ -85,12 +77,6 @@ namespace leopard
             if (synchronous)
               device::copy_on_device(old_x.data(), x, old_x.size() * sizeof(Number));
             launch(vectors(x, synchronous ? old_x.data() : x, b), parameters(1));
-            if (mirrored_rows.size() > 0)
-              {
-                const int n_mirrored = static_cast<int>(mirrored_rows.size());
-                mirror_kernel<<<device::blocks_for(n_mirrored), device::threads>>>(x, mirrored_rows.data(), mirror_places.data(), n_mirrored);
-                LEOPARD_CHECK(cudaGetLastError());
-              }
           }
       }
 
@@ -138,17 +124,17 @@ namespace leopard
 
       void set_omega(double omega) override { options.omega = omega; }
 
-      void mirror(const Mirrors<Number> &mirrors) override
+      bool mirror(const Mirrors<Number> &mirrors) override
       {
-        mirrored_rows = device::Array<int>(mirrors.rows);
-        mirror_places = device::Array<Number *>(mirrors.places);
-        if (execution != Execution::persistent || mirrors.rows.empty())
-          return;
+        if (execution != Execution::persistent)
+          return false;
         std::vector<int> offsets(packets.n_rows + 1l, 0);
         for (const int row : mirrors.rows)
           ++offsets[row + 1];
         std::partial_sum(offsets.begin(), offsets.end(), offsets.begin());
         mirror_offsets = device::Array<int>(offsets);
+        mirror_places  = device::Array<Number *>(mirrors.places);
+        return true;
       }
 
       void place_ghosts_before(int n) override
@@ -355,9 +341,9 @@ namespace leopard
       const int               n_blocks, largest_packet;
       device::Array<int>      local_iterations_per_block;
       device::Array<Number>   velocity;
-      bool                    velocity_is_zero = true;       ///< though its memory may hold something else
-      device::Array<Number>   old_x;                         ///< synchronous schedule only
-      device::Array<int>      mirrored_rows, mirror_offsets; ///< the latter of each row, persistent form
+      bool                    velocity_is_zero = true; ///< though its memory may hold something else
+      device::Array<Number>   old_x;                   ///< synchronous schedule only
+      device::Array<int>      mirror_offsets;          ///< of each row
       device::Array<Number *> mirror_places;
       CudaMonitor             monitor;
       Execution               execution         = Execution::launch;

@@ -43,11 +43,11 @@ namespace leopard
     /** As in Relaxation; engines that test by themselves implement both. */
     virtual bool            tests_itself() const { return false; }
     virtual IterationReport iterate_until(Number * /*x*/, const Number * /*b*/, int /*n_iterations*/, const ResidualTest & /*test*/) { return {}; }
-    /** From now on iterate() writes these, too, with each global iteration. Stored matrices on the backend cuda. */
-    virtual void mirror(const Mirrors<Number> & /*mirrors*/)
-    {
-      throw InvalidInput("values are to be written to other GPUs\n  expected: the backend cuda");
-    }
+    /**
+     * From now on iterate() writes these, too, with each global iteration, where it can: in the persistent form of stored
+     * matrices on a GPU. @return whether it does; else whoever calls iterate() has to.
+     */
+    virtual bool mirror(const Mirrors<Number> & /*mirrors*/) { return false; }
     /**
      * From now on the first n ghosts stand before x[0] and the others right behind the own rows, as where x is a part of
      * a vector that has all rows in their order. Likewise; once, in the chaotic schedule.

@@ -1,22 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "../exchange/peer_memory.cuh"
 #include "relax_kernels.cuh"
 
 #include <cstdint>
 
 namespace leopard
 {
-  /**
-   * For the memory of another GPU, whose blocks load() it from there: what has arrived is in that GPU's L2 cache, where
-   * loads of device scope look.
-   */
-  template <typename Number>
-  __device__ void store_for_others(Number *x, Number value)
-  {
-    cuda::atomic_ref<Number, cuda::thread_scope_system>(*x).store(value, cuda::memory_order_relaxed);
-  }
-
   /**
    * A thread's off-block entries in registers, for iterations without end. The first n_cached of the row, and the
    * others from memory.
@@ -199,7 +190,7 @@ namespace leopard
         if (owned)
           store(to + row, value);
         for (int e = first_mirror; e < end_mirrors; ++e)
-          store_for_others(v.mirrors.places[e], value);
+          peer::store(v.mirrors.places[e], value); // it arrives in that GPU's L2 cache, where load() looks
         if (synchronous)
           {
             wait_for_all(&m.monitor->barrier, (iteration + 1) * gridDim.x);

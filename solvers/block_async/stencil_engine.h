@@ -39,6 +39,9 @@ namespace leopard
     std::vector<double> sweep_weights; ///< empty: omega in each sweep; else omega is 1
   };
 
+  /** @throws InvalidInput naming an option that is for stored matrices only. */
+  void require_fit_for_stencil(const BlockAsyncOptions &options);
+
   template <typename Number>
   std::unique_ptr<BlockAsyncEngine<Number>> make_stencil_reference_engine(const Stencil<Number> &stencil, const BlockAsyncOptions &options);
   template <typename Number>

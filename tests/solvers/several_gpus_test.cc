@@ -16,57 +16,109 @@ namespace leopard
 {
   namespace
   {
+    /** Entries of a part's vector that are those of the whole one; NaN where nothing of it stands. */
+    Vector vector_of(const RowPart &part, const Vector &x)
+    {
+      Vector local(part.n_rows() + part.ghosts.size(), NAN);
+      std::copy(x.begin() + part.begin, x.begin() + part.end, local.begin() + part.n_before);
+      for (std::size_t g = 0; g < part.ghosts.size(); ++g)
+        local[part.place(static_cast<int>(g))] = x[part.ghosts[g]];
+      if (part.has_all)
+        {
+          local.insert(local.end(), x.begin(), x.begin() + part.begin);
+          local.insert(local.end(), x.begin() + part.end, x.end());
+        }
+      return local;
+    }
+
     TEST(RowParts, TogetherTheyAreTheMatrix)
     {
       const CrsMatrix<double> A      = random_dominant_matrix(500, 7, 1.5, 3);
       const Vector            x      = random_vector(500, 1);
       Vector                  wanted = x;
       multiply(A, x.data(), wanted.data());
-      for (const OtherColumns others : {OtherColumns::needed, OtherColumns::all})
+      for (const OtherRows others : {OtherRows::needed, OtherRows::all})
+        for (const RowPart &part : row_parts(A, {0, 100, 110, 500}, others))
+          {
+            const CrsMatrix<double> own = rows_of(A, part);
+            own.validate();
+            const Vector local = vector_of(part, x);
+            Vector       product(own.n_rows);
+            ASSERT_EQ(static_cast<int>(local.size()), own.n_columns);
+            multiply(own, local.data(), product.data());
+            for (int i = 0; i < own.n_rows; ++i)
+              EXPECT_EQ(product[i], wanted[part.begin + i]); // to the last bit: entries are in the same order
+          }
+    }
+
+    TEST(RowParts, APartWithoutCouplingsHasNoGhosts)
+    {
+      CrsMatrix<double> diagonal;
+      diagonal.n_rows = diagonal.n_columns = 6;
+      for (int i = 0; i < 6; ++i)
         {
-          const std::vector<int> offsets = {0, 100, 110, 500};
-          for (const RowPart<double> &part : row_parts(A, offsets, others))
-            {
-              part.A.validate();
-              Vector local(x.begin() + part.begin, x.begin() + part.end), product(part.A.n_rows);
-              if (others == OtherColumns::all)
-                {
-                  local.insert(local.end(), x.begin(), x.begin() + part.begin);
-                  local.insert(local.end(), x.begin() + part.end, x.end());
-                }
-              for (const int row : part.ghosts)
-                local.push_back(x[row]);
-              ASSERT_EQ(static_cast<int>(local.size()), part.A.n_columns);
-              multiply(part.A, local.data(), product.data());
-              for (int i = 0; i < part.A.n_rows; ++i)
-                EXPECT_EQ(product[i], wanted[part.begin + i]); // to the last bit: entries are in the same order
-            }
+          diagonal.columns.push_back(i);
+          diagonal.values.push_back(1. + i);
+          diagonal.row_offsets.push_back(i + 1);
         }
+      for (const RowPart &part : row_parts(diagonal, {0, 2, 6}, OtherRows::needed))
+        EXPECT_EQ(rows_of(diagonal, part).n_columns, part.n_rows());
+    }
+
+    TEST(RowParts, SlabsRelaxAsTheGridDoes)
+    {
+      for (const Stencil<double> &stencil : {five_point_stencil(9, 20, 0.5), seven_point_stencil(5, 4, 13, 0.5)})
+        {
+          Stencil<double> varying = stencil;
+          for (int i = 0; i < stencil.n_rows(); ++i)
+            varying.diagonal.push_back(7. + i % 3);
+          const Vector      x = random_vector(stencil.n_rows(), 1), b = random_vector(stencil.n_rows(), 2);
+          Vector            wanted = x;
+          BlockAsyncOptions jacobi;
+          jacobi.schedule         = Schedule::synchronous;
+          jacobi.local_iterations = 1;
+          BlockAsync<double>(varying, jacobi).iterate(wanted.data(), b.data(), 1);
+          for (const RowPart &part : slab_parts(varying, {2., 1., 1.}))
+            {
+              Vector local = vector_of(part, x);
+              for (const double value : local)
+                ASSERT_FALSE(std::isnan(value));
+              local.resize(local.size() + stencil.plane()); // the second plane above
+              BlockAsync<double>(slab_of(varying, part), jacobi).iterate(local.data() + part.n_before, b.data() + part.begin, 1);
+              for (int i = 0; i < part.n_rows(); ++i)
+                EXPECT_NEAR(local[part.n_before + i], wanted[part.begin + i], 1e-15);
+            }
+          EXPECT_THROW(slab_parts(stencil, Vector(11, 1.)), InvalidInput);
+          EXPECT_THROW(slab_parts(stencil, {1., -1.}), InvalidInput);
+          EXPECT_THROW(slab_parts(slab_of(stencil, slab_parts(stencil, {1., 1.})[0]), {1., 1.}), InvalidInput);
+        }
+      const auto unequal = slab_parts(five_point_stencil(9, 20, 0.5), {1e-9, 1., 1e-9});
+      EXPECT_EQ(unequal[0].end, 2 * 9);
+      EXPECT_EQ(unequal[1].end, 18 * 9);
     }
 
     TEST(RowParts, WhatOneSendsIsWhatTheOtherOneReceives)
     {
-      const CrsMatrix<double>            A     = random_dominant_matrix(300, 5, 1.5, 4);
-      const std::vector<RowPart<double>> parts = row_parts(A, {0, 90, 200, 300}, OtherColumns::needed);
-      for (std::size_t p = 0; p < parts.size(); ++p)
-        {
-          std::size_t n_received = 0;
-          for (const auto &from : parts[p].pattern.from)
-            {
-              const RowPart<double> &other = parts[from.rank];
-              const auto             to    = std::find_if(
-                other.pattern.to.begin(), other.pattern.to.end(), [&](const auto &neighbour) { return neighbour.rank == static_cast<int>(p); });
-              ASSERT_NE(to, other.pattern.to.end());
-              ASSERT_EQ(to->count, from.count);
-              for (int k = 0; k < from.count; ++k)
-                {
-                  const int ghost = parts[p].pattern.received[from.offset + k] - parts[p].A.n_rows;
-                  EXPECT_EQ(parts[p].ghosts[ghost], other.begin + other.pattern.sent[to->offset + k]);
-                }
-              n_received += from.count;
-            }
-          EXPECT_EQ(n_received, parts[p].ghosts.size());
-        }
+      const CrsMatrix<double> A = random_dominant_matrix(300, 5, 1.5, 4);
+      for (const std::vector<RowPart> &parts :
+           {row_parts(A, {0, 90, 200, 300}, OtherRows::needed), slab_parts(five_point_stencil(10, 30, 0.), {1., 1., 1.})})
+        for (std::size_t p = 0; p < parts.size(); ++p)
+          {
+            std::vector<int> received(parts[p].ghosts.size(), -1); // the row that comes to each ghost
+            for (const auto &from : parts[p].pattern.from)
+              {
+                const RowPart &other = parts[from.rank];
+                const auto     to    = std::find_if(
+                  other.pattern.to.begin(), other.pattern.to.end(), [&](const auto &neighbour) { return neighbour.rank == static_cast<int>(p); });
+                ASSERT_NE(to, other.pattern.to.end());
+                ASSERT_EQ(to->count, from.count);
+                for (int k = 0; k < from.count; ++k)
+                  for (std::size_t g = 0; g < received.size(); ++g)
+                    if (parts[p].place(static_cast<int>(g)) == parts[p].pattern.received[from.offset + k])
+                      received[g] = other.begin + other.pattern.sent[to->offset + k] - other.n_before;
+              }
+            EXPECT_EQ(received, parts[p].ghosts);
+          }
     }
 
     TEST(RowParts, SharesAreOfTheEntriesAndBeginAtBlocks)
@@ -244,6 +296,53 @@ namespace leopard
                     }
           }
       });
+    }
+
+    TEST_F(SeveralGpusOnGpu, StencilsInSlabs)
+    {
+      for (const Stencil<double> &stencil : {five_point_stencil(150, 170, 0.3), seven_point_stencil(40, 30, 50, 0.5)})
+        {
+          const CrsMatrix<double> A       = stencil.to_crs();
+          const Vector            x_exact = random_vector(A.n_rows, 1);
+          Vector                  b(A.n_rows);
+          multiply(A, x_exact.data(), b.data());
+          BlockAsyncOptions o;
+          o.backend = Backend::cuda;
+          for (const int n_parts : {1, 2, 3})
+            for (const bool waits : {false, true})
+              {
+                SCOPED_TRACE(std::to_string(n_parts) + (waits ? " parts, waiting" : " parts"));
+                const auto       gpus = make_several_gpus(stencil, o, parts_on_gpus(n_parts, GpuExchange::halo, waits));
+                Vector           x(A.n_rows, 0.);
+                StoppingCriteria criteria;
+                criteria.relative_tolerance = 1e-10;
+                const SolveResult result    = solve(*gpus, x.data(), b.data(), criteria);
+                EXPECT_EQ(result.status, SolveStatus::converged);
+                EXPECT_LT(residual_norm(A, x.data(), b.data()), 1.1e-10 * result.initial_residual);
+                Stencil<double> other = stencil;
+                other.coefficient(0, 0, 0) += 1.;
+                gpus->update_stencil(other);
+                x.assign(A.n_rows, 0.);
+                solve(*gpus, x.data(), b.data(), criteria);
+                EXPECT_LT(residual_norm(other.to_crs(), x.data(), b.data()), 1.1e-10 * result.initial_residual);
+                EXPECT_THROW(gpus->update_values(b.data()), InvalidInput);
+              }
+          EXPECT_THROW(make_several_gpus(stencil, o, parts_on_gpus(2, GpuExchange::amc)), InvalidInput);
+          BlockAsyncOptions momentum = o;
+          momentum.momentum          = 0.5;
+          EXPECT_THROW(make_several_gpus(stencil, momentum, parts_on_gpus(2, GpuExchange::halo)), InvalidInput);
+          BlockAsyncOptions synchronous = o;
+          synchronous.schedule          = Schedule::synchronous;
+          BlockAsync<double>   one(stencil, synchronous);
+          DeviceVector<double> one_x(A.n_rows), one_b(A.n_rows);
+          one_x.copy_from_host(Vector(A.n_rows, 0.).data());
+          one_b.copy_from_host(b.data());
+          one.iterate(one_x.data(), one_b.data(), 5);
+          Vector wanted(A.n_rows), x(A.n_rows, 0.);
+          one_x.copy_to_host(wanted.data());
+          make_several_gpus(stencil, synchronous, parts_on_gpus(1, GpuExchange::halo, true))->iterate(x.data(), b.data(), 5);
+          EXPECT_LT(largest_difference(x, wanted), 1e-13);
+        }
     }
 
     TEST_F(SeveralGpusOnGpu, WaitingAndSynchronousTheyDoWhatOneDoes)

@@ -12,6 +12,17 @@
 
 namespace leopard
 {
+  namespace
+  {
+    double sum_of(const std::vector<double> &shares)
+    {
+      for (const double share : shares)
+        if (!(share > 0.) || !std::isfinite(share))
+          throw InvalidInput("the share of a GPU is " + short_text(share) + "\n  expected: a positive number");
+      return std::accumulate(shares.begin(), shares.end(), 0.);
+    }
+  } // namespace
+
   template <typename Number>
   std::vector<int> part_offsets(const CrsMatrix<Number> &A, const Blocks &blocks, const std::vector<double> &shares)
   {
@@ -19,10 +30,7 @@ namespace leopard
     if (n_parts < 1 || n_parts > n_blocks)
       throw InvalidInput("a matrix with " + std::to_string(n_blocks) + " blocks is to be shared out to " + std::to_string(n_parts) +
                          " GPUs\n  expected: a block each at least; fewer GPUs or smaller blocks");
-    for (const double share : shares)
-      if (!(share > 0.) || !std::isfinite(share))
-        throw InvalidInput("the share of a GPU is " + short_text(share) + "\n  expected: a positive number");
-    const double     all_shares = std::accumulate(shares.begin(), shares.end(), 0.);
+    const double     all_shares = sum_of(shares);
     std::vector<int> offsets    = {0};
     double           share      = 0.;
     int              block      = 0;
@@ -54,60 +62,122 @@ namespace leopard
       return result;
     }
 
-    template <typename Number>
-    CrsMatrix<Number> own_rows(const CrsMatrix<Number> &A, const RowPart<Number> &part, OtherColumns others)
+    /** To each part its ghosts by ascending rank, which rows are sorted by. */
+    void connect(std::vector<RowPart> &parts)
     {
-      const int         first = A.row_offsets[part.begin], last = A.row_offsets[part.end], n_own = part.end - part.begin;
-      CrsMatrix<Number> result;
-      result.n_rows    = n_own;
-      result.n_columns = others == OtherColumns::all ? A.n_columns : n_own + static_cast<int>(part.ghosts.size());
-      result.row_offsets.resize(n_own + 1l);
-      std::transform(
-        A.row_offsets.begin() + part.begin, A.row_offsets.begin() + part.end + 1, result.row_offsets.begin(), [first](int p) { return p - first; });
-      result.values.assign(A.values.begin() + first, A.values.begin() + last);
-      result.columns.resize(static_cast<std::size_t>(last) - first);
-      const auto column = [&](int j) {
-        if (j >= part.begin && j < part.end)
-          return j - part.begin;
-        if (others == OtherColumns::all)
-          return j < part.begin ? n_own + j : j;
-        return n_own + static_cast<int>(std::lower_bound(part.ghosts.begin(), part.ghosts.end(), j) - part.ghosts.begin());
-      };
-      std::transform(A.columns.begin() + first, A.columns.begin() + last, result.columns.begin(), column);
-      return result;
+      for (std::size_t part = 0; part < parts.size(); ++part)
+        for (std::size_t g = 0; g < parts[part].ghosts.size(); ++g)
+          {
+            const int row = parts[part].ghosts[g];
+            const int owner =
+              static_cast<int>(std::upper_bound(parts.begin(), parts.end(), row, [](int r, const RowPart &p) { return r < p.end; }) - parts.begin());
+            parts[part].pattern.add_received(owner, parts[part].place(static_cast<int>(g)));
+            parts[owner].pattern.add_sent(static_cast<int>(part), parts[owner].n_before + row - parts[owner].begin);
+          }
     }
   } // namespace
 
   template <typename Number>
-  std::vector<RowPart<Number>> row_parts(const CrsMatrix<Number> &A, const std::vector<int> &offsets, OtherColumns others)
+  std::vector<RowPart> row_parts(const CrsMatrix<Number> &A, const std::vector<int> &offsets, OtherRows others)
   {
-    const int                    n_parts = static_cast<int>(offsets.size()) - 1;
-    std::vector<RowPart<Number>> result(n_parts);
-    parallel_for(*shared_thread_pool(0), n_parts, 1, [&](long from, long to) {
+    std::vector<RowPart> result(offsets.size() - 1);
+    parallel_for(*shared_thread_pool(0), static_cast<long>(result.size()), 1, [&](long from, long to) {
       for (long part = from; part < to; ++part)
         {
-          RowPart<Number> &own = result[part];
-          own.begin            = offsets[part];
-          own.end              = offsets[part + 1];
-          if (others == OtherColumns::needed)
-            own.ghosts = rows_of_others(A, own.begin, own.end);
-          own.A = own_rows(A, own, others);
+          result[part].begin   = offsets[part];
+          result[part].end     = offsets[part + 1];
+          result[part].has_all = others == OtherRows::all;
+          if (!result[part].has_all)
+            result[part].ghosts = rows_of_others(A, result[part].begin, result[part].end);
         }
     });
-    for (int part = 0; part < n_parts; ++part) // to each part its ghosts by ascending rank, which rows are sorted by
-      for (std::size_t g = 0; g < result[part].ghosts.size(); ++g)
-        {
-          const int row   = result[part].ghosts[g];
-          const int owner = static_cast<int>(std::upper_bound(offsets.begin(), offsets.end(), row) - offsets.begin()) - 1;
-          result[part].pattern.add_received(owner, result[part].end - result[part].begin + static_cast<int>(g));
-          result[owner].pattern.add_sent(part, row - result[owner].begin);
-        }
+    connect(result);
     return result;
   }
 
-#define INSTANTIATE(Number)                                                                                                                \
-  template std::vector<int>             part_offsets(const CrsMatrix<Number> &A, const Blocks &blocks, const std::vector<double> &shares); \
-  template std::vector<RowPart<Number>> row_parts(const CrsMatrix<Number> &A, const std::vector<int> &offsets, OtherColumns others);
+  template <typename Number>
+  CrsMatrix<Number> rows_of(const CrsMatrix<Number> &A, const RowPart &part)
+  {
+    const int         first = A.row_offsets[part.begin], last = A.row_offsets[part.end], n_own = part.n_rows();
+    CrsMatrix<Number> result;
+    result.n_rows    = n_own;
+    result.n_columns = part.has_all ? A.n_columns : n_own + static_cast<int>(part.ghosts.size());
+    result.row_offsets.resize(n_own + 1l);
+    std::transform(
+      A.row_offsets.begin() + part.begin, A.row_offsets.begin() + part.end + 1, result.row_offsets.begin(), [first](int p) { return p - first; });
+    result.values.assign(A.values.begin() + first, A.values.begin() + last);
+    result.columns.resize(static_cast<std::size_t>(last) - first);
+    std::transform(A.columns.begin() + first, A.columns.begin() + last, result.columns.begin(), [&](int j) {
+      if (j >= part.begin && j < part.end)
+        return j - part.begin;
+      if (part.has_all)
+        return j < part.begin ? n_own + j : j;
+      return n_own + static_cast<int>(std::lower_bound(part.ghosts.begin(), part.ghosts.end(), j) - part.ghosts.begin());
+    });
+    return result;
+  }
+
+  namespace
+  {
+    template <typename Number>
+    int n_planes(const Stencil<Number> &stencil)
+    {
+      return stencil.n_z > 1 ? stencil.n_z : stencil.n_y;
+    }
+  } // namespace
+
+  template <typename Number>
+  std::vector<RowPart> slab_parts(const Stencil<Number> &stencil, const std::vector<double> &shares)
+  {
+    constexpr int least   = 2; // a plane less would be a grid of fewer dimensions
+    const int     n_parts = static_cast<int>(shares.size()), planes = n_planes(stencil), plane = stencil.plane();
+    const double  all_shares = sum_of(shares);
+    if (stencil.is_slab())
+      throw InvalidInput("a slab is to be shared out to GPUs\n  expected: a whole grid");
+    if (n_parts < 1 || planes < least * n_parts)
+      throw InvalidInput("a grid of " + std::to_string(planes) + " planes is to be shared out to " + std::to_string(n_parts) +
+                         " GPUs\n  expected: at least " + std::to_string(least) + " planes each");
+    std::vector<RowPart> result(n_parts);
+    double               share = 0.;
+    for (int part = 0, first = 0; part < n_parts; ++part)
+      {
+        share += shares[part];
+        const int most = planes - least * (n_parts - 1 - part);
+        const int end  = part == n_parts - 1 ? planes : std::clamp(static_cast<int>(std::lround(share / all_shares * planes)), first + least, most);
+        result[part].begin    = first * plane;
+        result[part].end      = end * plane;
+        result[part].n_before = part > 0 ? plane : 0;
+        for (int i = 0; i < result[part].n_before; ++i)
+          result[part].ghosts.push_back(result[part].begin - plane + i);
+        for (int i = 0; i < plane && end < planes; ++i)
+          result[part].ghosts.push_back(result[part].end + i);
+        first = end;
+      }
+    connect(result);
+    return result;
+  }
+
+  template <typename Number>
+  Stencil<Number> slab_of(const Stencil<Number> &stencil, const RowPart &part)
+  {
+    Stencil<Number> result;
+    result.coefficients = stencil.coefficients;
+    result.n_x          = stencil.n_x;
+    result.n_y          = stencil.n_z > 1 ? stencil.n_y : part.n_rows() / stencil.plane();
+    result.n_z          = stencil.n_z > 1 ? part.n_rows() / stencil.plane() : 1;
+    result.ghost_below  = part.begin > 0;
+    result.ghost_above  = part.end < stencil.n_rows();
+    if (!stencil.diagonal.empty())
+      result.diagonal.assign(stencil.diagonal.begin() + part.begin, stencil.diagonal.begin() + part.end + (result.ghost_above ? stencil.plane() : 0));
+    return result;
+  }
+
+#define INSTANTIATE(Number)                                                                                                        \
+  template std::vector<int>     part_offsets(const CrsMatrix<Number> &A, const Blocks &blocks, const std::vector<double> &shares); \
+  template std::vector<RowPart> row_parts(const CrsMatrix<Number> &A, const std::vector<int> &offsets, OtherRows others);          \
+  template CrsMatrix<Number>    rows_of(const CrsMatrix<Number> &A, const RowPart &part);                                          \
+  template std::vector<RowPart> slab_parts(const Stencil<Number> &stencil, const std::vector<double> &shares);                     \
+  template Stencil<Number>      slab_of(const Stencil<Number> &stencil, const RowPart &part);
   LEOPARD_FOR_EACH_NUMBER(INSTANTIATE)
 #undef INSTANTIATE
 } // namespace leopard

@@ -4,6 +4,7 @@
 #include "../../exchange/exchange_pattern.h"
 #include "../../matrix/blocks.h"
 #include "../../matrix/crs_matrix.h"
+#include "../../matrix/stencil.h"
 
 #include <vector>
 
@@ -18,24 +19,47 @@ namespace leopard
   template <typename Number>
   std::vector<int> part_offsets(const CrsMatrix<Number> &A, const Blocks &blocks, const std::vector<double> &shares);
 
-  /** Which columns a part has behind those of its own rows. */
-  enum class OtherColumns
+  /** What a part has of the other parts' rows beside its own. */
+  enum class OtherRows
   {
     needed, ///< those that its rows have entries in, by ascending number
-    all     ///< all others, by ascending number
+    all     ///< all of them, by ascending number
   };
 
-  /** A part of a matrix as its own GPU sees it; host memory. */
-  template <typename Number>
+  /** Consecutive rows, and the rows of others whose values they need: host data. */
   struct RowPart
   {
-    int               begin = 0, end = 0; ///< its rows
-    CrsMatrix<Number> A;                  ///< entries in the order of the whole matrix; columns: own rows, then the others
-    std::vector<int>  ghosts;             ///< with OtherColumns::needed: the rows that those are
-    ExchangePattern   pattern;            ///< likewise: what travels between the parts
+    int              begin = 0, end = 0; ///< its rows
+    std::vector<int> ghosts;             ///< the rows of others, ascending
+    int              n_before = 0;       ///< so many ghosts stand before the own rows in a vector, the others behind them
+    bool             has_all  = false;   ///< OtherRows::all: instead of ghosts
+    ExchangePattern  pattern;            ///< what travels between the parts; entries of vectors with ghosts
+
+    int n_rows() const { return end - begin; }
+    /** Where ghost g stands in a vector. */
+    int place(int g) const { return g < n_before ? g : n_rows() + g; }
   };
 
-  /** The parts between the offsets. Entries of ranks' patterns are those of vectors with own rows first, then ghosts. */
+  /**
+   * The parts of a matrix between the offsets; in vectors own rows come first. With OtherRows::all nothing is said of
+   * ghosts and patterns.
+   */
   template <typename Number>
-  std::vector<RowPart<Number>> row_parts(const CrsMatrix<Number> &A, const std::vector<int> &offsets, OtherColumns others);
+  std::vector<RowPart> row_parts(const CrsMatrix<Number> &A, const std::vector<int> &offsets, OtherRows others);
+
+  /** The rows of a part: entries in the order of the whole matrix; columns: own rows, then the others. */
+  template <typename Number>
+  CrsMatrix<Number> rows_of(const CrsMatrix<Number> &A, const RowPart &part);
+
+  /**
+   * The parts of a grid: slabs of at least two planes, whose ghosts are the planes below and above (see Stencil).
+   * @throws InvalidInput for slabs of slabs, more parts than there are planes for, or a share that is not a positive
+   * number.
+   */
+  template <typename Number>
+  std::vector<RowPart> slab_parts(const Stencil<Number> &stencil, const std::vector<double> &shares);
+
+  /** The slab of a part. */
+  template <typename Number>
+  Stencil<Number> slab_of(const Stencil<Number> &stencil, const RowPart &part);
 } // namespace leopard

@@ -53,4 +53,12 @@ namespace leopard
    */
   template <typename Number>
   std::unique_ptr<Relaxation<Number>> make_several_gpus(const CrsMatrix<Number> &A, const BlockAsyncOptions &options, const SeveralGpusOptions &gpus);
+
+  /**
+   * The same for an operator that is not stored: the parts are slabs of the grid, the exchange is halo, and a launch is
+   * a global iteration. Its stencil can change, its values not.
+   */
+  template <typename Number>
+  std::unique_ptr<Relaxation<Number>>
+  make_several_gpus(const Stencil<Number> &stencil, const BlockAsyncOptions &options, const SeveralGpusOptions &gpus);
 } // namespace leopard

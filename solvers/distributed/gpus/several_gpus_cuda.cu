@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "../../base/norms.h"
-#include "../../block_async/block_async_engine.h"
+#include "../../block_async/stencil_engine.h"
 #include "../../device/cuda_error.cuh"
 #include "../../device/device_array.h"
 #include "../../device/grid_stride.cuh"
+#include "../../device/relaxed_atomics.cuh"
 #include "../../exchange/peer_exchange.h"
 #include "../../exchange/peer_memory.cuh"
 #include "../../relaxation/diagonal.h"
@@ -62,19 +63,27 @@ namespace leopard
       cudaEvent_t event;
     };
 
+    /** Stores values where other GPUs have their copies of them. */
+    template <typename Number>
+    __global__ void push_kernel(const Number *x, const int *rows, Number *const *places, int n)
+    {
+      for (int e = device::first_index<int>(); e < n; e += device::stride<int>())
+        peer::store(places[e], load(x + rows[e]));
+    }
+
     /** What a thread has on its GPU. */
     template <typename Number>
     struct Part
     {
-      int                                       device, begin, end;
-      std::vector<int>                          ghosts;
+      int                                       device = 0;
       std::unique_ptr<BlockAsyncEngine<Number>> engine;
-      device::Array<Number>                     memory, b;                     ///< of x; and the right-hand side of its rows
-      Number                                   *whole = nullptr, *x = nullptr; ///< amc, dc, dk: all rows; the own ones
-      std::unique_ptr<Exchange>                 exchange;                      ///< for GPUs that wait
-      std::vector<Event>                        events;                        ///< of two batches of iterations
-
-      int n_rows() const { return end - begin; }
+      device::Array<Number>                     memory, b;       ///< of x with ghosts; and the right-hand side of the own rows
+      Number                                   *begin = nullptr; ///< of x with ghosts; dk: the master's
+      Number                                   *x     = nullptr; ///< the own rows
+      std::unique_ptr<Exchange>                 exchange;        ///< for GPUs that wait
+      device::Array<int>                        pushed;          ///< own rows that push_kernel() sends after each iteration
+      device::Array<Number *>                   places;          ///< and where to
+      std::vector<Event>                        events;          ///< of two batches of iterations
     };
 
     /** Iterations that a GPU has done since all began together; a cache line of its own. */
@@ -95,36 +104,28 @@ namespace leopard
     {
     public:
       SeveralGpus(const CrsMatrix<Number> &A, const BlockAsyncOptions &options_, const SeveralGpusOptions &gpus_)
-        : options(options_)
-        , gpus((gpus_.validate(options_), A.validate(), gpus_))
-        , n(A.n_rows)
-        , row_offsets(A.row_offsets)
-        , diagonal(diagonal_entries(A))
-        , pinned(gpus.exchange == GpuExchange::amc ? A.n_rows : 0)
-        , parts(gpus.devices.size())
-        , counters(gpus.devices.size())
-        , traffic(std::make_shared<Traffic>())
-        , team(static_cast<int>(gpus.devices.size()), [this](int rank) { device::select(gpus.devices[rank]); })
+        : SeveralGpus((A.validate(), A.n_rows), options_, gpus_)
       {
         if (A.n_columns != A.n_rows)
           throw InvalidInput("several GPUs: the matrix has " + std::to_string(A.n_rows) + " rows and " + std::to_string(A.n_columns) +
                              " columns\n  expected: as many");
-        const bool                         is_halo = gpus.exchange == GpuExchange::halo;
-        const Blocks                       blocks  = options.blocks(A.n_rows);
-        std::vector<double>                shares  = gpus.shares.empty() ? std::vector<double>(parts.size(), 1.) : gpus.shares;
-        const std::vector<int>             offsets = part_offsets(A, blocks, shares);
-        const std::vector<RowPart<Number>> rows    = row_parts(A, offsets, is_halo ? OtherColumns::needed : OtherColumns::all);
-        try
-          {
-            team.run([&](int rank) { make_part(rank, rows[rank], blocks); });
-            if (is_halo)
-              team.run([&](int rank) { connect(rank, rows); });
-          }
-        catch (...)
-          {
-            release();
-            throw;
-          }
+        row_offsets         = A.row_offsets;
+        diagonal            = diagonal_entries(A);
+        const Blocks blocks = options.blocks(A.n_rows);
+        rows                = row_parts(A, part_offsets(A, blocks, shares()), is_whole() ? OtherRows::all : OtherRows::needed);
+        make_parts([&](const RowPart &own) { return make_cuda_engine(rows_of(A, own), options_of(own, blocks)); });
+      }
+
+      SeveralGpus(const Stencil<Number> &stencil, const BlockAsyncOptions &options_, const SeveralGpusOptions &gpus_)
+        : SeveralGpus((stencil.validate(), stencil.n_rows()), options_, gpus_)
+      {
+        if (is_whole())
+          throw InvalidInput("several GPUs: the exchange is " + to_string(gpus.exchange) + " for a stencil\n  expected: halo");
+        require_fit_for_stencil(options);
+        BlockAsyncOptions own_options = options;
+        own_options.execution         = Execution::launch;
+        rows                          = slab_parts(stencil, shares());
+        make_parts([&](const RowPart &own) { return make_stencil_cuda_engine(slab_of(stencil, own), own_options); });
       }
 
       ~SeveralGpus() override { release(); }
@@ -138,10 +139,10 @@ namespace leopard
       std::string description() const override
       {
         std::string text = "exchange " + to_string(gpus.exchange) + (gpus.waits ? ", waited for" : ", not waited for");
-        for (const Part<Number> &part : parts)
-          text += "; GPU " + std::to_string(part.device) + ": " + std::to_string(part.n_rows()) + " rows" +
-                  (gpus.exchange == GpuExchange::halo ? ", " + std::to_string(part.ghosts.size()) + " values of others" : "") + ", " +
-                  part.engine->description();
+        for (std::size_t rank = 0; rank < parts.size(); ++rank)
+          text += "; GPU " + std::to_string(parts[rank].device) + ": " + std::to_string(rows[rank].n_rows()) + " rows" +
+                  (is_whole() ? "" : ", " + std::to_string(rows[rank].ghosts.size()) + " values of others") + ", " +
+                  parts[rank].engine->description();
         return text;
       }
 
@@ -202,8 +203,18 @@ namespace leopard
 
       void update_values(const Number *values) override
       {
+        if (row_offsets.empty())
+          throw InvalidInput("several GPUs: a stencil has no stored values to change\n  expected: a stencil with other coefficients");
         check_new_values(row_offsets, diagonal, values); // before any GPU has taken its part
-        team.run([&](int rank) { parts[rank].engine->update_values(values + row_offsets[parts[rank].begin]); });
+        team.run([&](int rank) { parts[rank].engine->update_values(values + row_offsets[rows[rank].begin]); });
+      }
+
+      void update_stencil(const Stencil<Number> &stencil) override
+      {
+        stencil.validate();
+        if (!row_offsets.empty())
+          return update_values(stencil.to_crs().values.data());
+        team.run([&](int rank) { parts[rank].engine->update_stencil(slab_of(stencil, rows[rank])); });
       }
 
       void set_omega(double omega) override
@@ -220,69 +231,96 @@ namespace leopard
     private:
       static constexpr int master = 0;
 
-      bool is_whole() const { return gpus.exchange != GpuExchange::halo; }
+      SeveralGpus(int n_rows, const BlockAsyncOptions &options_, const SeveralGpusOptions &gpus_)
+        : options(options_)
+        , gpus((gpus_.validate(options_), gpus_))
+        , n(n_rows)
+        , pinned(gpus.exchange == GpuExchange::amc ? n_rows : 0)
+        , parts(gpus.devices.size())
+        , counters(gpus.devices.size())
+        , traffic(std::make_shared<Traffic>())
+        , team(static_cast<int>(gpus.devices.size()), [this](int rank) { device::select(gpus.devices[rank]); })
+      {
+      }
+
+      bool                is_whole() const { return gpus.exchange != GpuExchange::halo; }
+      std::vector<double> shares() const { return gpus.shares.empty() ? std::vector<double>(parts.size(), 1.) : gpus.shares; }
 
       /** The blocks of a part, and what goes with them. */
-      BlockAsyncOptions options_of(const RowPart<Number> &rows, const Blocks &blocks) const
+      BlockAsyncOptions options_of(const RowPart &own, const Blocks &blocks) const
       {
-        BlockAsyncOptions own = options;
-        own.block_offsets.clear();
-        own.local_iterations_per_block.clear();
+        BlockAsyncOptions result = options;
+        result.block_offsets.clear();
+        result.local_iterations_per_block.clear();
         for (int block = 0; block < blocks.n_blocks(); ++block)
-          if (blocks.begin[block] >= rows.begin && blocks.begin[block] < rows.end)
+          if (blocks.begin[block] >= own.begin && blocks.begin[block] < own.end)
             {
-              own.block_offsets.push_back(blocks.begin[block] - rows.begin);
+              result.block_offsets.push_back(blocks.begin[block] - own.begin);
               if (!options.local_iterations_per_block.empty())
-                own.local_iterations_per_block.push_back(options.local_iterations_per_block[block]);
+                result.local_iterations_per_block.push_back(options.local_iterations_per_block[block]);
             }
-        own.block_offsets.push_back(rows.end - rows.begin);
+        result.block_offsets.push_back(own.n_rows());
         if (gpus.waits)
-          own.execution = Execution::launch;
-        return own;
+          result.execution = Execution::launch;
+        return result;
       }
 
-      void make_part(int rank, const RowPart<Number> &rows, const Blocks &blocks)
+      /** Where an object's constructor throws, its base's has ended: release() is called by the destructor. */
+      template <typename MakeEngine>
+      void make_parts(const MakeEngine &make_engine)
       {
-        Part<Number> &part = parts[rank];
-        part.device        = gpus.devices[rank];
-        part.begin         = rows.begin;
-        part.end           = rows.end;
-        part.ghosts        = rows.ghosts;
-        part.events        = std::vector<Event>(2);
+        team.run([&](int rank) { make_part(rank, make_engine); });
+        if (!is_whole())
+          team.run([&](int rank) { connect(rank); });
+      }
+
+      template <typename MakeEngine>
+      void make_part(int rank, const MakeEngine &make_engine)
+      {
+        Part<Number>  &part = parts[rank];
+        const RowPart &own  = rows[rank];
+        part.device         = gpus.devices[rank];
+        part.events         = std::vector<Event>(2);
         for (const int other : gpus.devices)
-          if (gpus.exchange != GpuExchange::amc && peer::reach(other) != cudaSuccess)
-            throw DeviceError("several GPUs: GPU " + std::to_string(part.device) + " cannot reach the memory of GPU " + std::to_string(other) + ": " +
-                              cudaGetErrorString(cudaGetLastError()) +
-                              "\n  expected: a path between them (nvidia-smi topo -p2p r), or the exchange amc, through host memory");
-        part.engine = make_cuda_engine(rows.A, options_of(rows, blocks));
-        part.b      = device::Array<Number>(static_cast<std::size_t>(part.n_rows()));
+          if (gpus.exchange != GpuExchange::amc)
+            if (const cudaError_t code = peer::reach(other); code != cudaSuccess)
+              throw DeviceError("several GPUs: GPU " + std::to_string(part.device) + " cannot reach the memory of GPU " + std::to_string(other) +
+                                ": " + cudaGetErrorString(code) +
+                                "\n  expected: a path between them (nvidia-smi topo -p2p r), or the exchange amc, by way of host memory");
+        part.engine = make_engine(own);
+        part.b      = device::Array<Number>(static_cast<std::size_t>(own.n_rows()));
         if (gpus.exchange != GpuExchange::dk || rank == master)
           {
-            part.memory = device::Array<Number>(static_cast<std::size_t>(rows.A.n_columns));
-            part.whole  = part.memory.data();
+            const std::size_t second_plane = own.n_before > 0 && own.end < n ? own.n_before : 0; // a slab may have it, see Stencil
+            part.memory                    = device::Array<Number>(is_whole() ? n : own.n_rows() + own.ghosts.size() + second_plane);
+            LEOPARD_CHECK(cudaMemsetAsync(part.memory.data(), 0, part.memory.size() * sizeof(Number), stream()));
+            part.begin = part.memory.data();
           }
+        LEOPARD_CHECK(cudaStreamSynchronize(stream()));
         team.wait();
-        if (part.whole == nullptr)
-          part.whole = parts[master].whole;
-        part.x = is_whole() ? part.whole + part.begin : part.whole;
+        if (part.begin == nullptr)
+          part.begin = parts[master].begin;
+        part.x = part.begin + (is_whole() ? own.begin : own.n_before);
         if (is_whole())
-          part.engine->place_ghosts_before(part.begin);
+          part.engine->place_ghosts_before(own.begin);
       }
 
-      void connect(int rank, const std::vector<RowPart<Number>> &rows)
+      void connect(int rank)
       {
+        Part<Number>          &part    = parts[rank];
+        const ExchangePattern &pattern = rows[rank].pattern;
         if (gpus.waits)
           {
-            parts[rank].exchange = make_peer_exchange(rows[rank].pattern, 1, rank, team.size(), team.all_gather(rank), traffic_of(rank));
+            part.exchange = make_peer_exchange(pattern, 1, rank, team.size(), team.all_gather(rank), traffic_of(rank));
             return;
           }
         std::vector<std::pair<int, Number *>> mirrored;
-        for (const auto &to : rows[rank].pattern.to)
+        for (const auto &to : pattern.to)
           {
             const ExchangePattern &there = rows[to.rank].pattern;
             const auto             from  = std::find_if(there.from.begin(), there.from.end(), [&](const auto &other) { return other.rank == rank; });
             for (int k = 0; k < to.count; ++k)
-              mirrored.emplace_back(rows[rank].pattern.sent[to.offset + k], parts[to.rank].x + there.received[from->offset + k]);
+              mirrored.emplace_back(pattern.sent[to.offset + k] - rows[rank].n_before, parts[to.rank].begin + there.received[from->offset + k]);
           }
         std::sort(mirrored.begin(), mirrored.end());
         Mirrors<Number> mirrors;
@@ -291,7 +329,11 @@ namespace leopard
             mirrors.rows.push_back(row);
             mirrors.places.push_back(place);
           }
-        parts[rank].engine->mirror(mirrors);
+        if (!part.engine->mirror(mirrors))
+          {
+            part.pushed = device::Array<int>(mirrors.rows);
+            part.places = device::Array<Number *>(mirrors.places);
+          }
       }
 
       /** Each rank counts for itself; the sum is nobody's. */
@@ -299,34 +341,34 @@ namespace leopard
 
       void put_right_hand_side(int rank, const Number *b)
       {
-        Part<Number> &part = parts[rank];
-        device::copy_to_device(part.b.data(), b + part.begin, part.n_rows() * sizeof(Number));
+        device::copy_to_device(parts[rank].b.data(), b + rows[rank].begin, rows[rank].n_rows() * sizeof(Number));
       }
 
       /** x and b to the GPU; afterwards all have theirs. */
       void put(int rank, const Number *x, const Number *b)
       {
-        Part<Number> &part = parts[rank];
+        Part<Number>  &part = parts[rank];
+        const RowPart &own  = rows[rank];
         put_right_hand_side(rank, b);
         if (gpus.exchange == GpuExchange::amc && rank == master)
           std::copy_n(x, n, pinned.data());
-        if (gpus.exchange == GpuExchange::halo)
+        if (!is_whole())
           {
-            std::vector<Number> ghosts(part.ghosts.size());
-            std::transform(part.ghosts.begin(), part.ghosts.end(), ghosts.begin(), [x](int row) { return x[row]; });
-            device::copy_to_device(part.x, x + part.begin, part.n_rows() * sizeof(Number));
-            device::copy_to_device(part.x + part.n_rows(), ghosts.data(), ghosts.size() * sizeof(Number));
+            std::vector<Number> ghosts(own.ghosts.size());
+            std::transform(own.ghosts.begin(), own.ghosts.end(), ghosts.begin(), [x](int row) { return x[row]; });
+            device::copy_to_device(part.begin, ghosts.data(), own.n_before * sizeof(Number));
+            device::copy_to_device(part.x, x + own.begin, own.n_rows() * sizeof(Number));
+            device::copy_to_device(part.x + own.n_rows(), ghosts.data() + own.n_before, (ghosts.size() - own.n_before) * sizeof(Number));
           }
         else if (gpus.exchange != GpuExchange::dk || rank == master)
-          device::copy_to_device(part.whole, x, n * sizeof(Number));
+          device::copy_to_device(part.begin, x, n * sizeof(Number));
         LEOPARD_CHECK(cudaStreamSynchronize(stream()));
         team.wait();
       }
 
       void get(int rank, Number *x)
       {
-        Part<Number> &part = parts[rank];
-        device::copy_to_host(x + part.begin, part.x, part.n_rows() * sizeof(Number));
+        device::copy_to_host(x + rows[rank].begin, parts[rank].x, rows[rank].n_rows() * sizeof(Number));
         team.wait(); // who reads another one's memory has read it
       }
 
@@ -335,33 +377,38 @@ namespace leopard
       {
         Part<Number> &part = parts[rank];
         if (gpus.exchange == GpuExchange::amc)
-          LEOPARD_CHECK(cudaMemcpyAsync(part.whole, pinned.data(), n * sizeof(Number), cudaMemcpyHostToDevice, stream()));
+          LEOPARD_CHECK(cudaMemcpyAsync(part.begin, pinned.data(), n * sizeof(Number), cudaMemcpyHostToDevice, stream()));
         if (gpus.exchange == GpuExchange::dc && rank != master)
-          LEOPARD_CHECK(cudaMemcpyPeerAsync(part.whole, part.device, parts[master].whole, parts[master].device, n * sizeof(Number), stream()));
+          LEOPARD_CHECK(cudaMemcpyPeerAsync(part.begin, part.device, parts[master].begin, parts[master].device, n * sizeof(Number), stream()));
       }
 
       /** amc, dc: the own values for all. Queued. */
       void copy_out(int rank)
       {
         Part<Number>     &part  = parts[rank];
-        const std::size_t bytes = part.n_rows() * sizeof(Number);
+        const RowPart    &own   = rows[rank];
+        const std::size_t bytes = own.n_rows() * sizeof(Number);
         if (gpus.exchange == GpuExchange::amc)
-          LEOPARD_CHECK(cudaMemcpyAsync(pinned.data() + part.begin, part.x, bytes, cudaMemcpyDeviceToHost, stream()));
+          LEOPARD_CHECK(cudaMemcpyAsync(pinned.data() + own.begin, part.x, bytes, cudaMemcpyDeviceToHost, stream()));
         if (gpus.exchange == GpuExchange::dc && rank != master)
-          LEOPARD_CHECK(cudaMemcpyPeerAsync(parts[master].whole + part.begin, parts[master].device, part.x, part.device, bytes, stream()));
+          LEOPARD_CHECK(cudaMemcpyPeerAsync(parts[master].begin + own.begin, parts[master].device, part.x, part.device, bytes, stream()));
       }
 
       void queue(int rank, int n_iterations)
       {
         Part<Number> &part = parts[rank];
-        if (gpus.exchange == GpuExchange::halo || gpus.exchange == GpuExchange::dk)
+        if ((gpus.exchange == GpuExchange::halo && part.pushed.size() == 0) || gpus.exchange == GpuExchange::dk)
           return part.engine->iterate(part.x, part.b.data(), n_iterations);
+        const int n_pushed = static_cast<int>(part.pushed.size());
         for (int i = 0; i < n_iterations; ++i)
           {
             copy_in(rank);
             part.engine->iterate(part.x, part.b.data(), 1);
             copy_out(rank);
+            if (n_pushed > 0)
+              push_kernel<<<device::blocks_for(n_pushed), device::threads, 0, stream()>>>(part.x, part.pushed.data(), part.places.data(), n_pushed);
           }
+        LEOPARD_CHECK(cudaGetLastError());
       }
 
       long slowest() const
@@ -387,7 +434,7 @@ namespace leopard
             for (int i = 0; i < n_iterations; ++i)
               {
                 part.engine->iterate(part.x, part.b.data(), 1);
-                part.exchange->update(part.x);
+                part.exchange->update(part.begin);
               }
             done = n_iterations;
           }
@@ -505,8 +552,9 @@ namespace leopard
       BlockAsyncOptions              options;
       const SeveralGpusOptions       gpus;
       const int                      n;
-      const std::vector<int>         row_offsets, diagonal; ///< of the matrix: for new values; the latter one entry a row
-      const Pinned<Number>           pinned;                ///< amc: x
+      std::vector<int>               row_offsets, diagonal; ///< of a matrix: for new values; the latter one entry a row
+      std::vector<RowPart>           rows;
+      const Pinned<Number>           pinned; ///< amc: x
       std::vector<Part<Number>>      parts;
       std::vector<Counter>           counters;
       const std::shared_ptr<Traffic> traffic;
@@ -520,9 +568,18 @@ namespace leopard
     return std::make_unique<SeveralGpus<Number>>(A, options, gpus);
   }
 
-#define INSTANTIATE(Number)                                       \
-  template std::unique_ptr<Relaxation<Number>> make_several_gpus( \
-    const CrsMatrix<Number> &A, const BlockAsyncOptions &options, const SeveralGpusOptions &gpus);
+  template <typename Number>
+  std::unique_ptr<Relaxation<Number>>
+  make_several_gpus(const Stencil<Number> &stencil, const BlockAsyncOptions &options, const SeveralGpusOptions &gpus)
+  {
+    return std::make_unique<SeveralGpus<Number>>(stencil, options, gpus);
+  }
+
+#define INSTANTIATE(Number)                                                                        \
+  template std::unique_ptr<Relaxation<Number>> make_several_gpus(                                  \
+    const CrsMatrix<Number> &A, const BlockAsyncOptions &options, const SeveralGpusOptions &gpus); \
+  template std::unique_ptr<Relaxation<Number>> make_several_gpus(                                  \
+    const Stencil<Number> &stencil, const BlockAsyncOptions &options, const SeveralGpusOptions &gpus);
   LEOPARD_FOR_EACH_NUMBER(INSTANTIATE)
 #undef INSTANTIATE
 } // namespace leopard
