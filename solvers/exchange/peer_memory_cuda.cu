@@ -6,7 +6,10 @@
 #include <algorithm>
 #include <cstring>
 #include <exception>
+#include <mutex>
 #include <random>
+#include <set>
+#include <utility>
 
 namespace leopard::peer
 {
@@ -48,10 +51,16 @@ namespace leopard::peer
     int own = 0;
     if (const cudaError_t code = cudaGetDevice(&own); code != cudaSuccess || own == other)
       return code;
+    static std::mutex                    one_at_a_time;
+    static std::set<std::pair<int, int>> reached; // asking twice is an error
+    const std::lock_guard<std::mutex>    lock(one_at_a_time);
+    if (reached.count({own, other}) > 0)
+      return cudaSuccess;
     const cudaError_t code = cudaDeviceEnablePeerAccess(other, 0);
-    if (code != cudaErrorPeerAccessAlreadyEnabled)
+    if (code != cudaSuccess && code != cudaErrorPeerAccessAlreadyEnabled) // by somebody else of this process
       return code;
     cudaGetLastError(); // an answer here
+    reached.insert({own, other});
     return cudaSuccess;
   }
 
