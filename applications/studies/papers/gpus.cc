@@ -230,8 +230,8 @@ namespace leopard::studies
       const BlockAsyncOptions options =
         async(settings, settings.block_size_or(problem.A.n_rows < 100000 ? 448 : 256), settings.local_iterations_or(5));
       const Measuring matrix([&](const SeveralGpusOptions &gpus) { return make_several_gpus(problem.A, options, gpus); }, problem.A.n_rows, settings);
-      int             n   = 0;
-      const Measured  one = matrix.one(n);
+      int             n = 0, n_residual = 0;
+      const Measured  one = matrix.one(n, n_residual);
       std::vector<Measured> rows;
       const double          tolerance = std::max(one.residual, 1e-10);
       std::vector<Way>      ways;
