@@ -185,6 +185,7 @@ EXPERIMENTS = (
     study("overlap", ("--size", "64"), ("--full",), ("--size", "12", "--runs", "3")),
     study("taxonomy", quick=("--matrix", "trefethen", "--runs", "1"), matrices=("fv1", "fv3"), devices=("host",)),
     study("divergence", devices=("host",)),
+    study("gpus", cuda=("--full",), quick=("--runs", "1"), matrices=("fv3",), devices=("cuda",)),
     study("faults", ("--runs", "10"), ("--runs", "20"), ("--matrix", "trefethen", "--runs", "2"), SCHEDULES,
           ("Chem97ZtZ", "fv1")),
     Experiment("histories", "residuals of async-(1), async-(5), Jacobi, Gauss-Seidel and CG", histories,

@@ -22,7 +22,7 @@ REFINEMENT, OVERLAP = "2026-11-23_h200_refinement.md", "2026-11-25_h200_overlap.
 SMOOTHERS, PATTERNS = "2026-11-21_h200_smoothers.md", "2026-11-21_h200_patterns.md"
 ABSENT = ("fv2", "s1rmt3m1")
 NO_MATRIX = "needs matrices of the collection that are not here"
-SEVERAL = "no program compares the ways of several GPUs (AMC, DC, DK) yet"
+GPUS = "2026-11-25_h100_several_gpus.md"
 ENERGY = "no program measures power yet"
 
 
@@ -227,8 +227,11 @@ THESIS = (
     item("T Figure 4.7", "components that stop, and silent errors", ("faults", Found("T section 4.5"))),
     nothing("T Figure 4.8", "blocks on several GPUs"),
     nothing("T Figure 4.9", "AMC, DC and DK"),
-    *(missing(f"T Figure 4.{n}", f"several GPUs: {what}", SEVERAL) for n, what in (
-        (10, "AMC"), (11, "where the host's memory is"), (12, "DC"), (13, "DK"), (14, "time to convergence"))),
+    item("T Figure 4.10", "several GPUs: AMC", ("gpus", Found("T Figure 4.10", gpu="^")), see=(GPUS,)),
+    missing("T Figure 4.11", "several GPUs: where the host's memory is", "the machines at hand have one memory"),
+    item("T Figure 4.12", "several GPUs: DC", ("gpus", Found("T Figure 4.12", gpu="^")), see=(GPUS,)),
+    item("T Figure 4.13", "several GPUs: DK", ("gpus", Found("T Figure 4.13", gpu="^")), see=(GPUS,)),
+    undecided("T Figure 4.14", "several GPUs: time to convergence", "it compares up to four GPUs; on two:", see=(GPUS,)),
     nothing("T Figure 4.15", "block-CRS"),
     item("T Table 4.8", "CRS and block-CRS, A318", ("storage", Found("T Table 4.8", gpu="^")),
          ("storage", Found("T section 4.9", gpu="conversion")), see=(SOLVERS,),

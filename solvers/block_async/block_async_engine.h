@@ -7,7 +7,10 @@
 
 namespace leopard
 {
-  /** Own rows whose values also go elsewhere, and where to: ghosts in the memory of other GPUs that this one can write to. */
+  /**
+   * Own rows whose values also go elsewhere, and where to: ghosts in the memory of other GPUs that this one can write
+   * to.
+   */
   template <typename Number>
   struct Mirrors
   {
@@ -44,13 +47,13 @@ namespace leopard
     virtual bool            tests_itself() const { return false; }
     virtual IterationReport iterate_until(Number * /*x*/, const Number * /*b*/, int /*n_iterations*/, const ResidualTest & /*test*/) { return {}; }
     /**
-     * From now on iterate() writes these, too, with each global iteration, where it can: in the persistent form of stored
-     * matrices on a GPU. @return whether it does; else whoever calls iterate() has to.
+     * From now on iterate() writes these, too, with each global iteration, where it can: in the persistent form of
+     * stored matrices on a GPU. @return whether it does; else whoever calls iterate() has to.
      */
     virtual bool mirror(const Mirrors<Number> & /*mirrors*/) { return false; }
     /**
-     * From now on the first n ghosts stand before x[0] and the others right behind the own rows, as where x is a part of
-     * a vector that has all rows in their order. Likewise; once, in the chaotic schedule.
+     * From now on the first n ghosts stand before x[0] and the others right behind the own rows, as where x is a part
+     * of a vector that has all rows in their order. Likewise; once, in the chaotic schedule.
      */
     virtual void place_ghosts_before(int /*n*/) { throw InvalidInput("ghosts are to stand before x\n  expected: the backend cuda"); }
   };

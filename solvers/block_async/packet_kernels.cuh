@@ -314,7 +314,9 @@ namespace leopard
       }
   }
 
-  /** Ghosts of blocks that are own rows stay; the first n_before others go before the rows, the rest right behind them. */
+  /**
+   * Ghosts of blocks that are own rows stay; the first n_before others go before the rows, the rest right behind them.
+   */
   __global__ void place_ghosts_kernel(const BlockExtent *extents, char *packets, int n_blocks, int n_rows, int n_before)
   {
     for (int block = blockIdx.x; block < n_blocks; block += gridDim.x)

@@ -30,13 +30,13 @@ namespace leopard
   template <typename Number>
   struct RelaxVectors
   {
-    Number       *x;
-    const Number *off_block; ///< where off-block values are read: x, or a copy in the synchronous schedule; null (stencils): all of x is zero
-    const Number *b;
-    Number       *velocity; ///< one a local row; with momentum only
-    double       *parts;    ///< launch form: one a block, its part of ||r||^2 if that is asked for
-    Number       *residual; ///< launch form: r itself, if that is asked for; or null
-    Number       *other_x;  ///< persistent form, synchronous schedule: the second of two vectors that are read and written in turn, else null
+    Number            *x;
+    const Number      *off_block; ///< where off-block values are read: x, or a copy in the synchronous schedule; null (stencils): all of x is zero
+    const Number      *b;
+    Number            *velocity; ///< one a local row; with momentum only
+    double            *parts;    ///< launch form: one a block, its part of ||r||^2 if that is asked for
+    Number            *residual; ///< launch form: r itself, if that is asked for; or null
+    Number            *other_x;  ///< persistent form, synchronous schedule: the second of two vectors that are read and written in turn, else null
     MirrorView<Number> mirrors = {}; ///< persistent form
   };
 

@@ -36,6 +36,16 @@ class SolverEntries(Program):
         for entries in (["Smallest eigenvalue=0.002", "Largest eigenvalue=2.1"], ["Smallest eigenvalue=0.05", "Largest eigenvalue=6"]):
             self.assertGreater(self.count(*chebyshev, *entries), 1.3 * self.count(*chebyshev, "Smallest eigenvalue=0.05", "Largest eigenvalue=2.1"))
 
+    def test_several_gpus(self):
+        """Refused before anything is made: other methods than async, contradictions."""
+        chosen = ["Method=async", "Preconditioner=none", "GPUs=2"]
+        for settings, says in ((["Method=cg"], ["'Linear solver/GPUs' is 2", "expected: 'Linear solver/Method' = async"]), (["Precision=mixed"], ["'Linear solver/Precision' is mixed"]),
+                               (["Backend=host"], ["'Linear solver/Backend' is host"]), (["Overlap=uniform"], ["overlap is given"]), (["Schedule=synchronous"], ["schedule is synchronous"]),
+                               (["GPUs=65"], ["GPUs"])):
+            error = self.leopard(HELMHOLTZ, *(f"Linear solver/{setting}" for setting in [*chosen, *settings]), fails=True)
+            for words in says:
+                self.assertIn(words, error)
+
     def test_classes_of_two_stage_iterations(self):
         """Newest values in a block save iterations; a class goes with a schedule, and a preconditioner of rows in their order is not symmetric."""
         chosen = ["Method=async", "Preconditioner=none", "Test every=1", "Block size=32", "Local iterations=2", "Threads=1", "Backend=host"]

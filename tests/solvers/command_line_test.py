@@ -1408,6 +1408,19 @@ class Failing(Program):
 
 
 class BadInput(Program):
+    def test_several_gpus(self):
+        """Each option of several GPUs that does not go with the others, or with this machine."""
+        for options, says in ((["--gpus", "0"], "--gpus is 0"), (["--gpus", "65"], "--gpus is 65"), (["--exchange", "amc"], "--exchange is given with no --gpus"),
+                              (["--wait"], "--wait is given with no --gpus"), (["--shares", "1,2"], "--shares is given with no --gpus"),
+                              (["--gpus", "2", "--backend", "host"], "--gpus is given with --backend host"),
+                              (["--gpus", "2", "--method", "cg"], "--gpus is given with --method cg"), (["--gpus", "2", "--tune"], "--gpus is given with --tune"),
+                              (["--gpus", "2", "--exchange", "dk", "--wait"], "--wait is true for the exchange dk"),
+                              (["--gpus", "2", "--shares", "1"], "--shares is a list of 1 for 2 GPUs"), (["--gpus", "2", "--shares", "1,nan"], "--shares is a list with nan"),
+                              (["--gpus", "2", "--schedule", "synchronous"], "--schedule is synchronous"), (["--gpus", "2", "--overlap", "uniform"], "--overlap is given"),
+                              (["--gpus", "2", "--wait", "--execution", "persistent"], "--execution is persistent")):
+            with self.subTest(options):
+                self.refused("A.mtx", *options, says=says)
+
     def test_right_hand_sides_whose_norm_cannot_be_squared(self):
         for value in (1e-170, 1e160):
             with self.subTest(value):

@@ -89,8 +89,9 @@ namespace leopard::studies
         std::vector<double> differences;
         for (int run = 0; run < settings.runs_or(3, 5); ++run)
           {
-            const double few = seconds(n / 4), many = seconds(n);
-            differences.push_back((many - few) / (n - n / 4));
+            const int    fewer = n / 4;
+            const double few = seconds(fewer), many = seconds(n);
+            differences.push_back((many - few) / (n - fewer));
           }
         result.iteration = median(differences);
         seconds(n_residual);
@@ -252,6 +253,7 @@ namespace leopard::studies
             if (n_gpus == 2 && !is_large)
               ways.push_back({GpuExchange::halo, waits, n_gpus, {60., 40.}});
           }
+      rows.reserve(ways.size());
       for (const Way &way : ways)
         rows.push_back(matrix.measure(way, n, n_residual, tolerance));
       add_table(problem.name + ": residual after " + std::to_string(n_residual) + " global iterations; to " + cell(tolerance, "%.2e"), rows, report);
@@ -272,7 +274,7 @@ namespace leopard::studies
                         measured  = "an iteration that waits takes " + cell(slow_down, "%.2f") + " times as long; " +
                                    cell(waiting.to_tolerance, "%.4f") + " s waiting, " + cell(free.to_tolerance, "%.4f") + " s not waiting";
       if (slow_down > 1.5)
-        report.finding("(Leopard)", claim, waiting.to_tolerance >= 1.3 * free.to_tolerance, measured);
+        report.finding("(Leopard)", claim, reached(1.3 * free.to_tolerance, waiting.to_tolerance), measured);
       else
         report.undecided("(Leopard)", claim, "the matrix does not need the half that was taken: " + measured);
     }

@@ -44,7 +44,8 @@ namespace
     app.add_option("--schedule", settings.schedule, "automatic, chaotic, synchronous, or replay (host); automatic: chaotic")
       ->check(CLI::IsMember({"automatic", "chaotic", "synchronous", "replay"}));
     app.add_option("--matrices", settings.matrices, "folder of fv1.mtx.gz, fv3.mtx.gz, ...; else the variable LEOPARD_MATRICES");
-    app.add_option("--matrix", settings.matrix, "names, with commas: fv1, fv3, Chem97ZtZ, ...; generated: trefethen, trefethen-N, five-point-N, seven-point-N");
+    app.add_option(
+      "--matrix", settings.matrix, "names, with commas: fv1, fv3, Chem97ZtZ, ...; generated: trefethen, trefethen-N, five-point-N, seven-point-N");
     app.add_option("--runs", settings.runs, "runs to take the statistics or the median of; 0: what the study takes by itself")
       ->check(CLI::NonNegativeNumber);
     app.add_option("--seed", settings.seed, "of everything that is chosen at random");

@@ -20,7 +20,10 @@ namespace leopard::studies
       return t;
     }
 
-    /** flags[0]: how many blocks are there; flags[1]: they are to go. Device memory, as a look at the host's disturbs others. */
+    /**
+     * flags[0]: how many blocks are there; flags[1]: they are to go. Device memory, as a look at the host's disturbs
+     * others.
+     */
     __global__ void sit_kernel(int *flags)
     {
       if (threadIdx.x != 0)

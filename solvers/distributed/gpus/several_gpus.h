@@ -46,8 +46,9 @@ namespace leopard
    * Source of amc, dc, dk: Anzt, Tomov, Dongarra, Heuveline 2013, section 3.4; thesis, section 4.6.
    *
    * x and b of what is returned are in host memory; iterate() and iterate_until() copy them to the GPUs, and x back. It
-   * tests by itself: iterate_until() tests after each `every` global iterations of the slowest GPU, after twice as many, and
-   * so on, where these take less than four tenths of a millisecond; its residuals are true ones, as GPUs stop for a test.
+   * tests by itself: iterate_until() tests after each `every` global iterations of the slowest GPU, after twice as
+   * many, and so on, where these take less than four tenths of a millisecond; its residuals are true ones, as GPUs stop
+   * for a test.
    * @param A square. @throws InvalidInput; DeviceError, also where a GPU cannot reach the memory of another one and the
    * exchange needs that.
    */
