@@ -108,7 +108,12 @@ namespace leopard::command_line
       add_path(app, "MATRIX", a.matrix, "square sparse matrix in Matrix Market format, .gz or not")->required();
       add_path(app, "--rhs", a.rhs, "right-hand side b, a vector in Matrix Market or .npy format; default: b = A 1, whose solution is all ones");
       add_path(app, "--solution", a.solution, "where to write x, a Matrix Market vector (.gz compresses), or where PATH ends in .npy one for NumPy");
-      add_path(app, "--history", a.history, "where to write the residuals: CSV with iteration,residual,relative");
+      add_path(app,
+               "--history",
+               a.history,
+               "where to write the residuals: CSV with iteration,residual,relative,time; time: seconds since the solve began, without set-up, empty "
+               "between the "
+               "first and the last where a GPU goes on without the host");
     }
 
     std::vector<std::string> preconditioner_names()
