@@ -206,7 +206,12 @@ namespace leopard::command_line
     void add_stopping(CLI::App &app, Arguments &a)
     {
       app.option_defaults()->group("Stopping")->always_capture_default();
-      app.add_option("--tolerance", a.criteria.relative_tolerance, "relative: ||b - A x|| / ||b||; 0: do all iterations")->type_name("T");
+      app
+        .add_option("--tolerance",
+                    a.criteria.relative_tolerance,
+                    "relative: ||b - A x|| / ||b||; 0: do all iterations of a relaxation, unless the residual becomes 1e6 times the first; it is "
+                    "computed at the end, and for --history or --max-seconds every --test-every")
+        ->type_name("T");
       app.add_option("--max-iterations", a.criteria.max_iterations, "global iterations")->type_name("N");
       app.add_option("--test-every", a.criteria.test_every, "global iterations between two residual tests")->type_name("N");
       app.option_defaults()->always_capture_default(false);
@@ -474,6 +479,7 @@ namespace leopard::command_line
     if (a.method().corrects) // --precision single: in the precision of the vectors
       a.async.corrections = a.precision == Precision::mixed ? Corrections::single_precision : Corrections::working_precision;
 
+    a.criteria.keep_history = !a.history.empty();
     a.criteria.validate();
     check_numbers(a);
     check_krylov_and_multigrid(a);

@@ -300,6 +300,24 @@ class Solving(Program):
         self.assertEqual(first, second)
         self.assertNotEqual(first, third)
 
+    def test_history_without_a_tolerance(self):
+        def history(*options):
+            said = self.run_it("A.mtx", "--method", "async", "--tolerance", "0", "--schedule", "synchronous", "--history", "h.csv", "--backend", "host", *options)
+            with open(self.folder / "h.csv", encoding="utf-8") as stream:
+                rows = list(csv.DictReader(stream))
+            self.check_times(rows)
+            return said, rows
+        said, rows = history("--max-iterations", "25", "--test-every", "10")
+        self.assertEqual([int(row["iteration"]) for row in rows], [0, 10, 20, 25])
+        self.assertAlmostEqual(float(re.search(r"/ \|\|b\|\| = (\S+),", said)[1]) / float(rows[-1]["relative"]), 1., delta=1e-3)
+        self.assertIn("iteration limit after 25 ", said)
+        for limit in ((), ("--max-seconds", "1000")):  # far beyond where the residual falls
+            said, rows = history("--max-iterations", "5000", *limit)
+            self.assertIn("iteration limit after 5000 ", said)
+            self.assertEqual(len(rows), 501)
+        plain = self.run_it("A.mtx", "--method", "async", "--tolerance", "0", "--max-iterations", "25", "--backend", "host")
+        self.assertEqual(re.findall(r"^ +(\d+) +\d\.", plain, re.M), ["0", "25"])  # nobody asks for what is between
+
     def test_history(self):
         said = self.run_it("A.mtx", "--method", "async", "--history", "h.csv", "--test-every", "1", "--tolerance", "1e-8", "--backend", "host")
         with open(self.folder / "h.csv", encoding="utf-8") as stream:
