@@ -215,7 +215,12 @@ namespace leopard::command_line
       app.add_option("--max-iterations", a.criteria.max_iterations, "global iterations")->type_name("N");
       app.add_option("--test-every", a.criteria.test_every, "global iterations between two residual tests")->type_name("N");
       app.option_defaults()->always_capture_default(false);
-      app.add_option("--max-seconds", a.criteria.max_seconds, "wall time; 0, the default: no limit. A factorization of direct is not interrupted")
+      app
+        .add_option(
+          "--max-seconds",
+          a.criteria.max_seconds,
+          "wall time of the solution, looked at between iterations; 0, the default: no limit. Not interrupted: reading, the set-up of levels and "
+          "incomplete factors, and the factorization of direct, whose time counts and depends on fill-in that is not known before")
         ->type_name("S");
       app.option_defaults()->group("Options");
       app.add_flag("--analyze",

@@ -394,7 +394,13 @@ namespace leopard::command_line
   std::unique_ptr<Solver> make_strong_method(const CrsMatrix<double> &A, const Arguments &a, Backend backend, const Log &log)
   {
     if (a.method_name == "direct")
-      return std::make_unique<DirectMethod>(A);
+      {
+        if (a.criteria.max_seconds > 0.)
+          log("direct",
+              "factors of " + std::to_string(A.n_rows) + " rows with " + std::to_string(A.n_entries()) +
+                " entries: --max-seconds does not interrupt them");
+        return std::make_unique<DirectMethod>(A);
+      }
     if (a.method_name == "multigrid")
       {
         auto        multigrid = make_multigrid(A, a, backend, false, log);

@@ -674,6 +674,13 @@ class Automatic(Program):
         residual = [value - mean - product for value, product in zip(b, multiply(entries, self.read_vector("x.mtx")))]
         self.assertLess(norm(residual), 1e-9 * norm(b))
 
+    def test_direct_says_what_is_not_interrupted(self):
+        self.matrix("grid.mtx", laplace(40), 1600)
+        said = self.solve("grid.mtx", "--method", "direct", "--max-seconds", "1000")
+        self.assertIn("factors of 1600 rows with 7840 entries: --max-seconds does not interrupt them", said)
+        self.assertNotIn("interrupt", self.solve("grid.mtx", "--method", "direct"))
+        self.assertIn("Not interrupted: reading", " ".join(subprocess.run([LEOPARD_SOLVE, "--help"], capture_output=True, text=True, check=True).stdout.split()))
+
     def test_all_can_be_asked_for(self):
         self.matrix("grid.mtx", laplace(40), 1600)
         for options, says in ((["--method", "cg", "--preconditioner", "none"], "CG"), (["--method", "cg", "--preconditioner", "async", "--blocks", "metis"], "CG with async-(5)"),
