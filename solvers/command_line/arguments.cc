@@ -114,7 +114,12 @@ namespace leopard::command_line
       add_path(app, "MATRIX", a.matrix, "square sparse matrix in Matrix Market format, .gz or not")->required();
       add_path(app, "--rhs", a.rhs, "right-hand side b, a vector in Matrix Market or .npy format; default: b = A 1, whose solution is all ones");
       add_path(app, "--solution", a.solution, "where to write x, a Matrix Market vector (.gz compresses), or where PATH ends in .npy one for NumPy");
-      add_path(app, "--history", a.history, "where to write the residuals: CSV with iteration,residual,relative");
+      add_path(app,
+               "--history",
+               a.history,
+               "where to write the residuals: CSV with iteration,residual,relative,time; time: seconds since the solve began, without set-up, empty "
+               "between the "
+               "first and the last where a GPU goes on without the host");
     }
 
     std::vector<std::string> preconditioner_names()
@@ -219,11 +224,21 @@ namespace leopard::command_line
     void add_stopping(CLI::App &app, Arguments &a)
     {
       app.option_defaults()->group("Stopping")->always_capture_default();
-      app.add_option("--tolerance", a.criteria.relative_tolerance, "relative: ||b - A x|| / ||b||; 0: do all iterations")->type_name("T");
+      app
+        .add_option("--tolerance",
+                    a.criteria.relative_tolerance,
+                    "relative: ||b - A x|| / ||b||; 0: do all iterations of a relaxation, unless the residual becomes 1e6 times the first; it is "
+                    "computed at the end, and for --history or --max-seconds every --test-every")
+        ->type_name("T");
       app.add_option("--max-iterations", a.criteria.max_iterations, "global iterations")->type_name("N");
       app.add_option("--test-every", a.criteria.test_every, "global iterations between two residual tests")->type_name("N");
       app.option_defaults()->always_capture_default(false);
-      app.add_option("--max-seconds", a.criteria.max_seconds, "wall time; 0, the default: no limit. A factorization of direct is not interrupted")
+      app
+        .add_option(
+          "--max-seconds",
+          a.criteria.max_seconds,
+          "wall time of the solution, looked at between iterations; 0, the default: no limit. Not interrupted: reading, the set-up of levels and "
+          "incomplete factors, and the factorization of direct, whose time counts and depends on fill-in that is not known before")
         ->type_name("S");
       app.option_defaults()->group("Options");
       app.add_flag("--analyze",
@@ -490,6 +505,7 @@ namespace leopard::command_line
     if (a.method().corrects) // --precision single: in the precision of the vectors
       a.async.corrections = a.precision == Precision::mixed ? Corrections::single_precision : Corrections::working_precision;
 
+    a.criteria.keep_history = !a.history.empty();
     a.criteria.validate();
     check_numbers(a);
     if (a.has("--gpus"))

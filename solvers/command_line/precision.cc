@@ -2,11 +2,11 @@
 #include "precision.h"
 
 #include "../base/norms.h"
+#include "../base/stopwatch.h"
 #include "report.h"
 #include "vectors.h"
 #include "watched.h"
 
-#include <chrono>
 #include <cmath>
 #include <utility>
 
@@ -130,14 +130,13 @@ namespace leopard::command_line
 
       SolveResult solve(const std::vector<double> &b, const StoppingCriteria &criteria, std::vector<double> &x, const Log &log) override
       {
-        const auto        start   = std::chrono::steady_clock::now();
-        const auto        seconds = [&] { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(); };
+        const Stopwatch   stopwatch;
         RefinementOptions options;
         options.tolerance       = criteria.relative_tolerance;
         options.max_iterations  = criteria.max_iterations;
         options.max_corrections = criteria.max_iterations;
         if (criteria.max_seconds > 0.)
-          options.asked_to_stop = [&] { return seconds() > criteria.max_seconds; };
+          options.asked_to_stop = [&] { return stopwatch.seconds() > criteria.max_seconds; };
         Refinement<float> refinement(std::move(system), make_inner_solver(relaxation), options);
         x.assign(b.size(), 0.);
         const RefinementResult found =
@@ -145,10 +144,11 @@ namespace leopard::command_line
         std::string text = std::to_string(found.n_corrections) + " corrections of ";
         SolveResult result;
         result.status             = status_of(found.reason);
-        result.seconds            = seconds();
+        result.seconds            = stopwatch.seconds();
         result.initial_residual   = found.history.front();
         result.final_residual     = found.residual;
         result.history_residuals  = found.history;
+        result.history_seconds    = found.history_seconds;
         result.history_iterations = {0};
         for (std::size_t i = 0; i < found.inner_iterations.size(); ++i)
           {

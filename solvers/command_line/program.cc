@@ -2,6 +2,7 @@
 #include "program.h"
 
 #include "../base/errors.h"
+#include "../base/stopwatch.h"
 #include "../base/whole_file.h"
 #include "../matrix/analysis.h"
 #include "../matrix/eigenvalues.h"
@@ -20,7 +21,6 @@
 #include <leopard/version.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <vector>
@@ -29,15 +29,6 @@ namespace leopard::command_line
 {
   namespace
   {
-    class Stopwatch
-    {
-    public:
-      double seconds() const { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(); }
-
-    private:
-      const std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now();
-    };
-
     /** The first row whose diagonal entry is missing or zero; -1: none. */
     int row_without_diagonal(const CrsMatrix<double> &A)
     {

@@ -57,7 +57,7 @@ namespace leopard::command_line
 
   std::string history_csv(const SolveResult &result, double scale)
   {
-    std::string text   = "iteration,residual,relative\n";
+    std::string text   = "iteration,residual,relative,time\n";
     const auto  append = [&](double value) { // std::to_chars knows no locale
       char digits[32];
       text.append(digits, std::to_chars(digits, digits + sizeof(digits), value).ptr);
@@ -68,6 +68,9 @@ namespace leopard::command_line
         append(result.history_residuals[i]);
         text += ",";
         append(result.history_residuals[i] / scale);
+        text += ",";
+        if (!std::isnan(result.history_seconds[i]))
+          append(result.history_seconds[i]);
         text += "\n";
       }
     return text;

@@ -14,7 +14,7 @@ namespace leopard::command_line
    */
   std::string convergence_table(const SolveResult &result, double scale, const std::string &note);
 
-  /** The whole history as CSV: iteration,residual,relative. */
+  /** The whole history as CSV: iteration,residual,relative,time, the time empty where it is not known. */
   std::string history_csv(const SolveResult &result, double scale);
 
   /**

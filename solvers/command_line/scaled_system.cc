@@ -58,6 +58,7 @@ namespace leopard::command_line
       found.result.final_residual = solved.residual;
       found.result.history_iterations.push_back(found.result.n_iterations);
       found.result.history_residuals.push_back(solved.residual);
+      found.result.history_seconds.push_back(found.result.seconds);
       return true;
     }
   } // namespace

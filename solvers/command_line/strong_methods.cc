@@ -18,6 +18,7 @@
 #include <chrono>
 #include <cmath>
 #include <functional>
+#include <limits>
 #include <utility>
 
 namespace leopard::command_line
@@ -102,15 +103,19 @@ namespace leopard::command_line
         result.final_residual     = found.residual;
         result.history_residuals  = {result.initial_residual};
         result.history_iterations = {0};
+        result.history_seconds    = {0.};
         for (int i = 0; i + 1 < found.n_iterations && i < static_cast<int>(found.history.size()); ++i)
           {
             result.history_iterations.push_back(i + 1);
             result.history_residuals.push_back(found.history[i]);
+            result.history_seconds.push_back(i < static_cast<int>(found.history_seconds.size()) ? found.history_seconds[i]
+                                                                                                : std::numeric_limits<double>::quiet_NaN());
           }
         if (found.n_iterations > 0)
           {
             result.history_iterations.push_back(found.n_iterations);
             result.history_residuals.push_back(found.residual);
+            result.history_seconds.push_back(result.seconds);
           }
         if (!found.converged)
           log("ended", krylov->name() + ": " + to_string(found.reason));
@@ -210,6 +215,7 @@ namespace leopard::command_line
         result.final_residual     = result.initial_residual;
         result.history_residuals  = {result.initial_residual};
         result.history_iterations = {0};
+        result.history_seconds    = {now() - start};
         const double goal         = criteria.relative_tolerance * result.initial_residual;
         const auto   time_is_over = [&] { return criteria.max_seconds > 0. && !(now() - made < criteria.max_seconds); };
         while (!reached(result.final_residual, goal) && result.n_iterations < std::min(most, criteria.max_iterations) && !time_is_over())
@@ -224,6 +230,7 @@ namespace leopard::command_line
             result.final_residual = residual_norm(A, x.data(), b.data());
             result.history_iterations.push_back(++result.n_iterations);
             result.history_residuals.push_back(result.final_residual);
+            result.history_seconds.push_back(now() - start);
             if (!(result.final_residual < 0.5 * before))
               break;
           }
@@ -387,7 +394,13 @@ namespace leopard::command_line
   std::unique_ptr<Solver> make_strong_method(const CrsMatrix<double> &A, const Arguments &a, Backend backend, const Log &log)
   {
     if (a.method_name == "direct")
-      return std::make_unique<DirectMethod>(A);
+      {
+        if (a.criteria.max_seconds > 0.)
+          log("direct",
+              "factors of " + std::to_string(A.n_rows) + " rows with " + std::to_string(A.n_entries()) +
+                " entries: --max-seconds does not interrupt them");
+        return std::make_unique<DirectMethod>(A);
+      }
     if (a.method_name == "multigrid")
       {
         auto        multigrid = make_multigrid(A, a, backend, false, log);

@@ -51,6 +51,7 @@ namespace leopard
     int                 n_iterations = 0;
     double              residual     = 0.; ///< ||b - A x||_2 of the x that is returned, computed from it in double precision; units of b
     std::vector<double> history;           ///< if asked for: of each step (see keep_history), the residual by the method's own recurrence; units of b
+    std::vector<double> history_seconds;   ///< on the host, of each of these steps the wall time since the solve began
     double              relative_residual =
       0.; ///< the same as residual, divided by ||b||_2, for b = 0 by the first residual (dimensionless); not a number where that is none
   };

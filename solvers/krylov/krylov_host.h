@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "../base/stopwatch.h"
 #include "../base/thread_pool.h"
 #include "krylov_engine.h"
 #include "krylov_rules.h"
@@ -85,9 +86,11 @@ namespace leopard
 
     KrylovResult solve(Number *x, const Number *b) override
     {
-      KrylovState &state = scalars();
-      state              = initial;
+      const Stopwatch stopwatch;
+      KrylovState    &state = scalars();
+      state                 = initial;
       history.clear();
+      history_seconds.clear();
       std::fill(e.begin(), e.end(), Number(0));
       double largest = 0.;
       space.merge_over(1, &largest, larger_magnitude, [&](long begin, long end, double *part) {
@@ -102,12 +105,18 @@ namespace leopard
             {
               make_room(state);
               step();
+              if (keeps_history)
+                history_seconds.resize(state.iteration, stopwatch.seconds());
             }
           find_correction();
         }
       KrylovResult result = result_of(state);
       if (keeps_history)
-        result.history.assign(history.begin(), history.begin() + std::min<std::size_t>(result.n_iterations, history.size()));
+        {
+          const std::size_t n = std::min<std::size_t>(result.n_iterations, history.size());
+          result.history.assign(history.begin(), history.begin() + n);
+          result.history_seconds.assign(history_seconds.begin(), history_seconds.begin() + std::min(n, history_seconds.size()));
+        }
       return result;
     }
 
@@ -200,6 +209,7 @@ namespace leopard
 
     const KrylovState   initial;
     const bool          keeps_history;
-    std::vector<double> history; ///< of the steps until now, with room for more
+    std::vector<double> history;         ///< of the steps until now, with room for more
+    std::vector<double> history_seconds; ///< of the steps until now
   };
 } // namespace leopard

@@ -137,12 +137,12 @@ namespace leopard
     require_square(A, "extreme eigenvalues");
     if (const int row = spectrum::row_without_positive_diagonal(A); row >= 0)
       throw InvalidInput("extreme eigenvalues: the diagonal entry of row " + std::to_string(row) + " is " + std::to_string(entry(A, row, row)) +
-                         "\n  expected: a symmetric matrix with positive diagonal");
+                         " (the first row is 0)\n  expected: a symmetric matrix with positive diagonal");
     if (const spectrum::Asymmetry at = spectrum::find_asymmetry(A); at.found)
       throw InvalidInput("extreme eigenvalues: the entry at row " + std::to_string(at.row) + ", column " + std::to_string(at.column) + " is " +
                          std::to_string(entry(A, at.row, at.column)) + ", and the one at row " + std::to_string(at.column) + ", column " +
                          std::to_string(at.row) + " is " + std::to_string(entry(A, at.column, at.row)) +
-                         "\n  expected: a symmetric matrix with positive diagonal");
+                         " (the first row is 0)\n  expected: a symmetric matrix with positive diagonal");
     return spectrum::extreme(A, tolerance, max_seconds);
   }
 

@@ -92,8 +92,9 @@ namespace leopard
   {
     if (is_diagonal)
       throw InvalidInput("the diagonal entry of row " + std::to_string(row) + " is " + std::to_string(value) +
-                         "\n  expected: a finite number that is not zero");
-    throw InvalidInput("an entry of row " + std::to_string(row) + " is " + std::to_string(value) + "\n  expected: finite numbers");
+                         " (the first row is 0)\n  expected: a finite number that is not zero");
+    throw InvalidInput("an entry of row " + std::to_string(row) + " is " + std::to_string(value) +
+                       " (the first row is 0)\n  expected: finite numbers");
   }
 
   template <typename Number>

@@ -309,7 +309,7 @@ namespace leopard
     for (std::size_t i = 0; i < coordinates.size(); ++i)
       if (!std::isfinite(coordinates[i]))
         throw InvalidInput("a coordinate of row " + std::to_string(i / dim) + " is " + std::to_string(coordinates[i]) +
-                           "\n  expected: finite numbers");
+                           " (the first row is 0)\n  expected: finite numbers");
     const std::size_t n_rows = coordinates.size() / dim;
     checked_count(static_cast<double>(n_rows), "rows with coordinates");
     return dim == 1   ? bisected<1>(coordinates, block_size, n_threads)

@@ -18,6 +18,12 @@ namespace leopard
       throw InvalidInput("sparse matrix: " + what + "\n  expected: " + expected);
     }
 
+    /** Where what names a row. */
+    [[noreturn]] void fail_in_row(const std::string &what, const std::string &expected)
+    {
+      fail(what + " (the first row is 0)", expected);
+    }
+
     template <typename Number>
     void check_arrays(const CrsMatrix<Number> &A)
     {
@@ -35,7 +41,7 @@ namespace leopard
              "from 0 to the number of entries, " + std::to_string(A.n_entries()));
       for (int i = 0; i < A.n_rows; ++i) // all of them before any is followed
         if (A.row_offsets[i] > A.row_offsets[i + 1])
-          fail("row_offsets decreases after row " + std::to_string(i), "offsets that do not decrease");
+          fail_in_row("row_offsets decreases after row " + std::to_string(i), "offsets that do not decrease");
     }
 
     template <typename Number>
@@ -47,29 +53,29 @@ namespace leopard
       for (int i = 0; i < A.n_rows; ++i)
         {
           if (with_diagonal && A.row_offsets[i] == A.row_offsets[i + 1])
-            fail(row_text(i) + " is empty", "at least a diagonal entry in each row");
+            fail_in_row(row_text(i) + " is empty", "at least a diagonal entry in each row");
           bool diagonal_found = false;
           for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
             {
               const int  column  = A.columns[p];
               const auto at_text = [&] { return "the entry at " + row_text(i) + ", column " + std::to_string(column); };
               if (column < 0 || column >= A.n_columns)
-                fail("the column index at " + row_text(i) + ", column " + std::to_string(column) + " is out of range",
-                     "0 to " + std::to_string(A.n_columns - 1));
+                fail_in_row("the column index at " + row_text(i) + ", column " + std::to_string(column) + " is out of range",
+                            "0 to " + std::to_string(A.n_columns - 1));
               if (last_row_with[column] == i)
-                fail(at_text() + " is stored twice", "each entry once");
+                fail_in_row(at_text() + " is stored twice", "each entry once");
               last_row_with[column] = i;
               if (!std::isfinite(A.values[p]))
-                fail(at_text() + " is " + std::to_string(A.values[p]), "finite numbers");
+                fail_in_row(at_text() + " is " + std::to_string(A.values[p]), "finite numbers");
               if (column == i)
                 {
                   diagonal_found = true;
                   if (with_diagonal && A.values[p] == Number(0))
-                    fail("the diagonal entry of " + row_text(i) + " is zero", "a nonzero diagonal; relaxation divides by it");
+                    fail_in_row("the diagonal entry of " + row_text(i) + " is zero", "a nonzero diagonal; relaxation divides by it");
                 }
             }
           if (with_diagonal && !diagonal_found)
-            fail("the diagonal entry of " + row_text(i) + " is missing", "a stored nonzero diagonal; relaxation divides by it");
+            fail_in_row("the diagonal entry of " + row_text(i) + " is missing", "a stored nonzero diagonal; relaxation divides by it");
         }
     }
   } // namespace

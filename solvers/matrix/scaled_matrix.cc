@@ -54,7 +54,7 @@ namespace leopard
       text, sizeof(text), "the entry in row %d, column %d is %g, and %g when the diagonal is scaled to 1", row + 1, column + 1, value, scaled);
     char largest[32];
     std::snprintf(largest, sizeof(largest), "%.3g", most);
-    throw InvalidInput(std::string("single precision: ") + text + "\n  expected: at most " + largest + ", or double precision");
+    throw InvalidInput(std::string("single precision: ") + text + " (the first row is 1)\n  expected: at most " + largest + ", or double precision");
   }
 
   template <typename Number>

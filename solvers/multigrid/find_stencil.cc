@@ -13,6 +13,8 @@ namespace leopard
 {
   namespace
   {
+    constexpr const char *first_row = " (the first row is 0)"; ///< for messages
+
     /** What is wrong, for why_not. */
     struct NotFound
     {
@@ -133,10 +135,10 @@ namespace leopard
             for (int d = 0; d < dim; ++d)
               if (std::abs(lower[d] + p[d] * interval[d] - coordinates[static_cast<std::size_t>(i) * dim + d]) > 1e-4 * interval[d])
                 throw NotFound{"row " + std::to_string(i) + " does not stand at a node of the lattice: its coordinate " + std::to_string(d) + " is " +
-                               text_of(coordinates[static_cast<std::size_t>(i) * dim + d])};
+                               text_of(coordinates[static_cast<std::size_t>(i) * dim + d]) + first_row};
             node[i] = (p[2] * n[1] + p[1]) * n[0] + p[0];
             if (rows[node[i]] >= 0)
-              throw NotFound{"the rows " + std::to_string(rows[node[i]]) + " and " + std::to_string(i) + " stand at the same place"};
+              throw NotFound{"the rows " + std::to_string(rows[node[i]]) + " and " + std::to_string(i) + " stand at the same place" + first_row};
             rows[node[i]] = i;
           }
       }
@@ -184,7 +186,7 @@ namespace leopard
                 continue;
               if (found.nodes[A.columns[p]] < 0)
                 throw NotFound{"row " + std::to_string(i) + " is coupled to row " + std::to_string(A.columns[p]) +
-                               ", which is a row of boundary values"};
+                               ", which is a row of boundary values" + first_row};
               const auto         there  = position_of(found.nodes[A.columns[p]], found.stencil);
               std::array<int, 3> offset = {0, 0, 0};
               for (int d = 0; d < 3; ++d)
@@ -192,7 +194,7 @@ namespace leopard
                   offset[d] = there[d] - here[d];
                   if (std::abs(offset[d]) > 1)
                     throw NotFound{"row " + std::to_string(i) + " is coupled to row " + std::to_string(A.columns[p]) +
-                                   ", which is more than one interval away"};
+                                   ", which is more than one interval away" + first_row};
                 }
               ranges[slot_of(offset)].add(A.values[p], i);
             }
@@ -241,7 +243,7 @@ namespace leopard
           if (!reached(difference, tolerance * scale))
             throw NotFound{"the coefficient of the neighbour at (" + std::to_string(offset[0]) + ", " + std::to_string(offset[1]) + ", " +
                            std::to_string(offset[2]) + ") varies from " + text_of(range.smallest) + " to " + text_of(range.largest) + " (row " +
-                           std::to_string(range.row) + ")"};
+                           std::to_string(range.row) + ", the first is 0)"};
           const bool   vanishes = reached(std::max(std::abs(range.smallest), std::abs(range.largest)), tolerance * scale);
           const double value = vanishes ? 0. : difference == 0. ? range.smallest : std::clamp(range.sum / range.count, range.smallest, range.largest);
           stencil.coefficient(offset[0], offset[1], offset[2]) = value;

@@ -34,11 +34,12 @@ namespace leopard
       for (int i = 0; i < n_rows && with_entries; ++i)
         {
           if (A.row_offsets[i] > A.row_offsets[i + 1])
-            fail(where, "row_offsets decreases after row " + std::to_string(i), "offsets that do not decrease");
+            fail(where, "row_offsets decreases after row " + std::to_string(i) + " (the first row is 0)", "offsets that do not decrease");
           for (int p = A.row_offsets[i]; p < A.row_offsets[i + 1]; ++p)
             if (A.columns[p] < 0 || A.columns[p] >= n_columns || !std::isfinite(A.values[p]))
               fail(where,
-                   "row " + std::to_string(i) + " has the entry " + std::to_string(A.values[p]) + " in column " + std::to_string(A.columns[p]),
+                   "row " + std::to_string(i) + " has the entry " + std::to_string(A.values[p]) + " in column " + std::to_string(A.columns[p]) +
+                     " (the first row is 0)",
                    "finite numbers in columns from 0 to " + std::to_string(n_columns - 1));
         }
     }
@@ -97,8 +98,8 @@ namespace leopard
       for (std::size_t i = 0; i < level.global_rows.size(); ++i)
         {
           const int         row = level.global_rows[i], level_row = level.level_rows[i];
-          const std::string pair =
-            "the copy lists join row " + std::to_string(row) + " of the active mesh and row " + std::to_string(level_row) + " of the level";
+          const std::string pair = "the copy lists join row " + std::to_string(row) + " of the active mesh and row " + std::to_string(level_row) +
+                                   " of the level (the first rows are 0)";
           if (row < 0 || row >= global.n_columns || level_row < 0 || level_row >= level.matrix.n_columns)
             fail(
               name, pair, "rows from 0 to " + std::to_string(global.n_columns - 1) + " and from 0 to " + std::to_string(level.matrix.n_columns - 1));
@@ -107,7 +108,7 @@ namespace leopard
           if (level_of_row[row] >= 0)
             fail(name,
                  "row " + std::to_string(row) + " of the active mesh is in the copy lists twice, the first time on level " +
-                   std::to_string(level_of_row[row]),
+                   std::to_string(level_of_row[row]) + " (the first row is 0)",
                  "each row at most once");
           level_of_row[row] = l;
         }

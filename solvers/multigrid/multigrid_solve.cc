@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "../base/errors.h"
 #include "../base/norms.h"
+#include "../base/stopwatch.h"
 #include "multigrid_data.h"
 
 #include <algorithm>
@@ -50,6 +51,7 @@ namespace leopard
 
     IterationReport iterate_until(Number *x, const Number *b, int n_iterations, const ResidualTest &given) override
     {
+      const Stopwatch stopwatch;
       IterationReport report;
       ResidualTest    test = given;
       if (test.initial_residual < 0.)
@@ -83,6 +85,7 @@ namespace leopard
             {
               report.estimate_iterations.push_back(done + 1);
               report.estimates.push_back(norm);
+              report.estimate_seconds.push_back(stopwatch.seconds());
             }
         }
       report.minimum = report.maximum = done;

@@ -3,6 +3,7 @@
 
 #include "../base/errors.h"
 #include "../base/norms.h"
+#include "../base/stopwatch.h"
 
 #include <algorithm>
 #include <cmath>
@@ -75,6 +76,14 @@ namespace leopard
     int    n        = 1;     ///< inner iterations of the next correction
     int    most     = 1;     ///< that are left for all further ones
     int    n_slow   = 0;     ///< corrections in sequence that have left more than half of the residual
+
+    Stopwatch stopwatch;
+
+    void record(RefinementResult &result) const
+    {
+      result.history.push_back(norm);
+      result.history_seconds.push_back(stopwatch.seconds());
+    }
   };
 
   template <typename Number>
@@ -246,10 +255,10 @@ namespace leopard
     if (!smaller && !may_grow)
       {
         take_back();
-        result.history.push_back(p.norm);
+        p.record(result);
         return false;
       }
-    result.history.push_back(p.norm);
+    p.record(result);
     const double contraction = p.norm / before;
     p.n_slow                 = contraction > slow ? p.n_slow + 1 : 0;
     if (!is_fixed())
@@ -274,7 +283,7 @@ namespace leopard
     p.digits           = std::min(options.digits, std::max(0.5, std::log10(p.norm / p.goal) + 0.3)); // no more than is wanted
     p.n                = options.inner_iterations > 0 ? options.inner_iterations : options.first_iterations;
     const double first = p.norm;
-    result.history.push_back(p.norm);
+    p.record(result);
     const auto end = [&](RefinementReason reason) {
       if (x != given_x)
         system->copy(given_x, x);

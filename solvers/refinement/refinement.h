@@ -57,7 +57,8 @@ namespace leopard
      * measured inner iterations `digits` each.
      */
     int                 predicted = 0;
-    std::vector<double> history; ///< ||b - A x||_2 before each correction, and at the end
+    std::vector<double> history;         ///< ||b - A x||_2 before each correction, and at the end
+    std::vector<double> history_seconds; ///< the wall time since the solve began, at each of these
 
     bool converged() const { return reason == RefinementReason::converged; }
   };

@@ -3,14 +3,15 @@
 
 #include "../base/errors.h"
 #include "../base/norms.h"
+#include "../base/stopwatch.h"
 #include "../base/words.h"
 #include "../device/device.h"
 #include "stagnation.h"
 #include "with_ghosts.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
+#include <limits>
 
 namespace leopard
 {
@@ -199,21 +200,23 @@ namespace leopard
   solve(Relaxation<Number> &relaxation, Number *x, const Number *b, const StoppingCriteria &criteria, const Communication<Number> &communication)
   {
     criteria.validate();
-    const auto     start   = std::chrono::steady_clock::now();
-    const auto     seconds = [&] { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(); };
-    const Residual residual(relaxation, communication);
-    StagnationTest stagnation(criteria.stagnation_tests, criteria.slowest_factor);
-    SolveResult    result;
-    const auto     record = [&](double norm) {
+    const Stopwatch stopwatch;
+    const Residual  residual(relaxation, communication);
+    StagnationTest  stagnation(criteria.stagnation_tests, criteria.slowest_factor);
+    SolveResult     result;
+    const auto      record = [&](double norm, double seconds) {
       result.final_residual = norm;
       result.history_iterations.push_back(result.n_iterations);
       result.history_residuals.push_back(norm);
+      result.history_seconds.push_back(seconds);
     };
-    const auto add = [&](const IterationReport &report) {
+    const auto add = [&](const IterationReport &report, double seconds_before) {
       for (std::size_t i = 0; i < report.estimates.size(); ++i)
         {
           result.history_iterations.push_back(result.n_iterations + report.estimate_iterations[i]);
           result.history_residuals.push_back(report.estimates[i]);
+          result.history_seconds.push_back(report.estimate_seconds.empty() ? std::numeric_limits<double>::quiet_NaN()
+                                                                           : seconds_before + report.estimate_seconds[i]);
         }
       result.n_iterations += report.maximum;
       result.min_iterations += report.minimum;
@@ -221,7 +224,8 @@ namespace leopard
     };
 
     relaxation.restart();
-    const bool   tests     = criteria.relative_tolerance > 0. || criteria.absolute_tolerance > 0. || criteria.max_seconds > 0.;
+    const bool   has_goal  = criteria.relative_tolerance > 0. || criteria.absolute_tolerance > 0.;
+    const bool   tests     = has_goal || criteria.max_seconds > 0. || criteria.keep_history;
     const bool   by_itself = tests && relaxation.tests_itself() && !communication.is_distributed();
     ResidualTest test;
     test.relative_tolerance = criteria.relative_tolerance;
@@ -233,7 +237,7 @@ namespace leopard
       test.initial_residual   = initial_residual;
       test.norm_b             = norm_b;
       result.initial_residual = initial_residual;
-      record(initial_residual);
+      record(initial_residual, by_itself ? 0. : stopwatch.seconds());
     };
     if (!by_itself || criteria.max_iterations == 0)
       begin(residual.norm(x, b), criteria.relative_tolerance > 0. ? residual.norm_of(b) : 0.);
@@ -242,25 +246,26 @@ namespace leopard
       {
         if (test.initial_residual >= 0. || std::isnan(test.initial_residual))
           {
-            result.status = tests && reached(result.final_residual, test.goal())                                 ? SolveStatus::converged
-                            : !std::isfinite(result.final_residual) || result.final_residual > test.limit()      ? SolveStatus::diverged
-                            : tests && grows_steadily(result.history_residuals)                                  ? SolveStatus::diverged
-                            : criteria.asked_to_stop && criteria.asked_to_stop()                                 ? SolveStatus::stopped
-                            : criteria.max_seconds > 0. && communication.max(seconds()) > criteria.max_seconds   ? SolveStatus::time_limit
-                            : tests && stagnation.stagnates(result.history_iterations, result.history_residuals) ? SolveStatus::stagnated
-                                                                                                                 : SolveStatus::iteration_limit;
+            result.status = has_goal && reached(result.final_residual, test.goal())                                      ? SolveStatus::converged
+                            : !std::isfinite(result.final_residual) || result.final_residual > test.limit()              ? SolveStatus::diverged
+                            : has_goal && grows_steadily(result.history_residuals)                                       ? SolveStatus::diverged
+                            : criteria.asked_to_stop && criteria.asked_to_stop()                                         ? SolveStatus::stopped
+                            : criteria.max_seconds > 0. && communication.max(stopwatch.seconds()) > criteria.max_seconds ? SolveStatus::time_limit
+                            : has_goal && stagnation.stagnates(result.history_iterations, result.history_residuals)      ? SolveStatus::stagnated
+                                                                                                                    : SolveStatus::iteration_limit;
             if (result.status != SolveStatus::iteration_limit || result.n_iterations >= criteria.max_iterations)
               break;
           }
-        const int             n      = criteria.max_iterations - result.n_iterations;
-        const IterationReport report = by_itself ? relaxation.iterate_until(x, b, n, test)
-                                                 : iterate(relaxation, x, b, tests ? std::min(n, test.every) : n, criteria, residual, communication);
+        const double          seconds_before = stopwatch.seconds();
+        const int             n              = criteria.max_iterations - result.n_iterations;
+        const IterationReport report         = by_itself ? relaxation.iterate_until(x, b, n, test)
+                                                         : iterate(relaxation, x, b, tests ? std::min(n, test.every) : n, criteria, residual, communication);
         if (test.initial_residual < 0.)
           begin(report.initial_residual, report.norm_b);
-        add(report);
-        record(report.final_residual);
+        add(report, seconds_before);
+        record(report.final_residual, stopwatch.seconds());
       }
-    result.seconds = seconds();
+    result.seconds = stopwatch.seconds();
     return result;
   }
 

@@ -39,6 +39,7 @@ namespace leopard
     double              final_residual   = 0.;
     std::vector<int>    estimate_iterations; ///< where the residual was estimated on the way
     std::vector<double> estimates;           ///< and its norm, of values that were not of one time
+    std::vector<double> estimate_seconds;    ///< and the wall time since iterate_until() began; empty: nobody looked at the clock
   };
 
   /**
@@ -140,7 +141,10 @@ namespace leopard
     virtual void set_omega(double omega);
   };
 
-  /** When solve() stops. Without tolerances it does max_iterations global iterations and tests nothing on the way. */
+  /**
+   * When solve() stops. Without tolerances it does max_iterations global iterations, unless max_seconds or
+   * divergence_factor end it, and tests nothing on the way, but for max_seconds or keep_history.
+   */
   struct StoppingCriteria
   {
     int    max_iterations     = 10000;  ///< global iterations
@@ -151,6 +155,7 @@ namespace leopard
     int    stagnation_tests   = 10;     ///< so many tests at least before anything is called stagnation (see StagnationTest); 0: never
     double slowest_factor     = 0.9998; ///< reduction an iteration that is told from stagnation even where residuals scatter
     double max_seconds        = 0.;     ///< wall time at which to stop, looked at with each test; 0: no limit
+    bool   keep_history       = false;  ///< test every test_every global iterations without tolerances, too
     /**
      * Asked with each test, or without tests every test_every global iterations, on all ranks alike; once true (and
      * from then on), solve() ends.
@@ -185,6 +190,7 @@ namespace leopard
     double              final_residual   = 0.; ///< ||b - A x||_2 at the end
     std::vector<int>    history_iterations;    ///< the iterations at which the residual was tested
     std::vector<double> history_residuals;     ///< and its norm there; between the first and the last it may be an estimate of the persistent form
+    std::vector<double> history_seconds;       ///< and the wall time since the solve began; not a number where nobody looked at the clock
 
     /**
      * Factor by which an iteration reduced the residual, in the mean over the second half of the history; 0 without

@@ -25,7 +25,7 @@ namespace leopard
         for (int p = T.row_offsets[i]; p < T.row_offsets[i + 1]; ++p)
           if (const int j = T.columns[p]; triangle == Triangle::lower ? j > i : j < i)
             throw InvalidInput("triangular solve: there is an entry in row " + std::to_string(i) + ", column " + std::to_string(j) +
-                               "\n  expected: none " + (triangle == Triangle::lower ? "right" : "left") + " of the diagonal");
+                               " (the first row is 0)\n  expected: none " + (triangle == Triangle::lower ? "right" : "left") + " of the diagonal");
     }
 
     /** Substitution in the order of the rows, or reversed. */

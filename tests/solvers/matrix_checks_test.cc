@@ -4,12 +4,16 @@
 #include "block_async_test.h"
 
 #include <solvers/base/errors.h>
+#include <solvers/matrix/analysis.h>
 #include <solvers/matrix/block_crs.h>
 #include <solvers/matrix/blocks.h>
 #include <solvers/matrix/generators.h>
+#include <solvers/matrix/scaled_matrix.h>
+#include <solvers/multigrid/find_stencil.h>
 #include <solvers/relaxation/chebyshev.h>
 #include <solvers/relaxation/ilu0.h>
 #include <solvers/relaxation/point_relaxation.h>
+#include <solvers/triangular/triangular_solver.h>
 
 #include <functional>
 #include <limits>
@@ -57,6 +61,36 @@ namespace leopard
       for (const int p : four.diagonal_source)
         values[p] = 0.;
       EXPECT_EQ(values, std::vector<double>(values.size(), 0.));
+    }
+
+    TEST(CrsMatrix, MessagesSayWhatTheFirstRowIs)
+    {
+      const char             *zero = "(the first row is 0)";
+      const CrsMatrix<double> good = five_point_matrix(3, 3, 0.);
+      const auto              with = [&](int row, int column, double value) {
+        CrsMatrix<double> A = good;
+        for (int p = A.row_offsets[row]; p < A.row_offsets[row + 1]; ++p)
+          if (A.columns[p] == column)
+            A.values[p] = value;
+        return A;
+      };
+      CrsMatrix<double> bad = good;
+      bad.row_offsets[1]    = 100;
+      expect_refusal([&] { bad.validate(); }, zero);
+      expect_refusal([&] { with(4, 4, 0.).validate(); }, zero);
+      expect_refusal([&] { with(4, 3, std::numeric_limits<double>::infinity()).validate(); }, zero);
+      expect_refusal([&] { extreme_eigenvalues(with(4, 4, -1.)); }, zero);
+      expect_refusal([&] { extreme_eigenvalues(with(4, 3, 5.)); }, zero);
+      expect_refusal([&] { TriangularSolver<double>(good, Triangle::lower, {}); }, zero);
+      BlockCrs<double> blocks(good, contiguous_blocks(9, 3));
+      expect_refusal([&] { blocks.update_values(with(4, 4, 0.).values.data()); }, zero);
+      expect_refusal([&] { blocks.update_values(with(4, 3, std::numeric_limits<double>::infinity()).values.data()); }, zero);
+      expect_refusal([&] { coordinate_partition({0., std::numeric_limits<double>::quiet_NaN()}, 1, 1); }, zero);
+      expect_refusal([&] { scaled_to<float>(with(4, 3, 1e60)); }, "the entry in row 5, column 4");
+      expect_refusal([&] { scaled_to<float>(with(4, 3, 1e60)); }, "(the first row is 1)");
+      std::string why_not;
+      EXPECT_FALSE(find_stencil(good, {0., 0., 1., 0., 2., 0., 0., 1., 1., 1., 2., 1., 0., 2., 1., 2., 1., 2.}, 2, &why_not));
+      EXPECT_NE(why_not.find("the first"), std::string::npos) << why_not;
     }
 
     TEST(CrsMatrix, OffsetsAreCheckedBeforeTheyAreFollowed)

@@ -177,6 +177,31 @@ namespace leopard
       EXPECT_EQ(result.status, SolveStatus::converged);
       EXPECT_LE(result.final_residual, 1e-6 * result.initial_residual);
       EXPECT_EQ(result.history_iterations.size(), result.history_residuals.size());
+      ASSERT_EQ(result.history_seconds.size(), result.history_residuals.size());
+      EXPECT_TRUE(std::is_sorted(result.history_seconds.begin(), result.history_seconds.end()));
+      EXPECT_GT(result.history_seconds.back(), 0.);
+      EXPECT_LE(result.history_seconds.back(), result.seconds);
+    }
+
+    TEST(Solve, WithoutTolerancesAHistoryIsKeptIfAskedForAndEndsNothing)
+    {
+      const CrsMatrix<double> A = five_point_matrix(20, 20, 1.);
+      const Vector            b(400, 1.);
+      const auto              history = [&](bool keep_history, double max_seconds) {
+        Vector           x(400, 0.);
+        StoppingCriteria criteria;
+        criteria.max_iterations  = 1000; // the residual falls no more by then
+        criteria.test_every      = 100;
+        criteria.keep_history    = keep_history;
+        criteria.max_seconds     = max_seconds;
+        const SolveResult result = solve(*make(A, PointMethod::gauss_seidel), x.data(), b.data(), criteria);
+        EXPECT_EQ(result.status, SolveStatus::iteration_limit);
+        EXPECT_EQ(result.n_iterations, 1000);
+        return result.history_iterations;
+      };
+      EXPECT_EQ(history(false, 0.), (std::vector<int>{0, 1000}));
+      EXPECT_EQ(history(true, 0.), (std::vector<int>{0, 100, 200, 300, 400, 500, 600, 700, 800, 900, 1000}));
+      EXPECT_EQ(history(false, 1e6), history(true, 0.));
     }
 
     /** Has the residuals that it is given, one after the other, and the last one for ever. */

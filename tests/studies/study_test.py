@@ -81,6 +81,9 @@ def check_csv(path, study):
         check(rows or title == ["Findings"], f"{study}: the table {title} is empty")
 
 
+version = run("--version")
+check(version.returncode == 0 and re.fullmatch(r"leopard-study \d+\.\d+\.\d+ \(.+\), with(out)? CUDA\n", version.stdout), f"--version: {version}")
+
 with tempfile.TemporaryDirectory() as folder:
     for study, arguments in STUDIES.items():
         path = pathlib.Path(folder) / f"{study}.csv"

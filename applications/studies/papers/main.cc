@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "study.h"
 
+#include <leopard/version.h>
 #include <solvers/base/errors.h>
+#include <solvers/device/device.h>
 
 #include <CLI/CLI.hpp>
 
@@ -69,6 +71,9 @@ int main(int argc, char **argv)
     settings.matrices = folder;
   CLI::App app("The experiments of the papers on block-asynchronous iteration, published numbers beside measured ones");
   app.require_subcommand(1);
+  app.set_version_flag("--version",
+                       std::string("leopard-study ") + leopard::version() + " (" + leopard::git_commit() + ")" +
+                         (leopard::device::built_with_cuda() ? ", with CUDA" : ", without CUDA"));
   const Study *wanted = nullptr;
   for (const Study &study : studies)
     {
