@@ -8,6 +8,7 @@
 #include <solvers/base/words.h>
 #include <solvers/dealii/vector_norm.h>
 #include <solvers/device/device.h>
+#include <solvers/device/waiting.h>
 
 #include <deal.II/base/mpi.h>
 #include <deal.II/base/parameter_handler.h>
@@ -172,6 +173,12 @@ namespace leopard
                       Integer(0, 100000),
                       "ilu and ic: fixed-point sweeps that find the factors, on the backend; 0: elimination, on the host. Dimensionless.");
     prm.declare_entry("Device", "-1", Integer(-1), "Backend cuda: number of the GPU; -1: the ranks of a machine share its GPUs in turn.");
+    prm.declare_entry(
+      "Waiting",
+      "spin",
+      Selection("spin|block"),
+      "Backend cuda: what the host does while the GPU works. spin: asks again and again, as CUDA does by itself, which keeps a core busy; "
+      "block: sleeps, which saves the host's energy and costs some microseconds a wait (doc/solvers.md).");
     prm.leave_subsection();
     multigrid.declare(prm);
   }
@@ -194,6 +201,7 @@ namespace leopard
     triangular_iterations        = prm.get_integer("Triangular iterations");
     factor_sweeps                = prm.get_integer("Factor sweeps");
     device                       = prm.get_integer("Device");
+    waiting                      = prm.get("Waiting");
     block_async.local_iterations = prm.get_integer("Local iterations");
     block_async.block_size       = prm.get_integer("Block size");
     block_shape                  = prm.get("Block shape");
@@ -419,7 +427,8 @@ namespace leopard
     if (device < 0)
       device = place.rank % n_devices;
     device::select(device);
-    return "backend cuda: " + device::info(device).name;
+    device::set_waiting(device::waiting_of(waiting));
+    return "backend cuda: " + device::info(device).name + (waiting == "block" ? ", the host sleeps while it works" : "");
   }
 
   LinearSolver::LinearSolver(

@@ -341,6 +341,7 @@ namespace leopard::entry_rows
       {"Linear solver/Triangular iterations", effect, effect, of_triangular_iterations},
       {"Linear solver/Factor sweeps", effect, effect, of_factors},
       {"Linear solver/Device", free, free, of_device},
+      {"Linear solver/Waiting", free, free, of_device},
       {"Multigrid/*", effect, effect, of_multigrid},
       {"Multigrid/Cycle", effect, effect, of_cycle},
       {"Multigrid/Full multigrid start", effect, effect, of_full_start},

@@ -269,6 +269,7 @@ namespace leopard
                                                                              {"Linear solver/Triangular iterations", {"7"}},
                                                                              {"Linear solver/Factor sweeps", {"4"}},
                                                                              {"Linear solver/Device", {"5"}},
+                                                                             {"Linear solver/Waiting", {"block"}},
                                                                              {"Multigrid/Levels", {"2"}},
                                                                              {"Multigrid/Cycle", {"W"}},
                                                                              {"Multigrid/Full multigrid start", {"true"}},
