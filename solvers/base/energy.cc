@@ -90,8 +90,8 @@ namespace leopard
         std::snprintf(text, sizeof(text), "%.2g s are too short for %s, which moves every %.2g s at least", seconds, how.c_str(), resolution);
         result.why_not = text;
       }
-    if (result.why_not.empty() && !(result.joules >= 0.))
-      result.why_not = how + " has gone backwards";
+    if (result.why_not.empty() && !(result.joules > 0.)) // nothing takes nothing
+      result.why_not = how + (result.joules == 0. ? " has not moved" : " has gone backwards");
     if (!result.why_not.empty())
       result.joules = std::numeric_limits<double>::quiet_NaN();
     return result;

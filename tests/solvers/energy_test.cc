@@ -112,10 +112,13 @@ namespace leopard::device
 
     TEST(Energy, OfTooShortATimeIsNotKnown)
     {
-      const Energy before = {1., 0.1, "a counter", ""}, after = {1., 0.1, "a counter", ""};
+      const Energy before = {1., 0.1, "a counter", ""}, after = {1.5, 0.1, "a counter", ""};
       const Energy known = after.since(before, 1.);
       EXPECT_TRUE(known.is_known());
-      EXPECT_EQ(known.joules, 0.);
+      EXPECT_EQ(known.joules, 0.5);
+      const Energy stuck = after.since(after, 1.);
+      EXPECT_TRUE(std::isnan(stuck.joules)) << "and not zero";
+      EXPECT_EQ(stuck.why_not, "a counter has not moved");
       for (const double seconds : {0.99, 0., std::nan("")})
         {
           const Energy use = after.since(before, seconds);
